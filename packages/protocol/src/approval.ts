@@ -1,0 +1,58 @@
+import type { CallId } from "./ids.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+
+/** How much harm a call can do. Ordered: `none` (reads) < `low` (reversible writes) < `medium` (deletions, overwrites) < `high` (system changes, processes) < `critical` (irreversible). */
+export type RiskLevel = "none" | "low" | "medium" | "high" | "critical";
+
+export const RISK_LEVELS: readonly RiskLevel[] = ["none", "low", "medium", "high", "critical"];
+
+/** Negative when `a` is less risky than `b`. */
+export function compareRisk(a: RiskLevel, b: RiskLevel): number {
+  return RISK_LEVELS.indexOf(a) - RISK_LEVELS.indexOf(b);
+}
+
+/** A question to a person: may this call run, or what became of it? */
+export interface ApprovalRequest {
+  /** `approval`: may it run? `decision`: it may have run already, and nobody knows (the unknown state). */
+  readonly type: "approval" | "decision";
+  readonly callId: CallId;
+  /** Signed, single-use, expiring; bound to run, call, tool version and digest of the arguments. */
+  readonly token: string;
+  /** The resolved name of the tool. */
+  readonly operation: string;
+  readonly description: string;
+  readonly risk: RiskLevel;
+  /** The final arguments, after repair, transforms and hooks. */
+  readonly input: JsonValue;
+  /** Which gate asks, in words. */
+  readonly reason: string;
+  /** Unix ms after which the token is refused. */
+  readonly expiresAt: number;
+  readonly context?: JsonObject;
+}
+
+/**
+ * What a person, a callback or a rule answers. The first five answer an `approval`, the last three (and `abort`) a
+ * `decision`. `by` is a claim that the embedding program vouches for.
+ */
+export type Decision = { readonly by?: string } & (
+  | { readonly type: "allow" }
+  | { readonly type: "deny"; readonly reason?: string }
+  /** This call and every later call of the same tool in this session. */
+  | { readonly type: "allow-always" }
+  /** Run with these arguments; they are validated again. */
+  | { readonly type: "allow-modified"; readonly input: JsonValue }
+  /** End the whole run. */
+  | { readonly type: "abort"; readonly reason?: string }
+  /** Run it again, with the same idempotency key. */
+  | { readonly type: "retry" }
+  /** It did run: this was its output. */
+  | { readonly type: "supply"; readonly output: JsonValue }
+  /** Tell the model that it failed. */
+  | { readonly type: "fail"; readonly reason?: string }
+);
+
+export const DECISION_TYPES: readonly Decision["type"][] = ["allow", "deny", "allow-always", "allow-modified", "abort", "retry", "supply", "fail"];
+
+/** Answers in process. `undefined`: no answer here; the run suspends. A thrown value is `panic` and ends the run. */
+export type Approver = (request: ApprovalRequest, options: { readonly signal: AbortSignal }) => Promise<Decision | undefined> | Decision | undefined;

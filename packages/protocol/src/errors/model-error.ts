@@ -1,0 +1,62 @@
+import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
+
+/** Why a model call failed. `status` is the HTTP status, `code` the vendor's own word, when there was one. */
+export type ModelFailure = ModelFailureDetails &
+  (
+    | { readonly kind: "authentication" }
+    | { readonly kind: "billing" }
+    /** `retryAfterMs` when the vendor said how long to wait. */
+    | { readonly kind: "rate-limit"; readonly retryAfterMs?: number }
+    | { readonly kind: "server-error"; readonly retryAfterMs?: number }
+    | { readonly kind: "invalid-request" }
+    /** The vendor answered with something that is no answer. */
+    | { readonly kind: "invalid-response" }
+    | { readonly kind: "max-output-tokens" }
+    /** The request is longer than the model's window. */
+    | { readonly kind: "context-overflow" }
+    | { readonly kind: "content-blocked" }
+    /** The caller's signal fired. */
+    | { readonly kind: "cancelled" }
+    | { readonly kind: "other" }
+  );
+
+interface ModelFailureDetails {
+  readonly message: string;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly status?: number;
+  readonly code?: string;
+  readonly requestId?: string;
+}
+
+export const MODEL_FAILURE_RETRYABLE: { readonly [K in ModelFailure["kind"]]: boolean } = {
+  "authentication": false,
+  "billing": false,
+  "rate-limit": true,
+  "server-error": true,
+  "invalid-request": false,
+  "invalid-response": false,
+  "max-output-tokens": false,
+  "context-overflow": false,
+  "content-blocked": false,
+  "cancelled": false,
+  "other": false,
+};
+
+/** A model call failed. Retryable exactly for `rate-limit` and `server-error`. */
+export class ModelError extends KeelsonError<ModelFailure> {
+  override readonly name = "ModelError";
+  readonly "~keelson" = "ModelError";
+
+  get retryable(): boolean {
+    return MODEL_FAILURE_RETRYABLE[this.failure.kind] ?? false;
+  }
+
+  static is<K extends ModelFailure["kind"]>(error: unknown, kind?: K): error is ModelError & { readonly failure: Extract<ModelFailure, { kind: K }> } {
+    return hasBrand(error, "ModelError") && (kind === undefined || (error as ModelError).failure.kind === kind);
+  }
+
+  static fromJSON(data: SerializedError): ModelError {
+    return new ModelError(data.failure as unknown as ModelFailure, { cause: data.cause });
+  }
+}

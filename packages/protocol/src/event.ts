@@ -1,0 +1,176 @@
+import type { ApprovalRequest, Decision } from "./approval.ts";
+import type { Content, Message } from "./content.ts";
+import type { Directive } from "./effect.ts";
+import type { Failure } from "./errors/keelson-error.ts";
+import type { CallId, Digest, RunId, SessionId } from "./ids.ts";
+import type { RateLimit } from "./inference.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+import type { EndReason, SuspendReason } from "./reason.ts";
+import type { Usage } from "./usage.ts";
+import type { Usd } from "./usd.ts";
+
+/** What a suspended run waits for. `path` leads from the run to the child that waits. */
+export type Wait = { readonly path?: readonly string[] } & (
+  | ({ readonly type: "approval" | "decision" } & Pick<ApprovalRequest, "callId" | "token" | "operation">)
+  | { readonly type: "signal"; readonly name: string }
+  | { readonly type: "timer"; readonly at: number }
+  | { readonly type: "other"; readonly raw: JsonValue }
+);
+
+export interface CallSummary {
+  readonly callId: CallId;
+  readonly name: string;
+  readonly input?: JsonValue;
+  readonly inputText: string;
+}
+
+/** One limit that was crossed or came near. */
+export interface BudgetEvent {
+  readonly limit: "cost" | "turns" | "tool-calls" | "duration" | "model-calls";
+  readonly used: number | Usd;
+  readonly max: number | Usd;
+}
+
+export type TaskEventKind = "started" | "progress" | "completed" | "failed";
+
+/** What the log keeps and watchers see after its commit. */
+export type DurableEvent =
+  | {
+      readonly type: "run-start";
+      readonly session: SessionId;
+      readonly agent: string;
+      /** Digest of the agent's definition. */
+      readonly definition: string;
+      readonly model: string;
+      readonly parent?: { readonly run: RunId; readonly call?: CallId };
+      readonly metadata?: JsonObject;
+    }
+  | { readonly type: "run-resume"; readonly cause: "decision" | "recovery" | "signal" | "timer" }
+  | { readonly type: "run-suspend"; readonly reason: SuspendReason; readonly waits: readonly Wait[] }
+  | { readonly type: "turn-start"; readonly turn: number; readonly model: string }
+  | { readonly type: "message"; readonly message: Message }
+  | { readonly type: "tool-calls-start"; readonly calls: readonly CallSummary[] }
+  | {
+      readonly type: "tool-result";
+      readonly callId: CallId;
+      readonly name: string;
+      readonly output: JsonValue;
+      readonly isError: boolean;
+      readonly durationMs: number;
+      /** The whole output, when `output` was truncated. */
+      readonly blob?: Digest;
+    }
+  | { readonly type: "tool-calls-complete" }
+  | { readonly type: "tool-unknown"; readonly callId: CallId; readonly name: string }
+  | ({ readonly type: "approval-request"; readonly question: ApprovalRequest["type"] } & Omit<ApprovalRequest, "type">)
+  | { readonly type: "approval-decision"; readonly callId: CallId; readonly decision: Decision }
+  | { readonly type: "child-start"; readonly callId?: CallId; readonly child: RunId; readonly session: SessionId; readonly agent: string }
+  | { readonly type: "child-end"; readonly child: RunId; readonly reason: EndReason; readonly usage: Usage; readonly cost: Usd | null; readonly failure?: Failure }
+  | { readonly type: "inbox-read"; readonly upTo: number }
+  | { readonly type: "steer"; readonly message: Message; readonly interrupt: boolean }
+  | { readonly type: "state-update"; readonly patch: JsonValue }
+  | { readonly type: "directive"; readonly directive: Directive }
+  | { readonly type: "usage"; readonly usage: Usage; readonly cost: Usd | null; readonly model: string; readonly contextUtilization?: number | null; readonly estimated?: true }
+  | ({ readonly type: "budget" } & BudgetEvent)
+  | ({ readonly type: "rate-limit" } & RateLimit)
+  | { readonly type: "task"; readonly taskId: string; readonly kind: TaskEventKind; readonly payload: JsonValue }
+  | { readonly type: "suggestion"; readonly suggestions: readonly string[] }
+  | { readonly type: "compaction"; readonly summary: string; readonly messagesBefore: number; readonly messages: readonly Message[] }
+  | { readonly type: "retry"; readonly attempt: number; readonly reason: string; readonly delayMs: number; readonly failure?: Failure }
+  | { readonly type: "model-switch"; readonly from: string; readonly to: string; readonly reason: string }
+  | { readonly type: "definition-change"; readonly from: string; readonly to: string }
+  | { readonly type: "turn-end"; readonly turn: number }
+  | { readonly type: "run-result"; readonly reason: EndReason; readonly text: string; readonly output?: JsonValue }
+  | { readonly type: "run-complete"; readonly reason: EndReason; readonly text: string; readonly usage: Usage; readonly cost: Usd | null; readonly turns: number; readonly output?: JsonValue; readonly halted?: { readonly by: string; readonly reason: string } }
+  | { readonly type: "error"; readonly failure: Failure };
+
+/** What watchers see and the log does not keep; its content stands in the next durable event. */
+export type TransientEvent =
+  | { readonly type: "text-start" }
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "text-end" }
+  | { readonly type: "thinking-start" }
+  | { readonly type: "thinking-delta"; readonly text: string }
+  | { readonly type: "thinking-end" }
+  | { readonly type: "tool-call-start"; readonly callId: CallId; readonly name: string }
+  | { readonly type: "tool-call-delta"; readonly callId: CallId; readonly text: string }
+  | { readonly type: "tool-call-end"; readonly callId: CallId }
+  | { readonly type: "tool-progress"; readonly callId: CallId; readonly message: string; readonly ratio?: number }
+  | { readonly type: "tool-end"; readonly callId: CallId }
+  | { readonly type: "content"; readonly part: Content }
+  | { readonly type: "status"; readonly status: string; readonly ratio?: number; readonly level?: "info" | "warn" }
+  /** The watcher was too slow: `dropped` transient events are lost to it. */
+  | { readonly type: "gap"; readonly dropped: number }
+  /** This process lost the session; the run goes on elsewhere. Last of its stream. */
+  | { readonly type: "detached" };
+
+/** `path`: the child runs that lead here, outermost first; absent on the run's own events. */
+interface Origin {
+  readonly runId: RunId;
+  readonly path?: readonly string[];
+}
+/** `seq` is the log's: with it a watcher takes up where it left. */
+export interface DurablePosition {
+  readonly seq: number;
+  readonly at: number;
+}
+/** `after` is the `seq` of the last durable event before it, `attempt` the model attempt, `n` counts from 1 within both. */
+export interface TransientPosition {
+  readonly after: number;
+  readonly attempt: number;
+  readonly n: number;
+}
+
+export type KnownAgentEvent = (DurableEvent & DurablePosition & Origin) | (TransientEvent & TransientPosition & Origin);
+
+declare const nonExhaustive: unique symbol;
+/** A member no value has. It makes a `switch` without `default` a type error outside this package. */
+export interface NonExhaustive extends Origin {
+  readonly type: typeof nonExhaustive;
+}
+
+/** Published type: members are added in minor releases, so readers keep a `default` arm. */
+export type AgentEvent = KnownAgentEvent | NonExhaustive;
+
+const DURABLE: { readonly [K in DurableEvent["type"]]: true } = {
+  "run-start": true,
+  "run-resume": true,
+  "run-suspend": true,
+  "turn-start": true,
+  "message": true,
+  "tool-calls-start": true,
+  "tool-result": true,
+  "tool-calls-complete": true,
+  "tool-unknown": true,
+  "approval-request": true,
+  "approval-decision": true,
+  "child-start": true,
+  "child-end": true,
+  "inbox-read": true,
+  "steer": true,
+  "state-update": true,
+  "directive": true,
+  "usage": true,
+  "budget": true,
+  "rate-limit": true,
+  "task": true,
+  "suggestion": true,
+  "compaction": true,
+  "retry": true,
+  "model-switch": true,
+  "definition-change": true,
+  "turn-end": true,
+  "run-result": true,
+  "run-complete": true,
+  "error": true,
+};
+
+/** Whether a log record of this type is an event that watchers see. */
+export function isDurableEventType(type: string): type is DurableEvent["type"] {
+  return Object.hasOwn(DURABLE, type);
+}
+
+/** True for exactly the two terminal events of a run. */
+export function isFinal(event: { readonly type: unknown }): boolean {
+  return event.type === "run-complete" || event.type === "error";
+}

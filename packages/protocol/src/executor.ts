@@ -1,0 +1,34 @@
+/** One command line or one program with arguments. Exactly one of `command` (given to the shell) and `program`. */
+export interface ExecuteRequest {
+  readonly command?: string;
+  readonly program?: string;
+  readonly args?: readonly string[];
+  readonly cwd?: string;
+  /** Added to the executor's own environment. */
+  readonly env?: { readonly [name: string]: string };
+  readonly stdin?: string;
+  /** Wall time after which the whole process group is killed. */
+  readonly timeoutMs?: number;
+  /** Bytes kept of stdout and of stderr each (head and tail); the rest is counted, not kept. */
+  readonly maxOutputBytes?: number;
+  readonly signal?: AbortSignal;
+  /** Called with text as it arrives. */
+  onOutput?(stream: "stdout" | "stderr", text: string): void;
+}
+
+export interface ExecuteResponse {
+  /** `null` when a signal ended it. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly stdoutBytes: number;
+  readonly stderrBytes: number;
+  readonly timedOut: boolean;
+  readonly durationMs: number;
+}
+
+/** Runs programs. A non-zero exit is a result, not an error; failures to run at all reject with `EnvironmentError`. No terminal is attached; when the call ends, nothing of the process group is left. */
+export interface Executor {
+  execute(request: ExecuteRequest): Promise<ExecuteResponse>;
+}

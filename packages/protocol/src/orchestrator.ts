@@ -1,0 +1,44 @@
+import type { Signal } from "./effect.ts";
+import type { OperatorId, RunId } from "./ids.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+import type { OperatorInput, OperatorOutput } from "./operator.ts";
+import type { SerializedError } from "./errors/keelson-error.ts";
+import type { Authority } from "./permission.ts";
+
+export interface DispatchOptions {
+  /** Starting twice under one id is starting once. */
+  readonly id?: RunId;
+  readonly parent?: RunId;
+  /** Unix ms. */
+  readonly deadline?: number;
+  readonly authority?: Authority;
+  readonly signal?: AbortSignal;
+}
+
+export interface DispatchTask {
+  readonly operator: OperatorId | string;
+  readonly input: OperatorInput;
+  readonly options?: DispatchOptions;
+}
+
+export type DispatchResult = { readonly ok: true; readonly output: OperatorOutput } | { readonly ok: false; readonly error: SerializedError };
+
+export interface Query {
+  readonly name: string;
+  readonly params: JsonObject;
+}
+
+/** Runs operators, near or far: a caller cannot tell a function call from a network hop. Failures reject with `OrchestratorError`. */
+export interface Orchestrator {
+  start(operator: OperatorId | string, input: OperatorInput, options?: DispatchOptions): Promise<RunId>;
+  attach(id: RunId): Promise<OperatorOutput>;
+  cancel(id: RunId, how: "stop" | "abort"): Promise<void>;
+  /** Start, then attach. */
+  dispatch(operator: OperatorId | string, input: OperatorInput, options?: DispatchOptions): Promise<OperatorOutput>;
+  /** In parallel; results in input order; each fails alone. */
+  dispatchMany(tasks: readonly DispatchTask[]): Promise<readonly DispatchResult[]>;
+  /** Resolves when accepted, not when processed. */
+  signal(target: RunId | string, signal: Signal): Promise<void>;
+  /** Read only. */
+  query(target: RunId | string, query: Query): Promise<JsonValue>;
+}

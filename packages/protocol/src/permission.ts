@@ -1,0 +1,39 @@
+import type { Usd } from "./usd.ts";
+
+export type PermissionBehavior = "allow" | "deny" | "ask";
+
+/**
+ * `default`: reads run, dangerous calls ask. `accept-edits`: file modifications run too. `plan-only`: reads only; beats
+ * allow rules. `bypass-all`: everything runs that no rule denies or asks for. `deny-unauthorized`: only what a rule allows.
+ */
+export type PermissionMode = "default" | "accept-edits" | "plan-only" | "bypass-all" | "deny-unauthorized";
+
+export const PERMISSION_MODES: readonly PermissionMode[] = ["default", "accept-edits", "plan-only", "bypass-all", "deny-unauthorized"];
+
+/** Deny beats ask beats allow; among equals the pattern with the fewest wildcards, then the longest literal prefix. */
+export interface PermissionRule {
+  /** `tool-glob` or `tool-glob(argument-glob)`, as in `bash(npm test*)`. */
+  readonly pattern: string;
+  readonly behavior: PermissionBehavior;
+}
+
+export interface PermissionPolicy {
+  readonly mode: PermissionMode;
+  readonly rules: readonly PermissionRule[];
+}
+
+/**
+ * What a run may do, as data that flows from a run to its tools and child agents. Each level may tighten it, none may widen
+ * it: the effective right is what every policy in `policies` allows.
+ */
+export interface Authority {
+  /** Outermost first. */
+  readonly policies: readonly PermissionPolicy[];
+  /** When present, no other tool may be called. */
+  readonly allowedTools?: readonly string[];
+  readonly maxCost?: Usd;
+  /** Unix ms. */
+  readonly deadline?: number;
+  /** How many levels of children may still be started. */
+  readonly depth: number;
+}

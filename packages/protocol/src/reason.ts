@@ -1,0 +1,47 @@
+/** Why a run ended. */
+export type EndReason =
+  | "complete"
+  | "no-action"
+  | "handed-off"
+  | "error"
+  | "circuit-breaker"
+  | "safety-stop"
+  | "halted"
+  | "max-turns"
+  | "budget-exhausted"
+  | "timeout"
+  | "max-output"
+  | "stopped"
+  | "aborted";
+
+/** Why a run waits. It goes on under the same id once what it waits for is there. */
+export type SuspendReason = "awaiting-approval" | "awaiting-decision" | "awaiting-signal" | "awaiting-timer";
+
+export type RunReason = EndReason | SuspendReason;
+
+const SUSPEND_REASONS: ReadonlySet<string> = new Set<SuspendReason>(["awaiting-approval", "awaiting-decision", "awaiting-signal", "awaiting-timer"]);
+
+export function isSuspendReason(reason: string): reason is SuspendReason {
+  return SUSPEND_REASONS.has(reason);
+}
+
+/** Exit codes of the `keelson` command (2 is wrong usage). The record does not compile without a new reason. */
+export const EXIT_CODES: { readonly [K in RunReason]: number } = {
+  "complete": 0,
+  "no-action": 0,
+  "handed-off": 0,
+  "error": 1,
+  "circuit-breaker": 1,
+  "safety-stop": 1,
+  "halted": 1,
+  "max-turns": 3,
+  "budget-exhausted": 3,
+  "timeout": 3,
+  "max-output": 3,
+  "awaiting-approval": 4,
+  "awaiting-decision": 4,
+  "awaiting-signal": 4,
+  "awaiting-timer": 4,
+  "stopped": 130,
+  "aborted": 130,
+};

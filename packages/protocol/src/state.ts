@@ -1,0 +1,55 @@
+import type { JsonObject, JsonValue } from "./json.ts";
+
+export type Scope =
+  | { readonly type: "operator"; readonly id: string }
+  | { readonly type: "session"; readonly id: string }
+  | { readonly type: "workflow"; readonly id: string }
+  | { readonly type: "global" }
+  | { readonly type: "custom"; readonly namespace: string; readonly id: string };
+
+export interface StoredValue {
+  readonly value: JsonValue;
+  /** Counts the writes of this key, from 1. */
+  readonly version: number;
+}
+export interface SearchResult {
+  readonly key: string;
+  readonly score: number;
+  readonly snippet?: string;
+}
+export interface SearchOptions {
+  readonly limit?: number;
+  readonly minScore?: number;
+  readonly contentKind?: string;
+  readonly tier?: string;
+  readonly signal?: AbortSignal;
+}
+export interface StoreOptions {
+  /** Write only when this is the current version (0: the key is missing); else `StateError` of kind `conflict`. */
+  readonly ifVersion?: number;
+  readonly ttlMs?: number;
+  readonly tier?: "hot" | "warm" | "cold";
+  readonly lifetime?: "transient" | "session" | "durable";
+  readonly contentKind?: "episodic" | "semantic" | "procedural" | "structural" | (string & {});
+  readonly salience?: number;
+  readonly metadata?: JsonObject;
+}
+export interface Page {
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+/** What operators get: they read, and declare writes as effects. A missing key is `undefined`, not an error. */
+export interface StateReader {
+  read(scope: Scope, key: string): Promise<StoredValue | undefined>;
+  /** Keys in ascending order. */
+  list(scope: Scope, prefix: string, page?: Page): Promise<readonly string[]>;
+  /** Best match first; empty in a backend without search. */
+  search(scope: Scope, query: string, options?: SearchOptions): Promise<readonly SearchResult[]>;
+}
+
+/** Keeps what is known. A resolved `write` is visible to every later `read`; scopes are isolated; failures reject with `StateError`. */
+export interface StateStore extends StateReader, AsyncDisposable {
+  write(scope: Scope, key: string, value: JsonValue, options?: StoreOptions): Promise<number>;
+  delete(scope: Scope, key: string): Promise<void>;
+}

@@ -1,0 +1,78 @@
+import type { RiskLevel } from "./approval.ts";
+import type { Content } from "./content.ts";
+import type { Executor } from "./executor.ts";
+import type { CallId, RunId, SessionId } from "./ids.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+import type { SecretResolver } from "./secret.ts";
+import type { StateReader } from "./state.ts";
+import type { Vfs } from "./vfs.ts";
+
+/** What executing it does to the world. `idempotent`: doing it twice with the same key is doing it once. */
+export type ToolEffect = "read" | "idempotent" | "write";
+/** `shared` calls that stand side by side in a response run together; an `exclusive` one runs alone. */
+export type ToolConcurrency = "shared" | "exclusive";
+
+/** Parts for the model beside plain JSON: images, files. `isError` marks the result as a failure without throwing. */
+export interface ToolContent {
+  readonly type: "content";
+  readonly content: readonly Content[];
+  readonly isError?: boolean;
+}
+
+/** A string, any JSON value, or parts. */
+export type ToolOutput = JsonValue | ToolContent;
+
+/** What a tool is given beside its input. */
+export interface ToolCall {
+  readonly callId: CallId;
+  readonly runId: RunId;
+  readonly session: SessionId;
+  /** The calling agent. */
+  readonly agent: string;
+  /** The same on every attempt of this call with these arguments: pass it on to whatever deduplicates. */
+  readonly idempotencyKey: string;
+  /** 1 on the first execution, more after a crash or a `retry` decision. */
+  readonly attempt: number;
+  /** Fires on abort, deadline and tool timeout. A tool that does not heed it is abandoned, and its result dropped. */
+  readonly signal: AbortSignal;
+  /** Fires when the run was asked to stop gracefully: finish soon. */
+  readonly stopping: AbortSignal;
+  progress(message: string, ratio?: number): void;
+  readonly files?: Vfs;
+  readonly exec?: Executor;
+  readonly state?: StateReader;
+  readonly secrets?: SecretResolver;
+}
+
+export type ValidationResult<Out> =
+  | { readonly value: Out; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string; readonly path?: readonly (string | number)[] }[] };
+
+/**
+ * Something a model may call: a leaf. Method syntax on purpose: tools of different inputs then share one array.
+ * Made by `defineTool`, which fills every field.
+ */
+export interface Tool<In = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject;
+  readonly effect: ToolEffect;
+  readonly concurrency: ToolConcurrency;
+  readonly risk: RiskLevel;
+  readonly version: string;
+  readonly aliases: readonly string[];
+  readonly timeoutMs?: number;
+  /** UTF-8 bytes of output the model may see; the whole is kept as a blob. */
+  readonly maxOutputBytes: number;
+  /** `edit`: the `accept-edits` mode lets it run without asking. */
+  readonly category?: "edit";
+  /** What permission argument patterns are matched against; default: the canonical JSON of the input. */
+  permissionText?(input: In): string;
+  parse(input: unknown): Promise<ValidationResult<In>> | ValidationResult<In>;
+  execute(input: In, call: ToolCall): Promise<ToolOutput> | ToolOutput;
+  /** After a crash in a `write`: find out whether it happened. */
+  reconcile?(input: In, call: ToolCall): Promise<Reconciliation> | Reconciliation;
+}
+
+export type Reconciliation = "not-done" | "unknown" | { readonly output: JsonValue };

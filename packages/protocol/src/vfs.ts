@@ -1,0 +1,101 @@
+/** What a file system can do. An operation outside its capabilities rejects with `VfsError` of kind `unsupported`. */
+export type VfsCapability = "ls" | "read" | "write" | "edit" | "grep" | "glob" | "upload" | "download" | "pwd" | "cd" | "rm" | "cp" | "mv" | "exec";
+
+export interface DirEntry {
+  readonly name: string;
+  readonly path: string;
+  readonly isDir: boolean;
+  readonly size?: number;
+  /** Unix ms. */
+  readonly modified?: number;
+}
+export interface FileContent {
+  readonly content: Uint8Array;
+  readonly mimeType?: string;
+}
+export interface FileInfo {
+  readonly path: string;
+  readonly size: number;
+  readonly isDir: boolean;
+  readonly isSymlink: boolean;
+  /** Unix ms. */
+  readonly modified?: number;
+  /** Unix mode bits. */
+  readonly permissions?: number;
+}
+export interface WriteResult {
+  readonly path: string;
+  readonly bytesWritten: number;
+}
+/** `editsApplied` is 0 when the old string was not found, 1 when its first occurrence was replaced. */
+export interface EditResult {
+  readonly path: string;
+  readonly editsApplied: number;
+  readonly contentAfter?: string;
+}
+export interface GlobEntry {
+  readonly path: string;
+  readonly isDir: boolean;
+  readonly size?: number;
+}
+export interface TransferResult {
+  readonly path: string;
+  readonly bytesTransferred: number;
+}
+export type GrepOutputMode = "content" | "files-with-matches" | "count";
+/** Every field has its zero value by default, so line numbers are off unless asked for. */
+export interface GrepOptions {
+  /** Default: the current working directory. */
+  readonly path?: string;
+  readonly afterContext?: number;
+  readonly beforeContext?: number;
+  /** Symmetric; overrides `beforeContext` and `afterContext`. */
+  readonly context?: number;
+  readonly caseInsensitive?: boolean;
+  readonly glob?: string;
+  readonly fileType?: string;
+  readonly maxMatches?: number;
+  readonly outputMode?: GrepOutputMode;
+  readonly multiline?: boolean;
+  readonly lineNumbers?: boolean;
+  readonly invert?: boolean;
+  readonly fixedString?: boolean;
+}
+/** In `count` mode `lineNumber` holds the number of matches and `lineContent` its string form. */
+export interface GrepMatch {
+  readonly file: string;
+  /** From 1; 0 when line numbers are off. */
+  readonly lineNumber: number;
+  /** Byte offset of the match in its line, from 0. */
+  readonly column: number;
+  readonly lineContent: string;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+export interface VfsOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** Files behind one interface. Paths are POSIX style; a relative one starts at the working directory. Failures reject with `VfsError`. */
+export interface Vfs {
+  readonly capabilities: ReadonlySet<VfsCapability>;
+  ls(path: string, options?: VfsOptions): Promise<readonly DirEntry[]>;
+  stat(path: string, options?: VfsOptions): Promise<FileInfo>;
+  read(path: string, options?: VfsOptions): Promise<FileContent>;
+  /**
+   * Creates or replaces the file and its missing parent folders, all or nothing. With `ifUnchanged` it rejects with
+   * `conflict` when the file's bytes are no longer these (`null`: when it exists).
+   */
+  write(path: string, content: Uint8Array | string, options?: VfsOptions & { readonly ifUnchanged?: Uint8Array | null }): Promise<WriteResult>;
+  edit(path: string, oldText: string, newText: string, options?: VfsOptions): Promise<EditResult>;
+  grep(pattern: string, options?: GrepOptions & VfsOptions): Promise<readonly GrepMatch[]>;
+  glob(pattern: string, options?: VfsOptions & { readonly path?: string; readonly limit?: number }): Promise<readonly GlobEntry[]>;
+  upload(from: string, to: string, options?: VfsOptions): Promise<TransferResult>;
+  download(from: string, to: string, options?: VfsOptions): Promise<TransferResult>;
+  pwd(): Promise<string>;
+  cd(path: string): Promise<void>;
+  rm(path: string, options?: VfsOptions & { readonly recursive?: boolean }): Promise<void>;
+  cp(from: string, to: string, options?: VfsOptions): Promise<TransferResult>;
+  mv(from: string, to: string, options?: VfsOptions): Promise<TransferResult>;
+}
