@@ -1,0 +1,223 @@
+import type { CallId, Content, InferEnd, InferEvent, InferResponse, JsonValue, ProviderData, ToolCallPart, Usd } from "@keelson/protocol";
+
+/** 16 MiB: what one answer may hold before whoever folds it stops reading. */
+export const DEFAULT_MAX_ANSWER_BYTES: number = 16 * 1024 * 1024;
+
+export interface FoldOptions {
+  /** Bound of the answer's text, thinking, arguments and parts together, in UTF-8 bytes. Default {@link DEFAULT_MAX_ANSWER_BYTES}. */
+  readonly maxAnswerBytes?: number;
+}
+
+/**
+ * Grows a string from many small pieces. The pieces are slices of network chunks, which they keep alive, so that they are
+ * copied together every so often.
+ */
+class GrowingText {
+  #joined = "";
+  #pieces: string[] = [];
+
+  push(text: string): void {
+    if (this.#pieces.push(text) === 1024) this.#join();
+  }
+
+  read(): string {
+    if (this.#pieces.length > 0) this.#join();
+    return this.#joined;
+  }
+
+  #join(): void {
+    this.#pieces.unshift(this.#joined);
+    this.#joined = this.#pieces.join("");
+    this.#pieces = [];
+  }
+}
+
+interface OpenSegment {
+  readonly type: "text" | "thinking";
+  readonly text: GrowingText;
+  providerData?: ProviderData;
+}
+interface OpenCall {
+  readonly type: "tool-call";
+  readonly id: string;
+  readonly name: string;
+  readonly custom: boolean;
+  readonly text: GrowingText;
+  complete: boolean;
+  providerData?: ProviderData;
+}
+type Slot = OpenSegment | OpenCall | { readonly type: "whole"; readonly part: Content };
+
+/**
+ * Folds the events of one model call into its content, in order of appearance. Holds at most `maxAnswerBytes`: the event that
+ * would pass the bound and all content after it are dropped, and `overflowed` says so. Nothing here throws.
+ */
+export class InferFold {
+  readonly #maxBytes: number;
+  readonly #slots: Slot[] = [];
+  readonly #calls = new Map<number, OpenCall>();
+  #segment: OpenSegment | undefined;
+  #bytes = 0;
+  #overflowed = false;
+  #end: InferEnd | undefined;
+
+  constructor(options?: FoldOptions) {
+    this.#maxBytes = options?.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
+  }
+
+  push(event: InferEvent): void {
+    switch (event.type) {
+      case "text-delta":
+      case "thinking-delta": {
+        const type = event.type === "text-delta" ? "text" : "thinking";
+        if (this.#segment?.type !== type) this.#open(type);
+        if (this.#admit(event.text)) this.#segment?.text.push(event.text);
+        return;
+      }
+      case "text-start":
+        this.#open("text");
+        return;
+      case "thinking-start":
+        this.#open("thinking");
+        return;
+      case "text-end":
+      case "thinking-end":
+        if (this.#segment !== undefined && event.providerData !== undefined && this.#admitData(event.providerData)) this.#segment.providerData = event.providerData;
+        this.#segment = undefined;
+        return;
+      case "tool-call-start": {
+        this.#segment = undefined;
+        if (!this.#admit(event.id) || !this.#admit(event.name)) return;
+        const call: OpenCall = { type: "tool-call", id: event.id, name: event.name, custom: event.custom === true, text: new GrowingText(), complete: false };
+        this.#calls.set(event.index, call);
+        this.#slots.push(call);
+        return;
+      }
+      case "tool-call-delta":
+        if (this.#admit(event.text)) this.#calls.get(event.index)?.text.push(event.text);
+        return;
+      case "tool-call-end": {
+        const call = this.#calls.get(event.index);
+        if (call === undefined || this.#overflowed) return;
+        if (event.providerData !== undefined) call.providerData = event.providerData;
+        call.complete = true;
+        return;
+      }
+      case "content":
+        this.#segment = undefined;
+        if (this.#admitData(event.part)) this.#slots.push({ type: "whole", part: event.part });
+        return;
+      case "end":
+        this.#end = event;
+        return;
+      case "rate-limit":
+        return;
+    }
+  }
+
+  /** The answer was longer than `maxAnswerBytes`: stop reading it. */
+  get overflowed(): boolean {
+    return this.#overflowed;
+  }
+
+  /** UTF-8 bytes received so far, whether kept or not. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The last event, once it came. Without it the answer is not whole. */
+  get end(): InferEnd | undefined {
+    return this.#end;
+  }
+
+  /** The text so far. */
+  get text(): string {
+    let text = "";
+    for (const slot of this.#slots) {
+      if (slot.type === "text") text += slot.text.read();
+      else if (slot.type === "whole" && slot.part.type === "text") text += slot.part.text;
+    }
+    return text;
+  }
+
+  /**
+   * The content so far. A call that is still open has no `input`; segments that stayed empty are left out, unless the vendor
+   * wants their `providerData` back.
+   */
+  get content(): readonly Content[] {
+    const content: Content[] = [];
+    for (const slot of this.#slots) {
+      if (slot.type === "whole") content.push(slot.part);
+      else if (slot.type === "tool-call") content.push(toolCallPart(slot));
+      else {
+        const text = slot.text.read();
+        if (text !== "" || slot.providerData !== undefined) content.push({ type: slot.type, text, ...(slot.providerData && { providerData: slot.providerData }) });
+      }
+    }
+    return content;
+  }
+
+  /** The whole answer; `undefined` until its `end` came. */
+  response(cost: Usd | null): InferResponse | undefined {
+    const end = this.#end;
+    if (end === undefined) return undefined;
+    const content = this.content;
+    return {
+      content,
+      toolCalls: content.filter((part): part is ToolCallPart => part.type === "tool-call").map(({ id, name, input, inputText }) => ({ id, name, input, inputText })),
+      stopReason: end.stopReason,
+      rawStopReason: end.rawStopReason,
+      usage: end.usage,
+      model: end.model,
+      cost,
+      ...(end.providerData && { providerData: end.providerData }),
+    };
+  }
+
+  #open(type: "text" | "thinking"): void {
+    this.#segment = { type, text: new GrowingText() };
+    if (!this.#overflowed) this.#slots.push(this.#segment);
+  }
+
+  #admit(text: string): boolean {
+    this.#bytes += Buffer.byteLength(text);
+    if (this.#bytes > this.#maxBytes) this.#overflowed = true;
+    return !this.#overflowed;
+  }
+
+  #admitData(data: Content | ProviderData): boolean {
+    return this.#admit(JSON.stringify(data));
+  }
+}
+
+/** A fold of one model call: `push` its events, then read `content`, `end` and `overflowed`. */
+export function foldInferEvents(options?: FoldOptions): InferFold {
+  return new InferFold(options);
+}
+
+/**
+ * Reads the arguments of a call: nothing and JSON `null` are `{}`; what does not parse is `undefined`, and the call must not
+ * run as it stands.
+ */
+export function parseCallInput(inputText: string): JsonValue | undefined {
+  if (inputText === "" || inputText.trim() === "") return {};
+  try {
+    return (JSON.parse(inputText) as JsonValue) ?? {};
+  } catch {
+    return undefined;
+  }
+}
+
+function toolCallPart(call: OpenCall): ToolCallPart {
+  const inputText = call.text.read();
+  const input = !call.complete ? undefined : call.custom ? inputText : parseCallInput(inputText);
+  return {
+    type: "tool-call",
+    id: call.id as CallId,
+    name: call.name,
+    ...(input !== undefined && { input }),
+    inputText,
+    ...(call.custom && { custom: true }),
+    ...(call.providerData && { providerData: call.providerData }),
+  };
+}

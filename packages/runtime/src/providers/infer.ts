@@ -1,0 +1,38 @@
+import { type Content, type InferOptions, type InferRequest, type InferResponse, ModelError, type Provider } from "@keelson/protocol";
+import { DEFAULT_MAX_ANSWER_BYTES, type FoldOptions, foldInferEvents } from "./infer-fold.ts";
+import { costOf, priceOf, type PriceTable } from "./prices.ts";
+
+export interface InferCallOptions extends InferOptions, FoldOptions {
+  /** Go before the built-in price table. */
+  readonly prices?: PriceTable;
+}
+
+/**
+ * One model call, awaited as a whole: the same stream as everywhere, folded. Rejects with `ModelError`; an answer over
+ * `maxAnswerBytes` is one of kind `max-output-tokens`. Never retries.
+ */
+export async function infer(provider: Provider, request: InferRequest, options: InferCallOptions = {}): Promise<InferResponse> {
+  const { prices, maxAnswerBytes, ...inferOptions } = options;
+  const fold = foldInferEvents(maxAnswerBytes === undefined ? {} : { maxAnswerBytes });
+  for await (const event of provider.stream(request, inferOptions)) {
+    fold.push(event);
+    if (fold.overflowed) {
+      const message = `the answer of ${request.model} is longer than ${maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES} bytes: ask for less, or raise maxAnswerBytes`;
+      throw new ModelError({ kind: "max-output-tokens", message, provider: provider.name, model: request.model });
+    }
+  }
+  const end = fold.end;
+  const price = end === undefined ? null : (priceOf(end.model, prices) ?? priceOf(request.model, prices));
+  const response = end && fold.response(costOf(end.usage, price));
+  if (response === undefined) {
+    throw new ModelError({ kind: "server-error", message: `the stream of ${provider.name} ended before its end event`, provider: provider.name, model: request.model });
+  }
+  return response;
+}
+
+/** The answer's text: all text parts, joined without separator. Thinking, refusals and results of server-run tools are not text. */
+export function textOf(answer: { readonly content: readonly Content[] }): string {
+  let text = "";
+  for (const part of answer.content) if (part.type === "text") text += part.text;
+  return text;
+}

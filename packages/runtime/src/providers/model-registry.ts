@@ -1,0 +1,109 @@
+import { ModelError, type ModelInfo, type Provider } from "@keelson/protocol";
+import { type ModelPrice, priceOf, type PriceTable } from "./prices.ts";
+
+export interface ModelRegistryOptions {
+  /** By the name that stands before the slash of a model reference. */
+  readonly providers: { readonly [name: string]: Provider };
+  /** Go before the built-in price table. */
+  readonly prices?: PriceTable;
+  /** Short names for model references, for example `{ fast: "anthropic/claude-haiku-4-5" }`. */
+  readonly aliases?: { readonly [alias: string]: string };
+  /** The reference that `resolve()` takes when none is given. */
+  readonly default?: string;
+}
+
+export interface ResolvedModel {
+  /** `provider/model`. */
+  readonly reference: string;
+  readonly provider: Provider;
+  /** The key of the provider in the registry. */
+  readonly providerName: string;
+  /** The vendor's id, for `InferRequest.model`. */
+  readonly model: string;
+  readonly price: ModelPrice | null;
+}
+
+export interface ListedModel extends ModelInfo {
+  readonly reference: string;
+  readonly price: ModelPrice | null;
+}
+
+export interface ModelRegistry {
+  readonly providers: { readonly [name: string]: Provider };
+  /**
+   * Finds a model by `provider/model`, by alias, or by a bare id when only one provider can be meant.
+   * @throws ModelError of kind `invalid-request` that names what there is.
+   */
+  resolve(reference?: string): ResolvedModel;
+  /** The models of all providers that can list theirs. */
+  list(options?: { readonly signal?: AbortSignal }): Promise<readonly ListedModel[]>;
+}
+
+export function createModelRegistry(options: ModelRegistryOptions): ModelRegistry {
+  const { providers, prices, aliases = {} } = options;
+  const names = Object.keys(providers);
+  const fail = (message: string): ModelError => new ModelError({ kind: "invalid-request", message: `${message}; ${describe()}` });
+  const describe = (): string => {
+    const there = names.length === 0 ? "no provider is configured" : `there are the providers ${names.join(", ")}`;
+    const short = Object.keys(aliases);
+    return short.length === 0 ? there : `${there}, and the aliases ${short.join(", ")}`;
+  };
+  const resolved = (providerName: string, provider: Provider, model: string): ResolvedModel => {
+    const reference = `${providerName}/${model}`;
+    return { reference, provider, providerName, model, price: priceOf(reference, prices) };
+  };
+  const own = <T>(table: { readonly [key: string]: T }, key: string): T | undefined => (Object.hasOwn(table, key) ? table[key] : undefined);
+
+  function providerOfBareId(model: string): string {
+    if (names.length === 1) return names[0] as string;
+    const vendor = priceOf(model, prices)?.vendor ?? vendorOf(model);
+    const candidates = names.filter((name) => name === vendor || own(providers, name)?.name === vendor);
+    if (candidates.length === 1) return candidates[0] as string;
+    throw fail(`which provider serves the model "${model}"? Write "provider/${model}"`);
+  }
+
+  function resolve(reference?: string): ResolvedModel {
+    const asked = reference ?? options.default;
+    if (asked === undefined || asked === "") throw fail(`no model was named and the registry has no default: write "provider/model"`);
+    const seen = new Set<string>();
+    let target = asked;
+    for (let alias = own(aliases, target); alias !== undefined; alias = own(aliases, target)) {
+      if (seen.has(target)) throw fail(`the alias "${asked}" leads in a circle`);
+      seen.add(target);
+      target = alias;
+    }
+    const slash = target.indexOf("/");
+    const prefix = slash < 0 ? undefined : target.slice(0, slash);
+    const named = prefix === undefined ? undefined : own(providers, prefix);
+    if (prefix !== undefined && named !== undefined) {
+      const model = target.slice(slash + 1);
+      if (model === "") throw fail(`"${asked}" names a provider but no model`);
+      return resolved(prefix, named, model);
+    }
+    // Ids of aggregators hold slashes themselves ("meta-llama/llama-3.3-70b"): with one provider they are bare ids.
+    if (prefix !== undefined && names.length !== 1) throw fail(`there is no provider "${prefix}" (in "${asked}")`);
+    if (prefix !== undefined && (prefix === "anthropic" || prefix === "openai")) throw fail(`there is no provider "${prefix}" (in "${asked}")`);
+    if (names.length === 0) throw fail(`the model "${asked}" cannot be found`);
+    const providerName = providerOfBareId(target);
+    return resolved(providerName, providers[providerName] as Provider, target);
+  }
+
+  return {
+    providers,
+    resolve,
+    async list({ signal } = {}) {
+      const lists = await Promise.all(
+        names.map(async (name) => {
+          const models = (await providers[name]?.listModels?.(signal === undefined ? {} : { signal })) ?? [];
+          return models.map((model): ListedModel => ({ ...model, reference: `${name}/${model.id}`, price: priceOf(`${name}/${model.id}`, prices) }));
+        }),
+      );
+      return lists.flat();
+    },
+  };
+}
+
+function vendorOf(model: string): string | undefined {
+  if (model.startsWith("claude-")) return "anthropic";
+  return /^(?:gpt-|chatgpt-|o\d)/.test(model) ? "openai" : undefined;
+}
