@@ -4,5 +4,16 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   resolve: { conditions: ["source"] },
   ssr: { resolve: { conditions: ["source", "node", "import", "default"] } },
-  test: { include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "test/**/*.test.ts"] },
+  test: {
+    include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
+    setupFiles: ["test/setup.ts"],
+    typecheck: {
+      // Only with `--typecheck` (`npm test` passes it). The native compiler needs a second for what the other needs ten.
+      include: ["packages/*/src/**/*.test-d.ts", "packages/*/test/**/*.test-d.ts", "test/**/*.test-d.ts"],
+      checker: "node_modules/typescript7/bin/tsc",
+      tsconfig: "tsconfig.types.json",
+      // `npm run typecheck` judges the sources; here an error outside of a type test would only be reported twice.
+      ignoreSourceErrors: true,
+    },
+  },
 });

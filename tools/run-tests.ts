@@ -1,0 +1,48 @@
+// The tests of all packages in one of three tiers (`--tier test|ci|soak`); other arguments go to vitest.
+// The report of a whole run is kept in results/tests.json, where the checklist and the CI script read it.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { arch, availableParallelism, cpus, platform, release, totalmem } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { root, runCommand } from "./run-command.ts";
+import { readTestReport } from "./test-report.ts";
+
+const { values, positionals, tokens } = parseArgs({ options: { tier: { type: "string", default: "test" } }, allowPositionals: true, strict: false, tokens: true });
+const tier = String(values.tier);
+const forwarded = tokens.flatMap((token) => (token.kind === "option" && token.name !== "tier" ? [token.rawName + (token.value === undefined ? "" : `=${token.value}`)] : []));
+const isWhole = positionals.length === 0 && forwarded.length === 0;
+const seed = process.env["KEELSON_SEED"] ?? String(tier === "test" ? "" : Math.floor(Date.now() / 1000) % 2 ** 31);
+
+mkdirSync(join(root, "results"), { recursive: true });
+const reportPath = join(root, "results", isWhole ? "tests.json" : "tests-part.json");
+rmSync(reportPath, { force: true });
+
+console.log(`tests: tier ${tier}${seed === "" ? "" : `, seed ${seed}`}`);
+const { code, seconds } = await runCommand(
+  process.execPath,
+  [join("node_modules", "vitest", "vitest.mjs"), "run", "--typecheck", "--reporter=default", "--reporter=json", `--outputFile.json=${reportPath}`, ...forwarded, ...positionals],
+  { inherit: true, env: { ...process.env, KEELSON_TIER: tier, ...(seed !== "" && { KEELSON_SEED: seed }) } },
+);
+process.exitCode = code;
+
+if (tier === "soak" && isWhole) {
+  const report = readTestReport(reportPath);
+  const day = new Date().toISOString().slice(0, 10);
+  const commit = (await runCommand("git", ["rev-parse", "--short", "HEAD"])).output.trim();
+  const failures = report.tests.filter((test) => test.status === "failed").map((test) => `- ${test.file}: ${test.title}`);
+  mkdirSync(join(root, "docs", "evidence"), { recursive: true });
+  const path = join(root, "docs", "evidence", `soak-${day}.md`);
+  writeFileSync(
+    path,
+    [
+      `# Soak of ${day}`,
+      "",
+      `Commit ${commit}, seed ${seed}, ${Math.round(seconds)} s, ${report.passed} passed, ${report.failed} failed, ${report.skipped} skipped.`,
+      `Machine: ${availableParallelism()} x ${cpus()[0]?.model.trim() ?? arch()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release()}, Node ${process.version}.`,
+      `Repeat it with \`KEELSON_SEED=${seed} npm run soak\`.`,
+      "",
+      ...(failures.length > 0 ? ["Failed:", "", ...failures, ""] : []),
+    ].join("\n"),
+  );
+  console.log(`wrote ${path.slice(root.length + 1)} (${readFileSync(path).length} bytes)`);
+}
