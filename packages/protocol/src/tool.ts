@@ -65,8 +65,8 @@ export interface Tool<In = unknown> {
   readonly timeoutMs?: number;
   /** UTF-8 bytes of output the model may see; the whole is kept as a blob. */
   readonly maxOutputBytes: number;
-  /** `edit`: the `accept-edits` mode lets it run without asking. */
-  readonly category?: "edit";
+  /** `edit`: the `accept-edits` mode lets it run without asking. `shell`: `permissionText` is a command line, so allow patterns cover single commands only. */
+  readonly category?: "edit" | "shell";
   /** What permission argument patterns are matched against; default: the canonical JSON of the input. */
   permissionText?(input: In): string;
   parse(input: unknown): Promise<ValidationResult<In>> | ValidationResult<In>;
