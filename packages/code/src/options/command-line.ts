@@ -1,0 +1,72 @@
+import type { Decision, PermissionMode, PermissionRule, Usd } from "@keelson/protocol";
+
+export type OutputFormat = "text" | "json" | "stream-json";
+
+export const OUTPUT_FORMATS: readonly OutputFormat[] = ["text", "json", "stream-json"];
+
+/** What a run without a person does with a question: wait for `keelson approve` (exit code 4), or deny it and go on. */
+export type OnApproval = "suspend" | "deny";
+
+/** What shapes the agent of a run. Absent: the value the session was started with, else the default. */
+export interface AgentOptions {
+  readonly model?: string;
+  readonly fallbackModel?: string;
+  readonly permissionMode?: PermissionMode;
+  readonly rules: readonly PermissionRule[];
+  readonly maxTurns?: number;
+  readonly maxCost?: Usd;
+  readonly timeoutMs?: number;
+}
+
+export type SessionChoice = { readonly type: "new" } | { readonly type: "newest" } | { readonly type: "named"; readonly id: string };
+
+export interface RunCommand {
+  readonly type: "run";
+  readonly task?: string;
+  /** Print the answer and exit, instead of a conversation. */
+  readonly print: boolean;
+  readonly outputFormat: OutputFormat;
+  readonly onApproval: OnApproval;
+  readonly session: SessionChoice;
+  readonly fork: boolean;
+  readonly cwd?: string;
+  readonly agent: AgentOptions;
+}
+
+export interface ApproveCommand {
+  readonly type: "approve";
+  readonly token: string;
+  readonly decision: Decision["type"];
+  /** JSON or text; `-` is standard input. */
+  readonly value?: string;
+}
+
+export type SessionsAction =
+  | { readonly type: "list"; readonly all: boolean }
+  | { readonly type: "show"; readonly id: string }
+  | { readonly type: "fork"; readonly id: string; readonly name?: string; readonly turn?: number }
+  | { readonly type: "rewind"; readonly id: string; readonly turn: number }
+  | { readonly type: "rename"; readonly id: string; readonly name: string }
+  | { readonly type: "tag"; readonly id: string; readonly tags: readonly string[] }
+  | { readonly type: "delete"; readonly id: string };
+
+export interface SessionsCommand {
+  readonly type: "sessions";
+  readonly action: SessionsAction;
+  readonly json: boolean;
+  readonly cwd?: string;
+}
+
+export interface DoctorCommand {
+  readonly type: "doctor";
+  readonly json: boolean;
+  readonly cwd?: string;
+}
+
+/** `--help` or `--version`: print this and exit with 0. */
+export interface PrintText {
+  readonly type: "text";
+  readonly text: string;
+}
+
+export type CommandLine = RunCommand | ApproveCommand | SessionsCommand | DoctorCommand | PrintText;

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import type { CommandLine, RunCommand } from "./command-line.ts";
+import { parseCommandLine } from "./parse-command-line.ts";
+import { UsageError } from "./usage-error.ts";
+
+const parse = (...argv: string[]): CommandLine => parseCommandLine(argv, "1.2.3");
+const parseRun = (...argv: string[]): RunCommand => {
+  const command = parse(...argv);
+  if (command.type !== "run") throw new Error(`expected a run, got ${command.type}`);
+  return command;
+};
+const refusal = (...argv: string[]): UsageError => {
+  try {
+    parse(...argv);
+  } catch (error) {
+    if (error instanceof UsageError) return error;
+    throw error;
+  }
+  throw new Error(`${argv.join(" ")} was accepted`);
+};
+
+describe("parseCommandLine", () => {
+  it("takes the bare words as the task", () => {
+    expect(parseRun("fix", "the", "build")).toEqual({ type: "run", task: "fix the build", print: false, outputFormat: "text", onApproval: "suspend", session: { type: "new" }, fork: false, agent: { rules: [] } });
+    expect(parseRun()).not.toHaveProperty("task");
+  });
+
+  it("reads every option of a run", () => {
+    expect(
+      parseRun("-p", "--model", "openai/gpt-5", "--fallback-model", "openai/gpt-5-mini", "--output-format", "stream-json", "--permission-mode", "accept-edits", "--max-turns", "7", "--max-budget-usd", "0.50", "--timeout", "10m", "-r", "s1", "--fork", "-C", "/tmp", "--on-approval", "deny", "go"),
+    ).toEqual({
+      type: "run",
+      task: "go",
+      print: true,
+      outputFormat: "stream-json",
+      onApproval: "deny",
+      session: { type: "named", id: "s1" },
+      fork: true,
+      cwd: "/tmp",
+      agent: { model: "openai/gpt-5", fallbackModel: "openai/gpt-5-mini", permissionMode: "accept-edits", maxTurns: 7, maxCost: "0.5", timeoutMs: 600_000, rules: [] },
+    });
+  });
+
+  it("keeps the rules in the order they were given, across behaviours", () => {
+    expect(parseRun("--allow", "bash(npm test*)", "--deny", "bash(rm *)", "--ask", "write_file", "--allow", "glob").agent.rules).toEqual([
+      { pattern: "bash(npm test*)", behavior: "allow" },
+      { pattern: "bash(rm *)", behavior: "deny" },
+      { pattern: "write_file", behavior: "ask" },
+      { pattern: "glob", behavior: "allow" },
+    ]);
+  });
+
+  it("forgets the rules of an earlier command line", () => {
+    parseRun("--allow", "bash");
+    expect(parseRun("go").agent.rules).toEqual([]);
+  });
+
+  it("prints instead of conversing when a format for programs is asked for", () => {
+    expect(parseRun("--output-format", "json", "go").print).toBe(true);
+  });
+
+  it("reads a task that begins with a dash after --", () => {
+    expect(parseRun("-p", "--", "-v is not documented").task).toBe("-v is not documented");
+  });
+
+  it("reads approve", () => {
+    expect(parse("approve", "tok", "allow")).toEqual({ type: "approve", token: "tok", decision: "allow" });
+    expect(parse("approve", "tok", "allow-modified", '{"a":1}')).toEqual({ type: "approve", token: "tok", decision: "allow-modified", value: '{"a":1}' });
+    expect(parse("approve", "tok", "deny", "-")).toMatchObject({ value: "-" });
+  });
+
+  it("reads every action on sessions", () => {
+    expect(parse("sessions", "list", "--all", "--json")).toEqual({ type: "sessions", json: true, action: { type: "list", all: true } });
+    expect(parse("sessions", "list", "-C", "/tmp")).toEqual({ type: "sessions", json: false, cwd: "/tmp", action: { type: "list", all: false } });
+    expect(parse("sessions", "show", "s1")).toMatchObject({ action: { type: "show", id: "s1" } });
+    expect(parse("sessions", "fork", "s1", "--name", "copy", "--turn", "3")).toMatchObject({ action: { type: "fork", id: "s1", name: "copy", turn: 3 } });
+    expect(parse("sessions", "rewind", "s1", "2")).toMatchObject({ action: { type: "rewind", id: "s1", turn: 2 } });
+    expect(parse("sessions", "rename", "s1", "a name")).toMatchObject({ action: { type: "rename", id: "s1", name: "a name" } });
+    expect(parse("sessions", "tag", "s1", "x", "y")).toMatchObject({ action: { type: "tag", id: "s1", tags: ["x", "y"] } });
+    expect(parse("sessions", "delete", "s1")).toMatchObject({ action: { type: "delete", id: "s1" } });
+  });
+
+  it("reads doctor", () => {
+    expect(parse("doctor")).toEqual({ type: "doctor", json: false });
+  });
+
+  it("answers --help and --version with text", () => {
+    expect(parse("--version")).toEqual({ type: "text", text: "1.2.3\n" });
+    const help = parse("--help");
+    expect(help.type === "text" && help.text).toMatch(/Usage: keelson[\s\S]*--permission-mode[\s\S]*Exit codes: 0 done/);
+  });
+
+  it.each([
+    [["--modle", "a/b"], /unknown option '--modle'[\s\S]*--model/],
+    [["--model", "gpt"], /provider\/id/],
+    [["--output-format", "xml"], /Allowed choices are text, json, stream-json/],
+    [["--permission-mode", "yolo"], /default, accept-edits/],
+    [["--max-turns", "0"], /at least 1/],
+    [["--max-turns", "many"], /whole number/],
+    [["--max-budget-usd", "-1"], /no amount/],
+    [["--max-budget-usd", "1.2.3"], /no amount/],
+    [["--timeout", "soon"], /no duration/],
+    [["--timeout", "900h"], /no duration/],
+    [["--allow", "bash(npm"], /is no rule/],
+    [["--allow", "bash()"], /is no rule/],
+    [["--allow", ""], /is no rule/],
+    [["-c", "-r", "s1"], /exclude each other/],
+    [["--fork"], /needs a session/],
+    [["-r"], /argument missing/],
+    [["approve", "tok"], /missing required argument 'decision'/],
+    [["approve", "tok", "maybe"], /Allowed choices are allow, deny/],
+    [["sessions"], /needs an action/],
+    [["sessions", "rewind", "s1", "x"], /whole number/],
+    [["sessions", "explode"], /unknown command 'explode'/],
+  ])("refuses %j and says what is wrong", (argv, words) => {
+    expect(refusal(...argv).message).toMatch(words);
+    expect(refusal(...argv).hint).not.toBe("");
+  });
+});

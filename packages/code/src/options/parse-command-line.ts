@@ -1,0 +1,193 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { DECISION_TYPES, PERMISSION_MODES, type PermissionBehavior, type PermissionMode, type PermissionRule, type Usd, compareUsd, usd, ZERO_USD } from "@keelson/protocol";
+import { type AgentOptions, type CommandLine, type OnApproval, OUTPUT_FORMATS, type OutputFormat, type RunCommand, type SessionChoice, type SessionsAction } from "./command-line.ts";
+import { parseDuration } from "./parse-duration.ts";
+import { parseRule } from "./parse-rule.ts";
+import { UsageError } from "./usage-error.ts";
+
+interface RawOptions {
+  readonly print?: true;
+  readonly model?: string;
+  readonly fallbackModel?: string;
+  readonly outputFormat?: OutputFormat;
+  readonly permissionMode?: PermissionMode;
+  readonly onApproval: OnApproval;
+  readonly maxTurns?: number;
+  readonly maxBudgetUsd?: Usd;
+  readonly timeout?: number;
+  readonly continue?: true;
+  readonly resume?: string;
+  readonly fork?: true;
+  readonly cwd?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  $ keelson                                        a conversation in the terminal
+  $ keelson -p "why does the build fail?"          one task; prints the answer and exits
+  $ git diff | keelson -p "review this"            the task with more on standard input
+  $ keelson -p --allow 'bash(npm test*)' "make the tests pass"
+  $ keelson -c                                     go on with the newest session of this folder
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a limit was reached, 4 waiting for a decision, 130 stopped.
+Environment: ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, KEELSON_HOME (default ~/.keelson), NO_COLOR.`;
+
+/**
+ * Reads the arguments after `keelson`.
+ * @throws UsageError saying what is wrong and what would be right
+ */
+export function parseCommandLine(argv: readonly string[], version: string): CommandLine {
+  let parsed: CommandLine | undefined;
+  let shown = "";
+  const rules: PermissionRule[] = [];
+  const program = new Command("keelson");
+  const accept = (command: CommandLine): void => void (parsed = command);
+
+  program
+    .description("A coding agent for the terminal.")
+    .argument("[task...]", "what to do; also read from standard input")
+    .option("-p, --print", "print the answer and exit (also when there is no terminal)")
+    .option("--model <provider/id>", "model to use", modelName)
+    .option("--fallback-model <provider/id>", "model to go on with when the first one keeps failing", modelName)
+    .addOption(new Option("--output-format <format>", "what --print writes to standard output").choices(OUTPUT_FORMATS))
+    .addOption(new Option("--permission-mode <mode>", "what may run without asking").choices(PERMISSION_MODES))
+    .addOption(ruleOption("allow", "let calls run that match, as in 'bash(npm test*)' (repeatable)", rules))
+    .addOption(ruleOption("deny", "refuse calls that match (repeatable)", rules))
+    .addOption(ruleOption("ask", "ask before calls that match (repeatable)", rules))
+    .addOption(new Option("--on-approval <action>", "with --print, what to do with a question").choices(["suspend", "deny"]).default("suspend"))
+    .option("--max-turns <n>", "end after so many turns", (text) => positiveInteger(text, "--max-turns"))
+    .option("--max-budget-usd <amount>", "end before more than this is spent", (text) => amount(text, "--max-budget-usd"))
+    .option("--timeout <duration>", "end after this time: 90s, 10m, 1h", (text) => parseDuration(text, "--timeout"))
+    .option("-c, --continue", "go on with the newest session of this folder")
+    .option("-r, --resume <session>", "go on with a session")
+    .option("--fork", "with -c or -r: leave that session as it is and go on in a copy")
+    .option("-C, --cwd <folder>", "work in this folder")
+    .version(version, "-V, --version")
+    .addHelpText("after", EXAMPLES)
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => void (shown += text), writeErr: () => {} })
+    .action((task: string[], options: RawOptions) => accept(runCommand(task, options, rules)));
+
+  program
+    .command("approve")
+    .description("decide what a suspended run asks")
+    .argument("<token>", "the token of the question")
+    .addArgument(program.createArgument("<decision>", "the answer").choices(DECISION_TYPES))
+    .argument("[value]", "JSON of allow-modified and supply, reason of deny, fail and abort; - reads standard input")
+    .action((token: string, decision: (typeof DECISION_TYPES)[number], value: string | undefined) => accept({ type: "approve", token, decision, ...(value !== undefined && { value }) }));
+
+  addSessions(program, accept);
+
+  program
+    .command("doctor")
+    .description("check keys, home folder, tools and Node")
+    .option("--json", "print JSON")
+    .action((options: { json?: true }) => accept({ type: "doctor", json: options.json === true, ...cwdOf(program) }));
+
+  try {
+    program.parse([...argv], { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return { type: "text", text: shown };
+    if (error instanceof CommanderError) throw usageError(error, shown);
+    throw error;
+  }
+  if (parsed === undefined) throw new UsageError("nothing to do");
+  return parsed;
+}
+
+function addSessions(program: Command, accept: (command: CommandLine) => void): void {
+  const sessions = program.command("sessions").description("list and change sessions");
+  const add = <Arguments extends readonly unknown[]>(name: string, description: string, action: (options: { readonly [name: string]: unknown }, ...values: Arguments) => SessionsAction): Command =>
+    sessions
+      .command(name)
+      .description(description)
+      .option("--json", "print JSON")
+      .action((...given: unknown[]) => {
+        const options = given.at(-2) as { readonly [name: string]: unknown };
+        accept({ type: "sessions", action: action(options, ...(given.slice(0, -2) as unknown as Arguments)), json: options["json"] === true, ...cwdOf(program) });
+      });
+
+  add("list", "the sessions of this folder, newest first", (options) => ({ type: "list", all: options["all"] === true })).option("-a, --all", "of every folder");
+  add<[string]>("show <session>", "its facts and conversation", (_, id) => ({ type: "show", id }));
+  add<[string]>("fork <session>", "a copy to go on in", (options, id) => {
+    const { name, turn } = options as { name?: string; turn?: number };
+    return { type: "fork", id, ...(name !== undefined && { name }), ...(turn !== undefined && { turn }) };
+  })
+    .option("--name <name>", "name of the copy")
+    .option("--turn <n>", "copy up to the end of this turn", (text) => wholeNumber(text, "--turn"));
+  add<[string, string]>("rewind <session> <turn>", "go back to the end of a turn", (_, id, turn) => ({ type: "rewind", id, turn: wholeNumber(turn, "turn") }));
+  add<[string, string]>("rename <session> <name>", "give it a name", (_, id, name) => ({ type: "rename", id, name }));
+  add<[string, string[]]>("tag <session> [tags...]", "set its tags", (_, id, tags) => ({ type: "tag", id, tags }));
+  add<[string]>("delete <session>", "delete it for good", (_, id) => ({ type: "delete", id }));
+}
+
+function runCommand(task: readonly string[], options: RawOptions, rules: readonly PermissionRule[]): RunCommand {
+  if (options.continue && options.resume !== undefined) throw new UsageError("-c and -r exclude each other", "Use -c for the newest session of this folder, or -r with the id of a session.");
+  if (options.fork && !options.continue && options.resume === undefined) throw new UsageError("--fork needs a session to copy", "Add -c, or -r with the id of a session.");
+  const session: SessionChoice = options.continue ? { type: "newest" } : options.resume !== undefined ? { type: "named", id: options.resume } : { type: "new" };
+  const text = task.join(" ").trim();
+  const agent: AgentOptions = {
+    rules,
+    ...(options.model !== undefined && { model: options.model }),
+    ...(options.fallbackModel !== undefined && { fallbackModel: options.fallbackModel }),
+    ...(options.permissionMode !== undefined && { permissionMode: options.permissionMode }),
+    ...(options.maxTurns !== undefined && { maxTurns: options.maxTurns }),
+    ...(options.maxBudgetUsd !== undefined && { maxCost: options.maxBudgetUsd }),
+    ...(options.timeout !== undefined && { timeoutMs: options.timeout }),
+  };
+  return {
+    type: "run",
+    ...(text !== "" && { task: text }),
+    // Another format than text can only be meant for a program that reads it.
+    print: options.print === true || (options.outputFormat !== undefined && options.outputFormat !== "text"),
+    outputFormat: options.outputFormat ?? "text",
+    onApproval: options.onApproval,
+    session,
+    fork: options.fork === true,
+    ...(options.cwd !== undefined && { cwd: options.cwd }),
+    agent,
+  };
+}
+
+function cwdOf(program: Command): { readonly cwd?: string } {
+  const { cwd } = program.opts<{ cwd?: string }>();
+  return cwd === undefined ? {} : { cwd };
+}
+
+function ruleOption(behavior: PermissionBehavior, description: string, rules: PermissionRule[]): Option {
+  return new Option(`--${behavior} <rule>`, description).argParser((text) => void rules.push(parseRule(text, behavior)));
+}
+
+function modelName(text: string): string {
+  if (!/^[\w.-]+\/\S+$/.test(text)) throw new InvalidArgumentError('Write provider/id, as in "anthropic/claude-sonnet-4-5".');
+  return text;
+}
+
+function positiveInteger(text: string, option: string): number {
+  const value = wholeNumber(text, option);
+  if (value < 1) throw new UsageError(`${option} must be at least 1, not ${text}`);
+  return value;
+}
+
+function wholeNumber(text: string, option: string): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(value)) throw new UsageError(`${option} must be a whole number, not ${JSON.stringify(text)}`);
+  return value;
+}
+
+function amount(text: string, option: string): Usd {
+  try {
+    const value = usd(text);
+    if (compareUsd(value, ZERO_USD) > 0) return value;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  throw new UsageError(`${option} ${JSON.stringify(text)} is no amount`, "Write dollars as a decimal, such as 0.50 or 5.");
+}
+
+/** Commander's words without its prefix; `keelson sessions` alone shows that command's help. */
+function usageError(error: CommanderError, shown: string): UsageError {
+  if (error.code === "commander.help") return new UsageError("`sessions` needs an action: list, show, fork, rewind, rename, tag or delete", shown === "" ? "Try `keelson sessions --help`." : shown);
+  return new UsageError(error.message.replace(/^error: /, ""));
+}
