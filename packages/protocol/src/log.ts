@@ -15,13 +15,18 @@ export interface LogRecord extends NewRecord {
   readonly at: number;
 }
 
-/** Who may write. `epoch` grows with every new holder; an append with an older one is refused. */
+/**
+ * Who may write. `epoch` grows with every new holder and is never used twice, not even after the log was deleted; an append
+ * with another one than the holder's is refused. An expired lease still writes until somebody takes it over. Disposing
+ * it releases it.
+ */
 export interface Lease extends AsyncDisposable {
   readonly log: LogId;
   readonly epoch: number;
   readonly owner: string;
-  /** Prolongs it by its `ttlMs`. Rejects with `LogError` of kind `stale-epoch` when another holder has taken over. */
+  /** Lets it end `ttlMs` from now. Rejects with `LogError` of kind `stale-epoch` when another holder has taken over or it was released. */
   renew(): Promise<void>;
+  /** Gives the right back; its epoch writes no more. Without effect when another holder has taken over. */
   release(): Promise<void>;
 }
 
@@ -29,29 +34,42 @@ export interface Lease extends AsyncDisposable {
 export type Durability = "power" | "process";
 
 export interface AppendOptions {
+  /** Of the lease this writer holds. Without one an append is not fenced, only checked by `expectedSeq` and keys. */
   readonly epoch?: number;
   /** Default `process`. */
   readonly durability?: Durability;
+  /** Told the `at` that the log gave these records (Unix ms), before the append resolves: saves the writer a read. */
+  onAppended?(at: number): void;
 }
 
 /**
  * Append-only logs. The contract:
  * - an append is all or nothing, and what it resolved is read by every later `read`;
+ * - appends of one process take effect in the order in which they were called;
  * - `expectedSeq` is the seq of the last record the writer knows (0: empty). If others stand there, it rejects with
- *   `conflict`; if exactly these keys stand at these places, it resolves (an acknowledgement was lost);
- * - `"any"` takes the next free place; a key that is already in the log resolves to its seq when type and data are equal,
- *   and rejects with `conflict` when they are not;
+ *   `conflict`; if exactly these keys stand at these places, it resolves (an acknowledgement was lost). A key that stands
+ *   at another place of the log is a `conflict`, too;
+ * - `"any"` takes the next free places; a key that is already in the log stays where it is when type and data are equal,
+ *   and the append rejects with `conflict` when they are not;
+ * - an `epoch` that is not the holder's rejects with `stale-epoch`, whatever else the log holds;
+ * - an append of no records changes nothing: it checks epoch and `expectedSeq`, and resolves to the head;
  * - records are given away: the caller does not change them afterwards, and a reader's changes reach nobody;
+ * - ids, keys and types are well-formed strings, not empty; a key occurs once in an append (else `invalid-input`);
+ * - after disposal everything rejects with `closed`, readers that wait included, and leases taken here are released;
  * - failures reject with `LogError`.
  */
 export interface EventLog extends AsyncDisposable {
-  /** @returns the seq of the last record appended (or, for lost acknowledgements, of the one that stands there). */
+  /** @returns the seq at which the last of `records` stands, whether this append or an earlier one put it there. */
   append(log: LogId, expectedSeq: number | "any", records: readonly NewRecord[], options?: AppendOptions): Promise<number>;
-  /** Records after `after` (default 0), in order. With `follow` it waits for more until `signal` fires or the reader leaves. */
+  /**
+   * Records after `after` (default 0), in order; none of a log that is not there. With `follow` it waits for more (and for
+   * the log to come) until `signal` fires, which ends it, or the reader leaves. Without, `signal` rejects with its reason,
+   * since a part must not pass for the whole. A reader whose log is deleted gets `not-found`.
+   */
   read(log: LogId, options?: { readonly after?: number; readonly follow?: boolean; readonly signal?: AbortSignal }): AsyncIterable<LogRecord>;
   /** Seq of the last record; 0 when there is none. */
   head(log: LogId): Promise<number>;
-  /** Logs by id in ascending order. */
+  /** Logs with at least one record, by id in ascending order of code points. `after` is the last id of the page before. */
   list(options?: { readonly prefix?: string; readonly after?: string; readonly limit?: number }): Promise<readonly LogInfo[]>;
   /** Deletes the log, its lease and nothing else. Deleting a missing log is no error. */
   delete(log: LogId): Promise<void>;
@@ -71,6 +89,11 @@ export interface LogInfo {
 
 /** Large values, by content; lives with the log's backend. Failures reject with `LogError`. */
 export interface BlobStore extends AsyncDisposable {
+  /** Keeps a copy. The same bytes have the same digest and are kept once. What it resolved is as durable as the next append. */
   put(bytes: Uint8Array): Promise<Digest>;
+  /**
+   * A copy of the bytes, or of those from `start` up to, not including, `end`; what lies beyond the last byte is left out.
+   * Rejects with `not-found`, or with `corrupt` when the content is not what the digest says.
+   */
   get(digest: Digest, range?: { readonly start: number; readonly end?: number }): Promise<Uint8Array>;
 }

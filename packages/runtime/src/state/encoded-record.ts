@@ -1,0 +1,58 @@
+import { LogError, type LogId, type NewRecord } from "@keelson/protocol";
+
+/** A record as it is kept: its data as JSON text, so that no later change of the caller's object reaches it. */
+export interface EncodedRecord {
+  readonly key: string;
+  readonly type: string;
+  readonly text: string;
+}
+
+/** What one record may hold. Larger values belong into the blob store. */
+export const MAX_RECORD_BYTES: number = 64 * 1024 * 1024;
+
+/** @throws LogError `invalid-input` or `too-large`, naming the record; nothing was kept then. */
+export function encodeRecords(log: LogId, records: readonly NewRecord[], maxRecordBytes: number): EncodedRecord[] {
+  const encoded: EncodedRecord[] = [];
+  for (let index = 0; index < records.length; index++) {
+    const record = records[index] as NewRecord;
+    const { key, type } = record;
+    assertName(key, "The key of a record", log);
+    assertName(type, "The type of a record", log);
+    for (let earlier = 0; earlier < index; earlier++) {
+      if (encoded[earlier]?.key === key) throw invalid(`The key "${key}" occurs twice in one append to log "${log}"; a key names one act.`);
+    }
+    encoded.push({ key, type, text: encodeData(log, record, maxRecordBytes) });
+  }
+  return encoded;
+}
+
+/** @throws LogError `invalid-input` unless `name` is a well-formed string with at least one character. */
+export function assertName(name: unknown, what: string, log?: LogId): asserts name is string {
+  if (typeof name === "string" && name.length > 0 && name.isWellFormed()) return;
+  throw invalid(`${what}${log === undefined ? "" : ` for log "${log}"`} must be a well-formed string, not empty; it is ${typeof name === "string" ? JSON.stringify(name) : typeof name}.`);
+}
+
+function encodeData(log: LogId, { key, data }: NewRecord, maxRecordBytes: number): string {
+  if (typeof data !== "object" || data === null) throw invalid(`The data of record "${key}" for log "${log}" must be a JSON object; it is ${data === null ? "null" : typeof data}.`);
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(data);
+  } catch (cause) {
+    throw invalid(`The data of record "${key}" for log "${log}" is no JSON: ${(cause as Error).message}`, cause);
+  }
+  if (text === undefined || text.charCodeAt(0) !== OPENING_BRACE) throw invalid(`The data of record "${key}" for log "${log}" must be a JSON object.`);
+  // A UTF-16 code unit takes at most three bytes, so that most records need no counting.
+  if (text.length * 3 > maxRecordBytes) {
+    const actualBytes = Buffer.byteLength(text);
+    if (actualBytes > maxRecordBytes) {
+      throw new LogError({ kind: "too-large", limitBytes: maxRecordBytes, actualBytes, message: `Record "${key}" for log "${log}" has ${actualBytes} bytes, over the limit of ${maxRecordBytes}. Put large values into the blob store and record their digest.` });
+    }
+  }
+  return text;
+}
+
+const OPENING_BRACE = 123;
+
+function invalid(message: string, cause?: unknown): LogError {
+  return new LogError({ kind: "invalid-input", message }, cause === undefined ? undefined : { cause });
+}

@@ -1,0 +1,153 @@
+import { LogError, type LogRecord } from "@keelson/protocol";
+
+/** Where an iterator gets its records from. Both members may throw `LogError`, which ends the iteration. */
+export interface RecordSource {
+  /** The next records after `after`, at least one if there is any now. Each call gives objects of its own. */
+  page(after: number): readonly LogRecord[];
+  /** Calls `wake` whenever there may be more, until the returned function is called. */
+  listen(wake: () => void): () => void;
+}
+
+export interface ReadOptions {
+  readonly after?: number;
+  readonly follow?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Reads a log page by page; with `follow` it waits for more. It holds nothing while nobody waits on it. */
+export function readRecords(source: RecordSource, options: ReadOptions): AsyncIterable<LogRecord> {
+  return { [Symbol.asyncIterator]: () => new RecordIterator(source, options) };
+}
+
+interface Waiter {
+  resolve(result: IteratorResult<LogRecord, undefined>): void;
+  reject(reason: unknown): void;
+}
+
+/** After so many records in a row the event loop gets a turn, so that opening a long session starves nobody. */
+const RECORDS_PER_TURN = 512;
+
+class RecordIterator implements AsyncIterator<LogRecord, undefined> {
+  readonly #source: RecordSource;
+  readonly #follow: boolean;
+  readonly #signal: AbortSignal | undefined;
+  readonly #waiters: Waiter[] = [];
+  #page: readonly LogRecord[] = [];
+  #index = 0;
+  #after: number;
+  #sinceTurn = 0;
+  #ended = false;
+  #stopListening: (() => void) | undefined;
+  #wakePending = false;
+
+  constructor(source: RecordSource, { after = 0, follow = false, signal }: ReadOptions) {
+    this.#source = source;
+    this.#after = after;
+    this.#follow = follow;
+    this.#signal = signal;
+  }
+
+  next(): Promise<IteratorResult<LogRecord, undefined>> {
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ resolve, reject });
+      if (this.#waiters.length > 1) return;
+      if (++this.#sinceTurn > RECORDS_PER_TURN) {
+        this.#sinceTurn = 0;
+        setImmediate(() => this.#serve());
+      } else this.#serve();
+    });
+  }
+
+  return(): Promise<IteratorResult<LogRecord, undefined>> {
+    this.#end();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  #serve(): void {
+    while (this.#waiters.length > 0) {
+      let record: LogRecord | undefined;
+      try {
+        record = this.#take();
+      } catch (error) {
+        this.#fail(error);
+        return;
+      }
+      if (record === undefined) {
+        if (this.#ended || !this.#follow) this.#end();
+        return;
+      }
+      this.#waiters.shift()?.resolve({ done: false, value: record });
+    }
+    this.#rest();
+  }
+
+  /** The next record, or undefined when there is none now. Listens from then on, and looks once more after it began to. */
+  #take(): LogRecord | undefined {
+    if (this.#ended) return undefined;
+    if (this.#signal?.aborted === true) {
+      if (!this.#follow) throw this.#signal.reason;
+      this.#ended = true;
+      return undefined;
+    }
+    if (this.#index >= this.#page.length) {
+      this.#load();
+      if (this.#page.length === 0 && this.#follow && this.#stopListening === undefined) {
+        this.#listen();
+        this.#load();
+      }
+    }
+    const record = this.#page[this.#index++];
+    if (record !== undefined) this.#after = record.seq;
+    return record;
+  }
+
+  #load(): void {
+    assertAfter(this.#after);
+    this.#page = this.#source.page(this.#after);
+    this.#index = 0;
+  }
+
+  #listen(): void {
+    const unsubscribe = this.#source.listen(this.#wake);
+    this.#signal?.addEventListener("abort", this.#wake);
+    this.#stopListening = () => {
+      unsubscribe();
+      this.#signal?.removeEventListener("abort", this.#wake);
+    };
+  }
+
+  /** Writers wake readers; what readers then do is not on the writer's stack, and several wakes are one look. */
+  readonly #wake = (): void => {
+    if (this.#wakePending) return;
+    this.#wakePending = true;
+    queueMicrotask(() => {
+      this.#wakePending = false;
+      this.#serve();
+    });
+  };
+
+  #rest(): void {
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.#page = [];
+    this.#rest();
+    for (const waiter of this.#waiters.splice(0)) waiter.resolve({ done: true, value: undefined });
+  }
+
+  #fail(error: unknown): void {
+    const [first, ...others] = this.#waiters.splice(0);
+    this.#end();
+    first?.reject(error);
+    for (const waiter of others) waiter.resolve({ done: true, value: undefined });
+  }
+}
+
+/** @throws LogError `invalid-input` unless `after` is a whole number from 0. */
+function assertAfter(after: number): void {
+  if (Number.isSafeInteger(after) && after >= 0) return;
+  throw new LogError({ kind: "invalid-input", message: `"after" must be the seq of a record, or 0; it is ${String(after)}.` });
+}
