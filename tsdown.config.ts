@@ -1,0 +1,31 @@
+import { join } from "node:path";
+import { defineConfig } from "tsdown";
+import { entriesOf, publishedPackages } from "./tools/package-entries.ts";
+import { thirdPartyLicenses } from "./tools/third-party-licenses.ts";
+
+/** Bundled into chunks of their own that load on first use, so that `keelson` installs three packages and imports none of these. */
+const bundled = ["ajv", "fast-deep-equal", "fast-uri", "json-schema-traverse", "require-from-string", "jsonrepair"];
+
+export default defineConfig(
+  publishedPackages().map((published) => {
+    const { folder, manifest } = published;
+    return {
+      name: manifest.name,
+      cwd: folder,
+      entry: Object.fromEntries(entriesOf(published).map((entry) => [entry.name, entry.source])),
+      outDir: "dist",
+      format: "esm" as const,
+      platform: "node" as const,
+      target: "node24",
+      fixedExtension: false,
+      sourcemap: false,
+      tsconfig: join(folder, "tsconfig.json"),
+      dts: true,
+      deps: { neverBundle: Object.keys(manifest.dependencies ?? {}), onlyBundle: bundled },
+      outputOptions: { chunkFileNames: "chunks/[name]-[hash].js" },
+      plugins: [thirdPartyLicenses()],
+      failOnWarn: true,
+      logLevel: "warn" as const,
+    };
+  }),
+);
