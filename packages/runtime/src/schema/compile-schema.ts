@@ -1,0 +1,77 @@
+import type { JsonObject, ValidationResult } from "@keelson/protocol";
+import { validateWithAjv } from "./ajv-validator.ts";
+import { checkJson } from "./check-json.ts";
+import { reportKeywords } from "./keywords.ts";
+import type { JsonSchema, Schema } from "./schema.ts";
+import type { SchemaIssue } from "./schema-issue.ts";
+import type { SelfDescribing, StandardIssue, StandardResult, StandardSchema } from "./standard-schema.ts";
+
+/** A schema in the two forms that are needed: what models are told, and the check. */
+export interface CompiledSchema<Out> {
+  /** A copy of the described JSON Schema: plain data, without `$schema`. */
+  readonly jsonSchema: JsonObject;
+  /** At once where it can; as a promise when the schema library is asynchronous or ajv is needed. */
+  validate(value: unknown): ValidationResult<Out> | Promise<ValidationResult<Out>>;
+}
+
+/**
+ * @param side of a schema that transforms, what it takes (`input`) or what it gives (`output`)
+ * @throws TypeError when it is no schema, cannot describe itself, or its JSON Schema is malformed; the message says which
+ */
+export function compileSchema<Out>(schema: Schema<Out> | JsonSchema, side: "input" | "output" = "input"): CompiledSchema<Out> {
+  // ArkType schemas are functions.
+  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) throw new TypeError(`expected a schema, got ${schema === null ? "null" : typeof schema}`);
+  if (isStandard<Out>(schema)) return { jsonSchema: describe(schema, side), validate: (value) => normalize(schema["~standard"].validate(value)) };
+  const pair = schema as { readonly schema?: unknown; readonly jsonSchema?: unknown };
+  if (isStandard<Out>(pair.schema)) {
+    const { schema: validator } = pair;
+    return { jsonSchema: copySchema(pair.jsonSchema), validate: (value) => normalize(validator["~standard"].validate(value)) };
+  }
+  const jsonSchema = copySchema(schema);
+  const validate = createJsonSchemaValidator(jsonSchema);
+  return { jsonSchema, validate: (value) => after(validate(value), (issues) => (issues.length === 0 ? { value: value as Out } : { issues })) };
+}
+
+/** @throws TypeError when the schema is malformed. The returned function finds the issues of a value; none means valid. */
+export function createJsonSchemaValidator(jsonSchema: JsonObject): (value: unknown) => readonly SchemaIssue[] | Promise<readonly SchemaIssue[]> {
+  const report = reportKeywords(jsonSchema);
+  if (report.type === "invalid") throw new TypeError(report.message);
+  if (report.type === "unknown") return (value) => validateWithAjv(jsonSchema, value);
+  return (value) => checkJson(jsonSchema, value);
+}
+
+function isStandard<Out>(schema: unknown): schema is StandardSchema<unknown, Out> {
+  return (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema && typeof (schema as StandardSchema)["~standard"]?.validate === "function";
+}
+
+function describe(schema: StandardSchema & Partial<SelfDescribing>, side: "input" | "output"): JsonObject {
+  const standard = schema["~standard"] as Partial<SelfDescribing["~standard"]> & { readonly vendor: string };
+  if (typeof standard.jsonSchema?.[side] !== "function") {
+    throw new TypeError(`this ${standard.vendor} schema cannot describe itself as JSON Schema: pass { schema, jsonSchema } with the JSON Schema beside it`);
+  }
+  return copySchema(standard.jsonSchema[side]({ target: "draft-2020-12" }));
+}
+
+/** Plain data that nobody else holds: libraries hang functions on what they return, and callers may change what they gave. */
+function copySchema(schema: unknown): JsonObject {
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) throw new TypeError("a JSON Schema must be an object");
+  const { $schema: _, ...copy } = JSON.parse(JSON.stringify(schema)) as { readonly $schema?: string } & JsonObject;
+  return copy;
+}
+
+function normalize<Out>(result: StandardResult<Out> | Promise<StandardResult<Out>>): ValidationResult<Out> | Promise<ValidationResult<Out>> {
+  return after(result, (settled) => (settled.issues === undefined ? { value: settled.value } : { issues: settled.issues.map(toIssue) }));
+}
+
+function toIssue(issue: StandardIssue): SchemaIssue {
+  const path = (issue.path ?? []).map((part) => {
+    const key = typeof part === "object" ? part.key : part;
+    return typeof key === "symbol" ? String(key) : key;
+  });
+  return { path, message: issue.message };
+}
+
+/** Goes on at once when it can: most validation is synchronous, and a promise costs a turn of the microtask queue. */
+function after<T, R>(value: T | Promise<T>, next: (value: T) => R): R | Promise<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}

@@ -1,0 +1,88 @@
+import { type JsonObject, type RiskLevel, type Tool, ToolError, type ToolEffect, type ToolOutput } from "@keelson/protocol";
+import { type CompiledSchema, compileSchema, type JsonSchema, type Schema } from "../schema/index.ts";
+import { canonicalJson, shortHash } from "../json/index.ts";
+import { checkToolFields } from "./check-tool-fields.ts";
+import { objectSchema } from "./object-schema.ts";
+import { DEFAULT_MAX_OUTPUT_BYTES, type JsonToolDefinition, type ToolDefinition, type ToolFields } from "./tool-definition.ts";
+
+/**
+ * Makes a tool of a function. The type of its input follows from the schema: Zod 4 and ArkType schemas as they are,
+ * `{ schema, jsonSchema }` for other Standard Schemas, or a plain JSON Schema (the input is then a `JsonObject`).
+ *
+ * ```ts
+ * const readFile = defineTool({
+ *   name: "read_file",
+ *   description: "Read a text file of the project.",
+ *   effect: "read",
+ *   input: z.object({ path: z.string() }),
+ *   execute: ({ path }, { files, signal }) => …,
+ * });
+ * ```
+ * @throws ToolError of kind `invalid-definition`, which names the option that is wrong
+ */
+export function defineTool<In>(definition: ToolDefinition<In>): Tool<In>;
+export function defineTool(definition: JsonToolDefinition): Tool<JsonObject>;
+export function defineTool(definition: ToolDefinition<unknown> | JsonToolDefinition): Tool {
+  const { input, output, execute, reconcile, permissionText, timeoutMs } = definition as ToolDefinition<unknown>;
+  if (typeof execute !== "function") throw invalid(definition.name, "`execute` must be a function");
+  const fields = completeFields(definition, input, output);
+  return {
+    ...fields.tool,
+    ...(timeoutMs !== undefined && { timeoutMs: checkTimeout(definition.name, timeoutMs) }),
+    // Called on the definition, so that `this` works as its author wrote it.
+    ...(permissionText !== undefined && { permissionText: (value: unknown) => permissionText.call(definition, value) }),
+    parse: fields.input.validate,
+    execute: (value, call) => execute.call(definition, value, call) as Promise<ToolOutput> | ToolOutput,
+    ...(reconcile !== undefined && { reconcile: (value, call) => reconcile.call(definition, value, call) }),
+  };
+}
+
+type DataFields = Omit<Tool, "parse" | "execute" | "reconcile" | "permissionText" | "timeoutMs">;
+
+/** Fills in the defaults of what any tool, leaf or dispatch, says about itself. */
+export function completeFields(
+  definition: ToolFields,
+  input: Schema<unknown> | JsonSchema,
+  output?: Schema<unknown> | JsonSchema,
+): { readonly tool: DataFields; readonly input: CompiledSchema<unknown> } {
+  const { name, description, effect = "write", aliases = [], category } = definition;
+  checkToolFields(definition);
+  const compiled = compileOption(name, "input", () => objectSchema(input));
+  const outputSchema = output === undefined ? undefined : compileOption(name, "output", () => compileSchema(output, "output").jsonSchema);
+  const tool: DataFields = {
+    name,
+    description,
+    inputSchema: compiled.jsonSchema,
+    ...(outputSchema !== undefined && { outputSchema }),
+    effect,
+    concurrency: definition.concurrency ?? (effect === "read" ? "shared" : "exclusive"),
+    risk: definition.risk ?? RISK_OF_EFFECT[effect],
+    version: definition.version ?? shortHash(canonicalJson([name, description, compiled.jsonSchema, outputSchema ?? null])),
+    aliases: [...aliases],
+    maxOutputBytes: definition.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES,
+    ...(category !== undefined && { category }),
+  };
+  return { tool, input: compiled };
+}
+
+const RISK_OF_EFFECT: { readonly [E in ToolEffect]: RiskLevel } = { read: "none", idempotent: "low", write: "medium" };
+
+/** What a timer of the platform can wait for: a longer wait would fire at once. */
+const MAX_TIMEOUT_MS = 2_147_483_647;
+
+function checkTimeout(name: string, timeoutMs: number): number {
+  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0 || timeoutMs > MAX_TIMEOUT_MS) throw invalid(name, `\`timeoutMs\` must be over 0 and at most ${MAX_TIMEOUT_MS}, not ${String(timeoutMs)}`);
+  return timeoutMs;
+}
+
+function compileOption<T>(name: string, option: string, compile: () => T): T {
+  try {
+    return compile();
+  } catch (cause) {
+    throw invalid(name, `\`${option}\` cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+  }
+}
+
+function invalid(tool: string, problem: string, cause?: unknown): ToolError {
+  return new ToolError({ kind: "invalid-definition", tool: String(tool), message: `Tool "${String(tool)}": ${problem}` }, { cause });
+}

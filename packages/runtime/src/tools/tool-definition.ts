@@ -1,0 +1,55 @@
+import type { JsonObject, RiskLevel, Reconciliation, ToolCall, ToolConcurrency, ToolEffect, ToolOutput } from "@keelson/protocol";
+import type { JsonSchema, Schema } from "../schema/index.ts";
+
+/** What every kind of tool may say about itself. */
+export interface ToolFields {
+  /** What the model calls it: 1 to 64 letters, digits, `_` and `-`. */
+  readonly name: string;
+  /** For the model: what it does, when to use it, what comes back. */
+  readonly description: string;
+  /** What executing it does to the world. Default `write`, which is what must be assumed. */
+  readonly effect?: ToolEffect;
+  /** Default: `shared` for reads, else `exclusive`. */
+  readonly concurrency?: ToolConcurrency;
+  /** How much harm a call can do. Default: `none` for reads, `low` for idempotent tools, `medium` for writes. */
+  readonly risk?: RiskLevel;
+  /** Binds approvals and idempotency keys. Default: a digest of name, description and schemas; change it when the behaviour changes. */
+  readonly version?: string;
+  /** Other names it is found by. */
+  readonly aliases?: readonly string[];
+  /** UTF-8 bytes of output the model sees at most; default {@link DEFAULT_MAX_OUTPUT_BYTES}. */
+  readonly maxOutputBytes?: number;
+  /** `edit`: the `accept-edits` mode lets it run without asking. */
+  readonly category?: "edit";
+}
+
+/** What a leaf adds: a function, and how to bound and reconcile it. */
+export interface LeafFields extends ToolFields {
+  /** After that long the call has failed and its signal fires. Default: no limit but the run's. */
+  readonly timeoutMs?: number;
+  /** What the output looks like; an output that does not match is an error of the tool. */
+  readonly output?: Schema<unknown> | JsonSchema;
+}
+
+// Methods rather than function properties: authors may then annotate the input more narrowly, and tools share one array.
+export interface ToolDefinition<In> extends LeafFields {
+  readonly input: Schema<In>;
+  execute(input: In, call: ToolCall): Promise<ToolOutput | void> | ToolOutput | void;
+  /** After a crash in a `write`: find out whether it happened. */
+  reconcile?(input: In, call: ToolCall): Promise<Reconciliation> | Reconciliation;
+  /** What permission argument patterns are matched against; default: the canonical JSON of the input. */
+  permissionText?(input: In): string;
+}
+
+export interface JsonToolDefinition extends LeafFields {
+  readonly input: JsonSchema;
+  execute(input: JsonObject, call: ToolCall): Promise<ToolOutput | void> | ToolOutput | void;
+  reconcile?(input: JsonObject, call: ToolCall): Promise<Reconciliation> | Reconciliation;
+  permissionText?(input: JsonObject): string;
+}
+
+/**
+ * 50 KiB are about 12,000 tokens: long enough for a thousand lines of a source file or a test log, short enough that a
+ * window of 128,000 tokens survives several of them before compaction has to act.
+ */
+export const DEFAULT_MAX_OUTPUT_BYTES: number = 50 * 1024;
