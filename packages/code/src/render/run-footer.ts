@@ -1,0 +1,24 @@
+import type { RunReason, Usage, Usd } from "@keelson/protocol";
+import { formatCost, formatDuration, formatTokens } from "./figures.ts";
+import { printableLine } from "./printable.ts";
+import type { Style } from "./style.ts";
+
+export interface RunFigures {
+  readonly model: string;
+  readonly turns: number;
+  readonly usage: Usage;
+  readonly cost: Usd | null;
+  readonly durationMs: number;
+}
+
+const GOOD: ReadonlySet<string> = new Set(["complete", "no-action", "handed-off"]);
+
+/** The last line of a run: how it ended and what it took. */
+export function runFooter(reason: RunReason, figures: RunFigures, style: Style): string {
+  const mark = GOOD.has(reason) ? style.green(`✔ ${reason}`) : reason.startsWith("awaiting-") ? style.yellow(`‖ ${reason}`) : style.red(`✗ ${reason}`);
+  return `${mark} ${style.dim(`· ${figureWords(figures).join(" · ")}`)}`;
+}
+
+export function figureWords({ model, turns, usage, cost, durationMs }: RunFigures): string[] {
+  return [printableLine(model), `${turns} ${turns === 1 ? "turn" : "turns"}`, formatTokens(usage), formatCost(cost), formatDuration(durationMs)];
+}

@@ -1,0 +1,95 @@
+import type { CallSummary, JsonValue } from "@keelson/protocol";
+import { diffLines } from "./diff-lines.ts";
+import { formatCount, formatDuration } from "./figures.ts";
+import { foldLines } from "./fold-lines.ts";
+import { outputText } from "./output-text.ts";
+import { printableLine } from "./printable.ts";
+import { shortArguments } from "./short-arguments.ts";
+import type { Style } from "./style.ts";
+
+export interface ToolResultView {
+  readonly call: Pick<CallSummary, "name" | "input">;
+  readonly output: JsonValue;
+  readonly isError: boolean;
+  readonly durationMs: number;
+}
+
+export interface ToolViewOptions {
+  readonly style: Style;
+  readonly columns: number;
+}
+
+const BAR = "  │ ";
+// Instant results say nothing by their time.
+const WORTH_TELLING_MS = 100;
+
+/** A finished call: what was called with what, how long it took, and what matters of its result. */
+export function toolResultLines({ call, output, isError, durationMs }: ToolResultView, options: ToolViewOptions): string[] {
+  const { style, columns } = options;
+  const text = outputText(output);
+  const body = isError ? failureBody(text, options) : successBody(call, text, options);
+  const facts = [durationMs >= WORTH_TELLING_MS ? formatDuration(durationMs) : "", body.fact].filter((fact) => fact !== "").join(", ");
+  const mark = isError ? style.red("✗") : style.green("●");
+  return [`${mark} ${callTitle(call, { style, columns: columns - facts.length - 6 })}${facts === "" ? "" : `  ${style.dim(facts)}`}`, ...body.lines.map((line) => `${style.dim(BAR)}${line}`)];
+}
+
+/** A tool's name and its telling argument. */
+export function callTitle({ name, input }: Pick<CallSummary, "name" | "input">, { style, columns }: ToolViewOptions): string {
+  const label = printableLine(name);
+  const argument = shortArguments(input, Math.max(10, columns - label.length - 2));
+  return argument === "" ? style.bold(label) : `${style.bold(label)} ${argument}`;
+}
+
+/** What a call would change, for a person who is asked about it; empty for calls that are told by their title. */
+export function callPreview({ name, input }: Pick<CallSummary, "name" | "input">, { style, columns }: ToolViewOptions): string[] {
+  const fields = fieldsOf(input);
+  const change = changeOf(fields);
+  if (change !== undefined) return diffLines(change.before, change.after, { style, columns: columns - BAR.length }).map((line) => `${style.dim(BAR)}${line}`);
+  const command = fields["command"];
+  const text = typeof command === "string" ? command : input === undefined ? "" : JSON.stringify(input, null, 2);
+  const shown = text.includes("\n") || shortArguments(input, columns - name.length - 10) !== text;
+  return shown ? foldLines(text, { maxLines: 20, columns: columns - BAR.length }).map((line) => `${style.dim(BAR)}${line}`) : [];
+}
+
+interface Body {
+  readonly lines: readonly string[];
+  readonly fact: string;
+}
+
+function failureBody(text: string, { style, columns }: ToolViewOptions): Body {
+  return { lines: foldLines(text, { maxLines: 10, tail: 6, columns: columns - BAR.length }).map(style.red), fact: "" };
+}
+
+function successBody({ name, input }: Pick<CallSummary, "name" | "input">, text: string, { style, columns }: ToolViewOptions): Body {
+  const width = columns - BAR.length;
+  const change = changeOf(fieldsOf(input));
+  if (change !== undefined) return { lines: diffLines(change.before, change.after, { style, columns: width, maxLines: 24 }), fact: "" };
+  const fold = (maxLines: number, tail: number): readonly string[] => (text.trim() === "" ? [] : foldLines(text, { maxLines, tail, columns: width }).map(style.dim));
+  switch (name) {
+    case "read_file":
+      return { lines: [], fact: countOf(text, "line") };
+    case "grep":
+    case "glob":
+    case "list_directory":
+      return { lines: fold(4, 0), fact: countOf(text, "line") };
+    default:
+      return { lines: fold(8, 5), fact: "" };
+  }
+}
+
+/** The texts before and after, of a call that edits or writes a file. */
+function changeOf(fields: { readonly [name: string]: JsonValue | undefined }): { readonly before: string; readonly after: string } | undefined {
+  const { old_string: before, new_string: after, content } = fields;
+  if (typeof before === "string" && typeof after === "string") return { before, after };
+  return typeof fields["path"] === "string" && typeof content === "string" ? { before: "", after: content } : undefined;
+}
+
+function fieldsOf(input: JsonValue | undefined): { readonly [name: string]: JsonValue | undefined } {
+  return typeof input === "object" && input !== null && !Array.isArray(input) ? (input as { readonly [name: string]: JsonValue | undefined }) : {};
+}
+
+function countOf(text: string, noun: string): string {
+  const trimmed = text.trimEnd();
+  const count = trimmed === "" ? 0 : trimmed.split("\n").length;
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
