@@ -1,0 +1,79 @@
+import type { JsonValue } from "@keelson/protocol";
+import { nestsDeeper } from "./nests-deeper.ts";
+import { scanJson } from "./scan-json.ts";
+
+export type ParsedArguments =
+  /** `repaired`: the text was no JSON, but could mean only this. */
+  | { readonly ok: true; readonly value: JsonValue; readonly repaired: boolean }
+  /** `message` says what is wrong, in words for whoever wrote the text. */
+  | { readonly ok: false; readonly reason: "truncated" | "invalid"; readonly message: string };
+
+/** Deeper values would overflow the stack of whatever walks over them. */
+const MAX_DEPTH = 500;
+const FENCE = /^```[a-z0-9]*[ \t]*\r?\n([\s\S]*?)\r?\n?[ \t]*```$/i;
+
+/**
+ * Reads the arguments of a tool call. No text and `null` mean no arguments. A slip of notation (a fence, single quotes,
+ * bare keys, a missing or trailing comma, a bad escape, a raw line break in a string) is repaired; what may have been cut
+ * off, or would have to be guessed, is not: half a command must not run. Answers at once unless a repair is needed.
+ */
+export function parseArguments(text: string): ParsedArguments | Promise<ParsedArguments> {
+  try {
+    // The usual case first: nothing is trimmed or scanned for it.
+    return accept(JSON.parse(text) as JsonValue);
+  } catch (error) {
+    const trimmed = text.trim();
+    if (trimmed === "") return { ok: true, value: {}, repaired: false };
+    return repair(trimmed.charCodeAt(0) === 0xfeff ? trimmed.slice(1) : trimmed, error);
+  }
+}
+
+function accept(value: JsonValue): ParsedArguments {
+  if (value === null) return { ok: true, value: {}, repaired: false };
+  if (nestsDeeper(value, MAX_DEPTH)) return { ok: false, reason: "invalid", message: `The arguments are nested deeper than ${MAX_DEPTH} levels.` };
+  return { ok: true, value, repaired: false };
+}
+
+function repair(text: string, error: unknown): ParsedArguments | Promise<ParsedArguments> {
+  const body = FENCE.exec(text)?.[1]?.trim() ?? text;
+  const opener = body[0];
+  if (opener !== "{" && opener !== "[") {
+    if (text.startsWith("```") && body === text) return truncated;
+    return invalid(error instanceof Error ? error.message : String(error));
+  }
+  const outline = scanJson(body);
+  if (outline.type === "truncated") return truncated;
+  if (outline.type === "ambiguous") return invalid(outline.message);
+  return repairClosed(body, error);
+}
+
+async function repairClosed(body: string, error: unknown): Promise<ParsedArguments> {
+  const { jsonrepair } = await import("jsonrepair");
+  let value: JsonValue;
+  try {
+    value = JSON.parse(jsonrepair(keepBackslashes(body))) as JsonValue;
+  } catch {
+    return invalid(error instanceof Error ? error.message : String(error)); // what was wrong with the text, not with the attempt
+  }
+  // Two values in a row become a list of them: that is not what was written.
+  if (Array.isArray(value) !== (body[0] === "[")) return invalid("there is more than one value");
+  const accepted = accept(value);
+  return accepted.ok ? { ...accepted, repaired: true } : accepted;
+}
+
+const ESCAPE = /\\(?:u[0-9a-fA-F]{4}|["'`\\/bfnrt])|\\/g;
+
+/** A backslash that escapes nothing stands for itself: in `"\d+"` a repair would drop it, and search for another pattern. */
+function keepBackslashes(text: string): string {
+  return text.replace(ESCAPE, (escape) => (escape === "\\" ? "\\\\" : escape));
+}
+
+const truncated: ParsedArguments = {
+  ok: false,
+  reason: "truncated",
+  message: "The arguments end before they are complete; they look cut off. Send the call again, in smaller parts if they are long.",
+};
+
+function invalid(problem: string): ParsedArguments {
+  return { ok: false, reason: "invalid", message: `The arguments are not valid JSON: ${problem}.` };
+}
