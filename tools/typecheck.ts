@@ -1,19 +1,11 @@
 // Checks every TypeScript project of the workspace with the native compiler: sources, tests, type tests, tools, examples, bench.
-import { existsSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { root, runCommand } from "./run-command.ts";
+import { typescriptProjects } from "./typescript-projects.ts";
 
 const compiler = join(root, "node_modules", "typescript7", "bin", "tsc");
-const packages = readdirSync(join(root, "packages")).sort();
-const projects = [
-  ...packages.flatMap((name) => ["tsconfig.json", "tsconfig.test.json"].map((file) => join("packages", name, file))),
-  "tsconfig.json",
-].filter((path) => existsSync(join(root, path)));
-
-const withoutProject = packages.filter((name) => !existsSync(join(root, "packages", name, "tsconfig.json")));
-if (withoutProject.length > 0) throw new Error(`These packages have no tsconfig.json, so nothing would check them: ${withoutProject.join(", ")}`);
-
+const projects = typescriptProjects();
 const waiting = [...projects];
 let failed = 0;
 async function worker(): Promise<void> {
