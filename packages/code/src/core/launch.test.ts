@@ -1,0 +1,27 @@
+import { usd } from "@keelson/protocol";
+import { expect, it } from "vitest";
+import { type Launch, launchFromMetadata, launchToMetadata, mergedOptions } from "./launch.ts";
+
+const launch: Launch = {
+  cwd: "/project",
+  agent: { model: "a/b", fallbackModel: "a/c", permissionMode: "accept-edits", maxTurns: 3, maxCost: usd("0.5"), timeoutMs: 1_000, rules: [{ pattern: "bash(npm *)", behavior: "allow" }] },
+};
+
+it("comes back from the log as it went in", () => {
+  expect(launchFromMetadata(JSON.parse(JSON.stringify(launchToMetadata(launch))))).toEqual(launch);
+});
+
+it("leaves to defaults what it does not understand, and never widens by it", () => {
+  expect(launchFromMetadata({ cwd: "/p", launch: { permissionMode: "yolo", rules: [{ pattern: "*", behavior: "please" }, 7], maxTurns: "many" } })).toEqual({ cwd: "/p", agent: { rules: [] } });
+  expect(launchFromMetadata({ cwd: "/p" })).toEqual({ cwd: "/p", agent: { rules: [] } });
+  expect(launchFromMetadata({})).toBeUndefined();
+  expect(launchFromMetadata(undefined)).toBeUndefined();
+});
+
+it("takes what is given now before what was recorded, and keeps the rules of both", () => {
+  expect(mergedOptions(launch.agent, { model: "x/y", rules: [{ pattern: "bash", behavior: "deny" }] })).toEqual({
+    ...launch.agent,
+    model: "x/y",
+    rules: [{ pattern: "bash(npm *)", behavior: "allow" }, { pattern: "bash", behavior: "deny" }],
+  });
+});
