@@ -1,0 +1,31 @@
+import { EventEmitter } from "node:events";
+import { expect, it } from "vitest";
+import { handleInterrupts } from "./interrupts.ts";
+
+function setUp(): { readonly signals: EventEmitter; readonly did: string[]; readonly handle: Disposable } {
+  const signals = new EventEmitter();
+  const did: string[] = [];
+  const handle = handleInterrupts(
+    { stop: () => did.push("stop"), abort: (reason) => did.push(`abort: ${reason}`) },
+    { signals: signals as never, note: () => {}, giveUp: () => did.push("give up") },
+  );
+  return { signals, did, handle };
+}
+
+it("stops at the first Ctrl-C, aborts at the second, gives up at the third", () => {
+  const { signals, did } = setUp();
+  for (let count = 0; count < 3; count += 1) signals.emit("SIGINT");
+  expect(did).toEqual(["stop", "abort: interrupted twice", "give up"]);
+});
+
+it("aborts at once when the process is asked to end", () => {
+  const { signals, did } = setUp();
+  signals.emit("SIGTERM");
+  expect(did).toEqual(["abort: terminated"]);
+});
+
+it("gives the signals back", () => {
+  const { signals, handle } = setUp();
+  handle[Symbol.dispose]();
+  expect(signals.listenerCount("SIGINT") + signals.listenerCount("SIGTERM")).toBe(0);
+});

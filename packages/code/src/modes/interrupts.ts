@@ -1,0 +1,52 @@
+/** What an interrupt can do to a run. */
+export interface Stoppable {
+  stop(): unknown;
+  abort(reason?: string): unknown;
+}
+
+export interface Signals {
+  on(signal: "SIGINT" | "SIGTERM", listener: () => void): unknown;
+  off(signal: "SIGINT" | "SIGTERM", listener: () => void): unknown;
+}
+
+export interface InterruptOptions {
+  readonly signals: Signals;
+  /** Tells the person what the interrupt did. */
+  note(text: string): void;
+  /** After a third one: the run does not even abort. */
+  giveUp(): void;
+}
+
+/** Counts interrupts from wherever they come: the first stops gracefully, the second aborts, the third ends the process. */
+export function createInterrupt(run: Stoppable, { note, giveUp }: Omit<InterruptOptions, "signals">): () => void {
+  let count = 0;
+  return () => {
+    count += 1;
+    if (count === 1) {
+      note("stopping after this step; Ctrl-C again aborts it");
+      run.stop();
+    } else if (count === 2) {
+      note("aborting");
+      run.abort("interrupted twice");
+    } else {
+      giveUp();
+    }
+  };
+}
+
+/** Ctrl-C stops, twice aborts; a request to terminate aborts at once. Disposing gives the signals back. */
+export function handleInterrupts(run: Stoppable, { signals, ...options }: InterruptOptions): Disposable {
+  const onInterrupt = createInterrupt(run, options);
+  const onTerminate = (): void => {
+    options.note("aborting: the process was asked to end");
+    run.abort("terminated");
+  };
+  signals.on("SIGINT", onInterrupt);
+  signals.on("SIGTERM", onTerminate);
+  return {
+    [Symbol.dispose]() {
+      signals.off("SIGINT", onInterrupt);
+      signals.off("SIGTERM", onTerminate);
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { EXIT_CODES, isSuspendReason } from "@keelson/protocol";
+import type { Run, RunOutcome } from "keelson";
+import type { OutputFormat } from "../options/command-line.ts";
+import { createLiveScreen, type LiveScreen } from "../render/live-screen.ts";
+import { createPlainScreen } from "../render/plain-screen.ts";
+import { createRunView } from "../render/run-view.ts";
+import { createStyle, wantsColors } from "../render/style.ts";
+import type { OutputStream, Surroundings } from "../core/surroundings.ts";
+import { decisionCommands, decisionLines } from "./decision-commands.ts";
+import { handleInterrupts } from "./interrupts.ts";
+import { outcomeJson } from "./outcome-json.ts";
+import { watchRun } from "./watch-run.ts";
+
+export interface PrintOptions {
+  readonly format: OutputFormat;
+  readonly model: string;
+}
+
+/**
+ * Shows a run to a program or a reader, without asking anything. Standard output gets the answer (or JSON), standard error
+ * everything else.
+ * @returns the exit code
+ */
+export async function printRun(run: Run, { format, model }: PrintOptions, surroundings: Surroundings): Promise<number> {
+  const { stdout, stderr, environment, signals, command } = surroundings;
+  const note = (text: string): void => void stderr.write(`keelson: ${text}\n`);
+  using _interrupts = handleInterrupts(run, { signals, note, giveUp: () => surroundings.exit(EXIT_CODES.aborted) });
+  // A reader that went away (`| head`) wants no more.
+  const onClosed = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== "EPIPE") throw error;
+    run.abort("standard output was closed");
+  };
+  stdout.on("error", onClosed);
+  try {
+    const outcome = format === "text" ? await printText(run, model, surroundings) : format === "stream-json" ? await printEvents(run, surroundings) : await run.outcome;
+    const commands = isSuspendReason(outcome.reason) ? decisionCommands(command, run.session, outcome.waits ?? []) : undefined;
+    if (format === "json") stdout.write(`${outcomeJson(outcome, { id: run.id, session: run.session, model }, commands)}\n`);
+    // What the text view shows anyway must not get lost in the other formats.
+    if (format !== "text" && outcome.error !== undefined) note(outcome.error.message);
+    if (commands !== undefined) stderr.write(`${colored(decisionLines(commands), stderr, environment)}\n`);
+    return EXIT_CODES[outcome.reason];
+  } finally {
+    stdout.off("error", onClosed);
+  }
+}
+
+async function printText(run: Run, model: string, { stdout, stderr, environment, now }: Surroundings): Promise<RunOutcome> {
+  const live: LiveScreen | undefined = stdout.isTTY && stderr.isTTY ? createLiveScreen(stdout) : undefined;
+  const style = createStyle(wantsColors(live ? stdout : stderr, environment));
+  const view = createRunView({ screen: live ?? createPlainScreen(stdout, stderr), style, now, model });
+  try {
+    await watchRun(run, view, { live: live !== undefined });
+  } finally {
+    live?.close();
+  }
+  return run.outcome;
+}
+
+async function printEvents(run: Run, { stdout }: Surroundings): Promise<RunOutcome> {
+  for await (const event of run) {
+    // A slow reader slows this watcher, which the run does not wait for; it bounds what is kept for us.
+    if (!stdout.write(`${JSON.stringify(event)}\n`)) await drained(stdout);
+  }
+  return run.outcome;
+}
+
+function drained(stream: OutputStream): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stream.off("drain", done).off("close", done).off("error", done);
+      resolve();
+    };
+    stream.on("drain", done).on("close", done).on("error", done);
+  });
+}
+
+function colored(lines: readonly string[], stream: { readonly isTTY?: boolean }, environment: { readonly [name: string]: string | undefined }): string {
+  const style = createStyle(wantsColors(stream, environment));
+  return lines.map((line) => (line.startsWith("  ") ? style.cyan(line) : style.bold(line))).join("\n");
+}
