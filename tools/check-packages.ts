@@ -1,29 +1,75 @@
-// Looks at the packages as they would be published: publint (manifest and files agree), attw (types resolve as the code does) and size-limit.
-import { existsSync } from "node:fs";
+// Looks at the packages as they would be published: publint (manifest and files agree), attw (types resolve as the code does), no `any` in
+// public types, every entry can be imported where nothing else is installed, the command starts, and size-limit.
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { entriesOf, publishedPackages } from "./package-entries.ts";
+import ts from "typescript";
+import { installStaged } from "./install-staged.ts";
+import { type PackageFolder, entriesOf, publishedPackages } from "./package-entries.ts";
 import { root, runCommand } from "./run-command.ts";
 
-const bin = (name: string): string => join(root, "node_modules", ".bin", name);
 let failed = 0;
-async function check(what: string, command: string, args: readonly string[]): Promise<void> {
-  const { code, output } = await runCommand(command, args);
-  console.log(`${code === 0 ? "ok  " : "FAIL"} ${what}`);
-  if (code !== 0 || what === "size-limit") console.log(output.trim());
-  if (code !== 0) failed += 1;
+function report(what: string, problem: string | undefined): void {
+  console.log(`${problem === undefined ? "ok  " : "FAIL"} ${what}`);
+  if (problem === undefined) return;
+  console.log(problem.trim());
+  failed += 1;
 }
 
-for (const published of publishedPackages()) {
+async function runs(command: string, args: readonly string[], options: { readonly cwd?: string } = {}): Promise<string | undefined> {
+  const { code, output } = await runCommand(command, args, options);
+  return code === 0 ? undefined : output;
+}
+
+const bin = (name: string): string => join(root, "node_modules", ".bin", name);
+
+/** A package that is only a command has no types to resolve. */
+const isImported = (published: PackageFolder): boolean => entriesOf(published).some(({ specifier }) => specifier !== undefined);
+
+/** Places in the declarations where the compiler stops helping the user. */
+function anysIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".d.ts"))
+    .flatMap((file) => {
+      const source = ts.createSourceFile(file, readFileSync(join(folder, file), "utf8"), ts.ScriptTarget.Latest, true);
+      const found: string[] = [];
+      const visit = (node: ts.Node): void => {
+        if (node.kind === ts.SyntaxKind.AnyKeyword) {
+          const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line;
+          found.push(`${file}:${line + 1}: ${source.text.split("\n")[line]?.trim()}`);
+        }
+        ts.forEachChild(node, visit);
+      };
+      visit(source);
+      return found;
+    });
+}
+
+const packages = publishedPackages();
+for (const published of packages) {
   const name = basename(published.folder);
-  const staged = join("dist", name);
-  if (!existsSync(join(root, staged, "package.json"))) throw new Error(`${staged} does not exist: run \`npm run build\` first`);
-  await check(`publint ${name}`, bin("publint"), ["run", staged, "--strict"]);
-  // A package that is only a command has no types to resolve.
-  if (entriesOf(published).some((entry) => entry.specifier !== undefined)) {
-    await check(`attw ${name}`, bin("attw"), ["--pack", staged, "--profile", "esm-only", "--format", "ascii"]);
+  const staged = join(root, "dist", name);
+  if (!existsSync(join(staged, "package.json"))) throw new Error(`dist/${name} does not exist: run \`npm run build\` first`);
+  report(`publint ${name}`, await runs(bin("publint"), ["run", staged, "--strict"]));
+  if (!isImported(published)) continue;
+  report(`attw ${name}`, await runs(bin("attw"), ["--pack", staged, "--profile", "esm-only", "--format", "ascii"]));
+  const anys = anysIn(join(staged, "dist"));
+  report(`no any in the types of ${name}`, anys.length === 0 ? undefined : anys.join("\n"));
+}
+
+await using installation = await installStaged();
+const specifiers = packages.flatMap(entriesOf).flatMap(({ specifier }) => specifier ?? []);
+const program = specifiers.map((specifier) => `await import(${JSON.stringify(specifier)});`).join("\n");
+report(`${specifiers.length} entries can be imported`, await runs(process.execPath, ["--input-type=module", "--eval", program], { cwd: installation.folder }));
+for (const { manifest } of packages) {
+  for (const [command, target] of Object.entries(manifest.bin ?? {})) {
+    report(`${command} --help`, await runs(process.execPath, [join(installation.folder, "node_modules", manifest.name, target), "--help"], { cwd: installation.folder }));
   }
 }
-await check("size-limit", bin("size-limit"), []);
+
+const sizes = await runCommand(bin("size-limit"), []);
+report("size-limit", sizes.code === 0 ? undefined : sizes.output);
+if (sizes.code === 0) console.log(sizes.output.trim());
+
 if (failed > 0) {
   console.log(`${failed} checks of the packages failed`);
   process.exitCode = 1;
