@@ -1,0 +1,93 @@
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, readlink, realpath } from "node:fs/promises";
+import { VfsError } from "@keelson/protocol";
+import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
+
+/**
+ * A folder held open. On Linux `at(name)` reaches into this very folder through its descriptor, so that nobody can
+ * swap a folder on the way for a symbolic link between our check and our use. Elsewhere it is the plain path, checked
+ * once more at opening.
+ */
+export interface AnchoredDirectory extends AsyncDisposable {
+  /** The real path it had when it was opened. */
+  readonly path: string;
+  /** The folder itself, for listing it. */
+  readonly self: string;
+  at(name: string): string;
+  /** The real path of `name` in it. */
+  pathOf(name: string): string;
+}
+
+/** Opens a folder by its real path (no symbolic link in it). Rejects with `path-traversal` when the path leads elsewhere by now. */
+export async function openDirectory(path: string, root: string): Promise<AnchoredDirectory> {
+  return anchor(await openHandle(path, path, root), path, root);
+}
+
+/** Opens the folder `name` in `parent`. */
+export async function openChild(parent: AnchoredDirectory, name: string, root: string): Promise<AnchoredDirectory> {
+  const path = parent.pathOf(name);
+  return anchor(await openHandle(parent.at(name), path, root), path, root);
+}
+
+/** As `openChild`, after making it when it is missing. */
+export async function ensureDirectory(parent: AnchoredDirectory, name: string, root: string): Promise<AnchoredDirectory> {
+  try {
+    await mkdir(parent.at(name));
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") throw vfsErrorFrom(error, parent.pathOf(name));
+  }
+  return openChild(parent, name, root);
+}
+
+async function openHandle(location: string, path: string, root: string): Promise<FileHandle> {
+  try {
+    return await open(location, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch (error) {
+    // O_DIRECTORY with O_NOFOLLOW: ELOOP on some systems, ENOTDIR on others, when the last part is a link.
+    if (systemCode(error) === "ELOOP" || (systemCode(error) === "ENOTDIR" && (await isLink(location)))) throw movedAway(path, path, root);
+    throw vfsErrorFrom(error, path);
+  }
+}
+
+async function anchor(handle: FileHandle, path: string, root: string): Promise<AnchoredDirectory> {
+  try {
+    const actual = await descriptorPath(handle);
+    const found = actual ?? (await realpath(path));
+    if (found !== path) throw movedAway(path, found, root);
+    const self = actual === undefined ? path : `/proc/self/fd/${handle.fd}`;
+    return {
+      path,
+      self,
+      at: (name) => `${self}/${name}`,
+      pathOf: (name) => (path === "/" ? `/${name}` : `${path}/${name}`),
+      [Symbol.asyncDispose]: () => handle.close(),
+    };
+  } catch (error) {
+    await handle.close();
+    throw vfsErrorFrom(error, path);
+  }
+}
+
+/** Where the kernel says this descriptor leads; `undefined` where it doesn't tell. */
+async function descriptorPath(handle: FileHandle): Promise<string | undefined> {
+  if (process.platform !== "linux") return undefined;
+  try {
+    return await readlink(`/proc/self/fd/${handle.fd}`);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined; // no /proc here
+    throw error;
+  }
+}
+
+async function isLink(location: string): Promise<boolean> {
+  try {
+    await readlink(location);
+    return true;
+  } catch {
+    return false; // EINVAL: it is no link
+  }
+}
+
+function movedAway(path: string, found: string, root: string): VfsError {
+  return new VfsError({ kind: "path-traversal", attempted: found === path ? path : `${path} (leads to ${found})`, root, message: `${path} was replaced by a link or moved while it was being opened; it is not touched.` });
+}

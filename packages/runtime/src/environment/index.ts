@@ -1,0 +1,4 @@
+export { type DiskVfs, type DiskVfsOptions, createDiskVfs } from "./disk-vfs.ts";
+export { type GlobPattern, compileGlob } from "./glob-pattern.ts";
+export { type OutputWindow, createOutputWindow } from "./output-window.ts";
+export { type ProcessExecutorOptions, createProcessExecutor } from "./process-executor.ts";

@@ -1,0 +1,129 @@
+import { readlink, realpath } from "node:fs/promises";
+import { readlinkSync, realpathSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path/posix";
+import { VfsError } from "@keelson/protocol";
+import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
+
+/** A path inside the roots, free of symbolic links as far as it exists. */
+export interface RootedPath {
+  /** The real path; its last parts may not exist. */
+  readonly real: string;
+  /** The deepest part that exists. */
+  readonly existing: string;
+  /** What is missing below it, outermost first. */
+  readonly missing: readonly string[];
+}
+
+export interface RootedPaths {
+  /** The real path of the main root. */
+  readonly root: string;
+  /** Follows links, also a dangling one, and rejects with `path-traversal` when the end lies outside the roots. */
+  resolve(path: string, workingDirectory: string): Promise<RootedPath>;
+  /** As `resolve`, but the last part is taken as it stands: for removing or moving a link rather than its target. */
+  resolveEntry(path: string, workingDirectory: string): Promise<RootedPath>;
+  /** As `resolve`, at once. */
+  resolveSync(path: string, workingDirectory: string): string;
+  contains(real: string): boolean;
+}
+
+// As many links as Linux follows before it gives up.
+const MAX_LINKS = 40;
+
+/** Paths that may not leave `root` and `allowed`. Every one of them must exist. */
+export function createRootedPaths(root: string, allowed: readonly string[]): RootedPaths {
+  const lexical = [root, ...allowed].map((path) => resolve(path));
+  const real = lexical.map((path) => {
+    try {
+      return realpathSync.native(path);
+    } catch (error) {
+      throw vfsErrorFrom(error, path);
+    }
+  });
+  const main = real[0] as string;
+  const entrances = [...new Set([...lexical, ...real])];
+  const contains = (path: string): boolean => real.some((folder) => isWithin(folder, path));
+  const traversal = (attempted: string): VfsError =>
+    new VfsError({ kind: "path-traversal", attempted, root: main, message: `${attempted} lies outside ${main}. Use a path inside it.` });
+
+  const absolute = (path: string, workingDirectory: string): string => {
+    if (path.includes("\0")) throw new VfsError({ kind: "io", path, code: "EINVAL", message: "A path cannot contain a NUL character." });
+    const whole = resolve(workingDirectory, path);
+    if (!entrances.some((folder) => isWithin(folder, whole))) throw traversal(path);
+    return whole;
+  };
+  const checked = (path: string, existing: string, missing: readonly string[]): RootedPath => {
+    const end = missing.length === 0 ? existing : resolve(existing, ...missing);
+    if (!contains(end)) throw traversal(path);
+    return { real: end, existing, missing };
+  };
+
+  const follow = async (path: string, start: string): Promise<RootedPath> => {
+    let current = start;
+    let links = 0;
+    const missing: string[] = [];
+    for (;;) {
+      try {
+        return checked(path, await realpath(current), missing);
+      } catch (error) {
+        if (systemCode(error) !== "ENOENT") throw vfsErrorFrom(error, path);
+        const target = await readlink(current).catch(() => undefined); // no link: the part is missing
+        if (target === undefined) {
+          missing.unshift(basename(current));
+          current = dirname(current);
+        } else {
+          if (++links > MAX_LINKS) throw tooManyLinks(path);
+          current = resolve(await realpath(dirname(current)), target);
+        }
+      }
+    }
+  };
+
+  return {
+    root: main,
+    contains,
+    resolve: async (path, workingDirectory) => follow(path, absolute(path, workingDirectory)),
+    async resolveEntry(path, workingDirectory) {
+      const whole = absolute(path, workingDirectory);
+      if (entrances.includes(whole)) return follow(path, whole);
+      const parent = await follow(path, dirname(whole));
+      return checked(path, parent.existing, [...parent.missing, basename(whole)]);
+    },
+    resolveSync(path, workingDirectory) {
+      let current = absolute(path, workingDirectory);
+      let links = 0;
+      const missing: string[] = [];
+      for (;;) {
+        try {
+          return checked(path, realpathSync.native(current), missing).real;
+        } catch (error) {
+          if (systemCode(error) !== "ENOENT") throw vfsErrorFrom(error, path);
+          const target = linkTarget(current);
+          if (target === undefined) {
+            missing.unshift(basename(current));
+            current = dirname(current);
+          } else {
+            if (++links > MAX_LINKS) throw tooManyLinks(path);
+            current = resolve(realpathSync.native(dirname(current)), target);
+          }
+        }
+      }
+    },
+  };
+}
+
+function tooManyLinks(path: string): VfsError {
+  return new VfsError({ kind: "io", path, code: "ELOOP", message: `${path} leads through more than ${MAX_LINKS} symbolic links.` });
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined; // no link: the part is missing
+  }
+}
+
+/** True when `path` is `folder` or lies below it. Both absolute and normalised. */
+export function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
+}
