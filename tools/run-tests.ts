@@ -1,5 +1,5 @@
 // The tests of all packages in one of three tiers (`--tier test|ci|soak`); other arguments go to vitest.
-// The report of a whole run is kept in results/tests.json, where the checklist and the CI script read it.
+// The report of a whole run is kept in results/tests.json, where the checklist reads it; that of chosen files or of another tier stands beside it.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, platform, release, totalmem } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const isWhole = positionals.length === 0 && forwarded.length === 0;
 const seed = process.env["KEELSON_SEED"] ?? String(tier === "test" ? "" : Math.floor(Date.now() / 1000) % 2 ** 31);
 
 mkdirSync(join(root, "results"), { recursive: true });
-const reportPath = join(root, "results", isWhole ? "tests.json" : "tests-part.json");
+const reportPath = join(root, "results", `tests${isWhole ? "" : "-part"}${tier === "test" ? "" : `-${tier}`}.json`);
 rmSync(reportPath, { force: true });
 
 console.log(`tests: tier ${tier}${seed === "" ? "" : `, seed ${seed}`}`);
