@@ -1,3 +1,6 @@
 export { createMemoryBlobStore, type MemoryBlobStoreOptions } from "./memory-blob-store.ts";
 export { createMemoryBudgetLedger, type MemoryBudgetLedgerOptions } from "./memory-budget-ledger.ts";
 export { createMemoryEventLog, type MemoryEventLogOptions } from "./memory-event-log.ts";
+export { isDeadOwner, processOwner } from "./process-owner.ts";
+export { createSqliteBlobStore, type SqliteBlobStoreOptions } from "./sqlite-blob-store.ts";
+export { createSqliteEventLog, type SqliteEventLogOptions } from "./sqlite-event-log.ts";

@@ -17,7 +17,8 @@ export function createMemoryBlobStore(options: MemoryBlobStoreOptions = {}): Blo
       if (closed) throw closedBlobStore();
       assertBlob(bytes, maxBlobBytes);
       const digest = digestOf(bytes);
-      if (!blobs.has(digest)) blobs.set(digest, Uint8Array.prototype.slice.call(bytes));
+      // Not `slice`: that of a Buffer shares its memory.
+      if (!blobs.has(digest)) blobs.set(digest, new Uint8Array(bytes));
       return digest;
     },
     async get(digest, range) {

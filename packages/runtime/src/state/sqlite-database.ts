@@ -1,0 +1,253 @@
+import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { type Durability, LogError } from "@keelson/protocol";
+import { damaged, isBusy, toLogError } from "./sqlite-failure.ts";
+import { migrate, schemaVersionOf } from "./sqlite-schema.ts";
+
+/** How long a call keeps trying while other processes hold the write lock. */
+export const BUSY_TIMEOUT_MS = 10_000;
+
+/** SQLite's own wait blocks the event loop; what lasts longer is waited for with timers. */
+const BLOCKING_WAIT_MS = 50;
+const RETRY_DELAY_MS = 5;
+
+/**
+ * One connection to a database file, shared by all stores of this process that use the file. Writes take effect in the
+ * order in which they were asked for.
+ */
+export interface SqliteDatabase {
+  readonly path: string;
+  readonly connection: DatabaseSync;
+  prepare(sql: string): StatementSync;
+  /** Runs `work` in one transaction, or not at all. It may run again when the lock was taken; rejects with `LogError`. */
+  write<T>(durability: Durability, work: () => T, busyTimeoutMs?: number): Promise<T>;
+  /** Runs statements that change nothing. @throws LogError */
+  read<T>(work: () => T): T;
+  /** A number that changes with every commit of another connection. */
+  foreignVersion(): number;
+  /** Calls `wake` when this process has changed that log. */
+  listen(log: string, wake: () => void): () => void;
+  wake(log: string): void;
+  /** Gives this use back; the last one closes the file. */
+  close(): void;
+}
+
+const shared = new Map<string, SharedDatabase>();
+
+/**
+ * Opens or creates the file, for its owner's eyes only, in write-ahead mode.
+ * @throws LogError `corrupt` for a damaged file, `invalid-input` for one of another program or of a newer version
+ */
+export function openSqliteDatabase(path: string): SqliteDatabase {
+  if (typeof path !== "string" || path.length === 0 || path.includes("\0")) throw new LogError({ kind: "invalid-input", message: `A database needs the path of a file; it got ${JSON.stringify(path)}.` });
+  const file = path === ":memory:" ? path : resolve(path);
+  let identity: string | undefined;
+  try {
+    identity = file === ":memory:" ? undefined : identify(file);
+  } catch (cause) {
+    if (LogError.is(cause)) throw cause;
+    throw new LogError({ kind: "other", message: `The database ${file} can't be created: ${(cause as Error).message}. Choose a folder that this user may write to.` }, { cause });
+  }
+  let database = identity === undefined ? undefined : shared.get(identity);
+  if (database === undefined) {
+    database = new SharedDatabase(file, connect(file), () => identity !== undefined && shared.delete(identity));
+    if (identity !== undefined) shared.set(identity, database);
+  }
+  return database.use();
+}
+
+/** Names the file by device and inode, so that two paths to one file share a connection; creates it when it is missing. */
+function identify(file: string): string {
+  let info = statSync(file, { throwIfNoEntry: false });
+  if (info === undefined) {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    try {
+      closeSync(openSync(file, "wx", 0o600));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+    info = statSync(file);
+  }
+  // An existing file is never opened here: closing it would drop the locks that SQLite holds on it in this process.
+  if (!info.isFile()) throw new LogError({ kind: "invalid-input", message: `${file} is not a file. Give the path of a database file.` });
+  if (info.size === 0 && (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    // SQLite would take the file for new and delete the write-ahead log with what was committed.
+    throw damaged(file, "it is empty, though its write-ahead log is not");
+  }
+  return `${info.dev}:${info.ino}`;
+}
+
+function connect(file: string): DatabaseSync {
+  const { DatabaseSync: Connection } = process.getBuiltinModule("node:sqlite");
+  let connection: DatabaseSync | undefined;
+  const deadline = performance.now() + BUSY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      connection ??= new Connection(file, { timeout: BLOCKING_WAIT_MS });
+      setUp(connection, file);
+      return connection;
+    } catch (error) {
+      if (isBusy(error) && performance.now() < deadline) {
+        // Others are creating or closing the file. Opening is synchronous, and so is this rare wait.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_DELAY_MS);
+        continue;
+      }
+      connection?.close();
+      throw toLogError(error, file);
+    }
+  }
+}
+
+function setUp(connection: DatabaseSync, file: string): void {
+  connection.exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON");
+  // Refused files stay as they are: nothing is written before the version is known.
+  schemaVersionOf(connection, file);
+  const mode = connection.prepare("PRAGMA journal_mode = WAL").get()?.["journal_mode"];
+  if (mode !== "wal" && file !== ":memory:") {
+    throw new LogError({ kind: "other", message: `The database ${file} can't use a write-ahead log (its mode stays "${String(mode)}"). Put it on a local disk: network file systems lack what that needs.` });
+  }
+  migrate(connection, file);
+  connection.exec("PRAGMA journal_size_limit = 67108864");
+}
+
+interface PendingWrite {
+  readonly deadline: number;
+  run(): void;
+  fail(error: unknown): void;
+}
+
+class SharedDatabase implements SqliteDatabase {
+  readonly path: string;
+  readonly connection: DatabaseSync;
+  readonly #onClose: () => void;
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #pending: PendingWrite[] = [];
+  #retry: NodeJS.Timeout | undefined;
+  #uses = 0;
+  /** What `PRAGMA synchronous` is set to: FULL syncs the write-ahead log at each commit, NORMAL only at checkpoints. */
+  #durability: Durability | undefined;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #rollback: StatementSync;
+  readonly #dataVersion: StatementSync;
+
+  constructor(path: string, connection: DatabaseSync, onClose: () => void) {
+    this.path = path;
+    this.connection = connection;
+    this.#onClose = onClose;
+    this.#begin = connection.prepare("BEGIN IMMEDIATE");
+    this.#commit = connection.prepare("COMMIT");
+    this.#rollback = connection.prepare("ROLLBACK");
+    this.#dataVersion = connection.prepare("PRAGMA data_version");
+  }
+
+  use(): SqliteDatabase {
+    this.#uses += 1;
+    return this;
+  }
+
+  close(): void {
+    this.#uses -= 1;
+    if (this.#uses > 0) return;
+    this.#onClose();
+    clearTimeout(this.#retry);
+    for (const { fail } of this.#pending.splice(0)) fail(new LogError({ kind: "closed", message: `The database ${this.path} was closed before a write that waited for its lock. Wait for writes before disposing.` }));
+    this.connection.close();
+  }
+
+  prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) this.#statements.set(sql, (statement = this.connection.prepare(sql)));
+    return statement;
+  }
+
+  write<T>(durability: Durability, work: () => T, busyTimeoutMs: number = BUSY_TIMEOUT_MS): Promise<T> {
+    if (this.#pending.length === 0) {
+      try {
+        return Promise.resolve(this.#transact(durability, work));
+      } catch (error) {
+        if (!isBusy(error)) return Promise.reject(toLogError(error, this.path) as Error);
+      }
+    }
+    return new Promise((resolve, reject) => {
+      this.#pending.push({
+        deadline: performance.now() + busyTimeoutMs,
+        run: () => resolve(this.#transact(durability, work)),
+        fail: (error) => reject(toLogError(error, this.path) as Error),
+      });
+      this.#retryLater();
+    });
+  }
+
+  read<T>(work: () => T): T {
+    const deadline = performance.now() + BUSY_TIMEOUT_MS;
+    for (;;) {
+      try {
+        return work();
+      } catch (error) {
+        // Readers wait for nobody but a process that opens the file after a crash or closes it as the last one.
+        if (!isBusy(error) || performance.now() > deadline) throw toLogError(error, this.path);
+      }
+    }
+  }
+
+  foreignVersion(): number {
+    return this.read(() => this.#dataVersion.get()?.["data_version"] as number);
+  }
+
+  listen(log: string, wake: () => void): () => void {
+    let listeners = this.#listeners.get(log);
+    if (listeners === undefined) this.#listeners.set(log, (listeners = new Set()));
+    listeners.add(wake);
+    return () => {
+      listeners.delete(wake);
+      if (listeners.size === 0 && this.#listeners.get(log) === listeners) this.#listeners.delete(log);
+    };
+  }
+
+  wake(log: string): void {
+    const listeners = this.#listeners.get(log);
+    if (listeners !== undefined) for (const wake of listeners) wake();
+  }
+
+  #transact<T>(durability: Durability, work: () => T): T {
+    if (this.#durability !== durability) {
+      this.connection.exec(durability === "power" ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+      this.#durability = durability;
+    }
+    this.#begin.run();
+    try {
+      const result = work();
+      this.#commit.run();
+      return result;
+    } catch (error) {
+      // A full disk or a damaged page may have rolled back already.
+      if (this.connection.isTransaction) this.#rollback.run();
+      throw error;
+    }
+  }
+
+  #retryLater(): void {
+    this.#retry ??= setTimeout(() => {
+      this.#retry = undefined;
+      this.#runPending();
+    }, RETRY_DELAY_MS * (0.5 + Math.random()));
+  }
+
+  #runPending(): void {
+    for (let write = this.#pending[0]; write !== undefined; write = this.#pending[0]) {
+      try {
+        write.run();
+      } catch (error) {
+        if (isBusy(error) && performance.now() < write.deadline) {
+          this.#retryLater();
+          return;
+        }
+        write.fail(error);
+      }
+      this.#pending.shift();
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { type Lease, LogError, type LogId } from "@keelson/protocol";
+import { assertName } from "./encoded-record.ts";
+import { assertEpoch, assertLeaseRequest, createLease, leaseEnd, leaseHeld, type LeaseState } from "./lease-state.ts";
+import { isDeadOwner } from "./process-owner.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
+
+const FIND_LEASE = "SELECT epoch, owner, ttl_ms AS ttlMs, expires_at AS expiresAt FROM logs WHERE name = ?";
+const NEXT_EPOCH = "UPDATE counters SET last_epoch = last_epoch + 1 RETURNING last_epoch";
+const TAKE_LEASE = `
+  INSERT INTO logs (name, epoch, owner, ttl_ms, expires_at) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (name) DO UPDATE SET epoch = excluded.epoch, owner = excluded.owner, ttl_ms = excluded.ttl_ms, expires_at = excluded.expires_at`;
+const SET_END = "UPDATE logs SET expires_at = ? WHERE name = ?";
+const RELEASE = "UPDATE logs SET owner = NULL WHERE name = ? AND epoch = ?";
+
+/** The leases of the logs of one database, and which of them were taken through this object. */
+export interface SqliteLeases {
+  acquire(log: LogId, request: { readonly owner: string; readonly ttlMs: number }): Promise<Lease>;
+  releaseAll(): Promise<void>;
+}
+
+export function createSqliteLeases(of: {
+  readonly database: SqliteDatabase;
+  readonly now: () => number;
+  readonly busyTimeoutMs: number;
+  assertOpen(): void;
+}): SqliteLeases {
+  const { database, now, busyTimeoutMs, assertOpen } = of;
+  const held = new Map<number, LogId>();
+  const write = <T>(work: () => T): Promise<T> => database.write("process", work, busyTimeoutMs);
+  const find = (log: LogId): LeaseState | undefined => {
+    const row = database.prepare(FIND_LEASE).get(log) as unknown as (Omit<LeaseState, "epoch"> & { readonly epoch: number | null }) | undefined;
+    return row === undefined || row.epoch === null ? undefined : { ...row, epoch: row.epoch };
+  };
+
+  /** The new epoch, or why there is none. A refusal is a value here, since what it wrote down must be committed. */
+  function take(log: LogId, owner: string, ttlMs: number): number | LogError {
+    const at = now();
+    const lease = find(log);
+    if (lease !== undefined && lease.owner !== null && lease.owner !== owner && !isDeadOwner(lease.owner)) {
+      const expiresAt = leaseEnd(lease, at);
+      if (expiresAt > at) {
+        if (expiresAt !== lease.expiresAt) database.prepare(SET_END).run(expiresAt, log);
+        return leaseHeld(log, lease.owner, expiresAt);
+      }
+    }
+    const epoch = database.prepare(NEXT_EPOCH).get()?.["last_epoch"] as number;
+    database.prepare(TAKE_LEASE).run(log, epoch, owner, ttlMs, at + ttlMs);
+    return epoch;
+  }
+
+  return {
+    async acquire(log, request) {
+      assertOpen();
+      assertName(log, "The id of a log");
+      assertLeaseRequest(log, request);
+      const { owner, ttlMs } = request;
+      const epoch = await write(() => take(log, owner, ttlMs));
+      if (LogError.is(epoch)) throw epoch;
+      held.set(epoch as number, log);
+      return createLease({
+        log, owner,
+        epoch: epoch as number,
+        async renew() {
+          assertOpen();
+          await write(() => {
+            assertEpoch(log, epoch as number, find(log));
+            database.prepare(SET_END).run(now() + ttlMs, log);
+          });
+        },
+        async release() {
+          // Disposing the log has released it already.
+          if (!held.delete(epoch as number)) return;
+          await write(() => database.prepare(RELEASE).run(log, epoch as number));
+        },
+      });
+    },
+    async releaseAll() {
+      if (held.size === 0) return;
+      const leases = [...held];
+      held.clear();
+      await write(() => {
+        for (const [epoch, log] of leases) database.prepare(RELEASE).run(log, epoch);
+      });
+    },
+  };
+}

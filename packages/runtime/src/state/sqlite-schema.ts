@@ -1,0 +1,88 @@
+import type { DatabaseSync } from "node:sqlite";
+import { LogError } from "@keelson/protocol";
+
+/** "Keel": marks the file as ours (https://www.sqlite.org/pragma.html#pragma_application_id). */
+export const APPLICATION_ID = 0x4b65656c;
+
+/**
+ * A record's place is `log << 36 | seq`: the rowid itself, so that a log lies together, in order, without an index of its own.
+ */
+export const SEQ_BITS = 36;
+export const SEQ_MASK: number = 2 ** SEQ_BITS - 1;
+
+/**
+ * What leads from each version of the file to the next; the file's `user_version` is the number of those applied.
+ * Released entries never change.
+ */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE logs (
+    -- AUTOINCREMENT: a deleted log's number is not given to another, so that its readers notice.
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE,
+    epoch INTEGER,
+    owner TEXT,
+    ttl_ms INTEGER,
+    expires_at INTEGER
+  ) STRICT;
+  CREATE TABLE records (
+    place INTEGER PRIMARY KEY,
+    log INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    type TEXT NOT NULL,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX records_by_key ON records (log, key);
+  CREATE TABLE blobs (
+    digest BLOB NOT NULL UNIQUE,
+    bytes BLOB NOT NULL
+  ) STRICT;
+  CREATE TABLE counters (
+    last_epoch INTEGER NOT NULL,
+    syncs INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO counters VALUES (0, 0);
+  `,
+];
+
+export const SCHEMA_VERSION: number = MIGRATIONS.length;
+
+/** Brings the file to the present version. Several processes may do so at once. */
+export function migrate(connection: DatabaseSync, path: string): void {
+  if (schemaVersionOf(connection, path) === SCHEMA_VERSION) return;
+  connection.exec("BEGIN IMMEDIATE");
+  try {
+    const from = schemaVersionOf(connection, path);
+    for (const migration of MIGRATIONS.slice(from)) connection.exec(migration);
+    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+  } catch (error) {
+    if (connection.isTransaction) connection.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/**
+ * How many migrations were applied to the file; 0 for an empty one. Changes nothing.
+ * @throws LogError when the file is another program's, or of a newer version of this one
+ */
+export function schemaVersionOf(connection: DatabaseSync, path: string): number {
+  const applicationId = pragma(connection, "application_id");
+  const version = pragma(connection, "user_version");
+  if (applicationId !== APPLICATION_ID) {
+    const isEmpty = applicationId === 0 && version === 0 && connection.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
+    if (isEmpty) return 0;
+    throw new LogError({ kind: "invalid-input", message: `${path} is a SQLite database of another program. Give a path of its own to the session database.` });
+  }
+  if (version > SCHEMA_VERSION) {
+    throw new LogError({
+      kind: "invalid-input",
+      message: `The database ${path} has schema version ${version}; this version of Keelson knows versions up to ${SCHEMA_VERSION}. Update Keelson, or give another path. The file was left as it is.`,
+    });
+  }
+  return version;
+}
+
+function pragma(connection: DatabaseSync, name: "application_id" | "user_version"): number {
+  return connection.prepare(`PRAGMA ${name}`).get()?.[name] as number;
+}

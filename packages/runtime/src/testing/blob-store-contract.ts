@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { type BlobStore, type Digest, LogError } from "@keelson/protocol";
+import { describe, expect, it } from "vitest";
+
+/** The tests that every `BlobStore` must pass. `create` returns an empty store. */
+export function describeBlobStore(name: string, create: () => BlobStore | Promise<BlobStore>): void {
+  describe(`${name} keeps the BlobStore contract`, () => {
+    it("gives back the bytes it was given, under the digest of their content", async () => {
+      await using store = await create();
+      const every = Uint8Array.from({ length: 1000 }, (_, index) => index % 256);
+      for (const bytes of [new Uint8Array(), Uint8Array.of(0), every, new Uint8Array(3 * 1024 * 1024).fill(7), Buffer.from("as a Buffer")]) {
+        const digest = await store.put(bytes);
+        expect(digest).toBe(`sha256:${createHash("sha256").update(bytes).digest("hex")}`);
+        const back = await store.get(digest);
+        expect(back).toBeInstanceOf(Uint8Array);
+        expect(Buffer.compare(back, bytes)).toBe(0);
+        expect(await store.put(bytes)).toBe(digest);
+      }
+    });
+
+    it("keeps its content whatever callers do with their bytes", async () => {
+      await using store = await create();
+      const bytes = Buffer.from("original");
+      const put = store.put(bytes);
+      bytes.fill(0);
+      const digest = await put;
+      (await store.get(digest)).fill(1);
+      (await store.get(digest, { start: 0, end: 4 })).fill(1);
+      expect(text(await store.get(digest))).toBe("original");
+    });
+
+    it("reads ranges, cut at the last byte", async () => {
+      await using store = await create();
+      const digest = await store.put(Buffer.from("0123456789"));
+      expect(text(await store.get(digest, { start: 3 }))).toBe("3456789");
+      expect(text(await store.get(digest, { start: 3, end: 5 }))).toBe("34");
+      expect(text(await store.get(digest, { start: 8, end: 100 }))).toBe("89");
+      expect(text(await store.get(digest, { start: 4, end: 4 }))).toBe("");
+      expect(text(await store.get(digest, { start: 50 }))).toBe("");
+      expect(text(await store.get(digest, { start: 50, end: 60 }))).toBe("");
+      for (const range of [{ start: -1 }, { start: 5, end: 4 }, { start: 0.5 }, { start: 0, end: Number.NaN }]) {
+        expect(await kindOf(store.get(digest, range))).toBe("invalid-input");
+      }
+    });
+
+    it("says so when there is no such blob, and refuses what is no blob", async () => {
+      await using store = await create();
+      expect(await kindOf(store.get(`sha256:${"0".repeat(64)}` as Digest))).toBe("not-found");
+      expect(await kindOf(store.put("text" as never))).toBe("invalid-input");
+    });
+
+    it("rejects everything after its disposal", async () => {
+      const store = await create();
+      const digest = await store.put(Buffer.from("x"));
+      await store[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+      expect(await kindOf(store.get(digest))).toBe("closed");
+      expect(await kindOf(store.put(Buffer.from("x")))).toBe("closed");
+    });
+  });
+}
+
+function text(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString();
+}
+
+async function kindOf(action: Promise<unknown>): Promise<string> {
+  const error = await action.then(() => undefined, (reason: unknown) => reason);
+  if (!LogError.is(error)) throw new Error(`A LogError was expected, not ${String(error)}.`);
+  return error.failure.kind;
+}
