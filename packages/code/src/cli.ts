@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+import { readFileSync } from "node:fs";
+import { main } from "./main.ts";
+
+const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string };
+
+process.exitCode = await main(process.argv.slice(2), {
+  environment: process.env,
+  cwd: process.cwd(),
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signals: process,
+  command: "keelson",
+  version,
+  now: Date.now,
+  exit: (code) => process.exit(code),
+});
+// What a run left behind (a tool that heeds no signal, an open pipe on standard input) must not keep the process.
+setTimeout(() => process.exit(), 1_000).unref();

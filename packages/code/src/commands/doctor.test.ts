@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { createStyle } from "../render/style.ts";
+import { findingLines, keyFindings, nodeFinding } from "./doctor.ts";
+
+describe("doctor", () => {
+  it("never shows a key, nor credentials in an address", () => {
+    const findings = keyFindings({ ANTHROPIC_API_KEY: "sk-secret", OPENAI_BASE_URL: "http://user:sk-secret@localhost:1/v1?key=sk-secret" });
+    expect(JSON.stringify(findings)).not.toContain("secret");
+    expect(findings.map(({ state }) => state)).toEqual(["ok", "ok"]);
+    expect(findings[1]?.detail).toContain("http://localhost:1/v1");
+  });
+
+  it("calls missing keys broken only when there is no way to a model at all", () => {
+    expect(keyFindings({}).map(({ state }) => state)).toEqual(["broken", "broken"]);
+    expect(keyFindings({ OPENAI_API_KEY: "k" }).map(({ state }) => state)).toEqual(["missing", "ok"]);
+  });
+
+  it("wants a new enough Node", () => {
+    expect(nodeFinding("24.1.0").state).toBe("ok");
+    expect(nodeFinding("20.19.5")).toEqual({ what: "Node", state: "broken", detail: "20.19.5 is too old: Keelson needs 24 or newer" });
+  });
+
+  it("lines its findings up", () => {
+    expect(findingLines([{ what: "Node", state: "ok", detail: "24" }, { what: "ripgrep", state: "missing", detail: "slow" }], createStyle(false))).toEqual(["✔ Node     24", "– ripgrep  slow"]);
+  });
+});

@@ -1,0 +1,109 @@
+import { execFile } from "node:child_process";
+import { access, constants } from "node:fs/promises";
+import { resolve } from "node:path";
+import { promisify } from "node:util";
+import { homePath } from "../core/home.ts";
+import { VENDORS } from "../core/model-access.ts";
+import type { Surroundings } from "../core/surroundings.ts";
+import { openWorld } from "../core/world.ts";
+import type { DoctorCommand } from "../options/command-line.ts";
+import { createStyle, wantsColors } from "../render/style.ts";
+
+/** `ok`: works. `missing`: works less well without it. `broken`: must be mended. */
+export interface Finding {
+  readonly what: string;
+  readonly state: "ok" | "missing" | "broken";
+  readonly detail: string;
+}
+
+const LEAST_NODE = 24;
+
+/** Looks at everything a run needs and says what is wrong with it. @returns the exit code */
+export async function doctor({ json, cwd }: DoctorCommand, surroundings: Surroundings): Promise<number> {
+  const { stdout, environment } = surroundings;
+  const findings = [
+    nodeFinding(process.versions.node),
+    ...keyFindings(environment),
+    await homeFinding(environment),
+    await folderFinding(resolve(surroundings.cwd, cwd ?? ".")),
+    await ripgrepFinding(),
+    await programFinding("bash", "commands run in sh instead"),
+  ];
+  if (json) stdout.write(`${JSON.stringify(findings)}\n`);
+  else stdout.write(`${findingLines(findings, createStyle(wantsColors(stdout, environment))).join("\n")}\n`);
+  return findings.some(({ state }) => state === "broken") ? 1 : 0;
+}
+
+export function findingLines(findings: readonly Finding[], style: ReturnType<typeof createStyle>): string[] {
+  const width = Math.max(...findings.map(({ what }) => what.length));
+  const mark = { ok: style.green("✔"), missing: style.yellow("–"), broken: style.red("✗") };
+  return findings.map(({ what, state, detail }) => `${mark[state]} ${what.padEnd(width)}  ${state === "ok" ? style.dim(detail) : detail}`);
+}
+
+export function nodeFinding(version: string): Finding {
+  const ok = Number.parseInt(version, 10) >= LEAST_NODE;
+  return { what: "Node", state: ok ? "ok" : "broken", detail: ok ? version : `${version} is too old: Keelson needs ${LEAST_NODE} or newer` };
+}
+
+/** A key is never shown, only whether there is one. */
+export function keyFindings(environment: { readonly [name: string]: string | undefined }): Finding[] {
+  const has = (name: string): boolean => (environment[name] ?? "") !== "";
+  const any = VENDORS.some(({ key, baseUrl }) => has(key) || has(baseUrl));
+  return VENDORS.map(({ name, key, baseUrl, defaultModel }) => {
+    const at = has(baseUrl) ? ` at ${withoutCredentials(environment[baseUrl] ?? "")}` : "";
+    if (has(key)) return { what: name, state: "ok", detail: `${key} is set${at}; default model ${defaultModel}` };
+    if (has(baseUrl)) return { what: name, state: "ok", detail: `no ${key}${at}` };
+    return { what: name, state: any ? "missing" : "broken", detail: any ? `${key} is not set` : `${key} is not set: set one of ${VENDORS.map((vendor) => vendor.key).join(", ")}` };
+  });
+}
+
+async function homeFinding(environment: { readonly [name: string]: string | undefined }): Promise<Finding> {
+  try {
+    await using world = await openWorld(environment);
+    await world.log.list({ limit: 1 });
+    return { what: "home", state: "ok", detail: world.home.path };
+  } catch (error) {
+    return { what: "home", state: "broken", detail: `${homePath(environment)}: ${messageOf(error)}` };
+  }
+}
+
+async function folderFinding(folder: string): Promise<Finding> {
+  try {
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return { what: "folder", state: "ok", detail: folder };
+  } catch (error) {
+    return { what: "folder", state: "broken", detail: `${folder} cannot be worked in: ${messageOf(error)}` };
+  }
+}
+
+async function ripgrepFinding(): Promise<Finding> {
+  try {
+    const { rgPath } = await import("@vscode/ripgrep");
+    return { what: "ripgrep", state: "ok", detail: await firstLine(rgPath) };
+  } catch (error) {
+    return { what: "ripgrep", state: "missing", detail: `grep is slower without it: ${messageOf(error)}` };
+  }
+}
+
+async function programFinding(program: string, without: string): Promise<Finding> {
+  try {
+    return { what: program, state: "ok", detail: await firstLine(program) };
+  } catch {
+    return { what: program, state: "missing", detail: without };
+  }
+}
+
+async function firstLine(program: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(program, ["--version"], { timeout: 10_000 });
+  return stdout.split("\n")[0] ?? "";
+}
+
+function withoutCredentials(url: string): string {
+  if (!URL.canParse(url)) return "an address that is no URL";
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
