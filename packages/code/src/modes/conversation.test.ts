@@ -1,0 +1,229 @@
+import type { AgentEvent, ApprovalRequest, Decision } from "@keelson/protocol";
+import type { PendingApproval, Run, RunOutcome } from "keelson";
+import { describe, expect, it } from "vitest";
+import { createPlainScreen } from "../render/plain-screen.ts";
+import { createStyle } from "../render/style.ts";
+import { type Conversation, createConversation } from "./conversation.ts";
+
+/** A run whose events and questions the test pushes, and which notes what is done to it. */
+function createFakeRun(): { readonly run: Run; readonly did: string[]; emit(event: object): void; question(request: Partial<ApprovalRequest>): void; end(outcome: Partial<RunOutcome>): void } {
+  const did: string[] = [];
+  const events = createQueue<AgentEvent>();
+  const questions = createQueue<PendingApproval>();
+  const { promise: outcome, resolve } = Promise.withResolvers<RunOutcome>();
+  const run = {
+    id: "r1",
+    session: "s1",
+    outcome,
+    stop: async () => void did.push("stop"),
+    abort: async () => void did.push("abort"),
+    setModel: async (model: string) => void did.push(`model ${model}`),
+    steer: async (text: string) => void did.push(`steer ${text}`),
+    approvals: () => questions.iterable,
+    events: () => events.iterable,
+    [Symbol.asyncIterator]: () => events.iterable[Symbol.asyncIterator](),
+  } as unknown as Run;
+  return {
+    run,
+    did,
+    emit: (event) => events.push(event as AgentEvent),
+    question: (request) => questions.push({ request: { type: "approval", callId: "c1", operation: "bash", input: { command: "ls" }, ...request } as ApprovalRequest, decide: async (decision: Decision) => void did.push(JSON.stringify(decision)) } as PendingApproval),
+    end(partial) {
+      resolve({ reason: "complete", text: "", turns: 1, cost: null, effects: [], ...partial } as RunOutcome);
+      events.close();
+      questions.close();
+    },
+  };
+}
+
+function createQueue<T>(): { readonly iterable: AsyncIterable<T>; push(value: T): void; close(): void } {
+  const values: T[] = [];
+  let closed = false;
+  let wake = Promise.withResolvers<void>();
+  const tell = (): void => {
+    wake.resolve();
+    wake = Promise.withResolvers<void>();
+  };
+  return {
+    iterable: (async function* () {
+      for (;;) {
+        while (values.length > 0) yield values.shift() as T;
+        if (closed) return;
+        await wake.promise;
+      }
+    })(),
+    push: (value) => void (values.push(value), tell()),
+    close: () => void ((closed = true), tell()),
+  };
+}
+
+interface Setting {
+  readonly conversation: Conversation;
+  readonly fake: ReturnType<typeof createFakeRun>;
+  readonly started: string[];
+  readonly prompts: string[];
+  readonly filled: string[];
+  readonly shown: () => string;
+  readonly quits: () => number;
+}
+
+function setUp(refuse?: () => never): Setting {
+  const fake = createFakeRun();
+  const started: string[] = [];
+  const prompts: string[] = [];
+  const filled: string[] = [];
+  let shown = "";
+  let quits = 0;
+  const out = { write: (text: string) => void (shown += text) };
+  const conversation = createConversation({
+    screen: createPlainScreen(out, out),
+    style: createStyle(false),
+    model: "a/one",
+    world: {
+      start(text, model) {
+        refuse?.();
+        started.push(`${model}: ${text}`);
+        return fake.run;
+      },
+      facts: async (topic) => [`facts about ${topic}`],
+      command: "keelson",
+      now: () => 0,
+      giveUp: () => void fake.did.push("give up"),
+    },
+    prompt: (text) => void prompts.push(text),
+    fill: (text) => void filled.push(text),
+    clear: () => false,
+    quit: () => void (quits += 1),
+  });
+  return { conversation, fake, started, prompts, filled, shown: () => shown, quits: () => quits };
+}
+
+/** Lets everything that is ready happen. */
+const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+describe("createConversation", () => {
+  it("starts a run with a line, steers it with the next, and starts another when it is over", async () => {
+    const { conversation, fake, started } = setUp();
+    conversation.line("fix the build");
+    conversation.line("use npm");
+    fake.end({});
+    await conversation.settled();
+    expect([started, fake.did]).toEqual([["a/one: fix the build"], ["steer use npm"]]);
+    conversation.line("and the docs");
+    expect(started).toEqual(["a/one: fix the build", "a/one: and the docs"]);
+  });
+
+  it("does nothing for an empty line", () => {
+    const { conversation, started } = setUp();
+    conversation.line("  ");
+    expect(started).toEqual([]);
+  });
+
+  it("asks what the run asks, and takes the next line as the answer", async () => {
+    const { conversation, fake, prompts } = setUp();
+    conversation.line("go");
+    fake.question({});
+    await settle();
+    expect(prompts.at(-1)).toMatch(/\[y\]es/);
+    conversation.line("perhaps");
+    expect(fake.did).toEqual([]);
+    conversation.line("n not that one");
+    expect(fake.did).toEqual(['{"type":"deny","reason":"not that one"}']);
+    expect(prompts.at(-1)).toBe("› ");
+  });
+
+  it("lets the arguments be edited, again when they are no JSON, or not at all", async () => {
+    const { conversation, fake, filled, prompts, shown } = setUp();
+    conversation.line("go");
+    fake.question({});
+    await settle();
+    conversation.line("e");
+    expect([prompts.at(-1), filled.at(-1)]).toEqual(["arguments as JSON › ", '{"command":"ls"}']);
+    conversation.line("{command: ls}");
+    expect([fake.did, filled.at(-1)]).toEqual([[], "{command: ls}"]);
+    expect(shown()).toMatch(/JSON/);
+    conversation.line("");
+    expect(prompts.at(-1)).toMatch(/\[y\]es/);
+    conversation.line("e");
+    conversation.line('{"command":"ls -l"}');
+    expect(fake.did).toEqual(['{"type":"allow-modified","input":{"command":"ls -l"}}']);
+  });
+
+  it("asks one question after another, and drops one that was decided elsewhere", async () => {
+    const { conversation, fake, prompts } = setUp();
+    conversation.line("go");
+    fake.question({});
+    fake.question({ callId: "c2" as ApprovalRequest["callId"], type: "decision" });
+    await settle();
+    fake.emit({ type: "approval-decision", runId: "r1", seq: 1, at: 0, callId: "c1", decision: { type: "allow" } });
+    await settle();
+    expect(prompts.at(-1)).toMatch(/\[r\]etry/);
+    conversation.line("r");
+    expect(fake.did).toEqual(['{"type":"retry"}']);
+  });
+
+  it("stops at the first Ctrl-C, aborts at the second, ends the process at the third", () => {
+    const { conversation, fake } = setUp();
+    conversation.line("go");
+    for (let count = 0; count < 3; count += 1) conversation.interrupt();
+    expect(fake.did).toEqual(["stop", "abort", "give up"]);
+  });
+
+  it("leaves after a second Ctrl-C when nothing runs, unless something was typed in between", () => {
+    const { conversation, quits } = setUp();
+    conversation.interrupt();
+    conversation.line("/help");
+    conversation.interrupt();
+    expect(quits()).toBe(0);
+    conversation.interrupt();
+    expect(quits()).toBe(1);
+  });
+
+  it("stops the run before it leaves", async () => {
+    const { conversation, fake, quits } = setUp();
+    conversation.line("go");
+    conversation.line("/quit");
+    expect([fake.did, quits()]).toEqual([["stop"], 0]);
+    fake.end({ reason: "stopped" });
+    await conversation.settled();
+    expect(quits()).toBe(1);
+  });
+
+  it("changes the model of the run and of the next ones", async () => {
+    const { conversation, fake, started, shown } = setUp();
+    conversation.line("go");
+    conversation.line("/model b/two");
+    await settle();
+    fake.end({});
+    await conversation.settled();
+    conversation.line("again");
+    expect([fake.did, started.at(-1)]).toEqual([["model b/two"], "b/two: again"]);
+    expect(shown()).toContain("model: b/two from the next turn");
+  });
+
+  it("answers its own commands and names an unknown one", async () => {
+    const { conversation, shown } = setUp();
+    for (const command of ["/help", "/cost", "/sessions", "/model", "/nonsense"]) conversation.line(command);
+    await settle();
+    for (const words of ["steers it", "facts about cost", "facts about sessions", "model: a/one", "there is no /nonsense"]) expect(shown()).toContain(words);
+  });
+
+  it("says how to decide and go on when the run was suspended", async () => {
+    const { conversation, fake, shown } = setUp();
+    conversation.line("go");
+    fake.end({ reason: "awaiting-approval", waits: [{ type: "approval", callId: "c1", token: "tok", operation: "bash" }] as never });
+    await conversation.settled();
+    expect(shown()).toContain("keelson approve tok allow");
+  });
+
+  it("shows why a run cannot start, and goes on", () => {
+    const { conversation, shown, prompts } = setUp(() => {
+      throw new Error("no such model: a/one");
+    });
+    conversation.line("go");
+    expect(shown()).toContain("no such model: a/one");
+    conversation.line("/model b/two");
+    expect(shown()).toContain("model: b/two");
+    expect(prompts).toEqual([]);
+  });
+});
