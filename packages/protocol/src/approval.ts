@@ -50,6 +50,8 @@ export type Decision = { readonly by?: string } & (
   | { readonly type: "supply"; readonly output: JsonValue }
   /** Tell the model that it failed. */
   | { readonly type: "fail"; readonly reason?: string }
+  /** From a later version: it answers nothing here. */
+  | { readonly type: "other"; readonly raw: JsonValue }
 );
 
 export const DECISION_TYPES: readonly Decision["type"][] = ["allow", "deny", "allow-always", "allow-modified", "abort", "retry", "supply", "fail"];

@@ -1,5 +1,5 @@
 import type { ApprovalRequest, Decision } from "./approval.ts";
-import type { Content, Message } from "./content.ts";
+import type { CompactionPolicy, Content, Message } from "./content.ts";
 import type { Directive } from "./effect.ts";
 import type { Failure } from "./errors/keelson-error.ts";
 import type { CallId, Digest, RunId, SessionId } from "./ids.ts";
@@ -48,7 +48,7 @@ export type DurableEvent =
   | { readonly type: "run-resume"; readonly cause: "decision" | "recovery" | "signal" | "timer" }
   | { readonly type: "run-suspend"; readonly reason: SuspendReason; readonly waits: readonly Wait[] }
   | { readonly type: "turn-start"; readonly turn: number; readonly model: string }
-  | { readonly type: "message"; readonly message: Message }
+  | { readonly type: "message"; readonly message: Message; readonly policy?: CompactionPolicy }
   | { readonly type: "tool-calls-start"; readonly calls: readonly CallSummary[] }
   | {
       readonly type: "tool-result";
@@ -59,14 +59,20 @@ export type DurableEvent =
       readonly durationMs: number;
       /** The whole output, when `output` was truncated. */
       readonly blob?: Digest;
+      /** Tool and digest of the arguments that ran; absent when nothing ran. */
+      readonly executed?: string;
+      /** It changed the world. */
+      readonly changed?: boolean;
     }
   | { readonly type: "tool-calls-complete" }
   | { readonly type: "tool-unknown"; readonly callId: CallId; readonly name: string }
-  | ({ readonly type: "approval-request"; readonly question: ApprovalRequest["type"] } & Omit<ApprovalRequest, "type">)
-  | { readonly type: "approval-decision"; readonly callId: CallId; readonly decision: Decision }
+  /** `nonce` is the key under which the inbox takes the one decision. */
+  | ({ readonly type: "approval-request"; readonly question: ApprovalRequest["type"]; readonly nonce: string } & Omit<ApprovalRequest, "type">)
+  /** `grant`: the tool that is allowed from now on in this session. */
+  | { readonly type: "approval-decision"; readonly callId: CallId; readonly nonce: string; readonly decision: Decision; readonly grant?: string }
   | { readonly type: "child-start"; readonly callId?: CallId; readonly child: RunId; readonly session: SessionId; readonly agent: string }
   | { readonly type: "child-end"; readonly child: RunId; readonly reason: EndReason; readonly usage: Usage; readonly cost: Usd | null; readonly failure?: Failure }
-  | { readonly type: "inbox-read"; readonly upTo: number }
+  | { readonly type: "inbox-read"; readonly upTo: number; readonly stopping?: "stop" | "abort" }
   | { readonly type: "steer"; readonly message: Message; readonly interrupt: boolean }
   | { readonly type: "state-update"; readonly patch: JsonValue }
   | { readonly type: "directive"; readonly directive: Directive }

@@ -2,7 +2,7 @@ import type { Content } from "./content.ts";
 import type { Effect } from "./effect.ts";
 import type { ExecutionContext } from "./execution-context.ts";
 import type { OperatorId, SessionId } from "./ids.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 import type { RunReason } from "./reason.ts";
 import type { Usd } from "./usd.ts";
 
@@ -50,7 +50,8 @@ export type ExitReason =
   | { readonly type: RunReason }
   | { readonly type: "halted"; readonly by: "rule" | "middleware" | "hook" | "plugin" | "strategy"; readonly reason: string }
   | { readonly type: "safety-stop"; readonly reason: string }
-  | { readonly type: "custom"; readonly name: string };
+  | { readonly type: "custom"; readonly name: string }
+  | { readonly type: "other"; readonly raw: JsonValue };
 
 export interface OperatorOutput {
   readonly message: readonly Content[];

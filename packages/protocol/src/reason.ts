@@ -45,3 +45,8 @@ export const EXIT_CODES: { readonly [K in RunReason]: number } = {
   "stopped": 130,
   "aborted": 130,
 };
+
+/** Whether this is one of our endings and suspensions, not one of another system. */
+export function isRunReason(reason: string): reason is RunReason {
+  return Object.hasOwn(EXIT_CODES, reason);
+}

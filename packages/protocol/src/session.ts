@@ -1,4 +1,6 @@
+import type { Message } from "./content.ts";
 import type { SessionId } from "./ids.ts";
+import type { JsonObject } from "./json.ts";
 import type { Usage } from "./usage.ts";
 import type { Usd } from "./usd.ts";
 
@@ -17,4 +19,12 @@ export interface SessionMetadata {
   readonly usage: Usage;
   readonly cost: Usd | null;
   readonly parent?: { readonly session: SessionId; readonly seq: number };
+}
+
+/** A whole session as plain data: for export, import and stores that keep snapshots. */
+export interface Session {
+  readonly metadata: SessionMetadata;
+  readonly messages: readonly Message[];
+  /** State of plugins and the environment. */
+  readonly state: JsonObject;
 }

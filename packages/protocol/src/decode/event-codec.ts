@@ -1,0 +1,158 @@
+import type { ApprovalRequest, RiskLevel } from "../approval.ts";
+import type { CompactionPolicy } from "../content.ts";
+import { isDurableEventType, type BudgetEvent, type CallSummary, type DurableEvent, type KnownAgentEvent, type TaskEventKind, type TransientEvent, type Wait } from "../event.ts";
+import type { Failure } from "../errors/keelson-error.ts";
+import type { CallId, RunId, SessionId } from "../ids.ts";
+import type { JsonObject } from "../json.ts";
+import type { EndReason, SuspendReason } from "../reason.ts";
+import type { Usd } from "../usd.ts";
+import { count, fields, flag, json, jsonObject, list, member, nullable, number, oneOf, optional, ratio, refuse, tagged, text, word, yes, type Codec, type MemberOf, type OtherMember } from "./codec.ts";
+import { decisionCodec } from "./decision-codec.ts";
+import { directiveCodec } from "./effect-codec.ts";
+import { contentCodec, digestCodec, messageCodec } from "./message-codec.ts";
+import { usageCodec } from "./usage-codec.ts";
+import { usdCodec } from "./usd-codec.ts";
+import { versioned } from "./versioned.ts";
+
+type Durable<T extends DurableEvent["type"]> = Extract<DurableEvent, { readonly type: T }>;
+type Transient<T extends TransientEvent["type"]> = Extract<TransientEvent, { readonly type: T }>;
+
+const callId = text<CallId>();
+const runId = text<RunId>();
+const failure: Codec<Failure> = fields<Failure>({ kind: text(), message: text() });
+const cost = nullable(usdCodec);
+const endReason = word<EndReason>();
+const path = optional(list(text()));
+const question = { path, callId, token: text(), operation: text() };
+
+export const waitCodec: Codec<Wait> = versioned(
+  "wait",
+  tagged<Wait>("a wait", {
+    approval: member<MemberOf<Wait, "approval">>(question),
+    decision: member<MemberOf<Wait, "decision">>(question),
+    signal: member<MemberOf<Wait, "signal">>({ path, name: text() }),
+    timer: member<MemberOf<Wait, "timer">>({ path, at: number }),
+  }),
+);
+
+const callSummary = fields<CallSummary>({ callId, name: text(), input: optional(json), inputText: text() });
+
+/** A limit and its use: a count, or dollars as a decimal string. */
+const amount: Codec<number | Usd> = {
+  decode: (value) => (typeof value === "number" ? number.decode(value) : (usdCodec.part ?? usdCodec).decode(value)),
+  encode: (value) => value,
+};
+
+const durable = {
+  "run-start": member<Durable<"run-start">>({
+    session: text<SessionId>(),
+    agent: text(),
+    definition: text(),
+    model: text(),
+    parent: optional(fields<{ readonly run: RunId; readonly call?: CallId }>({ run: runId, call: optional(callId) })),
+    metadata: optional(jsonObject),
+  }),
+  "run-resume": member<Durable<"run-resume">>({ cause: word<"decision" | "recovery" | "signal" | "timer">() }),
+  "run-suspend": member<Durable<"run-suspend">>({ reason: word<SuspendReason>(), waits: list(waitCodec) }),
+  "turn-start": member<Durable<"turn-start">>({ turn: count, model: text() }),
+  "message": member<Durable<"message">>({ message: messageCodec, policy: optional(word<CompactionPolicy>()) }),
+  "tool-calls-start": member<Durable<"tool-calls-start">>({ calls: list(callSummary) }),
+  "tool-result": member<Durable<"tool-result">>({ callId, name: text(), output: json, isError: flag, durationMs: number, blob: optional(digestCodec), executed: optional(text()), changed: optional(flag) }),
+  "tool-calls-complete": member<Durable<"tool-calls-complete">>({}),
+  "tool-unknown": member<Durable<"tool-unknown">>({ callId, name: text() }),
+  "approval-request": member<Durable<"approval-request">>({
+    question: oneOf<ApprovalRequest["type"]>("approval", "decision"),
+    nonce: text(),
+    callId,
+    token: text(),
+    operation: text(),
+    description: text(),
+    risk: oneOf<RiskLevel>("none", "low", "medium", "high", "critical"),
+    input: json,
+    reason: text(),
+    expiresAt: number,
+    context: optional(jsonObject),
+  }),
+  "approval-decision": member<Durable<"approval-decision">>({ callId, nonce: text(), decision: decisionCodec, grant: optional(text()) }),
+  "child-start": member<Durable<"child-start">>({ callId: optional(callId), child: runId, session: text<SessionId>(), agent: text() }),
+  "child-end": member<Durable<"child-end">>({ child: runId, reason: endReason, usage: usageCodec, cost, failure: optional(failure) }),
+  "inbox-read": member<Durable<"inbox-read">>({ upTo: count, stopping: optional(word<"stop" | "abort">()) }),
+  "steer": member<Durable<"steer">>({ message: messageCodec, interrupt: flag }),
+  "state-update": member<Durable<"state-update">>({ patch: json }),
+  "directive": member<Durable<"directive">>({ directive: directiveCodec }),
+  "usage": member<Durable<"usage">>({ usage: usageCodec, cost, model: text(), contextUtilization: optional(nullable(ratio)), estimated: optional(yes) }),
+  "budget": member<Durable<"budget">>({ limit: word<BudgetEvent["limit"]>(), used: amount, max: amount }),
+  "rate-limit": member<Durable<"rate-limit">>({ utilization: nullable(number), resetAt: nullable(number), allowed: flag }),
+  "task": member<Durable<"task">>({ taskId: text(), kind: word<TaskEventKind>(), payload: json }),
+  "suggestion": member<Durable<"suggestion">>({ suggestions: list(text()) }),
+  "compaction": member<Durable<"compaction">>({ summary: text(), messagesBefore: count, messages: list(messageCodec) }),
+  "retry": member<Durable<"retry">>({ attempt: count, reason: text(), delayMs: number, failure: optional(failure) }),
+  "model-switch": member<Durable<"model-switch">>({ from: text(), to: text(), reason: text() }),
+  "definition-change": member<Durable<"definition-change">>({ from: text(), to: text() }),
+  "turn-end": member<Durable<"turn-end">>({ turn: count }),
+  "run-result": member<Durable<"run-result">>({ reason: endReason, text: text(), output: optional(json) }),
+  "run-complete": member<Durable<"run-complete">>({
+    reason: endReason,
+    text: text(),
+    usage: usageCodec,
+    cost,
+    turns: count,
+    output: optional(json),
+    halted: optional(fields<{ readonly by: string; readonly reason: string }>({ by: text(), reason: text() })),
+  }),
+  "error": member<Durable<"error">>({ failure }),
+};
+
+const transient = {
+  "text-start": member<Transient<"text-start">>({}),
+  "text-delta": member<Transient<"text-delta">>({ text: text() }),
+  "text-end": member<Transient<"text-end">>({}),
+  "thinking-start": member<Transient<"thinking-start">>({}),
+  "thinking-delta": member<Transient<"thinking-delta">>({ text: text() }),
+  "thinking-end": member<Transient<"thinking-end">>({}),
+  "tool-call-start": member<Transient<"tool-call-start">>({ callId, name: text() }),
+  "tool-call-delta": member<Transient<"tool-call-delta">>({ callId, text: text() }),
+  "tool-call-end": member<Transient<"tool-call-end">>({ callId }),
+  "tool-progress": member<Transient<"tool-progress">>({ callId, message: text(), ratio: optional(ratio) }),
+  "tool-end": member<Transient<"tool-end">>({ callId }),
+  "content": member<Transient<"content">>({ part: contentCodec }),
+  "status": member<Transient<"status">>({ status: text(), ratio: optional(ratio), level: optional(word<"info" | "warn">()) }),
+  "gap": member<Transient<"gap">>({ dropped: count }),
+  "detached": member<Transient<"detached">>({}),
+};
+
+/** An event as the log keeps it, without its place there. */
+export const durableEventCodec: Codec<DurableEvent | OtherMember> = versioned("durable event", tagged<DurableEvent>("an event", durable));
+
+export const transientEventCodec: Codec<TransientEvent | OtherMember> = versioned("transient event", tagged<TransientEvent>("an event", transient));
+
+/** An event of a type that this version doesn't know. `seq` and `at` are there when it has a place in the log. */
+export interface OtherEvent {
+  readonly type: "other";
+  readonly raw: JsonObject;
+  readonly runId: RunId;
+  readonly path?: readonly string[];
+  readonly seq?: number;
+  readonly at?: number;
+}
+
+const anyEvent = tagged<DurableEvent | TransientEvent>("an event", { ...durable, ...transient });
+const origin = fields<{ readonly runId: RunId; readonly path?: readonly string[] }>({ runId, path });
+const durablePosition = fields<{ readonly seq: number; readonly at: number }>({ seq: count, at: number });
+const transientPosition = fields<{ readonly after: number; readonly attempt: number; readonly n: number }>({ after: count, attempt: count, n: count });
+
+/** An event as watchers get it: of which run, and where it stands. */
+export const eventCodec: Codec<KnownAgentEvent | OtherEvent> = versioned("event", {
+  decode(value) {
+    const event = anyEvent.decode(value);
+    const { runId: run, path: way } = origin.decode(value);
+    if (event.type === "other") {
+      const raw = event.raw as JsonObject;
+      if ((raw as unknown) !== value) refuse('"other" is no type of event');
+      return { type: "other", raw, runId: run, ...(way && { path: way }), ...(typeof raw["seq"] === "number" && durablePosition.decode(raw) && { seq: raw["seq"], at: raw["at"] as number }) };
+    }
+    (isDurableEventType(event.type) ? durablePosition : transientPosition).decode(value);
+    return event as KnownAgentEvent;
+  },
+  encode: (event) => (event.type === "other" ? event.raw : anyEvent.encode(event)),
+});

@@ -1,0 +1,21 @@
+import type { InboxMessage } from "../execution-context.ts";
+import type { CallId } from "../ids.ts";
+import { flag, member, optional, tagged, text, type Codec } from "./codec.ts";
+import { decisionCodec } from "./decision-codec.ts";
+import { signalCodec } from "./effect-codec.ts";
+import { messageCodec } from "./message-codec.ts";
+import { versioned } from "./versioned.ts";
+
+type Of<T extends InboxMessage["type"]> = Extract<InboxMessage, { readonly type: T }>;
+
+export const inboxMessageCodec: Codec<InboxMessage> = versioned(
+  "inbox message",
+  tagged<InboxMessage>("an inbox message", {
+    "steer": member<Of<"steer">>({ message: messageCodec, interrupt: flag }),
+    "stop": member<Of<"stop">>({}),
+    "abort": member<Of<"abort">>({ reason: optional(text()) }),
+    "set-model": member<Of<"set-model">>({ model: text() }),
+    "decision": member<Of<"decision">>({ callId: text<CallId>(), decision: decisionCodec }),
+    "signal": member<Of<"signal">>({ signal: signalCodec }),
+  }),
+);

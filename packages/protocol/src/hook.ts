@@ -1,0 +1,29 @@
+import type { JsonValue } from "./json.ts";
+
+/** What a hook of each point is told. Hooks observe and may abort; they never rewrite messages. */
+export interface HookPayloads {
+  readonly "pre-tool-use": { readonly toolName: string; readonly arguments: JsonValue };
+  readonly "post-tool-use": { readonly toolName: string; readonly arguments: JsonValue; readonly output: JsonValue };
+  readonly "post-tool-use-failure": { readonly toolName: string; readonly arguments: JsonValue; readonly error: string };
+  readonly "notification": { readonly message: string; readonly level: "info" | "warn" | "error" | (string & {}) };
+  readonly "subagent-start": { readonly agentName: string; readonly initialMessage?: string };
+  readonly "subagent-stop": { readonly agentName: string; readonly reason: string };
+  readonly "pre-compact": { readonly messageCount: number; readonly tokenCount: number | null };
+  readonly "post-compact": { readonly messageCount: number; readonly tokenCount: number | null };
+  readonly "session-start": { readonly sessionId: string; readonly resumed: boolean };
+  readonly "session-end": { readonly sessionId: string; readonly reason: string };
+}
+
+export type HookPoint = keyof HookPayloads;
+
+export type HookResult =
+  | { readonly type: "continue" }
+  /** Ends the operation the hook stands before. */
+  | { readonly type: "abort"; readonly reason: string };
+
+export interface HookMatcher {
+  /** `*` stands for any characters. Absent: every tool, and every event that is about none. */
+  readonly toolNamePattern?: string;
+  /** Default 30 s. A hook that takes longer is skipped, unless it is a guard: that counts as `abort`. */
+  readonly timeoutMs?: number;
+}
