@@ -183,7 +183,7 @@ function isThenable(type: ts.Type, at: ts.Node, checker: ts.TypeChecker): boolea
   return then !== undefined && checker.getTypeOfSymbolAtLocation(then, at).getCallSignatures().length > 0;
 }
 
-/** Files that may break a rule, each with the reason: rule, file, reason. */
+/** What may break a rule, each with the reason: rule, then file (or folder, with a slash at its end), then reason. */
 export type Exceptions = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** Judges every file of the TypeScript projects given, which are relative to `root`. */
@@ -208,8 +208,9 @@ export function judgeProjects(root: string, projects: readonly string[], excepti
       if (source === undefined || judged.has(file) || file.endsWith(".d.ts")) continue;
       judged.add(file);
       for (const offence of [...offencesIn(source, file), ...floatingPromisesIn(source, file, checker)]) {
-        if (exceptions[offence.rule]?.[file] === undefined) offences.push(offence);
-        else used.add(`${offence.rule} ${file}`);
+        const excepted = Object.keys(exceptions[offence.rule] ?? {}).find((path) => path === file || (path.endsWith("/") && file.startsWith(path)));
+        if (excepted === undefined) offences.push(offence);
+        else used.add(`${offence.rule} ${excepted}`);
       }
     }
   }
