@@ -118,7 +118,7 @@ function addSessions(program: Command, accept: (command: CommandLine) => void): 
     .option("--turn <n>", "copy up to the end of this turn", (text) => wholeNumber(text, "--turn"));
   add<[string, string]>("rewind <session> <turn>", "go back to the end of a turn", (_, id, turn) => ({ type: "rewind", id, turn: wholeNumber(turn, "turn") }));
   add<[string, string]>("rename <session> <name>", "give it a name", (_, id, name) => ({ type: "rename", id, name }));
-  add<[string, string[]]>("tag <session> [tags...]", "set its tags", (_, id, tags) => ({ type: "tag", id, tags }));
+  add<[string, string[]]>("tag <session> <tags...>", "add tags to it", (_, id, tags) => ({ type: "tag", id, tags }));
   add<[string]>("delete <session>", "delete it for good", (_, id) => ({ type: "delete", id }));
 }
 

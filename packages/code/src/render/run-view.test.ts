@@ -70,7 +70,7 @@ describe("createRunView", () => {
   it("shows a question with what it would do, and the decision", () => {
     const { notes } = shown(
       { type: "approval-request", question: "approval", callId: "c_1" as CallId, token: "t", nonce: "n", operation: "edit_file", description: "", risk: "low", input: { path: "a", old_string: "x", new_string: "y" }, reason: "edits ask", expiresAt: START },
-      { type: "approval-decision", callId: "c_1" as CallId, decision: { type: "deny", reason: "not now", by: "ada" } },
+      { type: "approval-decision", callId: "c_1" as CallId, nonce: "n", decision: { type: "deny", reason: "not now", by: "ada" } },
     );
     expect(notes).toBe("? edit_file a  low risk: edits ask\n  │ - x\n  │ + y\n  ✗ deny by ada: not now\n");
   });

@@ -1,0 +1,68 @@
+import { AgentError, type Decision, type JsonValue } from "@keelson/protocol";
+import { openClerk } from "../core/clerk.ts";
+import { readStandardInput } from "../core/read-standard-input.ts";
+import type { Surroundings } from "../core/surroundings.ts";
+import { openWorld } from "../core/world.ts";
+import type { ApproveCommand } from "../options/command-line.ts";
+import { UsageError } from "../options/usage-error.ts";
+
+/** Records what a person decided about a question of a run, wherever that run is. @returns the exit code */
+export async function approve(command: ApproveCommand, surroundings: Surroundings): Promise<number> {
+  const { environment, stdin, stdout } = surroundings;
+  const value = command.value === "-" ? ((await readStandardInput(stdin)) ?? "").trim() : command.value;
+  const decision = readDecision(command.decision, value);
+  await using world = await openWorld(environment);
+  const session = sessionOfToken(command.token);
+  await openClerk(world).approve(command.token, { ...decision, ...byWhom(environment) });
+  stdout.write(`recorded: ${decision.type}\n`);
+  if (session !== undefined) stdout.write(`A run that waits in another process goes on by itself. One that ended goes on with:\n  ${surroundings.command} -p -r ${session}\n`);
+  return 0;
+}
+
+/** @throws UsageError when the value does not fit the decision */
+export function readDecision(type: Decision["type"], value: string | undefined): Decision {
+  switch (type) {
+    case "allow":
+    case "allow-always":
+    case "retry":
+      if (value !== undefined) throw new UsageError(`${type} takes no value`, 'To change the arguments, use allow-modified with JSON, as in: allow-modified \'{"command":"npm ci"}\'.');
+      return { type };
+    case "deny":
+    case "fail":
+    case "abort":
+      return { type, ...(value !== undefined && { reason: value }) };
+    case "allow-modified":
+      return { type, input: readJson(type, value) };
+    case "supply":
+      return { type, output: readJson(type, value) };
+    default:
+      throw new UsageError(`${type} is no decision that can be given`);
+  }
+}
+
+function readJson(type: string, value: string | undefined): JsonValue {
+  if (value === undefined || value === "") throw new UsageError(`${type} needs a value`, type === "supply" ? "Give the output of the call as JSON, or - to read it from standard input." : "Give the new arguments as JSON, or - to read them from standard input.");
+  try {
+    return JSON.parse(value) as JsonValue;
+  } catch (error) {
+    throw new UsageError(`the value of ${type} is no JSON: ${error instanceof Error ? error.message : String(error)}`, "Quote it for the shell, or give - and write it to standard input.");
+  }
+}
+
+/** A claim, which the log keeps beside the decision. */
+function byWhom(environment: { readonly [name: string]: string | undefined }): { readonly by?: string } {
+  const user = environment["USER"] ?? environment["LOGNAME"];
+  return user === undefined || user === "" ? {} : { by: user };
+}
+
+/** Only to say how to go on: that the token is genuine was checked by whoever recorded the decision. */
+function sessionOfToken(token: string): string | undefined {
+  try {
+    const claims = JSON.parse(Buffer.from(token.split(".")[2] ?? "", "base64url").toString()) as unknown;
+    const session = Array.isArray(claims) ? (claims[1] as unknown) : undefined;
+    return typeof session === "string" ? session : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw new AgentError({ kind: "bug", message: "an approval token could not be read" }, { cause: error });
+  }
+}

@@ -1,0 +1,122 @@
+import { realpath, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { AgentError, type Approver, type SessionId, sessionLog } from "@keelson/protocol";
+import type { Run, Runner } from "keelson";
+import { foldSession } from "keelson/session";
+import { createCodingRunner, AGENT_NAME } from "../core/coding-runner.ts";
+import { type Launch, launchFromMetadata, launchToMetadata, mergedOptions } from "../core/launch.ts";
+import { type ModelAccess, openModels, VENDORS } from "../core/model-access.ts";
+import { readStandardInput } from "../core/read-standard-input.ts";
+import { folderTag, newestSession } from "../core/session-folder.ts";
+import type { Surroundings } from "../core/surroundings.ts";
+import { openWorld, type World } from "../core/world.ts";
+import { converse } from "../modes/interactive.ts";
+import { printRun } from "../modes/print.ts";
+import type { AgentOptions, RunCommand } from "../options/command-line.ts";
+import { UsageError } from "../options/usage-error.ts";
+
+// A program that starts this one and leaves its standard input open must not make it wait for ever.
+const FIRST_BYTE_MS = 3_000;
+
+/** Works on a task: one answer for a program or a reader, or a conversation in a terminal. @returns the exit code */
+export async function run(command: RunCommand, surroundings: Surroundings): Promise<number> {
+  const interactive = !command.print && surroundings.stdin.isTTY === true && surroundings.stdout.isTTY === true;
+  const task = interactive ? command.task : await readTask(command, surroundings);
+  await using world = await openWorld(surroundings.environment);
+  const access = await openModels(surroundings.environment);
+  const found = await findSession(command, world, surroundings);
+  const launch = await planLaunch(command, found, access, surroundings);
+  if (interactive) return converse({ world, models: access.models, launch, session: found?.id, resume: found?.open === true, task }, surroundings);
+
+  const runner = await createCodingRunner({ world, models: access.models, launch, ...(command.onApproval === "deny" && { approvals: denyAll }) });
+  const begun = await begin(runner, launch, found, task);
+  return printRun(begun, { format: command.outputFormat, model: launch.agent.model }, surroundings);
+}
+
+interface FoundSession {
+  readonly id: SessionId;
+  /** It has a run that is suspended or was interrupted. */
+  readonly open: boolean;
+  readonly model: string | undefined;
+  readonly launch: ReturnType<typeof launchFromMetadata>;
+}
+
+async function begin(runner: Runner, launch: Launch, found: FoundSession | undefined, task: string | undefined): Promise<Run> {
+  if (found?.open && task !== undefined) {
+    throw new UsageError(`session ${found.id} has a run that is not finished`, `Go on with it first, without a task: keelson -p -r ${found.id}. Or leave it as it is and work in a copy: add --fork.`);
+  }
+  if (found?.open) return runner.resume(found.id);
+  if (task === undefined) throw new UsageError("there is no task", "Give it as an argument (keelson -p 'fix the build') or on standard input.");
+  return runner.run(task, { session: found?.id ?? (await newSession(runner, launch.cwd)), metadata: launchToMetadata(launch) });
+}
+
+export function newSession(runner: Runner, cwd: string): Promise<SessionId> {
+  return runner.sessions.create({ tags: [folderTag(cwd)], agent: AGENT_NAME });
+}
+
+/** The argument, standard input, or both: what comes in through a pipe is what the task is about. */
+async function readTask({ task, session }: RunCommand, { stdin, stderr }: Surroundings): Promise<string | undefined> {
+  if (stdin.isTTY) return task;
+  const mayBeEmpty = task !== undefined || session.type !== "new";
+  const piped = await readStandardInput(stdin, mayBeEmpty ? { firstByteMs: FIRST_BYTE_MS } : {});
+  if (piped === undefined) stderr.write("keelson: nothing came on standard input; going on without it (close it, as with </dev/null, to save this wait)\n");
+  const parts = [task, piped?.trim()].filter((part) => part !== undefined && part !== "");
+  return parts.length === 0 ? undefined : parts.join("\n\n");
+}
+
+async function findSession({ session, fork, cwd }: RunCommand, world: World, surroundings: Surroundings): Promise<FoundSession | undefined> {
+  if (session.type === "new") return undefined;
+  const folder = await workingFolder(surroundings.cwd, cwd);
+  const id = session.type === "named" ? (session.id as SessionId) : await newestSession(world.log, folder);
+  if (id === undefined) throw new UsageError(`there is no session of ${folder} to go on with`, "keelson sessions list --all shows the sessions of every folder.");
+  if ((await world.log.head(sessionLog(id))) === 0) throw new AgentError({ kind: "session", session: id, message: `There is no session "${id}". Run keelson sessions list --all to see which there are.` });
+  const { run } = await foldSession(world.log, world.blobs, id);
+  const known = { model: run?.model, launch: launchFromMetadata(run?.metadata) };
+  return { id, open: run !== undefined && run.status !== "ended" && !fork, ...known };
+}
+
+/**
+ * A run that goes on is the run it was: its folder, model, permissions and limits hold unless the command line says otherwise.
+ * A new run in an old session takes over only the folder and the model: yesterday's permissions were for yesterday's task.
+ */
+async function planLaunch(command: RunCommand, found: FoundSession | undefined, access: ModelAccess, surroundings: Surroundings): Promise<Launch> {
+  const recorded = found?.launch?.agent ?? { rules: [] };
+  const inherited: AgentOptions = found?.open ? recorded : { rules: [], ...(recorded.model !== undefined && { model: recorded.model }) };
+  const options = mergedOptions(inherited, command.agent);
+  const model = options.model ?? found?.model ?? access.defaultModel;
+  if (model === undefined) throw noModel(access);
+  // Found out now, as a usage error, rather than in the middle of a run.
+  for (const reference of [model, options.fallbackModel]) if (reference !== undefined) checkModel(access, reference);
+  const cwd = found?.launch !== undefined && command.cwd === undefined ? found.launch.cwd : await workingFolder(surroundings.cwd, command.cwd);
+  return { cwd, agent: { ...options, model } };
+}
+
+function checkModel({ models }: ModelAccess, reference: string): void {
+  try {
+    models.resolve(reference);
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), keyHint());
+  }
+}
+
+function noModel({ models }: ModelAccess): UsageError {
+  const there = Object.keys(models.providers);
+  return there.length === 0 ? new UsageError("there is no key for a model", keyHint()) : new UsageError("no model was named", `Add --model ${there[0]}/<id>.`);
+}
+
+function keyHint(): string {
+  return `Set ${VENDORS.map(({ key }) => key).join(" or ")} (and --model provider/id for another model than the default). keelson doctor says what is there.`;
+}
+
+async function workingFolder(from: string, given: string | undefined): Promise<string> {
+  const folder = resolve(from, given ?? ".");
+  const found = await stat(folder).catch(() => undefined);
+  if (!found?.isDirectory()) throw new UsageError(`${folder} is no folder`, "Give -C a folder that exists.");
+  return realpath(folder);
+}
+
+const denyAll: Approver = ({ operation }) => ({
+  type: "deny",
+  by: "keelson --on-approval deny",
+  reason: `nobody is there to ask whether ${operation} may run this; work without it, or say what is needed`,
+});

@@ -1,0 +1,75 @@
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { SessionMetadata } from "@keelson/protocol";
+import type { Runner } from "keelson";
+import { openClerk } from "../core/clerk.ts";
+import { isOfFolder, ownTags } from "../core/session-folder.ts";
+import type { Surroundings } from "../core/surroundings.ts";
+import { openWorld } from "../core/world.ts";
+import type { SessionsAction, SessionsCommand } from "../options/command-line.ts";
+import { sessionLines, transcriptLines } from "../render/session-lines.ts";
+import { createStyle, type Style, wantsColors } from "../render/style.ts";
+
+/** Lists, shows and changes sessions. @returns the exit code */
+export async function sessions({ action, json, cwd }: SessionsCommand, surroundings: Surroundings): Promise<number> {
+  const { stdout, environment } = surroundings;
+  await using world = await openWorld(environment);
+  const { sessions: kept } = openClerk(world);
+  const folder = await realpath(resolve(surroundings.cwd, cwd ?? ".")).catch(() => resolve(surroundings.cwd, cwd ?? "."));
+  const result = await act(kept, action, folder);
+  const style = createStyle(wantsColors(stdout, environment));
+  stdout.write(json ? `${JSON.stringify(result.data)}\n` : `${result.lines(style, stdout.columns ?? 100, surroundings.now()).join("\n")}\n`);
+  return 0;
+}
+
+interface Result {
+  readonly data: unknown;
+  lines(style: Style, columns: number, now: number): string[];
+}
+
+async function act(kept: Runner["sessions"], action: SessionsAction, folder: string): Promise<Result> {
+  switch (action.type) {
+    case "list": {
+      const all = await kept.list();
+      const listed = action.all ? all : all.filter(({ tags }) => isOfFolder(tags, folder));
+      const empty = action.all ? "There are no sessions yet." : `There are no sessions of ${folder}; -a lists those of every folder.`;
+      return { data: listed.map(published), lines: (style, columns, now) => (listed.length === 0 ? [empty] : listed.flatMap((session) => sessionLines(published(session), { style, columns, now }))) };
+    }
+    case "show": {
+      const view = await kept.get(action.id);
+      const session = published(view.metadata);
+      return {
+        data: { ...session, ...(view.run && { run: view.run }), messages: view.messages },
+        lines: (style, columns, now) => [...sessionLines(session, { style, columns, now }), ...(view.run ? [`  last run ${view.run.id}: ${view.run.reason ?? view.run.status}`] : []), "", ...transcriptLines(view.messages, { style, columns })],
+      };
+    }
+    case "fork": {
+      const session = await kept.fork(action.id, { ...(action.name !== undefined && { name: action.name }), ...(action.turn !== undefined && { turn: action.turn }) });
+      // A fork works where its parent did.
+      const parent = await kept.get(action.id);
+      for (const tag of parent.metadata.tags) await kept.tag(session, tag);
+      return done({ session }, `forked: ${session}`);
+    }
+    case "rewind":
+      await kept.rewind(action.id, action.turn);
+      return done({ session: action.id, turn: action.turn }, `rewound to the end of turn ${action.turn}`);
+    case "rename":
+      await kept.rename(action.id, action.name);
+      return done({ session: action.id, name: action.name }, "renamed");
+    case "tag":
+      for (const tag of action.tags) await kept.tag(action.id, tag);
+      return done({ session: action.id, tags: action.tags }, "tagged");
+    case "delete":
+      await kept.delete(action.id);
+      return done({ session: action.id }, "deleted");
+  }
+}
+
+function done(data: object, line: string): Result {
+  return { data, lines: () => [line] };
+}
+
+function published(metadata: SessionMetadata): SessionMetadata & { readonly folder?: string } {
+  const folder = metadata.tags.find((tag) => tag.startsWith("folder:"))?.slice("folder:".length);
+  return { ...metadata, tags: ownTags(metadata.tags), ...(folder !== undefined && { folder }) };
+}

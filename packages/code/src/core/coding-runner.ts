@@ -1,0 +1,54 @@
+import { delimiter, dirname } from "node:path";
+import type { Approver } from "@keelson/protocol";
+import { createAgent, createRunner, type Agent, type Runner } from "keelson";
+import { createDiskVfs, createProcessExecutor } from "keelson/environment";
+import type { ModelRegistry } from "keelson/providers";
+import { readAgentsMd } from "../instructions/index.ts";
+import { createCodingTools } from "../tools/index.ts";
+import type { Launch } from "./launch.ts";
+import { systemPrompt } from "./system-prompt.ts";
+import type { World } from "./world.ts";
+
+export const AGENT_NAME = "code";
+
+export interface CodingRunnerOptions {
+  readonly world: World;
+  readonly models: ModelRegistry;
+  readonly launch: Launch;
+  readonly approvals?: Approver;
+  /** How long a person in this process is waited for before the run suspends. */
+  readonly approvalWaitMs?: number;
+}
+
+/** The coding agent at work in one folder, bound to the sessions of this machine. */
+export async function createCodingRunner({ world, models, launch, approvals, approvalWaitMs }: CodingRunnerOptions): Promise<Runner> {
+  return createRunner({
+    agent: await createCodingAgent(launch),
+    models,
+    log: world.log,
+    blobs: world.blobs,
+    approvalKeys: world.keys,
+    ...(approvals && { approvals }),
+    ...(approvalWaitMs !== undefined && { approvalWaitMs }),
+  });
+}
+
+async function createCodingAgent({ cwd, agent }: Launch): Promise<Agent> {
+  const files = createDiskVfs({ root: cwd });
+  // Commands find the Node that runs Keelson first, so that a project's `node` is one that there is.
+  const path = [dirname(process.execPath), process.env["PATH"]].filter(Boolean).join(delimiter);
+  const exec = createProcessExecutor({ cwd, env: { PATH: path } });
+  const { model, fallbackModel, permissionMode, rules, maxTurns, maxCost, timeoutMs } = agent;
+  return createAgent({
+    name: AGENT_NAME,
+    model,
+    ...(fallbackModel !== undefined && { fallbackModel }),
+    instructions: async function codingInstructions() {
+      return systemPrompt({ cwd, projectInstructions: await readAgentsMd({ files, cwd }) });
+    },
+    tools: createCodingTools({ files, exec }),
+    limits: { ...(maxTurns !== undefined && { maxTurns }), ...(maxCost !== undefined && { maxCost }), ...(timeoutMs !== undefined && { maxDurationMs: timeoutMs }) },
+    permissions: { mode: permissionMode ?? "default", rules },
+    cwd,
+  });
+}

@@ -1,0 +1,44 @@
+import { type EventLog, sessionLog, type SessionId } from "@keelson/protocol";
+
+// Which folder a session works in is a tag, so that it stands in the session's first record and is found without reading more.
+const PREFIX = "folder:";
+const LOG_PREFIX = "session/";
+
+export function folderTag(folder: string): string {
+  return `${PREFIX}${folder}`;
+}
+
+/** The tags that people gave. */
+export function ownTags(tags: readonly string[]): readonly string[] {
+  return tags.filter((tag) => !tag.startsWith(PREFIX));
+}
+
+export function isOfFolder(tags: readonly string[], folder: string): boolean {
+  return tags.includes(folderTag(folder));
+}
+
+/** The session of this folder that was written to last. */
+export async function newestSession(log: EventLog, folder: string): Promise<SessionId | undefined> {
+  const logs: { readonly id: string; readonly updatedAt: number }[] = [];
+  let after: string | undefined;
+  for (;;) {
+    const page = await log.list({ prefix: LOG_PREFIX, limit: 500, ...(after !== undefined && { after }) });
+    // Inboxes are no sessions, and the sessions of child runs (their ids hold a "~") are nobody's to go on with.
+    for (const { log: name, updatedAt } of page) if (!name.endsWith("/inbox") && !name.includes("~")) logs.push({ id: name.slice(LOG_PREFIX.length), updatedAt });
+    after = page.at(-1)?.log;
+    if (page.length < 500) break;
+  }
+  logs.sort((a, b) => b.updatedAt - a.updatedAt);
+  for (const { id } of logs) if (isOfFolder(await firstTags(log, id), folder)) return id as SessionId;
+  return undefined;
+}
+
+/** The tags a session was created with; a fork has those of its parent. */
+export async function firstTags(log: EventLog, session: string): Promise<readonly string[]> {
+  for await (const { data } of log.read(sessionLog(session))) {
+    const { tags, parent } = data as { readonly tags?: readonly string[]; readonly parent?: { readonly session: string } };
+    if (Array.isArray(tags)) return tags as readonly string[];
+    return parent === undefined ? [] : firstTags(log, parent.session);
+  }
+  return [];
+}

@@ -1,0 +1,108 @@
+import type { SessionId } from "@keelson/protocol";
+import type { ModelRegistry } from "keelson/providers";
+import { createCodingRunner } from "../core/coding-runner.ts";
+import { readHistory, writeHistory } from "../core/history.ts";
+import { type Launch, launchToMetadata } from "../core/launch.ts";
+import { AGENT_NAME } from "../core/coding-runner.ts";
+import { folderTag, isOfFolder, ownTags } from "../core/session-folder.ts";
+import type { Surroundings } from "../core/surroundings.ts";
+import type { World } from "../core/world.ts";
+import { formatCost, formatTokens } from "../render/figures.ts";
+import { createLiveScreen } from "../render/live-screen.ts";
+import { printableLine } from "../render/printable.ts";
+import { sessionLines, transcriptLines } from "../render/session-lines.ts";
+import { createStyle, wantsColors } from "../render/style.ts";
+import { createConversation } from "./conversation.ts";
+import { createTerminalInput } from "./terminal-input.ts";
+
+export interface ConverseOptions {
+  readonly world: World;
+  readonly models: ModelRegistry;
+  readonly launch: Launch;
+  /** The session to go on with; a new one otherwise. */
+  readonly session: SessionId | undefined;
+  /** It has a run that is not finished. */
+  readonly resume: boolean;
+  readonly task: string | undefined;
+}
+
+// A person may go for lunch; after that the run suspends, and anybody can decide and resume it.
+const APPROVAL_WAIT_MS = 60 * 60 * 1_000;
+const SHOWN_MESSAGES = 6;
+
+/** A conversation in a terminal. @returns the exit code */
+export async function converse({ world, models, launch, session: known, resume, task }: ConverseOptions, surroundings: Surroundings): Promise<number> {
+  const { stdin, stdout, environment, command } = surroundings;
+  const runner = await createCodingRunner({ world, models, launch, approvalWaitMs: APPROVAL_WAIT_MS });
+  const session = known ?? (await runner.sessions.create({ tags: [folderTag(launch.cwd)], agent: AGENT_NAME }));
+  const style = createStyle(wantsColors(stdout, environment));
+  const screen = createLiveScreen(stdout);
+  const history = await readHistory(world.home.history);
+  const typed: string[] = [];
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+
+  screen.block([`${style.bold("keelson")} ${style.dim(`· ${printableLine(launch.agent.model)} · ${launch.agent.permissionMode ?? "default"} · ${printableLine(launch.cwd)}`)}`, style.dim(`session ${session} · /help says what you can do`)]);
+  if (known !== undefined) {
+    const { messages } = await runner.sessions.get(session);
+    screen.block(["", ...transcriptLines(messages.slice(-SHOWN_MESSAGES), { style, columns: screen.columns })]);
+  }
+
+  const input = createTerminalInput({
+    input: stdin,
+    columns: screen.columns,
+    history,
+    draw: (line) => screen.input(line),
+    onLine(text) {
+      if (text.trim() !== "") typed.push(text);
+      conversation.line(text);
+    },
+    onInterrupt: () => conversation.interrupt(),
+    onEnd: () => conversation.end(),
+  });
+  const conversation = createConversation({
+    screen,
+    style,
+    model: launch.agent.model,
+    world: {
+      start: (text, model) => runner.run(text, { session, model, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) }),
+      facts: (topic) => facts(topic),
+      command,
+      now: surroundings.now,
+      giveUp: () => surroundings.exit(130),
+    },
+    prompt: input.prompt,
+    fill: input.fill,
+    clear: input.clear,
+    quit: leave,
+  });
+
+  async function facts(topic: "cost" | "sessions"): Promise<readonly string[]> {
+    if (topic === "sessions") {
+      const all = (await runner.sessions.list()).filter(({ tags }) => isOfFolder(tags, launch.cwd));
+      return all.slice(0, 10).flatMap((listed) => sessionLines({ ...listed, tags: ownTags(listed.tags) }, { style, columns: screen.columns, now: surroundings.now() }));
+    }
+    const { metadata } = await runner.sessions.get(session);
+    return [`${metadata.turnCount} turns · ${formatTokens(metadata.usage)} · ${formatCost(metadata.cost)}`];
+  }
+
+  // Whatever ends the process, the cursor comes back.
+  const restore = (): void => screen.close();
+  process.once("exit", restore);
+  // Lines of a paste arrive as one.
+  stdout.write("\u001b[?2004h");
+  try {
+    input.prompt("› ");
+    if (resume) conversation.follow(runner.resume(session)).catch(() => {});
+    else if (task !== undefined) conversation.line(task);
+    await left;
+    await conversation.settled();
+  } finally {
+    input.close();
+    stdout.write("\u001b[?2004l");
+    process.off("exit", restore);
+    screen.close();
+    await writeHistory(world.home.history, [...typed.toReversed(), ...history]);
+  }
+  stdout.write(`${style.dim(`go on with: ${command} -r ${session}`)}\n`);
+  return 0;
+}

@@ -1,0 +1,41 @@
+import type { Content, Message, SessionMetadata } from "@keelson/protocol";
+import { truncated } from "./display-width.ts";
+import { formatCost, formatCount, formatDuration } from "./figures.ts";
+import { foldLines } from "./fold-lines.ts";
+import { outputText } from "./output-text.ts";
+import { printableLine } from "./printable.ts";
+import type { Style } from "./style.ts";
+import { callTitle } from "./tool-view.ts";
+
+export interface ListedSession extends SessionMetadata {
+  readonly folder?: string;
+}
+
+/** Two lines: id and name, then when, where and how much. */
+export function sessionLines({ id, name, tags, folder, updatedAt, turnCount, totalTokens, cost }: ListedSession, { style, columns, now }: { readonly style: Style; readonly columns: number; readonly now: number }): string[] {
+  const title = [name === undefined ? "" : printableLine(name), tags.map((tag) => `#${printableLine(tag)}`).join(" ")].filter((part) => part !== "").join("  ");
+  const facts = [`${formatDuration(Math.max(0, now - updatedAt))} ago`, `${turnCount} ${turnCount === 1 ? "turn" : "turns"}`, `${formatCount(totalTokens)} tokens`, formatCost(cost), ...(folder === undefined ? [] : [printableLine(folder)])];
+  return [`${style.bold(id)}${title === "" ? "" : `  ${truncated(title, Math.max(10, columns - id.length - 4))}`}`, style.dim(truncated(`  ${facts.join(" · ")}`, columns))];
+}
+
+/** A conversation for reading: whole texts, calls by their titles, results folded. */
+export function transcriptLines(messages: readonly Message[], { style, columns }: { readonly style: Style; readonly columns: number }): string[] {
+  return messages.flatMap(({ role, content }) => content.flatMap((part) => partLines(role, part, style, columns)));
+}
+
+function partLines(role: Message["role"], part: Content, style: Style, columns: number): string[] {
+  switch (part.type) {
+    case "text":
+    case "refusal": {
+      if (part.text.trim() === "") return [];
+      const lines = foldLines(part.text, { maxLines: 200, columns: Number.MAX_SAFE_INTEGER });
+      return role === "user" ? ["", ...lines.map((line) => style.bold(`› ${line}`)), ""] : [...lines, ""];
+    }
+    case "tool-call":
+      return [`● ${callTitle(part, { style, columns: columns - 4 })}`];
+    case "tool-result":
+      return [...foldLines(outputText(part.output), { maxLines: 4, tail: 2, columns: columns - 6 }).map((line) => (part.isError ? style.red(`  │ ${line}`) : style.dim(`  │ ${line}`))), ""];
+    default:
+      return [];
+  }
+}
