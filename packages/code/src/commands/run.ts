@@ -3,11 +3,12 @@ import { resolve } from "node:path";
 import { AgentError, type Approver, type SessionId, sessionLog } from "@keelson/protocol";
 import type { Run, Runner } from "keelson";
 import { foldSession } from "keelson/session";
-import { createCodingRunner, AGENT_NAME } from "../core/coding-runner.ts";
+import { createCodingRunner } from "../core/coding-runner.ts";
 import { type Launch, launchFromMetadata, launchToMetadata, mergedOptions } from "../core/launch.ts";
 import { type ModelAccess, openModels, VENDORS } from "../core/model-access.ts";
+import { newSession } from "../core/new-session.ts";
 import { readStandardInput } from "../core/read-standard-input.ts";
-import { folderTag, newestSession } from "../core/session-folder.ts";
+import { newestSession } from "../core/session-folder.ts";
 import type { Surroundings } from "../core/surroundings.ts";
 import { openWorld, type World } from "../core/world.ts";
 import { converse } from "../modes/interactive.ts";
@@ -48,10 +49,6 @@ async function begin(runner: Runner, launch: Launch, found: FoundSession | undef
   if (found?.open) return runner.resume(found.id);
   if (task === undefined) throw new UsageError("there is no task", "Give it as an argument (keelson -p 'fix the build') or on standard input.");
   return runner.run(task, { session: found?.id ?? (await newSession(runner, launch.cwd)), metadata: launchToMetadata(launch) });
-}
-
-export function newSession(runner: Runner, cwd: string): Promise<SessionId> {
-  return runner.sessions.create({ tags: [folderTag(cwd)], agent: AGENT_NAME });
 }
 
 /** The argument, standard input, or both: what comes in through a pipe is what the task is about. */

@@ -1,0 +1,115 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Approver, EXIT_CODES, KeelsonError, usd } from "@keelson/protocol";
+import { createCodingRunner } from "../core/coding-runner.ts";
+import { homePath } from "../core/home.ts";
+import { type Launch, launchToMetadata } from "../core/launch.ts";
+import { newSession } from "../core/new-session.ts";
+import type { Surroundings } from "../core/surroundings.ts";
+import { openWorld, type World } from "../core/world.ts";
+import { handleInterrupts } from "../modes/interrupts.ts";
+import { watchRun } from "../modes/watch-run.ts";
+import { diffLines } from "../render/diff-lines.ts";
+import { createLiveScreen } from "../render/live-screen.ts";
+import { createPlainScreen } from "../render/plain-screen.ts";
+import { figureWords } from "../render/run-footer.ts";
+import { createRunView } from "../render/run-view.ts";
+import { createStyle, wantsColors } from "../render/style.ts";
+import { openDemoModel } from "./demo-model.ts";
+import { BROKEN_PROJECT, changedFiles, copyProject } from "./project-copy.ts";
+import { runProjectTests } from "./run-project-tests.ts";
+
+export interface DemoOptions {
+  /** The project to repair; another one in tests. */
+  readonly project?: string;
+}
+
+const TASK = "The tests of this project fail. Find the bugs in the code, fix them without changing any test, and show that the whole suite passes.";
+const FAILED = 1;
+const BUDGET_USD = "1";
+const MAX_TURNS = 40;
+
+/**
+ * The main job: the coding agent repairs a broken project, with real tools, real test runs and a real session; only the model
+ * is a script where there is no key.
+ * @returns 0 when the project's own tests pass at the end
+ */
+export async function demo(surroundings: Surroundings, { project = BROKEN_PROJECT }: DemoOptions = {}): Promise<number> {
+  const { stdout, environment, command, now } = surroundings;
+  const style = createStyle(wantsColors(stdout, environment));
+  const live = stdout.isTTY === true ? createLiveScreen(stdout) : undefined;
+  const screen = live ?? createPlainScreen(stdout, stdout);
+  const heading = (text: string): void => screen.block(["", style.bold(style.cyan(`── ${text} ${"─".repeat(Math.max(0, Math.min(72, screen.columns) - text.length - 4))}`))]);
+
+  const folder = await copyProject(project, "shared-tab");
+  await using world = await openDemoWorld(environment);
+  const { models, model, scripted } = await openDemoModel(environment, { live: live !== undefined });
+  const launch: Launch = {
+    cwd: folder,
+    agent: {
+      model,
+      permissionMode: "accept-edits",
+      maxTurns: MAX_TURNS,
+      maxCost: usd(BUDGET_USD),
+      rules: ["bash(node --test*)", "bash(npm test*)"].map((pattern) => ({ pattern, behavior: "allow" })),
+    },
+  };
+  const runner = await createCodingRunner({ world, models, launch, approvals: onlyTests });
+  const session = await newSession(runner, folder);
+
+  heading("the project");
+  const before = await runProjectTests(folder);
+  screen.block([`${folder}`, `its tests: ${style.red(`${before.counts.failed} of ${before.counts.total} fail`)}`]);
+  heading("the coding agent");
+  screen.block([
+    scripted ? style.yellow("scripted model: no API key found. The tools, the test runs and the session are real; set ANTHROPIC_API_KEY or OPENAI_API_KEY for a real model.") : `model: ${model}`,
+    style.bold(`› ${TASK}`),
+    "",
+  ]);
+
+  const run = runner.run(TASK, { session, metadata: launchToMetadata(launch) });
+  {
+    using _interrupts = handleInterrupts(run, { signals: surroundings.signals, note: (text) => screen.block([style.yellow(`! ${text}`)]), giveUp: () => surroundings.exit(EXIT_CODES.aborted) });
+    await watchRun(run, createRunView({ screen, style, now, model }), { live: live !== undefined });
+  }
+  const outcome = await run.outcome;
+  const startedAt = (await runner.sessions.get(session)).metadata.createdAt;
+  const durationMs = now() - startedAt;
+
+  heading("what changed");
+  const changes = await changedFiles(project, folder);
+  if (changes.length === 0) screen.block(["nothing"]);
+  for (const { path, before: old, after } of changes) screen.block([style.bold(path), ...diffLines(old, after, { style, columns: screen.columns, context: 2 }), ""]);
+
+  heading("the project's tests");
+  const after = await runProjectTests(folder);
+  screen.block([after.passed ? style.green(`✔ ${after.counts.passed} of ${after.counts.total} pass`) : style.red(`✗ ${after.counts.failed} of ${after.counts.total} fail`)]);
+
+  heading("the session");
+  // Where the session is kept, if a plain command would not look there.
+  const home = world.home.path === homePath({}) ? "" : `KEELSON_HOME=${world.home.path} `;
+  const figures = figureWords({ model, turns: outcome.turns, usage: outcome.usage, cost: outcome.cost, durationMs });
+  screen.block([
+    figures.join(" · "),
+    ...(scripted ? [style.dim("(tokens are estimated from the text: no model was called)")] : []),
+    `look at it     ${style.cyan(`${home}${command} sessions show ${session}`)}`,
+    `go on with it  ${style.cyan(`${home}${command} -r ${session}`)}${scripted ? style.dim("  (with a key, and --model provider/id)") : ""}`,
+    `the project    ${style.cyan(`cd ${folder}`)}`,
+  ]);
+  live?.close();
+  if (EXIT_CODES[outcome.reason] !== 0) return EXIT_CODES[outcome.reason];
+  return after.passed ? 0 : FAILED;
+}
+
+/** A demo must not fail for a home folder that cannot be written, as in some sandboxes. */
+async function openDemoWorld(environment: { readonly [name: string]: string | undefined }): Promise<World> {
+  try {
+    return await openWorld(environment);
+  } catch (error) {
+    if (!(error instanceof KeelsonError)) throw error;
+    return openWorld({ ...environment, KEELSON_HOME: join(await mkdtemp(join(tmpdir(), "keelson-home-")), "home") });
+  }
+}
+
+const onlyTests: Approver = () => ({ type: "deny", by: "the demo", reason: "in this demo only `node --test` and `npm test` may be run; use the file tools for everything else" });
