@@ -1,0 +1,68 @@
+import type { InferEvent, InferOptions, InferRequest, ModelInfo, Provider } from "@keelson/protocol";
+import { AnthropicDecoder } from "./anthropic/anthropic-decoder.ts";
+import { AnthropicRequestEncoder } from "./anthropic/anthropic-request.ts";
+import { InferStream } from "./infer-stream.ts";
+import { modelInfo, readModelPage } from "./model-list.ts";
+import { ApiClient, type ProviderOptions } from "./provider-options.ts";
+import { readRateLimit } from "./rate-limit.ts";
+
+export type { ProviderOptions } from "./provider-options.ts";
+
+export const ANTHROPIC_WIRE = "anthropic-messages";
+export const DEFAULT_ANTHROPIC_MODEL = "claude-haiku-4-5-20251001";
+/** The API wants a limit with every request. */
+export const DEFAULT_ANTHROPIC_MAX_TOKENS = 4096;
+const DEFAULT_BASE_URL = "https://api.anthropic.com";
+
+export interface AnthropicOptions extends ProviderOptions {
+  /** Where a request gives no limit. Default 4096. */
+  readonly defaultMaxTokens?: number;
+  /** Sent as `anthropic-beta`. */
+  readonly betas?: readonly string[];
+}
+
+/** Models over Anthropic's Messages API. The key is `apiKey` or `ANTHROPIC_API_KEY`. */
+export function createAnthropicProvider(options: AnthropicOptions = {}): Provider {
+  const name = options.name ?? "anthropic";
+  const client = new ApiClient({
+    options,
+    provider: name,
+    defaultBaseUrl: DEFAULT_BASE_URL,
+    environmentVariable: "ANTHROPIC_API_KEY",
+    keyOptional: options.headers !== undefined && Object.keys(options.headers).some((header) => /^(?:authorization|x-api-key)$/i.test(header)),
+    authorize: (key) => ({ "x-api-key": key }),
+    headers: { "anthropic-version": "2023-06-01", ...(options.betas !== undefined && options.betas.length > 0 && { "anthropic-beta": options.betas.join(",") }) },
+  });
+  // People set the address with and without the version.
+  const version = client.base.endsWith("/v1") ? "" : "/v1";
+  const defaultModel = options.defaultModel ?? DEFAULT_ANTHROPIC_MODEL;
+  const encoder = new AnthropicRequestEncoder({ wire: ANTHROPIC_WIRE, provider: name, defaultModel, defaultMaxTokens: options.defaultMaxTokens ?? DEFAULT_ANTHROPIC_MAX_TOKENS });
+
+  return {
+    name,
+    wire: ANTHROPIC_WIRE,
+    stream(request: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
+      const model = request.model || defaultModel;
+      return new InferStream({
+        context: { wire: ANTHROPIC_WIRE, provider: name, model },
+        send: async () => client.send({ method: "POST", path: `${version}/messages`, body: encoder.encode(request, inferOptions), signal: inferOptions.signal, origin: { provider: name, model } }),
+        decoder: (queue, context) => new AnthropicDecoder(queue, context),
+        headerEvents(answer) {
+          const rateLimit = readRateLimit((header) => answer.header(header), "anthropic-ratelimit", Date.now());
+          return rateLimit === undefined ? [] : [{ type: "rate-limit", rateLimit }];
+        },
+      });
+    },
+    async listModels({ signal } = {}) {
+      const models: ModelInfo[] = [];
+      for (let after: string | undefined, more = true; more; ) {
+        const path = `${version}/models?limit=1000${after === undefined ? "" : `&after_id=${encodeURIComponent(after)}`}`;
+        const page = await readModelPage(await client.send({ method: "GET", path, signal, origin: { provider: name } }), name);
+        models.push(...page.models.map((model) => modelInfo(model, { toolCalling: true, vision: true, streaming: true, structuredOutput: true, effortLevels: true }, ["low", "medium", "high"])));
+        more = page.next !== undefined && page.next !== after;
+        after = page.next;
+      }
+      return models;
+    },
+  };
+}

@@ -1,0 +1,235 @@
+import type { InferEvent, JsonValue, ProviderData, StopReason } from "@keelson/protocol";
+import { DeltaEnvelope } from "../delta-envelope.ts";
+import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
+import { cutOff, type DecoderContext, type Fields, fieldsOf, notAnAnswer, parseEvent, SegmentWriter, stringOf, type WireDecoder } from "../wire-decoder.ts";
+import { type AnthropicBlock, type BlockSink, openTextBlock, openThinkingBlock, openToolUseBlock, openWholeBlock } from "./anthropic-block.ts";
+import { AnthropicUsage } from "./anthropic-usage.ts";
+
+const STOP_REASONS: { readonly [reason: string]: StopReason } = {
+  end_turn: "end-turn",
+  tool_use: "tool-use",
+  max_tokens: "max-tokens",
+  model_context_window_exceeded: "max-tokens",
+  stop_sequence: "stop-sequence",
+  refusal: "content-filter",
+  pause_turn: "pause",
+  compaction: "pause",
+};
+
+interface OpenBlock {
+  readonly start: Fields;
+  readonly block: AnthropicBlock;
+}
+
+/** Decodes answers of the Messages API. */
+export class AnthropicDecoder implements WireDecoder {
+  readonly #queue: InferEvent[];
+  readonly #context: DecoderContext;
+  readonly #sink: BlockSink;
+  readonly #usage = new AnthropicUsage();
+  readonly #open = new Map<number, OpenBlock>();
+  readonly #envelope = new DeltaEnvelope("text", (event) => (event as { delta?: { text?: unknown } }).delta?.text);
+  #calls = 0;
+  /**
+   * Blocks from the first call of a program on. Whether such a call is ours to answer is told by the stop reason, which comes
+   * after them; an answered one must not run again.
+   */
+  #held: Fields[] | undefined;
+  #stopReason: string | null = null;
+  #stopSequence: string | null = null;
+  #facts: Record<string, JsonValue> = {};
+  #model = "";
+  #started = false;
+  complete = false;
+
+  constructor(queue: InferEvent[], context: DecoderContext) {
+    this.#queue = queue;
+    this.#context = context;
+    const segments = new SegmentWriter(queue);
+    this.#sink = { queue, segments, context, nextCallIndex: () => this.#calls++ };
+  }
+
+  event(text: string, start: number, end: number): void {
+    const piece = this.#envelope.read(text, start, end);
+    if (piece !== undefined) {
+      if (piece !== "") this.#sink.segments.text(piece);
+      return;
+    }
+    const data = text.slice(start, end);
+    if (data.trim() === "[DONE]") {
+      // A gateway in front of the API ends its streams so.
+      if (this.#stopReason === null) throw cutOff(this.#context);
+      this.#end();
+      return;
+    }
+    const event = parseEvent(data, this.#context);
+    switch (event["type"]) {
+      case "message_start":
+        this.#message(fieldsOf(event["message"]) ?? {});
+        return;
+      case "content_block_start":
+        this.#startBlock(indexOf(event), fieldsOf(event["content_block"]) ?? {});
+        return;
+      case "content_block_delta":
+        this.#delta(indexOf(event), fieldsOf(event["delta"]) ?? {}, data);
+        return;
+      case "content_block_stop":
+        this.#stopBlock(indexOf(event));
+        return;
+      case "message_delta":
+        this.#usage.merge(event["usage"]);
+        this.#ending(fieldsOf(event["delta"]) ?? {});
+        return;
+      case "message_stop":
+        this.#end();
+        return;
+      case "error":
+        throw failureInAnswer(readVendorError(event), this.#context, this.#context.requestId);
+      default:
+        // `ping`, and what is new. An error may come without a type.
+        if (event["type"] === undefined && event["error"] !== undefined) throw failureInAnswer(readVendorError(event), this.#context, this.#context.requestId);
+    }
+  }
+
+  whole(body: JsonValue): void {
+    const answer = fieldsOf(body);
+    if (answer === undefined) throw notAnAnswer(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
+    if (answer["type"] === "error" || (answer["content"] === undefined && answer["error"] !== undefined)) throw failureInAnswer(readVendorError(answer), this.#context, this.#context.requestId);
+    if (!Array.isArray(answer["content"])) throw notAnAnswer(`an object without content: ${JSON.stringify(answer).slice(0, 120)}`, this.#context);
+    this.#message(answer);
+    this.#end();
+  }
+
+  finish(): void {
+    if (!this.complete) throw cutOff(this.#context);
+  }
+
+  #message(message: Fields): void {
+    this.#started = true;
+    const { id, model, container } = message;
+    if (stringOf(model) !== "") this.#model = stringOf(model);
+    if (stringOf(id) !== "") this.#facts["id"] = stringOf(id);
+    if (fieldsOf(container) !== undefined) this.#facts["container"] = container as JsonValue;
+    this.#usage.merge(message["usage"]);
+    this.#ending(message);
+    // Streams that go on where a program waited begin with its calls.
+    for (const block of Array.isArray(message["content"]) ? message["content"] : []) this.#wholeBlock(fieldsOf(block) ?? {});
+  }
+
+  #ending(delta: Fields): void {
+    if (typeof delta["stop_reason"] === "string") this.#stopReason = delta["stop_reason"];
+    if (typeof delta["stop_sequence"] === "string") this.#stopSequence = delta["stop_sequence"];
+    if (fieldsOf(delta["stop_details"]) !== undefined) this.#facts["stopDetails"] = delta["stop_details"] as JsonValue;
+    if (fieldsOf(delta["container"]) !== undefined) this.#facts["container"] = delta["container"] as JsonValue;
+  }
+
+  #startBlock(index: number, start: Fields): void {
+    if (this.#open.has(index)) this.#stopBlock(index);
+    // Held blocks are gathered whole; the others are streamed.
+    const hold = this.#held !== undefined || isProgramCall(start);
+    this.#open.set(index, { start, block: hold ? this.#holdBlock(start) : openBlock(start, this.#sink) });
+  }
+
+  #delta(index: number, delta: Fields, data: string): void {
+    const open = this.#open.get(index);
+    if (open === undefined) {
+      // Some gateways leave the start of a text block out.
+      if (delta["type"] !== "text_delta" && delta["type"] !== "thinking_delta") return;
+      this.#startBlock(index, { type: delta["type"] === "text_delta" ? "text" : "thinking" });
+      this.#delta(index, delta, data);
+      return;
+    }
+    open.block.delta(delta);
+    // Only while this block alone is open does the same envelope mean the same block.
+    if (delta["type"] === "text_delta" && open.start["type"] === "text" && this.#held === undefined && this.#sink.segments.open === "text") this.#envelope.learn(data);
+  }
+
+  #stopBlock(index: number): void {
+    const open = this.#open.get(index);
+    if (open === undefined) return;
+    this.#open.delete(index);
+    this.#envelope.forget();
+    open.block.finish();
+  }
+
+  #wholeBlock(start: Fields): void {
+    if (this.#held !== undefined || isProgramCall(start)) this.#holdBlock(start).finish();
+    else openBlock(start, this.#sink).finish();
+  }
+
+  #holdBlock(start: Fields): AnthropicBlock {
+    this.#envelope.forget();
+    const gathered: Record<string, unknown> = { ...start };
+    let inputText = "";
+    const citations: unknown[] = [];
+    const held = (this.#held ??= []);
+    held.push(gathered);
+    return {
+      delta(delta) {
+        for (const [name, value] of Object.entries(delta)) {
+          if (name === "type") continue;
+          if (name === "partial_json") inputText += stringOf(value);
+          else if (name === "citation") citations.push(value);
+          else gathered[name] = typeof value === "string" && typeof gathered[name] === "string" ? gathered[name] + value : value;
+        }
+      },
+      finish() {
+        if (citations.length > 0) gathered["citations"] = citations;
+        if (inputText !== "") gathered["inputText"] = inputText;
+      },
+    };
+  }
+
+  #release(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    for (const { inputText, ...block } of held ?? []) {
+      const asked = block["type"] === "tool_use" && (!isProgramCall(block) || this.#stopReason === "tool_use");
+      const open = block["type"] === "tool_use" && !asked ? openWholeBlock(block, this.#sink) : openBlock(block, this.#sink);
+      if (typeof inputText === "string") open.delta({ type: "input_json_delta", partial_json: inputText });
+      open.finish();
+    }
+  }
+
+  #end(): void {
+    if (this.complete) return;
+    if (!this.#started) throw cutOff(this.#context);
+    for (const index of this.#open.keys()) this.#stopBlock(index);
+    this.#sink.segments.end();
+    this.#release();
+    const { wire, model } = this.#context;
+    const providerData: ProviderData = { wire, ...this.#facts, ...(this.#stopSequence !== null && { stopSequence: this.#stopSequence }) };
+    this.#queue.push({
+      type: "end",
+      stopReason: STOP_REASONS[this.#stopReason ?? ""] ?? (this.#calls > 0 ? "tool-use" : "other"),
+      rawStopReason: this.#stopReason,
+      usage: this.#usage.read(),
+      model: this.#model === "" ? model : this.#model,
+      providerData,
+    });
+    this.complete = true;
+  }
+}
+
+function openBlock(start: Fields, sink: BlockSink): AnthropicBlock {
+  switch (start["type"]) {
+    case "text":
+      return openTextBlock(start, sink);
+    case "thinking":
+      return openThinkingBlock(start, sink);
+    case "tool_use":
+      return openToolUseBlock(start, sink);
+    default:
+      return openWholeBlock(start, sink);
+  }
+}
+
+/** A call that code makes which the vendor runs. */
+function isProgramCall(block: Fields): boolean {
+  const caller = fieldsOf(block["caller"]);
+  return block["type"] === "tool_use" && caller !== undefined && caller["type"] !== "direct";
+}
+
+function indexOf(event: Fields): number {
+  return typeof event["index"] === "number" ? event["index"] : 0;
+}

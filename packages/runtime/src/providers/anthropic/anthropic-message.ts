@@ -1,0 +1,133 @@
+import type { Content, FilePart, ImagePart, JsonObject, JsonValue, Message, ToolCallPart, ToolResultPart } from "@keelson/protocol";
+import { belongsTo, EARLIER_NOT_SHOWN, isAssistantGroup, isBlank, matchResults, type MessageGroup, outputParts, outputText, strayResultText, UNANSWERED, unresolvedBlob, wireCallId } from "../history.ts";
+import { textOfFile } from "../request-body.ts";
+
+export interface AnthropicMessageOptions {
+  readonly wire: string;
+  readonly provider: string;
+}
+
+/** One group as one message of the Messages API; "" when nothing of it can be sent. */
+export function encodeAnthropicGroup(group: MessageGroup, before: MessageGroup | undefined, model: string, options: AnthropicMessageOptions): string {
+  if (isAssistantGroup(group)) {
+    const blocks = group.flatMap((message) => message.content.flatMap((part) => assistantBlock(part, model, options)));
+    const opening = before === undefined ? `${messageJson("user", [textBlock(EARLIER_NOT_SHOWN)])},` : "";
+    return blocks.length === 0 ? "" : opening + messageJson("assistant", blocks);
+  }
+  const blocks = userBlocks(group, before, options);
+  return blocks.length === 0 ? "" : messageJson("user", blocks);
+}
+
+/** The answers to calls that end a conversation, as a user message; "" when there are none. */
+export function closeAnthropicCalls(last: MessageGroup, options: AnthropicMessageOptions): string {
+  const blocks = userBlocks([], last, options);
+  return blocks.length === 0 ? "" : messageJson("user", blocks);
+}
+
+function messageJson(role: "user" | "assistant", content: readonly JsonObject[]): string {
+  return JSON.stringify({ role, content });
+}
+
+/** Results must stand first, in one message right after their calls. */
+function userBlocks(group: readonly Message[], before: MessageGroup | undefined, options: AnthropicMessageOptions): JsonObject[] {
+  const { answered, strays } = matchResults(before, group);
+  const blocks = answered.map(({ call, result }) => resultBlock(call, result, options));
+  blocks.push(...strays.map((stray) => textBlock(strayResultText(stray))));
+  for (const message of group) {
+    for (const part of message.content) {
+      if (message.role !== "system") blocks.push(...userBlock(part, options));
+      // The API knows no system message within a conversation.
+      else if (part.type === "text" && !isBlank(part.text)) blocks.push(textBlock(`<system-reminder>\n${part.text}\n</system-reminder>`));
+    }
+  }
+  return blocks;
+}
+
+function userBlock(part: Content, options: AnthropicMessageOptions): readonly JsonObject[] {
+  switch (part.type) {
+    case "text":
+    case "refusal":
+      return isBlank(part.text) ? [] : [textBlock(part.text)];
+    case "image":
+      return [imageBlock(part, options)];
+    case "file":
+      return [documentBlock(part, options)];
+    case "server-tool":
+      return isBlank(part.text) ? [] : [textBlock(`[${part.name}] ${part.text}`)];
+    case "other":
+      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : [];
+    case "thinking":
+    case "tool-call":
+    case "tool-result":
+      return [];
+  }
+}
+
+function assistantBlock(part: Content, model: string, options: AnthropicMessageOptions): readonly JsonObject[] {
+  const data = part.type === "tool-result" ? undefined : part.providerData;
+  switch (part.type) {
+    case "text": {
+      const citations = data?.wire === options.wire ? data["citations"] : undefined;
+      if (isBlank(part.text)) return [];
+      return [citations === undefined ? textBlock(part.text) : { ...textBlock(part.text), citations }];
+    }
+    case "thinking":
+      // Thinking counts only with the signature of the model that is asked.
+      if (!belongsTo(data, options.wire, model)) return [];
+      if (typeof data["redacted"] === "string") return [{ type: "redacted_thinking", data: data["redacted"] }];
+      return typeof data["signature"] === "string" ? [{ type: "thinking", thinking: part.text, signature: data["signature"] }] : [];
+    case "tool-call":
+      return [callBlock(part, options)];
+    case "server-tool":
+      if (data?.wire === options.wire && data["block"] !== undefined) return [data["block"] as JsonObject];
+      return isBlank(part.text) ? [] : [textBlock(`[${part.name}] ${part.text}`)];
+    case "other":
+      return data?.wire === options.wire ? [part.raw as JsonObject] : [];
+    case "refusal":
+      return isBlank(part.text) ? [] : [textBlock(part.text)];
+    case "image":
+    case "file":
+      return [textBlock(`[${part.type}]`)];
+    case "tool-result":
+      return [];
+  }
+}
+
+function callBlock(call: ToolCallPart, { wire }: AnthropicMessageOptions): JsonObject {
+  const caller = call.providerData?.wire === wire ? call.providerData["caller"] : undefined;
+  return { type: "tool_use", id: wireCallId(call, wire), name: call.name, input: objectInput(call.input), ...(caller !== undefined && { caller }) };
+}
+
+/** The API takes objects only; what the model wrote instead is told by the result. */
+function objectInput(input: JsonValue | undefined): JsonObject {
+  return typeof input === "object" && input !== null && !Array.isArray(input) ? (input as JsonObject) : {};
+}
+
+function resultBlock(call: ToolCallPart, result: ToolResultPart | undefined, options: AnthropicMessageOptions): JsonObject {
+  const id = { type: "tool_result", tool_use_id: wireCallId(call, options.wire) };
+  if (result === undefined) return { ...id, content: UNANSWERED, is_error: true };
+  const parts = outputParts(result.output);
+  const content = parts === undefined ? outputText(result.output) : parts.flatMap((part) => userBlock(part, options));
+  return { ...id, ...(content.length > 0 && { content }), ...(result.isError === true && { is_error: true }) };
+}
+
+function textBlock(text: string): JsonObject {
+  return { type: "text", text };
+}
+
+function imageBlock(part: ImagePart, { provider }: AnthropicMessageOptions): JsonObject {
+  if (part.data !== undefined) return { type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } };
+  if (part.url !== undefined) return { type: "image", source: { type: "url", url: part.url } };
+  throw unresolvedBlob(part, provider);
+}
+
+function documentBlock(part: FilePart, { provider, wire }: AnthropicMessageOptions): JsonObject {
+  const title = part.name === undefined ? {} : { title: part.name };
+  const fileId = part.providerData?.wire === wire ? part.providerData["fileId"] : undefined;
+  if (fileId !== undefined) return { type: "document", source: { type: "file", file_id: fileId }, ...title };
+  const text = textOfFile(part.mediaType, part.data);
+  if (text !== undefined) return { type: "document", source: { type: "text", media_type: "text/plain", data: text }, ...title };
+  if (part.data !== undefined) return { type: "document", source: { type: "base64", media_type: part.mediaType, data: part.data }, ...title };
+  if (part.url !== undefined) return { type: "document", source: { type: "url", url: part.url }, ...title };
+  throw unresolvedBlob(part, provider);
+}

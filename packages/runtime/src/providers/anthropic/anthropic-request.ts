@@ -1,0 +1,114 @@
+import type { InferOptions, InferRequest, JsonObject, JsonValue } from "@keelson/protocol";
+import { ConversationEncoder, type EncodedMessages } from "../conversation-encoder.ts";
+import { isAssistantGroup } from "../history.ts";
+import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
+import { closeAnthropicCalls, type AnthropicMessageOptions, encodeAnthropicGroup } from "./anthropic-message.ts";
+
+export interface AnthropicRequestOptions extends AnthropicMessageOptions {
+  readonly defaultModel: string;
+  readonly defaultMaxTokens: number;
+}
+
+const CACHE_MARK = `"cache_control":{"type":"ephemeral"}`;
+/** A user message ends with its last block, the content's bracket and its own brace. */
+const MESSAGE_TAIL = "}]}";
+
+/**
+ * Encodes requests of the Messages API. The messages before the last two user turns are kept as bytes; the prompt-cache marks
+ * stand on the end of the stable prefix and on those two turns, the earlier of which the vendor's cache already holds.
+ */
+export class AnthropicRequestEncoder {
+  readonly #options: AnthropicRequestOptions;
+  readonly #tools = new ToolEncoder((tool) => ({ name: tool.name, description: tool.description, input_schema: tool.inputSchema }));
+  readonly #messages: ConversationEncoder;
+
+  constructor(options: AnthropicRequestOptions) {
+    this.#options = options;
+    this.#messages = new ConversationEncoder((group, before, model) => encodeAnthropicGroup(group, before, model, options), 4);
+  }
+
+  /** The body, in parts that follow each other. */
+  encode(request: InferRequest, options: InferOptions): readonly Uint8Array[] {
+    const model = request.model || this.#options.defaultModel;
+    const mark = request.cache !== "none";
+    const { tools: extraTools, messages: extraMessages, system: extraSystem, ...extra } = request.extra ?? {};
+    let head = `{${jsonMembers(mergeExtra(this.#parameters(request, model), extra))}`;
+
+    const ownTools = request.tools ?? [];
+    const moreTools = Array.isArray(extraTools) ? JSON.stringify(extraTools).slice(1, -1) : "";
+    const system = request.system ?? "";
+    if (ownTools.length > 0 || moreTools !== "") {
+      const own = this.#tools.json(ownTools, mark && system === "" && moreTools === "" ? CACHE_MARK : undefined);
+      head += `,"tools":[${[own, moreTools].filter((json) => json !== "").join(",")}]`;
+    }
+    if (extraSystem !== undefined) head += `,"system":${JSON.stringify(extraSystem)}`;
+    else if (system !== "") head += `,"system":[{"type":"text","text":${JSON.stringify(system)}${mark ? `,${CACHE_MARK}` : ""}}]`;
+    if (extraMessages !== undefined) return [Buffer.from(`${head},"messages":${JSON.stringify(extraMessages)}}`)];
+
+    const { prefix, tail } = this.#messages.encode(request.messages, model, options.conversation);
+    const last = this.#tail(tail, mark, model);
+    head += `,"messages":[`;
+    if (prefix.length === 0) return [Buffer.from(`${head}${last}]}`)];
+    return [Buffer.from(head), prefix.subarray(1), Buffer.from(`${last === "" ? "" : `,${last}`}]}`)];
+  }
+
+  #tail(tail: EncodedMessages["tail"], mark: boolean, model: string): string {
+    const pieces = tail.map(({ group, before, json }, at) => {
+      const final = at === tail.length - 1;
+      if (final && isAssistantGroup(group)) {
+        // The API refuses a last turn that ends in blanks.
+        return encodeAnthropicGroup(withoutTrailingBlanks(group), before, model, this.#options);
+      }
+      return json;
+    });
+    if (mark) {
+      let marks = 2;
+      for (let at = tail.length - 1; at >= 0 && marks > 0; at -= 1) {
+        const json = pieces[at] as string;
+        if (json === "" || isAssistantGroup(tail[at]?.group ?? [])) continue;
+        pieces[at] = `${json.slice(0, -MESSAGE_TAIL.length)},${CACHE_MARK}${MESSAGE_TAIL}`;
+        marks -= 1;
+      }
+    }
+    const lastGroup = tail.at(-1)?.group;
+    if (lastGroup !== undefined && isAssistantGroup(lastGroup)) pieces.push(closeAnthropicCalls(lastGroup, this.#options));
+    return pieces.filter((json) => json !== "").join(",");
+  }
+
+  #parameters(request: InferRequest, model: string): JsonObject {
+    const { thinking } = request;
+    const maxTokens = request.maxTokens ?? (thinking?.type === "enabled" ? thinking.budgetTokens + this.#options.defaultMaxTokens : this.#options.defaultMaxTokens);
+    const outputConfig: Record<string, JsonValue> = {
+      ...(request.effort !== undefined && { effort: request.effort }),
+      ...(request.output !== undefined && { format: { type: "json_schema", schema: request.output.schema } }),
+    };
+    return {
+      model,
+      max_tokens: maxTokens,
+      stream: true,
+      ...(request.temperature !== undefined && { temperature: request.temperature }),
+      ...(request.topP !== undefined && { top_p: request.topP }),
+      ...(request.stopSequences !== undefined && request.stopSequences.length > 0 && { stop_sequences: request.stopSequences }),
+      ...(thinking !== undefined && { thinking: thinking.type === "enabled" ? { type: "enabled", budget_tokens: thinking.budgetTokens } : { type: thinking.type } }),
+      ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
+      ...(request.toolChoice !== undefined && hasTools(request) && { tool_choice: toolChoice(request.toolChoice) }),
+    };
+  }
+}
+
+/** A choice among no tools is an error. */
+function hasTools(request: InferRequest): boolean {
+  return (request.tools?.length ?? 0) > 0 || request.extra?.["tools"] !== undefined;
+}
+
+function toolChoice(choice: NonNullable<InferRequest["toolChoice"]>): JsonObject {
+  if (typeof choice === "object") return { type: "tool", name: choice.name };
+  return { type: choice === "required" ? "any" : choice };
+}
+
+function withoutTrailingBlanks(group: InferRequest["messages"]): InferRequest["messages"] {
+  const message = group.at(-1);
+  const part = message?.content.at(-1);
+  if (message === undefined || part?.type !== "text" || part.text.trimEnd() === part.text) return group;
+  return [...group.slice(0, -1), { ...message, content: [...message.content.slice(0, -1), { ...part, text: part.text.trimEnd() }] }];
+}

@@ -1,0 +1,43 @@
+import { UNKNOWN_USAGE, type Usage } from "@keelson/protocol";
+import { countOf, type Fields, fieldsOf } from "../wire-decoder.ts";
+
+/**
+ * Gathers the counts of one answer. `message_delta` replaces those of `message_start` field by field, and `null` replaces nothing.
+ * Anthropic's input leaves the cache out; ours counts it.
+ */
+export class AnthropicUsage {
+  #fields: Record<string, unknown> | undefined;
+
+  merge(usage: unknown): void {
+    const fields = fieldsOf(usage);
+    if (fields === undefined) return;
+    this.#fields ??= {};
+    for (const [name, value] of Object.entries(fields)) if (value !== null && value !== undefined) this.#fields[name] = value;
+  }
+
+  read(): Usage {
+    const fields = this.#fields;
+    if (fields === undefined) return UNKNOWN_USAGE;
+    // The top level leaves out what a compaction cost; its parts do not.
+    const iterations = Array.isArray(fields["iterations"]) ? fields["iterations"].map(fieldsOf).filter((part) => part !== undefined) : [];
+    const counted: readonly Fields[] = iterations.length > 0 ? iterations : [fields];
+    const sum = (name: string): number | null => {
+      let total: number | null = null;
+      for (const part of counted) {
+        const count = countOf(part[name]);
+        if (count !== null) total = (total ?? 0) + count;
+      }
+      return total ?? countOf(fields[name]);
+    };
+    const fresh = sum("input_tokens");
+    const cacheRead = sum("cache_read_input_tokens");
+    const cacheWrite = sum("cache_creation_input_tokens");
+    return {
+      inputTokens: fresh === null ? null : fresh + (cacheRead ?? 0) + (cacheWrite ?? 0),
+      outputTokens: sum("output_tokens"),
+      cacheReadTokens: cacheRead,
+      cacheCreationTokens: cacheWrite,
+      reasoningTokens: countOf(fieldsOf(fields["output_tokens_details"])?.["thinking_tokens"]),
+    };
+  }
+}

@@ -1,0 +1,111 @@
+import type { Message } from "@keelson/protocol";
+import { groupMessages, isAssistantGroup, type MessageGroup } from "./history.ts";
+
+/**
+ * Encodes a group as JSON objects joined by commas, or as "" when it holds nothing to send. What it returns may depend on the
+ * group, the group before, whether that is the first, and the model; on nothing else, since it is kept.
+ */
+export type EncodeGroup = (group: MessageGroup, before: MessageGroup | undefined, model: string) => string;
+
+export interface EncodedMessages {
+  /** Everything but the last groups, with a comma before each object. */
+  readonly prefix: Uint8Array;
+  /** The last groups, each in JSON, "" where it holds nothing. */
+  readonly tail: readonly { readonly group: MessageGroup; readonly before: MessageGroup | undefined; readonly json: string }[];
+}
+
+interface EncodedGroup {
+  readonly group: MessageGroup;
+  readonly beforeLast: Message | undefined;
+  readonly beforeLength: number;
+  readonly model: string;
+  readonly json: string;
+}
+
+interface Conversation {
+  model: string;
+  /** The messages that `bytes` holds. */
+  messages: Message[];
+  /** The last group among them. */
+  last: MessageGroup | undefined;
+  bytes: Buffer;
+  length: number;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/**
+ * Keeps what was encoded: groups by the identity of their messages, and per conversation the bytes of all but the last groups,
+ * to which a further request only appends.
+ */
+export class ConversationEncoder {
+  readonly #encode: EncodeGroup;
+  readonly #tailGroups: number;
+  readonly #groups = new WeakMap<Message, EncodedGroup>();
+  readonly #conversations = new WeakMap<object, Conversation>();
+
+  /** `tailGroups`: how many groups at the end are left open, because more may come to them or marks move over them. */
+  constructor(encode: EncodeGroup, tailGroups: number) {
+    this.#encode = encode;
+    this.#tailGroups = tailGroups;
+  }
+
+  encode(messages: readonly Message[], model: string, conversation?: object): EncodedMessages {
+    const known = conversation === undefined ? undefined : this.#known(conversation, messages, model);
+    const groups = groupMessages(messages, known?.messages.length ?? 0);
+    const closed = Math.max(0, groups.length - this.#tailGroups);
+    let before = known?.last;
+    const kept: Conversation = known ?? { model, messages: [], last: undefined, bytes: Buffer.alloc(0), length: 0 };
+    for (const group of groups.slice(0, closed)) {
+      append(kept, this.#encodeGroup(group, before, model));
+      kept.messages.push(...group);
+      kept.last = group;
+      before = group;
+    }
+    if (conversation !== undefined && known === undefined) this.#conversations.set(conversation, kept);
+    const tail = groups.slice(closed).map((group) => {
+      const encoded = { group, before, json: this.#encodeGroup(group, before, model) };
+      before = group;
+      return encoded;
+    });
+    return { prefix: kept.length === 0 ? NO_BYTES : kept.bytes.subarray(0, kept.length), tail };
+  }
+
+  /** What is kept of the conversation, when this request goes on from it. */
+  #known(conversation: object, messages: readonly Message[], model: string): Conversation | undefined {
+    const known = this.#conversations.get(conversation);
+    if (known === undefined || known.model !== model || known.messages.length >= messages.length) return undefined;
+    for (let at = 0; at < known.messages.length; at += 1) if (known.messages[at] !== messages[at]) return undefined;
+    // The kept groups end where the side changes; a message of the same side would belong to the last of them.
+    const next = messages[known.messages.length];
+    if (known.last !== undefined && next !== undefined && isAssistantGroup(known.last) === (next.role === "assistant")) return undefined;
+    return known;
+  }
+
+  #encodeGroup(group: MessageGroup, before: MessageGroup | undefined, model: string): string {
+    const first = group[0] as Message;
+    const known = this.#groups.get(first);
+    if (known !== undefined && known.model === model && known.beforeLast === before?.at(-1) && known.beforeLength === (before?.length ?? 0) && sameMessages(known.group, group)) return known.json;
+    const json = this.#encode(group, before, model);
+    this.#groups.set(first, { group, beforeLast: before?.at(-1), beforeLength: before?.length ?? 0, model, json });
+    return json;
+  }
+}
+
+function append(conversation: Conversation, json: string): void {
+  if (json === "") return;
+  const needed = conversation.length + 1 + Buffer.byteLength(json);
+  if (needed > conversation.bytes.length) {
+    // Never in place: requests under way still send the old bytes.
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, Math.ceil(conversation.bytes.length * 1.5), 1024));
+    conversation.bytes.copy(grown, 0, 0, conversation.length);
+    conversation.bytes = grown;
+  }
+  conversation.bytes.write(",", conversation.length);
+  conversation.bytes.write(json, conversation.length + 1);
+  conversation.length = needed;
+}
+
+function sameMessages(a: MessageGroup, b: MessageGroup): boolean {
+  return a.length === b.length && a.every((message, at) => message === b[at]);
+}

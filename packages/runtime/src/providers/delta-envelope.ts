@@ -1,0 +1,121 @@
+/** Learned in vain this often, an envelope stops trying: the vendor changes something in every event. */
+const MAX_FAILURES = 8;
+/** No vendor text can hold it unescaped by chance, and JSON takes it as it is. */
+const PROBE = "\u{E000}keelson\u{E001}";
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+type Noise = "spaces" | "padding";
+
+interface Learned {
+  readonly before: string;
+  readonly after: string;
+  readonly noise: Noise;
+  readonly last: string;
+}
+
+/**
+ * Reads the text out of an event that differs from an earlier one in nothing but that text, without parsing the event.
+ *
+ * A stream repeats one envelope around every piece of text. `learn` finds in a parsed event the string literal that holds the
+ * text and proves it: with a probe in the literal's place, parsing must give the probe as the text. From then on an event that
+ * has the same bytes before and after a string literal means the same, with another text, since JSON has no other context. What
+ * may differ besides is spaces before the last brace (Anthropic pads its events) and the value of an `obfuscation` member
+ * (OpenAI does so with random letters), which says nothing.
+ */
+export class DeltaEnvelope {
+  readonly #member: string;
+  readonly #textOf: (event: unknown) => unknown;
+  #learned: Learned | undefined;
+  #failures = 0;
+
+  /** `member` is the name of the member that holds the text, `textOf` finds it in a parsed event. */
+  constructor(member: string, textOf: (event: unknown) => unknown) {
+    this.#member = `"${member}":"`;
+    this.#textOf = textOf;
+  }
+
+  /** The text of the event at `start` to `end`, or `undefined` when it must be parsed. */
+  read(text: string, start: number, end: number): string | undefined {
+    const learned = this.#learned;
+    if (learned === undefined || !text.startsWith(learned.before, start)) return undefined;
+    const from = start + learned.before.length;
+    let escaped = false;
+    let at = from;
+    for (; ; at += 1) {
+      if (at >= end) return undefined;
+      const unit = text.charCodeAt(at);
+      if (unit === QUOTE) break;
+      if (unit < 32) return undefined;
+      if (unit === BACKSLASH) {
+        escaped = true;
+        at += 1;
+      }
+    }
+    if (!text.startsWith(learned.after, at)) return undefined;
+    const noiseEnd = end - learned.last.length;
+    let noise = at + learned.after.length;
+    if (noise > noiseEnd || !text.startsWith(learned.last, noiseEnd)) return undefined;
+    for (; noise < noiseEnd; noise += 1) if (!isNoise(text.charCodeAt(noise), learned.noise)) return undefined;
+    this.#failures = 0;
+    if (!escaped) return text.slice(from, at);
+    try {
+      return JSON.parse(text.slice(from - 1, at + 1)) as string;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** What was learned holds no more: the same bytes would mean something else. */
+  forget(): void {
+    this.#learned = undefined;
+  }
+
+  /** Takes an event that was parsed and gave nothing but a piece of text as the model of those to come. */
+  learn(event: string): void {
+    if (this.#failures >= MAX_FAILURES) return;
+    this.#failures += 1;
+    this.#learned = undefined;
+    for (let found = event.indexOf(this.#member); found >= 0; found = event.indexOf(this.#member, found + 1)) {
+      const from = found + this.#member.length;
+      const to = literalEnd(event, from);
+      if (to < 0) return;
+      const before = event.slice(0, from);
+      const rest = event.slice(to);
+      const padding = /^(.*"obfuscation":")[0-9A-Za-z]*("\s*\})$/s.exec(rest);
+      const spaces = /^(.*[}\]"\w]) *(\})$/s.exec(rest);
+      const parts = padding ?? spaces;
+      if (parts === null) continue;
+      const [, after = "", last = ""] = parts;
+      const noise: Noise = padding === null ? "spaces" : "padding";
+      if (this.#proves(before, after, noise, last)) {
+        this.#learned = { before, after, noise, last };
+        return;
+      }
+    }
+  }
+
+  #proves(before: string, after: string, noise: Noise, last: string): boolean {
+    try {
+      const event: unknown = JSON.parse(before + PROBE + after + (noise === "padding" ? PROBE : " ") + last);
+      return this.#textOf(event) === PROBE && (noise === "spaces" || (event as { obfuscation?: unknown }).obfuscation === PROBE);
+    } catch {
+      return false;
+    }
+  }
+}
+
+function literalEnd(text: string, from: number): number {
+  for (let at = from; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) return at;
+    if (unit === BACKSLASH) at += 1;
+  }
+  return -1;
+}
+
+function isNoise(unit: number, noise: Noise): boolean {
+  if (noise === "spaces") return unit === 32;
+  return (unit >= 48 && unit <= 57) || (unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122);
+}

@@ -1,0 +1,45 @@
+import { ModelError, type ModelInfo } from "@keelson/protocol";
+import { readTextUpTo, readWholeText, type TransportAnswer } from "../transport/index.ts";
+import { failureOfStatus, MAX_ERROR_BYTES } from "./vendor-failure.ts";
+import { type Fields, fieldsOf, stringOf } from "./wire-decoder.ts";
+
+export interface ModelPage {
+  readonly models: readonly Fields[];
+  /** The id after which the next page begins. */
+  readonly next: string | undefined;
+}
+
+/** Reads one page of `GET /models`: both vendors answer with `{ data: [{ id, … }] }`. */
+export async function readModelPage(answer: TransportAnswer, provider: string): Promise<ModelPage> {
+  if (answer.status !== 200) {
+    throw failureOfStatus(answer.status, (name) => answer.header(name), await readTextUpTo(answer.body, MAX_ERROR_BYTES), { provider, model: "" });
+  }
+  const text = await readWholeText(answer.body, []);
+  let body: Fields | undefined;
+  try {
+    body = fieldsOf(JSON.parse(text));
+  } catch (cause) {
+    throw new ModelError({ kind: "invalid-response", message: `${provider} answered the list of models with no JSON: ${text.slice(0, 120)}`, provider }, { cause });
+  }
+  const data = body?.["data"];
+  if (!Array.isArray(data)) throw new ModelError({ kind: "invalid-response", message: `${provider} answered the list of models without data`, provider });
+  const models = data.map(fieldsOf).filter((model) => model !== undefined);
+  return { models, next: body?.["has_more"] === true ? stringOf(body["last_id"]) || undefined : undefined };
+}
+
+export function modelInfo(model: Fields, capabilities: ModelInfo["capabilities"], effortLevels: ModelInfo["supportedEffortLevels"]): ModelInfo {
+  const id = stringOf(model["id"]);
+  return {
+    id,
+    displayName: stringOf(model["display_name"]) || id,
+    description: stringOf(model["description"]),
+    capabilities,
+    contextWindow: positive(model["max_input_tokens"]) ?? positive(model["context_length"]) ?? positive(model["max_model_len"]),
+    maxOutputTokens: positive(model["max_tokens"]) ?? positive(model["max_output_tokens"]),
+    supportedEffortLevels: effortLevels,
+  };
+}
+
+function positive(value: unknown): number | null {
+  return typeof value === "number" && value > 0 ? value : null;
+}

@@ -1,0 +1,70 @@
+import type { InferEvent, InferOptions, InferRequest, Provider } from "@keelson/protocol";
+import { InferStream } from "./infer-stream.ts";
+import { modelInfo, readModelPage } from "./model-list.ts";
+import { ChatDecoder } from "./openai-chat/chat-decoder.ts";
+import { ChatRequestEncoder } from "./openai-chat/chat-request.ts";
+import { ApiClient, type ProviderOptions } from "./provider-options.ts";
+import { readRateLimit } from "./rate-limit.ts";
+import { fieldsOf, stringOf } from "./wire-decoder.ts";
+
+export type { ProviderOptions } from "./provider-options.ts";
+
+export const OPENAI_CHAT_WIRE = "openai-chat";
+export const DEFAULT_OPENAI_MODEL = "gpt-5-mini";
+const DEFAULT_BASE_URL = "https://api.openai.com/v1";
+
+export interface OpenAiChatOptions extends ProviderOptions {
+  /** What the server calls the limit of the answer. Default `max_completion_tokens`; servers that do not know it want `max_tokens`. */
+  readonly maxTokensField?: "max_completion_tokens" | "max_tokens";
+}
+
+/**
+ * Models over OpenAI's Chat Completions, or any server that speaks it: `/chat/completions` is put after the path of `baseUrl`,
+ * before its query, so that Azure's addresses work as they are. The key is `apiKey` or `OPENAI_API_KEY`; a server of one's own
+ * may have none.
+ */
+export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provider {
+  const name = options.name ?? "openai";
+  const client = new ApiClient({
+    options,
+    provider: name,
+    defaultBaseUrl: DEFAULT_BASE_URL,
+    environmentVariable: "OPENAI_API_KEY",
+    keyOptional: options.baseUrl !== undefined,
+    // Azure takes its own keys in a header of its own, and tokens as a bearer.
+    authorize: (key, url) => (/^https?:\/\/[^/]*\.azure\.com(?::\d+)?\//.test(url) && !key.startsWith("ey") ? { "api-key": key } : { authorization: `Bearer ${key}` }),
+  });
+  const defaultModel = options.defaultModel ?? DEFAULT_OPENAI_MODEL;
+  const encoder = new ChatRequestEncoder({ wire: OPENAI_CHAT_WIRE, provider: name, defaultModel, maxTokensField: options.maxTokensField ?? "max_completion_tokens" });
+
+  return {
+    name,
+    wire: OPENAI_CHAT_WIRE,
+    stream(request: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
+      const model = request.model || defaultModel;
+      const audioFormat = stringOf(fieldsOf(request.extra?.["audio"])?.["format"]);
+      return new InferStream({
+        context: { wire: OPENAI_CHAT_WIRE, provider: name, model },
+        send: async () => client.send({ method: "POST", path: "/chat/completions", body: encoder.encode(request, inferOptions), signal: inferOptions.signal, origin: { provider: name, model } }),
+        decoder: (queue, context) => new ChatDecoder(queue, context, audioFormat === "" ? {} : { audioFormat }),
+        headerEvents(answer) {
+          const rateLimit = readRateLimit((header) => answer.header(header), "x-ratelimit", Date.now());
+          return rateLimit === undefined ? [] : [{ type: "rate-limit", rateLimit }];
+        },
+      });
+    },
+    async listModels({ signal } = {}) {
+      const page = await readModelPage(await client.send({ method: "GET", path: "/models", signal, origin: { provider: name } }), name);
+      return page.models.map((model) => {
+        const id = stringOf(model["id"]);
+        const reasons = /^(?:o\d|gpt-[5-9])/.test(id);
+        const other = /embedding|whisper|tts|dall-e|image|moderation|realtime|transcribe|audio|davinci|babbage|sora/.test(id);
+        return modelInfo(
+          model,
+          { toolCalling: !other, vision: !other && /^(?:o\d|gpt-4|gpt-[5-9]|chatgpt)/.test(id), streaming: !other, structuredOutput: !other, effortLevels: reasons && !other },
+          reasons && !other ? ["low", "medium", "high"] : [],
+        );
+      });
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import type { Content, FilePart, JsonObject, JsonValue, Message, ToolCallPart, ToolResultPart } from "@keelson/protocol";
+import { isAssistantGroup, isBlank, matchResults, type MessageGroup, outputParts, outputText, readableText, strayResultText, UNANSWERED, unresolvedBlob, wireCallId } from "../history.ts";
+import { textOfFile } from "../request-body.ts";
+
+export interface ChatMessageOptions {
+  readonly wire: string;
+  readonly provider: string;
+}
+
+/** One group as messages of the chat wire, joined by commas; "" when nothing of it can be sent. */
+export function encodeChatGroup(group: MessageGroup, before: MessageGroup | undefined, options: ChatMessageOptions): string {
+  const messages = isAssistantGroup(group) ? group.flatMap((message) => assistantMessage(message, options)) : answerMessages(group, before, options);
+  return messages.map((message) => JSON.stringify(message)).join(",");
+}
+
+/** The answers to calls that end a conversation; "" when there are none. */
+export function closeChatCalls(last: MessageGroup, options: ChatMessageOptions): string {
+  return answerMessages([], last, options)
+    .map((message) => JSON.stringify(message))
+    .join(",");
+}
+
+function assistantMessage(message: Message, options: ChatMessageOptions): readonly JsonObject[] {
+  let text = "";
+  let refusal = "";
+  let audio: JsonValue | undefined;
+  let functionCall: JsonObject | undefined;
+  const calls: JsonObject[] = [];
+  for (const part of message.content) {
+    switch (part.type) {
+      case "text":
+        text += part.text;
+        break;
+      case "refusal":
+        refusal += part.text;
+        break;
+      case "server-tool":
+        if (!isBlank(part.text)) text += `${text === "" ? "" : "\n"}[${part.name}] ${part.text}\n`;
+        break;
+      case "tool-call":
+        if (isLegacy(part, options)) functionCall = { name: part.name, arguments: argumentsText(part) };
+        else calls.push(toolCall(part, options));
+        break;
+      case "file":
+        if (part.providerData?.wire === options.wire && part.providerData["audio"] !== undefined) audio = { id: part.providerData["audio"] };
+        else text += readableText(part);
+        break;
+      case "image":
+        text += readableText(part);
+        break;
+      // No chat server wants its thinking back in this form.
+      case "thinking":
+      case "tool-result":
+      case "other":
+        break;
+    }
+  }
+  if (text === "" && refusal === "" && calls.length === 0 && functionCall === undefined && audio === undefined) return [];
+  return [
+    {
+      role: "assistant",
+      content: text === "" ? null : text,
+      ...(refusal !== "" && { refusal }),
+      ...(audio !== undefined && { audio }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(functionCall !== undefined && { function_call: functionCall }),
+    },
+  ];
+}
+
+/** Results stand right after their calls; what they show beside text follows in a user message, which alone may hold it. */
+function answerMessages(group: readonly Message[], before: MessageGroup | undefined, options: ChatMessageOptions): readonly JsonObject[] {
+  const { answered, strays } = matchResults(before, group);
+  const messages: JsonObject[] = [];
+  const shown: JsonObject[] = [];
+  for (const { call, result } of answered) {
+    const content = result === undefined ? UNANSWERED : outputText(result.output);
+    messages.push(isLegacy(call, options) ? { role: "function", name: call.name, content } : { role: "tool", tool_call_id: wireCallId(call, options.wire), content });
+    if (result !== undefined) shown.push(...mediaOf(result, options));
+  }
+  if (shown.length > 0) messages.push({ role: "user", content: shown });
+  for (const stray of strays) messages.push({ role: "user", content: strayResultText(stray) });
+  for (const message of group) {
+    const parts = message.content.flatMap((part) => userPart(part, options));
+    if (parts.length === 0) continue;
+    const role = message.role === "system" ? "system" : "user";
+    const only = parts.length === 1 ? parts[0] : undefined;
+    if (role === "system") messages.push({ role, content: message.content.map(readableText).filter((text) => text !== "").join("\n") });
+    else messages.push({ role, content: only?.["type"] === "text" ? (only["text"] as string) : parts });
+  }
+  return messages;
+}
+
+function mediaOf(result: ToolResultPart, options: ChatMessageOptions): readonly JsonObject[] {
+  const media = (outputParts(result.output) ?? []).filter((part) => part.type === "image" || part.type === "file").flatMap((part) => userPart(part, options));
+  return media.length === 0 ? [] : [{ type: "text", text: `From the result of ${result.name}:` }, ...media];
+}
+
+function userPart(part: Content, options: ChatMessageOptions): readonly JsonObject[] {
+  switch (part.type) {
+    case "text":
+    case "refusal":
+      return part.text === "" ? [] : [{ type: "text", text: part.text }];
+    case "server-tool":
+      return isBlank(part.text) ? [] : [{ type: "text", text: `[${part.name}] ${part.text}` }];
+    case "image":
+      if (part.data === undefined && part.url === undefined) throw unresolvedBlob(part, options.provider);
+      return [{ type: "image_url", image_url: { url: part.url ?? `data:${part.mediaType};base64,${part.data}`, ...detailOf(part, options) } }];
+    case "file":
+      return [filePart(part, options)];
+    case "other":
+      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : [];
+    case "thinking":
+    case "tool-call":
+    case "tool-result":
+      return [];
+  }
+}
+
+function detailOf(part: { readonly providerData?: JsonObject }, { wire }: ChatMessageOptions): JsonObject {
+  const detail = part.providerData?.["wire"] === wire ? part.providerData["detail"] : undefined;
+  return detail === undefined ? {} : { detail };
+}
+
+function filePart(part: FilePart, { wire, provider }: ChatMessageOptions): JsonObject {
+  const fileId = part.providerData?.wire === wire ? part.providerData["fileId"] : undefined;
+  if (fileId !== undefined) return { type: "file", file: { file_id: fileId } };
+  const text = textOfFile(part.mediaType, part.data);
+  if (text !== undefined) return { type: "text", text: part.name === undefined ? text : `${part.name}:\n${text}` };
+  const audio = /^audio\/(?:x-)?(wav|mp3|mpeg|\w+)$/.exec(part.mediaType)?.[1];
+  if (part.data !== undefined && audio !== undefined) return { type: "input_audio", input_audio: { data: part.data, format: audio === "mpeg" ? "mp3" : audio } };
+  if (part.data !== undefined) return { type: "file", file: { filename: part.name ?? "file", file_data: `data:${part.mediaType};base64,${part.data}` } };
+  if (part.url !== undefined) return { type: "text", text: `[file ${part.name ?? ""} at ${part.url}]` };
+  throw unresolvedBlob(part, provider);
+}
+
+function isLegacy(call: ToolCallPart, { wire }: ChatMessageOptions): boolean {
+  return call.providerData?.wire === wire && call.providerData["functionCall"] === true;
+}
+
+function toolCall(call: ToolCallPart, { wire }: ChatMessageOptions): JsonObject {
+  const id = wireCallId(call, wire);
+  const extra = call.providerData?.wire === wire ? call.providerData["extraContent"] : undefined;
+  const kept = extra === undefined ? {} : { extra_content: extra };
+  if (call.custom === true) return { id, type: "custom", custom: { name: call.name, input: call.inputText }, ...kept };
+  return { id, type: "function", function: { name: call.name, arguments: argumentsText(call) }, ...kept };
+}
+
+/** The model's own text where it says what was meant, since the vendor's prompt cache knows that; some servers refuse text that is no JSON. */
+function argumentsText(call: ToolCallPart): string {
+  if (call.input === undefined) return "{}";
+  const text = JSON.stringify(call.input);
+  try {
+    if (JSON.stringify(JSON.parse(call.inputText)) === text) return call.inputText;
+  } catch {
+    // Empty, or repaired since.
+  }
+  return text;
+}

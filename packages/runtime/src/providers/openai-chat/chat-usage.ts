@@ -1,0 +1,31 @@
+import { UNKNOWN_USAGE, type Usage } from "@keelson/protocol";
+import { countOf, type Fields, fieldsOf } from "../wire-decoder.ts";
+
+/**
+ * Counts as the chat wire's vendors mean them. Input includes the cache everywhere; output is raised to `total - prompt` where
+ * the total is larger than the sum, since some (xAI, Google) leave reasoning out of it.
+ */
+export function chatUsage(usage: Fields | undefined): Usage {
+  if (usage === undefined) return UNKNOWN_USAGE;
+  const prompt = countOf(usage["prompt_tokens"]);
+  const completion = countOf(usage["completion_tokens"]);
+  const total = countOf(usage["total_tokens"]);
+  const promptDetails = fieldsOf(usage["prompt_tokens_details"]);
+  const completionDetails = fieldsOf(usage["completion_tokens_details"]);
+  const output = total !== null && prompt !== null && total > prompt + (completion ?? 0) ? total - prompt : completion;
+  return {
+    inputTokens: prompt,
+    outputTokens: output,
+    cacheReadTokens: firstCount(promptDetails?.["cached_tokens"], usage["prompt_cache_hit_tokens"], usage["cached_tokens"], usage["num_cached_tokens"]),
+    cacheCreationTokens: firstCount(promptDetails?.["cache_write_tokens"], usage["cache_write_tokens"]),
+    reasoningTokens: firstCount(completionDetails?.["reasoning_tokens"], usage["reasoning_tokens"]),
+  };
+}
+
+function firstCount(...values: readonly unknown[]): number | null {
+  for (const value of values) {
+    const count = countOf(value);
+    if (count !== null) return count;
+  }
+  return null;
+}

@@ -1,0 +1,107 @@
+import { ModelError } from "@keelson/protocol";
+import { createTransport, type FetchLike, type RequestOrigin, type Timeouts, type TlsOptions, type Transport, type TransportAnswer } from "../transport/index.ts";
+
+/** What every provider of a hosted API takes. */
+export interface ProviderOptions {
+  /** The key, or a function that gives the current one. Default: the vendor's environment variable, read with each request. */
+  readonly apiKey?: string | (() => string | Promise<string>);
+  /** Where the API is; a query in it is kept. */
+  readonly baseUrl?: string;
+  /** Carries the requests instead of the shared transport. */
+  readonly fetch?: FetchLike;
+  /** Added to every request; they win over ours. */
+  readonly headers?: { readonly [name: string]: string };
+  readonly timeouts?: Timeouts;
+  readonly tls?: TlsOptions;
+  /** Where proxies are read from; `false` uses none. Default `process.env`. */
+  readonly proxyEnvironment?: { readonly [name: string]: string | undefined } | false;
+  /** A transport that several providers share. */
+  readonly transport?: Transport;
+  /** What failures and the registry call this provider. */
+  readonly name?: string;
+  /** Taken where a request names no model. */
+  readonly defaultModel?: string;
+}
+
+export interface ApiCall {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body?: readonly Uint8Array[];
+  readonly signal?: AbortSignal | undefined;
+  readonly origin: RequestOrigin;
+}
+
+/** Sends the requests of one provider: address, key and headers are settled here. */
+export class ApiClient {
+  readonly #options: ProviderOptions;
+  readonly #provider: string;
+  readonly #environmentVariable: string;
+  readonly #keyOptional: boolean;
+  readonly #authorize: (key: string, url: string) => { readonly [name: string]: string };
+  readonly #fixedHeaders: { readonly [name: string]: string };
+  readonly #base: string;
+  readonly #query: string;
+  #transport: Transport | undefined;
+
+  constructor(settings: {
+    readonly options: ProviderOptions;
+    readonly provider: string;
+    readonly defaultBaseUrl: string;
+    readonly environmentVariable: string;
+    /** Local servers of the same wire want no key. */
+    readonly keyOptional: boolean;
+    readonly authorize: (key: string, url: string) => { readonly [name: string]: string };
+    readonly headers?: { readonly [name: string]: string };
+  }) {
+    const { options } = settings;
+    this.#options = options;
+    this.#provider = settings.provider;
+    this.#environmentVariable = settings.environmentVariable;
+    this.#keyOptional = settings.keyOptional;
+    this.#authorize = settings.authorize;
+    this.#fixedHeaders = { "user-agent": "keelson", ...settings.headers };
+    const [address = "", query] = (options.baseUrl ?? settings.defaultBaseUrl).split("?", 2);
+    this.#base = address.replace(/\/+$/, "");
+    this.#query = query === undefined || query === "" ? "" : `?${query}`;
+  }
+
+  get base(): string {
+    return this.#base;
+  }
+
+  async send({ method, path, body, signal, origin }: ApiCall): Promise<TransportAnswer> {
+    const key = await this.#key(origin);
+    const [pathname = "", query] = path.split("?", 2);
+    const url = `${this.#base}${pathname}${query === undefined ? this.#query : `${this.#query === "" ? "?" : `${this.#query}&`}${query}`}`;
+    const headers = {
+      ...this.#fixedHeaders,
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(key !== undefined && this.#authorize(key, url)),
+      ...lowerCased(this.#options.headers),
+    };
+    this.#transport ??= this.#options.transport ?? createTransport(this.#transportOptions());
+    return this.#transport.send({ method, url, headers, ...(body !== undefined && { body }), signal, timeouts: this.#options.timeouts, origin });
+  }
+
+  async #key(origin: RequestOrigin): Promise<string | undefined> {
+    const { apiKey } = this.#options;
+    let key: string | undefined;
+    try {
+      key = typeof apiKey === "function" ? await apiKey() : (apiKey ?? process.env[this.#environmentVariable]);
+    } catch (cause) {
+      throw new ModelError({ kind: "authentication", message: `the apiKey function of ${this.#provider} failed: ${cause instanceof Error ? cause.message : String(cause)}`, ...origin }, { cause });
+    }
+    if (key !== undefined && key !== "") return key.trim();
+    if (this.#keyOptional) return undefined;
+    throw new ModelError({ kind: "authentication", message: `no API key for ${this.#provider}: set ${this.#environmentVariable} or pass apiKey`, ...origin });
+  }
+
+  #transportOptions(): Parameters<typeof createTransport>[0] {
+    const { fetch, tls, proxyEnvironment } = this.#options;
+    return { ...(fetch !== undefined && { fetch }), ...(tls !== undefined && { tls }), ...(proxyEnvironment !== undefined && { proxyEnvironment }) };
+  }
+}
+
+function lowerCased(headers: { readonly [name: string]: string } | undefined): { [name: string]: string } {
+  return Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+}

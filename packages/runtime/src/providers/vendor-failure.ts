@@ -1,0 +1,161 @@
+import { ModelError, type ModelFailure } from "@keelson/protocol";
+
+/** What a vendor said of its error, whatever the shape it said it in. */
+export interface VendorError {
+  readonly message: string;
+  readonly type?: string;
+  readonly code?: string;
+  readonly requestId?: string;
+}
+
+export interface FailureContext {
+  readonly provider: string;
+  readonly model: string;
+}
+
+/** The headers of an answer, by lower-case name. */
+export type HeaderLookup = (name: string) => string | undefined;
+
+/** Bytes of an error body that are read. */
+export const MAX_ERROR_BYTES: number = 256 * 1024;
+
+type Kind = ModelFailure["kind"];
+
+/** `{ error: {…} }`, `{ error: "…" }`, `{ message }`, `{ detail }`, `[{ error }]`, or no JSON at all. */
+export function readVendorError(body: unknown): VendorError {
+  if (typeof body === "string") {
+    try {
+      const parsed: unknown = JSON.parse(body);
+      if (typeof parsed === "object" && parsed !== null) return readVendorError(parsed);
+    } catch {
+      // Not JSON: a proxy's page, or plain words. They are the message.
+    }
+    return { message: plainWords(body) };
+  }
+  if (Array.isArray(body)) return readVendorError(body[0] ?? "");
+  if (typeof body !== "object" || body === null) return { message: "" };
+  const outer = body as Record<string, unknown>;
+  const error = typeof outer["error"] === "object" && outer["error"] !== null ? (outer["error"] as Record<string, unknown>) : outer;
+  const message = [error["message"], outer["error"], outer["message"], outer["detail"], error["detail"]].map(words).find((text) => text !== "") ?? JSON.stringify(body).slice(0, 500);
+  const type = nameOf(error["type"]);
+  const code = nameOf(error["code"]) ?? nameOf((error["innererror"] as { code?: unknown } | undefined)?.code);
+  const requestId = nameOf(outer["request_id"]);
+  return { message, ...(type !== undefined && { type }), ...(code !== undefined && { code }), ...(requestId !== undefined && { requestId }) };
+}
+
+/** The failure of an answer whose status says so. */
+export function failureOfStatus(status: number, header: HeaderLookup, body: string, context: FailureContext): ModelError {
+  const error = readVendorError(body);
+  const requestId = header("request-id") ?? header("x-request-id") ?? header("apim-request-id") ?? error.requestId;
+  const location = header("location");
+  if (status >= 300 && status < 400) {
+    const message = `${context.provider} redirects (HTTP ${status})${location === undefined ? "" : ` to ${location}`}: set baseUrl to where the API is`;
+    return new ModelError({ kind: "invalid-request", message, status, ...context });
+  }
+  const kind = kindOfStatus(status, error);
+  const retryAfter = kind === "rate-limit" || kind === "server-error" ? retryAfterMs(header) : undefined;
+  return modelError(kind, error, context, { status, ...(requestId !== undefined && { requestId }), ...(retryAfter !== undefined && { retryAfterMs: retryAfter }) });
+}
+
+/** The failure that came inside an answer of status 200: its own code says what it is. */
+export function failureInAnswer(error: VendorError, context: FailureContext, requestId: string | undefined): ModelError {
+  const known = requestId ?? error.requestId;
+  return modelError(kindOfCode(error) ?? "server-error", error, context, known === undefined ? {} : { requestId: known });
+}
+
+function modelError(kind: Kind, error: VendorError, context: FailureContext, facts: { status?: number; requestId?: string; retryAfterMs?: number }): ModelError {
+  const code = error.code ?? error.type;
+  const told = error.message === "" ? "no reason was given" : error.message;
+  const where = [context.provider, facts.status === undefined ? undefined : `HTTP ${facts.status}`, code].filter((part) => part !== undefined).join(", ");
+  const hint = kind === "authentication" ? "; check the API key" : kind === "billing" ? "; check the account's credit" : "";
+  return new ModelError({ kind, message: `${told} (${where})${hint}`, ...context, ...(code !== undefined && { code }), ...facts } as ModelFailure);
+}
+
+const TOO_LONG_CODES: ReadonlySet<string> = new Set(["context_length_exceeded", "exceed_context_size_error", "too_many_prompt_tokens", "model_max_prompt_tokens_exceeded", "string_above_max_length"]);
+const TOO_LONG = /prompt is too long|maximum context length|context[ _-]?(?:length|window|size)|too many (?:input |prompt )?tokens|input is too long|exceeds? the (?:available )?context|reduce the length of the messages/i;
+const NO_CREDIT = /credit balance|insufficient (?:credit|balance|funds|quota)|billing|payment required/i;
+const BAD_KEY = /(?:incorrect|invalid|wrong|missing|no)[^.]{0,20} api.?key|api.?key[^.]{0,40}(?:incorrect|invalid|not valid|missing)/i;
+const BLOCKED = /content.?(?:filter|policy|management)|guideline|moderation|safety|ResponsibleAI/i;
+
+function kindOfStatus(status: number, error: VendorError): Kind {
+  const words = `${error.code ?? ""} ${error.type ?? ""} ${error.message}`;
+  switch (status) {
+    case 401:
+      return "authentication";
+    case 402:
+      return "billing";
+    case 403:
+      return BLOCKED.test(words) ? "content-blocked" : "authentication";
+    case 404:
+      return "invalid-request";
+    case 408:
+      return "server-error";
+    case 429:
+      return error.code === "insufficient_quota" || error.type === "insufficient_quota" ? "billing" : "rate-limit";
+    default:
+  }
+  if (status >= 500) return "server-error";
+  if (error.code === "insufficient_quota" || error.type === "billing_error" || NO_CREDIT.test(error.message)) return "billing";
+  if (TOO_LONG_CODES.has(error.code ?? "") || TOO_LONG_CODES.has(error.type ?? "") || TOO_LONG.test(error.message)) return "context-overflow";
+  if (error.code === "invalid_api_key" || error.type === "authentication_error" || BAD_KEY.test(error.message)) return "authentication";
+  if (/content_filter|content_policy|ResponsibleAI/i.test(words)) return "content-blocked";
+  return "invalid-request";
+}
+
+function kindOfCode(error: VendorError): Kind | undefined {
+  for (const name of [error.code, error.type]) {
+    if (name === undefined) continue;
+    if (/^[1-5]\d\d$/.test(name)) return kindOfStatus(Number(name), error);
+    if (TOO_LONG_CODES.has(name)) return "context-overflow";
+    if (/insufficient_quota|billing/i.test(name)) return "billing";
+    if (/rate.?limit|too_many_requests|resource_exhausted/i.test(name)) return "rate-limit";
+    if (/authentication|permission|api_key|unauthorized/i.test(name)) return "authentication";
+    if (/overloaded|server_error|api_error|internal|unavailable|timeout/i.test(name)) return "server-error";
+    if (/content_filter|content_policy|ResponsibleAI/i.test(name)) return "content-blocked";
+    // Groq: the model wrote a call that its server could not read.
+    if (name === "tool_use_failed") return "invalid-response";
+    if (/invalid|not_found|unsupported|bad_request/i.test(name)) return TOO_LONG.test(error.message) ? "context-overflow" : "invalid-request";
+  }
+  return undefined;
+}
+
+/**
+ * How long the vendor asks to wait: `retry-after` in seconds or as a date (told against the answer's own `date`, so that a wrong
+ * clock here does no harm), `retry-after-ms`. Azure sends both, 1 s and 0 ms: the larger counts.
+ */
+export function retryAfterMs(header: HeaderLookup): number | undefined {
+  const waits: number[] = [];
+  const inMs = header("retry-after-ms");
+  if (inMs !== undefined && isAmount(inMs)) waits.push(Number(inMs));
+  const after = header("retry-after");
+  if (after !== undefined && isAmount(after)) waits.push(Number(after) * 1000);
+  else if (after !== undefined) {
+    const now = Date.parse(header("date") ?? "");
+    const wait = Date.parse(after) - (Number.isNaN(now) ? Date.now() : now);
+    if (!Number.isNaN(wait)) waits.push(Math.max(0, wait));
+  }
+  return waits.length === 0 ? undefined : Math.ceil(Math.max(...waits));
+}
+
+function isAmount(text: string): boolean {
+  return /^\s*\d+(?:\.\d+)?\s*$/.test(text);
+}
+
+function words(value: unknown): string {
+  if (typeof value === "string") return value;
+  return Array.isArray(value) && value.length > 0 ? JSON.stringify(value).slice(0, 2000) : "";
+}
+
+function nameOf(value: unknown): string | undefined {
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function plainWords(body: string): string {
+  return body
+    .replace(/<(?:script|style)[\s\S]*?<\/(?:script|style)>/gi, " ")
+    .replace(/<[^>]*>/g, " ")
+    .replace(/\s+/g, " ")
+    .trim()
+    .slice(0, 500);
+}

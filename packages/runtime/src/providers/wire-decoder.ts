@@ -1,0 +1,114 @@
+import { type InferEvent, type JsonValue, ModelError, type StopReason } from "@keelson/protocol";
+import type { FailureContext } from "./vendor-failure.ts";
+
+/** What one wire makes of an answer. Everything it decodes is pushed onto the queue it was made with, in order. */
+export interface WireDecoder {
+  /** One event of a stream, standing in `text` from `start` to `end`. @throws ModelError */
+  event(text: string, start: number, end: number): void;
+  /** An answer that came as one JSON value. @throws ModelError */
+  whole(body: JsonValue): void;
+  /**
+   * The input is over: pushes what is open, and `end`.
+   * @throws ModelError of kind `server-error` when the vendor's end of the answer never came.
+   */
+  finish(): void;
+  /** The `end` was pushed: what may follow is of no interest. */
+  readonly complete: boolean;
+}
+
+export interface DecoderContext extends FailureContext {
+  /** The name that `ProviderData.wire` gets. */
+  readonly wire: string;
+  readonly requestId?: string;
+}
+
+export interface Fields {
+  readonly [name: string]: unknown;
+}
+
+export function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
+
+export function stringOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+export function countOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+/** Parses the data of one event. */
+export function parseEvent(data: string, context: DecoderContext): Fields {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch (cause) {
+    throw new ModelError({ kind: "invalid-response", message: `${context.provider} sent an event that is no JSON: ${data.slice(0, 120)}`, ...origin(context) }, { cause });
+  }
+  const fields = fieldsOf(value);
+  if (fields === undefined) throw new ModelError({ kind: "invalid-response", message: `${context.provider} sent an event that is no object: ${data.slice(0, 120)}`, ...origin(context) });
+  return fields;
+}
+
+export function cutOff(context: DecoderContext): ModelError {
+  return new ModelError({ kind: "server-error", message: `the stream of ${context.provider} ended in the middle of the answer`, code: "stream-cut", ...origin(context) });
+}
+
+export function notAnAnswer(what: string, context: DecoderContext): ModelError {
+  return new ModelError({ kind: "invalid-response", message: `${context.provider} answered with ${what}`, ...origin(context) });
+}
+
+function origin({ provider, model, requestId }: DecoderContext): { provider: string; model: string; requestId?: string } {
+  return { provider, model, ...(requestId !== undefined && { requestId }) };
+}
+
+/** An id for a call that the vendor sent without one; unique, and of the form that all vendors take back. */
+export function madeUpCallId(): string {
+  return `call_${globalThis.crypto.randomUUID().replaceAll("-", "")}`;
+}
+
+/**
+ * Pushes events so that one text or thinking segment is open at a time: deltas open what they need and close what stands in
+ * their way.
+ */
+export class SegmentWriter {
+  readonly #queue: InferEvent[];
+  #open: "text" | "thinking" | undefined;
+
+  constructor(queue: InferEvent[]) {
+    this.#queue = queue;
+  }
+
+  get open(): "text" | "thinking" | undefined {
+    return this.#open;
+  }
+
+  start(type: "text" | "thinking"): void {
+    if (this.#open !== undefined) this.end();
+    this.#open = type;
+    this.#queue.push(type === "text" ? { type: "text-start" } : { type: "thinking-start" });
+  }
+
+  text(text: string): void {
+    if (this.#open !== "text") this.start("text");
+    this.#queue.push({ type: "text-delta", text });
+  }
+
+  thinking(text: string): void {
+    if (this.#open !== "thinking") this.start("thinking");
+    this.#queue.push({ type: "thinking-delta", text });
+  }
+
+  end(providerData?: Extract<InferEvent, { type: "text-end" }>["providerData"]): void {
+    if (this.#open === undefined) return;
+    const type = this.#open === "text" ? "text-end" : "thinking-end";
+    this.#open = undefined;
+    this.#queue.push(providerData === undefined ? { type } : { type, providerData });
+  }
+}
+
+/** A call in the answer makes an ordinary or unknown ending one for tools, since not every vendor says so. */
+export function stopReasonWithCalls(reason: StopReason, hasCalls: boolean): StopReason {
+  return hasCalls && (reason === "end-turn" || reason === "other") ? "tool-use" : reason;
+}

@@ -1,0 +1,70 @@
+import { createFetchTransport } from "./fetch-transport.ts";
+import { createNodeTransport, type TlsOptions } from "./node-transport.ts";
+import type { ByteStream } from "./byte-stream.ts";
+
+/** All in milliseconds; 0 turns one off. */
+export interface Timeouts {
+  /** Until the connection stands, name lookup, proxy and TLS included. With a `fetch` of the caller it is not seen apart. Default 15,000. */
+  readonly connectMs?: number;
+  /** Without a byte from the server, the wait for the first one included. The time a slow reader takes does not count. Default 300,000. */
+  readonly idleMs?: number;
+  /** From the request to the last byte. Default 3,600,000. */
+  readonly totalMs?: number;
+}
+
+export const DEFAULT_TIMEOUTS: Required<Timeouts> = { connectMs: 15_000, idleMs: 300_000, totalMs: 3_600_000 };
+
+/** Who asks, for the failure that a caller sees. */
+export interface RequestOrigin {
+  readonly provider?: string;
+  readonly model?: string;
+}
+
+export interface TransportRequest {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  /** Sent one after the other, without a copy. */
+  readonly body?: readonly Uint8Array[];
+  readonly signal?: AbortSignal | undefined;
+  readonly timeouts?: Timeouts | undefined;
+  readonly origin?: RequestOrigin;
+}
+
+export interface TransportAnswer {
+  readonly status: number;
+  /** `name` in lower case. Values of a repeated header are joined by ", ". */
+  header(name: string): string | undefined;
+  readonly body: ByteStream;
+}
+
+/**
+ * Carries one HTTP request. `send` resolves when the headers are there and rejects with `ModelError`: `cancelled` when the
+ * signal fired, else `server-error`. Nothing is retried, and redirects are not followed. The caller must read the body to its
+ * end, or `close` or `release` it.
+ */
+export interface Transport {
+  send(request: TransportRequest): Promise<TransportAnswer>;
+  /** Closes the idle connections; requests under way are not touched. */
+  close(): void;
+}
+
+/** The part of the platform's `fetch` that is called. */
+export type FetchLike = (url: string, init: { method: string; headers: Record<string, string>; body?: Uint8Array<ArrayBuffer>; signal: AbortSignal; redirect: "manual" }) => Promise<Response>;
+
+export interface TransportOptions {
+  /** Sends requests instead of Node's `http`; proxy and TLS are then its own concern. */
+  readonly fetch?: FetchLike;
+  readonly tls?: TlsOptions;
+  /** Where `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are read. Default `process.env`; `false` uses no proxy. */
+  readonly proxyEnvironment?: { readonly [name: string]: string | undefined } | false;
+}
+
+let shared: Transport | undefined;
+
+/** A transport with a connection pool of its own, unless the options are empty: then it is the one that all share. */
+export function createTransport(options: TransportOptions = {}): Transport {
+  if (options.fetch !== undefined) return createFetchTransport(options.fetch);
+  if (options.tls !== undefined || options.proxyEnvironment !== undefined) return createNodeTransport(options);
+  return (shared ??= createNodeTransport({}));
+}
