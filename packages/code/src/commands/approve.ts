@@ -15,7 +15,10 @@ export async function approve(command: ApproveCommand, surroundings: Surrounding
   const session = sessionOfToken(command.token);
   await openClerk(world).approve(command.token, { ...decision, ...byWhom(environment) });
   stdout.write(`recorded: ${decision.type}\n`);
-  if (session !== undefined) stdout.write(`A run that waits in another process goes on by itself. One that ended goes on with:\n  ${surroundings.command} -p -r ${session}\n`);
+  if (session !== undefined)
+    stdout.write(
+      `A run that waits in another process goes on by itself. One that ended goes on with:\n  ${surroundings.command} -p -r ${session}\n`,
+    );
   return 0;
 }
 
@@ -25,7 +28,11 @@ export function readDecision(type: Decision["type"], value: string | undefined):
     case "allow":
     case "allow-always":
     case "retry":
-      if (value !== undefined) throw new UsageError(`${type} takes no value`, 'To change the arguments, use allow-modified with JSON, as in: allow-modified \'{"command":"npm ci"}\'.');
+      if (value !== undefined)
+        throw new UsageError(
+          `${type} takes no value`,
+          'To change the arguments, use allow-modified with JSON, as in: allow-modified \'{"command":"npm ci"}\'.',
+        );
       return { type };
     case "deny":
     case "fail":
@@ -41,11 +48,20 @@ export function readDecision(type: Decision["type"], value: string | undefined):
 }
 
 function readJson(type: string, value: string | undefined): JsonValue {
-  if (value === undefined || value === "") throw new UsageError(`${type} needs a value`, type === "supply" ? "Give the output of the call as JSON, or - to read it from standard input." : "Give the new arguments as JSON, or - to read them from standard input.");
+  if (value === undefined || value === "")
+    throw new UsageError(
+      `${type} needs a value`,
+      type === "supply"
+        ? "Give the output of the call as JSON, or - to read it from standard input."
+        : "Give the new arguments as JSON, or - to read them from standard input.",
+    );
   try {
     return JSON.parse(value) as JsonValue;
   } catch (error) {
-    throw new UsageError(`the value of ${type} is no JSON: ${error instanceof Error ? error.message : String(error)}`, "Quote it for the shell, or give - and write it to standard input.");
+    throw new UsageError(
+      `the value of ${type} is no JSON: ${error instanceof Error ? error.message : String(error)}`,
+      "Quote it for the shell, or give - and write it to standard input.",
+    );
   }
 }
 

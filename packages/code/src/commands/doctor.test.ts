@@ -21,6 +21,14 @@ describe("doctor", () => {
   });
 
   it("lines its findings up", () => {
-    expect(findingLines([{ what: "Node", state: "ok", detail: "24" }, { what: "ripgrep", state: "missing", detail: "slow" }], createStyle(false))).toEqual(["✔ Node     24", "– ripgrep  slow"]);
+    expect(
+      findingLines(
+        [
+          { what: "Node", state: "ok", detail: "24" },
+          { what: "ripgrep", state: "missing", detail: "slow" },
+        ],
+        createStyle(false),
+      ),
+    ).toEqual(["✔ Node     24", "– ripgrep  slow"]);
   });
 });

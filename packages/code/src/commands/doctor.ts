@@ -42,7 +42,11 @@ export function findingLines(findings: readonly Finding[], style: ReturnType<typ
 
 export function nodeFinding(version: string): Finding {
   const ok = Number.parseInt(version, 10) >= LEAST_NODE;
-  return { what: "Node", state: ok ? "ok" : "broken", detail: ok ? version : `${version} is too old: Keelson needs ${LEAST_NODE} or newer` };
+  return {
+    what: "Node",
+    state: ok ? "ok" : "broken",
+    detail: ok ? version : `${version} is too old: Keelson needs ${LEAST_NODE} or newer`,
+  };
 }
 
 /** A key is never shown, only whether there is one. */
@@ -53,7 +57,11 @@ export function keyFindings(environment: { readonly [name: string]: string | und
     const at = has(baseUrl) ? ` at ${withoutCredentials(environment[baseUrl] ?? "")}` : "";
     if (has(key)) return { what: name, state: "ok", detail: `${key} is set${at}; default model ${defaultModel}` };
     if (has(baseUrl)) return { what: name, state: "ok", detail: `no ${key}${at}` };
-    return { what: name, state: any ? "missing" : "broken", detail: any ? `${key} is not set` : `${key} is not set: set one of ${VENDORS.map((vendor) => vendor.key).join(", ")}` };
+    return {
+      what: name,
+      state: any ? "missing" : "broken",
+      detail: any ? `${key} is not set` : `${key} is not set: set one of ${VENDORS.map((vendor) => vendor.key).join(", ")}`,
+    };
   });
 }
 

@@ -27,9 +27,15 @@ export async function run(command: RunCommand, surroundings: Surroundings): Prom
   const access = await openModels(surroundings.environment);
   const found = await findSession(command, world, surroundings);
   const launch = await planLaunch(command, found, access, surroundings);
-  if (interactive) return converse({ world, models: access.models, launch, session: found?.id, resume: found?.open === true, task }, surroundings);
+  if (interactive)
+    return converse({ world, models: access.models, launch, session: found?.id, resume: found?.open === true, task }, surroundings);
 
-  const runner = await createCodingRunner({ world, models: access.models, launch, ...(command.onApproval === "deny" && { approvals: denyAll }) });
+  const runner = await createCodingRunner({
+    world,
+    models: access.models,
+    launch,
+    ...(command.onApproval === "deny" && { approvals: denyAll }),
+  });
   const begun = await begin(runner, launch, found, task);
   return printRun(begun, { format: command.outputFormat, model: launch.agent.model }, surroundings);
 }
@@ -44,10 +50,14 @@ interface FoundSession {
 
 async function begin(runner: Runner, launch: Launch, found: FoundSession | undefined, task: string | undefined): Promise<Run> {
   if (found?.open && task !== undefined) {
-    throw new UsageError(`session ${found.id} has a run that is not finished`, `Go on with it first, without a task: keelson -p -r ${found.id}. Or leave it as it is and work in a copy: add --fork.`);
+    throw new UsageError(
+      `session ${found.id} has a run that is not finished`,
+      `Go on with it first, without a task: keelson -p -r ${found.id}. Or leave it as it is and work in a copy: add --fork.`,
+    );
   }
   if (found?.open) return runner.resume(found.id);
-  if (task === undefined) throw new UsageError("there is no task", "Give it as an argument (keelson -p 'fix the build') or on standard input.");
+  if (task === undefined)
+    throw new UsageError("there is no task", "Give it as an argument (keelson -p 'fix the build') or on standard input.");
   return runner.run(task, { session: found?.id ?? (await newSession(runner, launch.cwd)), metadata: launchToMetadata(launch) });
 }
 
@@ -56,17 +66,31 @@ async function readTask({ task, session }: RunCommand, { stdin, stderr }: Surrou
   if (stdin.isTTY) return task;
   const mayBeEmpty = task !== undefined || session.type !== "new";
   const piped = await readStandardInput(stdin, mayBeEmpty ? { firstByteMs: FIRST_BYTE_MS } : {});
-  if (piped === undefined) stderr.write("keelson: nothing came on standard input; going on without it (close it, as with </dev/null, to save this wait)\n");
+  if (piped === undefined)
+    stderr.write("keelson: nothing came on standard input; going on without it (close it, as with </dev/null, to save this wait)\n");
   const parts = [task, piped?.trim()].filter((part) => part !== undefined && part !== "");
   return parts.length === 0 ? undefined : parts.join("\n\n");
 }
 
-async function findSession({ session, fork, cwd }: RunCommand, world: World, surroundings: Surroundings): Promise<FoundSession | undefined> {
+async function findSession(
+  { session, fork, cwd }: RunCommand,
+  world: World,
+  surroundings: Surroundings,
+): Promise<FoundSession | undefined> {
   if (session.type === "new") return undefined;
   const folder = await workingFolder(surroundings.cwd, cwd);
   const id = session.type === "named" ? (session.id as SessionId) : await newestSession(world.log, folder);
-  if (id === undefined) throw new UsageError(`there is no session of ${folder} to go on with`, "keelson sessions list --all shows the sessions of every folder.");
-  if ((await world.log.head(sessionLog(id))) === 0) throw new AgentError({ kind: "session", session: id, message: `There is no session "${id}". Run keelson sessions list --all to see which there are.` });
+  if (id === undefined)
+    throw new UsageError(
+      `there is no session of ${folder} to go on with`,
+      "keelson sessions list --all shows the sessions of every folder.",
+    );
+  if ((await world.log.head(sessionLog(id))) === 0)
+    throw new AgentError({
+      kind: "session",
+      session: id,
+      message: `There is no session "${id}". Run keelson sessions list --all to see which there are.`,
+    });
   const { run } = await foldSession(world.log, world.blobs, id);
   const known = { model: run?.model, launch: launchFromMetadata(run?.metadata) };
   return { id, open: run !== undefined && run.status !== "ended" && !fork, ...known };
@@ -76,7 +100,12 @@ async function findSession({ session, fork, cwd }: RunCommand, world: World, sur
  * A run that goes on is the run it was: its folder, model, permissions and limits hold unless the command line says otherwise.
  * A new run in an old session takes over only the folder and the model: yesterday's permissions were for yesterday's task.
  */
-async function planLaunch(command: RunCommand, found: FoundSession | undefined, access: ModelAccess, surroundings: Surroundings): Promise<Launch> {
+async function planLaunch(
+  command: RunCommand,
+  found: FoundSession | undefined,
+  access: ModelAccess,
+  surroundings: Surroundings,
+): Promise<Launch> {
   const recorded = found?.launch?.agent ?? { rules: [] };
   const inherited: AgentOptions = found?.open ? recorded : { rules: [], ...(recorded.model !== undefined && { model: recorded.model }) };
   const options = mergedOptions(inherited, command.agent);
@@ -84,7 +113,8 @@ async function planLaunch(command: RunCommand, found: FoundSession | undefined, 
   if (model === undefined) throw noModel(access);
   // Found out now, as a usage error, rather than in the middle of a run.
   for (const reference of [model, options.fallbackModel]) if (reference !== undefined) checkModel(access, reference);
-  const cwd = found?.launch !== undefined && command.cwd === undefined ? found.launch.cwd : await workingFolder(surroundings.cwd, command.cwd);
+  const cwd =
+    found?.launch !== undefined && command.cwd === undefined ? found.launch.cwd : await workingFolder(surroundings.cwd, command.cwd);
   return { cwd, agent: { ...options, model } };
 }
 
@@ -98,7 +128,9 @@ function checkModel({ models }: ModelAccess, reference: string): void {
 
 function noModel({ models }: ModelAccess): UsageError {
   const there = Object.keys(models.providers);
-  return there.length === 0 ? new UsageError("there is no key for a model", keyHint()) : new UsageError("no model was named", `Add --model ${there[0]}/<id>.`);
+  return there.length === 0
+    ? new UsageError("there is no key for a model", keyHint())
+    : new UsageError("no model was named", `Add --model ${there[0]}/<id>.`);
 }
 
 function keyHint(): string {

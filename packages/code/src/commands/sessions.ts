@@ -18,7 +18,9 @@ export async function sessions({ action, json, cwd }: SessionsCommand, surroundi
   const folder = await realpath(resolve(surroundings.cwd, cwd ?? ".")).catch(() => resolve(surroundings.cwd, cwd ?? "."));
   const result = await act(kept, action, folder);
   const style = createStyle(wantsColors(stdout, environment));
-  stdout.write(json ? `${JSON.stringify(result.data)}\n` : `${result.lines(style, stdout.columns ?? 100, surroundings.now()).join("\n")}\n`);
+  stdout.write(
+    json ? `${JSON.stringify(result.data)}\n` : `${result.lines(style, stdout.columns ?? 100, surroundings.now()).join("\n")}\n`,
+  );
   return 0;
 }
 
@@ -33,18 +35,30 @@ async function act(kept: Runner["sessions"], action: SessionsAction, folder: str
       const all = await kept.list();
       const listed = action.all ? all : all.filter(({ tags }) => isOfFolder(tags, folder));
       const empty = action.all ? "There are no sessions yet." : `There are no sessions of ${folder}; -a lists those of every folder.`;
-      return { data: listed.map(published), lines: (style, columns, now) => (listed.length === 0 ? [empty] : listed.flatMap((session) => sessionLines(published(session), { style, columns, now }))) };
+      return {
+        data: listed.map(published),
+        lines: (style, columns, now) =>
+          listed.length === 0 ? [empty] : listed.flatMap((session) => sessionLines(published(session), { style, columns, now })),
+      };
     }
     case "show": {
       const view = await kept.get(action.id);
       const session = published(view.metadata);
       return {
         data: { ...session, ...(view.run && { run: view.run }), messages: view.messages },
-        lines: (style, columns, now) => [...sessionLines(session, { style, columns, now }), ...(view.run ? [`  last run ${view.run.id}: ${view.run.reason ?? view.run.status}`] : []), "", ...transcriptLines(view.messages, { style, columns })],
+        lines: (style, columns, now) => [
+          ...sessionLines(session, { style, columns, now }),
+          ...(view.run ? [`  last run ${view.run.id}: ${view.run.reason ?? view.run.status}`] : []),
+          "",
+          ...transcriptLines(view.messages, { style, columns }),
+        ],
       };
     }
     case "fork": {
-      const session = await kept.fork(action.id, { ...(action.name !== undefined && { name: action.name }), ...(action.turn !== undefined && { turn: action.turn }) });
+      const session = await kept.fork(action.id, {
+        ...(action.name !== undefined && { name: action.name }),
+        ...(action.turn !== undefined && { turn: action.turn }),
+      });
       // A fork works where its parent did.
       const parent = await kept.get(action.id);
       for (const tag of parent.metadata.tags) await kept.tag(session, tag);

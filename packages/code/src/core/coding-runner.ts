@@ -47,7 +47,11 @@ async function createCodingAgent({ cwd, agent }: Launch): Promise<Agent> {
       return systemPrompt({ cwd, projectInstructions: await readAgentsMd({ files, cwd }) });
     },
     tools: createCodingTools({ files, exec }),
-    limits: { ...(maxTurns !== undefined && { maxTurns }), ...(maxCost !== undefined && { maxCost }), ...(timeoutMs !== undefined && { maxDurationMs: timeoutMs }) },
+    limits: {
+      ...(maxTurns !== undefined && { maxTurns }),
+      ...(maxCost !== undefined && { maxCost }),
+      ...(timeoutMs !== undefined && { maxDurationMs: timeoutMs }),
+    },
     permissions: { mode: permissionMode ?? "default", rules },
     cwd,
   });

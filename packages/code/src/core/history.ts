@@ -5,7 +5,10 @@ const MAX_LINES = 500;
 /** Lines typed before, newest first. A history that cannot be read is no reason not to talk. */
 export async function readHistory(path: string): Promise<readonly string[]> {
   const text = await readFile(path, "utf8").catch(() => "");
-  return text.split("\n").flatMap((line) => decodeLine(line)).toReversed();
+  return text
+    .split("\n")
+    .flatMap((line) => decodeLine(line))
+    .toReversed();
 }
 
 /** Each line is a JSON string, since what was pasted may have several. */

@@ -20,7 +20,11 @@ describe("openHome", () => {
 
   it("makes a folder of its owner alone, with the version of its layout", async () => {
     const home = await open(join(folder, "a", "b"));
-    expect(home).toEqual({ path: join(folder, "a", "b"), database: join(folder, "a", "b", "sessions.db"), history: join(folder, "a", "b", "history") });
+    expect(home).toEqual({
+      path: join(folder, "a", "b"),
+      database: join(folder, "a", "b", "sessions.db"),
+      history: join(folder, "a", "b", "history"),
+    });
     expect((await stat(home.path)).mode & 0o777).toBe(0o700);
     expect(await readFile(join(home.path, "version"), "utf8")).toBe("1\n");
     await expect(open(home.path)).resolves.toEqual(home);
@@ -38,7 +42,12 @@ describe("openHome", () => {
     expect(await readFile(join(folder, "h", "version"), "utf8")).toBe("1\n");
   });
 
-  it.each([["2\n", /newer Keelson \(layout 2; this one knows 1\)/], ["0", /should hold the number 1/], ["", /should hold the number 1/], ["one", /holds "one"/]])("refuses the version %j and leaves the folder alone", async (version, words) => {
+  it.each([
+    ["2\n", /newer Keelson \(layout 2; this one knows 1\)/],
+    ["0", /should hold the number 1/],
+    ["", /should hold the number 1/],
+    ["one", /holds "one"/],
+  ])("refuses the version %j and leaves the folder alone", async (version, words) => {
     await writeFile(join(folder, "version"), version);
     const error = await open(folder).catch((refused: unknown) => refused);
     expect(AgentError.is(error, "backend") && error.message).toMatch(words);

@@ -33,7 +33,10 @@ export async function openHome(environment: { readonly [name: string]: string | 
     await checkVersion(path);
   } catch (error) {
     if (AgentError.is(error)) throw error;
-    throw unusable(`The folder ${path} cannot be used: ${error instanceof Error ? error.message : String(error)}. Set KEELSON_HOME to a folder that can be written.`, error);
+    throw unusable(
+      `The folder ${path} cannot be used: ${error instanceof Error ? error.message : String(error)}. Set KEELSON_HOME to a folder that can be written.`,
+      error,
+    );
   }
   return { path, database: join(path, "sessions.db"), history: join(path, "history") };
 }
@@ -52,9 +55,13 @@ async function checkVersion(path: string): Promise<void> {
   const version = /^\d+\s*$/.test(found) ? Number(found) : Number.NaN;
   if (version === HOME_VERSION) return;
   if (version > HOME_VERSION) {
-    throw unusable(`The folder ${path} was made by a newer Keelson (layout ${version}; this one knows ${HOME_VERSION}). Update Keelson, or set KEELSON_HOME to another folder.`);
+    throw unusable(
+      `The folder ${path} was made by a newer Keelson (layout ${version}; this one knows ${HOME_VERSION}). Update Keelson, or set KEELSON_HOME to another folder.`,
+    );
   }
-  throw unusable(`The file ${file} should hold the number ${HOME_VERSION} and holds ${JSON.stringify(found.slice(0, 40))}. Set KEELSON_HOME to another folder, or, if this folder is Keelson's own, write ${HOME_VERSION} into the file.`);
+  throw unusable(
+    `The file ${file} should hold the number ${HOME_VERSION} and holds ${JSON.stringify(found.slice(0, 40))}. Set KEELSON_HOME to another folder, or, if this folder is Keelson's own, write ${HOME_VERSION} into the file.`,
+  );
 }
 
 async function readVersion(file: string): Promise<string | undefined> {

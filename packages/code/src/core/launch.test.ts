@@ -4,7 +4,15 @@ import { type Launch, launchFromMetadata, launchToMetadata, mergedOptions } from
 
 const launch: Launch = {
   cwd: "/project",
-  agent: { model: "a/b", fallbackModel: "a/c", permissionMode: "accept-edits", maxTurns: 3, maxCost: usd("0.5"), timeoutMs: 1_000, rules: [{ pattern: "bash(npm *)", behavior: "allow" }] },
+  agent: {
+    model: "a/b",
+    fallbackModel: "a/c",
+    permissionMode: "accept-edits",
+    maxTurns: 3,
+    maxCost: usd("0.5"),
+    timeoutMs: 1_000,
+    rules: [{ pattern: "bash(npm *)", behavior: "allow" }],
+  },
 };
 
 it("comes back from the log as it went in", () => {
@@ -12,7 +20,12 @@ it("comes back from the log as it went in", () => {
 });
 
 it("leaves to defaults what it does not understand, and never widens by it", () => {
-  expect(launchFromMetadata({ cwd: "/p", launch: { permissionMode: "yolo", rules: [{ pattern: "*", behavior: "please" }, 7], maxTurns: "many" } })).toEqual({ cwd: "/p", agent: { rules: [] } });
+  expect(
+    launchFromMetadata({
+      cwd: "/p",
+      launch: { permissionMode: "yolo", rules: [{ pattern: "*", behavior: "please" }, 7], maxTurns: "many" },
+    }),
+  ).toEqual({ cwd: "/p", agent: { rules: [] } });
   expect(launchFromMetadata({ cwd: "/p" })).toEqual({ cwd: "/p", agent: { rules: [] } });
   expect(launchFromMetadata({})).toBeUndefined();
   expect(launchFromMetadata(undefined)).toBeUndefined();
@@ -22,6 +35,9 @@ it("takes what is given now before what was recorded, and keeps the rules of bot
   expect(mergedOptions(launch.agent, { model: "x/y", rules: [{ pattern: "bash", behavior: "deny" }] })).toEqual({
     ...launch.agent,
     model: "x/y",
-    rules: [{ pattern: "bash(npm *)", behavior: "allow" }, { pattern: "bash", behavior: "deny" }],
+    rules: [
+      { pattern: "bash(npm *)", behavior: "allow" },
+      { pattern: "bash", behavior: "deny" },
+    ],
   });
 });

@@ -13,7 +13,10 @@ const MAX_BYTES = 10 * 1024 * 1024;
  * All of standard input as text; `undefined` when nothing came in time. A program that starts this one and never closes its
  * standard input must not make it hang.
  */
-export async function readStandardInput(input: Readable, { firstByteMs, maxBytes = MAX_BYTES }: StandardInputOptions = {}): Promise<string | undefined> {
+export async function readStandardInput(
+  input: Readable,
+  { firstByteMs, maxBytes = MAX_BYTES }: StandardInputOptions = {},
+): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   return new Promise((resolve, reject) => {
@@ -28,7 +31,10 @@ export async function readStandardInput(input: Readable, { firstByteMs, maxBytes
       clearTimeout(timer);
       const buffer = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
       bytes += buffer.length;
-      if (bytes > maxBytes) return settle(() => reject(new UsageError(`standard input is longer than ${maxBytes} bytes`, "Put it into a file and name the file in the task.")));
+      if (bytes > maxBytes)
+        return settle(() =>
+          reject(new UsageError(`standard input is longer than ${maxBytes} bytes`, "Put it into a file and name the file in the task.")),
+        );
       chunks.push(buffer);
     };
     const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks).toString("utf8")));

@@ -24,7 +24,8 @@ export async function newestSession(log: EventLog, folder: string): Promise<Sess
   for (;;) {
     const page = await log.list({ prefix: LOG_PREFIX, limit: 500, ...(after !== undefined && { after }) });
     // Inboxes are no sessions, and the sessions of child runs (their ids hold a "~") are nobody's to go on with.
-    for (const { log: name, updatedAt } of page) if (!name.endsWith("/inbox") && !name.includes("~")) logs.push({ id: name.slice(LOG_PREFIX.length), updatedAt });
+    for (const { log: name, updatedAt } of page)
+      if (!name.endsWith("/inbox") && !name.includes("~")) logs.push({ id: name.slice(LOG_PREFIX.length), updatedAt });
     after = page.at(-1)?.log;
     if (page.length < 500) break;
   }

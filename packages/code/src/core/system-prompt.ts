@@ -21,6 +21,7 @@ How to work:
 
 How to answer: in plain text, short, with file names and line numbers where they help. End with what you did and what is left.`,
   ];
-  if (projectInstructions.trim() !== "") parts.push(`The project's own instructions (AGENTS.md; the nearest file wins where they differ):\n\n${projectInstructions.trim()}`);
+  if (projectInstructions.trim() !== "")
+    parts.push(`The project's own instructions (AGENTS.md; the nearest file wins where they differ):\n\n${projectInstructions.trim()}`);
   return parts.join("\n\n");
 }

@@ -16,10 +16,20 @@ const SCRIPTED = "scripted/repair";
 const WORD_MS = 14;
 
 /** The model of the first key that is there; without a key, the script. */
-export async function openDemoModel(environment: { readonly [name: string]: string | undefined }, { live }: { readonly live: boolean }): Promise<DemoModel> {
+export async function openDemoModel(
+  environment: { readonly [name: string]: string | undefined },
+  { live }: { readonly live: boolean },
+): Promise<DemoModel> {
   const { models, defaultModel } = await openModels(environment);
   if (defaultModel !== undefined) return { models, model: defaultModel, scripted: false };
-  const provider = createLivelyProvider(scriptedModel(REPAIR_SCRIPT), { wordMs: live ? WORD_MS : 0, sleep: async (ms, signal) => void (await wait(ms, undefined, signal === undefined ? {} : { signal })) });
+  const provider = createLivelyProvider(scriptedModel(REPAIR_SCRIPT), {
+    wordMs: live ? WORD_MS : 0,
+    sleep: async (ms, signal) => void (await wait(ms, undefined, signal === undefined ? {} : { signal })),
+  });
   const free = { input: "0", output: "0", asOf: "2026-01-01" };
-  return { models: createModelRegistry({ providers: { scripted: provider }, prices: { [SCRIPTED]: free } }), model: SCRIPTED, scripted: true };
+  return {
+    models: createModelRegistry({ providers: { scripted: provider }, prices: { [SCRIPTED]: free } }),
+    model: SCRIPTED,
+    scripted: true,
+  };
 }

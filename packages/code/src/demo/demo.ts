@@ -25,7 +25,8 @@ export interface DemoOptions {
   readonly project?: string;
 }
 
-const TASK = "The tests of this project fail. Find the bugs in the code, fix them without changing any test, and show that the whole suite passes.";
+const TASK =
+  "The tests of this project fail. Find the bugs in the code, fix them without changing any test, and show that the whole suite passes.";
 const FAILED = 1;
 const BUDGET_USD = "1";
 const MAX_TURNS = 40;
@@ -40,7 +41,8 @@ export async function demo(surroundings: Surroundings, { project = BROKEN_PROJEC
   const style = createStyle(wantsColors(stdout, environment));
   const live = stdout.isTTY === true ? createLiveScreen(stdout) : undefined;
   const screen = live ?? createPlainScreen(stdout, stdout);
-  const heading = (text: string): void => screen.block(["", style.bold(style.cyan(`── ${text} ${"─".repeat(Math.max(0, Math.min(72, screen.columns) - text.length - 4))}`))]);
+  const heading = (text: string): void =>
+    screen.block(["", style.bold(style.cyan(`── ${text} ${"─".repeat(Math.max(0, Math.min(72, screen.columns) - text.length - 4))}`))]);
 
   const folder = await copyProject(project, "shared-tab");
   await using world = await openDemoWorld(environment);
@@ -63,14 +65,22 @@ export async function demo(surroundings: Surroundings, { project = BROKEN_PROJEC
   screen.block([`${folder}`, `its tests: ${style.red(`${before.counts.failed} of ${before.counts.total} fail`)}`]);
   heading("the coding agent");
   screen.block([
-    scripted ? style.yellow("scripted model: no API key found. The tools, the test runs and the session are real; set ANTHROPIC_API_KEY or OPENAI_API_KEY for a real model.") : `model: ${model}`,
+    scripted
+      ? style.yellow(
+          "scripted model: no API key found. The tools, the test runs and the session are real; set ANTHROPIC_API_KEY or OPENAI_API_KEY for a real model.",
+        )
+      : `model: ${model}`,
     style.bold(`› ${TASK}`),
     "",
   ]);
 
   const run = runner.run(TASK, { session, metadata: launchToMetadata(launch) });
   {
-    using _interrupts = handleInterrupts(run, { signals: surroundings.signals, note: (text) => screen.block([style.yellow(`! ${text}`)]), giveUp: () => surroundings.exit(EXIT_CODES.aborted) });
+    using _interrupts = handleInterrupts(run, {
+      signals: surroundings.signals,
+      note: (text) => screen.block([style.yellow(`! ${text}`)]),
+      giveUp: () => surroundings.exit(EXIT_CODES.aborted),
+    });
     await watchRun(run, createRunView({ screen, style, now, model }), { live: live !== undefined });
   }
   const outcome = await run.outcome;
@@ -80,11 +90,16 @@ export async function demo(surroundings: Surroundings, { project = BROKEN_PROJEC
   heading("what changed");
   const changes = await changedFiles(project, folder);
   if (changes.length === 0) screen.block(["nothing"]);
-  for (const { path, before: old, after } of changes) screen.block([style.bold(path), ...diffLines(old, after, { style, columns: screen.columns, context: 2 }), ""]);
+  for (const { path, before: old, after } of changes)
+    screen.block([style.bold(path), ...diffLines(old, after, { style, columns: screen.columns, context: 2 }), ""]);
 
   heading("the project's tests");
   const after = await runProjectTests(folder);
-  screen.block([after.passed ? style.green(`✔ ${after.counts.passed} of ${after.counts.total} pass`) : style.red(`✗ ${after.counts.failed} of ${after.counts.total} fail`)]);
+  screen.block([
+    after.passed
+      ? style.green(`✔ ${after.counts.passed} of ${after.counts.total} pass`)
+      : style.red(`✗ ${after.counts.failed} of ${after.counts.total} fail`),
+  ]);
 
   heading("the session");
   // Where the session is kept, if a plain command would not look there.
@@ -112,4 +127,8 @@ async function openDemoWorld(environment: { readonly [name: string]: string | un
   }
 }
 
-const onlyTests: Approver = () => ({ type: "deny", by: "the demo", reason: "in this demo only `node --test` and `npm test` may be run; use the file tools for everything else" });
+const onlyTests: Approver = () => ({
+  type: "deny",
+  by: "the demo",
+  reason: "in this demo only `node --test` and `npm test` may be run; use the file tools for everything else",
+});

@@ -24,7 +24,13 @@ describe("the repair script", () => {
   it("begins with a project whose tests fail, in two modules and what is built on them", async () => {
     const output = await runTests(folder);
     expect(testCounts(output)).toEqual({ total: 18, passed: 13, failed: 5 });
-    expect(failingTests(output)).toEqual(["reads one decimal place as tenths", "has balances that add up to zero", "is settled to the cent", "hands the cents that are left to the first people", "never loses a cent"]);
+    expect(failingTests(output)).toEqual([
+      "reads one decimal place as tenths",
+      "has balances that add up to zero",
+      "is settled to the cent",
+      "hands the cents that are left to the first people",
+      "never loses a cent",
+    ]);
   });
 
   it("repairs it by what the tools answer, and concludes by the last test run", async () => {
@@ -55,7 +61,8 @@ async function play(folder: string): Promise<{ readonly texts: readonly string[]
     messages.push({ role: "assistant", content: [{ type: "text", text }] });
     for (const { name, input } of toolCalls) {
       const { path = "", command = "", old_string = "", new_string = "" } = input as { [key: string]: string };
-      if (name === "edit_file") await writeFile(join(folder, path), (await readFile(join(folder, path), "utf8")).replace(old_string, new_string));
+      if (name === "edit_file")
+        await writeFile(join(folder, path), (await readFile(join(folder, path), "utf8")).replace(old_string, new_string));
       if (name === "bash") output = await runTests(folder, ...command.split(" ").slice(2));
       const answer = name === "bash" ? output : name === "read_file" ? await readFile(join(folder, path), "utf8") : "ok";
       messages.push({ role: "tool", content: [{ type: "tool-result", id: "c" as CallId, name, output: answer }] });

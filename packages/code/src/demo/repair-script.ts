@@ -26,7 +26,8 @@ const REPAIRS: readonly Repair[] = [
     path: "src/split.js",
     why: "splitEvenly rounds every share down and forgets the cents that are left, so balances do not add up to zero. The README says who gets them: the first people named, a cent each.",
     broken: "  return new Map(people.map((person) => [person, share]));",
-    repaired: "  const left = cents % people.length;\n  return new Map(people.map((person, index) => [person, index < left ? share + 1 : share]));",
+    repaired:
+      "  const left = cents % people.length;\n  return new Map(people.map((person, index) => [person, index < left ? share + 1 : share]));",
   },
 ];
 
@@ -41,22 +42,34 @@ export const REPAIR_SCRIPT: readonly ((request: InferRequest) => ScriptTurn)[] =
     text: "I'll look at what the project is and what it promises, then at its tests.",
     toolCalls: [call("list_directory", { path: "." }), call("read_file", { path: "README.md" })],
   }),
-  () => ({ text: "Money in whole cents, and no cent may be lost. Let me see what the tests say.", toolCalls: [call("bash", { command: TEST })] }),
+  () => ({
+    text: "Money in whole cents, and no cent may be lost. Let me see what the tests say.",
+    toolCalls: [call("bash", { command: TEST })],
+  }),
   (request) => {
     const output = lastResults(request)[0] ?? "";
     const { failed, total } = testCounts(output);
     const sources = suspects(output);
     if (failed === 0) return { text: `All ${total} tests pass already: there is nothing to repair.` };
     return {
-      text: `${failed} of ${total} tests fail:\n${failingTests(output).map((name) => `- ${name}`).join("\n")}\n\nThey point at ${sources.join(", ")}. I'll read those.`,
+      text: `${failed} of ${total} tests fail:\n${failingTests(output)
+        .map((name) => `- ${name}`)
+        .join("\n")}\n\nThey point at ${sources.join(", ")}. I'll read those.`,
       toolCalls: sources.map((path) => call("read_file", { path })),
     };
   },
   (request) => edit(request, REPAIRS[0] as Repair),
-  () => ({ text: "Now the tests of that module alone, before I go on.", toolCalls: [call("bash", { command: `${TEST} test/money.test.js` })] }),
+  () => ({
+    text: "Now the tests of that module alone, before I go on.",
+    toolCalls: [call("bash", { command: `${TEST} test/money.test.js` })],
+  }),
   (request) => {
     const { failed } = testCounts(lastResults(request)[0] ?? "");
-    return edit(request, REPAIRS[1] as Repair, failed === 0 ? "That one is fixed. Next: " : `${failed} of them still fail; I come back to that. Next: `);
+    return edit(
+      request,
+      REPAIRS[1] as Repair,
+      failed === 0 ? "That one is fixed. Next: " : `${failed} of them still fail; I come back to that. Next: `,
+    );
   },
   () => ({ text: "The whole suite again.", toolCalls: [call("bash", { command: TEST })] }),
   (request) => {
@@ -87,7 +100,9 @@ export function testCounts(output: string): { readonly total: number; readonly p
 /** The sentences of the tests that failed; of a failing group only its tests. */
 export function failingTests(output: string): readonly string[] {
   const summary = output.slice(Math.max(0, output.indexOf("failing tests:")));
-  const names = [...summary.matchAll(/^✖ (.+) \([\d.]+ms\)$/gm), ...output.matchAll(/^ {4}not ok \d+ - (.+)$/gm)].map((match) => match[1] as string);
+  const names = [...summary.matchAll(/^✖ (.+) \([\d.]+ms\)$/gm), ...output.matchAll(/^ {4}not ok \d+ - (.+)$/gm)].map(
+    (match) => match[1] as string,
+  );
   return [...new Set(names)];
 }
 

@@ -13,7 +13,9 @@ export async function runProjectTests(folder: string): Promise<TestRun> {
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => void (output += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => void (output += text));
-  const code = await new Promise<number | null>((resolve, reject) => void child.once("error", reject).once("close", resolve));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject).once("close", resolve);
+  });
   const counts = testCounts(output);
   // A runner that finds no tests is content as well.
   return { passed: code === 0 && counts.total > 0, counts, output };

@@ -1,7 +1,10 @@
 import type { ApprovalRequest, Decision, JsonValue } from "@keelson/protocol";
 
 /** What a typed answer means: a decision, the wish to edit the arguments, or nothing that is known. */
-export type Answer = { readonly type: "decided"; readonly decision: Decision } | { readonly type: "edit" } | { readonly type: "unclear"; readonly hint: string };
+export type Answer =
+  | { readonly type: "decided"; readonly decision: Decision }
+  | { readonly type: "edit" }
+  | { readonly type: "unclear"; readonly hint: string };
 
 /** The choices, as they are shown. */
 export function questionPrompt(question: ApprovalRequest["type"]): string {
@@ -29,11 +32,16 @@ export function readAnswer(question: ApprovalRequest["type"], line: string): Ans
     case "retry":
       return decided({ type: "retry" });
     case "supply":
-      return reason === "" ? { type: "unclear", hint: "write the output after it: s <output>" } : decided({ type: "supply", output: reason });
+      return reason === ""
+        ? { type: "unclear", hint: "write the output after it: s <output>" }
+        : decided({ type: "supply", output: reason });
     case "fail":
       return decided({ type: "fail", ...because });
     default:
-      return { type: "unclear", hint: question === "approval" ? "answer y, n (with a reason if you like), a, e or b" : "answer r, s <output>, f or b" };
+      return {
+        type: "unclear",
+        hint: question === "approval" ? "answer y, n (with a reason if you like), a, e or b" : "answer r, s <output>, f or b",
+      };
   }
 }
 
@@ -42,5 +50,25 @@ export function readEdited(line: string): Decision {
   return { type: "allow-modified", input: JSON.parse(line) as JsonValue };
 }
 
-const APPROVAL: { readonly [word: string]: string } = { y: "allow", yes: "allow", n: "deny", no: "deny", a: "always", always: "always", e: "edit", edit: "edit", b: "abort", abort: "abort" };
-const UNKNOWN_STATE: { readonly [word: string]: string } = { r: "retry", retry: "retry", s: "supply", supply: "supply", f: "fail", fail: "fail", b: "abort", abort: "abort" };
+const APPROVAL: { readonly [word: string]: string } = {
+  y: "allow",
+  yes: "allow",
+  n: "deny",
+  no: "deny",
+  a: "always",
+  always: "always",
+  e: "edit",
+  edit: "edit",
+  b: "abort",
+  abort: "abort",
+};
+const UNKNOWN_STATE: { readonly [word: string]: string } = {
+  r: "retry",
+  retry: "retry",
+  s: "supply",
+  supply: "supply",
+  f: "fail",
+  fail: "fail",
+  b: "abort",
+  abort: "abort",
+};

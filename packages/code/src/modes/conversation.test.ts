@@ -1,3 +1,4 @@
+import { setImmediate as settle } from "node:timers/promises";
 import type { AgentEvent, ApprovalRequest, Decision } from "@keelson/protocol";
 import type { PendingApproval, Run, RunOutcome } from "keelson";
 import { describe, expect, it } from "vitest";
@@ -6,7 +7,13 @@ import { createStyle } from "../render/style.ts";
 import { type Conversation, createConversation } from "./conversation.ts";
 
 /** A run whose events and questions the test pushes, and which notes what is done to it. */
-function createFakeRun(): { readonly run: Run; readonly did: string[]; emit(event: object): void; question(request: Partial<ApprovalRequest>): void; end(outcome: Partial<RunOutcome>): void } {
+function createFakeRun(): {
+  readonly run: Run;
+  readonly did: string[];
+  emit(event: object): void;
+  question(request: Partial<ApprovalRequest>): void;
+  end(outcome: Partial<RunOutcome>): void;
+} {
   const did: string[] = [];
   const events = createQueue<AgentEvent>();
   const questions = createQueue<PendingApproval>();
@@ -27,7 +34,11 @@ function createFakeRun(): { readonly run: Run; readonly did: string[]; emit(even
     run,
     did,
     emit: (event) => events.push(event as AgentEvent),
-    question: (request) => questions.push({ request: { type: "approval", callId: "c1", operation: "bash", input: { command: "ls" }, ...request } as ApprovalRequest, decide: async (decision: Decision) => void did.push(JSON.stringify(decision)) } as PendingApproval),
+    question: (request) =>
+      questions.push({
+        request: { type: "approval", callId: "c1", operation: "bash", input: { command: "ls" }, ...request } as ApprovalRequest,
+        decide: async (decision: Decision) => void did.push(JSON.stringify(decision)),
+      } as PendingApproval),
     end(partial) {
       resolve({ reason: "complete", text: "", turns: 1, cost: null, effects: [], ...partial } as RunOutcome);
       events.close();
@@ -97,9 +108,6 @@ function setUp(refuse?: () => never): Setting {
   });
   return { conversation, fake, started, prompts, filled, shown: () => shown, quits: () => quits };
 }
-
-/** Lets everything that is ready happen. */
-const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 describe("createConversation", () => {
   it("starts a run with a line, steers it with the next, and starts another when it is over", async () => {
@@ -205,7 +213,8 @@ describe("createConversation", () => {
     const { conversation, shown } = setUp();
     for (const command of ["/help", "/cost", "/sessions", "/model", "/nonsense"]) conversation.line(command);
     await settle();
-    for (const words of ["steers it", "facts about cost", "facts about sessions", "model: a/one", "there is no /nonsense"]) expect(shown()).toContain(words);
+    for (const words of ["steers it", "facts about cost", "facts about sessions", "model: a/one", "there is no /nonsense"])
+      expect(shown()).toContain(words);
   });
 
   it("says how to decide and go on when the run was suspended", async () => {

@@ -52,7 +52,16 @@ const HELP = [
   "While it works, what you type steers it. Ctrl-C stops it after the current step, twice aborts it.",
 ];
 
-export function createConversation({ screen, style, world, model: firstModel, prompt, fill, clear, quit }: ConversationOptions): Conversation {
+export function createConversation({
+  screen,
+  style,
+  world,
+  model: firstModel,
+  prompt,
+  fill,
+  clear,
+  quit,
+}: ConversationOptions): Conversation {
   let model = firstModel;
   let run: Run | undefined;
   let interruptRun: (() => void) | undefined;

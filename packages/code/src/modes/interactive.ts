@@ -31,7 +31,10 @@ const APPROVAL_WAIT_MS = 60 * 60 * 1_000;
 const SHOWN_MESSAGES = 6;
 
 /** A conversation in a terminal. @returns the exit code */
-export async function converse({ world, models, launch, session: known, resume, task }: ConverseOptions, surroundings: Surroundings): Promise<number> {
+export async function converse(
+  { world, models, launch, session: known, resume, task }: ConverseOptions,
+  surroundings: Surroundings,
+): Promise<number> {
   const { stdin, stdout, environment, command } = surroundings;
   const runner = await createCodingRunner({ world, models, launch, approvalWaitMs: APPROVAL_WAIT_MS });
   const session = known ?? (await newSession(runner, launch.cwd));
@@ -41,7 +44,10 @@ export async function converse({ world, models, launch, session: known, resume, 
   const typed: string[] = [];
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
 
-  screen.block([`${style.bold("keelson")} ${style.dim(`· ${printableLine(launch.agent.model)} · ${launch.agent.permissionMode ?? "default"} · ${printableLine(launch.cwd)}`)}`, style.dim(`session ${session} · /help says what you can do`)]);
+  screen.block([
+    `${style.bold("keelson")} ${style.dim(`· ${printableLine(launch.agent.model)} · ${launch.agent.permissionMode ?? "default"} · ${printableLine(launch.cwd)}`)}`,
+    style.dim(`session ${session} · /help says what you can do`),
+  ]);
   if (known !== undefined) {
     const { messages } = await runner.sessions.get(session);
     screen.block(["", ...transcriptLines(messages.slice(-SHOWN_MESSAGES), { style, columns: screen.columns })]);
@@ -64,7 +70,8 @@ export async function converse({ world, models, launch, session: known, resume, 
     style,
     model: launch.agent.model,
     world: {
-      start: (text, model) => runner.run(text, { session, model, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) }),
+      start: (text, model) =>
+        runner.run(text, { session, model, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) }),
       facts: (topic) => facts(topic),
       command,
       now: surroundings.now,
@@ -79,12 +86,21 @@ export async function converse({ world, models, launch, session: known, resume, 
   async function facts(topic: "cost" | "sessions"): Promise<readonly string[]> {
     if (topic === "sessions") {
       const all = (await runner.sessions.list()).filter(({ tags }) => isOfFolder(tags, launch.cwd));
-      return all.slice(0, 10).flatMap((listed) => sessionLines({ ...listed, tags: ownTags(listed.tags) }, { style, columns: screen.columns, now: surroundings.now() }));
+      return all
+        .slice(0, 10)
+        .flatMap((listed) =>
+          sessionLines({ ...listed, tags: ownTags(listed.tags) }, { style, columns: screen.columns, now: surroundings.now() }),
+        );
     }
     const { metadata } = await runner.sessions.get(session);
     return [`${metadata.turnCount} turns · ${formatTokens(metadata.usage)} · ${formatCost(metadata.cost)}`];
   }
 
+  // In raw mode Ctrl-C comes as a key; once the input is closed, or from elsewhere, as a signal.
+  const onInterrupt = (): void => conversation.interrupt();
+  const onTerminate = (): void => conversation.end();
+  surroundings.signals.on("SIGINT", onInterrupt);
+  surroundings.signals.on("SIGTERM", onTerminate);
   // Whatever ends the process, the cursor comes back.
   const restore = (): void => screen.close();
   process.once("exit", restore);
@@ -100,6 +116,8 @@ export async function converse({ world, models, launch, session: known, resume, 
     input.close();
     stdout.write("\u001b[?2004l");
     process.off("exit", restore);
+    surroundings.signals.off("SIGINT", onInterrupt);
+    surroundings.signals.off("SIGTERM", onTerminate);
     screen.close();
     await writeHistory(world.home.history, [...typed.toReversed(), ...history]);
   }

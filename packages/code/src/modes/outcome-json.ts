@@ -2,7 +2,11 @@ import type { RunOutcome } from "keelson";
 import type { DecisionCommands } from "./decision-commands.ts";
 
 /** What `--output-format json` prints: the outcome, with what is needed to go on. */
-export function outcomeJson(outcome: RunOutcome, run: { readonly id: string; readonly session: string; readonly model: string }, commands: DecisionCommands | undefined): string {
+export function outcomeJson(
+  outcome: RunOutcome,
+  run: { readonly id: string; readonly session: string; readonly model: string },
+  commands: DecisionCommands | undefined,
+): string {
   const { reason, text, output, turns, usage, cost, error } = outcome;
   return JSON.stringify({
     reason,

@@ -32,7 +32,12 @@ export async function printRun(run: Run, { format, model }: PrintOptions, surrou
   };
   stdout.on("error", onClosed);
   try {
-    const outcome = format === "text" ? await printText(run, model, surroundings) : format === "stream-json" ? await printEvents(run, surroundings) : await run.outcome;
+    const outcome =
+      format === "text"
+        ? await printText(run, model, surroundings)
+        : format === "stream-json"
+          ? await printEvents(run, surroundings)
+          : await run.outcome;
     const commands = isSuspendReason(outcome.reason) ? decisionCommands(command, run.session, outcome.waits ?? []) : undefined;
     if (format === "json") stdout.write(`${outcomeJson(outcome, { id: run.id, session: run.session, model }, commands)}\n`);
     // What the text view shows anyway must not get lost in the other formats.
@@ -74,7 +79,11 @@ function drained(stream: OutputStream): Promise<void> {
   });
 }
 
-function colored(lines: readonly string[], stream: { readonly isTTY?: boolean }, environment: { readonly [name: string]: string | undefined }): string {
+function colored(
+  lines: readonly string[],
+  stream: { readonly isTTY?: boolean },
+  environment: { readonly [name: string]: string | undefined },
+): string {
   const style = createStyle(wantsColors(stream, environment));
   return lines.map((line) => (line.startsWith("  ") ? style.cyan(line) : style.bold(line))).join("\n");
 }

@@ -28,7 +28,14 @@ export interface TerminalInput {
 export function createTerminalInput({ input, columns, history, draw, onLine, onInterrupt, onEnd }: TerminalInputOptions): TerminalInput {
   // Readline would draw by itself, over what else is shown.
   const nowhere = Object.assign(new Writable({ write: (_chunk, _encoding, done) => done() }), { columns });
-  const reader: Interface = createInterface({ input, output: nowhere, terminal: true, history: [...history], historySize: 500, removeHistoryDuplicates: true });
+  const reader: Interface = createInterface({
+    input,
+    output: nowhere,
+    terminal: true,
+    history: [...history],
+    historySize: 500,
+    removeHistoryDuplicates: true,
+  });
   let prompt = "› ";
   // Lines of a paste are one text: without this, each of them would be sent.
   let pasted: string[] | undefined;

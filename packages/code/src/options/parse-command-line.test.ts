@@ -21,13 +21,46 @@ const refusal = (...argv: string[]): UsageError => {
 
 describe("parseCommandLine", () => {
   it("takes the bare words as the task", () => {
-    expect(parseRun("fix", "the", "build")).toEqual({ type: "run", task: "fix the build", print: false, outputFormat: "text", onApproval: "suspend", session: { type: "new" }, fork: false, agent: { rules: [] } });
+    expect(parseRun("fix", "the", "build")).toEqual({
+      type: "run",
+      task: "fix the build",
+      print: false,
+      outputFormat: "text",
+      onApproval: "suspend",
+      session: { type: "new" },
+      fork: false,
+      agent: { rules: [] },
+    });
     expect(parseRun()).not.toHaveProperty("task");
   });
 
   it("reads every option of a run", () => {
     expect(
-      parseRun("-p", "--model", "openai/gpt-5", "--fallback-model", "openai/gpt-5-mini", "--output-format", "stream-json", "--permission-mode", "accept-edits", "--max-turns", "7", "--max-budget-usd", "0.50", "--timeout", "10m", "-r", "s1", "--fork", "-C", "/tmp", "--on-approval", "deny", "go"),
+      parseRun(
+        "-p",
+        "--model",
+        "openai/gpt-5",
+        "--fallback-model",
+        "openai/gpt-5-mini",
+        "--output-format",
+        "stream-json",
+        "--permission-mode",
+        "accept-edits",
+        "--max-turns",
+        "7",
+        "--max-budget-usd",
+        "0.50",
+        "--timeout",
+        "10m",
+        "-r",
+        "s1",
+        "--fork",
+        "-C",
+        "/tmp",
+        "--on-approval",
+        "deny",
+        "go",
+      ),
     ).toEqual({
       type: "run",
       task: "go",
@@ -37,7 +70,15 @@ describe("parseCommandLine", () => {
       session: { type: "named", id: "s1" },
       fork: true,
       cwd: "/tmp",
-      agent: { model: "openai/gpt-5", fallbackModel: "openai/gpt-5-mini", permissionMode: "accept-edits", maxTurns: 7, maxCost: "0.5", timeoutMs: 600_000, rules: [] },
+      agent: {
+        model: "openai/gpt-5",
+        fallbackModel: "openai/gpt-5-mini",
+        permissionMode: "accept-edits",
+        maxTurns: 7,
+        maxCost: "0.5",
+        timeoutMs: 600_000,
+        rules: [],
+      },
     });
   });
 
@@ -65,15 +106,27 @@ describe("parseCommandLine", () => {
 
   it("reads approve", () => {
     expect(parse("approve", "tok", "allow")).toEqual({ type: "approve", token: "tok", decision: "allow" });
-    expect(parse("approve", "tok", "allow-modified", '{"a":1}')).toEqual({ type: "approve", token: "tok", decision: "allow-modified", value: '{"a":1}' });
+    expect(parse("approve", "tok", "allow-modified", '{"a":1}')).toEqual({
+      type: "approve",
+      token: "tok",
+      decision: "allow-modified",
+      value: '{"a":1}',
+    });
     expect(parse("approve", "tok", "deny", "-")).toMatchObject({ value: "-" });
   });
 
   it("reads every action on sessions", () => {
     expect(parse("sessions", "list", "--all", "--json")).toEqual({ type: "sessions", json: true, action: { type: "list", all: true } });
-    expect(parse("sessions", "list", "-C", "/tmp")).toEqual({ type: "sessions", json: false, cwd: "/tmp", action: { type: "list", all: false } });
+    expect(parse("sessions", "list", "-C", "/tmp")).toEqual({
+      type: "sessions",
+      json: false,
+      cwd: "/tmp",
+      action: { type: "list", all: false },
+    });
     expect(parse("sessions", "show", "s1")).toMatchObject({ action: { type: "show", id: "s1" } });
-    expect(parse("sessions", "fork", "s1", "--name", "copy", "--turn", "3")).toMatchObject({ action: { type: "fork", id: "s1", name: "copy", turn: 3 } });
+    expect(parse("sessions", "fork", "s1", "--name", "copy", "--turn", "3")).toMatchObject({
+      action: { type: "fork", id: "s1", name: "copy", turn: 3 },
+    });
     expect(parse("sessions", "rewind", "s1", "2")).toMatchObject({ action: { type: "rewind", id: "s1", turn: 2 } });
     expect(parse("sessions", "rename", "s1", "a name")).toMatchObject({ action: { type: "rename", id: "s1", name: "a name" } });
     expect(parse("sessions", "tag", "s1", "x", "y")).toMatchObject({ action: { type: "tag", id: "s1", tags: ["x", "y"] } });

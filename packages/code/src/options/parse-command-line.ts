@@ -1,6 +1,25 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { DECISION_TYPES, PERMISSION_MODES, type PermissionBehavior, type PermissionMode, type PermissionRule, type Usd, compareUsd, usd, ZERO_USD } from "@keelson/protocol";
-import { type AgentOptions, type CommandLine, type OnApproval, OUTPUT_FORMATS, type OutputFormat, type RunCommand, type SessionChoice, type SessionsAction } from "./command-line.ts";
+import {
+  DECISION_TYPES,
+  PERMISSION_MODES,
+  type PermissionBehavior,
+  type PermissionMode,
+  type PermissionRule,
+  type Usd,
+  compareUsd,
+  usd,
+  ZERO_USD,
+} from "@keelson/protocol";
+import {
+  type AgentOptions,
+  type CommandLine,
+  type OnApproval,
+  OUTPUT_FORMATS,
+  type OutputFormat,
+  type RunCommand,
+  type SessionChoice,
+  type SessionsAction,
+} from "./command-line.ts";
 import { parseDuration } from "./parse-duration.ts";
 import { parseRule } from "./parse-rule.ts";
 import { UsageError } from "./usage-error.ts";
@@ -54,7 +73,9 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
     .addOption(ruleOption("allow", "let calls run that match, as in 'bash(npm test*)' (repeatable)", rules))
     .addOption(ruleOption("deny", "refuse calls that match (repeatable)", rules))
     .addOption(ruleOption("ask", "ask before calls that match (repeatable)", rules))
-    .addOption(new Option("--on-approval <action>", "with --print, what to do with a question").choices(["suspend", "deny"]).default("suspend"))
+    .addOption(
+      new Option("--on-approval <action>", "with --print, what to do with a question").choices(["suspend", "deny"]).default("suspend"),
+    )
     .option("--max-turns <n>", "end after so many turns", (text) => positiveInteger(text, "--max-turns"))
     .option("--max-budget-usd <amount>", "end before more than this is spent", (text) => amount(text, "--max-budget-usd"))
     .option("--timeout <duration>", "end after this time: 90s, 10m, 1h", (text) => parseDuration(text, "--timeout"))
@@ -75,7 +96,9 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
     .argument("<token>", "the token of the question")
     .addArgument(program.createArgument("<decision>", "the answer").choices(DECISION_TYPES))
     .argument("[value]", "JSON of allow-modified and supply, reason of deny, fail and abort; - reads standard input")
-    .action((token: string, decision: (typeof DECISION_TYPES)[number], value: string | undefined) => accept({ type: "approve", token, decision, ...(value !== undefined && { value }) }));
+    .action((token: string, decision: (typeof DECISION_TYPES)[number], value: string | undefined) =>
+      accept({ type: "approve", token, decision, ...(value !== undefined && { value }) }),
+    );
 
   addSessions(program, accept);
 
@@ -98,17 +121,29 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
 
 function addSessions(program: Command, accept: (command: CommandLine) => void): void {
   const sessions = program.command("sessions").description("list and change sessions");
-  const add = <Arguments extends readonly unknown[]>(name: string, description: string, action: (options: { readonly [name: string]: unknown }, ...values: Arguments) => SessionsAction): Command =>
+  const add = <Arguments extends readonly unknown[]>(
+    name: string,
+    description: string,
+    action: (options: { readonly [name: string]: unknown }, ...values: Arguments) => SessionsAction,
+  ): Command =>
     sessions
       .command(name)
       .description(description)
       .option("--json", "print JSON")
       .action((...given: unknown[]) => {
         const options = given.at(-2) as { readonly [name: string]: unknown };
-        accept({ type: "sessions", action: action(options, ...(given.slice(0, -2) as unknown as Arguments)), json: options["json"] === true, ...cwdOf(program) });
+        accept({
+          type: "sessions",
+          action: action(options, ...(given.slice(0, -2) as unknown as Arguments)),
+          json: options["json"] === true,
+          ...cwdOf(program),
+        });
       });
 
-  add("list", "the sessions of this folder, newest first", (options) => ({ type: "list", all: options["all"] === true })).option("-a, --all", "of every folder");
+  add("list", "the sessions of this folder, newest first", (options) => ({ type: "list", all: options["all"] === true })).option(
+    "-a, --all",
+    "of every folder",
+  );
   add<[string]>("show <session>", "its facts and conversation", (_, id) => ({ type: "show", id }));
   add<[string]>("fork <session>", "a copy to go on in", (options, id) => {
     const { name, turn } = options as { name?: string; turn?: number };
@@ -116,16 +151,26 @@ function addSessions(program: Command, accept: (command: CommandLine) => void): 
   })
     .option("--name <name>", "name of the copy")
     .option("--turn <n>", "copy up to the end of this turn", (text) => wholeNumber(text, "--turn"));
-  add<[string, string]>("rewind <session> <turn>", "go back to the end of a turn", (_, id, turn) => ({ type: "rewind", id, turn: wholeNumber(turn, "turn") }));
+  add<[string, string]>("rewind <session> <turn>", "go back to the end of a turn", (_, id, turn) => ({
+    type: "rewind",
+    id,
+    turn: wholeNumber(turn, "turn"),
+  }));
   add<[string, string]>("rename <session> <name>", "give it a name", (_, id, name) => ({ type: "rename", id, name }));
   add<[string, string[]]>("tag <session> <tags...>", "add tags to it", (_, id, tags) => ({ type: "tag", id, tags }));
   add<[string]>("delete <session>", "delete it for good", (_, id) => ({ type: "delete", id }));
 }
 
 function runCommand(task: readonly string[], options: RawOptions, rules: readonly PermissionRule[]): RunCommand {
-  if (options.continue && options.resume !== undefined) throw new UsageError("-c and -r exclude each other", "Use -c for the newest session of this folder, or -r with the id of a session.");
-  if (options.fork && !options.continue && options.resume === undefined) throw new UsageError("--fork needs a session to copy", "Add -c, or -r with the id of a session.");
-  const session: SessionChoice = options.continue ? { type: "newest" } : options.resume !== undefined ? { type: "named", id: options.resume } : { type: "new" };
+  if (options.continue && options.resume !== undefined)
+    throw new UsageError("-c and -r exclude each other", "Use -c for the newest session of this folder, or -r with the id of a session.");
+  if (options.fork && !options.continue && options.resume === undefined)
+    throw new UsageError("--fork needs a session to copy", "Add -c, or -r with the id of a session.");
+  const session: SessionChoice = options.continue
+    ? { type: "newest" }
+    : options.resume !== undefined
+      ? { type: "named", id: options.resume }
+      : { type: "new" };
   const text = task.join(" ").trim();
   const agent: AgentOptions = {
     rules,
@@ -188,6 +233,10 @@ function amount(text: string, option: string): Usd {
 
 /** Commander's words without its prefix; `keelson sessions` alone shows that command's help. */
 function usageError(error: CommanderError, shown: string): UsageError {
-  if (error.code === "commander.help") return new UsageError("`sessions` needs an action: list, show, fork, rewind, rename, tag or delete", shown === "" ? "Try `keelson sessions --help`." : shown);
+  if (error.code === "commander.help")
+    return new UsageError(
+      "`sessions` needs an action: list, show, fork, rewind, rename, tag or delete",
+      shown === "" ? "Try `keelson sessions --help`." : shown,
+    );
   return new UsageError(error.message.replace(/^error: /, ""));
 }

@@ -9,6 +9,7 @@ const MAX_MS = 2 ** 31 - 1;
 export function parseDuration(text: string, option: string): number {
   const match = DURATION.exec(text.trim());
   const ms = match === null ? Number.NaN : Math.round(Number(match[1]) * (UNIT_MS[match[2] ?? "s"] ?? Number.NaN));
-  if (!(ms > 0) || ms > MAX_MS) throw new UsageError(`${option} ${JSON.stringify(text)} is no duration`, "Write seconds or a unit, up to 24 days: 90, 90s, 10m, 1.5h.");
+  if (!(ms > 0) || ms > MAX_MS)
+    throw new UsageError(`${option} ${JSON.stringify(text)} is no duration`, "Write seconds or a unit, up to 24 days: 90, 90s, 10m, 1.5h.");
   return ms;
 }

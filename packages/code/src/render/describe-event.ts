@@ -10,7 +10,9 @@ export function describeEvent(event: KnownAgentEvent, style: Style): string | un
     case "run-resume":
       return style.dim(`↻ going on after ${event.cause === "recovery" ? "an interruption" : `a ${event.cause}`}`);
     case "retry":
-      return style.yellow(`↻ ${printableLine(event.reason)}; trying again${event.delayMs > 0 ? ` in ${formatDuration(event.delayMs)}` : ""} (${event.attempt})`);
+      return style.yellow(
+        `↻ ${printableLine(event.reason)}; trying again${event.delayMs > 0 ? ` in ${formatDuration(event.delayMs)}` : ""} (${event.attempt})`,
+      );
     case "model-switch":
       return style.yellow(`⇄ ${printableLine(event.from)} → ${printableLine(event.to)}: ${printableLine(event.reason)}`);
     case "compaction":
@@ -58,10 +60,20 @@ function decisionWords(decision: Decision, style: Style): string {
   const by = decision.by === undefined ? "" : ` by ${printableLine(decision.by)}`;
   const reason = "reason" in decision && decision.reason !== undefined ? `: ${truncated(printableLine(decision.reason), 200)}` : "";
   const line = `${decision.type}${by}${reason}`;
-  return decision.type === "deny" || decision.type === "abort" || decision.type === "fail" ? style.red(`  ✗ ${line}`) : style.green(`  ✓ ${line}`);
+  return decision.type === "deny" || decision.type === "abort" || decision.type === "fail"
+    ? style.red(`  ✗ ${line}`)
+    : style.green(`  ✓ ${line}`);
 }
 
-function budgetWords({ used, max, limit }: { readonly used: number | string; readonly max: number | string; readonly limit: string }): string {
+function budgetWords({
+  used,
+  max,
+  limit,
+}: {
+  readonly used: number | string;
+  readonly max: number | string;
+  readonly limit: string;
+}): string {
   const unit = limit === "cost" ? "$" : "";
   return limit === "duration" ? `${formatDuration(Number(used))} of ${formatDuration(Number(max))}` : `${unit}${used} of ${unit}${max}`;
 }

@@ -1,7 +1,8 @@
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 // oxlint-disable-next-line no-control-regex -- printable ASCII is the common case
 const ASCII = /^[\u0020-\u007e]*$/;
-const WIDE = /^(?:\p{Emoji_Presentation}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|.*\ufe0f)/u;
+const WIDE =
+  /^(?:\p{Emoji_Presentation}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|.*\ufe0f)/u;
 const ZERO = /^[\p{Mn}\p{Me}\p{Cf}]/u;
 
 /** Columns that text takes in a terminal. Text without control characters only. */

@@ -4,7 +4,12 @@ import { displayWidth } from "./display-width.ts";
 import { createLiveScreen, wrapped } from "./live-screen.ts";
 
 /** A terminal that keeps its rows: it knows the few sequences that a live screen writes, and fails on others. */
-function createTerminal(columns: number): { readonly columns: number; write(text: string): void; readonly rows: () => string[]; readonly cursor: () => readonly [number, number] } {
+function createTerminal(columns: number): {
+  readonly columns: number;
+  write(text: string): void;
+  readonly rows: () => string[];
+  readonly cursor: () => readonly [number, number];
+} {
   const rows: string[] = [""];
   let row = 0;
   let column = 0;
@@ -73,7 +78,10 @@ describe("createLiveScreen", () => {
           screen.status("s");
           for (const part of parts) screen.text(part);
           screen.close();
-          return terminal.rows().filter((row) => row.trim() !== "").map((row) => row.trimEnd());
+          return terminal
+            .rows()
+            .filter((row) => row.trim() !== "")
+            .map((row) => row.trimEnd());
         };
         expect(show(chunks).join("").replaceAll(" ", "")).toBe(chunks.join("").replaceAll(/[ \n]/g, ""));
       }),
@@ -93,11 +101,15 @@ describe("createLiveScreen", () => {
 describe("wrapped", () => {
   it("breaks at spaces, loses nothing else, and keeps every row within the width", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "grapheme" }).filter((text) => !/[\n\r]/.test(text)), fc.integer({ min: 4, max: 30 }), (line, columns) => {
-        const rows = wrapped(line, columns);
-        expect(rows.join("").replaceAll(" ", "")).toBe(line.replaceAll(" ", ""));
-        for (const row of rows) expect(displayWidth(row)).toBeLessThanOrEqual(columns);
-      }),
+      fc.property(
+        fc.string({ unit: "grapheme" }).filter((text) => !/[\n\r]/.test(text)),
+        fc.integer({ min: 4, max: 30 }),
+        (line, columns) => {
+          const rows = wrapped(line, columns);
+          expect(rows.join("").replaceAll(" ", "")).toBe(line.replaceAll(" ", ""));
+          for (const row of rows) expect(displayWidth(row)).toBeLessThanOrEqual(columns);
+        },
+      ),
     );
   });
 });

@@ -53,7 +53,9 @@ export function createLiveScreen(terminal: Terminal): LiveScreen {
     const down = live.length > 0 ? `${live.join("\n")}\r` : "";
     const column = view && view.column > 0 ? `\u001b[${view.column}C` : "";
     // Without automatic wrap a line that is wider than it was measured cannot take two rows.
-    terminal.write(`${HIDE_CURSOR}\r${up}${ERASE_DOWN}${finished.map((line) => `${line}\n`).join("")}${SAVE_WRAP}${down}${RESTORE_WRAP}${column}${view || live.length === 0 ? SHOW_CURSOR : ""}`);
+    terminal.write(
+      `${HIDE_CURSOR}\r${up}${ERASE_DOWN}${finished.map((line) => `${line}\n`).join("")}${SAVE_WRAP}${down}${RESTORE_WRAP}${column}${view || live.length === 0 ? SHOW_CURSOR : ""}`,
+    );
     above = Math.max(0, live.length - 1);
     if (finished.length > 0) blank = finished.at(-1) === "";
   }

@@ -8,7 +8,13 @@ export function outputText(output: JsonValue): string {
 }
 
 function isContent(output: JsonValue): output is JsonValue & { readonly content: readonly Content[] } {
-  return typeof output === "object" && output !== null && !Array.isArray(output) && (output as { type?: unknown }).type === "content" && Array.isArray((output as { content?: unknown }).content);
+  return (
+    typeof output === "object" &&
+    output !== null &&
+    !Array.isArray(output) &&
+    (output as { type?: unknown }).type === "content" &&
+    Array.isArray((output as { content?: unknown }).content)
+  );
 }
 
 function partText(part: Content): string {

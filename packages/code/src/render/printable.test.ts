@@ -12,10 +12,13 @@ it("drops whole escape sequences and pictures what is left of control characters
 
 it("lets no control character through, whatever comes", () => {
   fc.assert(
-    fc.property(fc.array(fc.oneof(fc.string(), fc.constantFrom("\u001b", "\u001b]8;;", "\u009b", "\u0007", "\r", "\u001bP", "\u202e"))), (parts) => {
-      // oxlint-disable-next-line no-control-regex -- looking for exactly these
-      expect(printable(parts.join(""))).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
-      expect(printableLine(parts.join(""))).not.toMatch(/[\n\t]/);
-    }),
+    fc.property(
+      fc.array(fc.oneof(fc.string(), fc.constantFrom("\u001b", "\u001b]8;;", "\u009b", "\u0007", "\r", "\u001bP", "\u202e"))),
+      (parts) => {
+        // oxlint-disable-next-line no-control-regex -- looking for exactly these
+        expect(printable(parts.join(""))).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+        expect(printableLine(parts.join(""))).not.toMatch(/[\n\t]/);
+      },
+    ),
   );
 });

@@ -15,10 +15,20 @@ const GOOD: ReadonlySet<string> = new Set(["complete", "no-action", "handed-off"
 
 /** The last line of a run: how it ended and what it took. */
 export function runFooter(reason: RunReason, figures: RunFigures, style: Style): string {
-  const mark = GOOD.has(reason) ? style.green(`✔ ${reason}`) : reason.startsWith("awaiting-") ? style.yellow(`‖ ${reason}`) : style.red(`✗ ${reason}`);
+  const mark = GOOD.has(reason)
+    ? style.green(`✔ ${reason}`)
+    : reason.startsWith("awaiting-")
+      ? style.yellow(`‖ ${reason}`)
+      : style.red(`✗ ${reason}`);
   return `${mark} ${style.dim(`· ${figureWords(figures).join(" · ")}`)}`;
 }
 
 export function figureWords({ model, turns, usage, cost, durationMs }: RunFigures): string[] {
-  return [printableLine(model), `${turns} ${turns === 1 ? "turn" : "turns"}`, formatTokens(usage), formatCost(cost), formatDuration(durationMs)];
+  return [
+    printableLine(model),
+    `${turns} ${turns === 1 ? "turn" : "turns"}`,
+    formatTokens(usage),
+    formatCost(cost),
+    formatDuration(durationMs),
+  ];
 }

@@ -7,14 +7,19 @@ import { createStyle } from "./style.ts";
 const START = 1_700_000_000_000;
 
 /** Shows events on a screen without colours, 60 columns wide. Each durable event is a second later than the one before. */
-function shown(...events: readonly (DurableEvent | TransientEvent)[]): { readonly words: string; readonly notes: string; readonly all: string } {
+function shown(...events: readonly (DurableEvent | TransientEvent)[]): {
+  readonly words: string;
+  readonly notes: string;
+  readonly all: string;
+} {
   let words = "";
   let notes = "";
   let all = "";
   const out = { write: (text: string) => void ((words += text), (all += text)) };
   const err = { write: (text: string) => void ((notes += text), (all += text)) };
   const view = createRunView({ screen: createPlainScreen(out, err, 60), style: createStyle(false), now: () => START });
-  for (const [index, event] of events.entries()) view.show({ ...event, runId: "r1" as RunId, seq: index + 1, at: START + index * 1_000 } as AgentEvent);
+  for (const [index, event] of events.entries())
+    view.show({ ...event, runId: "r1" as RunId, seq: index + 1, at: START + index * 1_000 } as AgentEvent);
   return { words, notes, all };
 }
 
@@ -34,7 +39,14 @@ function call(name: string, input: JsonValue, output: JsonValue, { isError = fal
 
 describe("createRunView", () => {
   it("streams words to one stream and everything else to the other, with a footer", () => {
-    const { words, notes } = shown(start, { type: "turn-start", turn: 1, model: "test/model" }, delta("Hello "), delta("there."), answer("Hello there."), complete);
+    const { words, notes } = shown(
+      start,
+      { type: "turn-start", turn: 1, model: "test/model" },
+      delta("Hello "),
+      delta("there."),
+      answer("Hello there."),
+      complete,
+    );
     expect(words).toBe("Hello there.\n");
     expect(notes).toBe("\n✔ complete · test/model · 2 turns · 1.2k in, 80 out · $0.0123 · 5 s\n");
   });
@@ -45,31 +57,59 @@ describe("createRunView", () => {
   });
 
   it("shows an answer again whole after a retry or a gap", () => {
-    expect(shown(start, delta("Hel"), { type: "retry", attempt: 1, reason: "stream broke off", delayMs: 1_500 }, answer("Hello.")).all).toBe("Hel\n\n↻ stream broke off; trying again in 1.5 s (1)\n\nHello.\n");
+    expect(
+      shown(start, delta("Hel"), { type: "retry", attempt: 1, reason: "stream broke off", delayMs: 1_500 }, answer("Hello.")).all,
+    ).toBe("Hel\n\n↻ stream broke off; trying again in 1.5 s (1)\n\nHello.\n");
     expect(shown(start, delta("Hel"), { type: "gap", dropped: 3 }, answer("Hello.")).words).toBe("Hel\nHello.\n");
   });
 
   it("shows a command with its time and the folded end of its output", () => {
     const output = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`).join("\n");
     expect(shown(...call("bash", { command: "npm test" }, output, { durationMs: 1_240 })).notes).toBe(
-      ["● bash npm test  1.2 s", "  │ line 1", "  │ line 2", "  │ line 3", "  │ … 12 more lines", "  │ line 16", "  │ line 17", "  │ line 18", "  │ line 19", "  │ line 20", ""].join("\n"),
+      [
+        "● bash npm test  1.2 s",
+        "  │ line 1",
+        "  │ line 2",
+        "  │ line 3",
+        "  │ … 12 more lines",
+        "  │ line 16",
+        "  │ line 17",
+        "  │ line 18",
+        "  │ line 19",
+        "  │ line 20",
+        "",
+      ].join("\n"),
     );
   });
 
   it("shows an edit as a diff and a read as a count", () => {
-    expect(shown(...call("edit_file", { path: "src/a.js", old_string: "let a = 1;\nkeep();", new_string: "let a = 2;\nkeep();" }, "ok")).notes).toBe(
-      ["● edit_file src/a.js", "  │ - let a = 1;", "  │ + let a = 2;", "  │   keep();", ""].join("\n"),
-    );
+    expect(
+      shown(...call("edit_file", { path: "src/a.js", old_string: "let a = 1;\nkeep();", new_string: "let a = 2;\nkeep();" }, "ok")).notes,
+    ).toBe(["● edit_file src/a.js", "  │ - let a = 1;", "  │ + let a = 2;", "  │   keep();", ""].join("\n"));
     expect(shown(...call("read_file", { path: "src/a.js" }, "1\n2\n3\n")).notes).toBe("● read_file src/a.js  3 lines\n");
   });
 
   it("marks a failed call and keeps the end of its message", () => {
-    expect(shown(...call("read_file", { path: "nope" }, "no such file: nope", { isError: true })).notes).toBe("✗ read_file nope\n  │ no such file: nope\n");
+    expect(shown(...call("read_file", { path: "nope" }, "no such file: nope", { isError: true })).notes).toBe(
+      "✗ read_file nope\n  │ no such file: nope\n",
+    );
   });
 
   it("shows a question with what it would do, and the decision", () => {
     const { notes } = shown(
-      { type: "approval-request", question: "approval", callId: "c_1" as CallId, token: "t", nonce: "n", operation: "edit_file", description: "", risk: "low", input: { path: "a", old_string: "x", new_string: "y" }, reason: "edits ask", expiresAt: START },
+      {
+        type: "approval-request",
+        question: "approval",
+        callId: "c_1" as CallId,
+        token: "t",
+        nonce: "n",
+        operation: "edit_file",
+        description: "",
+        risk: "low",
+        input: { path: "a", old_string: "x", new_string: "y" },
+        reason: "edits ask",
+        expiresAt: START,
+      },
       { type: "approval-decision", callId: "c_1" as CallId, nonce: "n", decision: { type: "deny", reason: "not now", by: "ada" } },
     );
     expect(notes).toBe("? edit_file a  low risk: edits ask\n  │ - x\n  │ + y\n  ✗ deny by ada: not now\n");
@@ -77,7 +117,10 @@ describe("createRunView", () => {
 
   it("obeys nothing that a model or a tool writes", () => {
     const evil = "\u001b]0;title\u0007\u001b[2J\u009b31m\u202eback\r\u0008";
-    const { all } = shown(start, delta(evil), answer(evil), ...call(`n${evil}`, { command: `c${evil}` }, evil), { type: "error", failure: { kind: "other", message: evil } });
+    const { all } = shown(start, delta(evil), answer(evil), ...call(`n${evil}`, { command: `c${evil}` }, evil), {
+      type: "error",
+      failure: { kind: "other", message: evil },
+    });
     // oxlint-disable-next-line no-control-regex -- looking for exactly these
     expect(all.replace(/\n/g, "")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
     expect(all).toContain("<U+202E>back");
@@ -88,10 +131,14 @@ describe("createRunView", () => {
   });
 
   it("ends with the failure of a run", () => {
-    expect(shown(start, { type: "error", failure: { kind: "model", message: "wrong key\nset ANTHROPIC_API_KEY" } }).notes).toBe("✗ model: wrong key\n  set ANTHROPIC_API_KEY\n");
+    expect(shown(start, { type: "error", failure: { kind: "model", message: "wrong key\nset ANTHROPIC_API_KEY" } }).notes).toBe(
+      "✗ model: wrong key\n  set ANTHROPIC_API_KEY\n",
+    );
   });
 
   it("says what a suspended run waits for", () => {
-    expect(shown(start, { type: "usage", usage, cost: null, model: "m" }, { type: "run-suspend", reason: "awaiting-approval", waits: [] }).notes).toBe("‖ awaiting-approval · test/model · 0 turns · 1.2k in, 80 out · cost unknown · 2 s\n");
+    expect(
+      shown(start, { type: "usage", usage, cost: null, model: "m" }, { type: "run-suspend", reason: "awaiting-approval", waits: [] }).notes,
+    ).toBe("‖ awaiting-approval · test/model · 0 turns · 1.2k in, 80 out · cost unknown · 2 s\n");
   });
 });

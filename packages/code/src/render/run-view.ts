@@ -1,7 +1,18 @@
-import { addUsage, addUsd, type AgentEvent, type CallSummary, type KnownAgentEvent, type RunReason, UNKNOWN_USAGE, type Usage, type Usd, ZERO_USD } from "@keelson/protocol";
+import {
+  addUsage,
+  addUsd,
+  type AgentEvent,
+  type CallSummary,
+  type KnownAgentEvent,
+  type RunReason,
+  UNKNOWN_USAGE,
+  type Usage,
+  type Usd,
+  ZERO_USD,
+} from "@keelson/protocol";
 import { describeEvent, failureLines, textOfMessage } from "./describe-event.ts";
 import { truncated } from "./display-width.ts";
-import { formatCount, formatDuration } from "./figures.ts";
+import { formatDuration } from "./figures.ts";
 import { foldLines } from "./fold-lines.ts";
 import { printable, printableLine } from "./printable.ts";
 import { figureWords, runFooter } from "./run-footer.ts";
@@ -82,11 +93,21 @@ export function createRunView({ screen, style, now, model: firstModel = "" }: Ru
   }
 
   function showThinking(): void {
-    if (thinking.trim() !== "") block(foldLines(thinking.trim(), { maxLines: 4, tail: 4, columns: screen.columns - 4 }).map((line) => style.dim(`∴ ${style.italic(line)}`)), true);
+    if (thinking.trim() !== "")
+      block(
+        foldLines(thinking.trim(), { maxLines: 4, tail: 4, columns: screen.columns - 4 }).map((line) =>
+          style.dim(`∴ ${style.italic(line)}`),
+        ),
+        true,
+      );
     thinking = "";
   }
 
-  function finish(reason: RunReason, at: number, totals: { readonly usage: Usage; readonly cost: Usd | null; readonly turns: number }): void {
+  function finish(
+    reason: RunReason,
+    at: number,
+    totals: { readonly usage: Usage; readonly cost: Usd | null; readonly turns: number },
+  ): void {
     ended = true;
     screen.status(undefined);
     block([runFooter(reason, { model, ...totals, durationMs: at - (startedAt ?? at) }, style)], true);
@@ -94,7 +115,13 @@ export function createRunView({ screen, style, now, model: firstModel = "" }: Ru
 
   function showChild(event: KnownAgentEvent): void {
     if (event.type === "tool-calls-start") for (const call of event.calls) calls.set(call.callId, call);
-    if (event.type === "tool-result") block(toolResultLines({ ...event, call: calls.get(event.callId) ?? event }, { style, columns: screen.columns - 2 }).map((line) => `  ${line}`), false);
+    if (event.type === "tool-result")
+      block(
+        toolResultLines({ ...event, call: calls.get(event.callId) ?? event }, { style, columns: screen.columns - 2 }).map(
+          (line) => `  ${line}`,
+        ),
+        false,
+      );
   }
 
   function showOwn(event: KnownAgentEvent): void {
@@ -141,7 +168,11 @@ export function createRunView({ screen, style, now, model: firstModel = "" }: Ru
         break;
       case "tool-calls-start":
         for (const call of event.calls) calls.set(call.callId, call);
-        begin(event.calls.length === 1 ? callTitle(event.calls[0] ?? { name: "" }, { style: PLAIN, columns: 60 }) : `${event.calls.length} calls`);
+        begin(
+          event.calls.length === 1
+            ? callTitle(event.calls[0] ?? { name: "" }, { style: PLAIN, columns: 60 })
+            : `${event.calls.length} calls`,
+        );
         break;
       case "tool-progress":
         begin(truncated(`${calls.get(event.callId)?.name ?? "tool"}: ${printableLine(lastLine(event.message))}`, 60));
@@ -153,7 +184,13 @@ export function createRunView({ screen, style, now, model: firstModel = "" }: Ru
       case "approval-request": {
         const call = { name: event.operation, input: event.input };
         const view = { style, columns: screen.columns };
-        block([`${style.yellow("?")} ${callTitle(call, view)}  ${style.dim(`${event.risk} risk: ${printableLine(event.reason)}`)}`, ...callPreview(call, view)], true);
+        block(
+          [
+            `${style.yellow("?")} ${callTitle(call, view)}  ${style.dim(`${event.risk} risk: ${printableLine(event.reason)}`)}`,
+            ...callPreview(call, view),
+          ],
+          true,
+        );
         begin("waiting for an answer");
         break;
       }

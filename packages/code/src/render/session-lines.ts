@@ -12,14 +12,31 @@ export interface ListedSession extends SessionMetadata {
 }
 
 /** Two lines: id and name, then when, where and how much. */
-export function sessionLines({ id, name, tags, folder, updatedAt, turnCount, totalTokens, cost }: ListedSession, { style, columns, now }: { readonly style: Style; readonly columns: number; readonly now: number }): string[] {
-  const title = [name === undefined ? "" : printableLine(name), tags.map((tag) => `#${printableLine(tag)}`).join(" ")].filter((part) => part !== "").join("  ");
-  const facts = [`${formatDuration(Math.max(0, now - updatedAt))} ago`, `${turnCount} ${turnCount === 1 ? "turn" : "turns"}`, `${formatCount(totalTokens)} tokens`, formatCost(cost), ...(folder === undefined ? [] : [printableLine(folder)])];
-  return [`${style.bold(id)}${title === "" ? "" : `  ${truncated(title, Math.max(10, columns - id.length - 4))}`}`, style.dim(truncated(`  ${facts.join(" · ")}`, columns))];
+export function sessionLines(
+  { id, name, tags, folder, updatedAt, turnCount, totalTokens, cost }: ListedSession,
+  { style, columns, now }: { readonly style: Style; readonly columns: number; readonly now: number },
+): string[] {
+  const title = [name === undefined ? "" : printableLine(name), tags.map((tag) => `#${printableLine(tag)}`).join(" ")]
+    .filter((part) => part !== "")
+    .join("  ");
+  const facts = [
+    `${formatDuration(Math.max(0, now - updatedAt))} ago`,
+    `${turnCount} ${turnCount === 1 ? "turn" : "turns"}`,
+    `${formatCount(totalTokens)} tokens`,
+    formatCost(cost),
+    ...(folder === undefined ? [] : [printableLine(folder)]),
+  ];
+  return [
+    `${style.bold(id)}${title === "" ? "" : `  ${truncated(title, Math.max(10, columns - id.length - 4))}`}`,
+    style.dim(truncated(`  ${facts.join(" · ")}`, columns)),
+  ];
 }
 
 /** A conversation for reading: whole texts, calls by their titles, results folded. */
-export function transcriptLines(messages: readonly Message[], { style, columns }: { readonly style: Style; readonly columns: number }): string[] {
+export function transcriptLines(
+  messages: readonly Message[],
+  { style, columns }: { readonly style: Style; readonly columns: number },
+): string[] {
   return messages.flatMap(({ role, content }) => content.flatMap((part) => partLines(role, part, style, columns)));
 }
 
@@ -34,7 +51,12 @@ function partLines(role: Message["role"], part: Content, style: Style, columns: 
     case "tool-call":
       return [`● ${callTitle(part, { style, columns: columns - 4 })}`];
     case "tool-result":
-      return [...foldLines(outputText(part.output), { maxLines: 4, tail: 2, columns: columns - 6 }).map((line) => (part.isError ? style.red(`  │ ${line}`) : style.dim(`  │ ${line}`))), ""];
+      return [
+        ...foldLines(outputText(part.output), { maxLines: 4, tail: 2, columns: columns - 6 }).map((line) =>
+          part.isError ? style.red(`  │ ${line}`) : style.dim(`  │ ${line}`),
+        ),
+        "",
+      ];
     default:
       return [];
   }

@@ -20,7 +20,8 @@ export interface Style {
 
 export function createStyle(colors: boolean): Style {
   // Empty text stays empty, so that nobody has to guard against a lone pair of escape sequences.
-  const paint = (format: Format): Paint => (colors ? (text) => (text === "" ? "" : styleText(format, text, { validateStream: false })) : (text) => text);
+  const paint = (format: Format): Paint =>
+    colors ? (text) => (text === "" ? "" : styleText(format, text, { validateStream: false })) : (text) => text;
   return {
     colors,
     bold: paint("bold"),

@@ -30,7 +30,10 @@ export function toolResultLines({ call, output, isError, durationMs }: ToolResul
   const body = isError ? failureBody(text, options) : successBody(call, text, options);
   const facts = [durationMs >= WORTH_TELLING_MS ? formatDuration(durationMs) : "", body.fact].filter((fact) => fact !== "").join(", ");
   const mark = isError ? style.red("✗") : style.green("●");
-  return [`${mark} ${callTitle(call, { style, columns: columns - facts.length - 6 })}${facts === "" ? "" : `  ${style.dim(facts)}`}`, ...body.lines.map((line) => `${style.dim(BAR)}${line}`)];
+  return [
+    `${mark} ${callTitle(call, { style, columns: columns - facts.length - 6 })}${facts === "" ? "" : `  ${style.dim(facts)}`}`,
+    ...body.lines.map((line) => `${style.dim(BAR)}${line}`),
+  ];
 }
 
 /** A tool's name and its telling argument. */
@@ -44,7 +47,8 @@ export function callTitle({ name, input }: Pick<CallSummary, "name" | "input">, 
 export function callPreview({ name, input }: Pick<CallSummary, "name" | "input">, { style, columns }: ToolViewOptions): string[] {
   const fields = fieldsOf(input);
   const change = changeOf(fields);
-  if (change !== undefined) return diffLines(change.before, change.after, { style, columns: columns - BAR.length }).map((line) => `${style.dim(BAR)}${line}`);
+  if (change !== undefined)
+    return diffLines(change.before, change.after, { style, columns: columns - BAR.length }).map((line) => `${style.dim(BAR)}${line}`);
   const command = fields["command"];
   const text = typeof command === "string" ? command : input === undefined ? "" : JSON.stringify(input, null, 2);
   const shown = text.includes("\n") || shortArguments(input, columns - name.length - 10) !== text;
@@ -64,7 +68,8 @@ function successBody({ name, input }: Pick<CallSummary, "name" | "input">, text:
   const width = columns - BAR.length;
   const change = changeOf(fieldsOf(input));
   if (change !== undefined) return { lines: diffLines(change.before, change.after, { style, columns: width, maxLines: 24 }), fact: "" };
-  const fold = (maxLines: number, tail: number): readonly string[] => (text.trim() === "" ? [] : foldLines(text, { maxLines, tail, columns: width }).map(style.dim));
+  const fold = (maxLines: number, tail: number): readonly string[] =>
+    text.trim() === "" ? [] : foldLines(text, { maxLines, tail, columns: width }).map(style.dim);
   switch (name) {
     case "read_file":
       return { lines: [], fact: countOf(text, "line") };
@@ -78,14 +83,18 @@ function successBody({ name, input }: Pick<CallSummary, "name" | "input">, text:
 }
 
 /** The texts before and after, of a call that edits or writes a file. */
-function changeOf(fields: { readonly [name: string]: JsonValue | undefined }): { readonly before: string; readonly after: string } | undefined {
+function changeOf(fields: {
+  readonly [name: string]: JsonValue | undefined;
+}): { readonly before: string; readonly after: string } | undefined {
   const { old_string: before, new_string: after, content } = fields;
   if (typeof before === "string" && typeof after === "string") return { before, after };
   return typeof fields["path"] === "string" && typeof content === "string" ? { before: "", after: content } : undefined;
 }
 
 function fieldsOf(input: JsonValue | undefined): { readonly [name: string]: JsonValue | undefined } {
-  return typeof input === "object" && input !== null && !Array.isArray(input) ? (input as { readonly [name: string]: JsonValue | undefined }) : {};
+  return typeof input === "object" && input !== null && !Array.isArray(input)
+    ? (input as { readonly [name: string]: JsonValue | undefined })
+    : {};
 }
 
 function countOf(text: string, noun: string): string {
