@@ -1,4 +1,5 @@
-import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { closeSync, constants, copyFileSync, linkSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type Durability, LogError } from "@keelson/protocol";
@@ -11,6 +12,9 @@ export const BUSY_TIMEOUT_MS = 10_000;
 /** SQLite's own wait blocks the event loop; what lasts longer is waited for with timers. */
 const BLOCKING_WAIT_MS = 50;
 const RETRY_DELAY_MS = 5;
+
+/** A database has at least one page, and a page at least so many bytes (https://www.sqlite.org/fileformat2.html#pages). */
+const SMALLEST_PAGE = 512;
 
 /**
  * One connection to a database file, shared by all stores of this process that use the file. Writes take effect in the
@@ -61,21 +65,41 @@ export function openSqliteDatabase(path: string): SqliteDatabase {
 function identify(file: string): string {
   let info = statSync(file, { throwIfNoEntry: false });
   if (info === undefined) {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    try {
-      closeSync(openSync(file, "wx", 0o600));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    }
+    create(file);
     info = statSync(file);
   }
   // An existing file is never opened here: closing it would drop the locks that SQLite holds on it in this process.
   if (!info.isFile()) throw new LogError({ kind: "invalid-input", message: `${file} is not a file. Give the path of a database file.` });
-  if (info.size === 0 && (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
-    // SQLite would take the file for new and delete the write-ahead log with what was committed.
-    throw damaged(file, "it is empty, though its write-ahead log is not");
-  }
+  // SQLite would take such a file for new, and delete the write-ahead log with what was committed. Ours are never so short.
+  if (info.size < SMALLEST_PAGE) throw damaged(file, info.size === 0 ? "it is empty (if no session was ever kept in it, just remove it)" : `it has only ${info.size} bytes`);
   return `${info.dev}:${info.ino}`;
+}
+
+/** The file appears at its path with its schema or not at all, whoever is killed or creates it at the same time. */
+function create(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${process.pid}-${randomUUID()}.new`;
+  closeSync(openSync(draft, "wx", 0o600));
+  try {
+    connect(draft).close();
+    putInPlace(draft, file);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function putInPlace(draft: string, file: string): void {
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
+    // A file system without hard links.
+    try {
+      copyFileSync(draft, file, constants.COPYFILE_EXCL);
+    } catch (copyError) {
+      if ((copyError as NodeJS.ErrnoException).code !== "EEXIST") throw copyError;
+    }
+  }
 }
 
 function connect(file: string): DatabaseSync {

@@ -41,13 +41,18 @@ export function createSqliteRecordSource(of: {
         const page: LogRecord[] = [];
         let text = 0;
         let id: number | undefined;
-        for (const row of database.prepare(PAGE).iterate(log, after) as unknown as Iterable<PageRow>) {
-          id = row.id;
-          if (seenId !== undefined && seenId !== id) break;
-          if (row.seq === null) break;
-          page.push(decode(row, after + page.length + 1));
-          text += row.data.length;
-          if (text >= TEXT_PER_PAGE) break;
+        try {
+          for (const row of database.prepare(PAGE).iterate(log, after) as unknown as Iterable<PageRow>) {
+            id = row.id;
+            if (seenId !== undefined && seenId !== id) break;
+            if (row.seq === null) break;
+            page.push(decode(row, after + page.length + 1));
+            text += row.data.length;
+            if (text >= TEXT_PER_PAGE) break;
+          }
+        } catch (error) {
+          // What stands before the damage is given first; the next page begins with it.
+          if (page.length === 0) throw error;
         }
         if (seenId !== undefined && seenId !== id) throw deletedLog(log);
         seenId = id;

@@ -1,0 +1,12 @@
+// Prints the key of each record as it comes, until its input ends.
+import { writeSync } from "node:fs";
+import type { LogId } from "@keelson/protocol";
+import { createSqliteEventLog } from "../../src/state/index.ts";
+
+const [path = ""] = process.argv.slice(2);
+const stop = new AbortController();
+process.stdin.on("end", () => stop.abort()).resume();
+await using log = createSqliteEventLog(path);
+writeSync(1, "ready\n");
+for await (const { key } of log.read("session/a/inbox" as LogId, { follow: true, signal: stop.signal })) writeSync(1, `${key}\n`);
+writeSync(1, "end\n");
