@@ -4,6 +4,13 @@ import { main } from "./main.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string };
 
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    // Nobody reads any more (`keelson | head`): not worth a stack.
+    if (error.code !== "EPIPE") throw error;
+  });
+}
+
 process.exitCode = await main(process.argv.slice(2), {
   environment: process.env,
   cwd: process.cwd(),

@@ -20,14 +20,15 @@ export interface InterruptOptions {
 /** Counts interrupts from wherever they come: the first stops gracefully, the second aborts, the third ends the process. */
 export function createInterrupt(run: Stoppable, { note, giveUp }: Omit<InterruptOptions, "signals">): () => void {
   let count = 0;
+  const attempt = (accepted: unknown): void => reportRejection(accepted, note);
   return () => {
     count += 1;
     if (count === 1) {
       note("stopping after this step; Ctrl-C again aborts it");
-      run.stop();
+      attempt(run.stop());
     } else if (count === 2) {
       note("aborting");
-      run.abort("interrupted twice");
+      attempt(run.abort("interrupted twice"));
     } else {
       giveUp();
     }
@@ -39,7 +40,7 @@ export function handleInterrupts(run: Stoppable, { signals, ...options }: Interr
   const onInterrupt = createInterrupt(run, options);
   const onTerminate = (): void => {
     options.note("aborting: the process was asked to end");
-    run.abort("terminated");
+    reportRejection(run.abort("terminated"), options.note);
   };
   signals.on("SIGINT", onInterrupt);
   signals.on("SIGTERM", onTerminate);
@@ -49,4 +50,8 @@ export function handleInterrupts(run: Stoppable, { signals, ...options }: Interr
       signals.off("SIGTERM", onTerminate);
     },
   };
+}
+
+function reportRejection(accepted: unknown, note: (text: string) => void): void {
+  Promise.resolve(accepted).catch((error: unknown) => note(`that failed: ${error instanceof Error ? error.message : String(error)}`));
 }

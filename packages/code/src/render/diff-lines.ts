@@ -11,17 +11,32 @@ export interface DiffOptions {
 }
 
 /** What changed between two texts, as coloured lines with `-` and `+`; hunks are told apart by a line of dots. */
-export function diffLines(before: string, after: string, { style, columns, context = 1, maxLines = 60 }: DiffOptions): string[] {
+export function diffLines(before: string, after: string, { context = 1, ...options }: DiffOptions): string[] {
   const { hunks } = structuredPatch("", "", before, after, "", "", { context });
-  const all: string[] = [];
-  for (const [index, hunk] of hunks.entries()) {
-    if (index > 0) all.push(style.dim("  ⋮"));
-    for (const line of hunk.lines) {
-      const sign = line.charAt(0);
-      if (sign === "\\") continue;
-      const text = truncated(`${sign} ${printable(line.slice(1)).replace(/\t/g, "  ")}`, columns);
-      all.push(sign === "+" ? style.green(text) : sign === "-" ? style.red(text) : style.dim(text));
-    }
-  }
-  return all.length <= maxLines + 1 ? all : [...all.slice(0, maxLines), style.dim(`… ${all.length - maxLines} more lines`)];
+  return paintedLines(
+    hunks.flatMap(({ lines }, index) => (index > 0 ? [HUNK, ...lines] : lines)),
+    options,
+  );
+}
+
+/** The lines of a unified diff without file names, coloured. */
+export function patchLines(patch: string, options: DiffOptions): string[] {
+  const lines = patch.trimEnd().split("\n");
+  return paintedLines(
+    lines.flatMap((line, index) => (!line.startsWith("@@ ") ? [line] : index > 0 ? [HUNK] : [])),
+    options,
+  );
+}
+
+const HUNK = "@";
+
+function paintedLines(lines: readonly string[], { style, columns, maxLines = 60 }: DiffOptions): string[] {
+  const painted = lines.flatMap((line) => {
+    const sign = line.charAt(0);
+    if (sign === "\\") return [];
+    if (sign === HUNK) return [style.dim("  ⋮")];
+    const text = truncated(`${sign} ${printable(line.slice(1)).replace(/\t/g, "  ")}`, columns);
+    return [sign === "+" ? style.green(text) : sign === "-" ? style.red(text) : style.dim(text)];
+  });
+  return painted.length <= maxLines + 1 ? painted : [...painted.slice(0, maxLines), style.dim(`… ${painted.length - maxLines} more lines`)];
 }

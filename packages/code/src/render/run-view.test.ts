@@ -89,6 +89,13 @@ describe("createRunView", () => {
     expect(shown(...call("read_file", { path: "src/a.js" }, "1\n2\n3\n")).notes).toBe("● read_file src/a.js  3 lines\n");
   });
 
+  it("prefers the diff that the tool made, which knows the lines around", () => {
+    const output = "Edited src/a.js: 1 replacement.\n@@ -1,3 +1,3 @@\n before\n-let a = 1;\n+let a = 2;\n@@ -9,1 +9,1 @@\n-x\n+y";
+    expect(shown(...call("edit_file", { path: "src/a.js", old_string: "1", new_string: "2" }, output)).notes).toBe(
+      ["● edit_file src/a.js", "  │   before", "  │ - let a = 1;", "  │ + let a = 2;", "  │   ⋮", "  │ - x", "  │ + y", ""].join("\n"),
+    );
+  });
+
   it("marks a failed call and keeps the end of its message", () => {
     expect(shown(...call("read_file", { path: "nope" }, "no such file: nope", { isError: true })).notes).toBe(
       "✗ read_file nope\n  │ no such file: nope\n",

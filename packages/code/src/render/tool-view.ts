@@ -1,5 +1,5 @@
 import type { CallSummary, JsonValue } from "@keelson/protocol";
-import { diffLines } from "./diff-lines.ts";
+import { diffLines, patchLines } from "./diff-lines.ts";
 import { formatCount, formatDuration } from "./figures.ts";
 import { foldLines } from "./fold-lines.ts";
 import { outputText } from "./output-text.ts";
@@ -22,6 +22,7 @@ export interface ToolViewOptions {
 const BAR = "  │ ";
 // Instant results say nothing by their time.
 const WORTH_TELLING_MS = 100;
+const MAX_DIFF_LINES = 24;
 
 /** A finished call: what was called with what, how long it took, and what matters of its result. */
 export function toolResultLines({ call, output, isError, durationMs }: ToolResultView, options: ToolViewOptions): string[] {
@@ -67,7 +68,10 @@ function failureBody(text: string, { style, columns }: ToolViewOptions): Body {
 function successBody({ name, input }: Pick<CallSummary, "name" | "input">, text: string, { style, columns }: ToolViewOptions): Body {
   const width = columns - BAR.length;
   const change = changeOf(fieldsOf(input));
-  if (change !== undefined) return { lines: diffLines(change.before, change.after, { style, columns: width, maxLines: 24 }), fact: "" };
+  // The tool's own diff knows the lines around the change.
+  const diff = change && text.indexOf("\n@@ -");
+  if (diff !== undefined && diff >= 0) return { lines: patchLines(text.slice(diff + 1), { style, columns: width, maxLines: MAX_DIFF_LINES }), fact: "" };
+  if (change !== undefined) return { lines: diffLines(change.before, change.after, { style, columns: width, maxLines: MAX_DIFF_LINES }), fact: "" };
   const fold = (maxLines: number, tail: number): readonly string[] =>
     text.trim() === "" ? [] : foldLines(text, { maxLines, tail, columns: width }).map(style.dim);
   switch (name) {
