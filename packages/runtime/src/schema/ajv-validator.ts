@@ -22,13 +22,11 @@ async function compile(schema: object): Promise<ValidateFunction> {
   if (known !== undefined) return known;
   instance ??= loadAjv();
   const ajv = await instance;
-  if (compiled.size >= MAX_COMPILED) {
-    compiled.clear();
-    ajv.removeSchema();
-  }
+  if (compiled.size >= MAX_COMPILED) compiled.clear();
   // A draft-7 `$schema` must not make it look for a meta-schema that is not there.
   const { $schema: _, ...rest } = schema as { readonly $schema?: unknown };
   const validate = ajv.compile(rest);
+  ajv.removeSchema(); // what it compiled goes on working; another tool may use the same $id
   compiled.set(text, validate);
   return validate;
 }
@@ -41,7 +39,6 @@ async function loadAjv(): Promise<Ajv2020> {
     validateFormats: false, // annotations as well
     ownProperties: true, // "toString" is not there because every object inherits it
     verbose: true, // errors carry the schema and the data that messages name
-    addUsedSchema: false, // two tools may use one $id
     logger: false,
   });
 }

@@ -8,8 +8,14 @@ type Numbers = { readonly [keyword: string]: number | undefined };
 
 /** More would not help whoever has to send a better value. */
 const MAX_ISSUES = 20;
-/** A reference that leads to itself without going into the value would never end. */
-const MAX_REFERENCES = 100;
+/** Definitions that refer to each other several times double the work at each level: a schema from outside could take for ever. */
+const MAX_STEPS = 1_000_000;
+
+/** The references that led to a place without going deeper into the value. */
+interface References {
+  readonly reference: string;
+  readonly outer: References | undefined;
+}
 
 const patterns = new Map<string, RegExp>();
 const MAX_PATTERNS = 1_000;
@@ -20,19 +26,21 @@ const MAX_PATTERNS = 1_000;
  */
 export function checkJson(root: unknown, value: unknown): readonly SchemaIssue[] {
   const issues: SchemaIssue[] = [];
-  check(root, value, [], issues, 0);
-  return issues;
+  let steps = 0;
+  check(root, value, [], issues, undefined);
+  return steps <= MAX_STEPS ? issues : [{ path: [], message: "could not be checked: its schema takes too many steps for this value" }];
 
-  function check(schema: unknown, value: unknown, path: readonly (string | number)[], into: SchemaIssue[], references: number): void {
-    if (schema === true || into.length >= MAX_ISSUES) return;
+  function check(schema: unknown, value: unknown, path: readonly (string | number)[], into: SchemaIssue[], references: References | undefined): void {
+    if (schema === true || into.length >= MAX_ISSUES || ++steps > MAX_STEPS) return;
     if (schema === false) {
       into.push({ path, message: "is not allowed here" });
       return;
     }
     const keywords = schema as Keywords;
-    if (typeof keywords["$ref"] === "string") {
-      if (references >= MAX_REFERENCES) into.push({ path, message: `the schema's reference ${JSON.stringify(keywords["$ref"])} leads to itself` });
-      else check(resolveLocalReference(root, keywords["$ref"]), value, path, into, references + 1);
+    const reference = keywords["$ref"] as string | undefined;
+    if (reference !== undefined) {
+      if (isActive(reference, references)) into.push({ path, message: `the schema's reference ${JSON.stringify(reference)} leads to itself` });
+      else check(resolveLocalReference(root, reference), value, path, into, { reference, outer: references });
     }
     if (!checkType(keywords, value, path, into)) return;
     checkAllowedValues(keywords, value, path, into);
@@ -43,7 +51,7 @@ export function checkJson(root: unknown, value: unknown): readonly SchemaIssue[]
     else if (typeof value === "object" && value !== null) checkObject(keywords, value as Keywords, path, into);
   }
 
-  function checkCombinations(schema: Keywords, value: unknown, path: readonly (string | number)[], into: SchemaIssue[], references: number): void {
+  function checkCombinations(schema: Keywords, value: unknown, path: readonly (string | number)[], into: SchemaIssue[], references: References | undefined): void {
     for (const branch of (schema["allOf"] as readonly unknown[] | undefined) ?? []) check(branch, value, path, into, references);
     const anyOf = schema["anyOf"] as readonly unknown[] | undefined;
     if (anyOf !== undefined) {
@@ -61,7 +69,7 @@ export function checkJson(root: unknown, value: unknown): readonly SchemaIssue[]
   }
 
   /** The issues of each branch that does not match. */
-  function attempts(branches: readonly unknown[], value: unknown, path: readonly (string | number)[], references: number): (readonly SchemaIssue[])[] {
+  function attempts(branches: readonly unknown[], value: unknown, path: readonly (string | number)[], references: References | undefined): (readonly SchemaIssue[])[] {
     const failed: SchemaIssue[][] = [];
     for (const branch of branches) {
       const found: SchemaIssue[] = [];
@@ -82,8 +90,8 @@ export function checkJson(root: unknown, value: unknown): readonly SchemaIssue[]
     const rest = tuple ? schema["additionalItems"] : schema["items"];
     for (const [index, item] of value.entries()) {
       if (into.length >= MAX_ISSUES) return;
-      if (index < prefix.length) check(prefix[index], item, [...path, index], into, 0);
-      else if (rest !== undefined) check(rest, item, [...path, index], into, 0);
+      if (index < prefix.length) check(prefix[index], item, [...path, index], into, undefined);
+      else if (rest !== undefined) check(rest, item, [...path, index], into, undefined);
     }
   }
 
@@ -102,22 +110,27 @@ export function checkJson(root: unknown, value: unknown): readonly SchemaIssue[]
       if (into.length >= MAX_ISSUES) return;
       const place = [...path, key];
       let known = false;
-      if (schema["propertyNames"] !== undefined) check(schema["propertyNames"], key, place, into, 0);
+      if (schema["propertyNames"] !== undefined) check(schema["propertyNames"], key, place, into, undefined);
       if (Object.hasOwn(properties, key)) {
         known = true;
-        check(properties[key], value[key], place, into, 0);
+        check(properties[key], value[key], place, into, undefined);
       }
       for (const [pattern, subschema] of patternProperties) {
         if (!patternOf(pattern).test(key)) continue;
         known = true;
-        check(subschema, value[key], place, into, 0);
+        check(subschema, value[key], place, into, undefined);
       }
       const rest = schema["additionalProperties"];
       if (known || rest === undefined) continue;
       if (rest === false) into.push({ path: place, message: unknownProperty(Object.keys(properties)) });
-      else check(rest, value[key], place, into, 0);
+      else check(rest, value[key], place, into, undefined);
     }
   }
+}
+
+function isActive(reference: string, references: References | undefined): boolean {
+  for (let at = references; at !== undefined; at = at.outer) if (at.reference === reference) return true;
+  return false;
 }
 
 /** @returns whether the other words of the schema are worth a look */
