@@ -1,0 +1,136 @@
+import type { Executor, ExecuteResponse, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
+import { createOutputWindow, type OutputWindow } from "keelson/environment";
+import { defineTool } from "keelson/tools";
+import { createTerminalText, type TerminalText } from "./terminal-text.ts";
+import { integer, optional, text, toolInput } from "./tool-input.ts";
+import { toolFailure } from "./workspace-files.ts";
+
+export interface BashInput {
+  readonly command: string;
+  readonly timeout_seconds?: number;
+}
+export interface BashOperations {
+  readonly exec: Executor;
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 60;
+const MAX_TIMEOUT_SECONDS = 300;
+const HEAD_BYTES = 32 * 1024;
+const TAIL_BYTES = 12 * 1024;
+// A person follows this; more would only cost.
+const PROGRESS_INTERVAL_MS = 100;
+const PROGRESS_CHARACTERS = 2000;
+// The command's own timeout comes first, with what was printed; this is for an executor that hangs.
+const EXECUTOR_SLACK_MS = 30_000;
+// Nobody is there to page through output, to type a password, or to see colours.
+const ENVIRONMENT = { TERM: "dumb", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", DEBIAN_FRONTEND: "noninteractive" };
+
+/** Runs a command line in the working directory. */
+export function createBashTool({ exec }: BashOperations): Tool<BashInput> {
+  return defineTool<BashInput>({
+    name: "bash",
+    description: `Run a shell command in the project's root and get its output, its exit code and how long it took. Every command starts anew: cd and variables do not last. There is no terminal and no input, so use flags such as --yes. It is ended with all it started when it is done or after timeout_seconds, so nothing keeps running in the background. Long output loses its middle.`,
+    effect: "write",
+    risk: "high",
+    timeoutMs: MAX_TIMEOUT_SECONDS * 1000 + EXECUTOR_SLACK_MS,
+    maxOutputBytes: 2 * (HEAD_BYTES + TAIL_BYTES) + 4096,
+    aliases: ["run", "run_command", "run_server", "run_shell", "run_app", "execute", "shell", "terminal"],
+    input: toolInput({
+      command: text("The command line, for bash."),
+      timeout_seconds: optional(integer(`After how long it is killed. Default ${DEFAULT_TIMEOUT_SECONDS}, at most ${MAX_TIMEOUT_SECONDS}.`, { minimum: 1, maximum: MAX_TIMEOUT_SECONDS })),
+    }),
+    permissionText: ({ command }) => command,
+
+    async execute({ command, timeout_seconds = DEFAULT_TIMEOUT_SECONDS }, call) {
+      if (command.trim() === "") throw toolFailure("bash", "The command is empty.");
+      const output = { stdout: createReadable(), stderr: createReadable() };
+      const progress = createProgress(call);
+      try {
+        const response = await exec.execute({
+          command,
+          env: ENVIRONMENT,
+          timeoutMs: timeout_seconds * 1000,
+          signal: call.signal,
+          onOutput: (stream, piece) => progress.tell(output[stream].push(piece)),
+        });
+        // An executor need not stream.
+        for (const stream of ["stdout", "stderr"] as const) output[stream].finish(response[stream]);
+        return present(response, output.stdout.window, output.stderr.window, timeout_seconds);
+      } finally {
+        progress.end();
+      }
+    },
+  });
+}
+
+interface Readable {
+  readonly window: OutputWindow;
+  /** The readable form of what settled. */
+  push(piece: string): string;
+  finish(whole: string): void;
+}
+
+/** Cleans first and bounds afterwards, so that a progress bar does not push out what matters. */
+function createReadable(): Readable {
+  const window = createOutputWindow(HEAD_BYTES, TAIL_BYTES);
+  const terminal: TerminalText = createTerminalText();
+  let streamed = false;
+  const keep = (settled: string): string => {
+    if (settled !== "") window.push(Buffer.from(settled, "utf8"));
+    return settled;
+  };
+  return {
+    window,
+    push(piece) {
+      streamed = true;
+      return keep(terminal.push(piece));
+    },
+    finish(whole) {
+      if (!streamed) keep(terminal.push(whole));
+      keep(terminal.end());
+    },
+  };
+}
+
+function present({ exitCode, signal, timedOut, durationMs }: ExecuteResponse, stdout: OutputWindow, stderr: OutputWindow, timeoutSeconds: number): ToolOutput {
+  const parts = [stdout.text().trimEnd()];
+  const errors = stderr.text().trimEnd();
+  if (errors !== "") parts.push(`STDERR:\n${errors}`);
+  const ended = timedOut
+    ? `timed out after ${timeoutSeconds} s and was killed with everything it started${timeoutSeconds < MAX_TIMEOUT_SECONDS ? `; set timeout_seconds (at most ${MAX_TIMEOUT_SECONDS}) or take smaller steps` : "; take smaller steps"}`
+    : `${exitCode === null ? `killed by ${signal}` : `exit code ${exitCode}`}, ${roundDuration(durationMs)}`;
+  parts.push(`[${ended}]`);
+  const result = parts.filter((part) => part !== "").join("\n");
+  return exitCode === 0 && !timedOut ? result : { type: "content", content: [{ type: "text", text: result }], isError: true };
+}
+
+/** Coarse on purpose: the same quick command gives the same result twice, by which repetition is recognised. */
+function roundDuration(durationMs: number): string {
+  return durationMs < 1000 ? "under 1 s" : `${Math.round(durationMs / 1000)} s`;
+}
+
+/** Shows what is printed while it is printed, not more often than a person can follow. */
+function createProgress(call: ToolCall): { tell(settled: string): void; end(): void } {
+  let waiting = "";
+  let timer: NodeJS.Timeout | undefined;
+  const show = (): void => {
+    timer = undefined;
+    if (waiting === "") return;
+    const message = waiting;
+    waiting = "";
+    call.progress(message);
+    timer = setTimeout(show, PROGRESS_INTERVAL_MS);
+  };
+  return {
+    tell(settled) {
+      if (settled === "") return;
+      waiting = (waiting + settled).slice(-PROGRESS_CHARACTERS);
+      if (timer === undefined) show();
+    },
+    end() {
+      clearTimeout(timer);
+      timer = undefined;
+      waiting = "";
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { Executor, Tool } from "@keelson/protocol";
+import { createBashTool } from "./bash.ts";
+import { createEditFileTool } from "./edit-file.ts";
+import { createGlobTool } from "./glob.ts";
+import { createGrepTool } from "./grep.ts";
+import { createListDirectoryTool } from "./list-directory.ts";
+import { createReadFileTool } from "./read-file.ts";
+import { createSeenFiles } from "./seen-files.ts";
+import { createWriteFileTool } from "./write-file.ts";
+import type { WorkspaceFiles } from "./workspace-files.ts";
+
+export interface CodingToolsOptions {
+  /** As made by `createDiskVfs`. */
+  readonly files: WorkspaceFiles;
+  /** Starts commands in the root of `files`. */
+  readonly exec: Executor;
+  /** The ripgrep program. Default: the one that comes with `@vscode/ripgrep`. */
+  readonly ripgrep?: string;
+}
+
+/** All tools of the coding agent, in the order of their names: the order is part of the prompt that vendors cache. */
+export function createCodingTools({ files, exec, ripgrep }: CodingToolsOptions): readonly Tool[] {
+  const seen = createSeenFiles();
+  return [
+    createBashTool({ exec }),
+    createEditFileTool({ files, seen }),
+    createGlobTool({ files }),
+    createGrepTool({ files, exec, ...(ripgrep !== undefined && { ripgrep }) }),
+    createListDirectoryTool({ files }),
+    createReadFileTool({ files, seen }),
+    createWriteFileTool({ files, seen }),
+  ];
+}

@@ -1,0 +1,74 @@
+import { join } from "node:path/posix";
+import type { Tool } from "@keelson/protocol";
+import { compileGlob } from "keelson/environment";
+import { defineTool } from "keelson/tools";
+import { explainMissing } from "./explain-missing.ts";
+import { integer, optional, text, toolInput } from "./tool-input.ts";
+import { walkFiles } from "./walk-files.ts";
+import { permissionPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
+
+export interface GlobInput {
+  readonly pattern: string;
+  readonly path?: string;
+  readonly limit?: number;
+}
+
+const DEFAULT_LIMIT = 200;
+const MAX_LIMIT = 2000;
+
+/** Finds files by their paths. */
+export function createGlobTool({ files }: { readonly files: WorkspaceFiles }): Tool<GlobInput> {
+  return defineTool<GlobInput>({
+    name: "glob",
+    description: "Find files by a pattern of their path: * and ? stay within a name, ** spans folders, {a,b} and [a-z] choose; **/*.ts finds all TypeScript files. What git ignores and folders such as node_modules are left out, unless the pattern or the path names them. Paths come sorted, one a line.",
+    effect: "read",
+    aliases: ["find", "find_files"],
+    input: toolInput({
+      pattern: text("The pattern, relative to path."),
+      path: optional(text("The folder to look in, relative to the project. Default: the project's root.")),
+      limit: optional(integer(`How many paths at most. Default ${DEFAULT_LIMIT}.`, { minimum: 1, maximum: MAX_LIMIT })),
+    }),
+    permissionText: ({ path = "." }) => permissionPath(files, path),
+    execute: ({ pattern, path = ".", limit = DEFAULT_LIMIT }, { signal }) => explainMissing(files, path, signal, () => find(files, { pattern, path, limit }, signal)),
+  });
+}
+
+async function find(files: WorkspaceFiles, { pattern, path, limit }: Required<GlobInput>, signal: AbortSignal): Promise<string> {
+  const relativePattern = pattern.startsWith(`${files.root}/`) && path === "." ? pattern.slice(files.root.length + 1) : pattern;
+  if (relativePattern.startsWith("/")) throw toolFailure("glob", `The pattern ${pattern} is absolute. Give the folder as path and a pattern relative to it.`);
+  const glob = compile(relativePattern);
+  const start = files.resolve(path);
+  const found: string[] = [];
+  const skipped: string[] = [];
+  let more = false;
+  const walk = walkFiles(files, {
+    start,
+    enter: glob.mayMatchBelow,
+    wanted: new Set(relativePattern.split("/")),
+    onSkip: (folder) => void (skipped.length < 5 && glob.mayMatchBelow(folder) && skipped.push(folder)),
+    signal,
+  });
+  for await (const { path: candidate, entry } of walk) {
+    if (!glob.matches(candidate)) continue;
+    if (found.length === limit) {
+      more = true;
+      break;
+    }
+    found.push(`${shownPath(files, join(start, candidate))}${entry.isDir ? "/" : ""}`);
+  }
+  if (more) found.push(`[Only the first ${limit}. Narrow the pattern, or set limit.]`);
+  if (found.length > 0) return found.join("\n");
+  const hints = [
+    ...(relativePattern.includes("/") ? [] : [`To look in all folders use **/${relativePattern}.`]),
+    ...(skipped.length > 0 ? [`Not searched: ${skipped.join(", ")}; name one in the pattern to search it.`] : []),
+  ];
+  return [`No file matches ${pattern} in ${shownPath(files, path)}.`, ...hints].join(" ");
+}
+
+function compile(pattern: string): ReturnType<typeof compileGlob> {
+  try {
+    return compileGlob(pattern);
+  } catch (error) {
+    throw toolFailure("glob", (error as Error).message, error);
+  }
+}

@@ -1,0 +1,47 @@
+import type { Tool } from "@keelson/protocol";
+import { defineTool } from "keelson/tools";
+import { explainMissing } from "./explain-missing.ts";
+import { optional, text, toolInput } from "./tool-input.ts";
+import { permissionPath, type WorkspaceFiles } from "./workspace-files.ts";
+
+const MAX_ENTRIES = 1000;
+
+export interface ListDirectoryInput {
+  readonly path?: string;
+}
+
+/** Names what stands in a folder, folders first. */
+export function createListDirectoryTool({ files }: { readonly files: WorkspaceFiles }): Tool<ListDirectoryInput> {
+  return defineTool<ListDirectoryInput>({
+    name: "list_directory",
+    description: "List the files and folders in a folder, one a line: folders first, with a slash at the end; files with their size. Not recursive: use glob for that.",
+    effect: "read",
+    aliases: ["list_files", "ls"],
+    input: toolInput({ path: optional(text("The folder, relative to the project. Default: the project's root.")) }),
+    permissionText: ({ path = "." }) => permissionPath(files, path),
+    execute: ({ path = "." }, { signal }) => explainMissing(files, path, signal, () => listDirectory(files, path, signal)),
+  });
+}
+
+/** The listing as text. Rejects with `VfsError` when it is no folder. */
+export async function listDirectory(files: WorkspaceFiles, path: string, signal: AbortSignal): Promise<string> {
+  const entries = await files.ls(path, { signal });
+  if (entries.length === 0) return "[The folder is empty.]";
+  const folders = entries.filter((entry) => entry.isDir).map((entry) => `${entry.name}/`);
+  const others = entries.filter((entry) => !entry.isDir).map((entry) => (entry.size === undefined ? entry.name : `${entry.name}  (${formatSize(entry.size)})`));
+  const lines = [...folders, ...others];
+  const more = lines.length - MAX_ENTRIES;
+  return (more > 0 ? [...lines.slice(0, MAX_ENTRIES), `[... and ${more} more. Narrow it with glob.]`] : lines).join("\n");
+}
+
+function formatSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const units = ["KiB", "MiB", "GiB", "TiB"];
+  let value = bytes / 1024;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
+}

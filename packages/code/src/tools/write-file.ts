@@ -1,0 +1,92 @@
+import { type Tool, VfsError } from "@keelson/protocol";
+import { defineTool } from "keelson/tools";
+import { compactDiff } from "./compact-diff.ts";
+import type { SeenFiles } from "./seen-files.ts";
+import { counted, readContent, splitLines, usesCrlf, withCrlf } from "./text-content.ts";
+import { flag, optional, text, toolInput } from "./tool-input.ts";
+import { permissionPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
+
+export interface WriteFileInput {
+  readonly path: string;
+  readonly content: string;
+  readonly overwrite?: boolean;
+}
+export interface WriteFileOperations {
+  readonly files: WorkspaceFiles;
+  readonly seen: SeenFiles;
+}
+
+/** Makes a file, or replaces one that the session knows. */
+export function createWriteFileTool({ files, seen }: WriteFileOperations): Tool<WriteFileInput> {
+  return defineTool<WriteFileInput>({
+    name: "write_file",
+    description: "Write a whole file; missing folders are made. Use it for new files; to change a part of a file use edit_file. An existing file is replaced only if you read it before and it did not change since, or with overwrite.",
+    effect: "write",
+    category: "edit",
+    risk: "medium",
+    aliases: ["create_file"],
+    input: toolInput({
+      path: text("The file, relative to the project."),
+      content: text("The whole content of the file."),
+      overwrite: optional(flag("Replace an existing file although it was not read.")),
+    }),
+    permissionText: ({ path }) => permissionPath(files, path),
+
+    async execute({ path, content, overwrite = false }, { signal, session }) {
+      const real = files.resolve(path);
+      const shown = shownPath(files, path);
+      const before = await readExisting(files, path, signal);
+      if (before !== undefined && !overwrite) {
+        const known = seen.check(session, real, before);
+        if (known === "never") throw toolFailure("write_file", `${shown} exists already (${counted(before.byteLength, "byte")}) and was not read in this session. Read it first, change it with edit_file, or set overwrite to replace it unseen.`);
+        if (known === "stale") throw toolFailure("write_file", `${shown} changed since you last read or wrote it. Read it again, then write.`);
+      }
+      const after = Buffer.from(contentFor(before, content), "utf8");
+      if (before !== undefined && after.equals(before)) {
+        seen.see(session, real, after);
+        return `${shown} has this content already; nothing was written.`;
+      }
+      try {
+        await files.write(path, after, { signal, ifUnchanged: before ?? null });
+      } catch (error) {
+        if (!VfsError.is(error, "conflict")) throw error;
+        throw toolFailure("write_file", `${shown} was ${before === undefined ? "made" : "changed"} by somebody else at the same time; it was not replaced. Read it, then decide.`, error);
+      }
+      seen.see(session, real, after);
+      return report(shown, before, after);
+    },
+
+    async reconcile({ path, content }, { signal }) {
+      const now = await readExisting(files, path, signal);
+      if (now === undefined || !Buffer.from(contentFor(now, content), "utf8").equals(now)) return "not-done";
+      return { output: `Wrote ${shownPath(files, path)} (${describe(now)}).` };
+    },
+  });
+}
+
+async function readExisting(files: WorkspaceFiles, path: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
+  try {
+    return (await files.read(path, { signal })).content;
+  } catch (error) {
+    if (VfsError.is(error, "not-found")) return undefined;
+    throw error;
+  }
+}
+
+/** Models write LF; a file that has CR LF throughout keeps it. */
+function contentFor(before: Uint8Array | undefined, content: string): string {
+  if (before === undefined || content.includes("\r\n")) return content;
+  const found = readContent(before);
+  return found.kind === "text" && usesCrlf(found.text) ? withCrlf(content) : content;
+}
+
+async function report(path: string, before: Uint8Array | undefined, after: Uint8Array): Promise<string> {
+  if (before === undefined) return `Made ${path} (${describe(after)}).`;
+  const [old, now] = [readContent(before), readContent(after)];
+  const diff = old.kind === "text" && now.kind === "text" ? `\n${await compactDiff(old.text, now.text)}` : "";
+  return `Replaced ${path} (${describe(after)}).${diff}`;
+}
+
+function describe(bytes: Uint8Array): string {
+  return `${counted(splitLines(Buffer.from(bytes).toString("utf8")).length, "line")}, ${counted(bytes.byteLength, "byte")}`;
+}
