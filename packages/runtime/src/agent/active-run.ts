@@ -1,0 +1,260 @@
+import { AgentError, LogError, textMessage, type AgentEvent, type ApprovalRequest, type Authority, type ChildSpec, type InboxEntry, type LogRecord, type Message, type OperatorOutput, type RunId, type SessionId } from "@keelson/protocol";
+import { Execution } from "../session/execution.ts";
+import { Journal } from "../session/journal.ts";
+import { restoreLargeRecord } from "../session/large-records.ts";
+import type { Agent } from "./agent.ts";
+import { createLoop } from "./create-loop.ts";
+import { EventHub } from "./event-hub.ts";
+import type { Limits, Loop } from "./loop/loop.ts";
+import { workTurn, type Next } from "./loop/work-turn.ts";
+import { outcomeOf } from "./outcome.ts";
+import { Queue } from "./queue.ts";
+import type { PendingApproval, Run, RunOutcome } from "./run.ts";
+import type { World } from "./world.ts";
+
+export interface ActiveRunOptions<Out> {
+  readonly world: World;
+  readonly agent: Agent<Out>;
+  readonly id: RunId;
+  readonly session: SessionId;
+  readonly authority: Authority;
+  readonly limits: Limits;
+  readonly deadline?: number;
+  readonly signal?: AbortSignal;
+  readonly parent?: { readonly run: RunId };
+  /** Takes the lease and folds the log. */
+  open(relay: JournalRelay): Promise<Journal>;
+  /** Puts the records that begin this stretch of work, or throws why it can't begin. */
+  begin(journal: Journal, loop: Loop): Promise<void>;
+  startChild(spec: ChildSpec, run: ActiveRun<Out>, execution: Execution): Promise<OperatorOutput>;
+  checkModel(model: string): void;
+  /** Turns to work before letting go. Default: to the end. */
+  readonly turns?: number;
+}
+
+/** Where a journal reports to before it knows its run. */
+export interface JournalRelay {
+  committed: (records: readonly LogRecord[]) => void;
+  lost: (error: LogError) => void;
+}
+
+/** A run at work in this process: drives the loop turn by turn, and is the handle that users hold. */
+export class ActiveRun<Out> implements Run<Out> {
+  readonly id: RunId;
+  readonly session: SessionId;
+  readonly outcome: Promise<RunOutcome<Out>>;
+  readonly hub: EventHub;
+  /** What comes next, when the work was limited to some turns. */
+  next: Next = { type: "now" };
+  readonly #options: ActiveRunOptions<Out>;
+  readonly #abort = new AbortController();
+  readonly #stopping = new AbortController();
+  readonly #approvalQueues = new Set<Queue<PendingApproval>>();
+  #asked: PendingApproval[] = [];
+  #journal: Journal | undefined;
+  #loop: Loop | undefined;
+  #lost: LogError | undefined;
+  #ended = false;
+  readonly #opened: Promise<void>;
+  #markOpened: () => void = () => {};
+  #cancelTimers: (() => void)[] = [];
+
+  constructor(options: ActiveRunOptions<Out>) {
+    const { world, session } = options;
+    this.#options = options;
+    this.id = options.id;
+    this.session = session;
+    this.hub = new EventHub({
+      runId: options.id,
+      log: world.log,
+      logId: `session/${session}` as never,
+      restore: (record) => restoreLargeRecord(record, world.blobs),
+      ...(world.maxBufferBytes !== undefined && { maxBufferBytes: world.maxBufferBytes }),
+    });
+    this.#opened = new Promise((resolve) => {
+      this.#markOpened = resolve;
+    });
+    this.outcome = this.#work();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<AgentEvent> {
+    return this.hub.subscribe();
+  }
+
+  events(options?: { readonly after?: number }): AsyncIterable<AgentEvent> {
+    return this.hub.subscribe(options);
+  }
+
+  async stop(): Promise<void> {
+    if (await this.#tell({ type: "stop" })) this.#beginStop();
+  }
+
+  async abort(reason?: string): Promise<void> {
+    if (this.#ended) return;
+    this.#abort.abort("aborted");
+    await this.#tell({ type: "abort", ...(reason !== undefined && { reason }) });
+  }
+
+  async setModel(model: string): Promise<void> {
+    this.#options.checkModel(model);
+    await this.#tell({ type: "set-model", model });
+  }
+
+  async steer(message: string | Message, { interrupt = false }: { readonly interrupt?: boolean } = {}): Promise<void> {
+    await this.#tell({ type: "steer", message: typeof message === "string" ? textMessage("user", message) : message, interrupt });
+  }
+
+  approvals(): AsyncIterable<PendingApproval> {
+    const queue = new Queue<PendingApproval>(() => this.#approvalQueues.delete(queue));
+    if (this.#ended) queue.end();
+    else {
+      this.#approvalQueues.add(queue);
+      for (const pending of this.#asked) queue.push(pending);
+    }
+    return queue;
+  }
+
+  /** Writes to the inbox. @returns whether the run could still heed it */
+  async #tell(message: Parameters<Journal["writeInbox"]>[1]): Promise<boolean> {
+    await this.#opened;
+    if (this.#ended || !this.#journal) return false;
+    await this.#journal.writeInbox(`${message.type}/${this.#options.world.newId()}`, message);
+    return true;
+  }
+
+  async #work(): Promise<RunOutcome<Out>> {
+    const { signal } = this.#options;
+    // Lets the caller subscribe first.
+    await Promise.resolve();
+    const forwardAbort = (): void => void this.abort("signal").catch(() => {});
+    signal?.addEventListener("abort", forwardAbort, { once: true });
+    if (signal?.aborted) this.#abort.abort("aborted");
+    try {
+      const loop = await this.#open();
+      await this.#options.begin(this.#journal as Journal, loop);
+      this.#watchInbox(loop);
+      this.#setDeadline(loop);
+      await this.#drive(loop);
+      this.#ended = true;
+      return outcomeOf<Out>((this.#journal as Journal).state, this.next, loop.output as Out | undefined);
+    } catch (error) {
+      this.#ended = true;
+      const failure = this.#detachment(error);
+      // Not the run's terminal event: that one is the log's to hold. The stream of this handle ends here all the same.
+      this.hub.transient({ type: "detached" });
+      return outcomeOf<Out>(this.#journal?.state, { type: "done" }, undefined, failure);
+    } finally {
+      signal?.removeEventListener("abort", forwardAbort);
+      for (const cancel of this.#cancelTimers) cancel();
+      this.#markOpened();
+      await this.#close();
+      this.hub.close();
+      for (const queue of this.#approvalQueues) queue.end();
+    }
+  }
+
+  async #open(): Promise<Loop> {
+    const { world, agent, id, session, authority, limits, deadline, parent } = this.#options;
+    const relay: JournalRelay = {
+      committed: (records) => this.hub.committed(records),
+      lost: (error) => {
+        this.#lost = error;
+        this.#abort.abort("detached");
+      },
+    };
+    this.#journal = await this.#options.open(relay);
+    const execution: Execution = new Execution({
+      journal: this.#journal,
+      clock: world.clock,
+      runId: id,
+      session,
+      ...(parent && { parent }),
+      signal: this.#abort.signal,
+      stopping: this.#stopping.signal,
+      ...(deadline !== undefined && { deadline }),
+      authority,
+      emit: (event) => this.hub.transient(event),
+      startChild: (spec) => this.#options.startChild(spec, this, execution),
+    });
+    this.#loop = createLoop({
+      world,
+      agent: agent as Agent<unknown>,
+      execution,
+      limits,
+      hub: this.hub,
+      approvals: { watched: () => this.#approvalQueues.size > 0, ask: (request) => this.#ask(request) },
+    });
+    this.#markOpened();
+    return this.#loop;
+  }
+
+  async #drive(loop: Loop): Promise<void> {
+    for (let left = this.#options.turns ?? Number.POSITIVE_INFINITY; left > 0; left--) {
+      this.next = await workTurn(loop);
+      if (this.next.type !== "now") return;
+    }
+  }
+
+  #watchInbox(loop: Loop): void {
+    this.#journal?.onInbox((entry: InboxEntry) => {
+      if (entry.type === "abort") this.#abort.abort("aborted");
+      else if (entry.type === "stop") this.#beginStop();
+      else if (entry.type === "steer" && entry.interrupt) loop.interrupt?.();
+    });
+  }
+
+  #beginStop(): void {
+    if (this.#stopping.signal.aborted || this.#ended) return;
+    this.#stopping.abort("stopped");
+    const { clock, stopGraceMs = 60_000 } = this.#options.world;
+    this.#cancelTimers.push(clock.after(stopGraceMs, () => this.#abort.abort("stop-grace"), { keepAlive: false }));
+  }
+
+  #setDeadline(loop: Loop): void {
+    const { clock } = this.#options.world;
+    const { maxDurationMs } = this.#options.limits;
+    const startedAt = loop.execution.journal.state.run?.startedAt ?? 0;
+    const at = Math.min(this.#options.deadline ?? Number.POSITIVE_INFINITY, maxDurationMs === undefined ? Number.POSITIVE_INFINITY : startedAt + maxDurationMs);
+    if (Number.isFinite(at)) this.#cancelTimers.push(clock.after(Math.max(0, at - clock.now()), () => this.#abort.abort("timeout"), { keepAlive: false }));
+  }
+
+  #ask(request: ApprovalRequest): void {
+    const pending: PendingApproval = {
+      request,
+      decide: async (decision) => {
+        const nonce = this.#nonceOf(request.token);
+        try {
+          await this.#journal?.writeInbox(nonce, { type: "decision", callId: request.callId, decision });
+        } catch (error) {
+          if (!LogError.is(error, "conflict")) throw error;
+          throw new AgentError({ kind: "invalid-token", reason: "used", message: `This question about ${request.operation} was decided already.` }, { cause: error });
+        }
+      },
+    };
+    this.#asked = [...this.#asked.filter((earlier) => earlier.request.token !== request.token), pending];
+    for (const queue of this.#approvalQueues) queue.push(pending);
+  }
+
+  #nonceOf(token: string): string {
+    return (this.#loop as Loop).approvals.tokens.verify(token).nonce;
+  }
+
+  #detachment(error: unknown): AgentError {
+    const { session } = this;
+    const cause = this.#lost ?? error;
+    if (AgentError.is(cause)) return cause;
+    if (LogError.is(cause, "stale-epoch") || LogError.is(cause, "conflict")) return new AgentError({ kind: "detached", session, message: `This process lost the session "${session}"; the run goes on where the lease is now.` }, { cause });
+    if (LogError.is(cause, "lease-held")) return new AgentError({ kind: "session", session, message: `Session "${session}" is being worked on by ${cause.failure.owner}. Wait for it to end, or stop it.` }, { cause });
+    if (LogError.is(cause)) return new AgentError({ kind: "backend", message: `The log of session "${session}" failed: ${cause.message}` }, { cause });
+    return new AgentError({ kind: "bug", message: `The run failed unexpectedly: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}` }, { cause });
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#journal?.close();
+    } catch (error) {
+      // Everything that counts was flushed before; a lease that can't be given back expires.
+      if (!LogError.is(error)) throw error;
+    }
+  }
+}

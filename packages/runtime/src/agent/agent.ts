@@ -1,0 +1,185 @@
+import { AgentError, usd, type CompactionPolicy, type EffortLevel, type JsonObject, type Message, type ModelFailure, type PermissionMode, type PermissionRule, type Provider, type RunId, type SessionId, type ThinkingConfig, type Tool, type Usage, type Usd } from "@keelson/protocol";
+import type { InferenceSettings } from "../context/compile-request.ts";
+import type { Rule } from "../context/rule.ts";
+import { canonicalJson, shortHash } from "../json/index.ts";
+import { compileSchema } from "../schema/compile-schema.ts";
+import type { JsonSchema, Schema } from "../schema/schema.ts";
+import { createToolRegistry, type ToolSet } from "../tools/tool-registry.ts";
+import { compilePolicy } from "./permissions/decide-permission.ts";
+import { checkAgentOptions } from "./check-agent-options.ts";
+
+/** `provider/model` as the runner's registry knows it, or a provider that serves one model (as in tests). */
+export type ModelChoice = string | Provider;
+
+export interface AgentLimits {
+  /** Default 50. Retried, repaired and paused rounds do not count. */
+  readonly maxTurns?: number;
+  /** All model calls of a run, retries included. Default 4 × `maxTurns`. */
+  readonly maxModelCalls?: number;
+  /** US dollars, as a decimal string or a number. No call starts whose worst case could pass it. */
+  readonly maxCost?: Usd | string | number;
+  readonly maxDurationMs?: number;
+  readonly maxToolCalls?: number;
+  /** Retries of one model call before the fallback model or the end. Default 3. */
+  readonly maxRetries?: number;
+  /** UTF-8 bytes of one answer. Default 16 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** Of tools that set none of their own. Default: none. */
+  readonly toolTimeoutMs?: number;
+  /** Shared calls that run together at most. Default 16. */
+  readonly maxParallelCalls?: number;
+}
+
+/** What `instructions` and `onModelError` are told. */
+export interface RunContext {
+  readonly session: SessionId;
+  readonly runId: RunId;
+  /** The model of this turn. */
+  readonly model: string;
+  /** Retries of the current call so far; 0 on the first attempt. */
+  readonly retryCount: number;
+  /** Of this session so far; what has no price is not in it. */
+  readonly cumulativeCost: Usd;
+  readonly metadata: JsonObject;
+}
+
+export type ModelErrorAction =
+  | { readonly type: "retry" }
+  | { readonly type: "abort"; readonly message: string }
+  | { readonly type: "switch-model"; readonly model: string };
+
+/** What the runner itself may decide: the callback's actions, and going on with the next turn. */
+export type RunErrorAction = ModelErrorAction | { readonly type: "continue" };
+
+/** Shortens a conversation that no longer fits. Its result is recorded; it replaces the messages. */
+export type Compact = (conversation: readonly { readonly message: Message; readonly policy: CompactionPolicy }[], options: { readonly signal: AbortSignal; readonly model: string; readonly usage: Usage }) => Promise<{ readonly messages: readonly Message[]; readonly summary: string }>;
+
+export interface AgentOptions<Out = undefined> {
+  readonly name: string;
+  readonly description?: string;
+  readonly model: ModelChoice;
+  /** Used when the model is rate-limited, unavailable or out of retries. */
+  readonly fallbackModel?: ModelChoice;
+  /** The system prompt. A function is called once for each run; its answer is recorded. */
+  readonly instructions?: string | ((context: RunContext) => string | Promise<string>);
+  /** Appended to the instructions, or put in their place. */
+  readonly systemPrompt?: { readonly type: "append" | "replace"; readonly content: string };
+  readonly tools?: readonly Tool[];
+  /** When given, only these tools may be called. */
+  readonly allowedTools?: readonly string[];
+  /** Taken out of `tools` by name. */
+  readonly excludedTools?: readonly string[];
+  readonly limits?: AgentLimits;
+  readonly permissions?: { readonly mode?: PermissionMode; readonly rules?: readonly PermissionRule[] };
+  readonly rules?: readonly Rule[];
+  readonly onModelError?: (failure: ModelFailure, context: RunContext) => ModelErrorAction | undefined | Promise<ModelErrorAction | undefined>;
+  /** Default `end`: an answer cut at its token limit ends the run (`max-output`). `continue` asks for the rest. */
+  readonly onMaxTokens?: "end" | "continue";
+  readonly compact?: Compact;
+  /** The answer is JSON of this schema, by the vendor's native means; `outcome.output` has its type. */
+  readonly output?: Schema<Out>;
+  readonly effort?: EffortLevel;
+  readonly thinking?: ThinkingConfig;
+  readonly settings?: Omit<InferenceSettings, "effort" | "thinking" | "output">;
+  /** Whether repeated identical calls are refused. Default true. */
+  readonly loopGuard?: boolean;
+  /** Working directory, for the tools and instructions that ask. */
+  readonly cwd?: string;
+  /** Reports each step as a `status` event. */
+  readonly debug?: boolean;
+  readonly metadata?: JsonObject;
+}
+
+/** Everything but `output`, which decides the type. */
+export type AgentChanges = Partial<Omit<AgentOptions<never>, "output">>;
+
+/** A definition: data and functions, bound to the world by a runner. */
+export interface Agent<Out = undefined> {
+  readonly name: string;
+  readonly description: string;
+  readonly options: Omit<AgentOptions<never>, "output">;
+  readonly output?: Schema<Out>;
+  /** What a model may call, after `excludedTools`. */
+  readonly tools: ToolSet;
+  /** Changes when anything that a run depends on as data changes: prompts, tools, limits, rules by name. */
+  readonly digest: string;
+  readonly subAgents: readonly string[];
+  /** A copy with these options changed. */
+  with(changes: AgentChanges): Agent<Out>;
+}
+
+/**
+ * Defines an agent. The definition is checked as a whole.
+ * @throws AgentError of kind `invalid-option` that names the option
+ */
+export function createAgent<Out = undefined>(options: AgentOptions<Out>): Agent<Out> {
+  const { output, ...rest } = options;
+  checkAgentOptions(options);
+  const excluded = new Set(rest.excludedTools);
+  const tools = createToolRegistry((rest.tools ?? []).filter((tool) => !excluded.has(tool.name))).snapshot();
+  compilePolicy(permissionPolicy(rest));
+  let digest: string | undefined;
+  return {
+    name: rest.name,
+    description: rest.description ?? "",
+    options: rest,
+    ...(output && { output }),
+    tools,
+    subAgents: [...tools].filter((tool) => "dispatch" in tool).map((tool) => (tool as unknown as { readonly dispatch: { readonly operator: string } }).dispatch.operator),
+    get digest() {
+      return (digest ??= definitionDigest(rest, tools, output as Schema<unknown> | undefined));
+    },
+    with: (changes) => createAgent<Out>({ ...rest, ...changes, ...(output && { output }) } as AgentOptions<Out>),
+  };
+}
+
+/** The part of an agent's options that is a permission policy; one object for one definition, since policies are compiled by identity. */
+export function permissionPolicy(options: Omit<AgentOptions<never>, "output">): { readonly mode: PermissionMode; readonly rules: readonly PermissionRule[] } {
+  let policy = policies.get(options);
+  if (policy === undefined) {
+    policy = { mode: options.permissions?.mode ?? "default", rules: options.permissions?.rules ?? [] };
+    policies.set(options, policy);
+  }
+  return policy;
+}
+const policies = new WeakMap<object, { readonly mode: PermissionMode; readonly rules: readonly PermissionRule[] }>();
+
+export function modelName(choice: ModelChoice): string {
+  return typeof choice === "string" ? choice : choice.name;
+}
+
+/** @throws AgentError of kind `invalid-option` when it is no amount */
+export function costLimit(maxCost: AgentLimits["maxCost"]): Usd | undefined {
+  if (maxCost === undefined) return undefined;
+  try {
+    return usd(maxCost);
+  } catch (cause) {
+    throw new AgentError({ kind: "invalid-option", option: "limits.maxCost", message: `limits.maxCost is no amount in US dollars: ${JSON.stringify(maxCost)}. Write a decimal such as "0.50".` }, { cause });
+  }
+}
+
+function definitionDigest(options: Omit<AgentOptions<never>, "output">, tools: ToolSet, output: Schema<unknown> | JsonSchema | undefined): string {
+  const { name, model, fallbackModel, instructions, systemPrompt, allowedTools, limits, permissions, rules, settings, effort, thinking } = options;
+  return shortHash(
+    canonicalJson(
+      JSON.parse(
+        JSON.stringify({
+          name,
+          model: modelName(model),
+          fallbackModel: fallbackModel && modelName(fallbackModel),
+          instructions: typeof instructions === "function" ? `function ${instructions.name}` : instructions,
+          systemPrompt,
+          tools: [...tools].map((tool) => [tool.name, tool.version]),
+          allowedTools,
+          limits,
+          permissions,
+          rules: rules?.map((rule) => rule.name),
+          settings,
+          effort,
+          thinking,
+          output: output && compileSchema(output as Schema<unknown>).jsonSchema,
+        }),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,78 @@
+import { compareUsd, textMessage, type Authority, type JsonObject, type Message, type RunId } from "@keelson/protocol";
+import type { Journal } from "../session/journal.ts";
+import { sessionError } from "../session/sessions.ts";
+import type { Agent } from "./agent.ts";
+import { endRun } from "./loop/end-run.ts";
+import { RunEnding } from "./loop/run-ending.ts";
+import type { Limits, Loop } from "./loop/loop.ts";
+import type { RunInput, RunOptions, RunOrigin } from "./run.ts";
+
+const MAX_CRASHES = 3;
+
+export interface Beginning {
+  readonly id: RunId;
+  readonly agent: Agent<unknown>;
+  readonly model: string;
+  readonly input: RunInput;
+  readonly options: RunOptions;
+  readonly origin: RunOrigin;
+  readonly limits: Limits;
+  readonly authority: Authority;
+}
+
+/**
+ * Puts a run's first records: what it was started with, then the input.
+ * @throws AgentError of kind `session` when the session has a run that is not over
+ */
+export async function beginRun(journal: Journal, { id, agent, model, input, options, origin, limits, authority }: Beginning): Promise<void> {
+  const { state } = journal;
+  if (state.run && state.run.status !== "ended") {
+    const how = state.run.status === "suspended" ? `waits (${state.run.suspendReason ?? ""})` : "was interrupted";
+    throw sessionError(state.id, `Session "${state.id}" has a run that ${how}. Resume it, or abort it, before starting another.`);
+  }
+  const parent = origin.parent;
+  const { maxTurns, maxCost, maxDurationMs } = limits;
+  journal.put(`${id}/start`, "run-start", {
+    session: state.id,
+    agent: agent.name,
+    definition: agent.digest,
+    model,
+    ...(options.metadata && { metadata: options.metadata }),
+    ...(parent && { parent: { run: parent.run } }),
+  });
+  journal.put(`${id}/terms`, "run-terms", {
+    authority: authority as unknown as JsonObject,
+    limits: { maxTurns, ...(maxCost !== undefined && { maxCost }), ...(maxDurationMs !== undefined && { maxDurationMs }) },
+    ...(options.deadline !== undefined && { deadline: options.deadline }),
+  });
+  const message: Message = typeof input === "string" ? textMessage("user", input) : { role: "user", content: input };
+  journal.put(`${id}/input`, "message", { message: message as unknown as JsonObject });
+}
+
+/** Puts the records that take a run up again. A run that crashed again and again is ended instead. */
+export async function beginResumed(journal: Journal, loop: Loop, agent: Agent<unknown>): Promise<void> {
+  const { state } = journal;
+  const run = state.run;
+  if (run === undefined || run.status === "ended") return;
+  const cause = run.status === "suspended" ? "decision" : "recovery";
+  journal.put(`${run.id}/resume/${run.resumes}`, "run-resume", { cause });
+  if (run.definition !== agent.digest) journal.put(`${run.id}/definition/${run.resumes}`, "definition-change", { from: run.definition, to: agent.digest });
+  await restoreSpending(loop);
+  if (cause === "recovery" && run.crashes > MAX_CRASHES) {
+    await endRun(loop, new RunEnding("circuit-breaker"));
+    return;
+  }
+  await journal.flush();
+}
+
+/** A ledger that lives in memory has forgotten what this run spent: it is told again. */
+async function restoreSpending(loop: Loop): Promise<void> {
+  const { ledger, scopes, execution } = loop;
+  const spent = execution.journal.state.run?.totals.cost;
+  for (const scope of scopes) {
+    if (spent === undefined || (await ledger.spent(scope.id)) !== "0") continue;
+    const key = `${execution.runId}/restored/${scope.id}`;
+    await ledger.reserve(key, [{ ...scope, maxCost: compareUsd(spent, scope.maxCost) > 0 ? spent : scope.maxCost }], spent);
+    await ledger.settle(key, spent);
+  }
+}

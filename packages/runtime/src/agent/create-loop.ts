@@ -1,0 +1,109 @@
+import { compareUsd, type Authority, type BudgetScope, type ChildSpec, type OperatorOutput, type Usd } from "@keelson/protocol";
+import { Context, type ContextBinding } from "../context/context.ts";
+import type { Execution } from "../session/execution.ts";
+import { compileSchema } from "../schema/compile-schema.ts";
+import type { Schema } from "../schema/schema.ts";
+import { costLimit, permissionPolicy, type Agent } from "./agent.ts";
+import { createApprovalTokens } from "./approvals/approval-token.ts";
+import type { EventHub } from "./event-hub.ts";
+import type { Approvals, Limits, Loop } from "./loop/loop.ts";
+import { createModelSource } from "./model-source.ts";
+import { compilePolicy } from "./permissions/decide-permission.ts";
+import { narrowAuthority } from "./permissions/narrow-authority.ts";
+import type { RunOptions } from "./run.ts";
+import type { World } from "./world.ts";
+
+const DEFAULT_MAX_TURNS = 50;
+const DEFAULT_MAX_RETRIES = 3;
+const DEFAULT_MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const DEFAULT_MAX_PARALLEL_CALLS = 16;
+const DEFAULT_MAX_DEPTH = 8;
+
+/** The agent's limits with this run's, the tighter of each, and with defaults. */
+export function limitsOf(agent: Agent<unknown>, options: RunOptions["limits"] = {}, authority?: Authority): Limits {
+  const own = agent.options.limits ?? {};
+  const maxTurns = Math.min(own.maxTurns ?? DEFAULT_MAX_TURNS, options.maxTurns ?? Number.POSITIVE_INFINITY);
+  return {
+    maxTurns,
+    maxModelCalls: own.maxModelCalls ?? 4 * maxTurns,
+    maxCost: lowest([costLimit(own.maxCost), costLimit(options.maxCost), authority?.maxCost]),
+    maxDurationMs: least(own.maxDurationMs, options.maxDurationMs),
+    maxToolCalls: own.maxToolCalls,
+    maxRetries: own.maxRetries ?? DEFAULT_MAX_RETRIES,
+    maxAnswerBytes: own.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
+    toolTimeoutMs: own.toolTimeoutMs,
+    maxParallelCalls: own.maxParallelCalls ?? DEFAULT_MAX_PARALLEL_CALLS,
+  };
+}
+
+/** What the agent may do where it was started: what it was given, less what its own definition takes away. */
+export function authorityOf(agent: Agent<unknown>, world: Pick<World, "maxDepth">, given?: Authority): Authority {
+  const base: Authority = given ?? { policies: [], depth: world.maxDepth ?? DEFAULT_MAX_DEPTH };
+  return narrowAuthority(base, { policies: [permissionPolicy(agent.options)], allowedTools: agent.options.allowedTools });
+}
+
+export interface LoopParts {
+  readonly world: World;
+  readonly agent: Agent<unknown>;
+  readonly execution: Execution;
+  readonly limits: Limits;
+  readonly hub: EventHub;
+  readonly approvals: Pick<Approvals, "watched" | "ask">;
+}
+
+/** Binds an agent to one run of it. */
+export function createLoop({ world, agent, execution, limits, hub, approvals }: LoopParts): Loop {
+  const { journal, authority } = execution;
+  const { state } = journal;
+  let injected = 0;
+  const binding: ContextBinding = {
+    append(key, message, policy) {
+      execution.put(key ?? `inject/${state.seq}/${++injected}`, { type: "message", message, ...(policy && { policy }) });
+    },
+    decide: (point, run) => execution.decide(point, run),
+    metrics: () => {
+      const run = state.run;
+      if (run === undefined) throw new RangeError("metrics belong to a run");
+      const { turns, modelCalls, toolCalls, usage, cost } = run.totals;
+      return { turnsCompleted: turns, modelCalls, toolCallsTotal: toolCalls, usage, cost, elapsedMs: Math.max(0, state.at - run.startedAt) };
+    },
+  };
+  const { model, fallbackModel, rules } = agent.options;
+  const scopes: readonly BudgetScope[] = limits.maxCost === undefined ? [] : [{ id: `run/${execution.runId}`, maxCost: limits.maxCost }];
+  const { files, exec, state: reader, secrets } = world;
+  return {
+    agent,
+    tools: agent.tools,
+    limits,
+    context: new Context({ conversation: state.conversation, binding, ...(rules && { rules }) }),
+    execution,
+    models: createModelSource(fallbackModel === undefined ? [model] : [model, fallbackModel], world.models),
+    authority,
+    policies: authority.policies.map((policy) => compilePolicy(policy)),
+    ledger: world.ledger,
+    scopes,
+    approvals: { ...approvals, tokens: createApprovalTokens({ keys: world.approvalKeys, now: () => world.clock.now() }), approver: world.approvals, waitMs: world.approvalWaitMs ?? 5 * 60_000, ttlMs: world.approvalTtlMs ?? 7 * 24 * 60 * 60_000 },
+    blobs: world.blobs,
+    world: { ...(files && { files }), ...(exec && { exec }), ...(reader && { state: reader }), ...(secrets && { secrets }) },
+    metadata: state.run?.metadata ?? {},
+    outputSchema: agent.output === undefined ? undefined : compileSchema(agent.output as Schema<unknown>).jsonSchema,
+    output: undefined,
+    interrupt: undefined,
+    random: () => world.random(),
+    delta: (type, text) => hub.delta(type, text),
+    watched: () => hub.watched,
+    nextAttempt: () => hub.nextAttempt(),
+  };
+}
+
+export type StartChild = (spec: ChildSpec, execution: Execution) => Promise<OperatorOutput>;
+
+function lowest(amounts: readonly (Usd | undefined)[]): Usd | undefined {
+  let found: Usd | undefined;
+  for (const amount of amounts) if (amount !== undefined && (found === undefined || compareUsd(amount, found) < 0)) found = amount;
+  return found;
+}
+
+function least(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : b === undefined ? a : Math.min(a, b);
+}

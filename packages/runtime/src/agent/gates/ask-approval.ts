@@ -1,0 +1,122 @@
+import { AgentError, DECISION_TYPES, type ApprovalRequest, type Decision, type JsonValue, type Tool, type Wait } from "@keelson/protocol";
+import { digestOf } from "../../json/digest.ts";
+import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
+import { readInbox } from "../loop/read-inbox.ts";
+import { checkEnding, RunEnding } from "../loop/run-ending.ts";
+
+/** A question about one call, and where its answer is used. */
+export interface Question {
+  readonly type: ApprovalRequest["type"];
+  readonly callId: ApprovalRequest["callId"];
+  /** Place in the log, with the round: edited arguments are asked about again. */
+  readonly key: string;
+  readonly round: number;
+  readonly tool: Tool;
+  readonly input: JsonValue;
+  readonly reason: string;
+}
+
+/**
+ * Asks people and returns what they decided, in the order of the questions. Questions and decisions are records: after a
+ * crash nobody is asked twice. Whoever can answer in this process is waited for; else the run suspends with all questions.
+ */
+export async function askPeople(loop: Loop, questions: readonly Question[]): Promise<readonly Decision[]> {
+  const asked = questions.map((question) => publish(loop, question));
+  await loop.execution.flush();
+  await readInbox(loop, "approvals");
+  if (asked.some((request) => decisionOn(loop, request.nonce) === undefined)) await waitForDecisions(loop, asked);
+  return asked.map((request) => decisionOn(loop, request.nonce) as Decision);
+}
+
+type Published = ApprovalRequest & { readonly nonce: string };
+
+function publish(loop: Loop, question: Question): Published {
+  const { execution, approvals } = loop;
+  const key = `${question.key}/question/${question.type}/${question.round}`;
+  const existing = execution.lookup(key);
+  if (existing) {
+    const { question: type, ...rest } = existing.data as unknown as Omit<Published, "type"> & { readonly question: ApprovalRequest["type"] };
+    return { ...rest, type };
+  }
+  const { tool, input, callId } = question;
+  const session = sessionOf(loop);
+  // From recorded time alone, so that a replay before the append would issue the same token.
+  const expiresAt = session.at + approvals.ttlMs;
+  const token = approvals.tokens.issue({ runId: execution.runId, session: session.id, callId, tool: tool.name, toolVersion: tool.version, argumentsDigest: digestOf(input), question: question.type, attempt: question.round, expiresAt });
+  const { nonce } = approvals.tokens.verify(token);
+  const request: Published = { type: question.type, callId, nonce, token, operation: tool.name, description: tool.description, risk: tool.risk, input, reason: question.reason, expiresAt };
+  const { type, ...rest } = request;
+  execution.put(key, { type: "approval-request", question: type, ...rest });
+  return request;
+}
+
+function decisionOn(loop: Loop, nonce: string): Decision | undefined {
+  return runOf(loop).questions.get(nonce)?.decision;
+}
+
+async function waitForDecisions(loop: Loop, asked: readonly Published[]): Promise<void> {
+  const { execution, approvals } = loop;
+  const { approver } = approvals;
+  let panic: AgentError | undefined;
+  let wake = (): void => {};
+  const stopListening = execution.journal.onInbox(() => wake());
+  let callbacks = 0;
+  try {
+    const open = (): readonly Published[] => asked.filter((request) => decisionOn(loop, request.nonce) === undefined);
+    for (const { nonce, ...request } of open()) {
+      approvals.ask(request);
+      if (!approver) continue;
+      callbacks++;
+      void callApprover(loop, nonce, request)
+        .catch((error: unknown) => {
+          panic ??= AgentError.is(error) ? error : new AgentError({ kind: "panic", callback: "approvals", message: `the approvals callback threw: ${error instanceof Error ? error.message : String(error)}` }, { cause: error });
+        })
+        .finally(() => {
+          callbacks--;
+          wake();
+        });
+    }
+    let patient = approvals.watched();
+    for (;;) {
+      await readInbox(loop, "approvals");
+      if (panic) throw panic;
+      if (open().length === 0) return;
+      checkEnding(loop);
+      if (callbacks === 0 && !patient) break;
+      const timedOut = await new Promise<boolean>((resolve) => {
+        const cancel = callbacks === 0 ? execution.clock.after(approvals.waitMs, () => resolve(true)) : () => {};
+        const done = (): void => {
+          cancel();
+          execution.signal.removeEventListener("abort", done);
+          execution.stopping.removeEventListener("abort", done);
+          resolve(false);
+        };
+        wake = done;
+        execution.signal.addEventListener("abort", done, { once: true });
+        execution.stopping.addEventListener("abort", done, { once: true });
+        if (execution.signal.aborted || execution.stopping.aborted) done();
+      });
+      if (timedOut) patient = false;
+    }
+    const waits = open().map(({ type, callId, token, operation }): Wait => ({ type, callId, token, operation }));
+    execution.suspend(asked.some((request) => request.type === "decision" && decisionOn(loop, request.nonce) === undefined) ? "awaiting-decision" : "awaiting-approval", waits);
+  } finally {
+    stopListening();
+    wake = () => {};
+  }
+}
+
+/** The callback's answer goes the way of everybody's: through the inbox, under the nonce, which takes one decision only. */
+async function callApprover(loop: Loop, nonce: string, request: ApprovalRequest): Promise<void> {
+  const decision = await loop.approvals.approver?.(request, { signal: loop.execution.signal });
+  if (decision === undefined || decision === null) return;
+  if (typeof decision !== "object" || !DECISION_TYPES.includes(decision.type)) {
+    throw new AgentError({ kind: "panic", callback: "approvals", message: `the approvals callback answered ${JSON.stringify(decision)}: answer with a decision such as { type: "allow" }, or undefined` });
+  }
+  await loop.execution.journal.writeInbox(nonce, { type: "decision", callId: request.callId, decision });
+}
+
+/** Ends the whole run where a person said so. */
+export function endIfAborted(decision: Decision): void {
+  if (decision.type === "abort") throw new RunEnding("aborted");
+}

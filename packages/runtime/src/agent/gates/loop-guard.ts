@@ -1,0 +1,18 @@
+import type { RecordedCall } from "../../session/recorded-call.ts";
+
+const SAME_OUTCOME_LIMIT = 3;
+const SAME_CALL_LIMIT = 6;
+
+/**
+ * Why one more call with this key would go round in circles; `undefined` when it would not. The third call is refused when
+ * the earlier ones succeeded with one and the same output, the sixth in any case.
+ */
+export function repeats(key: string, calls: readonly RecordedCall[]): string | undefined {
+  const earlier = calls.filter((call) => call.key === key);
+  if (earlier.length >= SAME_CALL_LIMIT - 1) return `This exact call was made ${earlier.length} times already. Stop repeating it: change the arguments or the approach.`;
+  const first = earlier[0];
+  if (first !== undefined && earlier.length >= SAME_OUTCOME_LIMIT - 1 && earlier.every((call) => !call.isError && call.output === first.output)) {
+    return `This exact call was made ${earlier.length} times already and gave the same result each time. Use that result, or change the arguments.`;
+  }
+  return undefined;
+}

@@ -1,0 +1,28 @@
+import type { JsonValue, Tool, ToolCallPart } from "@keelson/protocol";
+
+/** A call on its way through the gates. */
+export interface PendingCall {
+  readonly part: ToolCallPart;
+  /** Place in the log: `<turn>/call/<callId>`. */
+  readonly key: string;
+  tool?: Tool;
+  /** The final arguments, once parsed, validated and transformed. */
+  input?: JsonValue;
+  /** Where the call ends without running: what the model is told instead. */
+  answer?: { readonly output: JsonValue; readonly isError: boolean };
+  /** The answer is that of an execution, though not of one in this process. */
+  ran?: true;
+  /** The answer is that the arguments are not valid. */
+  invalid?: true;
+  /** Why a gate wants a person's word; absent when nobody needs to be asked. */
+  ask?: string;
+  /** Among the calls of its response, from 0. */
+  readonly index: number;
+  /** Edits by approvers so far. */
+  edits: number;
+}
+
+/** Ends the call here, with an error that the model can act on. */
+export function refuse(call: PendingCall, message: string): void {
+  call.answer = { output: message, isError: true };
+}

@@ -1,0 +1,11 @@
+export { agentTool, type AgentTool } from "./agent-tool.ts";
+export { createAgent, type Agent, type AgentChanges, type AgentLimits, type AgentOptions, type Compact, type ModelChoice, type ModelErrorAction, type RunContext, type RunErrorAction } from "./agent.ts";
+export { checkApprovalKeys, createEphemeralApprovalKeys, loadApprovalKeys, type ApprovalKey, type ApprovalKeys } from "./approvals/approval-keys.ts";
+export { createApprovalTokens, type ApprovalClaims, type ApprovalTokens } from "./approvals/approval-token.ts";
+export { autoApprove, autoDeny, thresholdGate } from "./approvals/threshold-gate.ts";
+export type { Next } from "./loop/work-turn.ts";
+export { compilePolicy, decidePermission, type PermissionDecision } from "./permissions/decide-permission.ts";
+export { narrowAuthority, type AuthorityNarrowing } from "./permissions/narrow-authority.ts";
+export type { PendingApproval, Run, RunInput, RunOptions, RunOutcome } from "./run.ts";
+export { createRunnerWith, runnerInternals, type OutputOf, type Runner, type RunnerInternals, type SingleRunner } from "./runner.ts";
+export type { Agents, World } from "./world.ts";

@@ -1,0 +1,42 @@
+import { type Failure, type JsonValue, type ToolCallPart } from "@keelson/protocol";
+import { runOf, sessionOf, type Loop } from "./loop.ts";
+import type { RunEnding } from "./run-ending.ts";
+
+/**
+ * Ends a run for good: open calls get their answer, so that the history stays whole; the open turn is closed; the result is
+ * committed, then the terminal event. All in one append, on disk before anybody is told.
+ */
+export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue): Promise<void> {
+  const { execution } = loop;
+  const run = runOf(loop);
+  const turn = `t${run.turn}`;
+  if (run.turnOpen) {
+    for (const part of openCalls(loop)) {
+      execution.put(`${turn}/call/${part.id}/result`, { type: "tool-result", callId: part.id, name: part.name, output: `Not finished: the run ended (${ending.reason}).`, isError: true, durationMs: 0 });
+    }
+    if (run.callsOpen) execution.put(`${turn}/calls-closed`, { type: "tool-calls-complete" });
+    execution.put(`${turn}/end`, { type: "turn-end", turn: run.turn });
+  }
+  const { text } = run;
+  const { usage, cost, costKnown, turns } = run.totals;
+  const failure: Failure | undefined = ending.failure;
+  if (failure) execution.put("terminal", { type: "error", failure }, "power");
+  else {
+    const result = { reason: ending.reason, text, ...(output !== undefined && { output }) };
+    execution.put("result", { type: "run-result", ...result }, "power");
+    execution.put("terminal", { type: "run-complete", ...result, usage, cost: costKnown ? cost : null, turns, ...(ending.halted && { halted: ending.halted }) }, "power");
+  }
+  await execution.flush();
+}
+
+/** Calls of the last response without an answer. */
+function openCalls(loop: Loop): readonly ToolCallPart[] {
+  const { messages } = sessionOf(loop).conversation;
+  const answered = new Set<string>();
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const message = messages[index];
+    if (message?.role === "tool") for (const part of message.content) if (part.type === "tool-result") answered.add(part.id);
+    if (message?.role === "assistant") return message.content.filter((part): part is ToolCallPart => part.type === "tool-call" && !answered.has(part.id));
+  }
+  return [];
+}

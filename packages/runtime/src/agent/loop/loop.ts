@@ -1,0 +1,82 @@
+import type { ApprovalRequest, Approver, Authority, BlobStore, BudgetLedger, BudgetScope, Executor, JsonObject, JsonValue, SecretResolver, StateReader, Usd, Vfs } from "@keelson/protocol";
+import type { Context } from "../../context/context.ts";
+import type { Execution } from "../../session/execution.ts";
+import type { RunState, SessionState } from "../../session/session-state.ts";
+import type { ToolSet } from "../../tools/tool-registry.ts";
+import type { Agent } from "../agent.ts";
+import type { ApprovalTokens } from "../approvals/approval-token.ts";
+import type { ModelSource } from "../model-source.ts";
+import type { CompiledPolicy } from "../permissions/decide-permission.ts";
+
+/** The limits of a run with every default filled in. */
+export interface Limits {
+  readonly maxTurns: number;
+  readonly maxModelCalls: number;
+  readonly maxCost: Usd | undefined;
+  readonly maxDurationMs: number | undefined;
+  readonly maxToolCalls: number | undefined;
+  readonly maxRetries: number;
+  readonly maxAnswerBytes: number;
+  readonly toolTimeoutMs: number | undefined;
+  readonly maxParallelCalls: number;
+}
+
+/** What tools are given of the world. */
+export interface ToolWorld {
+  readonly files?: Vfs;
+  readonly exec?: Executor;
+  readonly state?: StateReader;
+  readonly secrets?: SecretResolver;
+}
+
+/** How questions to people are asked. */
+export interface Approvals {
+  readonly tokens: ApprovalTokens;
+  readonly approver: Approver | undefined;
+  /** Whether somebody in this process takes questions from `run.approvals()`. */
+  watched(): boolean;
+  /** Shows a question to whoever takes them. */
+  ask(request: ApprovalRequest): void;
+  /** How long such a person is waited for before the run suspends. */
+  readonly waitMs: number;
+  /** How long a token is good. */
+  readonly ttlMs: number;
+}
+
+/** One run at work: all that the functions of the loop share. */
+export interface Loop {
+  readonly agent: Agent<unknown>;
+  readonly tools: ToolSet;
+  readonly limits: Limits;
+  readonly context: Context;
+  readonly execution: Execution;
+  readonly models: ModelSource;
+  readonly authority: Authority;
+  readonly policies: readonly CompiledPolicy[];
+  readonly ledger: BudgetLedger;
+  readonly scopes: readonly BudgetScope[];
+  readonly approvals: Approvals;
+  readonly blobs: BlobStore;
+  readonly world: ToolWorld;
+  readonly metadata: JsonObject;
+  /** JSON Schema of the agent's structured output. */
+  readonly outputSchema: JsonObject | undefined;
+  /** The structured output, once the run has one. */
+  output: JsonValue | undefined;
+  /** Ends the current attempt at the model, because somebody steered with `interrupt`. Set while there is one. */
+  interrupt: (() => void) | undefined;
+  /** Draws from 0 to 1, for jitter; what comes of it is recorded. */
+  random(): number;
+  /** Passes streamed text to watchers. */
+  delta(type: "text-delta" | "thinking-delta", text: string): void;
+  readonly watched: () => boolean;
+  nextAttempt(): void;
+}
+
+export function sessionOf(loop: Loop): SessionState {
+  return loop.execution.journal.state;
+}
+
+export function runOf(loop: Loop): RunState {
+  return loop.execution.journal.state.run as RunState;
+}

@@ -1,0 +1,53 @@
+import type { InboxEntry, JsonValue, Message } from "@keelson/protocol";
+import { runOf, sessionOf, type Loop } from "./loop.ts";
+
+/**
+ * Heeds what others wrote since the last point: steering, stop, abort, a new model, decisions. Rules may look at steering
+ * first. All of one reading goes into one append, so that nothing of it is lost or heeded twice.
+ */
+export async function readInbox(loop: Loop, point: string): Promise<void> {
+  const entries = await loop.execution.inbox(point);
+  if (entries.length === 0) return;
+  const steering = await admitSteering(loop, entries);
+  const { execution } = loop;
+  const session = sessionOf(loop);
+  for (const entry of entries) {
+    const key = `inbox/${entry.seq}`;
+    switch (entry.type) {
+      case "steer": {
+        const message = steering.get(entry.seq);
+        if (message) execution.put(key, { type: "steer", message, interrupt: entry.interrupt });
+        break;
+      }
+      case "set-model":
+        if (entry.model !== runOf(loop).model) execution.put(key, { type: "model-switch", from: runOf(loop).model, to: entry.model, reason: "set-model" });
+        break;
+      case "decision": {
+        const request = session.run?.questions.get(entry.key);
+        if (request && request.decision === undefined) {
+          execution.put(key, { type: "approval-decision", callId: request.callId, nonce: entry.key, decision: entry.decision, ...(entry.decision.type === "allow-always" && { grant: request.operation }) }, "power");
+        }
+        break;
+      }
+      default:
+        break;
+    }
+    execution.put(`${key}/read`, { type: "inbox-read", upTo: entry.seq, ...((entry.type === "stop" || entry.type === "abort") && { stopping: entry.type }) });
+  }
+}
+
+async function admitSteering(loop: Loop, entries: readonly InboxEntry[]): Promise<ReadonlyMap<number, Message>> {
+  const admitted = new Map<number, Message>();
+  for (const entry of entries) {
+    if (entry.type !== "steer") continue;
+    const final = await loop.context.run<Message | undefined>({
+      type: "inject-steering",
+      key: `inbox/${entry.seq}`,
+      input: { messages: [entry.message] } as unknown as JsonValue,
+      execute: (_context, input) => (input as unknown as { readonly messages: readonly Message[] }).messages[0],
+      accept: (output) => output as unknown as Message,
+    });
+    if (final) admitted.set(entry.seq, final);
+  }
+  return admitted;
+}

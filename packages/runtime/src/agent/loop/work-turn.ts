@@ -1,0 +1,123 @@
+import { textMessage, type JsonValue, type SuspendReason, type Wait } from "@keelson/protocol";
+import { Suspension } from "../../session/suspension.ts";
+import { endRun } from "./end-run.ts";
+import { inferAnswer, runContext, type Answer } from "./infer-turn.ts";
+import type { RunContext } from "../agent.ts";
+import { runOf, type Loop } from "./loop.ts";
+import { parseOutput } from "./parse-output.ts";
+import { readInbox } from "./read-inbox.ts";
+import { runCalls } from "./run-calls.ts";
+import { checkEnding, endingOf, RunEnding } from "./run-ending.ts";
+
+/** What whoever drives a run does next. */
+export type Next = { readonly type: "now" } | { readonly type: "waiting"; readonly reason: SuspendReason; readonly waits: readonly Wait[] } | { readonly type: "done" };
+
+const NOW: Next = { type: "now" };
+const MAX_PAUSES = 8;
+
+/**
+ * Works one turn of a run, or goes on with the one that is open: what the log holds of it is read, the rest is done. Rejects
+ * only when the log fails; all else is an ending or a wait.
+ */
+export async function workTurn(loop: Loop): Promise<Next> {
+  try {
+    await work(loop);
+    return NOW;
+  } catch (error) {
+    if (error instanceof Suspension) return suspend(loop, error);
+    const ending = endingOf(error, loop);
+    await endRun(loop, ending.reason === "complete" ? await withOutput(loop, ending) : ending, loop.output);
+    return { type: "done" };
+  }
+}
+
+async function work(loop: Loop): Promise<void> {
+  const { execution, limits, context } = loop;
+  const run = runOf(loop);
+  const number = run.turnOpen ? run.turn : run.turn + 1;
+  const turn = `t${number}`;
+  if (!run.turnOpen) {
+    await readInbox(loop, turn);
+    await checkLimits(loop);
+    execution.put(`${turn}/start`, { type: "turn-start", turn: number, model: run.model });
+  }
+  const system = await systemPrompt(loop);
+  let modelCall = 0;
+  let pauses = 0;
+  for (let round = 0; ; round++) {
+    const answer = await inferAnswer(loop, turn, modelCall, system);
+    modelCall = answer.modelCall + 1;
+    if (answer.overflowed) throw new RunEnding("max-output");
+    if (answer.calls.length > 0) {
+      await runCalls(loop, turn, answer.calls, answer.stopReason === "max-tokens");
+      break;
+    }
+    if (answer.stopReason === "pause" && ++pauses <= MAX_PAUSES) continue;
+    if (answer.stopReason === "max-tokens" && loop.agent.options.onMaxTokens === "continue" && !nothingSaid(answer)) {
+      await context.run({ type: "inject-message", key: `${turn}/continue/${round}`, execute: () => execution.put(`${turn}/continue/${round}/message`, { type: "message", message: textMessage("user", "Your answer was cut off at its token limit. Go on exactly where it stopped, without repeating anything.") }) });
+      continue;
+    }
+    // Whoever steered while the model gave its final answer gets one more turn.
+    await readInbox(loop, `${turn}/final`);
+    if (context.messages.at(-1)?.role === "user") break;
+    await context.run({ type: "exit-check", key: `${turn}/exit`, execute: () => {} });
+    throw new RunEnding(finalReason(answer));
+  }
+  await context.run({ type: "exit-check", key: `${turn}/exit`, execute: () => {} });
+  checkEnding(loop);
+  execution.put(`${turn}/end`, { type: "turn-end", turn: number });
+  if (limits.maxDurationMs !== undefined || execution.deadline !== undefined) await execution.flush();
+}
+
+function finalReason(answer: Answer): RunEnding["reason"] {
+  if (answer.stopReason === "content-filter") return "safety-stop";
+  if (answer.stopReason === "max-tokens") return "max-output";
+  return nothingSaid(answer) ? "no-action" : "complete";
+}
+
+function nothingSaid(answer: Answer): boolean {
+  return answer.message.content.every((part) => part.type === "thinking" || (part.type === "text" && part.text === ""));
+}
+
+async function checkLimits(loop: Loop): Promise<void> {
+  checkEnding(loop);
+  const { limits, execution } = loop;
+  const run = runOf(loop);
+  const { at } = execution.journal.state;
+  if (execution.deadline !== undefined && at > execution.deadline) throw new RunEnding("timeout");
+  if (limits.maxDurationMs !== undefined && at - run.startedAt > limits.maxDurationMs) throw new RunEnding("timeout");
+  if (run.totals.turns >= limits.maxTurns) throw new RunEnding("max-turns");
+}
+
+/** The instructions of this run: asked once, then read from the log. */
+async function systemPrompt(loop: Loop): Promise<string | undefined> {
+  const { instructions, systemPrompt: change } = loop.agent.options;
+  const base = typeof instructions === "function" ? await askInstructions(loop, instructions) : instructions;
+  if (change?.type === "replace") return change.content;
+  if (change?.type === "append") return base === undefined || base === "" ? change.content : `${base}\n\n${change.content}`;
+  return base;
+}
+
+async function askInstructions(loop: Loop, instructions: (context: RunContext) => string | Promise<string>): Promise<string> {
+  const known = runOf(loop).instructions;
+  if (known !== undefined) return known;
+  const text = await loop.execution.decide("instructions/decision", () => instructions(runContext(loop, 0)));
+  loop.execution.note("instructions", "instructions", { text });
+  return text;
+}
+
+async function suspend(loop: Loop, suspension: Suspension): Promise<Next> {
+  const { execution } = loop;
+  execution.put(`suspend/${runOf(loop).resumes}`, { type: "run-suspend", reason: suspension.reason, waits: suspension.waits }, "power");
+  await execution.flush();
+  return { type: "waiting", reason: suspension.reason, waits: suspension.waits };
+}
+
+/** The structured output of a finished answer, or the error that it is none. */
+async function withOutput(loop: Loop, ending: RunEnding): Promise<RunEnding> {
+  if (!loop.agent.output) return ending;
+  const parsed = await parseOutput(loop.agent.output, runOf(loop).text);
+  if (!parsed.ok) return new RunEnding("error", { failure: { kind: "other", message: parsed.message } });
+  loop.output = parsed.value as JsonValue;
+  return ending;
+}

@@ -1,0 +1,49 @@
+import { AgentError, ModelError, type Provider } from "@keelson/protocol";
+import type { ModelRegistry } from "../providers/model-registry.ts";
+import { priceOf, type ModelPrice } from "../providers/prices.ts";
+import { modelName, type ModelChoice } from "./agent.ts";
+
+/** A model that can be called. */
+export interface Model {
+  /** What events, logs and `setModel` call it. */
+  readonly reference: string;
+  readonly provider: Provider;
+  /** The vendor's id. */
+  readonly id: string;
+  readonly price: ModelPrice | null;
+}
+
+/** Finds the models of one agent: its own providers first, then the registry. */
+export interface ModelSource {
+  /** @throws AgentError of kind `model` that says what there is */
+  resolve(reference: string): Model;
+}
+
+export function createModelSource(choices: readonly ModelChoice[], registry: ModelRegistry | undefined): ModelSource {
+  const own = new Map<string, Provider>();
+  for (const choice of choices) if (typeof choice !== "string") own.set(modelName(choice), choice);
+  const resolved = new Map<string, Model>();
+  return {
+    resolve(reference) {
+      let model = resolved.get(reference);
+      if (model === undefined) {
+        model = find(reference);
+        resolved.set(reference, model);
+      }
+      return model;
+    },
+  };
+
+  function find(reference: string): Model {
+    const provider = own.get(reference);
+    if (provider) return { reference, provider, id: reference.slice(reference.indexOf("/") + 1), price: (provider as { readonly price?: ModelPrice }).price ?? priceOf(reference) };
+    try {
+      if (registry === undefined) throw new ModelError({ kind: "invalid-request", message: `there is no model registry to find "${reference}" in: give the runner \`models\`` });
+      const found = registry.resolve(reference);
+      return { reference: found.reference, provider: found.provider, id: found.model, price: found.price };
+    } catch (error) {
+      if (!ModelError.is(error)) throw error;
+      throw new AgentError({ kind: "model", model: error.failure, message: error.message }, { cause: error });
+    }
+  }
+}

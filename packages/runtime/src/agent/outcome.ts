@@ -1,0 +1,28 @@
+import { AgentError, UNKNOWN_USAGE, type Failure } from "@keelson/protocol";
+import type { SessionState } from "../session/session-state.ts";
+import type { Next } from "./loop/work-turn.ts";
+import type { RunOutcome } from "./run.ts";
+
+/** What a run's handle resolves with: read off the folded log, like everything that anybody is told. */
+export function outcomeOf<Out>(state: SessionState | undefined, next: Next, output?: Out, failure?: AgentError): RunOutcome<Out> {
+  const run = state?.run;
+  const totals = run?.totals;
+  const base = { text: run?.text ?? "", turns: totals?.turns ?? 0, usage: totals?.usage ?? UNKNOWN_USAGE, cost: totals === undefined || !totals.costKnown ? null : totals.cost, effects: [] };
+  if (failure) return { ...base, reason: "error", error: failure };
+  if (next.type === "waiting") return { ...base, reason: next.reason, waits: next.waits };
+  const end = run?.end;
+  if (end === undefined) return { ...base, reason: "error", error: new AgentError({ kind: "bug", message: `The run in session "${String(state?.id)}" is over without an end.` }) };
+  const value = (output ?? end.output) as Out | undefined;
+  return {
+    ...base,
+    reason: end.reason,
+    text: end.text,
+    ...(value !== undefined && { output: value }),
+    ...(end.failure && { error: agentErrorFrom(end.failure) }),
+    ...(end.halted && { halted: end.halted }),
+  };
+}
+
+function agentErrorFrom(failure: Failure): AgentError {
+  return new AgentError(failure as unknown as AgentError["failure"]);
+}

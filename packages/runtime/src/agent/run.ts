@@ -1,0 +1,75 @@
+import type { AgentError, AgentEvent, ApprovalRequest, Authority, Content, Decision, Effect, JsonObject, Message, RunId, RunReason, SessionId, Usage, Usd, Wait } from "@keelson/protocol";
+
+/** How a run ended, or what it waits for. Expected endings are values; `error` explains the reason `error`. */
+export interface RunOutcome<Out = undefined> {
+  readonly reason: RunReason;
+  /** Text of the last answer. */
+  readonly text: string;
+  readonly output?: Out;
+  /** Complete turns. */
+  readonly turns: number;
+  readonly usage: Usage;
+  /** `null` when a part of it has no known price. */
+  readonly cost: Usd | null;
+  readonly effects: readonly Effect[];
+  readonly error?: AgentError;
+  /** What a suspended run waits for. */
+  readonly waits?: readonly Wait[];
+  /** Who halted it, and why. */
+  readonly halted?: { readonly by: string; readonly reason: string };
+}
+
+export interface PendingApproval {
+  readonly request: ApprovalRequest;
+  /** Rejects with AgentError `invalid-token` when it was decided already. */
+  decide(decision: Decision): Promise<void>;
+}
+
+/**
+ * One run: iterate it to watch, await `outcome` to wait. Each iterator is a subscription from its creation; nothing is
+ * emitted before the caller's next microtask. Leaving the loop early does not stop the run. The actions resolve when they
+ * are accepted; on a run that is over they do nothing.
+ */
+export interface Run<Out = undefined> extends AsyncIterable<AgentEvent> {
+  readonly id: RunId;
+  readonly session: SessionId;
+  /** Rejects only on a bug. */
+  readonly outcome: Promise<RunOutcome<Out>>;
+  /** Lets calls that run finish, then ends the run (`stopped`); after `stopGraceMs` they are aborted. */
+  stop(): Promise<void>;
+  /** Ends the run at once (`aborted`). */
+  abort(reason?: string): Promise<void>;
+  /** From the next turn on. Rejects when there is no such model. */
+  setModel(model: string): Promise<void>;
+  /** Adds a message before the next inference. `interrupt`: drops the answer that streams, and skips calls that have not started. */
+  steer(message: string | Message, options?: { readonly interrupt?: boolean }): Promise<void>;
+  /** Questions as they come up. While somebody iterates, the run waits `approvalWaitMs` before it suspends. */
+  approvals(): AsyncIterable<PendingApproval>;
+  /** With `after`: first what the log holds behind that seq, then what comes. `after: 0` is the whole run. */
+  events(options?: { readonly after?: number }): AsyncIterable<AgentEvent>;
+}
+
+export interface RunOptions {
+  /** Goes on in this session, or begins it. Default: a new one. */
+  readonly session?: string;
+  /** Instead of the agent's. */
+  readonly model?: string;
+  readonly signal?: AbortSignal;
+  /** Unix ms after which the run ends (`timeout`). */
+  readonly deadline?: number;
+  /** Tighter limits than the agent's, for this run. */
+  readonly limits?: { readonly maxTurns?: number; readonly maxCost?: Usd | string | number; readonly maxDurationMs?: number };
+  /** Reaches `instructions` and `onModelError`. */
+  readonly metadata?: JsonObject;
+}
+
+/** What a run is given by what started it, beside what users may say. */
+export interface RunOrigin {
+  readonly id?: RunId;
+  readonly parent?: { readonly run: RunId };
+  readonly authority?: Authority;
+  readonly allowedTools?: readonly string[];
+  readonly systemAddendum?: string;
+}
+
+export type RunInput = string | readonly Content[];

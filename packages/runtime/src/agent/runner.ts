@@ -1,0 +1,261 @@
+import { AgentError, LogError, inboxLog, sessionLog, type Decision, type RunId, type SessionId } from "@keelson/protocol";
+import { createSessions, checkSessionId, sessionError, sessionIds, type Sessions } from "../session/sessions.ts";
+import { foldSession, inboxRecord, Journal } from "../session/journal.ts";
+import { modelName, type Agent } from "./agent.ts";
+import { ActiveRun, type JournalRelay } from "./active-run.ts";
+import { createApprovalTokens } from "./approvals/approval-token.ts";
+import { authorityOf, limitsOf } from "./create-loop.ts";
+import { createModelSource } from "./model-source.ts";
+import type { Next } from "./loop/work-turn.ts";
+import { beginResumed, beginRun } from "./begin-run.ts";
+import { isAgentTool } from "./agent-tool.ts";
+import type { Run, RunInput, RunOptions, RunOrigin } from "./run.ts";
+import { startChildRun } from "./start-child.ts";
+import type { Agents, World } from "./world.ts";
+
+export type OutputOf<A> = A extends Agent<infer Out> ? Out : never;
+
+interface RunnerBase {
+  readonly sessions: Sessions;
+  /**
+   * Goes on with a run that is suspended or whose process died, under the same id. Of a run that is over it gives the outcome.
+   * Rejects with AgentError `session` when there is no run, or another process works on it.
+   */
+  resume(session: string, options?: { readonly signal?: AbortSignal }): Promise<Run<unknown>>;
+  /** Resumes all runs that no process works on and that have something to do. @param options.concurrency default 4 */
+  recover(options?: { readonly concurrency?: number }): Promise<readonly Run<unknown>[]>;
+  /**
+   * Decides a question, from any process. The run goes on by itself where it is at work, else at the next `resume`.
+   * Rejects with AgentError `invalid-token` for a token that is malformed, forged, expired or used.
+   */
+  approve(token: string, decision: Decision): Promise<{ readonly session: SessionId; readonly runId: RunId }>;
+  /** Works at most one turn of the session's run, and says what comes next: what an engine calls, one at a time, until done. */
+  advance(session: string, options?: { readonly signal?: AbortSignal }): Promise<{ readonly seq: number; readonly next: Next }>;
+}
+
+/** Runs of one agent. */
+export interface SingleRunner<Out> extends RunnerBase {
+  run(input: RunInput, options?: RunOptions): Run<Out>;
+}
+
+/** Runs of several agents, by name. */
+export interface Runner<A extends Agents> extends RunnerBase {
+  run<N extends keyof A & string>(input: RunInput, options: RunOptions & { readonly agent: N }): Run<OutputOf<A[N]>>;
+}
+
+/** What orchestrators and children need beside what users do. */
+export interface RunnerInternals {
+  resume(session: string): Promise<ActiveRun<unknown>>;
+  start(agent: Agent<unknown>, input: RunInput, options: RunOptions, origin: RunOrigin): ActiveRun<unknown>;
+  find(name: string): Agent<unknown> | undefined;
+  readonly world: World;
+}
+
+const internals = new WeakMap<object, RunnerInternals>();
+
+/** @throws AgentError when this is no runner of this package */
+export function runnerInternals(runner: RunnerBase): RunnerInternals {
+  const found = internals.get(runner);
+  if (found === undefined) throw new AgentError({ kind: "invalid-option", option: "runner", message: "This is no runner: make one with createRunner." });
+  return found;
+}
+
+const DEFAULT_LEASE_TTL_MS = 30_000;
+
+/**
+ * Binds agents to a world in which nothing is left out.
+ * @throws AgentError of kind `invalid-option` for a model that can't be found, a money limit on a model without a price, or a
+ * fallback on another wire
+ */
+export function createRunnerWith<Out>(world: World & { readonly agent: Agent<Out> }): SingleRunner<Out>;
+export function createRunnerWith<A extends Agents>(world: World & { readonly agents: A }): Runner<A>;
+export function createRunnerWith(world: World & { readonly agent?: Agent<unknown>; readonly agents?: Agents }): SingleRunner<unknown> | Runner<Agents> {
+  const agents = collectAgents(world);
+  for (const agent of agents.values()) checkModels(agent, world);
+  const { log, blobs, clock, owner, leaseTtlMs = DEFAULT_LEASE_TTL_MS } = world;
+  const sessions = createSessions({ log, blobs, clock, owner, leaseTtlMs, newId: () => world.newId() as SessionId });
+  const tokens = createApprovalTokens({ keys: world.approvalKeys, now: () => clock.now() });
+
+  const open = (session: SessionId) => (relay: JournalRelay): Promise<Journal> =>
+    // Each stretch of work is an owner of its own: two runs of one process exclude each other too.
+    Journal.open({ log, blobs, clock, session, owner: `${owner}#${world.newId()}`, leaseTtlMs, durability: world.durability ?? "power", onCommitted: (records) => relay.committed(records), onLost: (error) => relay.lost(error) });
+
+  const inner: RunnerInternals = {
+    world,
+    resume: (session) => openRun(session, {}),
+    find: (name) => agents.get(name),
+    start(agent, input, options, origin) {
+      const session = (options.session ?? world.newId()) as SessionId;
+      checkSessionId(session);
+      const id = origin.id ?? (`r_${world.newId()}` as RunId);
+      if (options.model !== undefined) createModelSource([agent.options.model], world.models).resolve(options.model);
+      const authority = authorityOf(agent, world, origin.authority);
+      const limits = limitsOf(agent, options.limits, authority);
+      const deadline = options.deadline ?? authority.deadline;
+      return new ActiveRun<unknown>({
+        world,
+        agent,
+        id,
+        session,
+        authority,
+        limits,
+        ...(deadline !== undefined && { deadline }),
+        ...(options.signal && { signal: options.signal }),
+        ...(origin.parent && { parent: origin.parent }),
+        open: open(session),
+        begin: (journal) => beginRun(journal, { id, agent, model: options.model ?? modelName(agent.options.model), input, options, origin, limits, authority }),
+        startChild: (spec, run, execution) => startChildRun(inner, spec, run, execution),
+        checkModel: (model) => void createModelSource([agent.options.model], world.models).resolve(model),
+      });
+    },
+  };
+
+  /** Takes up the run of a session. */
+  async function openRun(session: string, options: { readonly signal?: AbortSignal; readonly turns?: number }): Promise<ActiveRun<unknown>> {
+    checkSessionId(session);
+    const state = await foldSession(log, blobs, session as SessionId);
+    const { run } = state;
+    if (run === undefined) throw sessionError(session, state.seq === 0 ? `There is no session "${session}".` : `Session "${session}" has no run to go on with.`);
+    const agent = agents.get(run.agent);
+    if (agent === undefined) throw sessionError(session, `The run of session "${session}" belongs to the agent "${run.agent}", which this runner does not have (it has ${[...agents.keys()].join(", ")}).`);
+    const recorded = run.terms;
+    const authority = recorded?.authority ?? authorityOf(agent, world);
+    const limits = recorded ? { ...limitsOf(agent, {}, authority), ...recorded.limits } : limitsOf(agent, {}, authority);
+    return new ActiveRun<unknown>({
+      world,
+      agent,
+      id: run.id,
+      session: session as SessionId,
+      authority,
+      limits,
+      ...(recorded?.deadline !== undefined && { deadline: recorded.deadline }),
+      ...(options.signal && { signal: options.signal }),
+      ...(options.turns !== undefined && { turns: options.turns }),
+      ...(run.parent && { parent: run.parent }),
+      open: open(session as SessionId),
+      begin: (journal, loop) => beginResumed(journal, loop, agent),
+      startChild: (spec, active, execution) => startChildRun(inner, spec, active, execution),
+      checkModel: (model) => void createModelSource([agent.options.model], world.models).resolve(model),
+    });
+  }
+
+  const base: RunnerBase = {
+    sessions,
+
+    async resume(session, options = {}) {
+      return openRun(session, options);
+    },
+
+    async recover({ concurrency = 4 } = {}) {
+      const resumed: Run<unknown>[] = [];
+      const working = new Set<Promise<unknown>>();
+      for await (const session of sessionIds(log)) {
+        if (!(await canGoOn(session))) continue;
+        if (working.size >= concurrency) await Promise.race(working);
+        const run = await base.resume(session);
+        resumed.push(run);
+        const done: Promise<unknown> = run.outcome.finally(() => working.delete(done));
+        working.add(done);
+      }
+      return resumed;
+    },
+
+    async approve(token, decision) {
+      const claims = tokens.verify(token);
+      const { session, runId, nonce, callId } = claims;
+      const state = await foldSession(log, blobs, session);
+      const refuse = (reason: "used" | "mismatch", message: string): AgentError => new AgentError({ kind: "invalid-token", reason, message });
+      for await (const entry of log.read(inboxLog(session))) if (entry.key === nonce) throw refuse("used", `This approval token for ${claims.tool} was used already.`);
+      if (state.run?.id !== runId || state.run.status === "ended") throw refuse("mismatch", `The run that asked about ${claims.tool} is over.`);
+      const question = state.run.questions.get(nonce);
+      if (question === undefined) throw refuse("mismatch", `The run no longer asks this question about ${claims.tool}.`);
+      const answers = question.type === "approval" ? ["allow", "deny", "allow-always", "allow-modified", "abort"] : ["retry", "supply", "fail", "abort"];
+      if (!answers.includes(decision?.type)) throw new AgentError({ kind: "invalid-option", option: "decision", message: `The decision ${JSON.stringify(decision?.type)} does not answer this question about ${claims.tool}. Decide one of ${answers.join(", ")}.` });
+      try {
+        // `decidedAs` makes two decisions differ, so that the second is a conflict and not a repetition.
+        await log.append(inboxLog(session), "any", [inboxRecord(nonce, { type: "decision", callId, decision, decidedAs: world.newId() } as never)], { durability: world.durability ?? "power" });
+      } catch (error) {
+        if (LogError.is(error, "conflict")) throw refuse("used", `This approval token for ${claims.tool} was used already.`);
+        throw error;
+      }
+      return { session, runId };
+    },
+
+    async advance(session, options = {}) {
+      const active = await openRun(session, { ...options, turns: 1 });
+      const outcome = await active.outcome;
+      if (outcome.error?.failure.kind === "detached" || outcome.error?.failure.kind === "backend" || outcome.error?.failure.kind === "session") throw outcome.error;
+      return { seq: await log.head(sessionLog(session)), next: active.next };
+    },
+  };
+
+  const runner = {
+    ...base,
+    run(input: RunInput, options: RunOptions & { readonly agent?: string } = {}): Run<unknown> {
+      const agent = chooseAgent(world, options.agent);
+      return inner.start(agent, input, options, {});
+    },
+  };
+  internals.set(runner, inner);
+  return runner as unknown as SingleRunner<unknown>;
+
+  async function canGoOn(session: SessionId): Promise<boolean> {
+    const state = await foldSession(log, blobs, session);
+    const { run } = state;
+    // A child is resumed by its parent.
+    if (run === undefined || run.status === "ended" || run.parent !== undefined || !agents.has(run.agent)) return false;
+    if (run.status === "suspended" && (await log.head(inboxLog(session))) <= state.inboxRead) return false;
+    try {
+      const lease = await log.acquire(sessionLog(session), { owner: `${owner}#${world.newId()}`, ttlMs: leaseTtlMs });
+      await lease.release();
+      return true;
+    } catch (error) {
+      if (LogError.is(error, "lease-held")) return false;
+      throw error;
+    }
+  }
+}
+
+/** The agents of a runner, and those that they have as tools. */
+function collectAgents(world: { readonly agent?: Agent<unknown>; readonly agents?: Agents }): ReadonlyMap<string, Agent<unknown>> {
+  const found = new Map<string, Agent<unknown>>();
+  const add = (name: string, agent: Agent<unknown>): void => {
+    if (found.get(name) === agent) return;
+    if (found.has(name)) throw new AgentError({ kind: "invalid-option", option: "agents", message: `Two different agents are named "${name}". Rename one.` });
+    found.set(name, agent);
+    for (const tool of agent.tools) if (isAgentTool(tool)) add(tool.dispatch.operator, tool.agent);
+  };
+  if ((world.agent === undefined) === (world.agents === undefined)) throw new AgentError({ kind: "invalid-option", option: "agent", message: "Give the runner either `agent` or `agents`." });
+  if (world.agent) add(world.agent.name, world.agent);
+  for (const agent of Object.values(world.agents ?? {})) add(agent.name, agent as Agent<unknown>);
+  return found;
+}
+
+function chooseAgent(world: { readonly agent?: Agent<unknown>; readonly agents?: Agents }, name: string | undefined): Agent<unknown> {
+  if (world.agent) return world.agent;
+  const agents = world.agents ?? {};
+  const agent = name === undefined ? undefined : Object.hasOwn(agents, name) ? agents[name] : undefined;
+  if (agent === undefined) throw new AgentError({ kind: "invalid-option", option: "agent", message: `There is no agent ${JSON.stringify(name)}; there are ${Object.keys(agents).join(", ")}.` });
+  return agent as Agent<unknown>;
+}
+
+function checkModels(agent: Agent<unknown>, world: World): void {
+  const { model, fallbackModel } = agent.options;
+  const source = createModelSource(fallbackModel === undefined ? [model] : [model, fallbackModel], world.models);
+  const resolve = (choice: typeof model, option: string) => {
+    try {
+      return source.resolve(modelName(choice));
+    } catch (error) {
+      throw new AgentError({ kind: "invalid-option", option, message: `The ${option} of agent "${agent.name}" can't be found: ${error instanceof Error ? error.message : String(error)}` }, { cause: error });
+    }
+  };
+  const found = [resolve(model, "model"), ...(fallbackModel === undefined ? [] : [resolve(fallbackModel, "fallbackModel")])];
+  const [first, fallback] = found;
+  if (first && fallback && first.provider.wire !== fallback.provider.wire) {
+    throw new AgentError({ kind: "invalid-option", option: "fallbackModel", message: `Agent "${agent.name}" speaks ${first.provider.wire} and would fall back to ${fallback.provider.wire}. Fallback across wires is not supported yet: choose a model on the same wire.` });
+  }
+  if (agent.options.limits?.maxCost === undefined) return;
+  for (const unpriced of found) {
+    if (unpriced.price === null) throw new AgentError({ kind: "invalid-option", option: "limits.maxCost", message: `Agent "${agent.name}" has a money limit, but the price of ${unpriced.reference} is unknown, so the limit can't hold. Add the price to the registry's \`prices\`, or drop the limit.` });
+  }
+}

@@ -1,0 +1,45 @@
+import type { Approver, BlobStore, BudgetLedger, Durability, EventLog, Executor, SecretResolver, StateReader, Vfs } from "@keelson/protocol";
+import type { ModelRegistry } from "../providers/model-registry.ts";
+import type { Clock } from "../session/clock.ts";
+import type { Agent } from "./agent.ts";
+import type { ApprovalKeys } from "./approvals/approval-keys.ts";
+
+/** What a runner binds agents to. `createRunner` in the package root fills in what is left out; here nothing is. */
+export interface World {
+  readonly log: EventLog;
+  readonly blobs: BlobStore;
+  readonly ledger: BudgetLedger;
+  readonly clock: Clock;
+  readonly approvalKeys: ApprovalKeys;
+  /** Finds models named as `provider/model`. */
+  readonly models?: ModelRegistry;
+  /** Answers questions in this process. Without it, and without `run.approvals()`, a run that must ask suspends. */
+  readonly approvals?: Approver;
+  /** How long a question waits for `run.approvals()` before the run suspends. Default 5 minutes. */
+  readonly approvalWaitMs?: number;
+  /** How long a token is good. Default 7 days. */
+  readonly approvalTtlMs?: number;
+  /** What tools are given. */
+  readonly files?: Vfs;
+  readonly exec?: Executor;
+  readonly state?: StateReader;
+  readonly secrets?: SecretResolver;
+  /** Who holds leases: must name this process. */
+  readonly owner: string;
+  /** Default 30 s. A process that is silent for so long loses its sessions. */
+  readonly leaseTtlMs?: number;
+  /** What reservations of writes, decisions, settlements and endings ask of the log. Default `power`. */
+  readonly durability?: Durability;
+  /** How long a graceful stop may take. Default 60 s. */
+  readonly stopGraceMs?: number;
+  /** What a watcher may lag behind. Default 1 MiB. */
+  readonly maxBufferBytes?: number;
+  /** Levels of child agents. Default 8. */
+  readonly maxDepth?: number;
+  /** 0 to 1. */
+  random(): number;
+  /** Unique among all processes. */
+  newId(): string;
+}
+
+export type Agents = { readonly [name: string]: Agent<never> | Agent<unknown> | Agent<undefined> };

@@ -1,0 +1,31 @@
+import { compareUsd, type Usd } from "@keelson/protocol";
+import type { Rule } from "./rule.ts";
+
+export interface BudgetGuardOptions {
+  /** Halts once the cost is above it (`budget-exhausted`). */
+  readonly maxCost?: Usd;
+  /** Halts once so many turns are complete (`max-turns`). Default 10. */
+  readonly maxTurns?: number;
+  /** Halts once more time has passed (`timeout`). */
+  readonly maxDurationMs?: number;
+  /** Halts once so many tools were called (`budget-exhausted`). */
+  readonly maxToolCalls?: number;
+}
+
+/** A rule before every operation that stops the pipeline at a limit. */
+export function budgetGuard(options: BudgetGuardOptions, priority = 100): Rule {
+  const { maxCost, maxTurns = 10, maxDurationMs, maxToolCalls } = options;
+  return {
+    name: "budget-guard",
+    trigger: { type: "before-any" },
+    priority,
+    pure: true,
+    run({ context: { metrics } }) {
+      if (maxCost !== undefined && compareUsd(metrics.cost, maxCost) > 0) return { type: "halt", exit: "budget-exhausted", reason: `spent $${metrics.cost}, the limit is $${maxCost}` };
+      if (metrics.turnsCompleted >= maxTurns) return { type: "halt", exit: "max-turns", reason: `${maxTurns} turns are complete, the limit` };
+      if (maxDurationMs !== undefined && metrics.elapsedMs > maxDurationMs) return { type: "halt", exit: "timeout", reason: `ran for ${metrics.elapsedMs} ms, the limit is ${maxDurationMs} ms` };
+      if (maxToolCalls !== undefined && metrics.toolCallsTotal >= maxToolCalls) return { type: "halt", exit: "budget-exhausted", reason: `called ${maxToolCalls} tools, the limit` };
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import { AgentError, OperatorError, textMessage, UNKNOWN_USAGE, ZERO_USD, type CompactionPolicy, type JsonValue, type Message } from "@keelson/protocol";
+import { Conversation } from "./conversation.ts";
+import type { ContextMetrics, OperationType, Rule, RuleAction } from "./rule.ts";
+
+/** One act on a context, around which rules fire. `key` names it within its run, so that recorded verdicts find it again. */
+export interface Operation<Output> {
+  readonly type: OperationType;
+  readonly key?: string;
+  readonly input?: JsonValue;
+  /** Fires only the rules before it, or only those after it: for an act whose two ends lie apart. Default both. */
+  readonly phase?: "before" | "after";
+  /** @param input the operation's input, as rules left it */
+  execute(context: Context, input: JsonValue | undefined): Output | Promise<Output>;
+  /** What rules see of the output; default: nothing. */
+  show?(output: Output): JsonValue;
+  /** Takes over what a rule put in the output's place. Without it, `modify-output` and `skip` are refused. */
+  accept?(output: JsonValue): Output;
+}
+
+/** What a context does with messages and verdicts; a run records both in its log. */
+export interface ContextBinding {
+  append(key: string | undefined, message: Message, policy: CompactionPolicy | undefined): void | Promise<void>;
+  decide<T>(point: string, run: () => T | Promise<T>): Promise<T>;
+  metrics(): ContextMetrics;
+}
+
+const NO_RULES: readonly Rule[] = [];
+const NO_METRICS: ContextMetrics = { turnsCompleted: 0, modelCalls: 0, toolCallsTotal: 0, usage: UNKNOWN_USAGE, cost: ZERO_USD, elapsedMs: 0 };
+
+/**
+ * One conversation with its rules and metrics. Every step of a pipeline goes through `run`, which fires the rules around
+ * it. Without a binding it lives in memory and records nothing.
+ */
+export class Context {
+  readonly conversation: Conversation;
+  #rules: readonly Rule[] = [];
+  #binding: ContextBinding | undefined;
+  #firing = false;
+  #unnamed = 0;
+  /** Where the rule that is firing records its verdict; messages it injects are named after it. */
+  #point = "";
+  #injections = 0;
+
+  constructor(options: { readonly rules?: readonly Rule[]; readonly conversation?: Conversation; readonly binding?: ContextBinding } = {}) {
+    this.conversation = options.conversation ?? new Conversation();
+    this.#binding = options.binding;
+    if (options.rules) this.#rules = byPriority(options.rules);
+  }
+
+  get messages(): readonly Message[] {
+    return this.conversation.messages;
+  }
+
+  get rules(): readonly Rule[] {
+    return this.#rules;
+  }
+
+  get metrics(): ContextMetrics {
+    return this.#binding?.metrics() ?? NO_METRICS;
+  }
+
+  addRule(rule: Rule): void {
+    this.#rules = byPriority([...this.#rules, rule]);
+  }
+
+  /** Binds the context to a run: from now on messages and verdicts are recorded by it. */
+  bind(binding: ContextBinding): void {
+    this.#binding = binding;
+  }
+
+  /** Adds a system message; pinned, so that compaction keeps it. */
+  async injectSystem(text: string): Promise<void> {
+    await this.#inject("inject-system", textMessage("system", text), "pinned");
+  }
+
+  async injectMessage(message: Message, policy?: CompactionPolicy): Promise<void> {
+    await this.#inject("inject-message", message, policy);
+  }
+
+  /**
+   * The single entry of every operation: fires the rules before it, executes it, fires the rules after it.
+   * @throws OperatorError of kind `halted` when a rule halts; AgentError of kind `panic` when one throws
+   */
+  run<Output>(operation: Operation<Output>): Promise<Output> | Output {
+    if (this.#rules.length === 0 || this.#firing) return operation.execute(this, operation.input);
+    return this.#runWithRules(operation);
+  }
+
+  async #runWithRules<Output>(operation: Operation<Output>): Promise<Output> {
+    const key = operation.key ?? `${operation.type}/${++this.#unnamed}`;
+    let input = operation.input;
+    for (const rule of operation.phase === "after" ? NO_RULES : this.#rules) {
+      const action = await this.#fire(rule, "before", operation, key, input, undefined);
+      if (action?.type === "modify-input") input = action.input;
+      if (action?.type === "skip") return accepted(rule, operation, action.output);
+    }
+    let output: Output = await operation.execute(this, input);
+    for (const rule of operation.phase === "before" ? NO_RULES : this.#rules) {
+      const action = await this.#fire(rule, "after", operation, key, input, () => operation.show?.(output));
+      if (action?.type === "modify-output") output = accepted(rule, operation, action.output);
+    }
+    return output;
+  }
+
+  async #fire<Output>(rule: Rule, phase: "before" | "after", operation: Operation<Output>, key: string, input: JsonValue | undefined, output: (() => JsonValue | undefined) | undefined): Promise<RuleAction | undefined> {
+    const { trigger } = rule;
+    const applies =
+      trigger.type === phase ? trigger.operation === operation.type : trigger.type === `${phase}-any` || (trigger.type === "when" && phase === "before");
+    if (!applies) return undefined;
+    const verdict = async (): Promise<RuleAction | null> => {
+      if (trigger.type === "when" && !trigger.predicate(this)) return null;
+      const shown = output?.();
+      return (await rule.run({ context: this, operation: operation.type, input, ...(shown !== undefined && { output: shown }) })) ?? null;
+    };
+    const point = `${key}/rule/${phase}/${rule.name}`;
+    this.#firing = true;
+    this.#point = point;
+    this.#injections = 0;
+    let action: RuleAction | null;
+    try {
+      action = rule.pure === true || !this.#binding ? await verdict() : await this.#binding.decide(point, verdict);
+    } catch (error) {
+      throw AgentError.is(error) ? error : new AgentError({ kind: "panic", callback: `rule ${rule.name}`, message: `the rule "${rule.name}" threw: ${messageOf(error)}` }, { cause: error });
+    } finally {
+      this.#firing = false;
+    }
+    if (action?.type === "halt") {
+      throw new OperatorError({ kind: "halted", by: rule.pure === true && action.exit ? "limit" : "rule", reason: action.reason, message: `the rule "${rule.name}" halted the run: ${action.reason}`, ...(action.exit && { exit: action.exit }) });
+    }
+    return action ?? undefined;
+  }
+
+  async #inject(type: OperationType, message: Message, policy: CompactionPolicy | undefined): Promise<void> {
+    const key = this.#firing ? `${this.#point}/inject/${++this.#injections}` : undefined;
+    await this.run({
+      type,
+      input: { message } as unknown as JsonValue,
+      execute: (context, input) => {
+        const final = (input as unknown as { readonly message: Message }).message;
+        if (this.#binding) return this.#binding.append(key, final, policy);
+        context.conversation.append(final, policy);
+      },
+    });
+  }
+}
+
+function accepted<Output>(rule: Rule, operation: Operation<Output>, output: JsonValue): Output {
+  if (operation.accept) return operation.accept(output);
+  throw new AgentError({ kind: "panic", callback: `rule ${rule.name}`, message: `the rule "${rule.name}" cannot replace the output of "${operation.type}": let it continue or halt instead` });
+}
+
+/** Highest first; among equals in the order they were added. */
+function byPriority(rules: readonly Rule[]): readonly Rule[] {
+  return rules.toSorted((a, b) => (b.priority ?? 0) - (a.priority ?? 0));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

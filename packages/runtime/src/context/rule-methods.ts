@@ -1,0 +1,64 @@
+import type { JsonValue, Message } from "@keelson/protocol";
+import { textMessage } from "@keelson/protocol";
+import type { ContextMetrics, OperationType, Rule, RuleAction } from "./rule.ts";
+
+type Verdict = RuleAction | void | Promise<RuleAction | void>;
+export type LoopView = ContextMetrics;
+
+/** The method form of a rule: name the moments it cares for. Each method is one rule on a built-in operation. */
+export interface RuleMethods {
+  readonly name: string;
+  readonly priority?: number;
+  beforeInference?(view: LoopView): Verdict;
+  afterInference?(response: JsonValue, view: LoopView): Verdict;
+  beforeToolCall?(tool: string, input: JsonValue, view: LoopView): Verdict;
+  afterToolCall?(tool: string, result: JsonValue, view: LoopView): Verdict;
+  whenExitCheck?(view: LoopView): Verdict;
+  beforeSteeringInject?(messages: readonly Message[], view: LoopView): Verdict;
+  whenSteeringSkip?(skipped: readonly Message[], view: LoopView): void;
+  beforeCompaction?(view: LoopView): Verdict;
+  afterCompaction?(view: LoopView): void;
+}
+
+/** Turns the method form into rules of the struct form, on the same pipeline. */
+export function rulesFrom(methods: RuleMethods): readonly Rule[] {
+  const rules: Rule[] = [];
+  const add = (type: "before" | "after", operation: OperationType, run: Rule["run"]) =>
+    rules.push({ name: `${methods.name}.${type}-${operation}`, trigger: { type, operation }, priority: methods.priority ?? 0, run });
+
+  if (methods.beforeInference) add("before", "infer", ({ context }) => methods.beforeInference?.(context.metrics));
+  if (methods.afterInference) add("after", "infer", ({ context, output }) => methods.afterInference?.(output ?? null, context.metrics));
+  if (methods.beforeToolCall) {
+    add("before", "execute-tool", async ({ context, input }) => {
+      const call = toolCallOf(input);
+      const action = await methods.beforeToolCall?.(call.name, call.input, context.metrics);
+      return action?.type === "modify-input" ? { type: "modify-input", input: { name: call.name, input: action.input } } : action;
+    });
+  }
+  if (methods.afterToolCall) add("after", "execute-tool", ({ context, input, output }) => methods.afterToolCall?.(toolCallOf(input).name, output ?? null, context.metrics));
+  if (methods.whenExitCheck) add("before", "exit-check", ({ context }) => methods.whenExitCheck?.(context.metrics));
+  if (methods.beforeSteeringInject) add("before", "inject-steering", ({ context, input }) => methods.beforeSteeringInject?.(messagesOf(input), context.metrics));
+  if (methods.whenSteeringSkip) add("after", "steering-skip", ({ context, input }) => methods.whenSteeringSkip?.(messagesOf(input), context.metrics));
+  if (methods.beforeCompaction) add("before", "compact", ({ context }) => methods.beforeCompaction?.(context.metrics));
+  if (methods.afterCompaction) add("after", "compact", ({ context }) => methods.afterCompaction?.(context.metrics));
+  return rules;
+}
+
+/** A rule that reminds the model after each response, before the next inference or tool dispatch. */
+export function injectReminder(text: string, options: { readonly priority?: number } = {}): Rule {
+  return {
+    name: "inject-reminder",
+    trigger: { type: "after", operation: "append-response" },
+    priority: options.priority ?? 50,
+    run: ({ context }) => context.injectMessage(textMessage("system", text)),
+  };
+}
+
+function toolCallOf(input: JsonValue | undefined): { readonly name: string; readonly input: JsonValue } {
+  const call = input as { readonly name: string; readonly input?: JsonValue };
+  return { name: call.name, input: call.input ?? null };
+}
+
+function messagesOf(input: JsonValue | undefined): readonly Message[] {
+  return (input as { readonly messages: readonly Message[] } | undefined)?.messages ?? [];
+}

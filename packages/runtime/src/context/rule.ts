@@ -1,0 +1,81 @@
+import type { JsonValue, Usage, Usd } from "@keelson/protocol";
+import type { Context } from "./context.ts";
+
+/** Numbers a rule may look at. Of the run so far; `elapsedMs` from recorded times. */
+export interface ContextMetrics {
+  readonly turnsCompleted: number;
+  readonly modelCalls: number;
+  readonly toolCallsTotal: number;
+  readonly usage: Usage;
+  /** What is known of the cost; a model without a price adds nothing here. */
+  readonly cost: Usd;
+  readonly elapsedMs: number;
+}
+
+/** The operations that a loop runs through its context, in the order of a turn. Own operations may have any other type. */
+export type OperationType =
+  | "inject-system"
+  | "inject-message"
+  | "inject-steering"
+  | "steering-skip"
+  | "compile"
+  | "compact"
+  | "infer"
+  | "append-response"
+  | "execute-tool"
+  | "exit-check"
+  | (string & {});
+
+export type RuleTrigger =
+  | { readonly type: "before" | "after"; readonly operation: OperationType }
+  /** Evaluated at the start of every operation. */
+  | { readonly type: "when"; predicate(context: Context): boolean }
+  | { readonly type: "before-any" | "after-any" };
+
+/**
+ * What a rule wants. Nothing is `continue`. `modify-input` is heeded before an operation, `modify-output` after it; `skip`
+ * answers in the operation's place.
+ */
+export type RuleAction =
+  | { readonly type: "continue" }
+  | { readonly type: "halt"; readonly reason: string; readonly exit?: "max-turns" | "budget-exhausted" | "timeout" }
+  | { readonly type: "modify-input"; readonly input: JsonValue }
+  | { readonly type: "modify-output"; readonly output: JsonValue }
+  | { readonly type: "skip"; readonly output: JsonValue };
+
+/** What a rule is shown. `input` and `output` are those of the operation: see the table in docs/rules.md. */
+export interface RuleEvent {
+  readonly context: Context;
+  readonly operation: OperationType;
+  readonly input: JsonValue | undefined;
+  /** Only after the operation. */
+  readonly output?: JsonValue;
+}
+
+/**
+ * Fires around the operations of a context, highest priority first. A rule never triggers rules. Its verdict is a recorded
+ * decision, so that after a crash it is read instead of taken again; a `pure` rule (one that depends on nothing but what
+ * it is shown) is not recorded.
+ */
+export interface Rule {
+  readonly name: string;
+  readonly trigger: RuleTrigger;
+  /** Default 0. */
+  readonly priority?: number;
+  readonly pure?: boolean;
+  run(event: RuleEvent): RuleAction | void | Promise<RuleAction | void>;
+}
+
+type RuleBody = Rule["run"];
+
+export function ruleBefore(operation: OperationType, name: string, priority: number, run: RuleBody): Rule {
+  return { name, trigger: { type: "before", operation }, priority, run };
+}
+
+export function ruleAfter(operation: OperationType, name: string, priority: number, run: RuleBody): Rule {
+  return { name, trigger: { type: "after", operation }, priority, run };
+}
+
+export function ruleWhen(name: string, priority: number, predicate: (context: Context) => boolean, run: RuleBody): Rule {
+  return { name, trigger: { type: "when", predicate }, priority, run };
+}

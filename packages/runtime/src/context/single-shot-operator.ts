@@ -1,0 +1,36 @@
+import { OperatorError, ZERO_USD, type Operator, type Provider } from "@keelson/protocol";
+import { infer } from "../providers/infer.ts";
+import { compileRequest } from "./compile-request.ts";
+import { operatorFailureOf } from "./operator-failure.ts";
+
+export interface SingleShotOptions {
+  readonly provider: Provider;
+  /** The vendor's model id. */
+  readonly model: string;
+  readonly systemPrompt?: string;
+  readonly maxTokens?: number;
+}
+
+/** An operator that makes exactly one model call: no tools, no loop. Its exit is always `complete`. */
+export function createSingleShotOperator({ provider, model, systemPrompt, maxTokens }: SingleShotOptions): Operator {
+  return {
+    async execute(input, context) {
+      const addendum = input.config?.systemAddendum;
+      const system = [systemPrompt, addendum].filter((part) => part !== undefined && part !== "").join("\n\n");
+      const request = compileRequest({ model: input.config?.model ?? model, system, messages: [{ role: "user", content: input.message }], settings: maxTokens === undefined ? {} : { maxTokens } });
+      const result = await context.step("infer", async ({ signal, idempotencyKey }) => {
+        const { content, usage, cost } = await infer(provider, request, { signal, idempotencyKey });
+        return { content, usage, cost } as never as { readonly text: string };
+      });
+      if (!result.ok) throw new OperatorError(operatorFailureOf(result.failure));
+      const { content, usage, cost } = result.value as never as Pick<Awaited<ReturnType<typeof infer>>, "content" | "usage" | "cost">;
+      const untracked = [...(usage.inputTokens === null ? ["tokensIn"] : []), ...(usage.outputTokens === null ? ["tokensOut"] : []), ...(cost === null ? ["cost"] : [])];
+      return {
+        message: content.filter((part) => part.type !== "thinking"),
+        exitReason: { type: "complete" },
+        metadata: { tokensIn: usage.inputTokens ?? 0, tokensOut: usage.outputTokens ?? 0, cost: cost ?? ZERO_USD, turnsUsed: 1, subDispatches: [], durationMs: result.endedAt - result.startedAt, untracked },
+        effects: [],
+      };
+    },
+  };
+}

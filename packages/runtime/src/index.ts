@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import type { Provider } from "@keelson/protocol";
+import type { Agent } from "./agent/agent.ts";
+import { createEphemeralApprovalKeys } from "./agent/approvals/approval-keys.ts";
+import { createRunnerWith, type Runner, type SingleRunner } from "./agent/runner.ts";
+import type { Agents, World } from "./agent/world.ts";
+import { createModelRegistry, type ModelRegistry } from "./providers/model-registry.ts";
+import { lazyProvider } from "./providers/lazy-provider.ts";
+import { systemClock } from "./session/clock.ts";
+import { createMemoryBlobStore } from "./state/memory-blob-store.ts";
+import { createMemoryBudgetLedger } from "./state/memory-budget-ledger.ts";
+import { createMemoryEventLog } from "./state/memory-event-log.ts";
+import { processOwner } from "./state/process-owner.ts";
+
+export { agentTool } from "./agent/agent-tool.ts";
+export { createAgent, type Agent, type AgentOptions } from "./agent/agent.ts";
+export type { PendingApproval, Run, RunOptions, RunOutcome } from "./agent/run.ts";
+export type { Runner, SingleRunner } from "./agent/runner.ts";
+export { createModelRegistry } from "./providers/model-registry.ts";
+export { defineTool } from "./tools/define-tool.ts";
+export { textMessage, usd, type AgentEvent, type Message, type Tool, type Usd } from "@keelson/protocol";
+
+/** {@link World} with everything optional: what is left out lives in this process's memory. */
+export type RunnerOptions = Partial<World>;
+
+/**
+ * Binds an agent, or several by name, to the world. With nothing more it runs in memory; models named `anthropic/…` and
+ * `openai/…` are found through the keys in the environment (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`). Give it a `log` and
+ * `blobs` from `keelson/state`, and `approvalKeys`, to outlive the process.
+ *
+ * ```ts
+ * const run = createRunner({ agent }).run("What is in the README?");
+ * for await (const event of run) if (event.type === "text-delta") process.stdout.write(event.text);
+ * const { reason, text, cost } = await run.outcome;
+ * ```
+ */
+export function createRunner<Out>(options: RunnerOptions & { readonly agent: Agent<Out> }): SingleRunner<Out>;
+export function createRunner<A extends Agents>(options: RunnerOptions & { readonly agents: A }): Runner<A>;
+export function createRunner(options: RunnerOptions & { readonly agent?: Agent<unknown>; readonly agents?: Agents }): SingleRunner<unknown> | Runner<Agents> {
+  const clock = options.clock ?? systemClock;
+  return createRunnerWith({
+    ...options,
+    clock,
+    log: options.log ?? createMemoryEventLog({ now: () => clock.now() }),
+    blobs: options.blobs ?? createMemoryBlobStore(),
+    ledger: options.ledger ?? createMemoryBudgetLedger(),
+    approvalKeys: options.approvalKeys ?? createEphemeralApprovalKeys(),
+    models: options.models ?? modelsFromEnvironment(),
+    owner: options.owner ?? processOwner(),
+    random: options.random ?? Math.random,
+    newId: options.newId ?? randomUUID,
+  } as World & { readonly agent: Agent<unknown> });
+}
+
+/** Providers by the keys in the environment. Their code is loaded with the first request. */
+function modelsFromEnvironment(): ModelRegistry {
+  const { ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL } = process.env;
+  const providers: { [name: string]: Provider } = {};
+  if (ANTHROPIC_API_KEY) {
+    providers["anthropic"] = lazyProvider("anthropic", "anthropic-messages", async () => (await import("./providers/anthropic.ts")).createAnthropicProvider({ apiKey: ANTHROPIC_API_KEY, ...(ANTHROPIC_BASE_URL && { baseUrl: ANTHROPIC_BASE_URL }) }));
+  }
+  if (OPENAI_API_KEY) {
+    providers["openai"] = lazyProvider("openai", "openai-chat", async () => (await import("./providers/openai-chat.ts")).createOpenAiChatProvider({ apiKey: OPENAI_API_KEY, ...(OPENAI_BASE_URL && { baseUrl: OPENAI_BASE_URL }) }));
+  }
+  return createModelRegistry({ providers });
+}

@@ -1,0 +1,2 @@
+export { agentOperator, operatorOutputOf } from "./agent-operator.ts";
+export { createLocalOrchestrator, type LocalOrchestrator, type LocalOrchestratorOptions } from "./local-orchestrator.ts";

@@ -1,0 +1,167 @@
+import {
+  OperatorError,
+  OrchestratorError,
+  type Authority,
+  type DispatchOptions,
+  type DispatchResult,
+  type JsonObject,
+  type JsonValue,
+  type Operator,
+  type OperatorInput,
+  type OperatorOutput,
+  type Orchestrator,
+  type RunId,
+  type SessionId,
+} from "@keelson/protocol";
+import { systemClock, type Clock } from "../session/clock.ts";
+import { VolatileContext } from "../session/volatile-context.ts";
+
+export interface LocalOrchestratorOptions {
+  readonly operators?: { readonly [id: string]: Operator };
+  readonly clock?: Clock;
+  /** Makes ids for starts without one. Default: random. */
+  newId?(): string;
+  /** Finished dispatches that are kept for `attach`. Default 1,000. */
+  readonly maxFinished?: number;
+}
+
+export interface LocalOrchestrator extends Orchestrator {
+  /** The same id replaces the operator that had it. `query` answers questions about its dispatches; it must change nothing. */
+  register(id: string, operator: Operator, options?: { readonly query?: (name: string, params: JsonObject) => JsonValue | Promise<JsonValue> }): void;
+}
+
+interface Dispatch {
+  readonly id: RunId;
+  readonly operator: string;
+  readonly context: VolatileContext;
+  readonly controller: AbortController;
+  readonly output: Promise<OperatorOutput>;
+  status: "working" | "done" | "failed";
+  signals: number;
+}
+
+/** Runs operators in this process. Nothing survives it; runs with a log are a runner's, which can be registered as an operator. */
+export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}): LocalOrchestrator {
+  const { clock = systemClock, newId = () => globalThis.crypto.randomUUID(), maxFinished = 1000 } = options;
+  const operators = new Map(Object.entries(options.operators ?? {}));
+  const queries = new Map<string, (name: string, params: JsonObject) => JsonValue | Promise<JsonValue>>();
+  const dispatches = new Map<string, Dispatch>();
+
+  const orchestrator: LocalOrchestrator = {
+    register(id, operator, { query } = {}) {
+      operators.set(id, operator);
+      if (query) queries.set(id, query);
+    },
+
+    async start(operator, input, dispatchOptions = {}) {
+      const id = dispatchOptions.id ?? (`r_${newId()}` as RunId);
+      if (!dispatches.has(id)) begin(id, operator, input, dispatchOptions);
+      return id;
+    },
+
+    attach: async (id) => find(id).output,
+
+    async cancel(id, how) {
+      const dispatch = find(id);
+      if (dispatch.status !== "working") return;
+      dispatch.context.write(`${how}/${newId()}`, { type: how });
+      if (how === "abort") dispatch.controller.abort("aborted");
+    },
+
+    async dispatch(operator, input, dispatchOptions) {
+      return orchestrator.attach(await orchestrator.start(operator, input, dispatchOptions));
+    },
+
+    dispatchMany: (tasks) =>
+      Promise.all(
+        tasks.map(async (task): Promise<DispatchResult> => {
+          try {
+            return { ok: true, output: await orchestrator.dispatch(task.operator, task.input, task.options) };
+          } catch (error) {
+            return { ok: false, error: asOrchestratorError(error, task.operator).toJSON() };
+          }
+        }),
+      ),
+
+    async signal(target, signal) {
+      const dispatch = find(target);
+      if (dispatch.status !== "working") throw new OrchestratorError({ kind: "signal-failed", message: `"${target}" is over; it takes no signals any more.` });
+      dispatch.signals++;
+      dispatch.context.write(`signal/${newId()}`, { type: "signal", signal });
+    },
+
+    async query(target, { name, params }) {
+      const dispatch = find(target);
+      const own = queries.get(dispatch.operator);
+      if (name === "status") return { status: dispatch.status, operator: dispatch.operator, signals: dispatch.signals };
+      if (own) return own(name, params);
+      throw new OrchestratorError({ kind: "other", message: `"${dispatch.operator}" answers no query "${name}"; every dispatch answers "status".` });
+    },
+  };
+  return orchestrator;
+
+  function begin(id: RunId, operatorId: string, input: OperatorInput, { parent, deadline, authority, signal }: DispatchOptions): void {
+    const operator = operators.get(operatorId);
+    if (operator === undefined) throw new OrchestratorError({ kind: "operator-not-found", operator: operatorId, available: [...operators.keys()], message: `There is no operator "${operatorId}"; there are ${[...operators.keys()].join(", ") || "none"}.` });
+    const controller = new AbortController();
+    const forward = (): void => controller.abort(signal?.reason);
+    signal?.addEventListener("abort", forward, { once: true });
+    if (signal?.aborted) forward();
+    const cancelDeadline = deadline === undefined ? () => {} : clock.after(Math.max(0, deadline - clock.now()), () => controller.abort("timeout"));
+    const context = new VolatileContext({
+      clock,
+      runId: id,
+      session: (input.session ?? id) as SessionId,
+      signal: controller.signal,
+      authority: authority ?? UNRESTRICTED,
+      ...(parent && { parent: { run: parent } }),
+      ...(deadline !== undefined && { deadline }),
+      startChild: (spec) => orchestrator.dispatch(spec.operator, spec.input, { id: `${id}/${spec.key}` as RunId, parent: id, ...(spec.authority && { authority: spec.authority }), signal: controller.signal }),
+    });
+    const output = (async () => operator.execute(input, context))()
+      .then(
+        (result) => {
+          dispatch.status = "done";
+          return result;
+        },
+        (error: unknown) => {
+          dispatch.status = "failed";
+          throw controller.signal.aborted ? new OrchestratorError({ kind: "cancelled", message: `"${operatorId}" was cancelled.` }, { cause: error }) : asOrchestratorError(error, operatorId);
+        },
+      )
+      .finally(() => {
+        cancelDeadline();
+        signal?.removeEventListener("abort", forward);
+        forget();
+      });
+    // A failure belongs to whoever attaches; nobody has to.
+    output.catch(() => {});
+    const dispatch: Dispatch = { id, operator: operatorId, context, controller, output, status: "working", signals: 0 };
+    dispatches.set(id, dispatch);
+  }
+
+  function find(id: string): Dispatch {
+    const dispatch = dispatches.get(id);
+    if (dispatch === undefined) throw new OrchestratorError({ kind: "workflow-not-found", workflow: id, message: `Nothing was started here under the id "${id}".` });
+    return dispatch;
+  }
+
+  function forget(): void {
+    let over = dispatches.size - maxFinished;
+    for (const [id, dispatch] of dispatches) {
+      if (over <= 0) return;
+      if (dispatch.status === "working") continue;
+      dispatches.delete(id);
+      over--;
+    }
+  }
+}
+
+const UNRESTRICTED: Authority = { policies: [], depth: 8 };
+
+/** An operator's failure is wrapped; whatever else was thrown is a failed dispatch. */
+function asOrchestratorError(error: unknown, operator: string): OrchestratorError {
+  if (OrchestratorError.is(error)) return error;
+  if (OperatorError.is(error)) return new OrchestratorError({ kind: "operator-error", operator: error.failure, message: error.message }, { cause: error });
+  return new OrchestratorError({ kind: "dispatch-failed", message: `"${operator}" failed: ${error instanceof Error ? error.message : String(error)}` }, { cause: error });
+}

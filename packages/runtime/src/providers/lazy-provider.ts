@@ -1,0 +1,18 @@
+import type { InferEvent, InferOptions, InferRequest, Provider } from "@keelson/protocol";
+
+/** A provider whose code is loaded with its first request. */
+export function lazyProvider(name: string, wire: string, load: () => Promise<Provider>): Provider {
+  let loading: Promise<Provider> | undefined;
+  let loaded: Provider | undefined;
+  const get = (): Promise<Provider> => (loading ??= load().then((provider) => (loaded = provider)));
+  return {
+    name,
+    wire,
+    stream: (request, options) => (loaded ? loaded.stream(request, options) : streamAfterLoad(get, request, options)),
+    listModels: async (options) => (await (await get()).listModels?.(options)) ?? [],
+  };
+}
+
+async function* streamAfterLoad(get: () => Promise<Provider>, request: InferRequest, options: InferOptions | undefined): AsyncGenerator<InferEvent> {
+  yield* (await get()).stream(request, options);
+}

@@ -1,0 +1,22 @@
+/** Time, injected: tests bring their own. `after` calls back once; the returned function cancels it and is harmless later. */
+export interface Clock {
+  now(): number;
+  /** @param options.keepAlive whether the process must stay for it. Default true. */
+  after(ms: number, run: () => void, options?: { readonly keepAlive?: boolean }): () => void;
+}
+
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, run, options) {
+    let timer: NodeJS.Timeout | undefined;
+    // A longer wait than a platform timer can hold is made of several.
+    const arm = (left: number): void => {
+      timer = setTimeout(left > MAX_TIMEOUT_MS ? () => arm(left - MAX_TIMEOUT_MS) : run, Math.min(left, MAX_TIMEOUT_MS));
+      if (options?.keepAlive === false) timer.unref();
+    };
+    arm(Math.max(0, ms));
+    return () => clearTimeout(timer);
+  },
+};

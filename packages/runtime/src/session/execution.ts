@@ -1,0 +1,245 @@
+import {
+  AgentError,
+  KeelsonError,
+  type Authority,
+  type CallId,
+  type ChildSpec,
+  type DurableEvent,
+  type Durability,
+  type ExecutionContext,
+  type Failure,
+  type InboxEntry,
+  type Json,
+  type JsonObject,
+  type JsonValue,
+  type LogRecord,
+  type OperatorOutput,
+  type RunId,
+  type SelectBranch,
+  type SessionId,
+  type StepAttempt,
+  type StepFailure,
+  type StepResult,
+  type StepSpec,
+  type SuspendReason,
+  type TransientEvent,
+  type Wait,
+} from "@keelson/protocol";
+import { digestOf } from "../json/digest.ts";
+import type { Clock } from "./clock.ts";
+import type { Journal } from "./journal.ts";
+import { Suspension } from "./suspension.ts";
+
+export interface ExecutionOptions {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly runId: RunId;
+  readonly session: SessionId;
+  readonly parent?: { readonly run: RunId; readonly call?: CallId };
+  readonly signal: AbortSignal;
+  readonly stopping: AbortSignal;
+  readonly deadline?: number;
+  readonly authority: Authority;
+  emit(event: TransientEvent): void;
+  startChild(spec: ChildSpec): Promise<OperatorOutput>;
+}
+
+/** {@link ExecutionContext} over a journal: what is in the log is read, what is not is done and recorded. */
+export class Execution implements ExecutionContext {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly runId: RunId;
+  readonly session: SessionId;
+  readonly parent?: { readonly run: RunId; readonly call?: CallId };
+  readonly signal: AbortSignal;
+  /** Fires when a graceful stop was asked for. */
+  readonly stopping: AbortSignal;
+  readonly deadline?: number;
+  readonly authority: Authority;
+  readonly #options: ExecutionOptions;
+
+  constructor(options: ExecutionOptions) {
+    this.#options = options;
+    this.journal = options.journal;
+    this.clock = options.clock;
+    this.runId = options.runId;
+    this.session = options.session;
+    if (options.parent) this.parent = options.parent;
+    this.signal = options.signal;
+    this.stopping = options.stopping;
+    if (options.deadline !== undefined) this.deadline = options.deadline;
+    this.authority = options.authority;
+  }
+
+  /** Adds an event to the next append. */
+  put(key: string, event: DurableEvent, durability?: Durability): void {
+    const { type, ...data } = event;
+    this.journal.put(`${this.runId}/${key}`, type, data as unknown as JsonObject, durability);
+  }
+
+  /** Adds a record that watchers do not see. */
+  note(key: string, type: string, data: JsonObject, durability?: Durability): void {
+    this.journal.put(`${this.runId}/${key}`, type, data, durability);
+  }
+
+  flush(): Promise<void> {
+    return this.journal.flush();
+  }
+
+  lookup(key: string): LogRecord | undefined {
+    return this.journal.lookup(`${this.runId}/${key}`);
+  }
+
+  async commit(key: string, event: DurableEvent): Promise<number> {
+    this.put(key, event);
+    await this.flush();
+    return this.lookup(key)?.seq ?? this.journal.state.seq;
+  }
+
+  emit(event: TransientEvent): void {
+    this.#options.emit(event);
+  }
+
+  async step<T>(key: string, run: (attempt: StepAttempt) => Promise<T & Json<T>>): Promise<StepResult<T>> {
+    const done = this.lookup(key);
+    if (done) return done.data as unknown as StepResult<T>;
+    const number = this.#countAttempt(key);
+    await this.flush();
+    const result = await this.attempt<T>(key, number, run as (attempt: StepAttempt) => Promise<T>);
+    this.note(key, "step", result as unknown as JsonObject);
+    await this.flush();
+    return result;
+  }
+
+  async steps<const S extends readonly StepSpec<unknown>[]>(specs: S): Promise<{ readonly [I in keyof S]: S[I] extends StepSpec<infer T> ? StepResult<T> : never }> {
+    const results = await Promise.all(specs.map((spec) => this.step(spec.key, (attempt) => spec.run(attempt) as Promise<never>)));
+    return results as never;
+  }
+
+  /**
+   * Runs one attempt of an act and says when it began and ended; records nothing. For acts whose outcome stands in the log
+   * as events of their own, so that it is not kept twice.
+   */
+  async attempt<T>(key: string, number: number, run: (attempt: StepAttempt) => Promise<T>): Promise<StepResult<T>> {
+    const startedAt = this.clock.now();
+    try {
+      const value = await run({ number, idempotencyKey: `${this.runId}/${key}`, signal: this.signal, emit: this.#options.emit });
+      return { ok: true, value, startedAt, endedAt: Math.max(startedAt, this.clock.now()) };
+    } catch (error) {
+      if (error instanceof Suspension) throw error;
+      return { ok: false, failure: stepFailureOf(error), startedAt, endedAt: Math.max(startedAt, this.clock.now()) };
+    }
+  }
+
+  /** Like {@link attempt} for several acts: started in this order, awaited together. */
+  async attempts<T>(acts: readonly { readonly key: string; readonly number: number; run(attempt: StepAttempt): Promise<T> }[]): Promise<readonly StepResult<T>[]> {
+    const first = acts[0];
+    if (acts.length === 1 && first) return [await this.attempt(first.key, first.number, first.run)];
+    return Promise.all(acts.map((act) => this.attempt(act.key, act.number, act.run)));
+  }
+
+  async decide<T>(point: string, run: () => T | Promise<T>): Promise<T> {
+    const done = this.lookup(point);
+    if (done) {
+      const panic = done.data["panic"] as { readonly callback: string; readonly message: string } | undefined;
+      if (panic) throw new AgentError({ kind: "panic", ...panic });
+      return done.data["value"] as T;
+    }
+    let value: T;
+    try {
+      value = await run();
+    } catch (error) {
+      const panic = AgentError.is(error, "panic") ? { callback: error.failure.callback, message: error.message } : { callback: point, message: `"${point}" threw: ${error instanceof Error ? error.message : String(error)}` };
+      this.note(point, "decision", { panic });
+      throw new AgentError({ kind: "panic", ...panic }, { cause: error });
+    }
+    this.note(point, "decision", value === undefined ? {} : { value: value as JsonValue });
+    return value;
+  }
+
+  async sleepUntil(key: string, at: number): Promise<void> {
+    if (this.lookup(key)) return;
+    await this.flush();
+    await this.wait(Math.max(0, at - this.clock.now()));
+    if (!this.signal.aborted) this.note(key, "slept", { until: at });
+  }
+
+  /** Waits so long, or until the run is aborted or asked to stop. Records nothing. */
+  async wait(ms: number): Promise<void> {
+    if (ms <= 0 || this.signal.aborted || this.stopping.aborted) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        cancel();
+        this.signal.removeEventListener("abort", done);
+        this.stopping.removeEventListener("abort", done);
+        resolve();
+      };
+      const cancel = this.clock.after(ms, done);
+      this.signal.addEventListener("abort", done, { once: true });
+      this.stopping.addEventListener("abort", done, { once: true });
+    });
+  }
+
+  async select(key: string, branches: readonly SelectBranch[]): Promise<number> {
+    const done = this.lookup(key);
+    if (done) return done.data["winner"] as number;
+    await this.flush();
+    const cleanups: (() => void)[] = [];
+    const winner = await new Promise<number>((resolve, reject) => {
+      branches.forEach((branch, index) => {
+        if (branch.type === "timer") cleanups.push(this.clock.after(Math.max(0, branch.at - this.clock.now()), () => resolve(index)));
+        else if (branch.type === "inbox") void this.#inboxArrives(cleanups).then(() => resolve(index), reject);
+        else void this.step(branch.spec.key, (attempt) => branch.spec.run(attempt) as Promise<never>).then(() => resolve(index), reject);
+      });
+      const abort = (): void => reject(this.signal.reason);
+      this.signal.addEventListener("abort", abort, { once: true });
+      cleanups.push(() => this.signal.removeEventListener("abort", abort));
+    }).finally(() => cleanups.forEach((cleanup) => cleanup()));
+    this.note(key, "selected", { winner });
+    await this.flush();
+    return winner;
+  }
+
+  inbox(_point: string): Promise<readonly InboxEntry[]> {
+    return this.journal.readInbox();
+  }
+
+  suspend(reason: SuspendReason, waits: readonly Wait[]): never {
+    throw new Suspension(reason, waits);
+  }
+
+  startChild(spec: ChildSpec): Promise<OperatorOutput> {
+    return this.#options.startChild(spec);
+  }
+
+  /** A derived id or key: the same parts give the same digest. */
+  derive(...parts: readonly JsonValue[]): string {
+    return digestOf(parts);
+  }
+
+  async #inboxArrives(cleanups: (() => void)[]): Promise<void> {
+    if ((await this.journal.readInbox()).length > 0) return;
+    await new Promise<void>((resolve) => {
+      const stop = this.journal.onInbox(() => resolve());
+      cleanups.push(stop);
+    });
+  }
+
+  #countAttempt(key: string): number {
+    for (let number = 1; ; number++) {
+      if (this.lookup(`${key}/attempt/${number}`)) continue;
+      this.note(`${key}/attempt/${number}`, "step-attempt", {});
+      return number;
+    }
+  }
+}
+
+/** A thrown value as data. Errors of Keelson keep their kind; what else was thrown is `other` and not retryable. */
+export function stepFailureOf(error: unknown): StepFailure {
+  if (error instanceof Error && "failure" in error) {
+    const known = error as KeelsonError;
+    const failure = known.failure as Failure & { readonly retryAfterMs?: number };
+    return { ...failure, retryable: known.retryable };
+  }
+  return { kind: "other", message: error instanceof Error ? error.message : String(error), retryable: false };
+}

@@ -1,0 +1,235 @@
+import { inboxLog, LogError, sessionLog, type BlobStore, type Durability, type EventLog, type InboxEntry, type InboxMessage, type JsonObject, type Lease, type LogId, type LogRecord, type NewRecord, type SessionId } from "@keelson/protocol";
+import type { Clock } from "./clock.ts";
+import { restoreLargeRecord, spillLargeData } from "./large-records.ts";
+import { applyRecord, emptySession, forkedSession, type SessionState } from "./session-state.ts";
+
+export interface JournalOptions {
+  readonly log: EventLog;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly session: SessionId;
+  /** Who holds the lease. */
+  readonly owner: string;
+  readonly leaseTtlMs: number;
+  /** What "power" acts (reservations of writes, decisions, settlements, endings) ask of the log. */
+  readonly durability: Durability;
+  /** Called after each append with the records it added, in order. */
+  onCommitted(records: readonly LogRecord[]): void;
+  /** Called once when the right to write is lost: the journal is dead from then on. */
+  onLost(error: LogError): void;
+}
+
+/**
+ * The one writer of a session's log. It holds the lease, the folded state, and the records that wait for the next append.
+ *
+ * `put` changes the state at once; `flush` makes it last. Everything put since the last flush goes into one append, all or
+ * nothing. Whoever is about to act on the world, or tells somebody, flushes first. When an append fails the journal is dead
+ * and what its state ran ahead of the log is void: open the session again to go on.
+ */
+export class Journal {
+  readonly state: SessionState;
+  readonly log: LogId;
+  readonly inboxLog: LogId;
+  readonly #options: JournalOptions;
+  #lease: Lease;
+  #queue: LogRecord[] = [];
+  #durability: Durability = "process";
+  #draining: Promise<void> | undefined;
+  #failure: LogError | undefined;
+  #cancelRenewal: () => void = () => {};
+  #tail = new AbortController();
+  #inboxSeen: number;
+  #inboxListeners = new Set<(entry: InboxEntry) => void>();
+  #following: Promise<void> | undefined;
+  #closed = false;
+
+  private constructor(options: JournalOptions, lease: Lease, state: SessionState, inboxHead: number) {
+    this.#options = options;
+    this.#lease = lease;
+    this.state = state;
+    this.log = sessionLog(options.session);
+    this.inboxLog = inboxLog(options.session);
+    this.#inboxSeen = inboxHead;
+    this.#scheduleRenewal();
+  }
+
+  /** Takes the lease, then folds the log. Rejects with `LogError` `lease-held` while another process works on the session. */
+  static async open(options: JournalOptions): Promise<Journal> {
+    const lease = await options.log.acquire(sessionLog(options.session), { owner: options.owner, ttlMs: options.leaseTtlMs });
+    try {
+      const state = await foldSession(options.log, options.blobs, options.session);
+      return new Journal(options, lease, state, await options.log.head(inboxLog(options.session)));
+    } catch (error) {
+      await lease.release();
+      throw error;
+    }
+  }
+
+  get failure(): LogError | undefined {
+    return this.#failure;
+  }
+
+  lookup(key: string): LogRecord | undefined {
+    return this.state.run?.open.get(key);
+  }
+
+  /** Adds a record to the next append, and to the state. One that stands there already is not added again. */
+  put(key: string, type: string, data: JsonObject, durability?: Durability): void {
+    if (this.#failure) throw this.#failure;
+    if (this.state.run?.open.has(key)) return;
+    const record: LogRecord = { key, type, data, seq: this.state.seq + 1, at: this.state.at };
+    applyRecord(this.state, record);
+    this.#queue.push(record);
+    if (durability === "power") this.#durability = this.#options.durability;
+  }
+
+  /** Resolves when all that was put is in the log. */
+  flush(): Promise<void> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    if (this.#draining) return this.#draining;
+    if (this.#queue.length === 0) return DONE;
+    this.#draining = this.#drain();
+    return this.#draining;
+  }
+
+  /** Writes to the inbox of this session, as anybody may. */
+  async writeInbox(key: string, message: InboxMessage): Promise<void> {
+    const seq = await this.#options.log.append(this.inboxLog, "any", [inboxRecord(key, message)], { durability: this.#options.durability });
+    this.#inboxSeen = Math.max(this.#inboxSeen, seq);
+  }
+
+  /** What arrived after the last entry that was heeded. Costs nothing when nothing did. */
+  async readInbox(): Promise<readonly InboxEntry[]> {
+    if (this.#inboxSeen <= this.state.inboxRead) return NO_ENTRIES;
+    const entries: InboxEntry[] = [];
+    for await (const record of this.#options.log.read(this.inboxLog, { after: this.state.inboxRead })) entries.push(inboxEntry(record));
+    return entries;
+  }
+
+  /** Calls `listen` for each new entry as it arrives, while the journal is open. @returns what ends that */
+  onInbox(listen: (entry: InboxEntry) => void): () => void {
+    this.#inboxListeners.add(listen);
+    this.#following ??= this.#follow();
+    return () => this.#inboxListeners.delete(listen);
+  }
+
+  /** Flushes, lets go of the lease, stops following. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#tail.abort();
+    this.#cancelRenewal();
+    try {
+      if (!this.#failure) await this.flush();
+    } finally {
+      await this.#lease.release();
+    }
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      while (this.#queue.length > 0) {
+        const batch = this.#queue;
+        const durability = this.#durability;
+        this.#queue = [];
+        this.#durability = "process";
+        await this.#append(batch, durability);
+        this.#options.onCommitted(batch);
+      }
+    } catch (error) {
+      this.#fail(error);
+      throw this.#failure;
+    } finally {
+      this.#draining = undefined;
+    }
+  }
+
+  async #append(batch: readonly LogRecord[], durability: Durability): Promise<void> {
+    const expected = (batch[0] as LogRecord).seq - 1;
+    let at: number | undefined;
+    const records: NewRecord[] = [];
+    for (const { key, type, data } of batch) {
+      const kept = spillLargeData(data, this.#options.blobs);
+      records.push({ key, type, data: kept instanceof Promise ? await kept : kept });
+    }
+    await this.#options.log.append(this.log, expected, records, {
+      epoch: this.#lease.epoch,
+      durability,
+      onAppended: (time) => {
+        at = time;
+      },
+    });
+    if (at === undefined) for await (const record of this.#options.log.read(this.log, { after: expected })) at = record.at;
+    stampTimes(this.state, batch, at ?? this.state.at);
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failure) return;
+    this.#failure = LogError.is(error) ? error : new LogError({ kind: "other", message: `the log of session "${this.#options.session}" could not be written` }, { cause: error });
+    this.#cancelRenewal();
+    this.#options.onLost(this.#failure);
+  }
+
+  #scheduleRenewal(): void {
+    const renew = (): void => {
+      this.#lease.renew().then(
+        () => {
+          if (!this.#closed) this.#scheduleRenewal();
+        },
+        (error: unknown) => {
+          if (!this.#closed) this.#fail(error);
+        },
+      );
+    };
+    this.#cancelRenewal = this.#options.clock.after(this.#options.leaseTtlMs / 3, renew, { keepAlive: false });
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#tail;
+    try {
+      for await (const record of this.#options.log.read(this.inboxLog, { after: this.state.inboxRead, follow: true, signal })) {
+        this.#inboxSeen = Math.max(this.#inboxSeen, record.seq);
+        const entry = inboxEntry(record);
+        for (const listen of this.#inboxListeners) listen(entry);
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error);
+    }
+  }
+}
+
+const DONE = Promise.resolve();
+const NO_ENTRIES: readonly InboxEntry[] = [];
+
+/** Folds a session's log into its state. An unknown session folds to an empty one; a fork begins with its parent's history. */
+export async function foldSession(log: EventLog, blobs: BlobStore, session: SessionId, upTo: number = Number.POSITIVE_INFINITY): Promise<SessionState> {
+  let state = emptySession(session);
+  if (upTo === 0) return state;
+  for await (const stored of log.read(sessionLog(session))) {
+    const record = await restoreLargeRecord(stored, blobs);
+    const parent = record.type === "session-create" ? (record.data["parent"] as unknown as SessionState["parent"]) : undefined;
+    if (parent) state = forkedSession(session, await foldSession(log, blobs, parent.session, parent.seq));
+    applyRecord(state, record);
+    if (record.seq >= upTo) break;
+  }
+  return state;
+}
+
+export function inboxRecord(key: string, message: InboxMessage): NewRecord {
+  const { type, ...data } = message;
+  return { key, type, data: data as unknown as JsonObject };
+}
+
+export function inboxEntry(record: LogRecord): InboxEntry {
+  return { ...record.data, type: record.type, seq: record.seq, at: record.at, key: record.key } as unknown as InboxEntry;
+}
+
+/** Gives records that were folded ahead of their append the time that the log gave them. */
+function stampTimes(state: SessionState, batch: readonly LogRecord[], at: number): void {
+  state.at = at;
+  for (const record of batch) {
+    (record as { at: number }).at = at;
+    if (record.type === "run-start" && state.run) state.run.startedAt = at;
+    if (record.seq === 1) state.createdAt = at;
+  }
+}

@@ -1,0 +1,107 @@
+import { ModelError, type InferEvent, type InferOptions, type InferRequest, type JsonValue, type ModelFailure, type Provider, type StopReason, type Usage } from "@keelson/protocol";
+import type { ModelPrice } from "../providers/prices.ts";
+
+/** What the model answers at one call. */
+export interface ScriptedAnswer {
+  readonly text?: string;
+  readonly thinking?: string;
+  readonly toolCalls?: readonly { readonly name: string; readonly input?: JsonValue; /** Raw text instead of `input`, which may be no JSON. */ readonly inputText?: string; readonly id?: string }[];
+  readonly usage?: Partial<Usage>;
+  readonly stopReason?: StopReason;
+  /** Fails with this, after the text if there is any. */
+  readonly error?: Omit<ModelFailure, "message"> & { readonly message?: string };
+  /** Waits for this before answering; heeds cancellation meanwhile. */
+  readonly wait?: Promise<unknown> | (() => Promise<unknown>);
+  /** Text is sent in pieces of so many characters. Default: whole. */
+  readonly chunkSize?: number;
+}
+
+export type ScriptedTurn = string | ScriptedAnswer | ((request: InferRequest, call: number) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
+
+export interface ScriptedModelOptions {
+  /** Default `scripted/model`. */
+  readonly name?: string;
+  /** The wire it claims to speak. Default `scripted`. */
+  readonly wire?: string;
+  readonly price?: ModelPrice;
+}
+
+/** A model that answers by script, and remembers what it was asked. Serves as an agent's `model` and as a provider. */
+export interface ScriptedModel extends Provider {
+  readonly requests: readonly InferRequest[];
+  readonly price?: ModelPrice;
+}
+
+/**
+ * One turn a call, in order. When the script is exhausted, a call fails and says which one it was.
+ *
+ * ```ts
+ * const model = scriptedModel([{ toolCalls: [{ name: "add", input: { a: 1, b: 2 } }] }, "It is 3."]);
+ * ```
+ */
+export function scriptedModel(turns: readonly ScriptedTurn[], options: ScriptedModelOptions = {}): ScriptedModel {
+  const { name = "scripted/model", wire = "scripted", price } = options;
+  const requests: InferRequest[] = [];
+  return {
+    name,
+    wire,
+    requests,
+    ...(price && { price }),
+    async *stream(request, inferOptions): AsyncGenerator<InferEvent> {
+      const call = requests.length;
+      // Messages grow in place while the conversation goes on: what was asked is what stood there then.
+      requests.push({ ...request, messages: [...request.messages] });
+      const turn = turns[call];
+      if (turn === undefined) {
+        throw new ModelError({ kind: "invalid-request", provider: name, model: request.model, message: `The script of "${name}" has ${turns.length} turns, and this is call ${call + 1}. The last message was ${JSON.stringify(request.messages.at(-1)?.content ?? null).slice(0, 300)}.` });
+      }
+      const answered = typeof turn === "function" ? await turn(request, call) : turn;
+      yield* play(typeof answered === "string" ? { text: answered } : answered, request, inferOptions);
+    },
+  };
+}
+
+async function* play(answer: ScriptedAnswer, request: InferRequest, options: InferOptions | undefined): AsyncGenerator<InferEvent> {
+  const { text, thinking, toolCalls = [], chunkSize = Number.POSITIVE_INFINITY } = answer;
+  if (answer.wait) await settledOrAborted(typeof answer.wait === "function" ? answer.wait() : answer.wait, options?.signal);
+  throwIfCancelled(options?.signal);
+  if (thinking !== undefined) {
+    yield { type: "thinking-start" };
+    yield { type: "thinking-delta", text: thinking };
+    yield { type: "thinking-end" };
+  }
+  if (text !== undefined) {
+    yield { type: "text-start" };
+    for (let at = 0; at < text.length; at += chunkSize) {
+      throwIfCancelled(options?.signal);
+      yield { type: "text-delta", text: text.slice(at, Math.min(text.length, at + chunkSize)) };
+    }
+    yield { type: "text-end" };
+  }
+  if (answer.error) throw new ModelError({ message: `scripted ${answer.error.kind}`, ...answer.error } as ModelFailure);
+  for (const [index, call] of toolCalls.entries()) {
+    yield { type: "tool-call-start", index, id: call.id ?? `call_${index}`, name: call.name };
+    yield { type: "tool-call-delta", index, text: call.inputText ?? JSON.stringify(call.input ?? {}) };
+    yield { type: "tool-call-end", index };
+  }
+  yield {
+    type: "end",
+    stopReason: answer.stopReason ?? (toolCalls.length > 0 ? "tool-use" : "end-turn"),
+    rawStopReason: null,
+    usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: null, cacheCreationTokens: null, reasoningTokens: null, ...answer.usage },
+    model: request.model,
+  };
+}
+
+function throwIfCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new ModelError({ kind: "cancelled", message: "the call was cancelled" });
+}
+
+async function settledOrAborted(wait: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return void (await wait);
+  await new Promise<void>((resolve, reject) => {
+    const abort = (): void => resolve();
+    signal.addEventListener("abort", abort, { once: true });
+    wait.then(() => resolve(), reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
