@@ -1,0 +1,50 @@
+import type { JsonObject } from "@keelson/protocol";
+import { argumentPieces, argumentsOf, callIdOf, countsOf, type EncodedTurn, pieces, type ServerEvent, type ServerRequest, type ServerTurn } from "./model-server-turn.ts";
+
+/** A turn in the words of Chat Completions. */
+export function encodeChatTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn {
+  const counts = countsOf(turn, request);
+  const usage = {
+    prompt_tokens: counts.inputTokens,
+    completion_tokens: counts.outputTokens,
+    total_tokens: counts.inputTokens + counts.outputTokens,
+    prompt_tokens_details: { cached_tokens: counts.cacheReadTokens },
+    completion_tokens_details: { reasoning_tokens: 0 },
+  };
+  const calls = turn.toolCalls ?? [];
+  const stopReason = turn.stopReason ?? (calls.length > 0 ? "tool_calls" : "stop");
+  const answer = { id: `chatcmpl-${request.index}`, created: 1_700_000_000, model: String(request.body["model"] ?? ""), system_fingerprint: "fp_test" };
+  const withUsage = (request.body["stream_options"] as { include_usage?: unknown } | undefined)?.include_usage === true;
+
+  const events: ServerEvent[] = [];
+  const push = (choices: readonly JsonObject[], more: JsonObject = withUsage ? { usage: null } : {}, role?: ServerEvent["role"]): void =>
+    void events.push({ name: "", data: JSON.stringify({ ...answer, object: "chat.completion.chunk", choices, ...more }), ...(role && { role }) });
+  const delta = (fields: JsonObject): void => push([{ index: 0, delta: fields, logprobs: null, finish_reason: null }]);
+
+  delta({ role: "assistant", content: calls.length > 0 && turn.text === undefined ? null : "", refusal: null });
+  if (turn.thinking !== undefined) delta({ reasoning_content: turn.thinking });
+  for (const piece of pieces(turn)) delta({ content: piece });
+  if (turn.refusal !== undefined) delta({ refusal: turn.refusal });
+  for (const [index, call] of calls.entries()) {
+    delta({ tool_calls: [{ index, id: callIdOf(call, request, index), type: "function", function: { name: call.name, arguments: "" } }] });
+    for (const piece of argumentPieces(call)) delta({ tool_calls: [{ index, function: { arguments: piece } }] });
+  }
+  push([{ index: 0, delta: {}, logprobs: null, finish_reason: stopReason }], undefined, "finish");
+  if (withUsage) push([], { usage });
+  events.push({ name: "", data: "[DONE]", role: "end" });
+
+  const text = pieces(turn).join("");
+  const message = {
+    role: "assistant",
+    content: text === "" ? null : text,
+    refusal: turn.refusal ?? null,
+    ...(turn.thinking !== undefined && { reasoning_content: turn.thinking }),
+    ...(calls.length > 0 && { tool_calls: calls.map((call, at) => ({ id: callIdOf(call, request, at), type: "function", function: { name: call.name, arguments: argumentsOf(call) } })) }),
+  };
+  return { events, whole: { ...answer, object: "chat.completion", choices: [{ index: 0, message, logprobs: null, finish_reason: stopReason }], usage } };
+}
+
+export function chatError(error: { readonly message: string; readonly type?: string; readonly code?: string }, status: number): JsonObject {
+  const type = error.type ?? (status === 429 ? "rate_limit_exceeded" : status >= 500 ? "server_error" : "invalid_request_error");
+  return { error: { message: error.message, type, param: null, code: error.code ?? null } };
+}
