@@ -1,9 +1,9 @@
 import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { AgentError, type Approver, type SessionId, sessionLog } from "@keelson/protocol";
-import type { Run, Runner } from "keelson";
+import type { Run } from "keelson";
 import { foldSession } from "keelson/session";
-import { createCodingRunner } from "../core/coding-runner.ts";
+import { type CodingRunner, createCodingRunner } from "../core/coding-runner.ts";
 import { type Launch, launchFromMetadata, launchToMetadata, mergedOptions } from "../core/launch.ts";
 import { type ModelAccess, openModels, VENDORS } from "../core/model-access.ts";
 import { newSession } from "../core/new-session.ts";
@@ -36,7 +36,7 @@ export async function run(command: RunCommand, surroundings: Surroundings): Prom
     launch,
     ...(command.onApproval === "deny" && { approvals: denyAll }),
   });
-  const begun = await begin(runner, launch, found, task);
+  const begun = await begin(runner, command, launch, found, task);
   return printRun(begun, { format: command.outputFormat, model: launch.agent.model }, surroundings);
 }
 
@@ -48,14 +48,31 @@ interface FoundSession {
   readonly launch: ReturnType<typeof launchFromMetadata>;
 }
 
-async function begin(runner: Runner, launch: Launch, found: FoundSession | undefined, task: string | undefined): Promise<Run> {
+async function begin(
+  runner: CodingRunner,
+  { agent }: RunCommand,
+  launch: Launch,
+  found: FoundSession | undefined,
+  task: string | undefined,
+): Promise<Run<unknown>> {
   if (found?.open && task !== undefined) {
     throw new UsageError(
       `session ${found.id} has a run that is not finished`,
       `Go on with it first, without a task: keelson -p -r ${found.id}. Or leave it as it is and work in a copy: add --fork.`,
     );
   }
-  if (found?.open) return runner.resume(found.id);
+  if (found?.open) {
+    const { model, ...others } = agent;
+    if (others.rules.length > 0 || Object.keys(others).length > 1) {
+      throw new UsageError(
+        `the run of session ${found.id} goes on with the permissions and limits it was started with`,
+        "Leave those options away. Only --model can be changed.",
+      );
+    }
+    const resumed = await runner.resume(found.id);
+    if (model !== undefined) await resumed.setModel(model);
+    return resumed;
+  }
   if (task === undefined)
     throw new UsageError("there is no task", "Give it as an argument (keelson -p 'fix the build') or on standard input.");
   return runner.run(task, { session: found?.id ?? (await newSession(runner, launch.cwd)), metadata: launchToMetadata(launch) });
@@ -97,7 +114,7 @@ async function findSession(
 }
 
 /**
- * A run that goes on is the run it was: its folder, model, permissions and limits hold unless the command line says otherwise.
+ * A run that goes on is the run it was: its folder, permissions and limits are part of its log.
  * A new run in an old session takes over only the folder and the model: yesterday's permissions were for yesterday's task.
  */
 async function planLaunch(

@@ -1,8 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { SessionMetadata } from "@keelson/protocol";
-import type { Runner } from "keelson";
 import { openClerk } from "../core/clerk.ts";
+import type { CodingRunner } from "../core/coding-runner.ts";
 import { isOfFolder, ownTags } from "../core/session-folder.ts";
 import type { Surroundings } from "../core/surroundings.ts";
 import { openWorld } from "../core/world.ts";
@@ -29,7 +29,7 @@ interface Result {
   lines(style: Style, columns: number, now: number): string[];
 }
 
-async function act(kept: Runner["sessions"], action: SessionsAction, folder: string): Promise<Result> {
+async function act(kept: CodingRunner["sessions"], action: SessionsAction, folder: string): Promise<Result> {
   switch (action.type) {
     case "list": {
       const all = await kept.list();

@@ -1,15 +1,16 @@
 import { delimiter, dirname } from "node:path";
 import type { Approver } from "@keelson/protocol";
-import { createAgent, createRunner, type Agent, type Runner } from "keelson";
+import { createAgent, createRunner, type Agent, type SingleRunner } from "keelson";
 import { createDiskVfs, createProcessExecutor } from "keelson/environment";
 import type { ModelRegistry } from "keelson/providers";
 import { readAgentsMd } from "../instructions/index.ts";
 import { createCodingTools } from "../tools/index.ts";
+import { AGENT_NAME } from "./agent-name.ts";
 import type { Launch } from "./launch.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import type { World } from "./world.ts";
 
-export const AGENT_NAME = "code";
+export type CodingRunner = SingleRunner<undefined>;
 
 export interface CodingRunnerOptions {
   readonly world: World;
@@ -21,7 +22,7 @@ export interface CodingRunnerOptions {
 }
 
 /** The coding agent at work in one folder, bound to the sessions of this machine. */
-export async function createCodingRunner({ world, models, launch, approvals, approvalWaitMs }: CodingRunnerOptions): Promise<Runner> {
+export async function createCodingRunner({ world, models, launch, approvals, approvalWaitMs }: CodingRunnerOptions): Promise<CodingRunner> {
   return createRunner({
     agent: await createCodingAgent(launch),
     models,

@@ -12,7 +12,7 @@ import { watchRun } from "./watch-run.ts";
 
 /** What a conversation can ask of the world; `undefined` sessions are made by the first run. */
 export interface ConversationWorld {
-  start(text: string, model: string): Run;
+  start(text: string, model: string): Run<unknown>;
   /** Facts about the conversation so far. */
   facts(topic: "cost" | "sessions"): Promise<readonly string[]>;
   readonly command: string;
@@ -40,7 +40,7 @@ export interface Conversation {
   interrupt(): void;
   end(): void;
   /** Shows a run that is already under way. */
-  follow(run: Run): Promise<void>;
+  follow(run: Run<unknown>): Promise<void>;
   /** Resolves when no run is open. */
   settled(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export function createConversation({
   quit,
 }: ConversationOptions): Conversation {
   let model = firstModel;
-  let run: Run | undefined;
+  let run: Run<unknown> | undefined;
   let interruptRun: (() => void) | undefined;
   let questions: PendingApproval[] = [];
   let editing = false;
@@ -112,7 +112,7 @@ export function createConversation({
     ask();
   }
 
-  async function collectQuestions(current: Run): Promise<void> {
+  async function collectQuestions(current: Run<unknown>): Promise<void> {
     for await (const question of current.approvals()) {
       questions = [...questions, question];
       ask();
@@ -127,7 +127,7 @@ export function createConversation({
     }
   }
 
-  async function follow(current: Run): Promise<void> {
+  async function follow(current: Run<unknown>): Promise<void> {
     run = current;
     interruptRun = createInterrupt(current, { note: (text) => say(style.yellow(`! ${text}`)), giveUp: world.giveUp });
     const view = createRunView({ screen, style, now: world.now, model });
@@ -149,7 +149,7 @@ export function createConversation({
   }
 
   function start(text: string): void {
-    let started: Run;
+    let started: Run<unknown>;
     try {
       started = world.start(text, model);
     } catch (error) {

@@ -108,7 +108,7 @@ export async function converse(
   stdout.write("\u001b[?2004h");
   try {
     input.prompt("› ");
-    if (resume) conversation.follow(runner.resume(session)).catch(() => {});
+    if (resume) conversation.follow(await runner.resume(session)).catch(() => {});
     else if (task !== undefined) conversation.line(task);
     await left;
     await conversation.settled();

@@ -3,7 +3,7 @@ import type { DecisionCommands } from "./decision-commands.ts";
 
 /** What `--output-format json` prints: the outcome, with what is needed to go on. */
 export function outcomeJson(
-  outcome: RunOutcome,
+  outcome: RunOutcome<unknown>,
   run: { readonly id: string; readonly session: string; readonly model: string },
   commands: DecisionCommands | undefined,
 ): string {

@@ -21,7 +21,7 @@ export interface PrintOptions {
  * everything else.
  * @returns the exit code
  */
-export async function printRun(run: Run, { format, model }: PrintOptions, surroundings: Surroundings): Promise<number> {
+export async function printRun(run: Run<unknown>, { format, model }: PrintOptions, surroundings: Surroundings): Promise<number> {
   const { stdout, stderr, environment, signals, command } = surroundings;
   const note = (text: string): void => void stderr.write(`keelson: ${text}\n`);
   using _interrupts = handleInterrupts(run, { signals, note, giveUp: () => surroundings.exit(EXIT_CODES.aborted) });
@@ -49,7 +49,11 @@ export async function printRun(run: Run, { format, model }: PrintOptions, surrou
   }
 }
 
-async function printText(run: Run, model: string, { stdout, stderr, environment, now }: Surroundings): Promise<RunOutcome> {
+async function printText(
+  run: Run<unknown>,
+  model: string,
+  { stdout, stderr, environment, now }: Surroundings,
+): Promise<RunOutcome<unknown>> {
   const live: LiveScreen | undefined = stdout.isTTY && stderr.isTTY ? createLiveScreen(stdout) : undefined;
   const style = createStyle(wantsColors(live ? stdout : stderr, environment));
   const view = createRunView({ screen: live ?? createPlainScreen(stdout, stderr), style, now, model });
@@ -61,7 +65,7 @@ async function printText(run: Run, model: string, { stdout, stderr, environment,
   return run.outcome;
 }
 
-async function printEvents(run: Run, { stdout }: Surroundings): Promise<RunOutcome> {
+async function printEvents(run: Run<unknown>, { stdout }: Surroundings): Promise<RunOutcome<unknown>> {
   for await (const event of run) {
     // A slow reader slows this watcher, which the run does not wait for; it bounds what is kept for us.
     if (!stdout.write(`${JSON.stringify(event)}\n`)) await drained(stdout);

@@ -63,20 +63,17 @@ describe("createRunView", () => {
     expect(shown(start, delta("Hel"), { type: "gap", dropped: 3 }, answer("Hello.")).words).toBe("Hel\nHello.\n");
   });
 
-  it("shows a command with its time and the folded end of its output", () => {
-    const output = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`).join("\n");
+  it("shows a command with its exit code, its time and the folded end of its output", () => {
+    const output = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`)
+      .join("\n")
+      .concat("\n[exit code 1, 1 s]");
     expect(shown(...call("bash", { command: "npm test" }, output, { durationMs: 1_240 })).notes).toBe(
       [
-        "● bash npm test  1.2 s",
+        "✗ bash npm test  exit code 1, 1.2 s",
         "  │ line 1",
         "  │ line 2",
-        "  │ line 3",
-        "  │ … 12 more lines",
-        "  │ line 16",
-        "  │ line 17",
-        "  │ line 18",
-        "  │ line 19",
-        "  │ line 20",
+        "  │ … 10 more lines",
+        ...Array.from({ length: 8 }, (_, index) => `  │ line ${index + 13}`),
         "",
       ].join("\n"),
     );

@@ -54,7 +54,7 @@ export function createRunView({ screen, style, now, model: firstModel = "" }: Ru
   let doingSince = now();
   let streamed = false;
   let thinking = "";
-  let after: "nothing" | "words" | "block" = "nothing";
+  let after: "nothing" | "words" | "block" | "header" = "nothing";
   let frame = 0;
   let ended = false;
   // A high surrogate whose other half comes with the next delta.
@@ -86,7 +86,7 @@ export function createRunView({ screen, style, now, model: firstModel = "" }: Ru
     half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : "";
     const whole = half === "" ? text : text.slice(0, -1);
     if (whole === "") return;
-    if (!streamed && after === "block") screen.block([""]);
+    if (!streamed && (after === "block" || after === "header")) screen.block([""]);
     streamed = true;
     after = "words";
     screen.text(printable(whole));
@@ -177,10 +177,14 @@ export function createRunView({ screen, style, now, model: firstModel = "" }: Ru
       case "tool-progress":
         begin(truncated(`${calls.get(event.callId)?.name ?? "tool"}: ${printableLine(lastLine(event.message))}`, 60));
         break;
-      case "tool-result":
-        block(toolResultLines({ ...event, call: calls.get(event.callId) ?? event }, { style, columns: screen.columns }), true);
+      case "tool-result": {
+        const lines = toolResultLines({ ...event, call: calls.get(event.callId) ?? event }, { style, columns: screen.columns });
+        // Calls that are told in one line stand close together.
+        block(lines, after !== "header" || lines.length > 1);
+        if (lines.length === 1) after = "header";
         calls.delete(event.callId);
         break;
+      }
       case "approval-request": {
         const call = { name: event.operation, input: event.input };
         const view = { style, columns: screen.columns };

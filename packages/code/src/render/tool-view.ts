@@ -27,10 +27,13 @@ const MAX_DIFF_LINES = 24;
 /** A finished call: what was called with what, how long it took, and what matters of its result. */
 export function toolResultLines({ call, output, isError, durationMs }: ToolResultView, options: ToolViewOptions): string[] {
   const { style, columns } = options;
-  const text = outputText(output);
+  const { text, exitCode } = withoutExitLine(call.name, outputText(output));
+  const failed = isError || (exitCode !== undefined && exitCode !== 0);
   const body = isError ? failureBody(text, options) : successBody(call, text, options);
-  const facts = [durationMs >= WORTH_TELLING_MS ? formatDuration(durationMs) : "", body.fact].filter((fact) => fact !== "").join(", ");
-  const mark = isError ? style.red("✗") : style.green("●");
+  const facts = [exitCode ? `exit code ${exitCode}` : "", durationMs >= WORTH_TELLING_MS ? formatDuration(durationMs) : "", body.fact]
+    .filter((fact) => fact !== "")
+    .join(", ");
+  const mark = failed ? style.red("✗") : style.green("●");
   return [
     `${mark} ${callTitle(call, { style, columns: columns - facts.length - 6 })}${facts === "" ? "" : `  ${style.dim(facts)}`}`,
     ...body.lines.map((line) => `${style.dim(BAR)}${line}`),
@@ -70,8 +73,10 @@ function successBody({ name, input }: Pick<CallSummary, "name" | "input">, text:
   const change = changeOf(fieldsOf(input));
   // The tool's own diff knows the lines around the change.
   const diff = change && text.indexOf("\n@@ -");
-  if (diff !== undefined && diff >= 0) return { lines: patchLines(text.slice(diff + 1), { style, columns: width, maxLines: MAX_DIFF_LINES }), fact: "" };
-  if (change !== undefined) return { lines: diffLines(change.before, change.after, { style, columns: width, maxLines: MAX_DIFF_LINES }), fact: "" };
+  if (diff !== undefined && diff >= 0)
+    return { lines: patchLines(text.slice(diff + 1), { style, columns: width, maxLines: MAX_DIFF_LINES }), fact: "" };
+  if (change !== undefined)
+    return { lines: diffLines(change.before, change.after, { style, columns: width, maxLines: MAX_DIFF_LINES }), fact: "" };
   const fold = (maxLines: number, tail: number): readonly string[] =>
     text.trim() === "" ? [] : foldLines(text, { maxLines, tail, columns: width }).map(style.dim);
   switch (name) {
@@ -82,7 +87,8 @@ function successBody({ name, input }: Pick<CallSummary, "name" | "input">, text:
     case "list_directory":
       return { lines: fold(4, 0), fact: countOf(text, "line") };
     default:
-      return { lines: fold(8, 5), fact: "" };
+      // The beginning says what it is; how it went stands at the end.
+      return { lines: fold(10, 8), fact: "" };
   }
 }
 
@@ -99,6 +105,14 @@ function fieldsOf(input: JsonValue | undefined): { readonly [name: string]: Json
   return typeof input === "object" && input !== null && !Array.isArray(input)
     ? (input as { readonly [name: string]: JsonValue | undefined })
     : {};
+}
+
+const EXIT_LINE = /\n?\[exit code (\d+)[^\]\n]*\]\s*$/;
+
+/** How a command ended goes into its header instead of its output. */
+function withoutExitLine(name: string, text: string): { readonly text: string; readonly exitCode?: number } {
+  const match = name === "bash" ? EXIT_LINE.exec(text) : null;
+  return match === null ? { text } : { text: text.slice(0, match.index), exitCode: Number(match[1]) };
 }
 
 function countOf(text: string, noun: string): string {
