@@ -10,6 +10,9 @@ describe("an amount in US dollars", () => {
     expect(subtractUsd(usd("0.3"), usd("0.1"))).toBe("0.2");
     expect(usd(0.000000000001)).toBe("0.000000000001");
     expect(usd(1e-7)).toBe("0.0000001");
+    expect(usd(-1.5e-7)).toBe("-0.00000015");
+    expect(usd(1e21)).toBe("1000000000000000000000");
+    expect(usd(1.5e22)).toBe("15000000000000000000000");
     expect(usd("123456789012345678901234567890.000000000001")).toBe("123456789012345678901234567890.000000000001");
   });
 
@@ -51,6 +54,7 @@ describe("an amount in US dollars", () => {
     for (const bad of ["", "1,5", "$1", "1e3", ".5", "1.", "NaN", " 1"]) expect(() => usd(bad), bad).toThrow(/is no amount in US dollars/);
     for (const bad of [Number.NaN, Infinity, -Infinity]) expect(() => usd(bad)).toThrow(RangeError);
     expect(() => usd("0.0000000000001")).toThrow(/more than 12 decimal places/);
+    expect(() => usd(1.5e-12)).toThrow(/more than 12 decimal places/);
     expect(usd("0.1000000000000")).toBe("0.1");
   });
 });

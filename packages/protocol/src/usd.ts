@@ -54,8 +54,14 @@ function formatPico(pico: bigint): Usd {
   return `${sign}${magnitude / SCALE}${fraction && `.${fraction}`}` as Usd;
 }
 
+/** The shortest decimal form without an exponent, so that what is finer than a pico-dollar is refused, not rounded away. */
 function plainDecimal(value: number): string {
   if (!Number.isFinite(value)) throw new RangeError(`${value} is no amount in US dollars`);
-  const text = String(value);
-  return text.includes("e") ? value.toFixed(PICO) : text;
+  const [mantissa = "", exponent] = String(value).split("e");
+  if (exponent === undefined) return mantissa;
+  const sign = mantissa.startsWith("-") ? "-" : "";
+  const [whole = "", fraction = ""] = mantissa.slice(sign.length).split(".");
+  const point = whole.length + Number(exponent);
+  const digits = whole + fraction;
+  return sign + (point <= 0 ? `0.${"0".repeat(-point)}${digits}` : digits.padEnd(point, "0"));
 }

@@ -67,7 +67,7 @@ describe("a member of an unknown type", () => {
     }
   });
 
-  it("of an event keeps its place, so that a watcher can go on after it [EV-17]", () => {
+  it("of an event keeps its place, so that a watcher can go on after it", () => {
     const raw = { type: "mood", runId: "r", seq: 7, at: 5, mood: "good" };
     const event = eventCodec.decode(raw);
     expect(event).toEqual({ type: "other", raw, runId: "r", seq: 7, at: 5 });
