@@ -92,14 +92,23 @@ describe("the file", () => {
     expect(failureOf(() => createSqliteEventLog(""))).toMatchObject({ kind: "invalid-input" });
     const file = newPath();
     writeFileSync(file, "x");
-    expect(failureOf(() => createSqliteEventLog(join(file, "below.db")))).toMatchObject({ kind: "other", message: expect.stringContaining("Choose a folder") });
+    expect(failureOf(() => createSqliteEventLog(join(file, "below.db")))).toMatchObject({ kind: "other", message: expect.stringContaining("choose another path") });
   });
 
-  it.skipIf(process.getuid?.() === 0)("says what to check when it is read-only", async () => {
-    const path = newPath();
+  it.runIf(process.platform === "linux")("says what to check when this user may not write to it", async () => {
+    const place = join(folder, "guarded");
+    mkdirSync(place);
+    const path = join(place, "read-only.db");
     await createSqliteEventLog(path)[Symbol.asyncDispose]();
-    chmodSync(path, 0o400);
-    expect(failureOf(() => createSqliteEventLog(path))).toMatchObject({ kind: "other", message: expect.stringContaining("permissions") });
+    chmodSync(folder, 0o755);
+    chmodSync(place, 0o755);
+    chmodSync(path, 0o444);
+    const script = `
+      const { createSqliteEventLog } = await import(${JSON.stringify(new URL("./index.ts", import.meta.url).href)});
+      if (process.getuid() === 0) process.setuid(65534);
+      for (const path of ${JSON.stringify([path, join(place, "new.db")])}) try { createSqliteEventLog(path); } catch (error) { console.log(error.failure.kind, error.message); }`;
+    const { stdout, stderr } = spawnSync(process.execPath, ["--conditions=source", "--input-type=module", "-e", script], { encoding: "utf8" });
+    expect(stdout, stderr).toMatch(/^other .*read-only\.db can't be opened for writing: EACCES.*Check the permissions.*\nother .*new\.db can't be opened for writing: EACCES/);
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, constants, copyFileSync, linkSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, copyFileSync, linkSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type Durability, LogError } from "@keelson/protocol";
@@ -13,6 +13,8 @@ export const BUSY_TIMEOUT_MS = 10_000;
 const BLOCKING_WAIT_MS = 50;
 const RETRY_DELAY_MS = 5;
 
+const MAX_KNOWN_LOGS = 1000;
+
 /** A database has at least one page, and a page at least so many bytes (https://www.sqlite.org/fileformat2.html#pages). */
 const SMALLEST_PAGE = 512;
 
@@ -24,6 +26,11 @@ export interface SqliteDatabase {
   readonly path: string;
   readonly connection: DatabaseSync;
   prepare(sql: string): StatementSync;
+  /**
+   * What this process knows of logs, for use within `write` only: it is emptied when another connection has committed and
+   * when a transaction of this one failed. Whoever changes a log there changes or deletes its entry.
+   */
+  readonly known: Map<string, KnownLog>;
   /** Runs `work` in one transaction, or not at all. It may run again when the lock was taken; rejects with `LogError`. */
   write<T>(durability: Durability, work: () => T, busyTimeoutMs?: number): Promise<T>;
   /** Runs statements that change nothing. @throws LogError */
@@ -35,6 +42,15 @@ export interface SqliteDatabase {
   wake(log: string): void;
   /** Gives this use back; the last one closes the file. */
   close(): void;
+}
+
+export interface KnownLog {
+  readonly id: number;
+  readonly epoch: number | null;
+  readonly owner: string | null;
+  head: number;
+  /** Unix ms of the last record. */
+  at: number;
 }
 
 const shared = new Map<string, SharedDatabase>();
@@ -51,7 +67,7 @@ export function openSqliteDatabase(path: string): SqliteDatabase {
     identity = file === ":memory:" ? undefined : identify(file);
   } catch (cause) {
     if (LogError.is(cause)) throw cause;
-    throw new LogError({ kind: "other", message: `The database ${file} can't be created: ${(cause as Error).message}. Choose a folder that this user may write to.` }, { cause });
+    throw new LogError({ kind: "other", message: `The database ${file} can't be opened for writing: ${(cause as Error).message}. Check the permissions of the file and its folder, or choose another path.` }, { cause });
   }
   let database = identity === undefined ? undefined : shared.get(identity);
   if (database === undefined) {
@@ -70,6 +86,8 @@ function identify(file: string): string {
   }
   // An existing file is never opened here: closing it would drop the locks that SQLite holds on it in this process.
   if (!info.isFile()) throw new LogError({ kind: "invalid-input", message: `${file} is not a file. Give the path of a database file.` });
+  // SQLite opens what it can't write to for reading, and would fail at the first append only.
+  accessSync(file, constants.R_OK | constants.W_OK);
   // SQLite would take such a file for new, and delete the write-ahead log with what was committed. Ours are never so short.
   if (info.size < SMALLEST_PAGE) throw damaged(file, info.size === 0 ? "it is empty (if no session was ever kept in it, just remove it)" : `it has only ${info.size} bytes`);
   return `${info.dev}:${info.ino}`;
@@ -144,6 +162,7 @@ interface PendingWrite {
 class SharedDatabase implements SqliteDatabase {
   readonly path: string;
   readonly connection: DatabaseSync;
+  readonly known: Map<string, KnownLog> = new Map();
   readonly #onClose: () => void;
   readonly #statements = new Map<string, StatementSync>();
   readonly #listeners = new Map<string, Set<() => void>>();
@@ -152,6 +171,7 @@ class SharedDatabase implements SqliteDatabase {
   #uses = 0;
   /** What `PRAGMA synchronous` is set to: FULL syncs the write-ahead log at each commit, NORMAL only at checkpoints. */
   #durability: Durability | undefined;
+  #knownVersion: unknown;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #rollback: StatementSync;
@@ -243,10 +263,16 @@ class SharedDatabase implements SqliteDatabase {
     }
     this.#begin.run();
     try {
+      const version = this.#dataVersion.get()?.["data_version"];
+      if (version !== this.#knownVersion || this.known.size > MAX_KNOWN_LOGS) {
+        this.#knownVersion = version;
+        this.known.clear();
+      }
       const result = work();
       this.#commit.run();
       return result;
     } catch (error) {
+      this.known.clear();
       // A full disk or a damaged page may have rolled back already.
       if (this.connection.isTransaction) this.#rollback.run();
       throw error;

@@ -4,7 +4,7 @@ import { assertEpoch, type LeaseState } from "./lease-state.ts";
 import { assertExpectedSeq, closedLog, staleSeq, takenKey } from "./log-conflict.ts";
 import { type ReadOptions, readRecords } from "./read-records.ts";
 import { isSameJson } from "./same-json.ts";
-import { BUSY_TIMEOUT_MS, openSqliteDatabase, type SqliteDatabase } from "./sqlite-database.ts";
+import { BUSY_TIMEOUT_MS, type KnownLog, openSqliteDatabase } from "./sqlite-database.ts";
 import { createForeignWatch, type Poll } from "./sqlite-foreign-watch.ts";
 import { createSqliteLeases } from "./sqlite-leases.ts";
 import { createSqliteRecordSource } from "./sqlite-record-source.ts";
@@ -25,13 +25,7 @@ export interface SqliteEventLogOptions {
   readonly maxRecordBytes?: number;
 }
 
-interface LogRow {
-  readonly id: number;
-  readonly epoch: number | null;
-  readonly owner: string | null;
-  readonly head: number | null;
-  readonly at: number | null;
-}
+type LogRow = Pick<KnownLog, "id" | "epoch" | "owner"> & { readonly head: number | null; readonly at: number | null };
 
 const FIND_LOG = `
   SELECT l.id, l.epoch, l.owner, r.place & ${SEQ_MASK} AS head, r.at
@@ -66,9 +60,13 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
 
   /** What an append comes to, decided and written within one transaction. */
   function append(log: LogId, expectedSeq: number | "any", encoded: readonly EncodedRecord[], epoch: number | undefined, isPower: boolean): number {
-    const row = findLog.get(log) as unknown as LogRow | undefined;
-    if (epoch !== undefined) assertEpoch(log, epoch, row === undefined ? undefined : leaseOf(row));
-    const head = row?.head ?? 0;
+    let known = database.known.get(log);
+    if (known === undefined) {
+      const row = findLog.get(log) as unknown as LogRow | undefined;
+      if (row !== undefined) database.known.set(log, (known = { ...row, head: row.head ?? 0, at: row.at ?? 0 }));
+    }
+    if (epoch !== undefined) assertEpoch(log, epoch, known === undefined ? undefined : leaseOf(known));
+    const head = known?.head ?? 0;
     const last = encoded[encoded.length - 1];
     if (last === undefined) {
       if (expectedSeq !== "any" && expectedSeq !== head) throw staleSeq(log, expectedSeq, head);
@@ -76,15 +74,15 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     }
     let missing = encoded;
     let lastSeq = head + encoded.length;
-    if (row !== undefined && head > 0) {
+    if (known !== undefined && head > 0) {
       if (expectedSeq === "any") {
-        const standing = seqsOf(log, row.id, encoded);
+        const standing = seqsOf(log, known.id, encoded);
         if (standing.size > 0) {
           missing = encoded.filter(({ key }) => !standing.has(key));
           lastSeq = standing.get(last.key) ?? head + missing.length;
         }
       } else if (expectedSeq !== head) {
-        if (!standsAt(row.id, expectedSeq, encoded)) throw staleSeq(log, expectedSeq, head);
+        if (!standsAt(known.id, expectedSeq, encoded)) throw staleSeq(log, expectedSeq, head);
         missing = [];
         lastSeq = expectedSeq + encoded.length;
       }
@@ -95,15 +93,17 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
       if (isPower) database.prepare(COUNT_SYNC).run();
       return lastSeq;
     }
-    const id = row?.id ?? (database.prepare(ADD_LOG).get(log)?.["id"] as number);
-    const at = Math.max(now(), row?.at ?? 0);
-    let seq = head;
+    if (known === undefined) {
+      const id = database.prepare(ADD_LOG).get(log)?.["id"] as number;
+      database.known.set(log, (known = { id, epoch: null, owner: null, head: 0, at: 0 }));
+    }
+    known.at = Math.max(now(), known.at);
     for (const { key, type, text } of missing) {
-      seq += 1;
+      known.head += 1;
       try {
-        addRecord.run(id, seq, at, key, type, text);
+        addRecord.run(known.id, known.head, known.at, key, type, text);
       } catch (error) {
-        const taken = (error as { readonly errcode?: unknown }).errcode === CONSTRAINT_UNIQUE ? database.prepare(FIND_KEY).get(id, key) : undefined;
+        const taken = (error as { readonly errcode?: unknown }).errcode === CONSTRAINT_UNIQUE ? database.prepare(FIND_KEY).get(known.id, key) : undefined;
         throw taken === undefined ? error : takenKey(log, expectedSeq, taken["seq"] as number, key);
       }
     }
@@ -165,6 +165,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     async delete(log: LogId) {
       assertOpen();
       await database.write("process", () => {
+        database.known.delete(log);
         const id = database.prepare("DELETE FROM logs WHERE name = ? RETURNING id").get(log)?.["id"];
         if (id !== undefined) database.prepare(`DELETE FROM records WHERE place > ?1 << ${SEQ_BITS} AND place < (?1 + 1) << ${SEQ_BITS}`).run(id as number);
       }, busyTimeoutMs);
@@ -189,6 +190,6 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
 /** https://www.sqlite.org/rescode.html#constraint_unique */
 const CONSTRAINT_UNIQUE = 2067;
 
-function leaseOf({ epoch, owner }: LogRow): LeaseState | undefined {
+function leaseOf({ epoch, owner }: KnownLog): LeaseState | undefined {
   return epoch === null ? undefined : { epoch, owner, ttlMs: 0, expiresAt: 0 };
 }

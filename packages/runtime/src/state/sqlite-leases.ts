@@ -44,8 +44,14 @@ export function createSqliteLeases(of: {
       }
     }
     const epoch = database.prepare(NEXT_EPOCH).get()?.["last_epoch"] as number;
+    database.known.delete(log);
     database.prepare(TAKE_LEASE).run(log, epoch, owner, ttlMs, at + ttlMs);
     return epoch;
+  }
+
+  function giveBack(log: LogId, epoch: number): void {
+    database.known.delete(log);
+    database.prepare(RELEASE).run(log, epoch);
   }
 
   return {
@@ -70,7 +76,7 @@ export function createSqliteLeases(of: {
         async release() {
           // Disposing the log has released it already.
           if (!held.delete(epoch as number)) return;
-          await write(() => database.prepare(RELEASE).run(log, epoch as number));
+          await write(() => giveBack(log, epoch as number));
         },
       });
     },
@@ -79,7 +85,7 @@ export function createSqliteLeases(of: {
       const leases = [...held];
       held.clear();
       await write(() => {
-        for (const [epoch, log] of leases) database.prepare(RELEASE).run(log, epoch);
+        for (const [epoch, log] of leases) giveBack(log, epoch);
       });
     },
   };
