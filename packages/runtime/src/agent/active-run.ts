@@ -6,7 +6,8 @@ import type { Agent } from "./agent.ts";
 import { createLoop } from "./create-loop.ts";
 import { EventHub } from "./event-hub.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
-import { workTurn, type Next } from "./loop/work-turn.ts";
+import { runTurns } from "./loop/run-turns.ts";
+import type { Next } from "./loop/work-turn.ts";
 import { outcomeOf } from "./outcome.ts";
 import { Queue } from "./queue.ts";
 import type { PendingApproval, Run, RunOutcome } from "./run.ts";
@@ -134,7 +135,7 @@ export class ActiveRun<Out> implements Run<Out> {
       await this.#options.begin(this.#journal as Journal, loop);
       this.#watchInbox(loop);
       this.#setDeadline(loop);
-      await this.#drive(loop);
+      this.next = await runTurns(loop, this.#options.turns);
       this.#ended = true;
       return outcomeOf<Out>((this.#journal as Journal).state, this.next, loop.output as Out | undefined);
     } catch (error) {
@@ -186,13 +187,6 @@ export class ActiveRun<Out> implements Run<Out> {
     });
     this.#markOpened();
     return this.#loop;
-  }
-
-  async #drive(loop: Loop): Promise<void> {
-    for (let left = this.#options.turns ?? Number.POSITIVE_INFINITY; left > 0; left--) {
-      this.next = await workTurn(loop);
-      if (this.next.type !== "now") return;
-    }
   }
 
   #watchInbox(loop: Loop): void {

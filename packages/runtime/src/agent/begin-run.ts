@@ -13,7 +13,8 @@ export interface Beginning {
   readonly id: RunId;
   readonly agent: Agent<unknown>;
   readonly model: string;
-  readonly input: RunInput;
+  /** Absent: the conversation has it already. */
+  readonly input?: RunInput;
   readonly options: RunOptions;
   readonly origin: RunOrigin;
   readonly limits: Limits;
@@ -45,6 +46,7 @@ export async function beginRun(journal: Journal, { id, agent, model, input, opti
     limits: { maxTurns, ...(maxCost !== undefined && { maxCost }), ...(maxDurationMs !== undefined && { maxDurationMs }) },
     ...(options.deadline !== undefined && { deadline: options.deadline }),
   });
+  if (input === undefined) return;
   const message: Message = typeof input === "string" ? textMessage("user", input) : { role: "user", content: input };
   journal.put(`${id}/input`, "message", { message: message as unknown as JsonObject });
 }

@@ -49,10 +49,12 @@ export interface LoopParts {
   readonly limits: Limits;
   readonly hub: EventHub;
   readonly approvals: Pick<Approvals, "watched" | "ask">;
+  /** Bound to the run. Default: one with the agent's rules. */
+  readonly context?: Context;
 }
 
 /** Binds an agent to one run of it. */
-export function createLoop({ world, agent, execution, limits, hub, approvals }: LoopParts): Loop {
+export function createLoop({ world, agent, execution, limits, hub, approvals, context: given }: LoopParts): Loop {
   const { journal, authority } = execution;
   const { state } = journal;
   let injected = 0;
@@ -70,12 +72,14 @@ export function createLoop({ world, agent, execution, limits, hub, approvals }: 
   };
   const { model, fallbackModel, rules } = agent.options;
   const scopes: readonly BudgetScope[] = limits.maxCost === undefined ? [] : [{ id: `run/${execution.runId}`, maxCost: limits.maxCost }];
+  const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
+  context.bind(binding);
   const { files, exec, state: reader, secrets } = world;
   return {
     agent,
     tools: agent.tools,
     limits,
-    context: new Context({ conversation: state.conversation, binding, ...(rules && { rules }) }),
+    context,
     execution,
     models: createModelSource(fallbackModel === undefined ? [model] : [model, fallbackModel], world.models),
     authority,

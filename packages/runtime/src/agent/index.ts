@@ -9,3 +9,4 @@ export { narrowAuthority, type AuthorityNarrowing } from "./permissions/narrow-a
 export type { PendingApproval, Run, RunInput, RunOptions, RunOutcome } from "./run.ts";
 export { createRunnerWith, runnerInternals, type OutputOf, type Runner, type RunnerInternals, type SingleRunner } from "./runner.ts";
 export type { Agents, World } from "./world.ts";
+export { reactLoop, type ReactLoopOptions } from "./react-loop.ts";

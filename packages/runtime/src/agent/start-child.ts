@@ -1,4 +1,4 @@
-import { AgentError, isSuspendReason, OrchestratorError, ZERO_USD, type ChildSpec, type OperatorOutput, type RunId, type SessionId, type Wait } from "@keelson/protocol";
+import { AgentError, isSuspendReason, OrchestratorError, type ChildSpec, type OperatorOutput, type RunId, type SessionId, type Wait } from "@keelson/protocol";
 import { shortHash } from "../json/digest.ts";
 import type { Execution } from "../session/execution.ts";
 import { foldSession } from "../session/journal.ts";
@@ -6,6 +6,7 @@ import { CHILD_MARK } from "../session/sessions.ts";
 import { Suspension } from "../session/suspension.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { narrowAuthority } from "./permissions/narrow-authority.ts";
+import { operatorOutputOf } from "./operator-output.ts";
 import type { RunOutcome } from "./run.ts";
 import type { RunnerInternals } from "./runner.ts";
 
@@ -53,13 +54,12 @@ export async function startChildRun(runner: RunnerInternals, spec: ChildSpec, pa
     cost: outcome.cost,
     ...(outcome.error && { failure: outcome.error.failure }),
   });
-  const untracked = [...(outcome.cost === null ? ["cost"] : []), ...(outcome.usage.inputTokens === null ? ["tokensIn"] : []), ...(outcome.usage.outputTokens === null ? ["tokensOut"] : [])];
-  return {
-    message: [{ type: "text", text: outcome.error ? outcome.error.message : outcome.text }],
-    exitReason: outcome.halted ? { type: "halted", by: "rule", reason: outcome.halted.reason } : { type: outcome.reason },
-    metadata: { tokensIn: outcome.usage.inputTokens ?? 0, tokensOut: outcome.usage.outputTokens ?? 0, cost: outcome.cost ?? ZERO_USD, turnsUsed: outcome.turns, subDispatches: [], durationMs: 0, untracked },
-    effects: outcome.effects,
-  };
+  if (outcome.error) return { ...operatorOutputOf({ ...withoutError(outcome), text: outcome.error.message }), exitReason: { type: "error" } };
+  return operatorOutputOf(outcome);
+}
+
+function withoutError({ error: _, ...outcome }: RunOutcome<unknown>): RunOutcome<unknown> {
+  return outcome;
 }
 
 /** Shows a child's events to the parent's watchers, with the way that leads to it. */

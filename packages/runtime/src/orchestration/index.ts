@@ -1,2 +1,2 @@
-export { agentOperator, operatorOutputOf } from "./agent-operator.ts";
+export { agentOperator } from "./agent-operator.ts";
 export { createLocalOrchestrator, type LocalOrchestrator, type LocalOrchestratorOptions } from "./local-orchestrator.ts";

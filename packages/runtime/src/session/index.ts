@@ -1,7 +1,8 @@
 export { systemClock, type Clock } from "./clock.ts";
 export { Execution, type ExecutionOptions } from "./execution.ts";
 export { foldSession, Journal, type JournalOptions } from "./journal.ts";
-export { applyRecord, emptySession, type RunState, type SessionState, type Totals } from "./session-state.ts";
+export { applyRecord } from "./apply-record.ts";
+export { emptySession, type RunState, type SessionState, type Totals } from "./session-state.ts";
 export { createSessions, type Sessions, type SessionsOptions, type SessionView } from "./sessions.ts";
 export { Suspension } from "./suspension.ts";
 export { VolatileContext, type VolatileContextOptions } from "./volatile-context.ts";

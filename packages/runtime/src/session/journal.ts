@@ -1,13 +1,17 @@
 import { inboxLog, LogError, sessionLog, type BlobStore, type Durability, type EventLog, type InboxEntry, type InboxMessage, type JsonObject, type Lease, type LogId, type LogRecord, type NewRecord, type SessionId } from "@keelson/protocol";
+import type { Conversation } from "../context/conversation.ts";
 import type { Clock } from "./clock.ts";
 import { restoreLargeRecord, spillLargeData } from "./large-records.ts";
-import { applyRecord, emptySession, forkedSession, type SessionState } from "./session-state.ts";
+import { applyRecord } from "./apply-record.ts";
+import { emptySession, forkedSession, type SessionState } from "./session-state.ts";
 
 export interface JournalOptions {
   readonly log: EventLog;
   readonly blobs: BlobStore;
   readonly clock: Clock;
   readonly session: SessionId;
+  /** Where the messages of a new session go. Default: a conversation of its own. */
+  readonly conversation?: Conversation;
   /** Who holds the lease. */
   readonly owner: string;
   readonly leaseTtlMs: number;
@@ -57,7 +61,8 @@ export class Journal {
   static async open(options: JournalOptions): Promise<Journal> {
     const lease = await options.log.acquire(sessionLog(options.session), { owner: options.owner, ttlMs: options.leaseTtlMs });
     try {
-      const state = await foldSession(options.log, options.blobs, options.session);
+      const folded = await foldSession(options.log, options.blobs, options.session);
+      const state = options.conversation && folded.seq === 0 ? { ...folded, conversation: options.conversation } : folded;
       return new Journal(options, lease, state, await options.log.head(inboxLog(options.session)));
     } catch (error) {
       await lease.release();

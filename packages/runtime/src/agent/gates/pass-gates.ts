@@ -1,6 +1,6 @@
 import type { JsonValue } from "@keelson/protocol";
 import { canonicalJson, shortHash } from "../../json/index.ts";
-import { prepareCall } from "../../tools/prepare-call.ts";
+import { prepareCall, type CallArguments } from "../../tools/prepare-call.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { decidePermission, readsArguments } from "../permissions/decide-permission.ts";
 import { repeats } from "./loop-guard.ts";
@@ -23,7 +23,7 @@ export async function passEditedArguments(loop: Loop, call: PendingCall, input: 
   delete call.ask;
   delete call.invalid;
   call.input = input;
-  await validate(loop, call);
+  await validate(call);
   await pass(loop, call, POLICY);
 }
 
@@ -41,21 +41,21 @@ function findTool(loop: Loop, call: PendingCall): void {
   else refuse(call, found.failure.message);
 }
 
+/** Reads the arguments, repairs what is safe to repair, and holds them against the tool's schema. */
 async function parseAndValidate(_loop: Loop, call: PendingCall): Promise<void> {
-  const { tool, part } = call;
-  if (!tool) return;
-  const preparing = prepareCall(tool, part);
-  const prepared = preparing instanceof Promise ? await preparing : preparing;
-  if (prepared.ok) call.input = prepared.input as JsonValue;
-  else refuseInvalid(call, prepared.message);
+  await prepare(call, call.part);
 }
 
-async function validate(_loop: Loop, call: PendingCall): Promise<void> {
-  const { tool, input } = call;
-  if (!tool) return;
-  const prepared = await prepareCall(tool, { input: input ?? null, inputText: JSON.stringify(input ?? null) });
-  if (prepared.ok) call.input = prepared.input as JsonValue;
-  else refuseInvalid(call, prepared.message);
+function validate(call: PendingCall): Promise<void> {
+  return prepare(call, { input: call.input ?? null });
+}
+
+async function prepare(call: PendingCall, given: CallArguments): Promise<void> {
+  if (!call.tool) return;
+  const prepared = await prepareCall(call.tool, given);
+  if (!prepared.ok) return refuseInvalid(call, prepared.message);
+  call.input = prepared.input;
+  call.value = prepared.value;
 }
 
 function refuseInvalid(call: PendingCall, message: string): void {
@@ -82,14 +82,14 @@ async function transformByRules(loop: Loop, call: PendingCall): Promise<void> {
   if ("skipped" in result) call.answer = { output: result.skipped, isError: false };
   else if (result.input !== before) {
     call.input = result.input;
-    await validate(loop, call);
+    await validate(call);
   }
 }
 
 function checkPermission(loop: Loop, call: PendingCall): void {
   const { tool } = call;
   if (!tool) return;
-  const argumentText = readsArguments(loop.policies, tool.name) ? (tool.permissionText?.(call.input) ?? canonicalJson(call.input)) : "";
+  const argumentText = readsArguments(loop.policies, tool.name) ? (tool.permissionText?.(call.value) ?? canonicalJson(call.input)) : "";
   const decision = decidePermission({ policies: loop.policies, tool, argumentText, allowedTools: loop.authority.allowedTools });
   if (decision.behavior === "deny") refuse(call, `Not permitted: ${decision.reason}`);
   else if (decision.behavior === "ask" && !sessionOf(loop).grants.has(tool.name)) call.ask = decision.reason;

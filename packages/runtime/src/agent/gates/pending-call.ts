@@ -8,6 +8,8 @@ export interface PendingCall {
   tool?: Tool;
   /** The final arguments, once parsed, validated and transformed. */
   input?: JsonValue;
+  /** What the tool's schema made of them (defaults, transforms): what it is executed with. */
+  value?: unknown;
   /** Where the call ends without running: what the model is told instead. */
   answer?: { readonly output: JsonValue; readonly isError: boolean };
   /** The answer is that of an execution, though not of one in this process. */

@@ -1,4 +1,4 @@
-import { compareUsd, type ChildSpec, type JsonValue, type ToolCall, type ToolCallPart, type ToolOutput } from "@keelson/protocol";
+import { compareUsd, type ChildSpec, type JsonValue, type Tool, type ToolCall, type ToolCallPart, type ToolOutput } from "@keelson/protocol";
 import { canonicalJson, digestOf, shortHash } from "../../json/index.ts";
 import { Suspension } from "../../session/suspension.ts";
 import { executeLeaf, type LeafResult } from "../../tools/execute-leaf.ts";
@@ -134,7 +134,7 @@ async function resolveUnknown(loop: Loop, call: PendingCall, number: number): Pr
   const key = `${call.key}/unknown/${number}`;
   execution.put(key, { type: "tool-unknown", callId: call.part.id, name: tool.name });
   if (tool.reconcile) {
-    const found = await execution.decide(`${key}/reconcile`, async () => (await tool.reconcile?.(call.input, toolCall(loop, call, number, execution.signal))) ?? "unknown");
+    const found = await execution.decide(`${key}/reconcile`, async () => (await tool.reconcile?.(call.value, toolCall(loop, call, number, execution.signal))) ?? "unknown");
     if (found === "not-done") return notDone(loop, call, number);
     if (typeof found === "object") {
       call.answer = { output: found.output, isError: false };
@@ -171,17 +171,18 @@ async function execute(loop: Loop, call: PendingCall, number: number, signal: Ab
   const { execution } = loop;
   try {
     if (isDispatchTool(tool)) return await dispatch(loop, call, tool.dispatch.operator);
-    return await executeLeaf(tool, call.input, toolCall(loop, call, number, signal), {
-      ...(loop.limits.toolTimeoutMs !== undefined && { timeoutMs: loop.limits.toolTimeoutMs }),
-      after: (ms, run) => execution.clock.after(ms, run),
-      putBlob: (bytes) => loop.blobs.put(bytes),
-    });
+    return await executeLeaf(withTimeout(tool, loop.limits.toolTimeoutMs), call.value, toolCall(loop, call, number, signal), { clock: execution.clock, blobs: loop.blobs });
   } catch (error) {
     if (error instanceof Suspension) return { output: "", isError: true, suspended: error };
     throw error;
   } finally {
     execution.emit({ type: "tool-end", callId: call.part.id });
   }
+}
+
+/** The run's limit, for a tool that has none of its own. */
+function withTimeout(tool: Tool, timeoutMs: number | undefined): Tool {
+  return timeoutMs === undefined || tool.timeoutMs !== undefined ? tool : (Object.create(tool, { timeoutMs: { value: timeoutMs } }) as Tool);
 }
 
 /** A child run with its own log. That it failed is told as a failure, with what it had. */

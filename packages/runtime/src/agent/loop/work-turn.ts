@@ -1,7 +1,8 @@
 import { textMessage, type JsonValue, type SuspendReason, type Wait } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { endRun } from "./end-run.ts";
-import { inferAnswer, runContext, type Answer } from "./infer-turn.ts";
+import type { Answer } from "./answer.ts";
+import { inferAnswer, runContext } from "./infer-answer.ts";
 import type { RunContext } from "../agent.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { parseOutput } from "./parse-output.ts";

@@ -1,0 +1,24 @@
+import type { Content, JsonObject, Message, StopReason, ToolCallPart } from "@keelson/protocol";
+import { runOf, type Loop } from "./loop.ts";
+
+/** What an inference gave, as the log keeps it beside the message. */
+export interface Answer {
+  /** Counts the model calls of the turn from 0, retries included. */
+  readonly modelCall: number;
+  readonly message: Message;
+  readonly calls: readonly ToolCallPart[];
+  readonly stopReason: StopReason;
+  readonly overflowed: boolean;
+}
+
+/** The answer that the log holds for a model call of the open turn. */
+export function answerFrom(loop: Loop, data: JsonObject, modelCall: number): Answer {
+  const { execution } = loop;
+  const turn = `t${runOf(loop).turn}`;
+  const message = execution.lookup(`${turn}/infer/${modelCall}/message`)?.data["message"] as unknown as Message;
+  return { modelCall, message, calls: message.content.filter(isToolCall), stopReason: data["stopReason"] as StopReason, overflowed: data["overflowed"] === true };
+}
+
+export function isToolCall(part: Content): part is ToolCallPart {
+  return part.type === "tool-call";
+}

@@ -1,0 +1,168 @@
+import { ModelError, ZERO_USD, type Content, type InferEnd, type InferEvent, type InferRequest, type JsonObject, type JsonValue, type Message, type ModelFailure, type StepAttempt, type StepResult, type Usage, type Usd } from "@keelson/protocol";
+import { compileRequest } from "../../context/compile-request.ts";
+import { foldInferEvents, type InferFold } from "../../providers/infer-fold.ts";
+import { costOf } from "../../providers/prices.ts";
+import type { Model } from "../model-source.ts";
+import { isToolCall, type Answer } from "./answer.ts";
+import { callIdOf } from "./call-id.ts";
+import { runOf, type Loop } from "./loop.ts";
+import { reserveInference } from "./reserve-inference.ts";
+import { checkEnding } from "./run-ending.ts";
+import { estimatedUsage, NOTHING_USED, settle } from "./settle-inference.ts";
+
+type Outcome = { readonly answer: Answer } | { readonly failure: ModelFailure };
+
+/** One call of the model: compile, reserve, stream, settle, commit. */
+export async function attemptInference(loop: Loop, key: string, modelCall: number, system: string | undefined): Promise<Outcome> {
+  const { execution } = loop;
+  const model = loop.models.resolve(runOf(loop).model);
+  const request = await compile(loop, key, model, system);
+  const inputBound = loop.context.conversation.bytes + Buffer.byteLength(system ?? "") + toolBytes(request);
+  const reservation = await reserveInference(loop, key, model, request, inputBound);
+  execution.note(key, "inference", { model: model.reference, inputBound, ...(reservation.maxTokens !== undefined && { maxTokens: reservation.maxTokens }), ...(reservation.amount && { reserved: reservation.amount }) });
+  const final = reservation.maxTokens === undefined || reservation.maxTokens === request.maxTokens ? request : { ...request, maxTokens: reservation.maxTokens };
+  await execution.flush();
+  if (execution.signal.aborted) {
+    await settle(loop, key, model, NOTHING_USED, ZERO_USD, false);
+    checkEnding(loop);
+  }
+
+  loop.nextAttempt();
+  const fold = foldInferEvents({ maxAnswerBytes: loop.limits.maxAnswerBytes });
+  const result = await loop.context.run<StepResult<true>>({
+    type: "infer",
+    key,
+    input: { model: model.reference },
+    execute: () => execution.attempt(key, modelCall + 1, (attempt) => stream(loop, model, final, fold, attempt, modelCall)),
+    show: (output) => (output.ok ? ({ content: fold.content, stopReason: fold.end?.stopReason ?? null } as unknown as JsonValue) : { failure: output.failure as unknown as JsonValue }),
+  });
+
+  if (result.ok) {
+    const end = fold.end;
+    const usage = end?.usage ?? estimatedUsage(inputBound, fold.bytes);
+    const known = costOf(usage, model.price);
+    const estimated = end === undefined || (known === null && model.price !== null);
+    const cost = known ?? (model.price === null ? null : costOf(estimatedUsage(inputBound, fold.bytes), model.price));
+    return { answer: await commitAnswer(loop, key, modelCall, model, fold, end, usage, cost, estimated) };
+  }
+  const failure = modelFailureOf(result.failure, model);
+  const received = fold.bytes > 0;
+  const usage = received ? estimatedUsage(inputBound, fold.bytes) : NOTHING_USED;
+  await settle(loop, key, model, usage, received ? (model.price === null ? null : costOf(usage, model.price)) : ZERO_USD, received);
+  execution.note(`${key}/failed`, "inference-failed", { failure: failure as unknown as JsonValue });
+  return { failure };
+}
+
+async function compile(loop: Loop, key: string, model: Model, system: string | undefined): Promise<InferRequest> {
+  const { options, output } = loop.agent;
+  return loop.context.run<InferRequest>({
+    type: "compile",
+    key: `${key}/compile`,
+    execute: (context) =>
+      compileRequest({
+        model: model.id,
+        ...(system !== undefined && { system }),
+        tools: loop.tools.schemas(),
+        messages: context.messages,
+        settings: {
+          ...options.settings,
+          ...(options.effort && { effort: options.effort }),
+          ...(options.thinking && { thinking: options.thinking }),
+          ...(output && { output: outputRequest(loop) }),
+        },
+      }),
+  });
+}
+
+function outputRequest(loop: Loop): NonNullable<InferRequest["output"]> {
+  return { name: loop.agent.name.replace(/[^\w-]/g, "_"), schema: loop.outputSchema as JsonObject };
+}
+
+/** Feeds the provider's stream into the fold and to watchers. Leaves early once the answer is longer than allowed. */
+async function stream(loop: Loop, model: Model, request: InferRequest, fold: InferFold, attempt: StepAttempt, modelCall: number): Promise<true> {
+  const watched = loop.watched();
+  const ids: string[] = [];
+  // The run's signal, or a message that interrupts, ends this attempt.
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(attempt.signal.reason);
+  attempt.signal.addEventListener("abort", abort, { once: true });
+  loop.interrupt = () => controller.abort("interrupted");
+  try {
+  for await (const event of model.provider.stream(request, { signal: controller.signal, idempotencyKey: attempt.idempotencyKey, conversation: loop.context.conversation })) {
+    fold.push(event);
+    if (watched) show(loop, event, ids, modelCall);
+    if (fold.overflowed) return true;
+  }
+  } finally {
+    loop.interrupt = undefined;
+    attempt.signal.removeEventListener("abort", abort);
+  }
+  if (fold.end === undefined) throw new ModelError({ kind: "server-error", message: `the stream of ${model.reference} ended before its end`, provider: model.provider.name, model: model.id });
+  return true;
+}
+
+function show(loop: Loop, event: InferEvent, ids: string[], modelCall: number): void {
+  switch (event.type) {
+    case "text-delta":
+    case "thinking-delta":
+      loop.delta(event.type, event.text);
+      return;
+    case "text-start":
+    case "text-end":
+    case "thinking-start":
+    case "thinking-end":
+      loop.execution.emit({ type: event.type });
+      return;
+    case "tool-call-start":
+      loop.execution.emit({ type: "tool-call-start", callId: (ids[event.index] = callIdOf(runOf(loop), modelCall, event.index)) as never, name: event.name });
+      return;
+    case "tool-call-delta":
+      loop.execution.emit({ type: "tool-call-delta", callId: ids[event.index] as never, text: event.text });
+      return;
+    case "tool-call-end":
+      loop.execution.emit({ type: "tool-call-end", callId: ids[event.index] as never });
+      return;
+    case "content":
+      loop.execution.emit({ type: "content", part: event.part });
+      return;
+    case "rate-limit":
+    case "end":
+      return;
+  }
+}
+
+async function commitAnswer(loop: Loop, key: string, modelCall: number, model: Model, fold: InferFold, end: InferEnd | undefined, usage: Usage, cost: Usd | null, estimated: boolean): Promise<Answer> {
+  const { execution } = loop;
+  let index = 0;
+  const content = fold.content.map((part): Content => (part.type === "tool-call" ? { ...part, id: callIdOf(runOf(loop), modelCall, index++) } : part));
+  const message: Message = { role: "assistant", content };
+  await settle(loop, key, model, usage, cost, estimated);
+  await loop.context.run({
+    type: "append-response",
+    key: `${key}/append`,
+    execute: () => execution.put(`${key}/message`, { type: "message", message }),
+  });
+  const stopReason = end?.stopReason ?? "max-tokens";
+  execution.note(`${key}/answer`, "answer", { stopReason, ...(fold.overflowed && { overflowed: true }) });
+  return { modelCall, message, calls: content.filter(isToolCall), stopReason, overflowed: fold.overflowed };
+}
+
+const toolSizes = new WeakMap<object, number>();
+function toolBytes(request: InferRequest): number {
+  if (request.tools === undefined) return 0;
+  let size = toolSizes.get(request.tools);
+  if (size === undefined) {
+    size = Buffer.byteLength(JSON.stringify(request.tools));
+    toolSizes.set(request.tools, size);
+  }
+  return size;
+}
+
+function modelFailureOf(failure: { readonly kind: string; readonly message: string }, model: Model): ModelFailure {
+  if (KNOWN_KINDS.has(failure.kind)) {
+    const { retryable: _derived, ...known } = failure as typeof failure & { readonly retryable?: boolean };
+    return known as ModelFailure;
+  }
+  return { kind: "other", message: failure.message, provider: model.provider.name, model: model.id };
+}
+const KNOWN_KINDS: ReadonlySet<string> = new Set<ModelFailure["kind"]>(["authentication", "billing", "rate-limit", "server-error", "invalid-request", "invalid-response", "max-output-tokens", "context-overflow", "content-blocked", "cancelled", "other"]);

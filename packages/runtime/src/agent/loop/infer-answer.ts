@@ -1,0 +1,109 @@
+import { AgentError, type JsonObject, type ModelFailure } from "@keelson/protocol";
+import { modelName, type ModelErrorAction, type RunContext } from "../agent.ts";
+import { answerFrom, type Answer } from "./answer.ts";
+import { attemptInference } from "./attempt-inference.ts";
+import { compactConversation } from "./compact-conversation.ts";
+import { runOf, sessionOf, type Loop } from "./loop.ts";
+import { readInbox } from "./read-inbox.ts";
+import { retryDelayMs } from "./retry-delay.ts";
+import { checkEnding, RunEnding } from "./run-ending.ts";
+import { settleUnseen } from "./settle-inference.ts";
+
+/**
+ * One answer of the model: reserve, infer, settle, commit the message; on failure retry, then fall back, then end. `from`
+ * is the number of the turn's first model call that is not spoken for.
+ */
+export async function inferAnswer(loop: Loop, turn: string, from: number, system: string | undefined): Promise<Answer> {
+  const { execution, limits } = loop;
+  let retries = 0;
+  let compacted = false;
+  for (let modelCall = from; ; modelCall++) {
+    const key = `${turn}/infer/${modelCall}`;
+    const settled = execution.lookup(`${key}/answer`);
+    if (settled) return answerFrom(loop, settled.data, modelCall);
+    const failed = execution.lookup(`${key}/failed`)?.data as FailedAttempt | undefined;
+    let failure: ModelFailure;
+    if (failed) failure = failed.failure;
+    else {
+      checkEnding(loop);
+      if (execution.lookup(key)) {
+        settleUnseen(loop, key);
+        continue;
+      }
+      if (runOf(loop).totals.modelCalls >= limits.maxModelCalls) throw new RunEnding("max-turns");
+      const outcome = await attemptInference(loop, key, modelCall, system);
+      if ("answer" in outcome) return outcome.answer;
+      failure = outcome.failure;
+    }
+    if (failure.kind === "cancelled" && !execution.signal.aborted) {
+      await readInbox(loop, `${key}/interrupted`);
+      execution.put(`${key}/retry`, { type: "retry", attempt: 0, reason: "interrupted", delayMs: 0 });
+      continue;
+    }
+    checkEnding(loop);
+    if (failure.kind === "context-overflow" && !compacted && loop.agent.options.compact) {
+      compacted = true;
+      await compactConversation(loop, `${turn}/compact/${modelCall}`);
+      continue;
+    }
+    retries = await decideAfterFailure(loop, key, failure, retries);
+  }
+}
+
+interface FailedAttempt extends JsonObject {
+  readonly failure: ModelFailure & JsonObject;
+}
+
+/** What to do about a failure: wait and retry, switch the model, or end. @returns the retries on the current model */
+async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure, retries: number): Promise<number> {
+  const { execution, limits, agent } = loop;
+  const retryable = failure.kind === "rate-limit" || failure.kind === "server-error";
+  const fallback = agent.options.fallbackModel === undefined ? undefined : modelName(agent.options.fallbackModel);
+  const own = await askOnModelError(loop, key, failure, retries);
+  const canFallBack = fallback !== undefined && fallback !== runOf(loop).model;
+  const action: ModelErrorAction =
+    own ?? (retryable && retries < limits.maxRetries ? { type: "retry" } : retryable && canFallBack ? { type: "switch-model", model: fallback } : { type: "abort", message: failure.message });
+  if (action.type === "retry" && retries < limits.maxRetries) {
+    const attempt = retries + 1;
+    if (!execution.lookup(`${key}/retry`)) {
+      const delayMs = retryDelayMs(attempt, "retryAfterMs" in failure ? failure.retryAfterMs : undefined, loop.random());
+      execution.put(`${key}/retry`, { type: "retry", attempt, reason: failure.kind, delayMs, failure });
+    }
+    const recorded = execution.lookup(`${key}/retry`);
+    await execution.flush();
+    await execution.sleepUntil(`${key}/backoff`, (recorded?.at ?? 0) + ((recorded?.data["delayMs"] as number | undefined) ?? 0));
+    await readInbox(loop, `${key}/after-backoff`);
+    return attempt;
+  }
+  const to = action.type === "switch-model" ? action.model : action.type === "retry" && retryable && canFallBack ? fallback : undefined;
+  if (to !== undefined && to !== runOf(loop).model) {
+    checkSameWire(loop, to);
+    execution.put(`${key}/switch`, { type: "model-switch", from: runOf(loop).model, to, reason: failure.kind });
+    execution.put(`${key}/retry`, { type: "retry", attempt: 0, reason: failure.kind, delayMs: 0, failure });
+    return 0;
+  }
+  const switched = execution.lookup(`${key}/switch`);
+  if (switched) return 0;
+  const message = action.type === "abort" ? action.message : retries > 0 ? `Max retries (${limits.maxRetries}) exceeded: ${failure.message}` : failure.message;
+  throw new RunEnding("error", { failure: { kind: "model", message, model: failure } as never });
+}
+
+async function askOnModelError(loop: Loop, key: string, failure: ModelFailure, retryCount: number): Promise<ModelErrorAction | undefined> {
+  const { onModelError } = loop.agent.options;
+  if (onModelError === undefined) return undefined;
+  const context = runContext(loop, retryCount);
+  return (await loop.execution.decide(`${key}/on-model-error`, async () => (await onModelError(failure, context)) ?? null)) ?? undefined;
+}
+
+export function runContext(loop: Loop, retryCount: number): RunContext {
+  const session = sessionOf(loop);
+  return { session: session.id, runId: runOf(loop).id, model: runOf(loop).model, retryCount, cumulativeCost: session.totals.cost, metadata: loop.metadata };
+}
+
+/** Until conversations are rewritten from wire to wire, a run stays on the wire it began on. */
+export function checkSameWire(loop: Loop, to: string): void {
+  const from = loop.models.resolve(runOf(loop).model);
+  const target = loop.models.resolve(to);
+  if (from.provider.wire === target.provider.wire) return;
+  throw new AgentError({ kind: "invalid-option", option: "model", message: `The run speaks ${from.provider.wire} (${from.reference}); a switch to ${target.reference} (${target.provider.wire}) is not supported in mid-session yet. Choose a model on the same wire.` });
+}

@@ -1,0 +1,101 @@
+import { OperatorError, type BlobStore, type BudgetLedger, type EventLog, type OperatorConfig, type OperatorOutput, type Provider, type RunId, type SessionId, type Tool, type Usd } from "@keelson/protocol";
+import type { InferenceSettings } from "../context/compile-request.ts";
+import type { Context } from "../context/context.ts";
+import { systemClock, type Clock } from "../session/clock.ts";
+import { Execution } from "../session/execution.ts";
+import { createForgetfulLog, forgetfulBlobs } from "../session/forgetful-log.ts";
+import { Journal } from "../session/journal.ts";
+import { createAgent, modelName } from "./agent.ts";
+import { createEphemeralApprovalKeys } from "./approvals/approval-keys.ts";
+import { beginRun } from "./begin-run.ts";
+import { authorityOf, createLoop, limitsOf } from "./create-loop.ts";
+import { EventHub } from "./event-hub.ts";
+import { runTurns } from "./loop/run-turns.ts";
+import { operatorOutputOf } from "./operator-output.ts";
+import { outcomeOf } from "./outcome.ts";
+
+export interface ReactLoopOptions {
+  /** Holds the conversation, which the loop continues, and the rules. */
+  readonly context: Context;
+  readonly provider: Provider;
+  readonly tools?: readonly Tool[];
+  /** The vendor's model id. Default: the provider's name. */
+  readonly model?: string;
+  readonly systemPrompt?: string;
+  readonly settings?: Omit<InferenceSettings, "effort" | "thinking" | "output">;
+  /** Of this invocation: goes before the options above. */
+  readonly config?: OperatorConfig;
+  /** The caller, whom tools see as `agent`. Default `react-loop`. */
+  readonly name?: string;
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+  /** Where the log goes. Default: nowhere. */
+  readonly log?: EventLog;
+  readonly blobs?: BlobStore;
+  readonly ledger?: BudgetLedger;
+}
+
+/**
+ * The loop on a context of your own: compile, infer, append, run tools, repeat. It is the loop that runners drive, without
+ * a session around it. Every tool that the caller gives may run; nobody is asked.
+ * @throws OperatorError when the model failed
+ */
+export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutput> {
+  const { context, provider, tools = [], systemPrompt, settings, config = {}, name = "react-loop", signal, clock = systemClock } = options;
+  const id = `r_${globalThis.crypto.randomUUID()}`;
+  const agent = createAgent({
+    name,
+    model: providerOf(provider, config.model ?? options.model),
+    ...(systemPrompt !== undefined && { instructions: systemPrompt }),
+    ...(config.systemAddendum !== undefined && { systemPrompt: { type: "append", content: config.systemAddendum } }),
+    tools,
+    permissions: { mode: "bypass-all" },
+    ...(config.allowedOperators && { allowedTools: config.allowedOperators }),
+    ...(settings && { settings }),
+  });
+  const log = options.log ?? createForgetfulLog(() => clock.now());
+  const blobs = options.blobs ?? forgetfulBlobs;
+  const hub = new EventHub({ runId: id as RunId, log, logId: `session/${id}` as never, restore: async (record) => record });
+  const limits = limitsOf(agent, { ...(config.maxTurns !== undefined && { maxTurns: config.maxTurns }), ...(config.maxCost !== undefined && { maxCost: config.maxCost }), ...(config.maxDurationMs !== undefined && { maxDurationMs: config.maxDurationMs }) });
+  const authority = authorityOf(agent, {});
+  const journal = await Journal.open({ log, blobs, clock, session: id as SessionId, conversation: context.conversation, owner: id, leaseTtlMs: 60_000, durability: "process", onCommitted: (records) => hub.committed(records), onLost: () => controller.abort("detached") });
+  const controller = new AbortController();
+  const abort = (): void => controller.abort("aborted");
+  signal?.addEventListener("abort", abort, { once: true });
+  if (signal?.aborted) abort();
+  try {
+    const execution = new Execution({
+      journal,
+      clock,
+      runId: id as RunId,
+      session: id as SessionId,
+      signal: controller.signal,
+      stopping: new AbortController().signal,
+      authority,
+      emit: () => {},
+      startChild: (spec) => Promise.reject(new OperatorError({ kind: "sub-dispatch", operator: spec.operator, message: `"${spec.operator}" is an agent: only a runner can start it` })),
+    });
+    await beginRun(journal, { id: id as RunId, agent, model: modelName(agent.options.model), options: {}, origin: {}, limits, authority });
+    const world = { log, blobs, clock, ledger: options.ledger ?? unlimited, approvalKeys: createEphemeralApprovalKeys(), owner: id, random: Math.random, newId: () => globalThis.crypto.randomUUID() };
+    const loop = createLoop({ world, agent, execution, limits, hub, approvals: { watched: () => false, ask: () => {} }, context });
+    const next = await runTurns(loop);
+    return operatorOutputOf(outcomeOf(journal.state, next));
+  } finally {
+    signal?.removeEventListener("abort", abort);
+    await journal.close();
+  }
+}
+
+/** One loop alone needs no ledger: its own log says what it spent. */
+const unlimited: BudgetLedger = {
+  reserve: async () => ({ type: "reserved" }),
+  settle: async () => {},
+  release: async () => {},
+  spent: async () => "0" as Usd,
+  changed: async () => {},
+};
+
+function providerOf(provider: Provider, model: string | undefined): Provider {
+  if (model === undefined) return provider;
+  return { name: `${provider.name}/${model}`, wire: provider.wire, stream: (request, options) => provider.stream(request, options) };
+}

@@ -1,0 +1,206 @@
+import { addUsage, addUsd, type CallId, type CompactionPolicy, type Content, type Decision, type Digest, type Failure, type JsonValue, type LogRecord, type Message, type RunId, type SuspendReason, type Usage, type Usd, type Wait } from "@keelson/protocol";
+import { recordedCall, type RecordedCall } from "./recorded-call.ts";
+import { emptyTotals, type Question, type RunEnd, type RunState, type SessionState, type Totals } from "./session-state.ts";
+
+/**
+ * Folds one record. The same function runs when a session is opened and when a run commits, so that what a run knows is
+ * always what a resume would know. Unknown types are kept by the log and skipped here.
+ */
+export function applyRecord(state: SessionState, record: LogRecord): void {
+  if (state.seq === 0) state.createdAt = record.at;
+  state.seq = record.seq;
+  state.at = record.at;
+  const fold = FOLDS[record.type];
+  if (fold !== undefined) fold(state, record, record.data as never);
+  state.run?.open.set(record.key, record);
+}
+
+type Fold = (state: SessionState, record: LogRecord, data: never) => void;
+
+// The shapes of `data` are those of the durable events in the protocol, less `type`; records of other types are named here.
+const FOLDS: { readonly [type: string]: Fold | undefined } = {
+  "session-create": (state, _record, data: { readonly name?: string; readonly tags?: readonly string[]; readonly parent?: SessionState["parent"]; readonly agent?: string }) => {
+    if (data.name !== undefined) state.name = data.name;
+    if (data.tags) state.tags = [...data.tags];
+    if (data.agent !== undefined) state.agent = data.agent;
+    if (data.parent) state.parent = data.parent;
+  },
+  "session-rename": (state, _record, data: { readonly name: string }) => {
+    state.name = data.name;
+  },
+  "session-tag": (state, _record, data: { readonly tag: string }) => {
+    if (!state.tags.includes(data.tag)) state.tags.push(data.tag);
+  },
+  "session-rewind": (state, _record, data: { readonly length: number; readonly turns: number }) => {
+    state.conversation.truncate(data.length);
+    state.turnBorders = state.turnBorders.slice(0, data.turns);
+    state.totals.turns = data.turns;
+  },
+  "run-start": (state, record, data: { readonly agent: string; readonly definition: string; readonly model: string; readonly metadata?: RunState["metadata"]; readonly parent?: { readonly run: RunId; readonly call?: CallId } }) => {
+    state.agent = data.agent;
+    state.run = {
+      id: runIdOf(record),
+      agent: data.agent,
+      definition: data.definition,
+      model: data.model,
+      metadata: data.metadata ?? {},
+      ...(data.parent && { parent: data.parent }),
+      startSeq: record.seq,
+      startedAt: record.at,
+      status: "working",
+      turn: 0,
+      turnOpen: false,
+      totals: emptyTotals(),
+      open: new Map(),
+      callsOpen: false,
+      text: "",
+      calls: [],
+      turnBase: { calls: [], toolCalls: 0 },
+      questions: new Map(),
+      interrupted: false,
+      held: [],
+      waits: [],
+      resumes: 0,
+      crashes: 0,
+    };
+  },
+  "run-resume": (state, _record, data: { readonly cause: string }) => {
+    const run = running(state);
+    run.status = "working";
+    run.waits = [];
+    delete run.suspendReason;
+    run.resumes++;
+    if (data.cause === "recovery") run.crashes++;
+  },
+  "run-suspend": (state, _record, data: { readonly reason: SuspendReason; readonly waits: readonly Wait[] }) => {
+    const run = running(state);
+    run.status = "suspended";
+    run.suspendReason = data.reason;
+    run.waits = data.waits;
+  },
+  "run-terms": (state, _record, data: NonNullable<RunState["terms"]>) => {
+    running(state).terms = data;
+  },
+  "instructions": (state, _record, data: { readonly text: string }) => {
+    running(state).instructions = data.text;
+  },
+  "turn-start": (state, _record, data: { readonly turn: number; readonly model: string }) => {
+    const run = running(state);
+    run.turn = data.turn;
+    run.turnOpen = true;
+    run.turnBase = { calls: run.calls, toolCalls: run.totals.toolCalls };
+    run.model = data.model;
+  },
+  "inference": (state) => {
+    running(state).totals.modelCalls++;
+    state.totals.modelCalls++;
+  },
+  "message": (state, _record, data: { readonly message: Message; readonly policy?: CompactionPolicy }) => {
+    state.conversation.append(data.message, data.policy);
+    const { run } = state;
+    if (run === undefined) return;
+    if (data.message.role === "assistant") run.text = textParts(data.message.content);
+    if (data.message.role === "user") run.calls = [];
+  },
+  "steer": (state, _record, data: { readonly message: Message; readonly interrupt?: boolean }) => {
+    const run = running(state);
+    run.calls = [];
+    if (data.interrupt && run.turnOpen) run.interrupted = true;
+    if (run.callsOpen) run.held.push(data.message);
+    else state.conversation.append(data.message);
+  },
+  "tool-calls-start": (state) => {
+    running(state).callsOpen = true;
+  },
+  "tool-calls-complete": (state) => {
+    const run = running(state);
+    run.callsOpen = false;
+    for (const message of run.held) state.conversation.append(message);
+    run.held = [];
+  },
+  "tool-result": (state, _record, data: { readonly callId: CallId; readonly name: string; readonly output: JsonValue; readonly isError: boolean; readonly blob?: Digest; readonly executed?: RecordedCall["key"]; readonly changed?: boolean }) => {
+    const run = running(state);
+    run.totals.toolCalls++;
+    state.totals.toolCalls++;
+    if (data.executed !== undefined) run.calls = recordedCall(run.calls, { key: data.executed, output: data.output, isError: data.isError, clears: data.changed === true });
+    state.conversation.append({
+      role: "tool",
+      content: [{ type: "tool-result", id: data.callId, name: data.name, output: data.output, ...(data.isError && { isError: true }), ...(data.blob && { blob: data.blob }) }],
+    });
+  },
+  "approval-request": (state, _record, data: Omit<Question, "type"> & { readonly question: Question["type"]; readonly nonce: string }) => {
+    running(state).questions.set(data.nonce, { callId: data.callId, token: data.token, operation: data.operation, type: data.question });
+  },
+  "approval-decision": (state, _record, data: { readonly nonce: string; readonly decision: Decision; readonly grant?: string }) => {
+    const question = running(state).questions.get(data.nonce);
+    if (question) question.decision = data.decision;
+    if (data.decision.type === "allow-always" && data.grant !== undefined) state.grants.add(data.grant);
+  },
+  "inbox-read": (state, _record, data: { readonly upTo: number; readonly stopping?: "stop" | "abort" }) => {
+    state.inboxRead = data.upTo;
+    if (!state.run) return;
+    if (data.stopping === "abort" || (data.stopping === "stop" && state.run.stopping === undefined)) state.run.stopping = data.stopping;
+  },
+  "model-switch": (state, _record, data: { readonly to: string }) => {
+    running(state).model = data.to;
+  },
+  "definition-change": (state, _record, data: { readonly to: string }) => {
+    running(state).definition = data.to;
+  },
+  "usage": (state, _record, data: { readonly usage: Usage; readonly cost: Usd | null }) => {
+    addTo(state.totals, data.usage, data.cost);
+    addTo(running(state).totals, data.usage, data.cost);
+  },
+  "child-end": (state, _record, data: { readonly usage: Usage; readonly cost: Usd | null }) => {
+    addTo(state.totals, data.usage, data.cost);
+    addTo(running(state).totals, data.usage, data.cost);
+  },
+  "compaction": (state, _record, data: { readonly messages: readonly Message[] }) => {
+    state.conversation.replace(data.messages.map((message) => ({ message })));
+  },
+  "turn-end": (state, record) => {
+    const run = running(state);
+    run.turnOpen = false;
+    run.interrupted = false;
+    run.crashes = 0;
+    run.totals.turns++;
+    state.totals.turns++;
+    state.turnBorders.push({ turn: state.totals.turns, seq: record.seq, length: state.conversation.length });
+    run.open = new Map();
+    run.questions = new Map();
+  },
+  "run-complete": (state, _record, data: RunEnd) => {
+    const run = running(state);
+    run.status = "ended";
+    run.end = { reason: data.reason, text: data.text, ...(data.output !== undefined && { output: data.output }), ...(data.halted && { halted: data.halted }) };
+    run.open = new Map();
+  },
+  "error": (state, _record, data: { readonly failure: Failure }) => {
+    const run = running(state);
+    run.status = "ended";
+    run.end = { reason: "error", text: run.text, failure: data.failure };
+    run.open = new Map();
+  },
+};
+
+function addTo(totals: Totals, usage: Usage, cost: Usd | null): void {
+  totals.usage = addUsage(totals.usage, usage);
+  if (cost === null) totals.costKnown = false;
+  else totals.cost = addUsd(totals.cost, cost);
+}
+
+function running(state: SessionState): RunState {
+  if (state.run === undefined) throw new RangeError(`record ${state.seq} of session "${state.id}" belongs to a run that never started`);
+  return state.run;
+}
+
+/** The key of a run's first record is its id and `/start`. */
+function runIdOf(record: LogRecord): RunId {
+  return record.key.slice(0, record.key.indexOf("/")) as RunId;
+}
+
+function textParts(content: readonly Content[]): string {
+  let text = "";
+  for (const part of content) if (part.type === "text") text += part.text;
+  return text;
+}
