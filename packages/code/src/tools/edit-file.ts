@@ -31,7 +31,7 @@ export function createEditFileTool({ files, seen }: EditFileOperations): Tool<Ed
     description: "Replace text in a file. old_string must be exactly what stands there (white space included, without line numbers) and must occur once: take more lines around it if it does not, or set replace_all. Line ends stay as they are in the file.",
     effect: "write",
     category: "edit",
-    risk: "low",
+    risk: "medium",
     input: toolInput({
       path: text("The file, relative to the project."),
       old_string: text("The text to replace."),

@@ -62,7 +62,8 @@ async function find(files: WorkspaceFiles, { pattern, path, limit }: Required<Gl
     ...(relativePattern.includes("/") ? [] : [`To look in all folders use **/${relativePattern}.`]),
     ...(skipped.length > 0 ? [`Not searched: ${skipped.join(", ")}; name one in the pattern to search it.`] : []),
   ];
-  return [`No file matches ${pattern} in ${shownPath(files, path)}.`, ...hints].join(" ");
+  const place = shownPath(files, path);
+  return [`No file matches ${pattern} in ${place === "." ? "the project" : place}.`, ...hints].join(" ");
 }
 
 function compile(pattern: string): ReturnType<typeof compileGlob> {

@@ -51,7 +51,7 @@ export function wasReplaced(content: Uint8Array, replacement: TextReplacement): 
     // Deleting "ab" from "aabb" leaves "ab" behind. Longer text does not stand within itself by chance.
     return old.length < MIN_TELLING_LENGTH ? "unknown" : "not-done";
   }
-  const news = occurrences(source, replacementText);
+  const news = occurrences(source, replacementText, 1);
   if (news.length > MAX_TRIED_PLACES) return "unknown";
   // It was done if putting the old text back somewhere gives a content that the replacement turns into this one. Whatever
   // of the old text is left after all of it was replaced, touches a replacement.
@@ -85,9 +85,10 @@ function isAscii(text: string): boolean {
   return /^[\x00-\x7f]*$/.test(text);
 }
 
-function occurrences(source: string, wanted: string): number[] {
+/** Without a `step`, those that do not overlap. */
+function occurrences(source: string, wanted: string, step: number = wanted.length): number[] {
   const places: number[] = [];
-  for (let at = source.indexOf(wanted); at !== -1; at = source.indexOf(wanted, at + wanted.length)) places.push(at);
+  for (let at = source.indexOf(wanted); at !== -1; at = source.indexOf(wanted, at + step)) places.push(at);
   return places;
 }
 

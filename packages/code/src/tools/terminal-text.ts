@@ -11,10 +11,10 @@ const MAX_PENDING_CHARACTERS = 64 * 1024;
 
 // CSI (colours, cursor), OSC and other strings up to their terminator, and escapes of two or three characters.
 // oxlint-disable-next-line no-control-regex
-const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]+[0-~]|[0-~])|\u009b[0-?]*[ -/]*[@-~]/g;
+const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b\n]*(?:\u0007|\u001b\\)?|[ -/]+[0-~]|[0-~])|\u009b[0-?]*[ -/]*[@-~]/g;
 // An escape at the very end may go on in the next piece.
 // oxlint-disable-next-line no-control-regex
-const UNFINISHED_ESCAPE = /\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b]*\u001b?|[ -/]*)?$/;
+const UNFINISHED_ESCAPE = /\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b\n]*\u001b?|[ -/]*)?$/;
 // All but tab, line feed and carriage return.
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;

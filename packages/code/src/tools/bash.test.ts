@@ -1,0 +1,99 @@
+import { EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createToolWorkspace, type ToolWorkspace } from "../../test/tool-workspace.ts";
+
+let workspace: ToolWorkspace;
+beforeEach(() => {
+  workspace = createToolWorkspace();
+});
+afterEach(() => workspace[Symbol.dispose]());
+const bash = (command: string, more: { readonly [name: string]: number | string } = {}) => workspace.say("bash", { command, ...more });
+
+describe("bash", () => {
+  it("gives output, then errors, then how it ended", async () => {
+    expect(await bash("echo out; echo err >&2; echo more")).toBe("out\nmore\nSTDERR:\nerr\n[exit code 0, under 1 s]");
+    expect(await bash("true")).toBe("[exit code 0, under 1 s]");
+  });
+
+  it("starts in the project, every time anew", async () => {
+    expect(await bash("cd / && pwd")).toMatch(/^\/\n/);
+    expect(await bash("pwd")).toBe(`${workspace.root}\n[exit code 0, under 1 s]`);
+  });
+
+  it("marks what failed as an error, with its output", async () => {
+    expect(await workspace.call("bash", { command: "echo broken; exit 3" })).toEqual({ type: "content", isError: true, content: [{ type: "text", text: "broken\n[exit code 3, under 1 s]" }] });
+    expect(await bash("kill -TERM $$")).toBe("[killed by SIGTERM, under 1 s]");
+  });
+
+  it("kills what takes too long, and keeps what it had printed", async () => {
+    const output = await bash("echo begun; sleep 100 & sleep 100", { timeout_seconds: 1 });
+    expect(output).toBe("begun\n[timed out after 1 s and was killed with everything it started; set timeout_seconds (at most 300) or take smaller steps]");
+  });
+
+  it("refuses a longer wait than it can keep, and an empty command", async () => {
+    expect(await bash("true", { timeout_seconds: 301 })).toBe("ERROR timeout_seconds must be at most 300");
+    expect(await bash("  ")).toBe("ERROR The command is empty.");
+  });
+
+  it("shows the beginning and the end of long output, after cleaning it", async () => {
+    const output = await bash(`for i in $(seq 20000); do printf '\\033[32mline %d\\033[0m\\n' $i; done`);
+    expect(output).toMatch(/^line 1\nline 2\n/);
+    expect(output).toMatch(/\n\[\.\.\. \d+ bytes omitted \.\.\.\]\n[^]*line 20000\n\[exit code 0/);
+    expect(Buffer.byteLength(output)).toBeLessThan(45 * 1024);
+    expect(output).not.toContain("\u001b");
+  });
+
+  it("does not let a progress bar push out what matters", async () => {
+    const output = await bash(`echo important; i=0; while [ $i -lt 3000 ]; do printf '%060d%%\\r' $i; i=$((i+1)); done; echo; echo end`);
+    expect(output).toBe(`important\n${"0".repeat(56)}2999%\nend\n[exit code 0, under 1 s]`);
+  });
+
+  it("has no terminal, no input and no pager", async () => {
+    expect(await bash("read answer || echo no input; echo $PAGER $TERM; test -t 1 || echo no terminal")).toBe("no input\ncat dumb\nno terminal\n[exit code 0, under 1 s]");
+  });
+
+  it("ends with the run when that is aborted", async () => {
+    const controller = new AbortController();
+    const running = workspace.call("bash", { command: "echo ready; sleep 100" }, { signal: controller.signal, progress: () => controller.abort() });
+    const error = await running.catch((caught: unknown) => caught);
+    expect(EnvironmentError.is(error, "cancelled")).toBe(true);
+  });
+
+  it("is judged by its command", () => {
+    expect(workspace.tool("bash").permissionText?.({ command: "npm test -- --run" })).toBe("npm test -- --run");
+  });
+});
+
+describe("the progress of a command", () => {
+  afterEach(() => vi.useRealTimers());
+
+  it("is shown at once, and then no more often than a person can follow", async () => {
+    vi.useFakeTimers();
+    const { promise, resolve } = Promise.withResolvers<ExecuteResponse>();
+    let request: ExecuteRequest | undefined;
+    using fake = createToolWorkspace({ exec: { execute: (given) => ((request = given), promise) } });
+    const told: string[] = [];
+    const running = fake.say("bash", { command: "x" }, { progress: (message) => void told.push(message) });
+    await Promise.resolve();
+    const print = (text: string) => request?.onOutput?.("stdout", text);
+    print("one\n");
+    expect(told).toEqual(["one\n"]);
+    print("two\n");
+    print("half");
+    print("\u001b[1mthree\u001b[0m\n");
+    expect(told).toHaveLength(1);
+    vi.advanceTimersByTime(100);
+    expect(told).toEqual(["one\n", "two\nhalfthree\n"]);
+    print(`${"x".repeat(10_000)}\n`);
+    resolve({ exitCode: 0, signal: null, stdout: "", stderr: "", stdoutBytes: 0, stderrBytes: 0, timedOut: false, durationMs: 12_400 });
+    expect(await running).toMatch(/\[exit code 0, 12 s\]$/);
+    vi.advanceTimersByTime(1000);
+    expect(told).toHaveLength(2);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("is not needed: an executor may give the output at the end only", async () => {
+    using fake = createToolWorkspace({ exec: { execute: async () => ({ exitCode: 0, signal: null, stdout: "\u001b[1mall\u001b[0m\n", stderr: "", stdoutBytes: 0, stderrBytes: 0, timedOut: false, durationMs: 1 }) } });
+    expect(await fake.say("bash", { command: "x" })).toBe("all\n[exit code 0, under 1 s]");
+  });
+});

@@ -1,0 +1,70 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { createToolRegistry } from "keelson/tools";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createToolWorkspace, type ToolWorkspace } from "../../test/tool-workspace.ts";
+
+let workspace: ToolWorkspace;
+beforeEach(() => {
+  workspace = createToolWorkspace();
+});
+afterEach(() => workspace[Symbol.dispose]());
+
+describe("the tools of the coding agent", () => {
+  it("come in the order of their names", () => {
+    expect(workspace.tools.map((tool) => tool.name)).toEqual(["bash", "edit_file", "glob", "grep", "list_directory", "read_file", "write_file"]);
+  });
+
+  it("say what they do to the world", () => {
+    expect(workspace.tools.map(({ name, effect, risk, category, concurrency }) => [name, effect, risk, category ?? "", concurrency])).toEqual([
+      ["bash", "write", "high", "", "exclusive"],
+      ["edit_file", "write", "low", "edit", "exclusive"],
+      ["glob", "read", "none", "", "shared"],
+      ["grep", "read", "none", "", "shared"],
+      ["list_directory", "read", "none", "", "shared"],
+      ["read_file", "read", "none", "", "shared"],
+      ["write_file", "write", "medium", "edit", "exclusive"],
+    ]);
+  });
+
+  it.each([
+    ["create_file", "write_file"],
+    ["find_files", "glob"],
+    ["run_command", "bash"],
+    ["terminal", "bash"],
+    ["ls", "list_directory"],
+    ["search", "grep"],
+  ])("are also found as %s: %s", (alias, name) => {
+    const found = workspace.tools.find((tool) => tool.aliases.includes(alias));
+    expect(found?.name).toBe(name);
+    expect(createToolRegistry(workspace.tools)).toBeDefined();
+  });
+
+  it("describe every argument", () => {
+    for (const tool of workspace.tools) {
+      const { properties, additionalProperties } = tool.inputSchema as unknown as { properties: { [name: string]: { description: string } }; additionalProperties: boolean };
+      expect(additionalProperties).toBe(false);
+      for (const property of Object.values(properties)) expect(property.description.length).toBeGreaterThan(10);
+    }
+  });
+});
+
+describe("what permission rules see of a path", () => {
+  const seen = (tool: string, path: string) => workspace.tool(tool).permissionText?.({ path });
+
+  it("is where it leads, relative to the project, however it is written", () => {
+    workspace.put("secrets/key.txt", "x");
+    symlinkSync("secrets", join(workspace.root, "harmless"));
+    for (const path of ["secrets/key.txt", "./secrets//key.txt", "a/../secrets/key.txt", join(workspace.root, "secrets/key.txt"), "harmless/key.txt"]) {
+      for (const tool of ["read_file", "write_file", "edit_file"]) expect(seen(tool, path)).toBe("secrets/key.txt");
+    }
+    expect(seen("write_file", "harmless/new/file.txt")).toBe("secrets/new/file.txt");
+    expect(seen("grep", "harmless")).toBe("secrets");
+    expect(workspace.tool("glob").permissionText?.({ pattern: "*" })).toBe(".");
+  });
+
+  it("is the path itself when it leads outside", () => {
+    expect(seen("read_file", "../other/file.txt")).toBe("../other/file.txt");
+    expect(seen("read_file", "/etc//passwd")).toBe("/etc/passwd");
+  });
+});
