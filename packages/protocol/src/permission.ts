@@ -3,7 +3,7 @@ import type { Usd } from "./usd.ts";
 export type PermissionBehavior = "allow" | "deny" | "ask";
 
 /**
- * `default`: reads run, dangerous calls ask. `accept-edits`: file modifications run too. `plan-only`: reads only; beats
+ * `default`: calls up to risk `low` run, more dangerous ones ask. `accept-edits`: file modifications run too. `plan-only`: reads only; beats
  * allow rules. `bypass-all`: everything runs that no rule denies or asks for. `deny-unauthorized`: only what a rule allows.
  */
 export type PermissionMode = "default" | "accept-edits" | "plan-only" | "bypass-all" | "deny-unauthorized";

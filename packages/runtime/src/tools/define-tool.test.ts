@@ -7,14 +7,14 @@ import { DEFAULT_MAX_OUTPUT_BYTES, defineTool, type JsonToolDefinition } from ".
 const minimal = { name: "t", description: "A tool.", input: { type: "object", properties: {} }, execute: () => "done" } satisfies JsonToolDefinition;
 
 describe("a tool definition", () => {
-  it("needs a name, a description, an input and a function, and assumes the worst of the rest [TL-01, LA-14, LA-19]", () => {
+  it("needs a name, a description, an input and a function, and assumes a reversible write [TL-01, LA-14, LA-19]", () => {
     expect(defineTool(minimal)).toMatchObject({
       name: "t",
       description: "A tool.",
       inputSchema: { type: "object", properties: {} },
       effect: "write",
       concurrency: "exclusive",
-      risk: "medium",
+      risk: "low",
       aliases: [],
       maxOutputBytes: DEFAULT_MAX_OUTPUT_BYTES,
     });

@@ -65,7 +65,7 @@ export function completeFields(
   return { tool, input: compiled };
 }
 
-const RISK_OF_EFFECT: { readonly [E in ToolEffect]: RiskLevel } = { read: "none", idempotent: "low", write: "medium" };
+const RISK_OF_EFFECT: { readonly [E in ToolEffect]: RiskLevel } = { read: "none", idempotent: "low", write: "low" };
 
 /** What a timer of the platform can wait for: a longer wait would fire at once. */
 const MAX_TIMEOUT_MS = 2_147_483_647;

@@ -11,7 +11,10 @@ export interface ToolFields {
   readonly effect?: ToolEffect;
   /** Default: `shared` for reads, else `exclusive`. */
   readonly concurrency?: ToolConcurrency;
-  /** How much harm a call can do. Default: `none` for reads, `low` for idempotent tools, `medium` for writes. */
+  /**
+   * How much harm a call can do. Default: `none` for reads, else `low`. Say `medium` or more for what must not run without a
+   * person's word in the default permission mode: deletions, payments, messages to others.
+   */
   readonly risk?: RiskLevel;
   /** Binds approvals and idempotency keys. Default: a digest of name, description and schemas; change it when the behaviour changes. */
   readonly version?: string;

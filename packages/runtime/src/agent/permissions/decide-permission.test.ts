@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { compilePolicy, decidePermission, readsArguments, type PermissionSubject } from "./decide-permission.ts";
 
 const read: PermissionSubject = { name: "read_file", effect: "read", risk: "none" };
-const edit: PermissionSubject = { name: "edit_file", effect: "write", risk: "low", category: "edit" };
+const edit: PermissionSubject = { name: "edit_file", effect: "write", risk: "medium", category: "edit" };
 const bash: PermissionSubject = { name: "bash", effect: "write", risk: "high", category: "shell" };
 const deploy: PermissionSubject = { name: "deploy", effect: "idempotent", risk: "medium" };
 
@@ -18,7 +18,10 @@ const decide = (tool: PermissionSubject, policies: readonly PermissionPolicy[], 
 const behavior = (mode: PermissionMode, tool: PermissionSubject, lines: string[] = [], argumentText = "") => decide(tool, [{ mode, rules: rules(...lines) }], argumentText).behavior;
 
 describe("a permission mode, where no rule says otherwise", () => {
-  it("default lets reads run and asks for the rest [MC-08]", () => {
+  it("default lets reversible changes run, as tools of an application are unless they say otherwise [MC-08, AV-03]", () => {
+    expect(RISK_LEVELS.map((risk) => behavior("default", { name: "note", effect: "write", risk }))).toEqual(["allow", "allow", "ask", "ask", "ask"]);
+  });
+  it("default lets reads run and asks for what is dangerous [MC-08]", () => {
     expect([read, edit, bash, deploy].map((tool) => behavior("default", tool))).toEqual(["allow", "ask", "ask", "ask"]);
   });
   it("default asks for a read that declares itself risky [MC-08]", () => {

@@ -130,7 +130,7 @@ function firstMatch(rules: readonly RuleVerdict[], argumentText: string, shell: 
 function decideByMode(mode: PermissionMode, tool: PermissionSubject): PermissionDecision {
   if (mode === "bypass-all") return BYPASSED;
   if (mode === "deny-unauthorized") return unauthorized(tool, "no rule does");
-  if (tool.effect === "read" && compareRisk(tool.risk, "low") <= 0) return READ;
+  if (compareRisk(tool.risk, "low") <= 0) return HARMLESS;
   if (mode === "accept-edits" && tool.category === "edit" && compareRisk(tool.risk, "medium") <= 0) return EDIT;
   return {
     behavior: "ask",
@@ -141,7 +141,7 @@ function decideByMode(mode: PermissionMode, tool: PermissionSubject): Permission
 // Made once: an allowed call allocates nothing.
 const UNRESTRICTED: PermissionDecision = { behavior: "allow", reason: "No policy restricts this run." };
 const BYPASSED: PermissionDecision = { behavior: "allow", reason: "The permission mode bypass-all lets everything run that no rule denies or asks for." };
-const READ: PermissionDecision = { behavior: "allow", reason: "Reads run without a question." };
+const HARMLESS: PermissionDecision = { behavior: "allow", reason: "Reads and reversible changes (risk up to low) run without a question." };
 const EDIT: PermissionDecision = { behavior: "allow", reason: "The permission mode accept-edits lets file modifications run." };
 
 function unauthorized(tool: PermissionSubject, why: string): PermissionDecision {
