@@ -31,6 +31,7 @@ export function createBashTool({ exec }: BashOperations): Tool<BashInput> {
     name: "bash",
     description: `Run a shell command in the project's root and get its output, its exit code and how long it took. Every command starts anew: cd and variables do not last. There is no terminal and no input, so use flags such as --yes. It is ended with all it started when it is done or after timeout_seconds, so nothing keeps running in the background. Long output loses its middle.`,
     effect: "write",
+    category: "shell",
     risk: "high",
     timeoutMs: MAX_TIMEOUT_SECONDS * 1000 + EXECUTOR_SLACK_MS,
     maxOutputBytes: 2 * (HEAD_BYTES + TAIL_BYTES) + 4096,

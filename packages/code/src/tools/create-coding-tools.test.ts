@@ -17,8 +17,8 @@ describe("the tools of the coding agent", () => {
 
   it("say what they do to the world", () => {
     expect(workspace.tools.map(({ name, effect, risk, category, concurrency }) => [name, effect, risk, category ?? "", concurrency])).toEqual([
-      ["bash", "write", "high", "", "exclusive"],
-      ["edit_file", "write", "low", "edit", "exclusive"],
+      ["bash", "write", "high", "shell", "exclusive"],
+      ["edit_file", "write", "medium", "edit", "exclusive"],
       ["glob", "read", "none", "", "shared"],
       ["grep", "read", "none", "", "shared"],
       ["list_directory", "read", "none", "", "shared"],

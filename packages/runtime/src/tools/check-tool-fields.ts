@@ -12,7 +12,7 @@ export function checkToolFields(fields: ToolFields): void {
   checkOption(name, "effect", effect, ["read", "idempotent", "write"]);
   checkOption(name, "concurrency", concurrency, ["shared", "exclusive"]);
   checkOption(name, "risk", risk, RISK_LEVELS);
-  checkOption(name, "category", category, ["edit"]);
+  checkOption(name, "category", category, ["edit", "shell"]);
   if (version !== undefined && (typeof version !== "string" || version === "")) throw invalid(name, "`version` must be a text that is not empty");
   if (maxOutputBytes !== undefined && !(Number.isInteger(maxOutputBytes) && maxOutputBytes > 0)) throw invalid(name, `\`maxOutputBytes\` must be a whole number over 0, not ${String(maxOutputBytes)}`);
   if (aliases === undefined) return;

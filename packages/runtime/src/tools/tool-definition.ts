@@ -22,8 +22,8 @@ export interface ToolFields {
   readonly aliases?: readonly string[];
   /** UTF-8 bytes of output the model sees at most; default {@link DEFAULT_MAX_OUTPUT_BYTES}. */
   readonly maxOutputBytes?: number;
-  /** `edit`: the `accept-edits` mode lets it run without asking. */
-  readonly category?: "edit";
+  /** `edit`: the `accept-edits` mode lets it run without asking. `shell`: `permissionText` is a command line, so allow patterns cover single commands only. */
+  readonly category?: "edit" | "shell";
 }
 
 /** What a leaf adds: a function, and how to bound and reconcile it. */
