@@ -1,5 +1,23 @@
 export { aliasTool } from "./alias-tool.ts";
+export { type OutputBounds } from "./bound-output.ts";
+export { createToolCall } from "./create-tool-call.ts";
 export { defineTool } from "./define-tool.ts";
+export {
+  type Dispatch,
+  type DispatchTool,
+  type DispatchToolDefinition,
+  type JsonDispatchToolDefinition,
+  dispatchInput,
+  dispatchResult,
+  isDispatchTool,
+  operatorToTool,
+} from "./dispatch-tool.ts";
+export { type LeafOptions, type LeafResult, executeLeaf } from "./execute-leaf.ts";
 export { type BatchOptions, planBatches } from "./plan-batches.ts";
+export { type CallArguments, type PreparedCall, prepareCall } from "./prepare-call.ts";
+export { type LeafClock } from "./run-leaf.ts";
 export { DEFAULT_MAX_OUTPUT_BYTES, type JsonToolDefinition, type LeafFields, type ToolDefinition, type ToolFields } from "./tool-definition.ts";
 export { type FoundTool, type ToolRegistry, type ToolSet, createToolRegistry } from "./tool-registry.ts";
+export { toolToOperator } from "./tool-to-operator.ts";
+// What the types above are made of.
+export { type JsonSchema, type Schema, type SelfDescribing, type StandardSchema } from "../schema/index.ts";

@@ -1,0 +1,107 @@
+import { type Content, type JsonObject, type OperatorConfig, type OperatorInput, type OperatorOutput, type SessionId, type Tool, ToolError } from "@keelson/protocol";
+import type { JsonSchema, Schema } from "../schema/index.ts";
+import { canonicalJson } from "../json/index.ts";
+import { boundOutput, type OutputBounds } from "./bound-output.ts";
+import { completeFields } from "./define-tool.ts";
+import type { LeafResult } from "./execute-leaf.ts";
+import type { ToolFields } from "./tool-definition.ts";
+
+/** Which operator a tool stands for, and what it is told. */
+export interface Dispatch {
+  readonly operator: string;
+  readonly config?: OperatorConfig;
+  /** What the operator is told; default: the `task` of the input, else its canonical JSON. */
+  message?(input: unknown): string | readonly Content[];
+}
+
+/** A tool that is an agent or another operator: the loop starts it as a child run with its own log. Its own `execute` only says so. */
+export interface DispatchTool<In = unknown> extends Tool<In> {
+  readonly dispatch: Dispatch;
+}
+
+export interface DispatchToolDefinition<In> extends ToolFields {
+  /** Default: an object with a `task` in words. */
+  readonly input?: Schema<In>;
+  /** The name it is registered by where the run is started. */
+  readonly operator: string;
+  readonly config?: OperatorConfig;
+  message?(input: In): string | readonly Content[];
+}
+
+export interface JsonDispatchToolDefinition extends ToolFields {
+  readonly input?: JsonSchema;
+  readonly operator: string;
+  readonly config?: OperatorConfig;
+  message?(input: JsonObject): string | readonly Content[];
+}
+
+const TASK: JsonSchema = {
+  type: "object",
+  properties: { task: { type: "string", description: "What to do, with all that has to be known for it: nothing of this conversation is seen." } },
+  required: ["task"],
+  additionalProperties: false,
+};
+
+/**
+ * Offers an operator, usually an agent, as a tool.
+ * @throws ToolError of kind `invalid-definition`, which names the option that is wrong
+ */
+export function operatorToTool<In>(definition: DispatchToolDefinition<In>): DispatchTool<In>;
+export function operatorToTool(definition: JsonDispatchToolDefinition): DispatchTool<JsonObject>;
+export function operatorToTool(definition: DispatchToolDefinition<unknown> | JsonDispatchToolDefinition): DispatchTool {
+  const { name, operator, config, input = TASK, message } = definition as DispatchToolDefinition<unknown>;
+  const fields = completeFields(definition, input);
+  if (typeof operator !== "string" || operator === "") {
+    throw new ToolError({ kind: "invalid-definition", tool: name, message: `Tool "${name}": \`operator\` must be the name of an operator` });
+  }
+  return {
+    ...fields.tool,
+    dispatch: {
+      operator,
+      ...(config !== undefined && { config }),
+      ...(message !== undefined && { message: (value: unknown) => message.call(definition, value) }),
+    },
+    parse: fields.input.validate,
+    execute() {
+      throw new ToolError({ kind: "execution-failed", tool: name, message: `The tool "${name}" stands for the operator "${operator}": start that as a child run` });
+    },
+  };
+}
+
+export function isDispatchTool(tool: Tool): tool is DispatchTool {
+  return typeof (tool as Partial<DispatchTool>).dispatch?.operator === "string";
+}
+
+/** What the operator of a prepared call is started with. Its arguments are in `metadata.input`. */
+export function dispatchInput(tool: DispatchTool, call: { readonly input: JsonObject; readonly value: unknown }, session?: SessionId): OperatorInput {
+  const { config, message } = tool.dispatch;
+  const told = message === undefined ? defaultMessage(call.input) : message.call(tool.dispatch, call.value);
+  return {
+    message: typeof told === "string" ? [{ type: "text", text: told }] : told,
+    trigger: "task",
+    ...(session !== undefined && { session }),
+    ...(config !== undefined && { config }),
+    metadata: { input: call.input },
+  };
+}
+
+function defaultMessage(input: JsonObject): string {
+  const { task, ...rest } = input;
+  if (typeof task !== "string") return canonicalJson(input);
+  return Object.keys(rest).length === 0 ? task : `${task}\n\n${canonicalJson(rest)}`;
+}
+
+const GOOD_ENDINGS: ReadonlySet<string> = new Set(["complete", "no-action", "handed-off"]);
+
+/** What the calling model gets to see of an operator's output. An operator that ended early says so, as an error. */
+export async function dispatchResult(tool: DispatchTool, output: OperatorOutput, bounds: OutputBounds = {}): Promise<LeafResult> {
+  const { exitReason, message } = output;
+  const isError = !GOOD_ENDINGS.has(exitReason.type);
+  const detail = "reason" in exitReason ? `: ${exitReason.reason}` : exitReason.type === "custom" ? `: ${exitReason.name}` : "";
+  const note: readonly Content[] = isError ? [{ type: "text", text: `[${tool.name} ended early: ${exitReason.type}${detail}]` }] : [];
+  const content = [...note, ...message.filter((part) => part.type === "text" || part.type === "image" || part.type === "file")];
+  const texts = content.map((part) => (part.type === "text" ? part.text : undefined));
+  const plain = texts.every((text) => text !== undefined) ? texts.join("\n") : undefined;
+  const bounded = await boundOutput(plain === undefined ? { type: "content", content } : plain || "(no output)", tool, bounds);
+  return { ...bounded, isError };
+}

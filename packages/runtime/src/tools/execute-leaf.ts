@@ -1,0 +1,108 @@
+import type { JsonObject, JsonValue, Tool, ToolCall, ToolFailure, ToolOutput, Digest } from "@keelson/protocol";
+import { ToolError } from "@keelson/protocol";
+import { truncateText } from "../json/index.ts";
+import { createJsonSchemaValidator, formatIssue } from "../schema/index.ts";
+import { boundOutput, type OutputBounds } from "./bound-output.ts";
+import { describeThrown } from "./describe-thrown.ts";
+import { isToolContent, whyNotContent, whyNotJson } from "./json-output.ts";
+import { type LeafClock, runLeaf } from "./run-leaf.ts";
+
+export interface LeafOptions extends OutputBounds {
+  /** Time, injected. Default: the platform's timers. */
+  readonly clock?: LeafClock;
+  /**
+   * How long a tool has after its signal fired: what it returns by then counts, for it may say what was done; afterwards
+   * it is abandoned. Default 500.
+   */
+  readonly graceMs?: number;
+  /** Base64 characters of images and files in one output; default 20 MiB, what the vendors take in a request. */
+  readonly maxMediaBytes?: number;
+}
+
+/** What one execution came to. */
+export interface LeafResult {
+  /** For the model: the output, or in words what went wrong. At most `maxOutputBytes` of text. */
+  readonly output: JsonValue;
+  readonly isError: boolean;
+  /** The whole output, when it was truncated. */
+  readonly blob?: Digest;
+  /** Why there is no output. A tool that answered with `isError` has none: it did answer. */
+  readonly failure?: ToolFailure;
+  /** What went wrong beside it: the whole of a truncated output could not be kept. */
+  readonly warning?: string;
+}
+
+const DEFAULT_MAX_MEDIA_BYTES = 20 * 1024 * 1024;
+const NO_OUTPUT = "(no output)";
+
+/**
+ * Executes a leaf once, with the value that `prepareCall` gave. Never throws or rejects, whatever the tool does: throws
+ * anything, returns what JSON cannot hold, floods, or ignores its signal, in which case it is left behind and its result
+ * dropped. The output is JSON, checked against the output schema (parts are not: a schema describes data).
+ */
+export async function executeLeaf(tool: Tool, value: unknown, call: ToolCall, options: LeafOptions = {}): Promise<LeafResult> {
+  const ending = await runLeaf(tool, value, call, options);
+  switch (ending.type) {
+    case "returned":
+      return await acceptOutput(tool, ending.value, options);
+    case "threw":
+      return failed(tool, failureOf(tool, ending.error));
+    case "timeout":
+      return failed(tool, { kind: "timeout", tool: tool.name, timeoutMs: tool.timeoutMs ?? 0, message: `The tool "${tool.name}" did not finish within ${tool.timeoutMs} ms and was stopped.${leftBehind(tool)}` });
+    case "cancelled":
+      return failed(tool, { kind: "cancelled", tool: tool.name, message: ending.started ? `The tool "${tool.name}" was cancelled before it finished.${leftBehind(tool)}` : `The tool "${tool.name}" was cancelled before it started.` });
+  }
+}
+
+async function acceptOutput(tool: Tool, value: ToolOutput | void, options: LeafOptions): Promise<LeafResult> {
+  try {
+    const problem = await whyNotAcceptable(tool, value, options.maxMediaBytes ?? DEFAULT_MAX_MEDIA_BYTES);
+    if (problem !== undefined) return failed(tool, badOutput(tool, problem));
+    const bounded = await boundOutput(value === undefined ? NO_OUTPUT : (value as ToolOutput), tool, options);
+    return { ...bounded, isError: isToolContent(value) && value.isError === true };
+  } catch (error) {
+    // A getter of the output threw, or it is too large to be written out.
+    return failed(tool, badOutput(tool, describeThrown(error)));
+  }
+}
+
+async function whyNotAcceptable(tool: Tool, value: unknown, maxMediaBytes: number): Promise<string | undefined> {
+  if (isToolContent(value)) {
+    const problem = whyNotContent(value.content);
+    if (problem !== undefined) return problem;
+    const media = value.content.reduce((sum, part) => sum + ("data" in part && typeof part.data === "string" ? part.data.length : 0), 0);
+    return media > maxMediaBytes ? `its images and files hold ${media} bytes of base64, and the limit is ${maxMediaBytes}` : undefined;
+  }
+  // A string needs no look inside, and returning nothing is an answer where none was promised.
+  const problem = value === undefined || typeof value === "string" ? undefined : whyNotJson(value);
+  if (problem !== undefined || tool.outputSchema === undefined) return problem;
+  const issues = await outputValidator(tool.outputSchema)(value ?? null);
+  return issues.length === 0 ? undefined : `it does not match the output schema: ${issues.slice(0, 5).map(formatIssue).join("; ")}`;
+}
+
+const validators = new WeakMap<JsonObject, ReturnType<typeof createJsonSchemaValidator>>();
+
+function outputValidator(schema: JsonObject): ReturnType<typeof createJsonSchemaValidator> {
+  let validate = validators.get(schema);
+  if (validate === undefined) validators.set(schema, (validate = createJsonSchemaValidator(schema)));
+  return validate;
+}
+
+function badOutput(tool: Tool, problem: string): ToolFailure {
+  return { kind: "execution-failed", tool: tool.name, message: `The tool "${tool.name}" ran, but its output cannot be used: ${problem}.` };
+}
+
+function failureOf(tool: Tool, error: unknown): ToolFailure {
+  if (ToolError.is(error)) return error.failure;
+  return { kind: "execution-failed", tool: tool.name, message: `The tool "${tool.name}" failed: ${describeThrown(error)}` };
+}
+
+function failed(tool: Tool, failure: ToolFailure): LeafResult {
+  const message = truncateText(failure.message, tool.maxOutputBytes).text;
+  return { output: message, isError: true, failure: message === failure.message ? failure : { ...failure, message } };
+}
+
+/** Told only where it matters: a read leaves nothing behind. */
+function leftBehind(tool: Tool): string {
+  return tool.effect === "read" ? "" : " What it had done by then was not undone: check before trying again.";
+}

@@ -1,0 +1,125 @@
+import { type JsonObject, type JsonValue, type Tool, type ToolFailure, type ValidationResult } from "@keelson/protocol";
+import { nestsDeeper, parseArguments } from "../json/index.ts";
+import { describeValue, exampleOf, formatIssue, listKeys } from "../schema/index.ts";
+import { describeThrown } from "./describe-thrown.ts";
+
+/** What the model sent: its arguments parsed, or the text of them where they did not parse (or nobody tried). */
+export interface CallArguments {
+  readonly input?: JsonValue | undefined;
+  readonly inputText?: string;
+}
+
+export type PreparedCall =
+  | {
+      readonly ok: true;
+      /** The final arguments as JSON: what is recorded, matched by permissions and shown to approvers. */
+      readonly input: JsonObject;
+      /** What the schema made of them (defaults, transforms): what `execute` gets. */
+      readonly value: unknown;
+      /** Whether `input` is not just what the model wrote. */
+      readonly repaired: boolean;
+    }
+  /** `message` is for the model: what is wrong, what it sent, and how a call looks. */
+  | { readonly ok: false; readonly reason: "truncated" | "invalid" | "schema" | "broken-schema"; readonly message: string; readonly failure: ToolFailure };
+
+const MAX_ISSUES = 10;
+const MAX_ISSUE_LENGTH = 500;
+const MAX_DEPTH = 500;
+
+/** The gates *parse* and *validate* of one call. Runs nothing of the tool but its schema, and never throws. */
+export async function prepareCall(tool: Tool, call: CallArguments): Promise<PreparedCall> {
+  let repaired = false;
+  let input: JsonValue;
+  if (call.input === undefined) {
+    const parsed = await parseArguments(call.inputText ?? "");
+    if (!parsed.ok) return refuse(tool, parsed.reason, [parsed.message]);
+    ({ value: input, repaired } = parsed);
+  } else {
+    if (nestsDeeper(call.input, MAX_DEPTH)) return refuse(tool, "invalid", [`The arguments are nested deeper than ${MAX_DEPTH} levels.`]);
+    input = call.input ?? {};
+  }
+  if (typeof input === "string") {
+    // Some models encode their arguments twice.
+    const inner = parseJson(input);
+    if (isObject(inner)) [input, repaired] = [inner, true];
+  }
+  if (!isObject(input)) return refuse(tool, "invalid", [`The arguments must be a JSON object, not ${describeValue(input)}.`]);
+  try {
+    const result = await tool.parse(input);
+    if (result.issues === undefined) return { ok: true, input, value: result.value, repaired };
+    const decoded = decodeMembers(tool, input, result.issues);
+    if (decoded !== undefined) {
+      const second = await tool.parse(decoded);
+      if (second.issues === undefined) return { ok: true, input: decoded, value: second.value, repaired: true };
+    }
+    return refuse(tool, "schema", result.issues.slice(0, MAX_ISSUES).map(describeIssue), result.issues.length, input);
+  } catch (cause) {
+    const message = `The arguments for the tool "${tool.name}" could not be checked: ${describeThrown(cause)}`;
+    return { ok: false, reason: "broken-schema", message, failure: { kind: "invalid-definition", tool: tool.name, message } };
+  }
+}
+
+type Issues = NonNullable<ValidationResult<unknown>["issues"]>;
+
+/**
+ * Models write nested lists and objects as JSON text now and then (`"paths": "[\"a\"]"`). Where the schema refuses such a
+ * text and wants only what the text holds, that is what was meant.
+ */
+function decodeMembers(tool: Tool, input: JsonObject, issues: Issues): JsonObject | undefined {
+  const properties = (tool.inputSchema["properties"] ?? {}) as JsonObject;
+  let decoded: { [name: string]: JsonValue | undefined } | undefined;
+  for (const { path } of issues) {
+    const name = path?.length === 1 ? String(path[0]) : undefined;
+    if (name === undefined || !Object.hasOwn(properties, name)) continue;
+    const text = input[name];
+    const type = (properties[name] as JsonObject | undefined)?.["type"];
+    if (typeof text !== "string" || (type !== "array" && type !== "object")) continue;
+    const value = parseJson(text);
+    if (type === "array" ? !Array.isArray(value) : !isObject(value)) continue;
+    decoded ??= { ...input };
+    decoded[name] = value;
+  }
+  return decoded;
+}
+
+function describeIssue(issue: Issues[number]): string {
+  const text = formatIssue(issue);
+  return text.length > MAX_ISSUE_LENGTH ? `${text.slice(0, MAX_ISSUE_LENGTH)}…` : text;
+}
+
+function refuse(tool: Tool, reason: "truncated" | "invalid" | "schema", issues: readonly string[], count: number = issues.length, input?: JsonObject): PreparedCall {
+  const lines = [`The arguments for the tool "${tool.name}" were not accepted, and it did not run.`];
+  if (reason === "schema") {
+    lines.push(...issues.map((issue) => `- ${issue}`));
+    if (count > issues.length) lines.push(`- and ${count - issues.length} more`);
+    if (input !== undefined) lines.push(...describeKeys(tool, input, issues));
+  } else {
+    lines.push(...issues);
+  }
+  // What was cut off was probably well formed; an example would only add to the length.
+  const example = reason === "truncated" ? undefined : exampleOf(tool.inputSchema);
+  if (isObject(example) && Object.keys(example).length > 0) lines.push(`A call looks like this: ${JSON.stringify(example)}`);
+  const message = lines.join("\n");
+  return { ok: false, reason, message, failure: { kind: "invalid-input", tool: tool.name, issues, message } };
+}
+
+/** Libraries' messages name a missing key at best; seeing what it sent beside it lets the model find its slip. */
+function describeKeys(tool: Tool, input: JsonObject, issues: readonly string[]): readonly string[] {
+  if (issues.some((issue) => issue.includes("provided: "))) return [];
+  const required = tool.inputSchema["required"];
+  const missing = (Array.isArray(required) ? (required as readonly string[]) : []).filter((key) => !Object.hasOwn(input, key));
+  return missing.length === 0 ? [] : [`Missing: ${listKeys(missing)}; provided: ${listKeys(Object.keys(input))}.`];
+}
+
+function parseJson(text: string): JsonValue | undefined {
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    return nestsDeeper(value, MAX_DEPTH) ? undefined : value;
+  } catch {
+    return undefined; // then it is just a text
+  }
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
