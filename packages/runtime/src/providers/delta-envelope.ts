@@ -36,34 +36,39 @@ export class DeltaEnvelope {
     this.#textOf = textOf;
   }
 
-  /** The text of the event at `start` to `end`, or `undefined` when it must be parsed. */
-  read(text: string, start: number, end: number): string | undefined {
+  /**
+   * Takes the events that stand in `text` from `at` on as long as they are whole and of the learned form, and gives their texts to
+   * `take` unless they are empty. Returns where the first other event begins.
+   */
+  skim(text: string, at: number, take: (text: string) => void): number {
     const learned = this.#learned;
-    if (learned === undefined || !text.startsWith(learned.before, start)) return undefined;
-    const from = start + learned.before.length;
-    let escaped = false;
-    let at = from;
-    for (; ; at += 1) {
-      if (at >= end) return undefined;
-      const unit = text.charCodeAt(at);
-      if (unit === QUOTE) break;
-      if (unit < 32) return undefined;
-      if (unit === BACKSLASH) {
-        escaped = true;
-        at += 1;
+    if (learned === undefined) return at;
+    const { before, after, last, noise } = learned;
+    for (let event = at; ; ) {
+      // Comparing a slice is several times as fast as `startsWith`.
+      const from = event + before.length;
+      if (text.slice(event, from) !== before) return event;
+      let escaped = false;
+      let to = from;
+      for (; ; to += 1) {
+        const unit = text.charCodeAt(to);
+        if (unit === QUOTE) break;
+        // Also where the input ends: then the unit is NaN.
+        if (!(unit >= 32)) return event;
+        if (unit === BACKSLASH) {
+          escaped = true;
+          to += 1;
+        }
       }
-    }
-    if (!text.startsWith(learned.after, at)) return undefined;
-    const noiseEnd = end - learned.last.length;
-    let noise = at + learned.after.length;
-    if (noise > noiseEnd || !text.startsWith(learned.last, noiseEnd)) return undefined;
-    for (; noise < noiseEnd; noise += 1) if (!isNoise(text.charCodeAt(noise), learned.noise)) return undefined;
-    this.#failures = 0;
-    if (!escaped) return text.slice(from, at);
-    try {
-      return JSON.parse(text.slice(from - 1, at + 1)) as string;
-    } catch {
-      return undefined;
+      let end = to + after.length;
+      if (text.slice(to, end) !== after) return event;
+      while (isNoise(text.charCodeAt(end), noise)) end += 1;
+      if (text.slice(end, end + last.length) !== last) return event;
+      const piece = escaped ? unescaped(text.slice(from - 1, to + 1)) : text.slice(from, to);
+      if (piece === undefined) return event;
+      if (piece !== "") take(piece);
+      this.#failures = 0;
+      event = end + last.length;
     }
   }
 
@@ -72,11 +77,16 @@ export class DeltaEnvelope {
     this.#learned = undefined;
   }
 
-  /** Takes an event that was parsed and gave nothing but a piece of text as the model of those to come. */
-  learn(event: string): void {
-    if (this.#failures >= MAX_FAILURES) return;
+  /**
+   * Takes an event that was parsed and gave nothing but a piece of text as the model of those to come. Its lines start at `start`
+   * (nothing is learned when that is negative), its data stands from `dataStart` to `end`.
+   */
+  learn(text: string, start: number, dataStart: number, end: number): void {
+    if (start < 0 || this.#failures >= MAX_FAILURES) return;
     this.#failures += 1;
     this.#learned = undefined;
+    const lines = text.slice(start, dataStart);
+    const event = text.slice(dataStart, end);
     for (let found = event.indexOf(this.#member); found >= 0; found = event.indexOf(this.#member, found + 1)) {
       const from = found + this.#member.length;
       const to = literalEnd(event, from);
@@ -90,7 +100,7 @@ export class DeltaEnvelope {
       const [, after = "", last = ""] = parts;
       const noise: Noise = padding === null ? "spaces" : "padding";
       if (this.#proves(before, after, noise, last)) {
-        this.#learned = { before, after, noise, last };
+        this.#learned = { before: lines + before, after, noise, last: `${last}\n\n` };
         return;
       }
     }
@@ -103,6 +113,14 @@ export class DeltaEnvelope {
     } catch {
       return false;
     }
+  }
+}
+
+function unescaped(literal: string): string | undefined {
+  try {
+    return JSON.parse(literal) as string;
+  } catch {
+    return undefined;
   }
 }
 

@@ -57,7 +57,9 @@ export class InferFold {
   readonly #slots: Slot[] = [];
   readonly #calls = new Map<number, OpenCall>();
   #segment: OpenSegment | undefined;
-  #bytes = 0;
+  /** At least the bytes so far: a UTF-16 unit is three of them at most. Counted exactly once this bound passes the limit. */
+  #bound = 0;
+  #exact = false;
   #overflowed = false;
   #end: InferEnd | undefined;
 
@@ -120,9 +122,18 @@ export class InferFold {
     return this.#overflowed;
   }
 
-  /** UTF-8 bytes received so far, whether kept or not. */
+  /** UTF-8 bytes of the content so far. */
   get bytes(): number {
-    return this.#bytes;
+    let bytes = 0;
+    for (const slot of this.#slots) {
+      if (slot.type === "whole") bytes += Buffer.byteLength(JSON.stringify(slot.part));
+      else {
+        bytes += Buffer.byteLength(slot.text.read());
+        if (slot.type === "tool-call") bytes += Buffer.byteLength(slot.id) + Buffer.byteLength(slot.name);
+        else if (slot.providerData !== undefined) bytes += Buffer.byteLength(JSON.stringify(slot.providerData));
+      }
+    }
+    return bytes;
   }
 
   /** The last event, once it came. Without it the answer is not whole. */
@@ -180,8 +191,14 @@ export class InferFold {
   }
 
   #admit(text: string): boolean {
-    this.#bytes += Buffer.byteLength(text);
-    if (this.#bytes > this.#maxBytes) this.#overflowed = true;
+    if (!this.#exact) {
+      this.#bound += text.length * 3;
+      if (this.#bound <= this.#maxBytes) return true;
+      this.#exact = true;
+      this.#bound = this.bytes;
+    }
+    this.#bound += Buffer.byteLength(text);
+    if (this.#bound > this.#maxBytes) this.#overflowed = true;
     return !this.#overflowed;
   }
 

@@ -3,6 +3,9 @@ import { type BodyFormat, readTextUpTo, readWholeText, sniffFormat, SseReader, t
 import { failureOfStatus, MAX_ERROR_BYTES } from "./vendor-failure.ts";
 import { cutOff, type DecoderContext, notAnAnswer, type WireDecoder } from "./wire-decoder.ts";
 
+/** Bytes that are decoded at once, at most, when more have come. */
+const BATCH_BYTES = 64 * 1024;
+
 /** One model call on some wire. */
 export interface WireCall {
   readonly context: DecoderContext;
@@ -122,8 +125,11 @@ export class InferStream implements AsyncIterableIterator<InferEvent> {
       this.#complete();
       return;
     }
-    this.#events = new SseReader((text, start, end) => {
-      if (!decoder.complete) decoder.event(text, start, end);
+    this.#events = new SseReader({
+      event(text, start, end, from) {
+        if (!decoder.complete) decoder.event(text, start, end, from);
+      },
+      skim: (text, at) => (decoder.complete ? at : decoder.skim(text, at)),
     });
     for (const chunk of first) this.#take(chunk);
   }
@@ -140,8 +146,15 @@ export class InferStream implements AsyncIterableIterator<InferEvent> {
       return;
     }
     if (this.#state === "over") return;
-    if (chunk === undefined) this.#inputOver();
-    else this.#take(chunk);
+    if (chunk === undefined) {
+      this.#inputOver();
+      return;
+    }
+    // What has come meanwhile is one batch with it.
+    for (let bytes = 0; chunk !== undefined; chunk = bytes < BATCH_BYTES && !this.#decoder?.complete ? body.poll() : undefined) {
+      bytes += chunk.length;
+      this.#take(chunk);
+    }
   }
 
   #take(chunk: Uint8Array): void {

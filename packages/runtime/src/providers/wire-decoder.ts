@@ -3,8 +3,10 @@ import type { FailureContext } from "./vendor-failure.ts";
 
 /** What one wire makes of an answer. Everything it decodes is pushed onto the queue it was made with, in order. */
 export interface WireDecoder {
-  /** One event of a stream, standing in `text` from `start` to `end`. @throws ModelError */
-  event(text: string, start: number, end: number): void;
+  /** One event of a stream, as `SseHandler.event` gets it. @throws ModelError */
+  event(text: string, start: number, end: number, from: number): void;
+  /** As `SseHandler.skim`. */
+  skim(text: string, at: number): number;
   /** An answer that came as one JSON value. @throws ModelError */
   whole(body: JsonValue): void;
   /**

@@ -4,16 +4,25 @@ import { Utf8Reader } from "./utf8-reader.ts";
 /** UTF-16 units that one event may hold: images come in one event, but nothing longer than this. */
 export const MAX_EVENT_LENGTH: number = 32 * 1024 * 1024;
 
-/**
- * Takes one event: its data is `text.slice(start, end)`, not yet cut out, since most readers need a piece of it only. `name` is
- * that of the `event:` line, or "".
- */
-export type SseHandler = (text: string, start: number, end: number, name: string) => void;
+export interface SseHandler {
+  /**
+   * Takes one event: its data is `text.slice(start, end)`. Where `text` holds the event as it came, with nothing but line ends
+   * changed to LF, its first line starts at `from` and two LF follow its `end`; else `from` is -1.
+   */
+  event(text: string, start: number, end: number, from: number): void;
+  /**
+   * Offered the input where an event begins: takes as many whole events, blank lines included, as it knows how to read by itself,
+   * and returns where the rest starts; `at` when it takes none. What it takes must be what the same bytes would have meant here.
+   */
+  skim?(text: string, at: number): number;
+}
 
 const LF = 10;
 const COLON = 58;
 const SPACE = 32;
+const LETTER_A = 97;
 const LETTER_D = 100;
+const LETTER_T = 116;
 
 /**
  * Cuts server-sent events out of bytes that come in pieces: LF, CRLF and CR line ends, comments, data of several lines, events
@@ -27,10 +36,11 @@ export class SseReader {
   /** The line that has not ended. */
   #rest = "";
   #afterCarriageReturn = false;
-  #name = "";
   #data: string[] = [];
   #dataLength = 0;
   #sawField = false;
+  /** Lines of an event have been read that has not ended. */
+  #midEvent = false;
 
   constructor(handler: SseHandler, options?: { readonly maxEventLength?: number }) {
     this.#handler = handler;
@@ -64,30 +74,50 @@ export class SseReader {
       text = text.replace(/\r\n?/g, "\n");
     }
     let lineEnd = text.indexOf("\n");
+    if (lineEnd < 0) {
+      this.#rest += text;
+      this.#check(this.#rest.length);
+      return;
+    }
     if (this.#rest !== "") {
       text = this.#rest + text;
-      if (lineEnd >= 0) lineEnd += this.#rest.length;
+      lineEnd += this.#rest.length;
       this.#rest = "";
     }
     let at = 0;
+    // Where the event began to which the current line belongs; -1 when that was in an earlier piece.
+    let from = this.#midEvent ? -1 : 0;
+    if (!this.#midEvent && this.#handler.skim !== undefined) {
+      at = this.#handler.skim(text, 0);
+      if (at > 0) {
+        from = at;
+        lineEnd = text.indexOf("\n", at);
+      }
+    }
     for (; lineEnd >= 0; lineEnd = text.indexOf("\n", at)) {
-      if (lineEnd === at) this.#dispatch();
-      else if (text.charCodeAt(at) === LETTER_D && text.startsWith("data:", at)) {
+      if (lineEnd === at) {
+        this.#dispatch();
+        at += 1;
+        from = at;
+        continue;
+      }
+      if (isDataLine(text, at)) {
         const start = text.charCodeAt(at + 5) === SPACE ? at + 6 : at + 5;
         if (this.#data.length === 0 && text.charCodeAt(lineEnd + 1) === LF) {
-          // The whole event is one data line: nothing needs to be kept.
+          // The last line is all the data of the event: nothing needs to be kept.
           this.#sawField = true;
           this.#check(lineEnd - start);
-          const name = this.#name;
-          this.#name = "";
+          if (lineEnd > start) this.#handler.event(text, start, lineEnd, from);
           at = lineEnd + 2;
-          if (lineEnd > start) this.#handler(text, start, lineEnd, name);
+          if (this.#handler.skim !== undefined) at = this.#handler.skim(text, at);
+          from = at;
           continue;
         }
         this.#addData(text.slice(start, lineEnd));
       } else this.#field(text, at, lineEnd);
       at = lineEnd + 1;
     }
+    this.#midEvent = at > from || from < 0;
     if (at < text.length) {
       this.#rest = at === 0 ? text : text.slice(at);
       this.#check(this.#rest.length);
@@ -97,8 +127,8 @@ export class SseReader {
   #field(text: string, start: number, end: number): void {
     if (text.charCodeAt(start) === COLON) return;
     this.#sawField ||= /^(?:data|event|id|retry)(?::|$)/.test(text.slice(start, Math.min(end, start + 8)));
-    if (text.startsWith("event:", start)) this.#name = text.slice(text.charCodeAt(start + 6) === SPACE ? start + 7 : start + 6, end);
-    else if (end - start === 4 && text.startsWith("data", start)) this.#addData("");
+    // The names of events say nothing that their data does not say.
+    if (end - start === 4 && text.startsWith("data", start)) this.#addData("");
   }
 
   #addData(line: string): void {
@@ -109,13 +139,11 @@ export class SseReader {
   }
 
   #dispatch(): void {
-    const name = this.#name;
-    this.#name = "";
     if (this.#data.length === 0) return;
     const text = this.#data.length === 1 ? (this.#data[0] as string) : this.#data.join("\n");
     this.#data = [];
     this.#dataLength = 0;
-    if (text !== "") this.#handler(text, 0, text.length, name);
+    if (text !== "") this.#handler.event(text, 0, text.length, -1);
   }
 
   #check(length: number): void {
@@ -123,4 +151,14 @@ export class SseReader {
       throw new ModelError({ kind: "max-output-tokens", message: `one event of the answer is longer than ${this.#maxLength} characters` });
     }
   }
+}
+
+function isDataLine(text: string, at: number): boolean {
+  return (
+    text.charCodeAt(at) === LETTER_D &&
+    text.charCodeAt(at + 1) === LETTER_A &&
+    text.charCodeAt(at + 2) === LETTER_T &&
+    text.charCodeAt(at + 3) === LETTER_A &&
+    text.charCodeAt(at + 4) === COLON
+  );
 }

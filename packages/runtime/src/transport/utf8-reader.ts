@@ -1,8 +1,6 @@
-import { isAscii } from "node:buffer";
-
 /**
  * Decodes UTF-8 that arrives in pieces cut anywhere, as one streaming `TextDecoder` would (a leading byte order mark dropped,
- * bytes that are no UTF-8 replaced), but several times faster on the ASCII that most of a stream is.
+ * bytes that are no UTF-8 replaced), but several times faster than that.
  */
 export class Utf8Reader {
   /** The beginning of a character whose rest has not come. */
@@ -11,10 +9,6 @@ export class Utf8Reader {
 
   push(bytes: Uint8Array): string {
     let buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (this.#partial === undefined && isAscii(buffer)) {
-      if (buffer.length > 0) this.#begun = true;
-      return buffer.toString("latin1");
-    }
     if (this.#partial !== undefined) {
       buffer = Buffer.concat([this.#partial, buffer]);
       this.#partial = undefined;

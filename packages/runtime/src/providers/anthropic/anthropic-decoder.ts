@@ -29,6 +29,7 @@ export class AnthropicDecoder implements WireDecoder {
   readonly #usage = new AnthropicUsage();
   readonly #open = new Map<number, OpenBlock>();
   readonly #envelope = new DeltaEnvelope("text", (event) => (event as { delta?: { text?: unknown } }).delta?.text);
+  readonly #onText = (text: string): void => this.#sink.segments.text(text);
   #calls = 0;
   /**
    * Blocks from the first call of a program on. Whether such a call is ours to answer is told by the stop reason, which comes
@@ -49,12 +50,11 @@ export class AnthropicDecoder implements WireDecoder {
     this.#sink = { queue, segments, context, nextCallIndex: () => this.#calls++ };
   }
 
-  event(text: string, start: number, end: number): void {
-    const piece = this.#envelope.read(text, start, end);
-    if (piece !== undefined) {
-      if (piece !== "") this.#sink.segments.text(piece);
-      return;
-    }
+  skim(text: string, at: number): number {
+    return this.#envelope.skim(text, at, this.#onText);
+  }
+
+  event(text: string, start: number, end: number, from: number): void {
     const data = text.slice(start, end);
     if (data.trim() === "[DONE]") {
       // A gateway in front of the API ends its streams so.
@@ -71,7 +71,9 @@ export class AnthropicDecoder implements WireDecoder {
         this.#startBlock(indexOf(event), fieldsOf(event["content_block"]) ?? {});
         return;
       case "content_block_delta":
-        this.#delta(indexOf(event), fieldsOf(event["delta"]) ?? {}, data);
+        this.#delta(indexOf(event), fieldsOf(event["delta"]) ?? {});
+        // Only while its block alone is open does the same envelope mean the same.
+        if (this.#streamsText(event)) this.#envelope.learn(text, from, start, end);
         return;
       case "content_block_stop":
         this.#stopBlock(indexOf(event));
@@ -130,18 +132,20 @@ export class AnthropicDecoder implements WireDecoder {
     this.#open.set(index, { start, block: hold ? this.#holdBlock(start) : openBlock(start, this.#sink) });
   }
 
-  #delta(index: number, delta: Fields, data: string): void {
+  #streamsText(event: Fields): boolean {
+    return fieldsOf(event["delta"])?.["type"] === "text_delta" && this.#open.get(indexOf(event))?.start["type"] === "text" && this.#held === undefined && this.#sink.segments.open === "text";
+  }
+
+  #delta(index: number, delta: Fields): void {
     const open = this.#open.get(index);
     if (open === undefined) {
       // Some gateways leave the start of a text block out.
       if (delta["type"] !== "text_delta" && delta["type"] !== "thinking_delta") return;
       this.#startBlock(index, { type: delta["type"] === "text_delta" ? "text" : "thinking" });
-      this.#delta(index, delta, data);
+      this.#delta(index, delta);
       return;
     }
     open.block.delta(delta);
-    // Only while this block alone is open does the same envelope mean the same block.
-    if (delta["type"] === "text_delta" && open.start["type"] === "text" && this.#held === undefined && this.#sink.segments.open === "text") this.#envelope.learn(data);
   }
 
   #stopBlock(index: number): void {

@@ -31,6 +31,7 @@ export class ChatDecoder implements WireDecoder {
   readonly #segments: SegmentWriter;
   readonly #calls: ChatCalls;
   readonly #envelope = new DeltaEnvelope("content", (event) => (event as { choices?: readonly { delta?: { content?: unknown } }[] }).choices?.[0]?.delta?.content);
+  readonly #onText = (text: string): void => this.#segments.text(text);
   #refusal = "";
   #annotations: JsonValue[] = [];
   #audio: { id: string; data: string[]; transcript: string } | undefined;
@@ -52,12 +53,11 @@ export class ChatDecoder implements WireDecoder {
     this.#calls = new ChatCalls(queue, context.wire);
   }
 
-  event(text: string, start: number, end: number): void {
-    const delta = this.#envelope.read(text, start, end);
-    if (delta !== undefined) {
-      if (delta !== "") this.#segments.text(delta);
-      return;
-    }
+  skim(text: string, at: number): number {
+    return this.#envelope.skim(text, at, this.#onText);
+  }
+
+  event(text: string, start: number, end: number, from: number): void {
     const data = text.slice(start, end);
     if (data === "[DONE]" || data.trim() === "[DONE]") {
       this.#ended = true;
@@ -66,7 +66,7 @@ export class ChatDecoder implements WireDecoder {
     }
     const chunk = parseEvent(data, this.#context);
     const before = this.#queue.length;
-    if (this.#chunk(chunk) && isOnePieceOfText(this.#queue, before)) this.#envelope.learn(data);
+    if (this.#chunk(chunk) && isOnePieceOfText(this.#queue, before)) this.#envelope.learn(text, from, start, end);
   }
 
   whole(body: JsonValue): void {
