@@ -4,8 +4,7 @@ const { rows, packages, libraries } = require("./layers.json");
 
 const names = rows.flat();
 /** A layer is a folder of the runtime; `index` is its composition root, the one file at the top. */
-const sources = (layers) =>
-  `^packages/runtime/src/(${layers.map((layer) => (layer === "index" ? "index\\.ts$" : `${layer}/`)).join("|")})`;
+const sources = (layers) => `^packages/runtime/src/(${layers.map((layer) => (layer === "index" ? "index\\.ts$" : `${layer}/`)).join("|")})`;
 const packageSources = (folders) => `^packages/(${folders.join("|")})/`;
 const libraryPaths = (list) => `node_modules/(${list.join("|")})/`;
 
@@ -76,13 +75,23 @@ module.exports = {
       from: { path: sources(["index"]) },
       to: { path: sources(["testing"]) },
     },
-    { name: "no-unresolved", comment: "An import that leads nowhere escapes every rule above.", severity: "error", from: {}, to: { couldNotResolve: true } },
+    {
+      name: "no-unresolved",
+      comment: "An import that leads nowhere escapes every rule above.",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true },
+    },
   ],
   options: {
     exclude: { path: ["\\.test(-d)?\\.ts$", "^packages/[^/]+/(test|dist)/", "^packages/[^/]+/node_modules/"] },
     doNotFollow: { path: "node_modules" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.base.json" },
-    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["source", "import", "node", "default"], extensions: [".ts", ".js", ".mjs", ".json"] },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["source", "import", "node", "default"],
+      extensions: [".ts", ".js", ".mjs", ".json"],
+    },
   },
 };

@@ -7,7 +7,12 @@ export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
     setupFiles: ["test/setup.ts"],
-    coverage: { provider: "v8", include: ["packages/*/src/**/*.ts"], exclude: ["**/*.test.ts", "**/*.test-d.ts"], reporter: ["text-summary", "html"] },
+    coverage: {
+      provider: "v8",
+      include: ["packages/*/src/**/*.ts"],
+      exclude: ["**/*.test.ts", "**/*.test-d.ts"],
+      reporter: ["text-summary", "html"],
+    },
     typecheck: {
       // Only with `--typecheck` (`npm test` passes it). The native compiler needs a second for what the other needs ten.
       include: ["packages/*/src/**/*.test-d.ts", "packages/*/test/**/*.test-d.ts", "test/**/*.test-d.ts"],

@@ -11,15 +11,20 @@ function exportedNames(text: string): readonly string[] {
   const names: string[] = [];
   for (const statement of source.statements) {
     if (ts.isExportDeclaration(statement)) {
-      if (statement.exportClause === undefined || !ts.isNamedExports(statement.exportClause)) throw new Error(`exports more than it names: ${statement.getText()}`);
-      for (const element of statement.exportClause.elements) names.push(`${statement.isTypeOnly || element.isTypeOnly ? "type " : ""}${element.name.text}`);
+      if (statement.exportClause === undefined || !ts.isNamedExports(statement.exportClause))
+        throw new Error(`exports more than it names: ${statement.getText()}`);
+      for (const element of statement.exportClause.elements)
+        names.push(`${statement.isTypeOnly || element.isTypeOnly ? "type " : ""}${element.name.text}`);
       continue;
     }
-    const isExported = ts.canHaveModifiers(statement) && ts.getModifiers(statement)?.some((modifier) => modifier.kind === ts.SyntaxKind.ExportKeyword);
+    const isExported =
+      ts.canHaveModifiers(statement) && ts.getModifiers(statement)?.some((modifier) => modifier.kind === ts.SyntaxKind.ExportKeyword);
     if (isExported !== true) continue;
-    if (ts.isVariableStatement(statement)) names.push(...statement.declarationList.declarations.map((declaration) => declaration.name.getText()));
+    if (ts.isVariableStatement(statement))
+      names.push(...statement.declarationList.declarations.map((declaration) => declaration.name.getText()));
     else if (ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement)) names.push(`type ${statement.name.text}`);
-    else if ((ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement)) && statement.name !== undefined) names.push(statement.name.text);
+    else if ((ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement)) && statement.name !== undefined)
+      names.push(statement.name.text);
     else throw new Error(`an export of a kind that is not known here: ${statement.getText().split("\n")[0]}`);
   }
   const bare = (name: string): string => name.replace("type ", "");
@@ -27,13 +32,20 @@ function exportedNames(text: string): readonly string[] {
 }
 
 const entries = publishedPackages().flatMap((published) =>
-  entriesOf(published).flatMap(({ specifier, source }) => (specifier === undefined ? [] : [{ specifier, path: join(root, published.folder, source) }])),
+  entriesOf(published).flatMap(({ specifier, source }) =>
+    specifier === undefined ? [] : [{ specifier, path: join(root, published.folder, source) }],
+  ),
 );
 
 describe("what the packages export", () => {
   it("is what was decided: `-u` rewrites the list, and the change of it is reviewed", async () => {
     const lists = await Promise.all(
-      entries.map(async ({ specifier, path }) => `${specifier}\n${exportedNames(await readFile(path, "utf8")).map((name) => `  ${name}\n`).join("")}`),
+      entries.map(
+        async ({ specifier, path }) =>
+          `${specifier}\n${exportedNames(await readFile(path, "utf8"))
+            .map((name) => `  ${name}\n`)
+            .join("")}`,
+      ),
     );
     await expect(lists.join("\n")).toMatchFileSnapshot("exports.pinned.txt");
   });

@@ -5,31 +5,91 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Offence, judgeProjects } from "../tools/house-rules.ts";
 
 const refused: readonly { readonly rule: string; readonly file: string; readonly text: string }[] = [
-  { rule: "parallel-steps", file: "packages/runtime/src/agent/all.ts", text: `export const f = (c: any) => Promise.all([1, 2].map((n) => c.step(String(n), async () => n)));` },
-  { rule: "parallel-steps", file: "packages/runtime/src/agent/race.ts", text: `export const f = (c: any) => Promise.race([c.steps([]), c.other()]);` },
+  {
+    rule: "parallel-steps",
+    file: "packages/runtime/src/agent/all.ts",
+    text: `export const f = (c: any) => Promise.all([1, 2].map((n) => c.step(String(n), async () => n)));`,
+  },
+  {
+    rule: "parallel-steps",
+    file: "packages/runtime/src/agent/race.ts",
+    text: `export const f = (c: any) => Promise.race([c.steps([]), c.other()]);`,
+  },
   { rule: "clock-and-chance", file: "packages/runtime/src/agent/now.ts", text: `export const f = (): number => Date.now();` },
   { rule: "clock-and-chance", file: "packages/runtime/src/agent/new-date.ts", text: `export const f = (): Date => new Date();` },
-  { rule: "clock-and-chance", file: "packages/runtime/src/agent/default-clock.ts", text: `export const f = (now: () => number = Date.now): number => now();` },
+  {
+    rule: "clock-and-chance",
+    file: "packages/runtime/src/agent/default-clock.ts",
+    text: `export const f = (now: () => number = Date.now): number => now();`,
+  },
   { rule: "clock-and-chance", file: "packages/runtime/src/agent/random.ts", text: `export const f = (): number => Math.random();` },
-  { rule: "clock-and-chance", file: "packages/protocol/src/timer.ts", text: `declare function setTimeout(run: () => void): void; export const f = (): void => setTimeout(() => {});` },
-  { rule: "clock-and-chance", file: "packages/runtime/src/agent/uuid.ts", text: `import { randomUUID as id } from "node:crypto"; export const f = (): string => id();` },
-  { rule: "package-border", file: "packages/code/src/reach.ts", text: `import type { X } from "../../runtime/src/agent/now.ts"; export type Y = X;` },
+  {
+    rule: "clock-and-chance",
+    file: "packages/protocol/src/timer.ts",
+    text: `declare function setTimeout(run: () => void): void; export const f = (): void => setTimeout(() => {});`,
+  },
+  {
+    rule: "clock-and-chance",
+    file: "packages/runtime/src/agent/uuid.ts",
+    text: `import { randomUUID as id } from "node:crypto"; export const f = (): string => id();`,
+  },
+  {
+    rule: "package-border",
+    file: "packages/code/src/reach.ts",
+    text: `import type { X } from "../../runtime/src/agent/now.ts"; export type Y = X;`,
+  },
   { rule: "exports-by-name", file: "packages/runtime/src/agent/index.ts", text: `export * from "./now.ts";` },
   { rule: "file-names", file: "packages/runtime/src/agent/utils.ts", text: `export const f = 1;` },
-  { rule: "floating-promise", file: "packages/runtime/src/agent/floats.ts", text: `declare function work(): Promise<void>;\nexport function f(): void { work(); }` },
-  { rule: "floating-promise", file: "packages/runtime/src/agent/floats.test.ts", text: `declare function work(): Promise<void> | undefined;\nexport const f = (on: boolean): void => { on && work(); };` },
-  { rule: "floating-promise", file: "packages/runtime/src/agent/floats-then.ts", text: `declare function work(): Promise<number>;\nexport function f(): void { work().then((n) => n + 1); }` },
+  {
+    rule: "floating-promise",
+    file: "packages/runtime/src/agent/floats.ts",
+    text: `declare function work(): Promise<void>;\nexport function f(): void { work(); }`,
+  },
+  {
+    rule: "floating-promise",
+    file: "packages/runtime/src/agent/floats.test.ts",
+    text: `declare function work(): Promise<void> | undefined;\nexport const f = (on: boolean): void => { on && work(); };`,
+  },
+  {
+    rule: "floating-promise",
+    file: "packages/runtime/src/agent/floats-then.ts",
+    text: `declare function work(): Promise<number>;\nexport function f(): void { work().then((n) => n + 1); }`,
+  },
 ];
 
 const accepted: readonly { readonly what: string; readonly file: string; readonly text: string }[] = [
-  { what: "steps given to steps()", file: "packages/runtime/src/agent/steps.ts", text: `export const f = (c: any) => c.steps([{ key: "a" }]);` },
-  { what: "Promise.all over what is no step", file: "packages/runtime/src/agent/no-steps.ts", text: `export const f = (files: any[]) => Promise.all(files.map((file) => file.close()));` },
-  { what: "a clock that is given", file: "packages/runtime/src/agent/given.ts", text: `export const f = (clock: { now(): number; setTimeout(): void }): number => { clock.setTimeout(); return clock.now(); };` },
-  { what: "a date made of a time that is given", file: "packages/runtime/src/agent/date.ts", text: `export const f = (at: number): string => new Date(at).toISOString();` },
+  {
+    what: "steps given to steps()",
+    file: "packages/runtime/src/agent/steps.ts",
+    text: `export const f = (c: any) => c.steps([{ key: "a" }]);`,
+  },
+  {
+    what: "Promise.all over what is no step",
+    file: "packages/runtime/src/agent/no-steps.ts",
+    text: `export const f = (files: any[]) => Promise.all(files.map((file) => file.close()));`,
+  },
+  {
+    what: "a clock that is given",
+    file: "packages/runtime/src/agent/given.ts",
+    text: `export const f = (clock: { now(): number; setTimeout(): void }): number => { clock.setTimeout(); return clock.now(); };`,
+  },
+  {
+    what: "a date made of a time that is given",
+    file: "packages/runtime/src/agent/date.ts",
+    text: `export const f = (at: number): string => new Date(at).toISOString();`,
+  },
   { what: "the clock in a test", file: "packages/runtime/src/agent/clock.test.ts", text: `export const f = (): number => Date.now();` },
   { what: "the clock in a program", file: "packages/code/src/clock.ts", text: `export const f = (): number => Date.now();` },
-  { what: "a promise that is awaited, returned, handled or let go on purpose", file: "packages/runtime/src/agent/held.ts", text: `declare function work(): Promise<void>;\nexport async function f(): Promise<void> { await work(); void work(); work().catch(() => {}); const p = work(); return p; }` },
-  { what: "a file in a folder with an exception", file: "packages/runtime/src/transport/timeout.ts", text: `export const f = (): number => Date.now();` },
+  {
+    what: "a promise that is awaited, returned, handled or let go on purpose",
+    file: "packages/runtime/src/agent/held.ts",
+    text: `declare function work(): Promise<void>;\nexport async function f(): Promise<void> { await work(); void work(); work().catch(() => {}); const p = work(); return p; }`,
+  },
+  {
+    what: "a file in a folder with an exception",
+    file: "packages/runtime/src/transport/timeout.ts",
+    text: `export const f = (): number => Date.now();`,
+  },
   { what: "a file with an exception", file: "packages/runtime/src/agent/excepted.ts", text: `export const f = (): number => Date.now();` },
 ];
 
@@ -42,9 +102,19 @@ beforeAll(async () => {
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), `${text}\n`);
   }
-  await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: { target: "es2024", module: "nodenext", types: [], allowImportingTsExtensions: true, noEmit: true }, include: ["packages"] }));
+  await writeFile(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({
+      compilerOptions: { target: "es2024", module: "nodenext", types: [], allowImportingTsExtensions: true, noEmit: true },
+      include: ["packages"],
+    }),
+  );
   offences = judgeProjects(folder, ["tsconfig.json"], {
-    "clock-and-chance": { "packages/runtime/src/agent/excepted.ts": "needs it", "packages/runtime/src/agent/given.ts": "needed it once", "packages/runtime/src/transport/": "is the edge" },
+    "clock-and-chance": {
+      "packages/runtime/src/agent/excepted.ts": "needs it",
+      "packages/runtime/src/agent/given.ts": "needed it once",
+      "packages/runtime/src/transport/": "is the edge",
+    },
   });
 }, 60_000);
 

@@ -6,14 +6,18 @@ import { describe, expect, it } from "vitest";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Imports a package in a process of its own and tells which modules that loaded: sources of the workspace, libraries, built-ins. */
-async function loadedBy(specifier: string): Promise<{ readonly libraries: readonly string[]; readonly builtins: readonly string[]; readonly sources: readonly string[] }> {
+async function loadedBy(
+  specifier: string,
+): Promise<{ readonly libraries: readonly string[]; readonly builtins: readonly string[]; readonly sources: readonly string[] }> {
   const program = `
     import { registerHooks } from "node:module";
     const loaded = [];
     registerHooks({ load(url, context, nextLoad) { loaded.push(url); return nextLoad(url, context); } });
     await import(${JSON.stringify(specifier)});
     console.log(JSON.stringify(loaded));`;
-  const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=source", "--input-type=module", "--eval", program], { cwd: root });
+  const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=source", "--input-type=module", "--eval", program], {
+    cwd: root,
+  });
   const urls = JSON.parse(stdout) as readonly string[];
   return {
     builtins: urls.filter((url) => url.startsWith("node:")),

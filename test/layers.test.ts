@@ -9,13 +9,29 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Each breaks one rule. The file is added to a copy of the sources; its text is all it holds. */
 const violations: readonly { readonly rule: string; readonly file: string; readonly text: string }[] = [
-  { rule: "transport-imports-downward-only", file: "packages/runtime/src/transport/planted.ts", text: `import "../agent/planted-target.ts";` },
+  {
+    rule: "transport-imports-downward-only",
+    file: "packages/runtime/src/transport/planted.ts",
+    text: `import "../agent/planted-target.ts";`,
+  },
   { rule: "json-imports-downward-only", file: "packages/runtime/src/json/planted.ts", text: `import "../schema/planted-target.ts";` },
-  { rule: "tools-imports-downward-only", file: "packages/runtime/src/tools/planted.ts", text: `import type { Planted } from "../state/planted-target.ts";` },
+  {
+    rule: "tools-imports-downward-only",
+    file: "packages/runtime/src/tools/planted.ts",
+    text: `import type { Planted } from "../state/planted-target.ts";`,
+  },
   { rule: "agent-imports-downward-only", file: "packages/runtime/src/agent/planted.ts", text: `export * from "../index.ts";` },
-  { rule: "state-imports-downward-only", file: "packages/runtime/src/state/planted.ts", text: `await import("../environment/planted-target.ts");` },
+  {
+    rule: "state-imports-downward-only",
+    file: "packages/runtime/src/state/planted.ts",
+    text: `await import("../environment/planted-target.ts");`,
+  },
   { rule: "package-protocol-imports-downward-only", file: "packages/protocol/src/planted.ts", text: `import "keelson";` },
-  { rule: "package-runtime-imports-downward-only", file: "packages/runtime/src/session/planted.ts", text: `import "../../../code/src/planted-target.ts";` },
+  {
+    rule: "package-runtime-imports-downward-only",
+    file: "packages/runtime/src/session/planted.ts",
+    text: `import "../../../code/src/planted-target.ts";`,
+  },
   { rule: "protocol-depends-on-nothing", file: "packages/protocol/src/planted-builtin.ts", text: `import "node:fs";` },
   { rule: "protocol-depends-on-nothing", file: "packages/protocol/src/planted-library.ts", text: `import "ajv";` },
   { rule: "libraries-load-on-first-use", file: "packages/runtime/src/schema/planted.ts", text: `import { Ajv } from "ajv"; Ajv;` },
@@ -25,7 +41,9 @@ const violations: readonly { readonly rule: string; readonly file: string; reado
   { rule: "no-unresolved", file: "packages/runtime/src/context/planted-missing.ts", text: `import "./there-is-no-such-file.ts";` },
   { rule: "index-leaves-testing-out", file: "packages/runtime/src/index.ts", text: `import "./testing/planted-target.ts";` },
 ];
-const targets = ["agent", "schema", "state", "environment", "json", "testing"].map((layer) => `packages/runtime/src/${layer}/planted-target.ts`);
+const targets = ["agent", "schema", "state", "environment", "json", "testing"].map(
+  (layer) => `packages/runtime/src/${layer}/planted-target.ts`,
+);
 const allowed = [
   { file: "packages/runtime/src/schema/planted-lazily.ts", text: `export const load = () => import("ajv");` },
   { file: "packages/runtime/src/agent/planted-downward.ts", text: `import "../json/planted-target.ts"; import "@keelson/protocol";` },
@@ -42,9 +60,11 @@ let found: readonly Violation[];
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), "keelson-layers-"));
-  for (const file of ["layers.json", ".dependency-cruiser.cjs", "tsconfig.base.json", "package.json"]) await cp(join(root, file), join(copy, file));
+  for (const file of ["layers.json", ".dependency-cruiser.cjs", "tsconfig.base.json", "package.json"])
+    await cp(join(root, file), join(copy, file));
   for (const name of await readdir(join(root, "packages"))) {
-    for (const part of ["src", "package.json"]) await cp(join(root, "packages", name, part), join(copy, "packages", name, part), { recursive: true });
+    for (const part of ["src", "package.json"])
+      await cp(join(root, "packages", name, part), join(copy, "packages", name, part), { recursive: true });
   }
   await mkdir(join(copy, "node_modules", "@keelson"), { recursive: true });
   await symlink("../packages/runtime", join(copy, "node_modules", "keelson"));
@@ -55,7 +75,8 @@ beforeAll(async () => {
     await mkdir(dirname(join(copy, file)), { recursive: true });
     await writeFile(join(copy, file), text);
   };
-  for (const file of [...targets, "packages/code/src/planted-target.ts"]) await plant(file, "export interface Planted {}\nexport const planted = 1;\n");
+  for (const file of [...targets, "packages/code/src/planted-target.ts"])
+    await plant(file, "export interface Planted {}\nexport const planted = 1;\n");
   for (const { file, text } of [...violations, ...allowed]) await plant(file, `${text}\n`);
   found = await violationsIn(copy);
 }, 60_000);
@@ -64,7 +85,9 @@ afterAll(() => rm(copy, { recursive: true, force: true }));
 
 async function violationsIn(folder: string): Promise<readonly Violation[]> {
   const cruiser = join(root, "node_modules", ".bin", "depcruise");
-  const child = spawn(process.execPath, [cruiser, "--config", ".dependency-cruiser.cjs", "--output-type", "json", "packages"], { cwd: folder });
+  const child = spawn(process.execPath, [cruiser, "--config", ".dependency-cruiser.cjs", "--output-type", "json", "packages"], {
+    cwd: folder,
+  });
   const [output, errors] = await Promise.all([child.stdout.toArray(), child.stderr.toArray()]);
   const text = Buffer.concat(output).toString("utf8");
   if (text === "") throw new Error(`dependency-cruiser printed no result: ${Buffer.concat(errors).toString("utf8")}`);
@@ -82,7 +105,10 @@ describe("the layers", () => {
   });
 
   it("have a row for each folder of the runtime, and an entry for each package", async () => {
-    const { rows, packages } = JSON.parse(await readFile(join(root, "layers.json"), "utf8")) as { rows: readonly string[][]; packages: object };
+    const { rows, packages } = JSON.parse(await readFile(join(root, "layers.json"), "utf8")) as {
+      rows: readonly string[][];
+      packages: object;
+    };
     const folders = (await readdir(join(root, "packages/runtime/src"), { withFileTypes: true })).filter((entry) => entry.isDirectory());
     expect(rows.flat()).toEqual(expect.arrayContaining(folders.map((entry) => entry.name)));
     expect(Object.keys(packages)).toEqual(expect.arrayContaining(await readdir(join(root, "packages"))));

@@ -7,7 +7,8 @@ if (named !== "test" && named !== "ci" && named !== "soak") throw new Error(`KEE
 export const tier: Tier = named;
 
 /** The seed of this run: `KEELSON_SEED`, or the day, so that samples change from day to day and can be drawn again. */
-export const seed: number = process.env["KEELSON_SEED"] === undefined ? Math.floor(Date.now() / 86_400_000) : Number(process.env["KEELSON_SEED"]);
+export const seed: number =
+  process.env["KEELSON_SEED"] === undefined ? Math.floor(Date.now() / 86_400_000) : Number(process.env["KEELSON_SEED"]);
 if (!Number.isSafeInteger(seed)) throw new Error(`KEELSON_SEED is "${process.env["KEELSON_SEED"]}": give it an integer`);
 
 /** How many members of a long matrix to run, as in `sampleSize("kills at random points", { test: 20, ci: 200, soak: 2000 })`; it prints what was chosen. */

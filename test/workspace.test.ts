@@ -16,7 +16,18 @@ interface Manifest {
 }
 
 interface LockFile {
-  readonly packages: Readonly<Record<string, { readonly resolved?: string; readonly link?: boolean; readonly integrity?: string; readonly bundled?: boolean; readonly inBundle?: boolean }>>;
+  readonly packages: Readonly<
+    Record<
+      string,
+      {
+        readonly resolved?: string;
+        readonly link?: boolean;
+        readonly integrity?: string;
+        readonly bundled?: boolean;
+        readonly inBundle?: boolean;
+      }
+    >
+  >;
 }
 
 const folders = await readdir(join(root, "packages"));
@@ -28,7 +39,8 @@ describe("the workspace", () => {
     const [first] = manifests;
     for (const manifest of manifests) {
       expect(manifest.version, manifest.name).toBe(first?.version);
-      for (const { name, version } of manifests) expect([undefined, version], `${manifest.name} on ${name}`).toContain(manifest.dependencies?.[name]);
+      for (const { name, version } of manifests)
+        expect([undefined, version], `${manifest.name} on ${name}`).toContain(manifest.dependencies?.[name]);
     }
   });
 
@@ -55,7 +67,12 @@ describe("the workspace", () => {
     expect(entries.length).toBeGreaterThan(100);
     for (const [path, { resolved, link, integrity, inBundle }] of entries) {
       if (link === true) expect(resolved, path).toMatch(/^packages\//);
-      else expect({ path, resolved, hasDigest: integrity !== undefined || inBundle === true }).toEqual({ path, resolved: undefined, hasDigest: true });
+      else
+        expect({ path, resolved, hasDigest: integrity !== undefined || inBundle === true }).toEqual({
+          path,
+          resolved: undefined,
+          hasDigest: true,
+        });
     }
   });
 });

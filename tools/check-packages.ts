@@ -59,10 +59,18 @@ for (const published of packages) {
 await using installation = await installStaged();
 const specifiers = packages.flatMap(entriesOf).flatMap(({ specifier }) => specifier ?? []);
 const program = specifiers.map((specifier) => `await import(${JSON.stringify(specifier)});`).join("\n");
-report(`${specifiers.length} entries can be imported`, await runs(process.execPath, ["--input-type=module", "--eval", program], { cwd: installation.folder }));
+report(
+  `${specifiers.length} entries can be imported`,
+  await runs(process.execPath, ["--input-type=module", "--eval", program], { cwd: installation.folder }),
+);
 for (const { manifest } of packages) {
   for (const [command, target] of Object.entries(manifest.bin ?? {})) {
-    report(`${command} --help`, await runs(process.execPath, [join(installation.folder, "node_modules", manifest.name, target), "--help"], { cwd: installation.folder }));
+    report(
+      `${command} --help`,
+      await runs(process.execPath, [join(installation.folder, "node_modules", manifest.name, target), "--help"], {
+        cwd: installation.folder,
+      }),
+    );
   }
 }
 

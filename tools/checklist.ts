@@ -16,7 +16,9 @@ export interface Requirement {
 
 /** The ids that a title cites, in their order. */
 export function citedIn(title: string): readonly string[] {
-  return [...title.matchAll(/\[([A-Z]{2,}-\d+(?:\s*,\s*[A-Z]{2,}-\d+)*)\]/g)].flatMap(([, list]) => (list ?? "").split(",").map((id) => id.trim()));
+  return [...title.matchAll(/\[([A-Z]{2,}-\d+(?:\s*,\s*[A-Z]{2,}-\d+)*)\]/g)].flatMap(([, list]) =>
+    (list ?? "").split(",").map((id) => id.trim()),
+  );
 }
 
 /** `where` has a line for each id, with the issue that proves it; `checklist` has the sentence for it, after "- `ID` ". */
@@ -44,16 +46,24 @@ export function coverageOf(requirements: readonly Requirement[], tests: readonly
   const proved = new Set(tests.filter((test) => test.status === "passed").flatMap((test) => citedIn(test.title)));
   return {
     uncited: requirements.filter(({ id }) => !proved.has(id)),
-    unknown: tests.flatMap(({ title }) => citedIn(title).filter((id) => !known.has(id)).map((id) => ({ id, title }))),
+    unknown: tests.flatMap(({ title }) =>
+      citedIn(title)
+        .filter((id) => !known.has(id))
+        .map((id) => ({ id, title })),
+    ),
   };
 }
 
 function main(): number {
-  const { values } = parseArgs({ options: { issue: { type: "string", multiple: true }, report: { type: "string" }, spec: { type: "string" } } });
+  const { values } = parseArgs({
+    options: { issue: { type: "string", multiple: true }, report: { type: "string" }, spec: { type: "string" } },
+  });
   const spec = values.spec ?? join(root, "..", "shared", "spec");
   const [wherePath, checklistPath] = [join(spec, "where.tsv"), join(spec, "seed-checklist.md")];
   if (!existsSync(wherePath) || !existsSync(checklistPath)) {
-    console.log(`The checklist was not judged: ${spec} holds no where.tsv and seed-checklist.md. They are kept beside the repository, not in it.`);
+    console.log(
+      `The checklist was not judged: ${spec} holds no where.tsv and seed-checklist.md. They are kept beside the repository, not in it.`,
+    );
     return process.env["KEELSON_REQUIRE_SHARED"] === "1" ? 1 : 0;
   }
   const requirements = readRequirements(readFileSync(wherePath, "utf8"), readFileSync(checklistPath, "utf8"));
@@ -62,9 +72,12 @@ function main(): number {
 
   const wanted = (values.issue ?? []).map(Number);
   const issues = [...new Set(requirements.map(({ issue }) => issue))].sort((a, b) => a - b);
-  for (const issue of wanted) if (!issues.includes(issue)) throw new Error(`No requirement belongs to issue ${issue}; there are ${issues.join(", ")}`);
+  for (const issue of wanted)
+    if (!issues.includes(issue)) throw new Error(`No requirement belongs to issue ${issue}; there are ${issues.join(", ")}`);
 
-  console.log(`checklist, judged by the tests of ${new Date(report.startedAt).toISOString()} (${report.passed} passed, ${report.failed} failed)`);
+  console.log(
+    `checklist, judged by the tests of ${new Date(report.startedAt).toISOString()} (${report.passed} passed, ${report.failed} failed)`,
+  );
   let failed = false;
   for (const issue of issues) {
     const all = requirements.filter((requirement) => requirement.issue === issue);

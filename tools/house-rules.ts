@@ -66,7 +66,10 @@ const rules: readonly Rule[] = [
     check(node, report) {
       if (!ts.isCallExpression(node) || !isMember(node.expression, "Promise", combinators)) return;
       if (node.arguments.some((argument) => callsMethod(argument, stepMethods))) {
-        report(node, "steps started by hand may reach the log in another order when they are replayed: use context.steps([...]) or context.select(...)");
+        report(
+          node,
+          "steps started by hand may reach the log in another order when they are replayed: use context.steps([...]) or context.select(...)",
+        );
       }
     },
   },
@@ -76,13 +79,20 @@ const rules: readonly Rule[] = [
     check(node, report) {
       const ambient =
         ambientMembers.some(([object, members]) => isMember(node, object, members)) ||
-        (ts.isNewExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === "Date" && (node.arguments?.length ?? 0) === 0) ||
+        (ts.isNewExpression(node) &&
+          ts.isIdentifier(node.expression) &&
+          node.expression.text === "Date" &&
+          (node.arguments?.length ?? 0) === 0) ||
         (ts.isIdentifier(node) && ambientFunctions.has(node.text) && isReference(node)) ||
         ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) &&
           node.moduleSpecifier !== undefined &&
           ts.isStringLiteral(node.moduleSpecifier) &&
           node.moduleSpecifier.text === "node:timers/promises");
-      if (ambient) report(node, `${node.getText().split("\n")[0]} makes a run differ from its replay: take time and chance as a parameter, or name this file with a reason in tools/house-rules.json`);
+      if (ambient)
+        report(
+          node,
+          `${node.getText().split("\n")[0]} makes a run differ from its replay: take time and chance as a parameter, or name this file with a reason in tools/house-rules.json`,
+        );
     },
   },
   {
@@ -92,27 +102,35 @@ const rules: readonly Rule[] = [
       const specifier = importedModule(node);
       if (specifier?.startsWith(".") !== true) return;
       const home = file.split("/").slice(0, 2).join("/");
-      if (!`${join(dirname(file), specifier)}/`.startsWith(`${home}/`)) report(node, `${specifier} leaves ${home}: import the other package by its name, through what it exports`);
+      if (!`${join(dirname(file), specifier)}/`.startsWith(`${home}/`))
+        report(node, `${specifier} leaves ${home}: import the other package by its name, through what it exports`);
     },
   },
   {
     name: "exports-by-name",
     appliesTo: (file) => file.startsWith("packages/") && !isTest(file),
     check(node, report) {
-      if (ts.isExportDeclaration(node) && node.exportClause === undefined) report(node, "`export *` publishes what nobody decided to publish: list the names");
+      if (ts.isExportDeclaration(node) && node.exportClause === undefined)
+        report(node, "`export *` publishes what nobody decided to publish: list the names");
     },
   },
   {
     name: "file-names",
     appliesTo: () => true,
     check(node, report, file) {
-      if (ts.isSourceFile(node) && /^(utils?|helpers?|common|misc|manager)\./.test(basename(file))) report(node, "a file is named after the one idea it holds");
+      if (ts.isSourceFile(node) && /^(utils?|helpers?|common|misc|manager)\./.test(basename(file)))
+        report(node, "a file is named after the one idea it holds");
     },
   },
 ];
 
 function importedModule(node: ts.Node): string | undefined {
-  if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier !== undefined && ts.isStringLiteral(node.moduleSpecifier)) return node.moduleSpecifier.text;
+  if (
+    (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) &&
+    node.moduleSpecifier !== undefined &&
+    ts.isStringLiteral(node.moduleSpecifier)
+  )
+    return node.moduleSpecifier.text;
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
     const [argument] = node.arguments;
     return argument !== undefined && ts.isStringLiteral(argument) ? argument.text : undefined;
@@ -208,7 +226,9 @@ export function judgeProjects(root: string, projects: readonly string[], excepti
       if (source === undefined || judged.has(file) || file.endsWith(".d.ts")) continue;
       judged.add(file);
       for (const offence of [...offencesIn(source, file), ...floatingPromisesIn(source, file, checker)]) {
-        const excepted = Object.keys(exceptions[offence.rule] ?? {}).find((path) => path === file || (path.endsWith("/") && file.startsWith(path)));
+        const excepted = Object.keys(exceptions[offence.rule] ?? {}).find(
+          (path) => path === file || (path.endsWith("/") && file.startsWith(path)),
+        );
         if (excepted === undefined) offences.push(offence);
         else used.add(`${offence.rule} ${excepted}`);
       }
@@ -216,7 +236,8 @@ export function judgeProjects(root: string, projects: readonly string[], excepti
   }
   for (const [rule, files] of Object.entries(exceptions)) {
     for (const file of Object.keys(files)) {
-      if (!used.has(`${rule} ${file}`)) offences.push({ rule, file, line: 1, message: "needs no exception any more: take it out of tools/house-rules.json" });
+      if (!used.has(`${rule} ${file}`))
+        offences.push({ rule, file, line: 1, message: "needs no exception any more: take it out of tools/house-rules.json" });
     }
   }
   return offences;

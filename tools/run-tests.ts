@@ -7,9 +7,16 @@ import { parseArgs } from "node:util";
 import { root, runCommand } from "./run-command.ts";
 import { readTestReport } from "./test-report.ts";
 
-const { values, positionals, tokens } = parseArgs({ options: { tier: { type: "string", default: "test" } }, allowPositionals: true, strict: false, tokens: true });
+const { values, positionals, tokens } = parseArgs({
+  options: { tier: { type: "string", default: "test" } },
+  allowPositionals: true,
+  strict: false,
+  tokens: true,
+});
 const tier = String(values.tier);
-const forwarded = tokens.flatMap((token) => (token.kind === "option" && token.name !== "tier" ? [token.rawName + (token.value === undefined ? "" : `=${token.value}`)] : []));
+const forwarded = tokens.flatMap((token) =>
+  token.kind === "option" && token.name !== "tier" ? [token.rawName + (token.value === undefined ? "" : `=${token.value}`)] : [],
+);
 const isWhole = positionals.length === 0 && forwarded.length === 0;
 const seed = process.env["KEELSON_SEED"] ?? String(tier === "test" ? "" : Math.floor(Date.now() / 1000) % 2 ** 31);
 
@@ -20,7 +27,16 @@ rmSync(reportPath, { force: true });
 console.log(`tests: tier ${tier}${seed === "" ? "" : `, seed ${seed}`}`);
 const { code, seconds } = await runCommand(
   process.execPath,
-  [join("node_modules", "vitest", "vitest.mjs"), "run", "--typecheck", "--reporter=default", "--reporter=json", `--outputFile.json=${reportPath}`, ...forwarded, ...positionals],
+  [
+    join("node_modules", "vitest", "vitest.mjs"),
+    "run",
+    "--typecheck",
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${reportPath}`,
+    ...forwarded,
+    ...positionals,
+  ],
   { inherit: true, env: { ...process.env, KEELSON_TIER: tier, ...(seed !== "" && { KEELSON_SEED: seed }) } },
 );
 process.exitCode = code;

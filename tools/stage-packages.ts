@@ -16,14 +16,23 @@ for (const published of publishedPackages()) {
   cpSync(join(from, "dist"), join(to, "dist"), { recursive: true });
   writeFileSync(join(to, "package.json"), `${JSON.stringify(publicManifest(published.manifest), undefined, 2)}\n`);
   copyFileSync(join(root, "LICENSE"), join(to, "LICENSE"));
-  for (const [file, fallback] of [["README.md", join(root, "README.md")], ["CHANGELOG.md", undefined]] as const) {
+  for (const [file, fallback] of [
+    ["README.md", join(root, "README.md")],
+    ["CHANGELOG.md", undefined],
+  ] as const) {
     const own = join(from, file);
     if (existsSync(own)) copyFileSync(own, join(to, file));
     else if (fallback !== undefined && existsSync(fallback)) copyFileSync(fallback, join(to, file));
   }
 }
 
-function publicManifest({ devDependencies: _devDependencies, scripts: _scripts, publishConfig, exports = {}, ...manifest }: Manifest): object {
+function publicManifest({
+  devDependencies: _devDependencies,
+  scripts: _scripts,
+  publishConfig,
+  exports = {},
+  ...manifest
+}: Manifest): object {
   const { directory: _directory, ...publish } = (publishConfig ?? {}) as { directory?: string };
   return {
     ...manifest,

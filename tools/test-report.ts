@@ -39,7 +39,9 @@ export function readTestReport(path: string): TestReport {
       return { file: name, title: [...test.ancestorTitles, test.title].join(" > "), status };
     });
     const brokeOutsideOfTests = file.status === "failed" && !found.some((test) => test.status === "failed");
-    return brokeOutsideOfTests ? [...found, { file: name, title: `the file itself: ${file.message.split("\n")[0]}`, status: "failed" }] : found;
+    return brokeOutsideOfTests
+      ? [...found, { file: name, title: `the file itself: ${file.message.split("\n")[0]}`, status: "failed" }]
+      : found;
   });
   const count = (status: ReportedTest["status"]): number => tests.filter((test) => test.status === status).length;
   return { tests, passed: count("passed"), failed: count("failed"), skipped: count("skipped"), startedAt: json.startTime };

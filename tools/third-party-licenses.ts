@@ -38,7 +38,9 @@ function notice(folder: string): string {
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { name: string; version: string; license?: string };
   const file = readdirSync(folder).find((name) => /^(licen[cs]e|copying|notice)(\.|$)/i.test(name));
   if (file === undefined || !existsSync(join(folder, file))) {
-    throw new Error(`${manifest.name} is bundled but ships no licence text in ${dirname(folder)}: keep it external or add its notice by hand`);
+    throw new Error(
+      `${manifest.name} is bundled but ships no licence text in ${dirname(folder)}: keep it external or add its notice by hand`,
+    );
   }
   return `${manifest.name} ${manifest.version} (${manifest.license ?? "licence as follows"})\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
 }

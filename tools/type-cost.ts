@@ -32,16 +32,30 @@ await writeFile(join(installation.folder, "program.ts"), program);
 await writeFile(
   join(installation.folder, "tsconfig.json"),
   JSON.stringify({
-    compilerOptions: { target: "es2024", lib: ["es2024", "esnext.disposable"], module: "nodenext", strict: true, noEmit: true, skipLibCheck: true, types: ["node"] },
+    compilerOptions: {
+      target: "es2024",
+      lib: ["es2024", "esnext.disposable"],
+      module: "nodenext",
+      strict: true,
+      noEmit: true,
+      skipLibCheck: true,
+      types: ["node"],
+    },
     files: ["program.ts"],
   }),
 );
-const { code, output } = await runCommand(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", ".", "--extendedDiagnostics"], { cwd: installation.folder });
+const { code, output } = await runCommand(
+  process.execPath,
+  [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", ".", "--extendedDiagnostics"],
+  { cwd: installation.folder },
+);
 const count = /^Instantiations:\s+(\d+)/m.exec(output)?.[1];
 if (code !== 0 || count === undefined) {
   console.log(`The program does not compile against the built packages:\n${output}`);
   process.exitCode = 1;
 } else {
-  console.log(`one agent, one tool: ${count} instantiations (budget: under ${budget}), ${/^Types:\s+(\d+)/m.exec(output)?.[1]} types, ${/^Check time:\s+(\S+)/m.exec(output)?.[1]} to check`);
+  console.log(
+    `one agent, one tool: ${count} instantiations (budget: under ${budget}), ${/^Types:\s+(\d+)/m.exec(output)?.[1]} types, ${/^Check time:\s+(\S+)/m.exec(output)?.[1]} to check`,
+  );
   if (Number(count) >= budget) process.exitCode = 1;
 }

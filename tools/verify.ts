@@ -13,7 +13,11 @@ interface Step {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-const script = (name: string, ...args: readonly string[]): Step => ({ name, command: "npm", args: ["run", "--silent", name, ...(args.length > 0 ? ["--", ...args] : [])] });
+const script = (name: string, ...args: readonly string[]): Step => ({
+  name,
+  command: "npm",
+  args: ["run", "--silent", name, ...(args.length > 0 ? ["--", ...args] : [])],
+});
 
 const steps: readonly Step[] = [
   script("typecheck"),
@@ -44,6 +48,7 @@ for (const { name, command, args, env } of steps.filter((step) => wanted.length 
     console.log(output.trimEnd().replace(/^/gm, "     "));
   }
 }
-if (!steps.some(({ name }) => name === "checklist")) console.log("note checklist: not judged, since there is no report of a test run (results/tests.json)");
+if (!steps.some(({ name }) => name === "checklist"))
+  console.log("note checklist: not judged, since there is no report of a test run (results/tests.json)");
 console.log(failed.length === 0 ? "verify: everything holds" : `verify: ${failed.join(", ")} failed`);
 process.exitCode = failed.length === 0 ? 0 : 1;
