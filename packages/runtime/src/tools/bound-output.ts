@@ -27,10 +27,11 @@ const DEFAULT_MAX_BLOB_BYTES = 256 * 1024 * 1024;
  */
 export async function boundOutput(output: ToolOutput, tool: Pick<Tool, "maxOutputBytes">, bounds: OutputBounds): Promise<BoundedOutput> {
   if (isToolContent(output)) return await boundContent(output, tool.maxOutputBytes, bounds);
-  const text = typeof output === "string" ? output : JSON.stringify(output);
+  // Half of a surrogate pair is no character: vendors refuse the whole request for it.
+  const text = typeof output === "string" ? output.toWellFormed() : JSON.stringify(output);
   const { text: shown, truncated } = truncateText(text, tool.maxOutputBytes);
   if (truncated) return { output: shown, ...(await keepWhole(text, bounds)) };
-  return { output: typeof output === "string" ? output : (JSON.parse(text) as JsonValue) };
+  return { output: typeof output === "string" ? text : (JSON.parse(text) as JsonValue) };
 }
 
 async function boundContent({ content }: ToolContent, maxBytes: number, bounds: OutputBounds): Promise<BoundedOutput> {
@@ -55,7 +56,7 @@ function shareOf(sizes: readonly number[], maxBytes: number): number {
 
 /** What a tool may say of a part; vendors' own data comes from vendors. */
 function copyPart(part: Content, maxBytes: number | undefined): Content {
-  if (part.type === "text") return { type: "text", text: maxBytes === undefined ? part.text : truncateText(part.text, maxBytes).text };
+  if (part.type === "text") return { type: "text", text: maxBytes === undefined ? part.text.toWellFormed() : truncateText(part.text, maxBytes).text };
   if (part.type !== "image" && part.type !== "file") return part;
   const { type, mediaType, data, url, blob } = part;
   const source = { mediaType, ...(data !== undefined && { data }), ...(url !== undefined && { url }), ...(blob !== undefined && { blob }) };
