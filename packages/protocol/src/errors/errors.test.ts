@@ -113,8 +113,8 @@ describe("an agent error", () => {
 
 describe("the failures of other boundaries", () => {
   it("carry what a caller needs to answer them [ET-01, ET-17]", () => {
-    const traversal = new VfsError({ kind: "path-traversal", attempted: "/etc/passwd", root: "/work", message: "m" });
-    expect(VfsError.is(traversal, "path-traversal") && [traversal.failure.attempted, traversal.failure.root]).toEqual(["/etc/passwd", "/work"]);
+    const traversal = new VfsError({ kind: "path-traversal", attempted: "/etc/passwd", root: "/project", message: "m" });
+    expect(VfsError.is(traversal, "path-traversal") && [traversal.failure.attempted, traversal.failure.root]).toEqual(["/etc/passwd", "/project"]);
     const transition = new StrategyError({ kind: "invalid-transition", currentState: "a", attemptedAction: "x", validActions: ["y"], message: "m" });
     expect(StrategyError.is(transition, "invalid-transition") && transition.failure.validActions).toEqual(["y"]);
     const guard = new StrategyError({ kind: "guard-rejected", guards: ["g"], message: "m" });
