@@ -19,7 +19,9 @@ export interface ToolWorkspace extends Disposable {
   say(name: string, input: JsonValue, changes?: Partial<ToolCall>): Promise<string>;
 }
 
-export function createToolWorkspace(options: { readonly exec?: Executor; readonly ripgrep?: string; wrap?(files: DiskVfs): DiskVfs } = {}): ToolWorkspace {
+export function createToolWorkspace(
+  options: { readonly exec?: Executor; readonly ripgrep?: string; wrap?(files: DiskVfs): DiskVfs } = {},
+): ToolWorkspace {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "keelson-tools-")));
   const disk = createDiskVfs({ root });
   const files = options.wrap?.(disk) ?? disk;
@@ -42,7 +44,8 @@ export function createToolWorkspace(options: { readonly exec?: Executor; readonl
     text: (path) => readFileSync(join(root, path), "utf8"),
     async call(name, input, changes) {
       const parsed = await tool(name).parse(input);
-      if (parsed.issues !== undefined) throw new Error(parsed.issues.map(({ path = [], message }) => `${path.join(".")} ${message}`).join("; "));
+      if (parsed.issues !== undefined)
+        throw new Error(parsed.issues.map(({ path = [], message }) => `${path.join(".")} ${message}`).join("; "));
       return tool(name).execute(parsed.value, toolCall(changes));
     },
     async say(name, input, changes) {

@@ -3,10 +3,11 @@ import { resolve } from "node:path";
 import { AgentError, type Approver, type SessionId, sessionLog } from "@keelson/protocol";
 import type { Run } from "keelson";
 import { foldSession } from "keelson/session";
-import { type CodingRunner, createCodingRunner } from "../core/coding-runner.ts";
+import { openClerk } from "../core/clerk.ts";
+import { createCodingRunner } from "../core/coding-runner.ts";
 import { type Launch, launchFromMetadata, launchToMetadata, mergedOptions } from "../core/launch.ts";
 import { type ModelAccess, openModels, VENDORS } from "../core/model-access.ts";
-import { newSession } from "../core/new-session.ts";
+import { forkSession, newSession } from "../core/new-session.ts";
 import { readStandardInput } from "../core/read-standard-input.ts";
 import { newestSession } from "../core/session-folder.ts";
 import type { Surroundings } from "../core/surroundings.ts";
@@ -23,21 +24,33 @@ const FIRST_BYTE_MS = 3_000;
 export async function run(command: RunCommand, surroundings: Surroundings): Promise<number> {
   const interactive = !command.print && surroundings.stdin.isTTY === true && surroundings.stdout.isTTY === true;
   const task = interactive ? command.task : await readTask(command, surroundings);
+  // Everything below is awaited here: what is opened is closed when this function is left.
   await using world = await openWorld(surroundings.environment);
   const access = await openModels(surroundings.environment);
   const found = await findSession(command, world, surroundings);
   const launch = await planLaunch(command, found, access, surroundings);
-  if (interactive)
-    return converse({ world, models: access.models, launch, session: found?.id, resume: found?.open === true, task }, surroundings);
+  const options = { world, models: access.models, launch };
+  if (interactive) {
+    const forked = found && command.fork ? await forkSession(openClerk(world), found.id, launch.cwd) : found?.id;
+    return await converse({ ...options, session: forked, resume: found?.open === true, task }, surroundings);
+  }
 
-  const runner = await createCodingRunner({
-    world,
-    models: access.models,
-    launch,
-    ...(command.onApproval === "deny" && { approvals: denyAll }),
-  });
-  const begun = await begin(runner, command, launch, found, task);
-  return printRun(begun, { format: command.outputFormat, model: launch.agent.model }, surroundings);
+  const runner = await createCodingRunner({ ...options, ...(command.onApproval === "deny" && { approvals: denyAll }) });
+  const print = (begun: Run<unknown>): Promise<number> =>
+    printRun(begun, { format: command.outputFormat, model: launch.agent.model }, surroundings);
+  if (found?.open) {
+    checkResumable(command, found, task);
+    const resumed = await runner.resume(found.id);
+    if (command.agent.model !== undefined)
+      resumed.setModel(command.agent.model).catch((error: unknown) => void surroundings.stderr.write(`keelson: ${String(error)}\n`));
+    return await print(resumed);
+  }
+  if (task === undefined)
+    throw new UsageError("there is no task", "Give it as an argument (keelson -p 'fix the build') or on standard input.");
+  const session =
+    found === undefined ? await newSession(runner, launch.cwd) : command.fork ? await forkSession(runner, found.id, launch.cwd) : found.id;
+  // Watched from the same moment on, so that no event is missed.
+  return await print(runner.run(task, { session, metadata: launchToMetadata(launch) }));
 }
 
 interface FoundSession {
@@ -48,34 +61,21 @@ interface FoundSession {
   readonly launch: ReturnType<typeof launchFromMetadata>;
 }
 
-async function begin(
-  runner: CodingRunner,
-  { agent }: RunCommand,
-  launch: Launch,
-  found: FoundSession | undefined,
-  task: string | undefined,
-): Promise<Run<unknown>> {
-  if (found?.open && task !== undefined) {
+/** A run that goes on gets no new task and no other terms. */
+function checkResumable({ agent }: RunCommand, { id }: FoundSession, task: string | undefined): void {
+  if (task !== undefined) {
     throw new UsageError(
-      `session ${found.id} has a run that is not finished`,
-      `Go on with it first, without a task: keelson -p -r ${found.id}. Or leave it as it is and work in a copy: add --fork.`,
+      `session ${id} has a run that is not finished`,
+      `Go on with it first, without a task: keelson -p -r ${id}. Or leave it as it is and work in a copy: add --fork.`,
     );
   }
-  if (found?.open) {
-    const { model, ...others } = agent;
-    if (others.rules.length > 0 || Object.keys(others).length > 1) {
-      throw new UsageError(
-        `the run of session ${found.id} goes on with the permissions and limits it was started with`,
-        "Leave those options away. Only --model can be changed.",
-      );
-    }
-    const resumed = await runner.resume(found.id);
-    if (model !== undefined) await resumed.setModel(model);
-    return resumed;
+  const { model: _model, rules, ...others } = agent;
+  if (rules.length > 0 || Object.keys(others).length > 0) {
+    throw new UsageError(
+      `the run of session ${id} goes on with the permissions and limits it was started with`,
+      "Leave those options away. Only --model can be changed.",
+    );
   }
-  if (task === undefined)
-    throw new UsageError("there is no task", "Give it as an argument (keelson -p 'fix the build') or on standard input.");
-  return runner.run(task, { session: found?.id ?? (await newSession(runner, launch.cwd)), metadata: launchToMetadata(launch) });
 }
 
 /** The argument, standard input, or both: what comes in through a pipe is what the task is about. */

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { SessionMetadata } from "@keelson/protocol";
 import { openClerk } from "../core/clerk.ts";
 import type { CodingRunner } from "../core/coding-runner.ts";
+import { forkSession } from "../core/new-session.ts";
 import { isOfFolder, ownTags } from "../core/session-folder.ts";
 import type { Surroundings } from "../core/surroundings.ts";
 import { openWorld } from "../core/world.ts";
@@ -14,9 +15,9 @@ import { createStyle, type Style, wantsColors } from "../render/style.ts";
 export async function sessions({ action, json, cwd }: SessionsCommand, surroundings: Surroundings): Promise<number> {
   const { stdout, environment } = surroundings;
   await using world = await openWorld(environment);
-  const { sessions: kept } = openClerk(world);
+  const clerk = openClerk(world);
   const folder = await realpath(resolve(surroundings.cwd, cwd ?? ".")).catch(() => resolve(surroundings.cwd, cwd ?? "."));
-  const result = await act(kept, action, folder);
+  const result = await act(clerk, action, folder);
   const style = createStyle(wantsColors(stdout, environment));
   stdout.write(
     json ? `${JSON.stringify(result.data)}\n` : `${result.lines(style, stdout.columns ?? 100, surroundings.now()).join("\n")}\n`,
@@ -29,7 +30,8 @@ interface Result {
   lines(style: Style, columns: number, now: number): string[];
 }
 
-async function act(kept: CodingRunner["sessions"], action: SessionsAction, folder: string): Promise<Result> {
+async function act(clerk: CodingRunner, action: SessionsAction, folder: string): Promise<Result> {
+  const kept = clerk.sessions;
   switch (action.type) {
     case "list": {
       const all = await kept.list();
@@ -55,13 +57,8 @@ async function act(kept: CodingRunner["sessions"], action: SessionsAction, folde
       };
     }
     case "fork": {
-      const session = await kept.fork(action.id, {
-        ...(action.name !== undefined && { name: action.name }),
-        ...(action.turn !== undefined && { turn: action.turn }),
-      });
-      // A fork works where its parent did.
-      const parent = await kept.get(action.id);
-      for (const tag of parent.metadata.tags) await kept.tag(session, tag);
+      const { id, name, turn } = action;
+      const session = await forkSession(clerk, id, undefined, { ...(name !== undefined && { name }), ...(turn !== undefined && { turn }) });
       return done({ session }, `forked: ${session}`);
     }
     case "rewind":

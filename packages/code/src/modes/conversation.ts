@@ -133,8 +133,9 @@ export function createConversation({
     const view = createRunView({ screen, style, now: world.now, model });
     collectQuestions(current).catch(failed);
     try {
-      await watchRun(withoutAnswered(current), view, { live: true });
-      const { waits = [], reason } = await current.outcome;
+      const last = await watchRun(withoutAnswered(current), view, { live: true });
+      const { waits = [], reason, error } = await current.outcome;
+      if (error !== undefined && last !== "error") failed(error);
       if (reason.startsWith("awaiting-")) say("", ...decisionLines(decisionCommands(world.command, current.session as SessionId, waits)));
     } catch (error) {
       failed(error);

@@ -3,6 +3,7 @@ import type { Run, RunOutcome } from "keelson";
 import type { OutputFormat } from "../options/command-line.ts";
 import { createLiveScreen, type LiveScreen } from "../render/live-screen.ts";
 import { createPlainScreen } from "../render/plain-screen.ts";
+import { failureLines } from "../render/describe-event.ts";
 import { createRunView } from "../render/run-view.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
 import type { OutputStream, Surroundings } from "../core/surroundings.ts";
@@ -56,13 +57,17 @@ async function printText(
 ): Promise<RunOutcome<unknown>> {
   const live: LiveScreen | undefined = stdout.isTTY && stderr.isTTY ? createLiveScreen(stdout) : undefined;
   const style = createStyle(wantsColors(live ? stdout : stderr, environment));
-  const view = createRunView({ screen: live ?? createPlainScreen(stdout, stderr), style, now, model });
+  const screen = live ?? createPlainScreen(stdout, stderr);
+  const view = createRunView({ screen, style, now, model });
   try {
-    await watchRun(run, view, { live: live !== undefined });
+    const last = await watchRun(run, view, { live: live !== undefined });
+    const outcome = await run.outcome;
+    // A run that was lost, or never got hold of its session, has no event that says why.
+    if (outcome.error !== undefined && last !== "error") screen.block(failureLines(outcome.error.failure, style));
+    return outcome;
   } finally {
     live?.close();
   }
-  return run.outcome;
 }
 
 async function printEvents(run: Run<unknown>, { stdout }: Surroundings): Promise<RunOutcome<unknown>> {

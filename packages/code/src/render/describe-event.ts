@@ -39,8 +39,6 @@ export function describeEvent(event: KnownAgentEvent, style: Style): string | un
       return event.level === "warn" ? style.yellow(`! ${printableLine(event.status)}`) : undefined;
     case "gap":
       return style.dim(`… ${formatCount(event.dropped)} updates skipped`);
-    case "detached":
-      return style.yellow("‖ another process took this session over; the run goes on there");
     default:
       return undefined;
   }

@@ -1,0 +1,136 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import { type Desk, endOf, eventsOf, MODELS, openDesk, resultsIn, WIRES } from "./keelson-process.ts";
+
+// Every test starts processes, on machines that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
+
+const ASKING = { text: "I need a command.", toolCalls: [{ name: "bash", input: { command: "touch made" } }] };
+
+interface Suspended {
+  readonly token: string;
+  readonly session: string;
+  readonly run: string;
+}
+
+/** Runs a task that asks, and takes what is needed to go on from what it printed. */
+async function suspend(desk: Desk, ...args: readonly string[]): Promise<Suspended> {
+  const { code, stdout, stderr } = await desk.keelson("-p", "--output-format", "json", ...args, "make a file");
+  const outcome = JSON.parse(stdout) as {
+    readonly reason: string;
+    readonly session: string;
+    readonly run: string;
+    readonly waits: readonly { readonly token: string; readonly commands: readonly string[] }[];
+    readonly resume: string;
+  };
+  const token = outcome.waits[0]?.token ?? "";
+  expect([code, outcome.reason]).toEqual([4, "awaiting-approval"]);
+  expect(outcome.waits[0]?.commands[0]).toBe(`keelson approve ${token} allow`);
+  expect(outcome.resume).toBe(`keelson -p -r ${outcome.session}`);
+  expect(stderr).toContain(`keelson approve ${token} allow`);
+  return { token, session: outcome.session, run: outcome.run };
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+describe.each(WIRES)("a question asked headless over the wire of %s", (wire) => {
+  it("is decided by another process, and the run completes under the same id", async () => {
+    await using desk = await openDesk([ASKING, { text: "Made it." }]);
+    const { token, session, run } = await suspend(desk, "--model", MODELS[wire]);
+    expect(await exists(join(desk.project, "made"))).toBe(false);
+
+    const approved = await desk.keelson("approve", token, "allow");
+    expect(approved).toEqual({ code: 0, stdout: expect.stringContaining(`keelson -p -r ${session}`), stderr: "" });
+
+    // From another folder, without naming the model: both stand in the session.
+    const resumed = await desk.start(["-p", "-r", session, "--output-format", "stream-json"], { cwd: desk.home }).finished;
+    const events = eventsOf(resumed);
+    expect(endOf(events)).toMatchObject({ type: "run-complete", reason: "complete", text: "Made it.", runId: run });
+    expect(events.find(({ type }) => type === "approval-decision")).toMatchObject({ decision: { type: "allow", by: "tester" } });
+    expect(resumed.code).toBe(0);
+    expect(await exists(join(desk.project, "made"))).toBe(true);
+    expect(desk.server.requests.length).toBe(2);
+  });
+});
+
+describe("keelson approve", () => {
+  it("passes a refusal and its reason on to the model", async () => {
+    await using desk = await openDesk([ASKING, { text: "Then not." }]);
+    const { token, session } = await suspend(desk);
+    expect((await desk.keelson("approve", token, "deny", "no files today")).code).toBe(0);
+    expect((await desk.keelson("-p", "-r", session)).stdout).toBe("Then not.\n");
+    expect(resultsIn(desk.server.requests[1] as never)).toContain("no files today");
+    expect(await exists(join(desk.project, "made"))).toBe(false);
+  });
+
+  it("runs a call with the arguments it was given instead", async () => {
+    await using desk = await openDesk([ASKING, { text: "Done." }]);
+    const { token, session } = await suspend(desk);
+    expect((await desk.start(["approve", token, "allow-modified", "-"], { stdin: '{"command":"touch edited"}\n' }).finished).code).toBe(0);
+    expect((await desk.keelson("-p", "-r", session)).code).toBe(0);
+    expect([await exists(join(desk.project, "made")), await exists(join(desk.project, "edited"))]).toEqual([false, true]);
+  });
+
+  it("refuses forged, edited, malformed and used tokens, and the run still waits for the right one", async () => {
+    await using desk = await openDesk([ASKING, { text: "Made it." }]);
+    const { token, session } = await suspend(desk);
+    const [prefix, key, claims = "", signature = ""] = token.split(".");
+    const altered = Buffer.from(Buffer.from(claims, "base64url").toString().replace("bash", "glob")).toString("base64url");
+    const forgeries = [
+      [prefix, key, altered, signature].join("."),
+      [prefix, key, claims, signature.replace(/./, (first) => (first === "A" ? "B" : "A"))].join("."),
+      [prefix, "000000000000", claims, signature].join("."),
+      token.slice(0, -5),
+      "nonsense",
+    ];
+    const refused = await Promise.all(forgeries.map((forgery) => desk.keelson("approve", forgery, "allow")));
+    for (const { code, stdout, stderr } of refused)
+      expect([code, stdout, stderr]).toEqual([1, "", expect.stringMatching(/^keelson: .*token/)]);
+
+    // Nothing was decided by any of them.
+    expect((await desk.keelson("-p", "-r", session)).code).toBe(4);
+    expect((await desk.keelson("approve", token, "allow")).code).toBe(0);
+    const again = await desk.keelson("approve", token, "deny");
+    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/used|already/)]);
+    expect((await desk.keelson("-p", "-r", session)).stdout).toBe("Made it.\n");
+    expect((await desk.keelson("approve", token, "allow")).code).toBe(1);
+  });
+
+  it("refuses a token whose time is over", async () => {
+    await using desk = await openDesk([ASKING]);
+    const { token } = await suspend(desk);
+    // The same machine, a month later.
+    const later = `data:text/javascript,${encodeURIComponent("const now = Date.now; Date.now = () => now() + 30 * 86400000;")}`;
+    const { code, stderr } = await desk.start(["approve", token, "allow"], { env: { NODE_OPTIONS: `--import=${later}` } }).finished;
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/expired/)]);
+  });
+
+  it("refuses values that do not fit the decision, as wrong usage", async () => {
+    await using desk = await openDesk([]);
+    const cases: readonly [readonly string[], RegExp][] = [
+      [["allow", "{}"], /allow takes no value/],
+      [["allow-modified"], /needs a value/],
+      [["allow-modified", "{command}"], /no JSON/],
+    ];
+    for (const { args, words } of cases.map(([args, words]) => ({ args, words }))) {
+      const { code, stderr } = await desk.keelson("approve", "token", ...args);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(words)]);
+    }
+  });
+
+  it("reaches a run that waits in a living process", async () => {
+    await using desk = await openDesk([ASKING, { text: "Made it." }]);
+    const { token, session } = await suspend(desk);
+    // Decided first, resumed after: the inbox keeps it whoever reads it.
+    const [approved, resumed] = await Promise.all([desk.keelson("approve", token, "allow-always"), desk.keelson("-p", "-r", session)]);
+    expect(approved.code).toBe(0);
+    // The resumed process may have looked before the decision came; then it waits again, and loses nothing.
+    const end = resumed.code === 4 ? await desk.keelson("-p", "-r", session) : resumed;
+    expect([end.code, end.stdout]).toEqual([0, "Made it.\n"]);
+  });
+});

@@ -1,0 +1,119 @@
+import type { ServerTurn } from "keelson/testing";
+import { describe, expect, it, vi } from "vitest";
+import { endOf, eventsOf, MODELS, openDesk, resultsIn, WIRES } from "./keelson-process.ts";
+
+// Every test starts processes, on machines that may be busy.
+vi.setConfig({ testTimeout: 90_000 });
+
+const LOOK = [{ name: "list_directory", input: { path: "." } }];
+const ODD_BUT_GOOD: readonly NonNullable<ServerTurn["misbehave"]>[] = [
+  { chunkBytes: 1 },
+  { chunkBytes: 3, lineEnd: "\r\n" },
+  { lineEnd: "\r" },
+  { comments: true, pings: true },
+  { bare: true },
+  { wholeJson: true },
+  { contentType: "text/plain" },
+  { wholeJson: true, contentType: "text/event-stream" },
+];
+const RETRYABLE: readonly ServerTurn[] = [
+  { status: 500, error: { message: "try again" }, headers: { "retry-after-ms": "1" } },
+  { status: 529, error: { message: "overloaded" }, headers: { "retry-after": "0" } },
+  { status: 429, error: { message: "slow down" }, headers: { "retry-after-ms": "5" } },
+  { status: 503, misbehave: { body: "<html>upstream is down</html>", contentType: "text/html" }, headers: { "retry-after": "0" } },
+];
+
+describe.each(WIRES)("keelson -p and a bad server on the wire of %s", (wire) => {
+  const headless = ["-p", "--model", MODELS[wire], "--output-format", "stream-json"];
+
+  it("reads every way of writing a good answer", async () => {
+    const text = "Grüße an 世界 🌍";
+    await using desk = await openDesk([...ODD_BUT_GOOD.map((misbehave) => ({ text, toolCalls: LOOK, misbehave })), { text: "done" }]);
+    const finished = await desk.keelson(...headless, "--max-turns", "20", "go");
+    const events = eventsOf(finished);
+    expect(endOf(events)).toMatchObject({ type: "run-complete", reason: "complete", text: "done", turns: ODD_BUT_GOOD.length + 1 });
+    const answers = events.flatMap((event) =>
+      event.type === "message" && event.message.role === "assistant"
+        ? [event.message.content.flatMap((part) => (part.type === "text" ? [part.text] : []))]
+        : [],
+    );
+    expect(answers).toEqual([...ODD_BUT_GOOD.map(() => [text]), ["done"]]);
+    expect(events.filter(({ type }) => type === "retry")).toEqual([]);
+    expect(finished.code).toBe(0);
+  });
+
+  it("tries again after failures that pass, and shows each", async () => {
+    await using desk = await openDesk([...RETRYABLE.flatMap((failure) => [failure, { text: "on", toolCalls: LOOK }]), { text: "done" }]);
+    const finished = await desk.keelson(...headless, "--max-turns", "20", "go");
+    const events = eventsOf(finished);
+    expect(endOf(events)).toMatchObject({ type: "run-complete", reason: "complete", text: "done" });
+    expect(events.filter(({ type }) => type === "retry").length).toBe(RETRYABLE.length);
+    expect(desk.server.requests.length).toBe(2 * RETRYABLE.length + 1);
+  });
+
+  it("throws a broken stream away as a whole, and asks again", async () => {
+    await using desk = await openDesk([
+      { text: "I was about to say", toolCalls: LOOK, misbehave: { resetAfterBytes: 300 } },
+      { text: "halfway", misbehave: { errorInStream: { message: "overloaded", type: "overloaded_error" } } },
+      { text: "Whole." },
+    ]);
+    const finished = await desk.keelson(...headless, "go");
+    const events = eventsOf(finished);
+    expect(endOf(events)).toMatchObject({ type: "run-complete", reason: "complete", text: "Whole." });
+    expect(events.filter(({ type }) => type === "message").length).toBe(2);
+    expect(events.filter(({ type }) => type === "tool-result")).toEqual([]);
+    expect(events.filter(({ type }) => type === "retry").length).toBe(2);
+  });
+
+  it.each<[string, ServerTurn, object]>([
+    [
+      "a wrong key",
+      { status: 401, error: { message: "invalid x-api-key" } },
+      { type: "error", failure: { kind: "model", model: { kind: "authentication", status: 401 } } },
+    ],
+    [
+      "a request it finds wrong",
+      { status: 400, error: { message: "messages: too odd" } },
+      { type: "error", failure: { kind: "model", model: { kind: "invalid-request" } } },
+    ],
+    [
+      "a body that is no answer",
+      { misbehave: { body: "<html>welcome</html>", contentType: "text/html" } },
+      { type: "error", failure: { kind: "model" } },
+    ],
+  ])("ends with a typed error, once, and exit code 1: %s", async (_, turn, end) => {
+    await using desk = await openDesk(() => turn);
+    const finished = await desk.keelson(...headless, "go");
+    expect(endOf(eventsOf(finished))).toMatchObject(end);
+    expect([finished.code, finished.stderr]).toEqual([1, expect.stringMatching(/^keelson: .+\n$/s)]);
+    expect(finished.stderr).not.toMatch(/\n +at |key-of-/);
+  });
+
+  it("survives an answer that never ends: the time limit does", async () => {
+    await using desk = await openDesk([{ misbehave: { stall: "before-headers" } }]);
+    const finished = await desk.keelson(...headless, "--timeout", "1s", "go");
+    expect([finished.code, endOf(eventsOf(finished))]).toEqual([3, expect.objectContaining({ reason: "timeout" })]);
+  });
+
+  it("answers calls that cannot run so that the model can mend them", async () => {
+    await using desk = await openDesk([
+      {
+        toolCalls: [
+          { name: "read_fill", input: { path: "a" } },
+          { name: "read_file", input: { path: 7 } },
+          { name: "read_file", inputText: '{"path": ' },
+          { name: "read_file", input: { path: "../../etc/passwd" } },
+          { name: "read_file", input: { path: "missing.txt" } },
+        ],
+      },
+      { text: "I see." },
+    ]);
+    const finished = await desk.keelson(...headless, "go");
+    expect([finished.code, endOf(eventsOf(finished))]).toEqual([0, expect.objectContaining({ reason: "complete", text: "I see." })]);
+    const results = eventsOf(finished).flatMap((event) => (event.type === "tool-result" ? [event] : []));
+    expect(results.map(({ isError }) => isError)).toEqual([true, true, true, true, true]);
+    const told = resultsIn(desk.server.requests[1] as never);
+    for (const words of ["read_file", "path", "missing.txt"]) expect(told).toContain(words);
+    expect(told).not.toContain("root:");
+  });
+});
