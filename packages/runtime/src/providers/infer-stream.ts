@@ -41,17 +41,10 @@ export class InferStream implements AsyncIterableIterator<InferEvent> {
   }
 
   next(): Promise<IteratorResult<InferEvent, undefined>> {
-    if (this.#pulling === undefined) {
-      const value = this.#queue[this.#head];
-      if (value !== undefined) {
-        this.#head += 1;
-        return Promise.resolve({ done: false, value });
-      }
-      if (this.#state === "over") return this.#settle();
-    }
-    // Whoever asks for more before the last answer came waits in line.
     const before = this.#pulling;
-    const pulling = before === undefined ? this.#pull() : before.then(() => this.next(), () => this.next());
+    if (before === undefined && (this.#head < this.#queue.length || this.#state === "over")) return this.#step();
+    // Whoever asks for more before the last answer came waits in line.
+    const pulling = before === undefined ? this.#pull() : before.then(this.#step, this.#step);
     this.#pulling = pulling;
     const done = (): void => {
       if (this.#pulling === pulling) this.#pulling = undefined;
@@ -81,14 +74,18 @@ export class InferStream implements AsyncIterableIterator<InferEvent> {
       if (this.#state !== "over") this.#failure = error;
       this.#end();
     }
-    const value = this.#queue[this.#head];
-    if (value === undefined) return this.#settle();
-    this.#head += 1;
-    return { done: false, value };
+    return this.#next();
   }
 
-  /** The end, or once the failure. */
-  #settle(): Promise<IteratorResult<InferEvent, undefined>> {
+  readonly #step = (): Promise<IteratorResult<InferEvent, undefined>> => (this.#head < this.#queue.length || this.#state === "over" ? this.#next() : this.#pull());
+
+  /** The next of the batch, the end, or once the failure. */
+  #next(): Promise<IteratorResult<InferEvent, undefined>> {
+    const value = this.#queue[this.#head];
+    if (value !== undefined) {
+      this.#head += 1;
+      return Promise.resolve({ done: false, value });
+    }
     const failure = this.#failure;
     this.#failure = undefined;
     return failure === undefined ? Promise.resolve({ done: true, value: undefined }) : Promise.reject(failure);

@@ -1,0 +1,326 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, connect, createServer as createTcpServer, type Server as TcpServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { ModelError, type ModelFailure } from "@keelson/protocol";
+import { afterEach, describe, expect, it } from "vitest";
+import { readTextUpTo, readWholeText } from "./byte-stream.ts";
+import { createTransport, type FetchLike, type Transport, type TransportOptions, type TransportRequest } from "./transport.ts";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function listen<S extends Server | TcpServer>(server: S): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("error", () => undefined);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  cleanups.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+async function serve(handler: RequestListener): Promise<{ url: string; server: Server; port: number }> {
+  const server = createServer(handler);
+  const port = await listen(server);
+  return { url: `http://127.0.0.1:${port}/`, server, port };
+}
+
+function transport(options: TransportOptions = { proxyEnvironment: {} }): Transport {
+  const made = createTransport(options);
+  cleanups.push(() => made.close());
+  return made;
+}
+
+function post(url: string, more: Partial<TransportRequest> = {}): TransportRequest {
+  return { method: "POST", url, headers: {}, body: [Buffer.from("{"), Buffer.from("}")], origin: { provider: "p", model: "m" }, ...more };
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<ModelFailure> {
+  const error = await promise.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  if (!ModelError.is(error)) throw new Error("expected a ModelError", { cause: error });
+  return error.failure;
+}
+
+function bodyOf(request: IncomingMessage): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    request.on("data", (chunk: Buffer) => (text += chunk.toString())).on("end", () => resolve(text));
+  });
+}
+
+const echo: RequestListener = (request, response) => {
+  void bodyOf(request).then((body) => response.end(`${request.method} ${request.url} ${request.headers["content-length"] ?? "-"} ${body}`));
+};
+
+const kinds: readonly [string, () => Transport][] = [
+  ["Node's http", () => transport()],
+  ["a passed fetch", () => createTransport({ fetch: globalThis.fetch as FetchLike })],
+];
+
+describe.each(kinds)("over %s", (_name, make) => {
+  it("carries a body in parts, status, headers and the answer", async () => {
+    const { url } = await serve((request, response) => {
+      void bodyOf(request).then((body) => {
+        response.writeHead(418, { "x-two": ["a", "b"], "x-echo": request.headers["x-mine"] });
+        response.end(`${request.method} ${body}`);
+      });
+    });
+    const answer = await make().send(post(url, { headers: { "x-mine": "yes" } }));
+    expect([answer.status, answer.header("x-two"), answer.header("x-echo"), answer.header("x-none")]).toEqual([418, "a, b", "yes", undefined]);
+    expect(await readWholeText(answer.body, [])).toBe("POST {}");
+  });
+
+  it("closes the connection when the signal fires, before the answer and within it", async () => {
+    const arrived = [Promise.withResolvers<ServerResponse>(), Promise.withResolvers<ServerResponse>()];
+    let count = 0;
+    const { url } = await serve((_request, response) => {
+      if (count === 1) response.write("first");
+      arrived[count++]?.resolve(response);
+    });
+    const carrier = make();
+
+    const early = new AbortController();
+    const waiting = failureOf(carrier.send(post(url, { signal: early.signal })));
+    const first = await arrived[0]?.promise;
+    early.abort(new Error("enough"));
+    expect((await waiting).kind).toBe("cancelled");
+    if (first?.destroyed !== true) await once(first as ServerResponse, "close");
+
+    const late = new AbortController();
+    const answer = await carrier.send(post(url, { signal: late.signal }));
+    expect(Buffer.from((await answer.body.read()) ?? []).toString()).toBe("first");
+    const rest = failureOf(answer.body.read());
+    const second = await arrived[1]?.promise;
+    late.abort();
+    expect((await rest).kind).toBe("cancelled");
+    if (second?.destroyed !== true) await once(second as ServerResponse, "close");
+  });
+
+  it("does not connect for a signal that has fired already", async () => {
+    expect((await failureOf(make().send(post("http://127.0.0.1:9/", { signal: AbortSignal.abort() })))).kind).toBe("cancelled");
+  });
+
+  it("fails as retryable when nobody listens, and when the connection breaks off", async () => {
+    const { url, server } = await serve((_request, response) => {
+      response.write("some", () => response.socket?.destroy());
+    });
+    const answer = await make().send(post(url));
+    const broken = await failureOf(readWholeText(answer.body, []));
+    expect(broken).toMatchObject({ kind: "server-error", provider: "p", model: "m", message: expect.stringContaining("broke off") });
+    const closed = once(server, "close");
+    server.close();
+    server.closeAllConnections();
+    await closed;
+    expect(await failureOf(make().send(post(url)))).toMatchObject({ kind: "server-error", code: "ECONNREFUSED" });
+  });
+
+  it("gives up after idleMs without a byte, and after totalMs, naming the option", async () => {
+    const { url } = await serve((request, response) => {
+      if (request.url === "/silent") return;
+      response.write("x");
+      if (request.url === "/drip") {
+        const timer = setInterval(() => response.write("x"), 5);
+        response.on("close", () => clearInterval(timer));
+      }
+    });
+    const carrier = make();
+    const timeouts = { idleMs: 60, totalMs: 0 };
+    expect(await failureOf(carrier.send(post(`${url}silent`, { timeouts })))).toMatchObject({ kind: "server-error", code: "timeout", message: expect.stringContaining("idleMs") });
+    const stuck = await carrier.send(post(`${url}stuck`, { timeouts }));
+    expect(await failureOf(readWholeText(stuck.body, []))).toMatchObject({ kind: "server-error", message: expect.stringContaining("idleMs") });
+    const dripping = await carrier.send(post(`${url}drip`, { timeouts: { idleMs: 5000, totalMs: 80 } }));
+    expect(await failureOf(readWholeText(dripping.body, []))).toMatchObject({ kind: "server-error", message: expect.stringContaining("totalMs") });
+  });
+
+  it("pauses the server while nobody reads, and closes the connection when told to", async () => {
+    let sent = 0;
+    const left = Promise.withResolvers<void>();
+    const { url } = await serve((_request, response) => {
+      const chunk = Buffer.alloc(64 * 1024);
+      const pump = (): void => {
+        while (!response.destroyed && sent < 200 * 1024 * 1024) {
+          sent += chunk.length;
+          if (!response.write(chunk)) {
+            response.once("drain", pump);
+            return;
+          }
+        }
+      };
+      response.on("close", left.resolve);
+      pump();
+    });
+    const answer = await make().send(post(url, { timeouts: { idleMs: 0 } }));
+    // The server stands still once the buffers on the way are full.
+    for (let before = -1; before !== sent; ) {
+      before = sent;
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+    expect(sent).toBeLessThan(60 * 1024 * 1024);
+    expect((await answer.body.read())?.length).toBeGreaterThan(0);
+    answer.body.close();
+    await left.promise;
+    expect(await answer.body.read()).toBeUndefined();
+  });
+
+  it("bounds what it reads as a whole", async () => {
+    const { url } = await serve((_request, response) => response.end("x".repeat(5000)));
+    const carrier = make();
+    expect(await failureOf(readWholeText((await carrier.send(post(url))).body, [], 4999))).toMatchObject({ kind: "max-output-tokens", message: expect.stringContaining("4999") });
+    expect(await readTextUpTo((await carrier.send(post(url))).body, 10)).toBe("x".repeat(10));
+    expect(await readWholeText((await carrier.send(post(url))).body, [], 5000)).toHaveLength(5000);
+  });
+
+  it("does not follow redirects", async () => {
+    const { url } = await serve((_request, response) => response.writeHead(307, { location: "/elsewhere" }).end());
+    const answer = await make().send(post(url));
+    expect([answer.status, answer.header("location")]).toEqual([307, "/elsewhere"]);
+    answer.body.release();
+  });
+});
+
+describe("Node's http", () => {
+  it("keeps a connection whose answer was read, or released short of its end", async () => {
+    let connections = 0;
+    const { url, server } = await serve(echo);
+    server.on("connection", () => (connections += 1));
+    const carrier = transport();
+    for (let at = 0; at < 3; at += 1) expect(await readWholeText((await carrier.send(post(url))).body, [])).toBe("POST / 2 {}");
+    expect(connections).toBe(1);
+    const answer = await carrier.send(post(url));
+    answer.body.release();
+    // The rest is read away in its own time; the next answer shows that the connection lives.
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    await readWholeText((await carrier.send(post(url))).body, []);
+    expect(connections).toBe(1);
+  });
+
+  it("drops a released connection whose rest is long", async () => {
+    const closed = Promise.withResolvers<void>();
+    const { url } = await serve((_request, response) => {
+      response.on("close", closed.resolve);
+      response.write(Buffer.alloc(1024 * 1024));
+    });
+    (await transport().send(post(url))).body.release();
+    await closed.promise;
+  });
+
+  it("decodes what a gateway compressed unasked", async () => {
+    const { url } = await serve((_request, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("data: hello\n\n")));
+    expect(await readWholeText((await transport().send(post(url))).body, [])).toBe("data: hello\n\n");
+  });
+
+  it("gives up when no connection comes to stand within connectMs", async () => {
+    // Takes the connection but never shakes hands.
+    const port = await listen(createTcpServer(() => undefined));
+    const failure = await failureOf(transport().send(post(`https://127.0.0.1:${port}/`, { timeouts: { connectMs: 50 } })));
+    expect(failure).toMatchObject({ kind: "server-error", code: "timeout", message: expect.stringContaining("connectMs") });
+  });
+
+  it("says what is wrong with an address or a header", async () => {
+    expect(await failureOf(transport().send(post("nowhere")))).toMatchObject({ kind: "invalid-request", message: expect.stringContaining("baseUrl") });
+    expect(await failureOf(transport().send(post("ftp://host/")))).toMatchObject({ kind: "invalid-request", message: expect.stringContaining("neither http nor https") });
+    expect((await failureOf(transport().send(post("http://127.0.0.1:9/", { headers: { "x-bad": "line\nbreak" } })))).kind).toBe("invalid-request");
+  });
+
+  it("leaves no timer and no listener behind", async () => {
+    const { url } = await serve(echo);
+    const carrier = transport();
+    const controller = new AbortController();
+    let listeners = 0;
+    const signal = controller.signal;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...parameters: Parameters<typeof add>) => { listeners += 1; add(...parameters); };
+    signal.removeEventListener = (...parameters: Parameters<typeof remove>) => { listeners -= 1; remove(...parameters); };
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const before = timers();
+    await readWholeText((await carrier.send(post(url, { signal }))).body, []);
+    expect(listeners).toBe(0);
+    expect(timers()).toBe(before);
+  });
+});
+
+describe("a proxy", () => {
+  async function proxy(): Promise<{ url: string; seen: string[] }> {
+    const seen: string[] = [];
+    const server = createServer((request, response) => {
+      seen.push(`${request.method} ${request.url}`);
+      response.end("from the proxy");
+    });
+    server.on("connect", (request, socket: Socket, head: Buffer) => {
+      seen.push(`CONNECT ${request.url}`);
+      const [host = "", port] = (request.url ?? "").split(":");
+      const upstream = connect(Number(port), host, () => {
+        socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+        upstream.write(head);
+        upstream.pipe(socket).pipe(upstream);
+      });
+      upstream.on("error", () => socket.destroy());
+      socket.on("error", () => upstream.destroy());
+    });
+    return { url: `http://127.0.0.1:${await listen(server)}`, seen };
+  }
+
+  it("is asked for http addresses, but not for those in NO_PROXY", async () => {
+    const { url, seen } = await proxy();
+    const direct = await serve(echo);
+    const carrier = transport({ proxyEnvironment: { HTTP_PROXY: url, NO_PROXY: "127.0.0.1" } });
+    expect(await readWholeText((await carrier.send(post("http://model.invalid/v1/messages"))).body, [])).toBe("from the proxy");
+    expect(seen).toEqual(["POST http://model.invalid/v1/messages"]);
+    expect(await readWholeText((await carrier.send(post(direct.url))).body, [])).toBe("POST / 2 {}");
+    expect(seen).toHaveLength(1);
+  });
+
+  it("is not asked when proxies are turned off", async () => {
+    const { url } = await serve(echo);
+    expect(await readWholeText((await transport({ proxyEnvironment: false }).send(post(url))).body, [])).toBe("POST / 2 {}");
+  });
+
+  it("that is not there is a retryable failure", async () => {
+    expect((await failureOf(transport({ proxyEnvironment: { http_proxy: "http://127.0.0.1:9" } }).send(post("http://model.invalid/")))).kind).toBe("server-error");
+  });
+
+  const openssl = ((): boolean => {
+    try {
+      execFileSync("openssl", ["version"], { stdio: "ignore" });
+      return true;
+    } catch {
+      return false;
+    }
+  })();
+
+  it.skipIf(!openssl)("tunnels https by CONNECT; the certificate is checked against tls.ca (skipped where openssl is missing)", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "keelson-tls-"));
+    cleanups.push(() => rmSync(folder, { recursive: true }));
+    const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+    execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", ...subject, "-keyout", join(folder, "key"), "-out", join(folder, "cert")], { stdio: "ignore" });
+    const [key, cert] = [readFileSync(join(folder, "key")), readFileSync(join(folder, "cert"))];
+    const address = `https://127.0.0.1:${await listen(createTlsServer({ key, cert }, echo))}/v1`;
+    const { url, seen } = await proxy();
+
+    const trusting = transport({ tls: { ca: cert }, proxyEnvironment: { HTTPS_PROXY: url } });
+    expect(await readWholeText((await trusting.send(post(address))).body, [])).toBe("POST /v1 2 {}");
+    expect(seen).toEqual([`CONNECT ${new URL(address).host}`]);
+
+    const direct = transport({ tls: { ca: cert }, proxyEnvironment: {} });
+    expect(await readWholeText((await direct.send(post(address))).body, [])).toBe("POST /v1 2 {}");
+    expect(await failureOf(transport({ proxyEnvironment: {} }).send(post(address)))).toMatchObject({ kind: "other", message: expect.stringContaining("tls.ca") });
+  });
+});
