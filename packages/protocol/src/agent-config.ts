@@ -2,7 +2,9 @@
 export type OutputMode = "tool" | "native" | "prompt" | "custom";
 
 /** What becomes of the base prompt. */
-export type SystemPromptConfig = { readonly type: "append"; readonly content: string } | { readonly type: "replace"; readonly content: string };
+export type SystemPromptConfig =
+  | { readonly type: "append"; readonly content: string }
+  | { readonly type: "replace"; readonly content: string };
 
 /** When to compact; an absent threshold is not looked at. */
 export interface SummarisationThresholds {

@@ -17,7 +17,14 @@ describe("a duration", () => {
   });
 
   it("is written as people write it [GEN-04]", () => {
-    expect([0, 1, 30_000, 5_400_000, 86_400_000, 172_800_005].map(formatDuration)).toEqual(["0s", "1ms", "30s", "1h 30m", "1day", "2days 5ms"]);
+    expect([0, 1, 30_000, 5_400_000, 86_400_000, 172_800_005].map(formatDuration)).toEqual([
+      "0s",
+      "1ms",
+      "30s",
+      "1h 30m",
+      "1day",
+      "2days 5ms",
+    ]);
   });
 
   it("is read as it was written [GEN-04]", () => {

@@ -33,13 +33,15 @@ export function parseDuration(text: string): number {
     const match = PART.exec(text);
     const unit = match === null ? undefined : UNITS.get(match[2]!);
     if (match === null || unit === undefined) {
-      const what = match === null ? `cannot be read from ${JSON.stringify(text.slice(start))} on` : `has the unknown unit ${JSON.stringify(match[2])}`;
+      const what =
+        match === null ? `cannot be read from ${JSON.stringify(text.slice(start))} on` : `has the unknown unit ${JSON.stringify(match[2])}`;
       throw new RangeError(`The duration ${JSON.stringify(text)} ${what}: write numbers with units, as in "30s", "1h 30m" or "2days".`);
     }
     total += Number(match[1]) * unit;
     PART.lastIndex = start + match[0].length;
   } while (PART.lastIndex < text.length);
-  if (!Number.isSafeInteger(Math.ceil(total))) throw new RangeError(`The duration ${JSON.stringify(text)} is too long to count in milliseconds.`);
+  if (!Number.isSafeInteger(Math.ceil(total)))
+    throw new RangeError(`The duration ${JSON.stringify(text)} is too long to count in milliseconds.`);
   return total;
 }
 
@@ -48,10 +50,17 @@ export function parseDuration(text: string): number {
  * @throws RangeError for what is no whole, non-negative number
  */
 export function formatDuration(milliseconds: number): string {
-  if (!Number.isSafeInteger(milliseconds) || milliseconds < 0) throw new RangeError(`${milliseconds} is no duration: give whole milliseconds, 0 or more.`);
+  if (!Number.isSafeInteger(milliseconds) || milliseconds < 0)
+    throw new RangeError(`${milliseconds} is no duration: give whole milliseconds, 0 or more.`);
   let rest = milliseconds;
   const parts: string[] = [];
-  for (const [unit, name] of [[DAY, "day"], [HOUR, "h"], [MINUTE, "m"], [SECOND, "s"], [1, "ms"]] as const) {
+  for (const [unit, name] of [
+    [DAY, "day"],
+    [HOUR, "h"],
+    [MINUTE, "m"],
+    [SECOND, "s"],
+    [1, "ms"],
+  ] as const) {
     const amount = Math.floor(rest / unit);
     rest -= amount * unit;
     if (amount > 0) parts.push(`${amount}${name}${name === "day" && amount > 1 ? "s" : ""}`);

@@ -18,4 +18,7 @@ export interface ObservableEvent {
 }
 
 /** What layers tell each other outside the protocols: the orchestrator may cancel, notify or adjust. */
-export type LifecycleEvent = ({ readonly type: "budget" } & BudgetEvent) | ({ readonly type: "compaction" } & CompactionEvent) | ({ readonly type: "observable" } & ObservableEvent);
+export type LifecycleEvent =
+  | ({ readonly type: "budget" } & BudgetEvent)
+  | ({ readonly type: "compaction" } & CompactionEvent)
+  | ({ readonly type: "observable" } & ObservableEvent);

@@ -2,7 +2,12 @@ import type { JsonObject, JsonValue } from "./json.ts";
 
 /** How to reach a Model Context Protocol server. Tokens are references for the secret resolver, not values. */
 export type McpServerConfig =
-  | { readonly type: "stdio"; readonly command: string; readonly args?: readonly string[]; readonly env?: { readonly [name: string]: string } }
+  | {
+      readonly type: "stdio";
+      readonly command: string;
+      readonly args?: readonly string[];
+      readonly env?: { readonly [name: string]: string };
+    }
   | { readonly type: "http"; readonly url: string; readonly authToken?: string; readonly timeoutMs?: number }
   /** The transport before Streamable HTTP; served by the same client in its legacy mode. */
   | { readonly type: "sse"; readonly url: string; readonly authToken?: string; readonly timeoutMs?: number }
@@ -33,6 +38,11 @@ export interface ElicitationRequest {
   readonly required: boolean;
 }
 
-export type ElicitationResult = { readonly type: "provided"; readonly requestId: string; readonly value: JsonValue } | { readonly type: "cancelled"; readonly requestId: string };
+export type ElicitationResult =
+  | { readonly type: "provided"; readonly requestId: string; readonly value: JsonValue }
+  | { readonly type: "cancelled"; readonly requestId: string };
 
-export type OnElicitation = (request: ElicitationRequest, options: { readonly signal: AbortSignal }) => Promise<ElicitationResult> | ElicitationResult;
+export type OnElicitation = (
+  request: ElicitationRequest,
+  options: { readonly signal: AbortSignal },
+) => Promise<ElicitationResult> | ElicitationResult;

@@ -1,7 +1,36 @@
 import { describe, expectTypeOf, it } from "vitest";
 import type {
-  AgentEvent, AgentFailure, Approver, BlobStore, BudgetLedger, CallId, Content, Environment, EventLog, Executor, Json, JsonValue, KnownAgentEvent, ModelFailure, Operator, OperatorConfig, OperatorMetadata, Orchestrator, Provider,
-  RunId, SecretResolver, SessionId, SessionMetadata, StateReader, StateStore, StepResult, ExecutionContext, SystemPromptConfig, Tool, Usd, Vfs,
+  AgentEvent,
+  AgentFailure,
+  Approver,
+  BlobStore,
+  BudgetLedger,
+  CallId,
+  Content,
+  Environment,
+  EventLog,
+  Executor,
+  Json,
+  JsonValue,
+  KnownAgentEvent,
+  ModelFailure,
+  Operator,
+  OperatorConfig,
+  OperatorMetadata,
+  Orchestrator,
+  Provider,
+  RunId,
+  SecretResolver,
+  SessionId,
+  SessionMetadata,
+  StateReader,
+  StateStore,
+  StepResult,
+  ExecutionContext,
+  SystemPromptConfig,
+  Tool,
+  Usd,
+  Vfs,
 } from "./index.ts";
 
 describe("published unions", () => {
@@ -86,7 +115,12 @@ describe("published unions", () => {
 
 describe("the interfaces of layer 0", () => {
   it("are met by plain objects and used without type parameters [TE-05, PV-01, OP-01, LA-05]", () => {
-    const execute: Operator["execute"] = async () => ({ message: [], exitReason: { type: "complete" }, metadata: {} as OperatorMetadata, effects: [] });
+    const execute: Operator["execute"] = async () => ({
+      message: [],
+      exitReason: { type: "complete" },
+      metadata: {} as OperatorMetadata,
+      effects: [],
+    });
     const reader = { read: async () => undefined, list: async () => [], search: async () => [] };
     const objects: readonly [Operator, Provider, SecretResolver, Approver, StateReader, StateStore, Environment, Executor] = [
       { execute },
@@ -96,11 +130,24 @@ describe("the interfaces of layer 0", () => {
       reader,
       { ...reader, write: async () => 1, delete: async () => {}, async [Symbol.asyncDispose]() {} },
       { run: (input, _spec, context) => execute(input, context) },
-      { execute: async () => ({ exitCode: 0, signal: null, stdout: "", stderr: "", stdoutBytes: 0, stderrBytes: 0, timedOut: false, durationMs: 0 }) },
+      {
+        execute: async () => ({
+          exitCode: 0,
+          signal: null,
+          stdout: "",
+          stderr: "",
+          stdoutBytes: 0,
+          stderrBytes: 0,
+          timedOut: false,
+          durationMs: 0,
+        }),
+      },
     ];
     expectTypeOf(objects[0].execute).returns.resolves.toHaveProperty("effects");
     // One value of each, whatever it is about: no `Operator<In, Out>`, no `Provider<Model>`.
-    expectTypeOf<readonly [Operator, Orchestrator, Environment, StateStore, EventLog, BlobStore, BudgetLedger, Vfs, Provider]>().toExtend<readonly object[]>();
+    expectTypeOf<readonly [Operator, Orchestrator, Environment, StateStore, EventLog, BlobStore, BudgetLedger, Vfs, Provider]>().toExtend<
+      readonly object[]
+    >();
   });
 
   it("let tools of different inputs share one array", () => {

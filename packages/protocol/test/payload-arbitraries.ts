@@ -1,7 +1,38 @@
 import fc from "fast-check";
 import type {
-  AgentEvent, ApprovalRequest, Authority, Content, Decision, Digest, Directive, DurableEvent, Effect, EnvironmentSpec, ExitReason, InboxMessage, InferEvent, JsonObject, JsonValue, KnownAgentEvent, Message,
-  OperatorConfig, OperatorInput, OperatorMetadata, OperatorOutput, PermissionPolicy, PermissionRule, Query, Scope, SerializedError, Session, SessionMetadata, Signal, TransientEvent, Usage, Usd, Wait,
+  AgentEvent,
+  ApprovalRequest,
+  Authority,
+  Content,
+  Decision,
+  Digest,
+  Directive,
+  DurableEvent,
+  Effect,
+  EnvironmentSpec,
+  ExitReason,
+  InboxMessage,
+  InferEvent,
+  JsonObject,
+  JsonValue,
+  KnownAgentEvent,
+  Message,
+  OperatorConfig,
+  OperatorInput,
+  OperatorMetadata,
+  OperatorOutput,
+  PermissionPolicy,
+  PermissionRule,
+  Query,
+  Scope,
+  SerializedError,
+  Session,
+  SessionMetadata,
+  Signal,
+  TransientEvent,
+  Usage,
+  Usd,
+  Wait,
 } from "@keelson/protocol";
 import { EXIT_CODES, fromPicoUsd, PERMISSION_MODES, RISK_LEVELS } from "@keelson/protocol";
 
@@ -14,13 +45,18 @@ const oneMember = <U>(members: Readonly<Record<string, fc.Arbitrary<unknown>>>, 
   asJson<U>(
     fc.oneof(
       ...Object.entries(members).map(([type, rest]) => rest.map((fields) => ({ type, ...(fields as object) }))),
-      ...(other ? [fc.record({ type: fc.constantFrom("from-the-future", "hologram"), text: json }).map((raw) => ({ type: "other", raw }))] : []),
+      ...(other
+        ? [fc.record({ type: fc.constantFrom("from-the-future", "hologram"), text: json }).map((raw) => ({ type: "other", raw }))]
+        : []),
     ),
   );
 const record = (model: Record<string, fc.Arbitrary<unknown>>, requiredKeys?: readonly string[]): fc.Arbitrary<unknown> =>
   requiredKeys === undefined ? fc.record(model) : fc.record(model, { requiredKeys: [...requiredKeys] });
 /** The first argument's fields are required, the second's are not. */
-const some = (required: Record<string, fc.Arbitrary<unknown>>, optional: Record<string, fc.Arbitrary<unknown>> = {}): fc.Arbitrary<unknown> => record({ ...required, ...optional }, Object.keys(required));
+const some = (
+  required: Record<string, fc.Arbitrary<unknown>>,
+  optional: Record<string, fc.Arbitrary<unknown>> = {},
+): fc.Arbitrary<unknown> => record({ ...required, ...optional }, Object.keys(required));
 const few = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T[]> => fc.array(arbitrary, { maxLength: 3 });
 
 const text = fc.string({ unit: "grapheme", maxLength: 8 });
@@ -33,10 +69,20 @@ const ratio = fc.constantFrom(0, 0.25, 1);
 const nullable = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(arbitrary, { nil: null });
 const usd: fc.Arbitrary<Usd> = fc.bigInt({ min: 0n, max: 10n ** 15n }).map(fromPicoUsd);
 const cost = nullable(usd);
-const digest = fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: 64, maxLength: 64 }).map((hex) => `sha256:${hex}` as Digest);
+const digest = fc
+  .string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: 64, maxLength: 64 })
+  .map((hex) => `sha256:${hex}` as Digest);
 const id = text as fc.Arbitrary<string>;
 
-export const usage: fc.Arbitrary<Usage> = asJson<Usage>(fc.record({ inputTokens: nullable(count), outputTokens: nullable(count), cacheReadTokens: nullable(count), cacheCreationTokens: nullable(count), reasoningTokens: nullable(count) }));
+export const usage: fc.Arbitrary<Usage> = asJson<Usage>(
+  fc.record({
+    inputTokens: nullable(count),
+    outputTokens: nullable(count),
+    cacheReadTokens: nullable(count),
+    cacheCreationTokens: nullable(count),
+    reasoningTokens: nullable(count),
+  }),
+);
 
 const providerData = some({ wire: text }, { model: text, id: json });
 const source = fc.oneof(fc.record({ data: text }), fc.record({ url: text }), fc.record({ blob: digest }));
@@ -52,20 +98,42 @@ const contentMembers: Members<Content> = {
   "server-tool": some({ name: text, text, providerData }),
 };
 /** Vendors' own blocks too, which may call themselves what a part of ours is called. */
-const vendorBlock = asJson<Content>(some({ type: fc.constant("other"), raw: fc.oneof(json, fc.record({ type: fc.constantFrom("text", "image", "thinking") })) }, { providerData })).filter(
-  (part) => part.type !== "other" || "providerData" in part || !isTaggedWithUnknown(part.raw),
-);
+const vendorBlock = asJson<Content>(
+  some(
+    { type: fc.constant("other"), raw: fc.oneof(json, fc.record({ type: fc.constantFrom("text", "image", "thinking") })) },
+    { providerData },
+  ),
+).filter((part) => part.type !== "other" || "providerData" in part || !isTaggedWithUnknown(part.raw));
 function isTaggedWithUnknown(raw: JsonValue): boolean {
-  return typeof raw === "object" && raw !== null && !Array.isArray(raw) && typeof (raw as JsonObject)["type"] === "string" && !((raw as JsonObject)["type"] as string in contentMembers);
+  return (
+    typeof raw === "object" &&
+    raw !== null &&
+    !Array.isArray(raw) &&
+    typeof (raw as JsonObject)["type"] === "string" &&
+    !(((raw as JsonObject)["type"] as string) in contentMembers)
+  );
 }
-export const content: fc.Arbitrary<Content> = fc.oneof({ weight: 5, arbitrary: oneMember<Content>(contentMembers) }, { weight: 1, arbitrary: vendorBlock });
-export const message: fc.Arbitrary<Message> = asJson<Message>(fc.record({ role: fc.constantFrom("system", "user", "assistant", "tool"), content: few(content) }));
+export const content: fc.Arbitrary<Content> = fc.oneof(
+  { weight: 5, arbitrary: oneMember<Content>(contentMembers) },
+  { weight: 1, arbitrary: vendorBlock },
+);
+export const message: fc.Arbitrary<Message> = asJson<Message>(
+  fc.record({ role: fc.constantFrom("system", "user", "assistant", "tool"), content: few(content) }),
+);
 
 export const scope: fc.Arbitrary<Scope> = oneMember<Scope>(
-  { operator: fc.record({ id }), session: fc.record({ id }), workflow: fc.record({ id }), global: fc.record({}), custom: fc.record({ namespace: text, id }) } satisfies Members<Scope>,
+  {
+    operator: fc.record({ id }),
+    session: fc.record({ id }),
+    workflow: fc.record({ id }),
+    global: fc.record({}),
+    custom: fc.record({ namespace: text, id }),
+  } satisfies Members<Scope>,
   false,
 );
-export const signal: fc.Arbitrary<Signal> = asJson<Signal>(fc.record({ kind: fc.oneof(fc.constantFrom("stop", "user-message", "tool-result", "timer"), text), payload: json }));
+export const signal: fc.Arbitrary<Signal> = asJson<Signal>(
+  fc.record({ kind: fc.oneof(fc.constantFrom("stop", "user-message", "tool-result", "timer"), text), payload: json }),
+);
 export const directive: fc.Arbitrary<Directive> = oneMember<Directive>({
   "emit": fc.record({ event: jsonObject }),
   "spawn-agent": fc.record({ name: text, config: jsonObject }),
@@ -82,7 +150,24 @@ export const directive: fc.Arbitrary<Directive> = oneMember<Directive>({
 const meta = some({ id, seq: count, at }, { causationId: id, correlationId: id });
 const link = some({ scope, from: text, to: text, relation: text }, { meta });
 export const effect: fc.Arbitrary<Effect> = oneMember<Effect>({
-  "write-memory": some({ scope, key: text, value: json }, { meta, options: some({}, { ifVersion: count, ttlMs: count, tier: fc.constantFrom("hot", "warm", "cold"), lifetime: text, contentKind: text, salience: ratio, metadata: jsonObject }) }),
+  "write-memory": some(
+    { scope, key: text, value: json },
+    {
+      meta,
+      options: some(
+        {},
+        {
+          ifVersion: count,
+          ttlMs: count,
+          tier: fc.constantFrom("hot", "warm", "cold"),
+          lifetime: text,
+          contentKind: text,
+          salience: ratio,
+          metadata: jsonObject,
+        },
+      ),
+    },
+  ),
   "delete-memory": some({ scope, key: text }, { meta }),
   "signal": some({ target: text, signal }, { meta }),
   "delegate": some({ operator: text, message: few(content) }, { meta, metadata: jsonObject }),
@@ -111,27 +196,51 @@ export const decision: fc.Arbitrary<Decision> = oneMember<Decision>({
   "fail": some({}, { ...by, reason: text }),
 } satisfies Members<Decision>);
 
-export const permissionRule: fc.Arbitrary<PermissionRule> = asJson<PermissionRule>(fc.record({ pattern: text, behavior: fc.constantFrom("allow", "deny", "ask") }));
-export const permissionPolicy: fc.Arbitrary<PermissionPolicy> = asJson<PermissionPolicy>(fc.record({ mode: fc.constantFrom(...PERMISSION_MODES), rules: few(permissionRule) }));
-export const authority: fc.Arbitrary<Authority> = asJson<Authority>(some({ policies: few(permissionPolicy), depth: count }, { allowedTools: few(text), maxCost: usd, deadline: at }));
+export const permissionRule: fc.Arbitrary<PermissionRule> = asJson<PermissionRule>(
+  fc.record({ pattern: text, behavior: fc.constantFrom("allow", "deny", "ask") }),
+);
+export const permissionPolicy: fc.Arbitrary<PermissionPolicy> = asJson<PermissionPolicy>(
+  fc.record({ mode: fc.constantFrom(...PERMISSION_MODES), rules: few(permissionRule) }),
+);
+export const authority: fc.Arbitrary<Authority> = asJson<Authority>(
+  some({ policies: few(permissionPolicy), depth: count }, { allowedTools: few(text), maxCost: usd, deadline: at }),
+);
 
 const path = few(id);
 const question = some({ callId: id, token: text, operation: text }, { path });
-export const wait: fc.Arbitrary<Wait> = oneMember<Wait>({ approval: question, decision: question, signal: some({ name: text }, { path }), timer: some({ at }, { path }) } satisfies Members<Wait>);
+export const wait: fc.Arbitrary<Wait> = oneMember<Wait>({
+  approval: question,
+  decision: question,
+  signal: some({ name: text }, { path }),
+  timer: some({ at }, { path }),
+} satisfies Members<Wait>);
 
 const endReason = fc.oneof(fc.constantFrom(...Object.keys(EXIT_CODES)), fc.constant("a-reason-from-the-future"));
 const failure = some({ kind: text, message: text }, { status: count });
 const approvalRequest: { readonly [K in keyof Omit<ApprovalRequest, "type" | "context">]-?: fc.Arbitrary<unknown> } = {
-  callId: id, token: text, operation: text, description: text, risk: fc.constantFrom(...RISK_LEVELS), input: json, reason: text, expiresAt: at,
+  callId: id,
+  token: text,
+  operation: text,
+  description: text,
+  risk: fc.constantFrom(...RISK_LEVELS),
+  input: json,
+  reason: text,
+  expiresAt: at,
 };
 const durable: Members<DurableEvent> = {
-  "run-start": some({ session: id, agent: text, definition: text, model: text }, { parent: some({ run: id }, { call: id }), metadata: jsonObject }),
+  "run-start": some(
+    { session: id, agent: text, definition: text, model: text },
+    { parent: some({ run: id }, { call: id }), metadata: jsonObject },
+  ),
   "run-resume": fc.record({ cause: fc.constantFrom("decision", "recovery", "signal", "timer") }),
   "run-suspend": fc.record({ reason: endReason, waits: few(wait) }),
   "turn-start": fc.record({ turn: count, model: text }),
   "message": some({ message }, { policy: fc.constantFrom("pinned", "normal") }),
   "tool-calls-start": fc.record({ calls: few(some({ callId: id, name: text, inputText: text }, { input: json })) }),
-  "tool-result": some({ callId: id, name: text, output: json, isError: flag, durationMs: count }, { blob: digest, executed: text, changed: flag }),
+  "tool-result": some(
+    { callId: id, name: text, output: json, isError: flag, durationMs: count },
+    { blob: digest, executed: text, changed: flag },
+  ),
   "tool-calls-complete": fc.record({}),
   "tool-unknown": fc.record({ callId: id, name: text }),
   "approval-request": some({ question: fc.constantFrom("approval", "decision"), nonce: id, ...approvalRequest }, { context: jsonObject }),
@@ -143,7 +252,10 @@ const durable: Members<DurableEvent> = {
   "state-update": fc.record({ patch: json }),
   "directive": fc.record({ directive }),
   "usage": some({ usage, cost, model: text }, { contextUtilization: nullable(ratio), estimated: fc.constant(true) }),
-  "budget": fc.oneof(fc.record({ limit: fc.constant("cost"), used: usd, max: usd }), fc.record({ limit: fc.constant("turns"), used: count, max: count })),
+  "budget": fc.oneof(
+    fc.record({ limit: fc.constant("cost"), used: usd, max: usd }),
+    fc.record({ limit: fc.constant("turns"), used: count, max: count }),
+  ),
   "rate-limit": fc.record({ utilization: nullable(ratio), resetAt: nullable(at), allowed: flag }),
   "task": fc.record({ taskId: id, kind: fc.constantFrom("started", "progress", "completed", "failed"), payload: json }),
   "suggestion": fc.record({ suggestions: few(text) }),
@@ -153,7 +265,10 @@ const durable: Members<DurableEvent> = {
   "definition-change": fc.record({ from: text, to: text }),
   "turn-end": fc.record({ turn: count }),
   "run-result": some({ reason: endReason, text }, { output: json }),
-  "run-complete": some({ reason: endReason, text, usage, cost, turns: count }, { output: json, halted: fc.record({ by: text, reason: text }) }),
+  "run-complete": some(
+    { reason: endReason, text, usage, cost, turns: count },
+    { output: json, halted: fc.record({ by: text, reason: text }) },
+  ),
   "error": fc.record({ failure }),
 };
 const transient: Members<TransientEvent> = {
@@ -179,8 +294,13 @@ export const durableEvent: fc.Arbitrary<DurableEvent> = oneMember<DurableEvent>(
 export const transientEvent: fc.Arbitrary<TransientEvent> = oneMember<TransientEvent>(transient);
 const origin = some({ runId: id }, { path });
 const placed = (members: Readonly<Record<string, fc.Arbitrary<unknown>>>, position: fc.Arbitrary<object>): fc.Arbitrary<KnownAgentEvent> =>
-  fc.tuple(oneMember<object>(members, false), position, origin).map(([event, place, from]) => ({ ...event, ...place, ...(from as object) }) as KnownAgentEvent);
-export const event: fc.Arbitrary<AgentEvent> = fc.oneof(placed(durable, fc.record({ seq: count, at })), placed(transient, fc.record({ after: count, attempt: count, n: count })));
+  fc
+    .tuple(oneMember<object>(members, false), position, origin)
+    .map(([event, place, from]) => ({ ...event, ...place, ...(from as object) }) as KnownAgentEvent);
+export const event: fc.Arbitrary<AgentEvent> = fc.oneof(
+  placed(durable, fc.record({ seq: count, at })),
+  placed(transient, fc.record({ after: count, attempt: count, n: count })),
+);
 
 export const exitReason: fc.Arbitrary<ExitReason> = asJson<ExitReason>(
   fc.oneof(
@@ -191,18 +311,40 @@ export const exitReason: fc.Arbitrary<ExitReason> = asJson<ExitReason>(
     fc.record({ type: fc.constant("from-the-future"), why: json }).map((raw) => ({ type: "other", raw })),
   ),
 );
-export const operatorConfig: fc.Arbitrary<OperatorConfig> = asJson<OperatorConfig>(some({}, { maxTurns: count, maxCost: usd, maxDurationMs: count, model: text, allowedOperators: few(text), systemAddendum: text }));
-export const operatorInput: fc.Arbitrary<OperatorInput> = asJson<OperatorInput>(some({ message: few(content), trigger: fc.constantFrom("user", "task", "signal", "mine"), metadata: jsonObject }, { session: id, config: operatorConfig }));
-export const operatorMetadata: fc.Arbitrary<OperatorMetadata> = asJson<OperatorMetadata>(
-  fc.record({ tokensIn: count, tokensOut: count, cost: usd, turnsUsed: count, subDispatches: few(fc.record({ name: text, durationMs: count, success: flag })), durationMs: count, untracked: few(text) }),
+export const operatorConfig: fc.Arbitrary<OperatorConfig> = asJson<OperatorConfig>(
+  some({}, { maxTurns: count, maxCost: usd, maxDurationMs: count, model: text, allowedOperators: few(text), systemAddendum: text }),
 );
-export const operatorOutput: fc.Arbitrary<OperatorOutput> = asJson<OperatorOutput>(fc.record({ message: few(content), exitReason, metadata: operatorMetadata, effects: few(effect) }));
+export const operatorInput: fc.Arbitrary<OperatorInput> = asJson<OperatorInput>(
+  some(
+    { message: few(content), trigger: fc.constantFrom("user", "task", "signal", "mine"), metadata: jsonObject },
+    { session: id, config: operatorConfig },
+  ),
+);
+export const operatorMetadata: fc.Arbitrary<OperatorMetadata> = asJson<OperatorMetadata>(
+  fc.record({
+    tokensIn: count,
+    tokensOut: count,
+    cost: usd,
+    turnsUsed: count,
+    subDispatches: few(fc.record({ name: text, durationMs: count, success: flag })),
+    durationMs: count,
+    untracked: few(text),
+  }),
+);
+export const operatorOutput: fc.Arbitrary<OperatorOutput> = asJson<OperatorOutput>(
+  fc.record({ message: few(content), exitReason, metadata: operatorMetadata, effects: few(effect) }),
+);
 export const query: fc.Arbitrary<Query> = asJson<Query>(fc.record({ name: text, params: jsonObject }));
 
 export const sessionMetadata: fc.Arbitrary<SessionMetadata> = asJson<SessionMetadata>(
-  some({ id, tags: few(text), agentName: text, createdAt: at, updatedAt: at, turnCount: count, totalTokens: count, usage, cost }, { name: text, parent: fc.record({ session: id, seq: count }) }),
+  some(
+    { id, tags: few(text), agentName: text, createdAt: at, updatedAt: at, turnCount: count, totalTokens: count, usage, cost },
+    { name: text, parent: fc.record({ session: id, seq: count }) },
+  ),
 );
-export const session: fc.Arbitrary<Session> = asJson<Session>(fc.record({ metadata: sessionMetadata, messages: few(message), state: jsonObject }));
+export const session: fc.Arbitrary<Session> = asJson<Session>(
+  fc.record({ metadata: sessionMetadata, messages: few(message), state: jsonObject }),
+);
 export const inboxMessage: fc.Arbitrary<InboxMessage> = oneMember<InboxMessage>({
   "steer": fc.record({ message, interrupt: flag }),
   "stop": fc.record({}),
@@ -242,21 +384,33 @@ export const environmentSpec: fc.Arbitrary<EnvironmentSpec> = asJson<Environment
         fc.record({
           name: text,
           reference: text,
-          injection: fc.oneof(fc.record({ type: fc.constant("env-var"), variable: text }), fc.record({ type: fc.constant("file"), path: text }), fc.record({ type: fc.constant("sidecar") })),
+          injection: fc.oneof(
+            fc.record({ type: fc.constant("env-var"), variable: text }),
+            fc.record({ type: fc.constant("file"), path: text }),
+            fc.record({ type: fc.constant("sidecar") }),
+          ),
         }),
       ),
     },
-    { resources: some({}, { cpu: text, memory: text, disk: text, gpu: text }), network: fc.record({ default: fc.constantFrom("allow", "deny"), rules: few(networkRule) }) },
+    {
+      resources: some({}, { cpu: text, memory: text, disk: text, gpu: text }),
+      network: fc.record({ default: fc.constantFrom("allow", "deny"), rules: few(networkRule) }),
+    },
   ),
 );
 
-export const serializedError: fc.Arbitrary<SerializedError> = asJson<SerializedError>(some({ v: fc.constant(1), error: text, failure, retryable: flag }, { cause: text }));
+export const serializedError: fc.Arbitrary<SerializedError> = asJson<SerializedError>(
+  some({ v: fc.constant(1), error: text, failure, retryable: flag }, { cause: text }),
+);
 
 /** Adds a field that no version knows yet to every object, wherever it stands. */
 export function withFutureFields(value: JsonValue, future: JsonValue): JsonValue {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item: JsonValue) => withFutureFields(item, future));
-  return { ...Object.fromEntries(Object.entries(value as JsonObject).map(([name, inner]) => [name, withFutureFields(inner as JsonValue, future)])), "x-future": future };
+  return {
+    ...Object.fromEntries(Object.entries(value as JsonObject).map(([name, inner]) => [name, withFutureFields(inner as JsonValue, future)])),
+    "x-future": future,
+  };
 }
 
 export { json };

@@ -64,14 +64,20 @@ describe.each(codecs)("%s", (name, codec) => {
 
   it("refuses anything else with a DecodeError, never with another error or a hang [ET-16]", () => {
     fc.assert(
-      fc.property(fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom("type", "role", "content", "v", "kind", "message", "rules"), fc.jsonValue())), (anything) => {
-        try {
-          codec.decode(anything);
-        } catch (error) {
-          if (!DecodeError.is(error)) throw error;
-          expect(error.message.length).toBeGreaterThan(10);
-        }
-      }),
+      fc.property(
+        fc.oneof(
+          fc.jsonValue(),
+          fc.dictionary(fc.constantFrom("type", "role", "content", "v", "kind", "message", "rules"), fc.jsonValue()),
+        ),
+        (anything) => {
+          try {
+            codec.decode(anything);
+          } catch (error) {
+            if (!DecodeError.is(error)) throw error;
+            expect(error.message.length).toBeGreaterThan(10);
+          }
+        },
+      ),
     );
   });
 

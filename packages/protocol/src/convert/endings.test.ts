@@ -10,7 +10,21 @@ const future = "from-the-future" as RunReason;
 
 it("has every ending that the sources name [OP-07, OP-08, EV-18, EV-19, WE-06]", () => {
   expect(reasons).toEqual(
-    expect.arrayContaining(["complete", "max-turns", "budget-exhausted", "circuit-breaker", "timeout", "halted", "error", "safety-stop", "awaiting-approval", "handed-off", "stopped", "aborted", "no-action"]),
+    expect.arrayContaining([
+      "complete",
+      "max-turns",
+      "budget-exhausted",
+      "circuit-breaker",
+      "timeout",
+      "halted",
+      "error",
+      "safety-stop",
+      "awaiting-approval",
+      "handed-off",
+      "stopped",
+      "aborted",
+      "no-action",
+    ]),
   );
   expect(reasons.filter(isSuspendReason)).toEqual(["awaiting-approval", "awaiting-decision", "awaiting-signal", "awaiting-timer"]);
   expect(["complete", "toString", "", "from-the-future"].map(isRunReason)).toEqual([true, false, false, false]);
@@ -44,7 +58,12 @@ describe("an ending as a termination reason", () => {
 
 describe("an ending as a stop reason", () => {
   it("is text, the limit of iterations, nothing to do, or an error that names ours [WE-06]", () => {
-    const known = { "complete": "text-response", "handed-off": "text-response", "no-action": "no-action", "max-turns": "max-iterations" } as Partial<Record<RunReason, string>>;
+    const known = {
+      "complete": "text-response",
+      "handed-off": "text-response",
+      "no-action": "no-action",
+      "max-turns": "max-iterations",
+    } as Partial<Record<RunReason, string>>;
     for (const reason of reasons) {
       expect(toStopReason(reason)).toEqual(known[reason] === undefined ? { type: "error", message: reason } : { type: known[reason] });
     }
@@ -53,7 +72,12 @@ describe("an ending as a stop reason", () => {
   });
 
   it("is written as text_response, max_iterations, no_action or error: message [WE-07]", () => {
-    expect(["complete", "max-turns", "no-action", "timeout"].map((reason) => formatStopReason(toStopReason(reason as RunReason)))).toEqual(["text_response", "max_iterations", "no_action", "error: timeout"]);
+    expect(["complete", "max-turns", "no-action", "timeout"].map((reason) => formatStopReason(toStopReason(reason as RunReason)))).toEqual([
+      "text_response",
+      "max_iterations",
+      "no_action",
+      "error: timeout",
+    ]);
   });
 });
 

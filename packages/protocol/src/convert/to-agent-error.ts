@@ -26,6 +26,7 @@ function agentFailureOf(error: unknown): AgentFailure {
   if (McpError.is(error)) return { kind: "tool", message: error.message, ...("tool" in error.failure && { tool: error.failure.tool }) };
   if (StrategyError.is(error)) return { kind: "strategy", message: error.message };
   if (DirectiveError.is(error)) return { kind: "directive", message: error.message };
-  if (StateError.is(error) || LogError.is(error) || VfsError.is(error) || EnvironmentError.is(error)) return { kind: "backend", message: error.message };
+  if (StateError.is(error) || LogError.is(error) || VfsError.is(error) || EnvironmentError.is(error))
+    return { kind: "backend", message: error.message };
   return { kind: "other", message: describeCause(error) };
 }

@@ -79,7 +79,11 @@ function operatorFailureOf(error: unknown): OperatorFailure {
   }
   if (OrchestratorError.is(error)) {
     const { failure } = error;
-    return { kind: "sub-dispatch", operator: "operator" in failure && typeof failure.operator === "string" ? failure.operator : "", message: failure.message };
+    return {
+      kind: "sub-dispatch",
+      operator: "operator" in failure && typeof failure.operator === "string" ? failure.operator : "",
+      message: failure.message,
+    };
   }
   return { kind: "other", message: describeCause(error) };
 }

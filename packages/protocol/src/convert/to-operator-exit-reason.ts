@@ -7,6 +7,7 @@ const HALTERS: readonly string[] = ["rule", "middleware", "hook", "plugin", "str
 /** The end of a run as an operator reports it. `detail` says who halted it, or what the safety stop was about. */
 export function toOperatorExitReason(reason: RunReason, detail?: { readonly by?: string; readonly reason: string }): ExitReason {
   if (detail !== undefined && reason === "safety-stop") return { type: "safety-stop", reason: detail.reason };
-  if (detail?.by !== undefined && reason === "halted" && HALTERS.includes(detail.by)) return { type: "halted", by: detail.by as Halter, reason: detail.reason };
+  if (detail?.by !== undefined && reason === "halted" && HALTERS.includes(detail.by))
+    return { type: "halted", by: detail.by as Halter, reason: detail.reason };
   return { type: reason };
 }

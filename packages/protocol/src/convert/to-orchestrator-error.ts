@@ -15,7 +15,9 @@ export function toEnvironmentFailure(operator: OperatorFailure): EnvironmentFail
 
 /** Whatever a dispatch threw, as an orchestrator's error. Model and tool errors pass through the operator's words first. */
 export function toOrchestratorError(error: unknown): OrchestratorError {
-  return OrchestratorError.is(error) ? error : new OrchestratorError(toOrchestratorFailure(toOperatorError(error).failure), { cause: error });
+  return OrchestratorError.is(error)
+    ? error
+    : new OrchestratorError(toOrchestratorFailure(toOperatorError(error).failure), { cause: error });
 }
 
 export function toEnvironmentError(error: unknown): EnvironmentError {

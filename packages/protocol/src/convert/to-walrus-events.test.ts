@@ -5,8 +5,11 @@ import type { CallId } from "../ids.ts";
 import { UNKNOWN_USAGE } from "../usage.ts";
 import { toWalrusEvents, type WalrusEvent } from "./to-walrus-events.ts";
 
-async function* stream(...events: (DurableEvent | TransientEvent | ({ path: string[] } & (DurableEvent | TransientEvent)))[]): AsyncGenerator<AgentEvent> {
-  for (const [index, event] of events.entries()) yield { runId: "r", seq: index, at: 0, after: 0, attempt: 1, n: index, ...event } as unknown as AgentEvent;
+async function* stream(
+  ...events: (DurableEvent | TransientEvent | ({ path: string[] } & (DurableEvent | TransientEvent)))[]
+): AsyncGenerator<AgentEvent> {
+  for (const [index, event] of events.entries())
+    yield { runId: "r", seq: index, at: 0, after: 0, attempt: 1, n: index, ...event } as unknown as AgentEvent;
 }
 async function walrus(...events: Parameters<typeof stream>): Promise<WalrusEvent[]> {
   const seen: WalrusEvent[] = [];
@@ -17,7 +20,14 @@ const assistant = (...content: Content[]): Message => ({ role: "assistant", cont
 const text = (value: string): Content => ({ type: "text", text: value });
 const call = (id: string): Content => ({ type: "tool-call", id: id as CallId, name: "bash", input: { a: 1 }, inputText: '{"a":1}' });
 const summary = (id: string) => ({ callId: id as CallId, name: "bash", input: { a: 1 }, inputText: '{"a":1}' });
-const done = (reason: "complete" | "max-turns" | "timeout" | "no-action"): DurableEvent => ({ type: "run-complete", reason, text: "", usage: UNKNOWN_USAGE, cost: null, turns: 1 });
+const done = (reason: "complete" | "max-turns" | "timeout" | "no-action"): DurableEvent => ({
+  type: "run-complete",
+  reason,
+  text: "",
+  usage: UNKNOWN_USAGE,
+  cost: null,
+  turns: 1,
+});
 
 describe("our events in the words of the step-and-response design", () => {
   it("are the seven kinds in their order, with all steps in the last one [WE-01, WE-02, WE-03, WE-04, WE-05]", async () => {
@@ -76,12 +86,15 @@ describe("our events in the words of the step-and-response design", () => {
   });
 
   it("come whole from a log that has no deltas, and the deltas of a broken attempt don't count [WE-03]", async () => {
-    expect(await walrus({ type: "message", message: assistant({ type: "thinking", text: "t" }, text("a"), text("b")) }, done("complete"))).toMatchObject([
-      { type: "thinking-delta", text: "t" },
-      { type: "text-delta", text: "ab" },
-      { type: "done" },
-    ]);
-    const retried = await walrus({ type: "text-delta", text: "par" }, { type: "retry", attempt: 1, reason: "reset", delayMs: 0 }, { type: "message", message: assistant(text("whole")) }, done("complete"));
+    expect(
+      await walrus({ type: "message", message: assistant({ type: "thinking", text: "t" }, text("a"), text("b")) }, done("complete")),
+    ).toMatchObject([{ type: "thinking-delta", text: "t" }, { type: "text-delta", text: "ab" }, { type: "done" }]);
+    const retried = await walrus(
+      { type: "text-delta", text: "par" },
+      { type: "retry", attempt: 1, reason: "reset", delayMs: 0 },
+      { type: "message", message: assistant(text("whole")) },
+      done("complete"),
+    );
     expect(retried.map((event) => (event.type === "text-delta" ? event.text : event.type))).toEqual(["par", "whole", "done"]);
   });
 
@@ -102,7 +115,10 @@ describe("our events in the words of the step-and-response design", () => {
     };
     expect(await stopReason(done("max-turns"))).toEqual({ type: "max-iterations" });
     expect(await stopReason(done("timeout"))).toEqual({ type: "error", message: "timeout" });
-    expect(await stopReason({ type: "error", failure: { kind: "backend", message: "disk is gone" } })).toEqual({ type: "error", message: "disk is gone" });
+    expect(await stopReason({ type: "error", failure: { kind: "backend", message: "disk is gone" } })).toEqual({
+      type: "error",
+      message: "disk is gone",
+    });
   });
 
   it("have no end while the run is only suspended or goes on elsewhere [WE-05]", async () => {

@@ -66,9 +66,15 @@ export async function* toWalrusEvents(events: AsyncIterable<AgentEvent>): AsyncG
       case "tool-result":
         steps.at(-1)?.toolResults.push({
           role: "tool",
-          content: [{ type: "tool-result", id: event.callId, name: event.name, output: event.output, ...(event.isError && { isError: true }) }],
+          content: [
+            { type: "tool-result", id: event.callId, name: event.name, output: event.output, ...(event.isError && { isError: true }) },
+          ],
         });
-        yield { type: "tool-result", callId: event.callId, output: typeof event.output === "string" ? event.output : JSON.stringify(event.output) };
+        yield {
+          type: "tool-result",
+          callId: event.callId,
+          output: typeof event.output === "string" ? event.output : JSON.stringify(event.output),
+        };
         break;
       case "tool-calls-complete":
         yield { type: "tool-calls-complete" };

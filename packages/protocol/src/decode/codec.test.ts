@@ -24,15 +24,30 @@ function refusal(codec: Codec<unknown>, value: unknown): { readonly path: string
 
 describe("a refusal", () => {
   it("says what was read, where it is wrong, what was expected and what is there [ET-01, ET-17]", () => {
-    expect(refusal(messageCodec, { role: "user", content: [{ type: "text", text: "a" }, { type: "text", text: 5 }] })).toEqual({
+    expect(
+      refusal(messageCodec, {
+        role: "user",
+        content: [
+          { type: "text", text: "a" },
+          { type: "text", text: 5 },
+        ],
+      }),
+    ).toEqual({
       kind: "invalid-data",
       path: "content[1].text",
       message: "message: content[1].text: expected a string, got 5",
     });
-    expect(refusal(operatorInputCodec, { message: [], trigger: "user", metadata: {}, config: { maxCost: "1,5" } }).message).toMatch(/^operator input: config.maxCost: "1,5" is no amount/);
-    expect(refusal(effectCodec, { type: "directive", directive: { type: "schedule", action: "a", delay: "soon" } })).toMatchObject({ path: "directive.delay", message: expect.stringContaining("30s") });
+    expect(refusal(operatorInputCodec, { message: [], trigger: "user", metadata: {}, config: { maxCost: "1,5" } }).message).toMatch(
+      /^operator input: config.maxCost: "1,5" is no amount/,
+    );
+    expect(refusal(effectCodec, { type: "directive", directive: { type: "schedule", action: "a", delay: "soon" } })).toMatchObject({
+      path: "directive.delay",
+      message: expect.stringContaining("30s"),
+    });
     expect(refusal(messageCodec, null)).toMatchObject({ path: "", message: "message: expected an object, got null" });
-    expect(refusal(messageCodec, { role: "developer", content: [] }).message).toBe('message: role: expected one of system, user, assistant, tool, got "developer"');
+    expect(refusal(messageCodec, { role: "developer", content: [] }).message).toBe(
+      'message: role: expected one of system, user, assistant, tool, got "developer"',
+    );
     expect(refusal(messageCodec, { role: "user" }).message).toBe("message: content: expected a list, got nothing");
     expect(refusal(contentCodec, [])).toMatchObject({ message: "content: expected a content part, got a list" });
     expect(refusal(contentCodec, { text: "a" }).message).toContain('with a string "type", got nothing');
@@ -45,12 +60,16 @@ describe("a refusal", () => {
 
 describe("a member of an unknown type", () => {
   it("is kept whole as `other`, wherever it stands, and written as it was [GEN-01, LA-08, LA-11]", () => {
-    const wire = { role: "user", content: [{ type: "hologram", depth: 3 }], "x-note": 1 };
+    const wire = { "role": "user", "content": [{ type: "hologram", depth: 3 }], "x-note": 1 };
     const message = messageCodec.decode(wire);
     expect(message.content).toEqual([{ type: "other", raw: { type: "hologram", depth: 3 } }]);
     expect(messageCodec.encode(message)).toEqual(wire);
     expect(directiveCodec.decode({ type: "teleport" })).toEqual({ type: "other", raw: { type: "teleport" } });
-    expect(inboxMessageCodec.decode({ type: "decision", callId: "c", decision: { type: "defer" } })).toEqual({ type: "decision", callId: "c", decision: { type: "other", raw: { type: "defer" } } });
+    expect(inboxMessageCodec.decode({ type: "decision", callId: "c", decision: { type: "defer" } })).toEqual({
+      type: "decision",
+      callId: "c",
+      decision: { type: "other", raw: { type: "defer" } },
+    });
   });
 
   it("may be called like something every object has", () => {
@@ -61,7 +80,11 @@ describe("a member of an unknown type", () => {
   });
 
   it("is told apart from a vendor's block, which stays `other` even when it uses our words", () => {
-    for (const part of [{ type: "other", raw: { type: "image", source: {} } }, { type: "other", raw: "text" }, { type: "other", raw: { type: "new" }, providerData: { wire: "w" } }] as const) {
+    for (const part of [
+      { type: "other", raw: { type: "image", source: {} } },
+      { type: "other", raw: "text" },
+      { type: "other", raw: { type: "new" }, providerData: { wire: "w" } },
+    ] as const) {
       expect(contentCodec.decode(part)).toBe(part);
       expect(contentCodec.encode(part)).toEqual(part);
     }
@@ -78,7 +101,10 @@ describe("a member of an unknown type", () => {
     expect(refusal(permissionRuleCodec, { pattern: "*", behavior: "allow-ish" }).path).toBe("behavior");
     expect(refusal(permissionPolicyCodec, { mode: "yolo", rules: [] }).path).toBe("mode");
     expect(refusal(scopeCodec, { type: "galaxy" }).message).toContain('there is no scope of type "galaxy"');
-    expect(refusal(environmentSpecCodec, { isolation: [{ type: "moat" }], credentials: [] })).toMatchObject({ path: "isolation[0]", message: expect.stringContaining('no isolation boundary of type "moat"') });
+    expect(refusal(environmentSpecCodec, { isolation: [{ type: "moat" }], credentials: [] })).toMatchObject({
+      path: "isolation[0]",
+      message: expect.stringContaining('no isolation boundary of type "moat"'),
+    });
   });
 });
 
@@ -97,16 +123,24 @@ describe("an event", () => {
   });
 
   it("counts ratios from 0 to 1, never in percent [EV-06, EV-09, EV-22]", () => {
-    for (const event of [{ type: "tool-progress", callId: "c", message: "m" }, { type: "status", status: "s" }]) {
+    for (const event of [
+      { type: "tool-progress", callId: "c", message: "m" },
+      { type: "status", status: "s" },
+    ]) {
       expect(transientEventCodec.decode({ ...event, ratio: 0.5 })).toMatchObject({ ratio: 0.5 });
       expect(transientEventCodec.decode(event)).toBe(event);
       expect(refusal(transientEventCodec, { ...event, ratio: 50 }).message).toContain("expected a number from 0 to 1, got 50");
     }
-    const usage = { type: "usage", usage: { inputTokens: 1, outputTokens: null, cacheReadTokens: 0, cacheCreationTokens: 0, reasoningTokens: 0 }, cost: "0.1", model: "m" };
+    const usage = {
+      type: "usage",
+      usage: { inputTokens: 1, outputTokens: null, cacheReadTokens: 0, cacheCreationTokens: 0, reasoningTokens: 0 },
+      cost: "0.1",
+      model: "m",
+    };
     expect(refusal(durableEventCodec, { ...usage, contextUtilization: 80 }).path).toBe("contextUtilization");
   });
 
-  it("comes in every kind that a live screen needs [EV-01, EV-02, EV-03, EV-04, EV-05, EV-06, EV-09, EV-10]", () => {
+  it("comes in every kind that a live screen needs [EV-01, EV-02, EV-03, EV-04, EV-05, EV-06, EV-09]", () => {
     for (const event of [
       { type: "text-delta", text: "a" },
       { type: "tool-call-start", callId: "c", name: "n" },
@@ -116,7 +150,8 @@ describe("an event", () => {
       { type: "status", status: "s", ratio: 0 },
     ]) {
       expect(transientEventCodec.decode(event)).toBe(event);
-      for (const field of Object.keys(event).filter((name) => name !== "type" && name !== "ratio")) expect(refusal(transientEventCodec, { ...event, [field]: undefined }).path).toBe(field);
+      for (const field of Object.keys(event).filter((name) => name !== "type" && name !== "ratio"))
+        expect(refusal(transientEventCodec, { ...event, [field]: undefined }).path).toBe(field);
     }
     const result = { type: "tool-result", callId: "c", name: "n", output: { any: ["json"] }, isError: false, durationMs: 3 };
     expect(durableEventCodec.decode(result)).toBe(result);
@@ -125,7 +160,9 @@ describe("an event", () => {
 
   it("has money as decimal strings, never as binary floats [LA-07]", () => {
     const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: null, cacheCreationTokens: null, reasoningTokens: null };
-    expect(refusal(durableEventCodec, { type: "usage", usage, cost: 0.1, model: "m" }).message).toContain("cost: expected a string, got 0.1");
+    expect(refusal(durableEventCodec, { type: "usage", usage, cost: 0.1, model: "m" }).message).toContain(
+      "cost: expected a string, got 0.1",
+    );
     expect(durableEventCodec.decode({ type: "usage", usage, cost: null, model: "m" })).toMatchObject({ cost: null });
     expect(refusal(operatorConfigCodec, { maxCost: 5 }).path).toBe("maxCost");
   });
@@ -183,10 +220,13 @@ describe("a versioned payload", () => {
         payload: "note",
         version: 4,
         supported: 3,
-        message: "note: has version 4, and this version of Keelson reads up to 3. Use the version of Keelson that wrote it, or a later one.",
+        message:
+          "note: has version 4, and this version of Keelson reads up to 3. Use the version of Keelson that wrote it, or a later one.",
       });
     }
-    expect(() => operatorInputCodec.decode({ message: [], trigger: "user", metadata: {}, config: { v: 2 } })).toThrow("operator input: config: has version 2");
+    expect(() => operatorInputCodec.decode({ message: [], trigger: "user", metadata: {}, config: { v: 2 } })).toThrow(
+      "operator input: config: has version 2",
+    );
   });
 
   it("has a whole number from 1 for a version, or none", () => {

@@ -62,9 +62,14 @@ export function payload<T>(name: string, codec: Codec<T>): Codec<T> {
         return part.decode(value);
       } catch (error) {
         if (!(error instanceof Mismatch)) throw error;
-        const { path, refusal: { problem, version } } = error;
+        const {
+          path,
+          refusal: { problem, version },
+        } = error;
         const message = `${path === "" ? name : `${name}: ${path}`}: ${problem}`;
-        throw new DecodeError(version === undefined ? { kind: "invalid-data", path, message } : { kind: "unsupported-version", ...version, message });
+        throw new DecodeError(
+          version === undefined ? { kind: "invalid-data", path, message } : { kind: "unsupported-version", ...version, message },
+        );
       }
     },
     encode: (value) => part.encode(value),
@@ -97,12 +102,18 @@ export function text<T extends string = string>(): Codec<T> {
 }
 const TEXT: Codec<string> = check("a string", (value) => typeof value === "string");
 export const number: Codec<number> = check("a number", (value) => typeof value === "number" && Number.isFinite(value));
-export const count: Codec<number> = check("a whole number that is not negative", (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0);
+export const count: Codec<number> = check(
+  "a whole number that is not negative",
+  (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0,
+);
 export const ratio: Codec<number> = check("a number from 0 to 1", (value) => typeof value === "number" && value >= 0 && value <= 1);
 export const flag: Codec<boolean> = check("true or false", (value) => typeof value === "boolean");
 export const yes: Codec<true> = check("true", (value) => value === true);
 /** Any JSON value. What is inside it is nobody's business here. */
-export const json: Codec<JsonValue> = check("a JSON value", (value) => value !== undefined && typeof value !== "function" && typeof value !== "symbol" && typeof value !== "bigint");
+export const json: Codec<JsonValue> = check(
+  "a JSON value",
+  (value) => value !== undefined && typeof value !== "function" && typeof value !== "symbol" && typeof value !== "bigint",
+);
 export const jsonObject: Codec<JsonObject> = check("an object", isObject);
 
 /** One of these strings and no other: for words that grant rights or give a shape. */
@@ -158,11 +169,19 @@ function mapChanged<A, B>(items: readonly A[], change: (item: A, index: number) 
 }
 
 /** An object with at least these fields. `aliases` are old names of fields: they are read, and never written. */
-export function fields<T extends object>(members: FieldsOf<T>, options: { readonly aliases?: Readonly<Record<string, keyof T & string>> } = {}): Codec<T> {
-  const entries = (Object.entries(members) as [string, Codec<unknown> | OptionalCodec<unknown>][]).map(([name, codec]) => [name, partOf(codec), "optional" in codec] as const);
+export function fields<T extends object>(
+  members: FieldsOf<T>,
+  options: { readonly aliases?: Readonly<Record<string, keyof T & string>> } = {},
+): Codec<T> {
+  const entries = (Object.entries(members) as [string, Codec<unknown> | OptionalCodec<unknown>][]).map(
+    ([name, codec]) => [name, partOf(codec), "optional" in codec] as const,
+  );
   const aliases = Object.entries(options.aliases ?? {});
 
-  const change = (source: Record<string, unknown>, act: (codec: Codec<unknown>, value: unknown, name: string) => unknown): Record<string, unknown> => {
+  const change = (
+    source: Record<string, unknown>,
+    act: (codec: Codec<unknown>, value: unknown, name: string) => unknown,
+  ): Record<string, unknown> => {
     let changed: Record<string, unknown> | undefined;
     for (const [name, codec, mayBeAbsent] of entries) {
       const value = source[name];
@@ -219,7 +238,11 @@ export function member<T extends { readonly type: string }>(others: FieldsOf<Omi
  * A union told apart by `type`. A member of an unknown `type` becomes `{ type: "other", raw }` and is written as `raw` again.
  * A member that calls itself `other` and has a `raw` (a vendor's own block) is kept as it is.
  */
-export function tagged<U extends { readonly type: string }>(what: string, members: MembersOf<U>, options: { readonly other?: Codec<Extract<U, { readonly type: "other" }>> } = {}): Codec<U | OtherMember> {
+export function tagged<U extends { readonly type: string }>(
+  what: string,
+  members: MembersOf<U>,
+  options: { readonly other?: Codec<Extract<U, { readonly type: "other" }>> } = {},
+): Codec<U | OtherMember> {
   const codecs = new Map((Object.entries(members) as [string, Codec<unknown>][]).map(([type, codec]) => [type, partOf(codec)]));
   const isUnknown = (value: unknown): boolean => {
     if (!isObject(value)) return false;
@@ -259,7 +282,6 @@ export function where<T>(whole: Codec<T>, problemOf: (value: T) => string | unde
     encode: (value) => codec.encode(value),
   };
 }
-
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

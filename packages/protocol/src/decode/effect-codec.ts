@@ -2,7 +2,23 @@ import type { Directive, Effect, EffectMeta, Signal, SignalKind } from "../effec
 import { parseDuration } from "../duration.ts";
 import type { Scope, StoreOptions } from "../state.ts";
 import { contentCodec } from "./message-codec.ts";
-import { count, fields, json, jsonObject, list, member, number, optional, ratio, refuse, tagged, text, where, word, type Codec } from "./codec.ts";
+import {
+  count,
+  fields,
+  json,
+  jsonObject,
+  list,
+  member,
+  number,
+  optional,
+  ratio,
+  refuse,
+  tagged,
+  text,
+  where,
+  word,
+  type Codec,
+} from "./codec.ts";
 import { versioned } from "./versioned.ts";
 
 type EffectOf<T extends Effect["type"]> = Extract<Effect, { readonly type: T }>;
@@ -23,7 +39,10 @@ const knownScope = tagged<Scope>("a scope", {
 export const scopeCodec: Codec<Scope> = versioned("scope", {
   decode(value) {
     const scope = knownScope.decode(value);
-    if (scope.type === "other") refuse(`there is no scope of type ${JSON.stringify((value as { readonly type: string }).type)}: use operator, session, workflow, global or custom`);
+    if (scope.type === "other")
+      refuse(
+        `there is no scope of type ${JSON.stringify((value as { readonly type: string }).type)}: use operator, session, workflow, global or custom`,
+      );
     return scope;
   },
   encode: (scope) => knownScope.encode(scope),
@@ -63,17 +82,31 @@ const storeOptions = fields<StoreOptions>({
   salience: optional(number),
   metadata: optional(jsonObject),
 });
-const meta = optional(fields<EffectMeta>({ id: text(), causationId: optional(text()), correlationId: optional(text()), seq: count, at: number }));
+const meta = optional(
+  fields<EffectMeta>({ id: text(), causationId: optional(text()), correlationId: optional(text()), seq: count, at: number }),
+);
 const link = { meta, scope: scopeCodec, from: text(), to: text(), relation: text() };
 
 export const effectCodec: Codec<Effect> = versioned(
   "effect",
   tagged<Effect>("an effect", {
-    "write-memory": member<EffectOf<"write-memory">>({ meta, scope: scopeCodec, key: text(), value: json, options: optional(storeOptions) }),
+    "write-memory": member<EffectOf<"write-memory">>({
+      meta,
+      scope: scopeCodec,
+      key: text(),
+      value: json,
+      options: optional(storeOptions),
+    }),
     "delete-memory": member<EffectOf<"delete-memory">>({ meta, scope: scopeCodec, key: text() }),
     "signal": member<EffectOf<"signal">>({ meta, target: text(), signal: signalCodec }),
     "delegate": member<EffectOf<"delegate">>({ meta, operator: text(), message: list(contentCodec), metadata: optional(jsonObject) }),
-    "handoff": member<EffectOf<"handoff">>({ meta, operator: text(), task: text(), history: optional(json), metadata: optional(jsonObject) }),
+    "handoff": member<EffectOf<"handoff">>({
+      meta,
+      operator: text(),
+      task: text(),
+      history: optional(json),
+      metadata: optional(jsonObject),
+    }),
     "link-memory": member<EffectOf<"link-memory">>(link),
     "unlink-memory": member<EffectOf<"unlink-memory">>(link),
     "tool-approval-required": member<EffectOf<"tool-approval-required">>({ meta, toolName: text(), callId: text(), input: json }),

@@ -13,7 +13,8 @@ function closed<T extends { readonly type: string }>(what: string, codec: Codec<
   return {
     decode(value) {
       const decoded = codec.decode(value);
-      if (decoded.type === "other") refuse(`this version has no ${what} of type ${JSON.stringify((value as { readonly type: string }).type)}`);
+      if (decoded.type === "other")
+        refuse(`this version has no ${what} of type ${JSON.stringify((value as { readonly type: string }).type)}`);
       return decoded as T;
     },
     encode: (value) => codec.encode(value),
@@ -51,7 +52,9 @@ export const environmentSpecCodec: Codec<EnvironmentSpec> = versioned(
         ),
       }),
     ),
-    resources: optional(fields<ResourceLimits>({ cpu: optional(text()), memory: optional(text()), disk: optional(text()), gpu: optional(text()) })),
+    resources: optional(
+      fields<ResourceLimits>({ cpu: optional(text()), memory: optional(text()), disk: optional(text()), gpu: optional(text()) }),
+    ),
     network: optional(fields<NetworkPolicy>({ default: oneOf("allow", "deny"), rules: list(networkRule) })),
   }),
 );

@@ -32,11 +32,20 @@ const CLASSES: ReadonlyMap<string, (data: SerializedError) => KeelsonError> = ne
   ["VfsError", (data) => VfsError.fromJSON(data)],
 ]);
 
-const failure: Codec<JsonObject> = fields<{ readonly kind: string; readonly message: string }>({ kind: text(), message: text() }) as unknown as Codec<JsonObject>;
+const failure: Codec<JsonObject> = fields<{ readonly kind: string; readonly message: string }>({
+  kind: text(),
+  message: text(),
+}) as unknown as Codec<JsonObject>;
 
 export const serializedErrorCodec: Codec<SerializedError> = versioned(
   "error",
-  fields<SerializedError>({ v: count as Codec<1>, error: text(), failure: failure as Codec<SerializedError["failure"]>, retryable: flag, cause: optional(text()) }),
+  fields<SerializedError>({
+    v: count as Codec<1>,
+    error: text(),
+    failure: failure as Codec<SerializedError["failure"]>,
+    retryable: flag,
+    cause: optional(text()),
+  }),
 );
 
 /**

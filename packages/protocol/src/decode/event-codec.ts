@@ -1,12 +1,42 @@
 import type { ApprovalRequest, RiskLevel } from "../approval.ts";
 import type { CompactionPolicy } from "../content.ts";
-import { isDurableEventType, type BudgetEvent, type CallSummary, type DurableEvent, type KnownAgentEvent, type TaskEventKind, type TransientEvent, type Wait } from "../event.ts";
+import {
+  isDurableEventType,
+  type BudgetEvent,
+  type CallSummary,
+  type DurableEvent,
+  type KnownAgentEvent,
+  type TaskEventKind,
+  type TransientEvent,
+  type Wait,
+} from "../event.ts";
 import type { Failure } from "../errors/keelson-error.ts";
 import type { CallId, RunId, SessionId } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import type { EndReason, SuspendReason } from "../reason.ts";
 import type { Usd } from "../usd.ts";
-import { count, fields, flag, json, jsonObject, list, member, nullable, number, oneOf, optional, ratio, refuse, tagged, text, word, yes, type Codec, type MemberOf, type OtherMember } from "./codec.ts";
+import {
+  count,
+  fields,
+  flag,
+  json,
+  jsonObject,
+  list,
+  member,
+  nullable,
+  number,
+  oneOf,
+  optional,
+  ratio,
+  refuse,
+  tagged,
+  text,
+  word,
+  yes,
+  type Codec,
+  type MemberOf,
+  type OtherMember,
+} from "./codec.ts";
 import { decisionCodec } from "./decision-codec.ts";
 import { directiveCodec } from "./effect-codec.ts";
 import { contentCodec, digestCodec, messageCodec } from "./message-codec.ts";
@@ -57,7 +87,16 @@ const durable = {
   "turn-start": member<Durable<"turn-start">>({ turn: count, model: text() }),
   "message": member<Durable<"message">>({ message: messageCodec, policy: optional(word<CompactionPolicy>()) }),
   "tool-calls-start": member<Durable<"tool-calls-start">>({ calls: list(callSummary) }),
-  "tool-result": member<Durable<"tool-result">>({ callId, name: text(), output: json, isError: flag, durationMs: number, blob: optional(digestCodec), executed: optional(text()), changed: optional(flag) }),
+  "tool-result": member<Durable<"tool-result">>({
+    callId,
+    name: text(),
+    output: json,
+    isError: flag,
+    durationMs: number,
+    blob: optional(digestCodec),
+    executed: optional(text()),
+    changed: optional(flag),
+  }),
   "tool-calls-complete": member<Durable<"tool-calls-complete">>({}),
   "tool-unknown": member<Durable<"tool-unknown">>({ callId, name: text() }),
   "approval-request": member<Durable<"approval-request">>({
@@ -80,7 +119,13 @@ const durable = {
   "steer": member<Durable<"steer">>({ message: messageCodec, interrupt: flag }),
   "state-update": member<Durable<"state-update">>({ patch: json }),
   "directive": member<Durable<"directive">>({ directive: directiveCodec }),
-  "usage": member<Durable<"usage">>({ usage: usageCodec, cost, model: text(), contextUtilization: optional(nullable(ratio)), estimated: optional(yes) }),
+  "usage": member<Durable<"usage">>({
+    usage: usageCodec,
+    cost,
+    model: text(),
+    contextUtilization: optional(nullable(ratio)),
+    estimated: optional(yes),
+  }),
   "budget": member<Durable<"budget">>({ limit: word<BudgetEvent["limit"]>(), used: amount, max: amount }),
   "rate-limit": member<Durable<"rate-limit">>({ utilization: nullable(number), resetAt: nullable(number), allowed: flag }),
   "task": member<Durable<"task">>({ taskId: text(), kind: word<TaskEventKind>(), payload: json }),
@@ -124,7 +169,10 @@ const transient = {
 /** An event as the log keeps it, without its place there. */
 export const durableEventCodec: Codec<DurableEvent | OtherMember> = versioned("durable event", tagged<DurableEvent>("an event", durable));
 
-export const transientEventCodec: Codec<TransientEvent | OtherMember> = versioned("transient event", tagged<TransientEvent>("an event", transient));
+export const transientEventCodec: Codec<TransientEvent | OtherMember> = versioned(
+  "transient event",
+  tagged<TransientEvent>("an event", transient),
+);
 
 /** An event of a type that this version doesn't know. `seq` and `at` are there when it has a place in the log. */
 export interface OtherEvent {
@@ -139,7 +187,11 @@ export interface OtherEvent {
 const anyEvent = tagged<DurableEvent | TransientEvent>("an event", { ...durable, ...transient });
 const origin = fields<{ readonly runId: RunId; readonly path?: readonly string[] }>({ runId, path });
 const durablePosition = fields<{ readonly seq: number; readonly at: number }>({ seq: count, at: number });
-const transientPosition = fields<{ readonly after: number; readonly attempt: number; readonly n: number }>({ after: count, attempt: count, n: count });
+const transientPosition = fields<{ readonly after: number; readonly attempt: number; readonly n: number }>({
+  after: count,
+  attempt: count,
+  n: count,
+});
 
 /** An event as watchers get it: of which run, and where it stands. */
 export const eventCodec: Codec<KnownAgentEvent | OtherEvent> = versioned("event", {
@@ -149,7 +201,13 @@ export const eventCodec: Codec<KnownAgentEvent | OtherEvent> = versioned("event"
     if (event.type === "other") {
       const raw = event.raw as JsonObject;
       if ((raw as unknown) !== value) refuse('"other" is no type of event');
-      return { type: "other", raw, runId: run, ...(way && { path: way }), ...(typeof raw["seq"] === "number" && durablePosition.decode(raw) && { seq: raw["seq"], at: raw["at"] as number }) };
+      return {
+        type: "other",
+        raw,
+        runId: run,
+        ...(way && { path: way }),
+        ...(typeof raw["seq"] === "number" && durablePosition.decode(raw) && { seq: raw["seq"], at: raw["at"] as number }),
+      };
     }
     (isDurableEventType(event.type) ? durablePosition : transientPosition).decode(value);
     return event as KnownAgentEvent;

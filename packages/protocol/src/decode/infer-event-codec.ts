@@ -8,7 +8,11 @@ import { versioned } from "./versioned.ts";
 type Of<T extends InferEvent["type"]> = Extract<InferEvent, { readonly type: T }>;
 const providerData = optional<ProviderData>(providerDataCodec);
 
-export const rateLimitCodec: Codec<RateLimit> = fields<RateLimit>({ utilization: nullable(number), resetAt: nullable(number), allowed: flag });
+export const rateLimitCodec: Codec<RateLimit> = fields<RateLimit>({
+  utilization: nullable(number),
+  resetAt: nullable(number),
+  allowed: flag,
+});
 
 export const inferEventCodec: Codec<InferEvent | OtherMember> = versioned(
   "infer event",
@@ -24,6 +28,12 @@ export const inferEventCodec: Codec<InferEvent | OtherMember> = versioned(
     "tool-call-end": member<Of<"tool-call-end">>({ index: count, providerData }),
     "content": member<Of<"content">>({ part: contentCodec }),
     "rate-limit": member<Of<"rate-limit">>({ rateLimit: rateLimitCodec }),
-    "end": member<InferEnd>({ stopReason: word<StopReason>(), rawStopReason: nullable(text()), usage: usageCodec, model: text(), providerData }),
+    "end": member<InferEnd>({
+      stopReason: word<StopReason>(),
+      rawStopReason: nullable(text()),
+      usage: usageCodec,
+      model: text(),
+      providerData,
+    }),
   }),
 );

@@ -1,10 +1,32 @@
-import type { ExitReason, OperatorConfig, OperatorInput, OperatorMetadata, OperatorOutput, SubDispatchRecord, TriggerType } from "../operator.ts";
+import type {
+  ExitReason,
+  OperatorConfig,
+  OperatorInput,
+  OperatorMetadata,
+  OperatorOutput,
+  SubDispatchRecord,
+  TriggerType,
+} from "../operator.ts";
 import type { Query } from "../orchestrator.ts";
 import type { SessionId } from "../ids.ts";
 import { isRunReason } from "../reason.ts";
 import { contentCodec } from "./message-codec.ts";
 import { effectCodec } from "./effect-codec.ts";
-import { count, fields, flag, jsonObject, list, member, number, optional, tagged, text, word, type Codec, type OtherMember } from "./codec.ts";
+import {
+  count,
+  fields,
+  flag,
+  jsonObject,
+  list,
+  member,
+  number,
+  optional,
+  tagged,
+  text,
+  word,
+  type Codec,
+  type OtherMember,
+} from "./codec.ts";
 import { usdCodec } from "./usd-codec.ts";
 import { versioned } from "./versioned.ts";
 
@@ -26,12 +48,22 @@ export const operatorConfigCodec: Codec<OperatorConfig> = versioned(
 
 export const operatorInputCodec: Codec<OperatorInput> = versioned(
   "operator input",
-  fields<OperatorInput>({ message: list(contentCodec), trigger: word<TriggerType>(), session: optional(text<SessionId>()), config: optional(operatorConfigCodec), metadata: jsonObject }),
+  fields<OperatorInput>({
+    message: list(contentCodec),
+    trigger: word<TriggerType>(),
+    session: optional(text<SessionId>()),
+    config: optional(operatorConfigCodec),
+    metadata: jsonObject,
+  }),
 );
 
 type Halted = Extract<ExitReason, { readonly type: "halted"; readonly by: unknown }>;
 type Custom = Extract<ExitReason, { readonly type: "custom" }>;
-type Detailed = { readonly type: "halted"; readonly by?: Halted["by"]; readonly reason?: string } | { readonly type: "safety-stop"; readonly reason?: string } | Custom | OtherMember;
+type Detailed =
+  | { readonly type: "halted"; readonly by?: Halted["by"]; readonly reason?: string }
+  | { readonly type: "safety-stop"; readonly reason?: string }
+  | Custom
+  | OtherMember;
 
 const detailed = tagged<Detailed>("an exit reason", {
   "halted": member<Extract<Detailed, { type: "halted" }>>({ by: optional(word<Halted["by"]>()), reason: optional(text()) }),
@@ -72,7 +104,12 @@ export const operatorMetadataCodec: Codec<OperatorMetadata> = versioned(
 
 export const operatorOutputCodec: Codec<OperatorOutput> = versioned(
   "operator output",
-  fields<OperatorOutput>({ message: list(contentCodec), exitReason: exitReasonCodec, metadata: operatorMetadataCodec, effects: list(effectCodec) }),
+  fields<OperatorOutput>({
+    message: list(contentCodec),
+    exitReason: exitReasonCodec,
+    metadata: operatorMetadataCodec,
+    effects: list(effectCodec),
+  }),
 );
 
 export const queryCodec: Codec<Query> = versioned("query", fields<Query>({ name: text(), params: jsonObject }));

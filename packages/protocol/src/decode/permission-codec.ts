@@ -4,14 +4,26 @@ import { usdCodec } from "./usd-codec.ts";
 import { versioned } from "./versioned.ts";
 
 // Words that grant rights are closed: what this version doesn't know must not be taken for something milder.
-export const permissionRuleCodec: Codec<PermissionRule> = versioned("permission rule", fields<PermissionRule>({ pattern: text(), behavior: oneOf("allow", "deny", "ask") }));
+export const permissionRuleCodec: Codec<PermissionRule> = versioned(
+  "permission rule",
+  fields<PermissionRule>({ pattern: text(), behavior: oneOf("allow", "deny", "ask") }),
+);
 
 export const permissionPolicyCodec: Codec<PermissionPolicy> = versioned(
   "permission policy",
-  fields<PermissionPolicy>({ mode: oneOf("default", "accept-edits", "plan-only", "bypass-all", "deny-unauthorized"), rules: list(permissionRuleCodec) }),
+  fields<PermissionPolicy>({
+    mode: oneOf("default", "accept-edits", "plan-only", "bypass-all", "deny-unauthorized"),
+    rules: list(permissionRuleCodec),
+  }),
 );
 
 export const authorityCodec: Codec<Authority> = versioned(
   "authority",
-  fields<Authority>({ policies: list(permissionPolicyCodec), allowedTools: optional(list(text())), maxCost: optional(usdCodec), deadline: optional(number), depth: count }),
+  fields<Authority>({
+    policies: list(permissionPolicyCodec),
+    allowedTools: optional(list(text())),
+    maxCost: optional(usdCodec),
+    deadline: optional(number),
+    depth: count,
+  }),
 );

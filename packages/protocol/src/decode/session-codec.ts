@@ -23,4 +23,7 @@ export const sessionMetadataCodec: Codec<SessionMetadata> = versioned(
   }),
 );
 
-export const sessionCodec: Codec<Session> = versioned("session", fields<Session>({ metadata: sessionMetadataCodec, messages: list(messageCodec), state: jsonObject }));
+export const sessionCodec: Codec<Session> = versioned(
+  "session",
+  fields<Session>({ metadata: sessionMetadataCodec, messages: list(messageCodec), state: jsonObject }),
+);

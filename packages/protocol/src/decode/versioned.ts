@@ -16,9 +16,13 @@ export function versioned<T>(name: string, codec: Codec<T>, upcasts: readonly Up
     decode(value) {
       if (!isObject(value)) return part.decode(value);
       const { v: version = 1 } = value;
-      if (typeof version !== "number" || !Number.isSafeInteger(version) || version < 1) refuse(`has the version ${JSON.stringify(version)}: "v" must be a whole number from 1`);
+      if (typeof version !== "number" || !Number.isSafeInteger(version) || version < 1)
+        refuse(`has the version ${JSON.stringify(version)}: "v" must be a whole number from 1`);
       if (version > current) {
-        refuse(`has version ${version}, and this version of Keelson reads up to ${current}. Use the version of Keelson that wrote it, or a later one.`, { payload: name, version, supported: current });
+        refuse(
+          `has version ${version}, and this version of Keelson reads up to ${current}. Use the version of Keelson that wrote it, or a later one.`,
+          { payload: name, version, supported: current },
+        );
       }
       if (version === current) return part.decode(value);
       const upcasted = upcasts.slice(version - 1).reduce((old, upcast) => upcast(old), value as Record<string, unknown>);

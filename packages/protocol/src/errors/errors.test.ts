@@ -1,6 +1,29 @@
 import { describe, expect, it } from "vitest";
 import * as protocol from "../index.ts";
-import { AgentError, AGENT_FAILURE_RETRYABLE, DecodeError, DIRECTIVE_FAILURE_RETRYABLE, DirectiveError, errorFromJSON, KeelsonError, MODEL_FAILURE_RETRYABLE, ModelError, OPERATOR_FAILURE_RETRYABLE, OperatorError, ORCHESTRATOR_FAILURE_RETRYABLE, StateError, STATE_FAILURE_RETRYABLE, STRATEGY_FAILURE_RETRYABLE, StrategyError, TOOL_FAILURE_RETRYABLE, usd, VFS_FAILURE_RETRYABLE, VfsError, type ModelFailure, type SerializedError } from "../index.ts";
+import {
+  AgentError,
+  AGENT_FAILURE_RETRYABLE,
+  DecodeError,
+  DIRECTIVE_FAILURE_RETRYABLE,
+  DirectiveError,
+  errorFromJSON,
+  KeelsonError,
+  MODEL_FAILURE_RETRYABLE,
+  ModelError,
+  OPERATOR_FAILURE_RETRYABLE,
+  OperatorError,
+  ORCHESTRATOR_FAILURE_RETRYABLE,
+  StateError,
+  STATE_FAILURE_RETRYABLE,
+  STRATEGY_FAILURE_RETRYABLE,
+  StrategyError,
+  TOOL_FAILURE_RETRYABLE,
+  usd,
+  VFS_FAILURE_RETRYABLE,
+  VfsError,
+  type ModelFailure,
+  type SerializedError,
+} from "../index.ts";
 
 interface ErrorClass {
   readonly name: string;
@@ -8,14 +31,30 @@ interface ErrorClass {
   is(error: unknown, kind?: string): boolean;
   fromJSON(data: SerializedError): KeelsonError;
 }
-const classes = Object.entries(protocol).filter(([name]) => name.endsWith("Error") && !["KeelsonError", "panicError"].includes(name) && !name.startsWith("to")) as unknown as [string, ErrorClass][];
+const classes = Object.entries(protocol).filter(
+  ([name]) => name.endsWith("Error") && !["KeelsonError", "panicError"].includes(name) && !name.startsWith("to"),
+) as unknown as [string, ErrorClass][];
 /** `AgentError` has the table `AGENT_FAILURE_RETRYABLE`. */
-const tableOf = (name: string) => (protocol as unknown as Record<string, Record<string, boolean>>)[`${name.replace("Error", "").toUpperCase()}_FAILURE_RETRYABLE`]!;
-const make = (name: string, failure: object, cause?: unknown) => new (Object.fromEntries(classes)[name]!)(failure as never, cause === undefined ? {} : { cause });
+const tableOf = (name: string) =>
+  (protocol as unknown as Record<string, Record<string, boolean>>)[`${name.replace("Error", "").toUpperCase()}_FAILURE_RETRYABLE`]!;
+const make = (name: string, failure: object, cause?: unknown) =>
+  new (Object.fromEntries(classes)[name]!)(failure as never, cause === undefined ? {} : { cause });
 
 it("has one error class for each boundary [ET-02, ER-02]", () => {
   expect(classes.map(([name]) => name).sort()).toEqual([
-    "AgentError", "DecodeError", "DirectiveError", "EnvironmentError", "LogError", "McpError", "ModelError", "OperatorError", "OrchestratorError", "StateError", "StrategyError", "ToolError", "VfsError",
+    "AgentError",
+    "DecodeError",
+    "DirectiveError",
+    "EnvironmentError",
+    "LogError",
+    "McpError",
+    "ModelError",
+    "OperatorError",
+    "OrchestratorError",
+    "StateError",
+    "StrategyError",
+    "ToolError",
+    "VfsError",
   ]);
 });
 
@@ -64,17 +103,30 @@ describe.each(classes)("%s", (name, Class) => {
 
 describe("reading an error", () => {
   it("of an unknown class keeps it whole in an AgentError [ET-15]", () => {
-    const json = { v: 1, error: "WeatherError", failure: { kind: "rain", message: "it rains" }, retryable: false, cause: "clouds" } as const;
+    const json = {
+      v: 1,
+      error: "WeatherError",
+      failure: { kind: "rain", message: "it rains" },
+      retryable: false,
+      cause: "clouds",
+    } as const;
     const error = errorFromJSON(json);
     expect(AgentError.is(error, "other") && error.failure).toEqual({ kind: "other", message: "it rains", error: json });
     expect(error.cause).toBe("clouds");
   });
 
   it("refuses what is none", () => {
-    for (const bad of [null, {}, { v: 1, error: "AgentError", failure: "text", retryable: false }, { v: 1, error: "AgentError", failure: { kind: "other" }, retryable: false }]) {
+    for (const bad of [
+      null,
+      {},
+      { v: 1, error: "AgentError", failure: "text", retryable: false },
+      { v: 1, error: "AgentError", failure: { kind: "other" }, retryable: false },
+    ]) {
       expect(() => errorFromJSON(bad)).toThrow(DecodeError);
     }
-    expect(() => errorFromJSON({ v: 9, error: "AgentError", failure: { kind: "other", message: "" }, retryable: false })).toThrow(/version 9/);
+    expect(() => errorFromJSON({ v: 9, error: "AgentError", failure: { kind: "other", message: "" }, retryable: false })).toThrow(
+      /version 9/,
+    );
   });
 });
 
@@ -84,7 +136,8 @@ describe("a model error", () => {
   it("is retryable exactly for rate limits and server errors [ER-03, ER-04, ER-05, ER-06, ER-07, ER-08, ER-09, ET-07, ET-08]", () => {
     const retryable = (Object.keys(MODEL_FAILURE_RETRYABLE) as ModelFailure["kind"][]).filter((kind) => failed(kind).retryable);
     expect(retryable.sort()).toEqual(["rate-limit", "server-error"]);
-    for (const kind of ["authentication", "billing", "invalid-request", "max-output-tokens"] as const) expect(failed(kind).retryable).toBe(false);
+    for (const kind of ["authentication", "billing", "invalid-request", "max-output-tokens"] as const)
+      expect(failed(kind).retryable).toBe(false);
   });
 
   it("says how long to wait when the vendor did, and nothing when it didn't [ET-09]", () => {
@@ -95,7 +148,9 @@ describe("a model error", () => {
 
 describe("an agent error", () => {
   it("has every kind of failure that can end a run [ER-01, ER-02, ET-02]", () => {
-    expect(Object.keys(AGENT_FAILURE_RETRYABLE)).toEqual(expect.arrayContaining(["model", "tool", "strategy", "middleware", "directive", "backend", "session", "panic", "budget-exceeded"]));
+    expect(Object.keys(AGENT_FAILURE_RETRYABLE)).toEqual(
+      expect.arrayContaining(["model", "tool", "strategy", "middleware", "directive", "backend", "session", "panic", "budget-exceeded"]),
+    );
     expect(AGENT_FAILURE_RETRYABLE).not.toHaveProperty("vfs");
   });
 
@@ -114,8 +169,17 @@ describe("an agent error", () => {
 describe("the failures of other boundaries", () => {
   it("carry what a caller needs to answer them [ET-01, ET-17]", () => {
     const traversal = new VfsError({ kind: "path-traversal", attempted: "/etc/passwd", root: "/project", message: "m" });
-    expect(VfsError.is(traversal, "path-traversal") && [traversal.failure.attempted, traversal.failure.root]).toEqual(["/etc/passwd", "/project"]);
-    const transition = new StrategyError({ kind: "invalid-transition", currentState: "a", attemptedAction: "x", validActions: ["y"], message: "m" });
+    expect(VfsError.is(traversal, "path-traversal") && [traversal.failure.attempted, traversal.failure.root]).toEqual([
+      "/etc/passwd",
+      "/project",
+    ]);
+    const transition = new StrategyError({
+      kind: "invalid-transition",
+      currentState: "a",
+      attemptedAction: "x",
+      validActions: ["y"],
+      message: "m",
+    });
     expect(StrategyError.is(transition, "invalid-transition") && transition.failure.validActions).toEqual(["y"]);
     const guard = new StrategyError({ kind: "guard-rejected", guards: ["g"], message: "m" });
     expect(StrategyError.is(guard, "guard-rejected") && guard.failure.guards).toEqual(["g"]);
@@ -134,14 +198,41 @@ describe("the failures of other boundaries", () => {
   });
 
   it("cover the kinds that each boundary promises [OP-13, OP-14, OR-09, TL-05]", () => {
-    expect(Object.keys(OPERATOR_FAILURE_RETRYABLE)).toEqual(expect.arrayContaining(["model", "sub-dispatch", "context-assembly", "retryable", "non-retryable", "other"]));
-    expect(Object.keys(ORCHESTRATOR_FAILURE_RETRYABLE)).toEqual(expect.arrayContaining(["operator-not-found", "workflow-not-found", "dispatch-failed", "signal-failed", "operator-error", "policy-denied", "other"]));
-    expect(Object.keys(TOOL_FAILURE_RETRYABLE)).toEqual(expect.arrayContaining(["not-found", "execution-failed", "invalid-input", "other"]));
+    expect(Object.keys(OPERATOR_FAILURE_RETRYABLE)).toEqual(
+      expect.arrayContaining(["model", "sub-dispatch", "context-assembly", "retryable", "non-retryable", "other"]),
+    );
+    expect(Object.keys(ORCHESTRATOR_FAILURE_RETRYABLE)).toEqual(
+      expect.arrayContaining([
+        "operator-not-found",
+        "workflow-not-found",
+        "dispatch-failed",
+        "signal-failed",
+        "operator-error",
+        "policy-denied",
+        "other",
+      ]),
+    );
+    expect(Object.keys(TOOL_FAILURE_RETRYABLE)).toEqual(
+      expect.arrayContaining(["not-found", "execution-failed", "invalid-input", "other"]),
+    );
     expect(Object.keys(STATE_FAILURE_RETRYABLE)).toEqual(expect.arrayContaining(["not-found", "write-failed", "serialization", "other"]));
-    expect(Object.keys(STRATEGY_FAILURE_RETRYABLE)).toEqual(expect.arrayContaining(["invalid-transition", "guard-rejected", "no-initial-state", "execution"]));
+    expect(Object.keys(STRATEGY_FAILURE_RETRYABLE)).toEqual(
+      expect.arrayContaining(["invalid-transition", "guard-rejected", "no-initial-state", "execution"]),
+    );
     expect(Object.keys(DIRECTIVE_FAILURE_RETRYABLE)).toEqual(expect.arrayContaining(["execution-failed", "unsupported"]));
     expect(Object.keys(VFS_FAILURE_RETRYABLE)).toEqual(
-      expect.arrayContaining(["not-found", "permission-denied", "is-directory", "path-traversal", "scope-violation", "resource-limit", "timeout", "operation-denied", "unsupported", "io"]),
+      expect.arrayContaining([
+        "not-found",
+        "permission-denied",
+        "is-directory",
+        "path-traversal",
+        "scope-violation",
+        "resource-limit",
+        "timeout",
+        "operation-denied",
+        "unsupported",
+        "io",
+      ]),
     );
     const retryable = Object.entries(OPERATOR_FAILURE_RETRYABLE).filter(([, retry]) => retry);
     expect(retryable).toEqual([["retryable", true]]);

@@ -17,7 +17,10 @@ afterEach(async () => {
 });
 
 const failureOf = async (promise: Promise<unknown>): Promise<AgentError> => {
-  const error: unknown = await promise.then(() => undefined, (thrown: unknown) => thrown);
+  const error: unknown = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
   if (!AgentError.is(error)) throw new Error("expected an AgentError", { cause: error });
   return error;
 };
@@ -42,7 +45,11 @@ describe("approval keys in a directory", () => {
     const module = fileURLToPath(new URL("./approval-keys.ts", import.meta.url));
     const program = `import { loadApprovalKeys } from ${JSON.stringify(module)}; console.log((await loadApprovalKeys(process.argv[1])).current.id);`;
     const run = promisify(execFile);
-    const ids = await Promise.all([1, 2, 3].map(async () => (await run(process.execPath, ["--conditions=source", "--input-type=module", "--eval", program, home])).stdout.trim()));
+    const ids = await Promise.all(
+      [1, 2, 3].map(async () =>
+        (await run(process.execPath, ["--conditions=source", "--input-type=module", "--eval", program, home])).stdout.trim(),
+      ),
+    );
     expect(new Set(ids).size).toBe(1);
     expect(ids[0]).toMatch(/^[0-9a-f]{12}$/);
   }, 30_000);

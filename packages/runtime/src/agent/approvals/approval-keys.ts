@@ -31,7 +31,8 @@ export function checkApprovalKeys(keys: ApprovalKeys): void {
   for (const { id, secret } of [keys.current, ...(keys.previous ?? [])]) {
     if (!KEY_ID.test(id)) throw invalid(`The id of an approval key is ${JSON.stringify(id)}: use letters, digits, "_" and "-".`);
     if (seen.has(id)) throw invalid(`Two approval keys have the id ${JSON.stringify(id)}: give each its own.`);
-    if (secret.length < SECRET_BYTES) throw invalid(`The approval key ${JSON.stringify(id)} has ${secret.length} bytes: use at least ${SECRET_BYTES} random ones.`);
+    if (secret.length < SECRET_BYTES)
+      throw invalid(`The approval key ${JSON.stringify(id)} has ${secret.length} bytes: use at least ${SECRET_BYTES} random ones.`);
     seen.add(id);
   }
 }
@@ -47,7 +48,13 @@ export async function loadApprovalKeys(directory: string): Promise<ApprovalKeys>
     return (await readKeys(path)) ?? (await createKeys(directory, path));
   } catch (error) {
     if (AgentError.is(error)) throw error;
-    throw new AgentError({ kind: "backend", message: `The approval keys at ${path} could not be read or made: ${error instanceof Error ? error.message : String(error)}` }, { cause: error });
+    throw new AgentError(
+      {
+        kind: "backend",
+        message: `The approval keys at ${path} could not be read or made: ${error instanceof Error ? error.message : String(error)}`,
+      },
+      { cause: error },
+    );
   }
 }
 
@@ -72,7 +79,11 @@ async function createKeys(directory: string, path: string): Promise<ApprovalKeys
     await rm(draft, { force: true });
   }
   const keys = await readKeys(path);
-  if (keys === undefined) throw new AgentError({ kind: "backend", message: `The approval keys at ${path} vanished while they were made: something else deletes files in ${directory}.` });
+  if (keys === undefined)
+    throw new AgentError({
+      kind: "backend",
+      message: `The approval keys at ${path} vanished while they were made: something else deletes files in ${directory}.`,
+    });
   return keys;
 }
 
@@ -97,15 +108,24 @@ async function refuseShared(file: FileHandle, path: string): Promise<void> {
   if (process.platform === "win32") return;
   const { mode, uid } = await file.stat();
   if ((mode & 0o077) !== 0) {
-    throw invalid(`Others may read or change the approval keys at ${path} (mode ${(mode & 0o777).toString(8)}), and could approve tool calls with them. Run: chmod 600 ${path} (or delete the file for new keys).`);
+    throw invalid(
+      `Others may read or change the approval keys at ${path} (mode ${(mode & 0o777).toString(8)}), and could approve tool calls with them. Run: chmod 600 ${path} (or delete the file for new keys).`,
+    );
   }
   const self = process.getuid?.();
-  if (self !== undefined && self !== 0 && uid !== self) throw invalid(`The approval keys at ${path} belong to user ${uid}, not to ${self}, who runs this. Use a directory of your own.`);
+  if (self !== undefined && self !== 0 && uid !== self)
+    throw invalid(`The approval keys at ${path} belong to user ${uid}, not to ${self}, who runs this. Use a directory of your own.`);
 }
 
 function parseKeys(text: string, path: string): ApprovalKeys {
   const damaged = (problem: string, cause?: unknown): AgentError =>
-    new AgentError({ kind: "backend", message: `The approval keys at ${path} ${problem}. Delete the file to make new ones: open approval tokens then stop working.` }, { cause });
+    new AgentError(
+      {
+        kind: "backend",
+        message: `The approval keys at ${path} ${problem}. Delete the file to make new ones: open approval tokens then stop working.`,
+      },
+      { cause },
+    );
   let data: unknown;
   try {
     data = JSON.parse(text);

@@ -32,10 +32,28 @@ describe("an approval token", () => {
   it("gives back every claim it was made of, and a nonce", () => {
     const text = fc.string({ unit: "grapheme" });
     fc.assert(
-      fc.property(text, text, text, text, text, fc.constantFrom("approval" as const, "decision" as const), fc.integer({ min: 1, max: 9 }), (runId, session, callId, tool, argumentsDigest, type, attempt) => {
-        const claims = { ...question, runId: runId as RunId, session: session as SessionId, callId: callId as CallId, tool, argumentsDigest, question: type, attempt };
-        expect(tokensAt(0).verify(tokensAt(0).issue(claims))).toEqual({ ...claims, nonce: expect.stringMatching(/^[\w-]{22}$/) });
-      }),
+      fc.property(
+        text,
+        text,
+        text,
+        text,
+        text,
+        fc.constantFrom("approval" as const, "decision" as const),
+        fc.integer({ min: 1, max: 9 }),
+        (runId, session, callId, tool, argumentsDigest, type, attempt) => {
+          const claims = {
+            ...question,
+            runId: runId as RunId,
+            session: session as SessionId,
+            callId: callId as CallId,
+            tool,
+            argumentsDigest,
+            question: type,
+            attempt,
+          };
+          expect(tokensAt(0).verify(tokensAt(0).issue(claims))).toEqual({ ...claims, nonce: expect.stringMatching(/^[\w-]{22}$/) });
+        },
+      ),
     );
   });
 
@@ -72,12 +90,25 @@ describe("an approval token", () => {
   });
 
   it("is refused as forged when the claims of one token carry the signature of another", () => {
-    const [a, b] = [tokensAt(0).issue(question).split("."), tokensAt(0).issue({ ...question, argumentsDigest: "sha256:11" }).split(".")];
+    const [a, b] = [
+      tokensAt(0).issue(question).split("."),
+      tokensAt(0)
+        .issue({ ...question, argumentsDigest: "sha256:11" })
+        .split("."),
+    ];
     expect(refusal([...b.slice(0, 3), a[3]].join("."))).toBe("forged");
   });
 
   it("is refused as malformed when it is no such token at all, whatever the text", () => {
-    for (const text of ["", ".", "...", "keelson-approval-1", "keelson-approval-1.k1.x", "keelson-approval-2.k1.a.b", `${tokensAt(0).issue(question)}.x`]) {
+    for (const text of [
+      "",
+      ".",
+      "...",
+      "keelson-approval-1",
+      "keelson-approval-1.k1.x",
+      "keelson-approval-2.k1.a.b",
+      `${tokensAt(0).issue(question)}.x`,
+    ]) {
       expect(refusal(text), text).toBe("malformed");
     }
     fc.assert(

@@ -38,7 +38,10 @@ export function createApprovalTokens(options: { readonly keys: ApprovalKeys; rea
 
   return {
     issue({ attempt = 1, ...question }) {
-      const nonce = createHash("sha256").update(JSON.stringify([question.runId, question.callId, question.question, attempt])).digest("base64url").slice(0, 22);
+      const nonce = createHash("sha256")
+        .update(JSON.stringify([question.runId, question.callId, question.question, attempt]))
+        .digest("base64url")
+        .slice(0, 22);
       const body = `${PREFIX}.${keys.current.id}.${encodeClaims({ ...question, attempt, nonce })}`;
       return `${body}.${sign(body, keys.current.secret)}`;
     },
@@ -50,14 +53,20 @@ export function createApprovalTokens(options: { readonly keys: ApprovalKeys; rea
       }
       const secret = secrets.get(keyId);
       if (secret === undefined) {
-        throw refused("forged", `The approval token was signed with the key "${keyId}", which is not known here. Decide on the machine (or with the approvalKeys) that asked, or resume the session for a new token.`);
+        throw refused(
+          "forged",
+          `The approval token was signed with the key "${keyId}", which is not known here. Decide on the machine (or with the approvalKeys) that asked, or resume the session for a new token.`,
+        );
       }
       if (!equal(signature, sign(`${prefix}.${keyId}.${payload}`, secret))) {
         throw refused("forged", "The approval token was changed or not signed by this key. Copy it whole, as the question showed it.");
       }
       const claims = decodeClaims(payload);
       if (now() > claims.expiresAt) {
-        throw refused("expired", `The approval token for ${claims.tool} expired at ${new Date(claims.expiresAt).toISOString()}. Resume the session ${claims.session} for a new one.`);
+        throw refused(
+          "expired",
+          `The approval token for ${claims.tool} expired at ${new Date(claims.expiresAt).toISOString()}. Resume the session ${claims.session} for a new one.`,
+        );
       }
       return claims;
     },
@@ -67,14 +76,16 @@ export function createApprovalTokens(options: { readonly keys: ApprovalKeys; rea
 /** The claims as a list in this order: one question has one encoding. */
 function encodeClaims(claims: ApprovalClaims): string {
   const { runId, session, callId, tool, toolVersion, argumentsDigest, question, attempt, expiresAt, nonce } = claims;
-  return Buffer.from(JSON.stringify([runId, session, callId, tool, toolVersion, argumentsDigest, question, attempt, expiresAt, nonce])).toString("base64url");
+  return Buffer.from(
+    JSON.stringify([runId, session, callId, tool, toolVersion, argumentsDigest, question, attempt, expiresAt, nonce]),
+  ).toString("base64url");
 }
 
 /** Only ever given what this code signed. */
 function decodeClaims(payload: string): ApprovalClaims {
-  const [runId, session, callId, tool, toolVersion, argumentsDigest, question, attempt, expiresAt, nonce] = JSON.parse(Buffer.from(payload, "base64url").toString()) as [
-    RunId, SessionId, CallId, string, string, string, ApprovalRequest["type"], number, number, string,
-  ];
+  const [runId, session, callId, tool, toolVersion, argumentsDigest, question, attempt, expiresAt, nonce] = JSON.parse(
+    Buffer.from(payload, "base64url").toString(),
+  ) as [RunId, SessionId, CallId, string, string, string, ApprovalRequest["type"], number, number, string];
   return { runId, session, callId, tool, toolVersion, argumentsDigest, question, attempt, expiresAt, nonce };
 }
 

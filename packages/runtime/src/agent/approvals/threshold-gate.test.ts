@@ -1,4 +1,12 @@
-import { compareRisk, RISK_LEVELS, type ApprovalRequest, type Approver, type CallId, type Decision, type RiskLevel } from "@keelson/protocol";
+import {
+  compareRisk,
+  RISK_LEVELS,
+  type ApprovalRequest,
+  type Approver,
+  type CallId,
+  type Decision,
+  type RiskLevel,
+} from "@keelson/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { autoApprove, autoDeny, thresholdGate } from "./threshold-gate.ts";
@@ -72,6 +80,9 @@ it("autoApprove always allows, autoDeny always denies, and both leave an unknown
   for (const risk of RISK_LEVELS) {
     expect(autoApprove(ask(risk), options)).toMatchObject({ type: "allow" });
     expect(autoDeny(ask(risk), options)).toMatchObject({ type: "deny" });
-    expect([autoApprove(ask(risk, "bash", "decision"), options), autoDeny(ask(risk, "bash", "decision"), options)]).toEqual([undefined, undefined]);
+    expect([autoApprove(ask(risk, "bash", "decision"), options), autoDeny(ask(risk, "bash", "decision"), options)]).toEqual([
+      undefined,
+      undefined,
+    ]);
   }
 });

@@ -4,7 +4,8 @@ import { compareRisk, type Approver, type Decision, type RiskLevel } from "@keel
 export const autoApprove: Approver = (request) => (request.type === "approval" ? { type: "allow", by: "auto-approve" } : undefined);
 
 /** Denies every call. Like `autoApprove` it answers approvals only. */
-export const autoDeny: Approver = (request) => (request.type === "approval" ? { type: "deny", by: "auto-deny", reason: "Calls that need an approval are denied here." } : undefined);
+export const autoDeny: Approver = (request) =>
+  request.type === "approval" ? { type: "deny", by: "auto-deny", reason: "Calls that need an approval are denied here." } : undefined;
 
 /**
  * Allows calls whose risk is at most `threshold` and passes the others on to `inner`. When `inner` answers `allow-always`,

@@ -1,4 +1,12 @@
-import { compareRisk, PERMISSION_MODES, RISK_LEVELS, type PermissionBehavior, type PermissionMode, type PermissionPolicy, type PermissionRule } from "@keelson/protocol";
+import {
+  compareRisk,
+  PERMISSION_MODES,
+  RISK_LEVELS,
+  type PermissionBehavior,
+  type PermissionMode,
+  type PermissionPolicy,
+  type PermissionRule,
+} from "@keelson/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compilePolicy, decidePermission, readsArguments, type PermissionSubject } from "./decide-permission.ts";
@@ -15,11 +23,18 @@ const rules = (...lines: string[]): PermissionRule[] =>
   });
 const decide = (tool: PermissionSubject, policies: readonly PermissionPolicy[], argumentText = "", allowedTools?: readonly string[]) =>
   decidePermission({ policies: policies.map((policy) => compilePolicy(policy)), tool, argumentText, allowedTools });
-const behavior = (mode: PermissionMode, tool: PermissionSubject, lines: string[] = [], argumentText = "") => decide(tool, [{ mode, rules: rules(...lines) }], argumentText).behavior;
+const behavior = (mode: PermissionMode, tool: PermissionSubject, lines: string[] = [], argumentText = "") =>
+  decide(tool, [{ mode, rules: rules(...lines) }], argumentText).behavior;
 
 describe("a permission mode, where no rule says otherwise", () => {
   it("default lets reversible changes run, as tools of an application are unless they say otherwise [MC-08, AV-03]", () => {
-    expect(RISK_LEVELS.map((risk) => behavior("default", { name: "note", effect: "write", risk }))).toEqual(["allow", "allow", "ask", "ask", "ask"]);
+    expect(RISK_LEVELS.map((risk) => behavior("default", { name: "note", effect: "write", risk }))).toEqual([
+      "allow",
+      "allow",
+      "ask",
+      "ask",
+      "ask",
+    ]);
   });
   it("default lets reads run and asks for what is dangerous [MC-08]", () => {
     expect([read, edit, bash, deploy].map((tool) => behavior("default", tool))).toEqual(["allow", "ask", "ask", "ask"]);
@@ -62,7 +77,7 @@ describe("permission rules", () => {
   it("do not open plan-only for what is no read [MC-08, MC-15]", () => {
     expect(behavior("plan-only", edit, ["allow *"])).toBe("deny");
     expect(behavior("plan-only", edit, ["ask *"])).toBe("deny");
-    expect(behavior("plan-only", read, ["deny read_file(*secret*)"], "{\"path\":\"secret\"}")).toBe("deny");
+    expect(behavior("plan-only", read, ["deny read_file(*secret*)"], '{"path":"secret"}')).toBe("deny");
   });
 
   it("see a compound command as more than its first part", () => {
@@ -92,7 +107,10 @@ describe("a chain of policies", () => {
 
   it("is refused what is not on the list of allowed tools, whatever the rules say [AG-09]", () => {
     const policies: PermissionPolicy[] = [{ mode: "bypass-all", rules: rules("allow *") }];
-    expect(decide(bash, policies, "", ["read_file"])).toMatchObject({ behavior: "deny", reason: expect.stringContaining("may call only read_file") });
+    expect(decide(bash, policies, "", ["read_file"])).toMatchObject({
+      behavior: "deny",
+      reason: expect.stringContaining("may call only read_file"),
+    });
     expect(decide(bash, policies, "", []).reason).toContain("no tools at all");
     expect(decide(bash, policies, "", ["bash"]).behavior).toBe("allow");
   });
@@ -107,7 +125,9 @@ describe("the reason of a decision", () => {
     });
     expect(decide(edit, [{ mode: "plan-only", rules: [] }]).reason).toMatch(/plan-only.*edit_file is not a read.*leave plan-only mode/);
     expect(decide(bash, [{ mode: "default", rules: [] }]).reason).toMatch(/mode default, bash asks first.*risk high.*allow rule/);
-    expect(decide(bash, [{ mode: "deny-unauthorized", rules: rules("ask bash") }]).reason).toMatch(/deny-unauthorized.*the rule "bash" only asks/);
+    expect(decide(bash, [{ mode: "deny-unauthorized", rules: rules("ask bash") }]).reason).toMatch(
+      /deny-unauthorized.*the rule "bash" only asks/,
+    );
   });
 
   it("is made beforehand when a call is allowed: the same object every time", () => {

@@ -1,4 +1,13 @@
-import { compareRisk, PERMISSION_MODES, AgentError, type PermissionBehavior, type PermissionMode, type PermissionPolicy, type PermissionRule, type Tool } from "@keelson/protocol";
+import {
+  compareRisk,
+  PERMISSION_MODES,
+  AgentError,
+  type PermissionBehavior,
+  type PermissionMode,
+  type PermissionPolicy,
+  type PermissionRule,
+  type Tool,
+} from "@keelson/protocol";
 import { compareSpecificity, compilePermissionRule, matchesArgument, matchesGlob, type CompiledRule } from "./permission-rule.ts";
 import { readShellCommand, type ShellCommand } from "./shell-command.ts";
 
@@ -41,7 +50,11 @@ export function compilePolicy(policy: PermissionPolicy, option: string = "permis
   if (known !== undefined) return known;
   const { mode } = policy;
   if (!PERMISSION_MODES.includes(mode)) {
-    throw new AgentError({ kind: "invalid-option", option: `${option}.mode`, message: `There is no permission mode ${JSON.stringify(mode)}. Choose one of ${PERMISSION_MODES.join(", ")}.` });
+    throw new AgentError({
+      kind: "invalid-option",
+      option: `${option}.mode`,
+      message: `There is no permission mode ${JSON.stringify(mode)}. Choose one of ${PERMISSION_MODES.join(", ")}.`,
+    });
   }
   const rules = policy.rules.map((rule, index): RuleVerdict => {
     const compiled = compilePermissionRule(rule, `${option}.rules[${index}]`);
@@ -55,7 +68,8 @@ export function compilePolicy(policy: PermissionPolicy, option: string = "permis
       let found = byTool.get(toolName);
       if (found === undefined) {
         const about = rules.filter(({ compiled: { tool } }) => matchesGlob(tool, toolName));
-        const withBehavior = (behavior: PermissionBehavior): readonly RuleVerdict[] => about.filter(({ decision }) => decision.behavior === behavior);
+        const withBehavior = (behavior: PermissionBehavior): readonly RuleVerdict[] =>
+          about.filter(({ decision }) => decision.behavior === behavior);
         found = {
           deny: withBehavior("deny"),
           ask: withBehavior("ask"),
@@ -107,7 +121,13 @@ export function decidePermission(call: {
   return verdict;
 }
 
-function decideByPolicy(mode: PermissionMode, rules: ToolRules, tool: PermissionSubject, argumentText: string, shell: ShellCommand | undefined): PermissionDecision {
+function decideByPolicy(
+  mode: PermissionMode,
+  rules: ToolRules,
+  tool: PermissionSubject,
+  argumentText: string,
+  shell: ShellCommand | undefined,
+): PermissionDecision {
   const deny = firstMatch(rules.deny, argumentText, shell);
   if (deny !== undefined) return deny;
   if (mode === "plan-only" && tool.effect !== "read") {
@@ -140,7 +160,10 @@ function decideByMode(mode: PermissionMode, tool: PermissionSubject): Permission
 
 // Made once: an allowed call allocates nothing.
 const UNRESTRICTED: PermissionDecision = { behavior: "allow", reason: "No policy restricts this run." };
-const BYPASSED: PermissionDecision = { behavior: "allow", reason: "The permission mode bypass-all lets everything run that no rule denies or asks for." };
+const BYPASSED: PermissionDecision = {
+  behavior: "allow",
+  reason: "The permission mode bypass-all lets everything run that no rule denies or asks for.",
+};
 const HARMLESS: PermissionDecision = { behavior: "allow", reason: "Reads and reversible changes (risk up to low) run without a question." };
 const EDIT: PermissionDecision = { behavior: "allow", reason: "The permission mode accept-edits lets file modifications run." };
 

@@ -1,4 +1,12 @@
-import { compareUsd, fromPicoUsd, PERMISSION_MODES, RISK_LEVELS, type Authority, type PermissionBehavior, type PermissionPolicy } from "@keelson/protocol";
+import {
+  compareUsd,
+  fromPicoUsd,
+  PERMISSION_MODES,
+  RISK_LEVELS,
+  type Authority,
+  type PermissionBehavior,
+  type PermissionPolicy,
+} from "@keelson/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compilePolicy, decidePermission, type PermissionSubject } from "./decide-permission.ts";
@@ -26,14 +34,24 @@ const authority: fc.Arbitrary<Authority> = fc
   })
   .map((record) => JSON.parse(JSON.stringify(record)) as Authority);
 const tool: fc.Arbitrary<PermissionSubject> = fc.record(
-  { name: toolName, effect: fc.constantFrom("read", "idempotent", "write"), risk: fc.constantFrom(...RISK_LEVELS), category: fc.constantFrom("edit", "shell") },
+  {
+    name: toolName,
+    effect: fc.constantFrom("read", "idempotent", "write"),
+    risk: fc.constantFrom(...RISK_LEVELS),
+    category: fc.constantFrom("edit", "shell"),
+  },
   { requiredKeys: ["name", "effect", "risk"] },
 );
 const argument = fc.constantFrom("a", "npm test", "rm x", "npm test; rm x");
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 };
 
 function decide(given: Authority, subject: PermissionSubject, argumentText: string) {
-  return decidePermission({ policies: given.policies.map((one) => compilePolicy(one)), tool: subject, argumentText, allowedTools: given.allowedTools }).behavior;
+  return decidePermission({
+    policies: given.policies.map((one) => compilePolicy(one)),
+    tool: subject,
+    argumentText,
+    allowedTools: given.allowedTools,
+  }).behavior;
 }
 
 describe("narrowing an authority", () => {

@@ -17,7 +17,10 @@ export interface AuthorityNarrowing {
  * narrowing once, and it doesn't matter how a chain of levels is bracketed.
  */
 export function narrowAuthority(parent: Authority, by: AuthorityNarrowing): Authority {
-  const added = by.policy === undefined ? (by.policies ?? []) : [...(by.policies ?? []), { mode: by.policy.mode ?? "bypass-all", rules: by.policy.rules ?? [] }];
+  const added =
+    by.policy === undefined
+      ? (by.policies ?? [])
+      : [...(by.policies ?? []), { mode: by.policy.mode ?? "bypass-all", rules: by.policy.rules ?? [] }];
   const policies = added.reduce(withPolicy, withoutRepeats(parent.policies));
   const allowedTools = intersection(parent.allowedTools, by.allowedTools);
   const maxCost = lower(parent.maxCost, by.maxCost, compareUsd);

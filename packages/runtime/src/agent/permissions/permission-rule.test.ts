@@ -11,7 +11,8 @@ import { readShellCommand } from "./shell-command.ts";
 const rule = (pattern: string, behavior: PermissionBehavior = "allow") => compilePermissionRule({ pattern, behavior });
 const matches = (pattern: string, text: string) => matchesGlob(compileGlob(pattern), text);
 /** Whether the rule is about this command line. */
-const covers = (behavior: PermissionBehavior, pattern: string, command: string) => matchesArgument(rule(pattern, behavior), command, readShellCommand(command));
+const covers = (behavior: PermissionBehavior, pattern: string, command: string) =>
+  matchesArgument(rule(pattern, behavior), command, readShellCommand(command));
 
 describe("a glob", () => {
   it("matches by its literals, with `*` for any characters, slashes and line ends included [MC-10]", () => {
@@ -66,7 +67,9 @@ describe("a permission rule", () => {
     expect(problem("bash()")).toMatch(/nothing between its parentheses; "bash" alone/);
     expect(problem("bash(a) b")).toMatch(/goes on after its "\)" with " b"/);
     expect(problem("bash (a)")).toMatch(/white space in the name/);
-    expect(() => compilePermissionRule({ pattern: "bash", behavior: "maybe" as PermissionBehavior })).toThrow(/unknown behavior "maybe": it must be allow, deny or ask/);
+    expect(() => compilePermissionRule({ pattern: "bash", behavior: "maybe" as PermissionBehavior })).toThrow(
+      /unknown behavior "maybe": it must be allow, deny or ask/,
+    );
   });
 
   it("may hold parentheses inside its argument pattern", () => {
@@ -74,7 +77,9 @@ describe("a permission rule", () => {
   });
 
   it("ranks fewer wildcards first, then the longer literal prefix [MC-15]", () => {
-    const ranked = [rule("*"), rule("bash(npm*)"), rule("*(a*)"), rule("bash"), rule("bash(npm test*)")].sort(compareSpecificity).map(({ rule: { pattern } }) => pattern);
+    const ranked = [rule("*"), rule("bash(npm*)"), rule("*(a*)"), rule("bash"), rule("bash(npm test*)")]
+      .sort(compareSpecificity)
+      .map(({ rule: { pattern } }) => pattern);
     expect(ranked).toEqual(["bash", "bash(npm test*)", "bash(npm*)", "*", "*(a*)"]);
   });
 });
@@ -84,7 +89,29 @@ describe("an allow rule on a command line", () => {
     expect(covers("allow", "bash(npm test*)", "npm test")).toBe(true);
     expect(covers("allow", "bash(npm test*)", "npm test -- --grep 'a; b && c > d'")).toBe(true);
     expect(covers("allow", "bash(npm test*)", 'npm test "$HOME/${NAME}" a\\;b')).toBe(true);
-    for (const tail of ["; rm -rf /", " && rm -rf /", " || rm x", " | sh", " & rm x", "\nrm x", " $(rm x)", ' "$(rm x)"', " `rm x`", ' "`rm x`"', " > /etc/passwd", " < x", " <(rm x)", " # it's\nrm -rf / #'", " $'a\\'; rm x #'", ' "unfinished', " ${x:-$(rm x)}", " ${x@P}", " $[a[0]]", "\0rm", " \\"]) {
+    for (const tail of [
+      "; rm -rf /",
+      " && rm -rf /",
+      " || rm x",
+      " | sh",
+      " & rm x",
+      "\nrm x",
+      " $(rm x)",
+      ' "$(rm x)"',
+      " `rm x`",
+      ' "`rm x`"',
+      " > /etc/passwd",
+      " < x",
+      " <(rm x)",
+      " # it's\nrm -rf / #'",
+      " $'a\\'; rm x #'",
+      ' "unfinished',
+      " ${x:-$(rm x)}",
+      " ${x@P}",
+      " $[a[0]]",
+      "\0rm",
+      " \\",
+    ]) {
       expect(covers("allow", "bash(npm test*)", `npm test${tail}`), tail).toBe(false);
     }
   });
@@ -101,12 +128,45 @@ describe("an allow rule on a command line", () => {
   it("never covers a text in which a real shell finds a second command or a redirection", () => {
     const directory = mkdtempSync(join(tmpdir(), "keelson-shell-"));
     try {
-      const text = fc.array(fc.constantFrom("a", " ", "'", '"', "\\", "$", "(", ")", "{", "}", ";", "&", "|", "<", ">", "\n", "#", "`", "!", "=", "[", "]", "@", "x"), { minLength: 1, maxLength: 12 });
+      const text = fc.array(
+        fc.constantFrom(
+          "a",
+          " ",
+          "'",
+          '"',
+          "\\",
+          "$",
+          "(",
+          ")",
+          "{",
+          "}",
+          ";",
+          "&",
+          "|",
+          "<",
+          ">",
+          "\n",
+          "#",
+          "`",
+          "!",
+          "=",
+          "[",
+          "]",
+          "@",
+          "x",
+        ),
+        { minLength: 1, maxLength: 12 },
+      );
       fc.assert(
         fc.property(text, (characters) => {
           const command = `true ${characters.join("")}`;
           fc.pre(!readShellCommand(command).compound);
-          const { stderr } = spawnSync("/bin/bash", ["--norc", "-xc", command], { cwd: directory, env: { PATH: "/nonexistent", PS4: "+COMMAND " }, encoding: "utf8", timeout: 20_000 });
+          const { stderr } = spawnSync("/bin/bash", ["--norc", "-xc", command], {
+            cwd: directory,
+            env: { PATH: "/nonexistent", PS4: "+COMMAND " },
+            encoding: "utf8",
+            timeout: 20_000,
+          });
           expect(stderr.split("COMMAND ").length - 1, command).toBeLessThanOrEqual(1);
           expect(readdirSync(directory), command).toEqual([]);
         }),

@@ -54,10 +54,25 @@ function isCompound(text: string): boolean {
 }
 
 /** Words after which another command begins, or that run their arguments as one. */
-const INTRODUCERS: ReadonlySet<string> = new Set(["!", "{", "if", "then", "elif", "else", "while", "until", "do", "time", "coproc", "function"]);
+const INTRODUCERS: ReadonlySet<string> = new Set([
+  "!",
+  "{",
+  "if",
+  "then",
+  "elif",
+  "else",
+  "while",
+  "until",
+  "do",
+  "time",
+  "coproc",
+  "function",
+]);
 const RUNNERS: ReadonlySet<string> = new Set(
-  ("bash busybox builtin chroot command dash doas env eval exec find flock ionice ksh nice nohup npx parallel runuser script setpriv setsid sh " +
-    "stdbuf su sudo systemd-run taskset time timeout unshare watch xargs zsh").split(" "),
+  (
+    "bash busybox builtin chroot command dash doas env eval exec find flock ionice ksh nice nohup npx parallel runuser script setpriv setsid sh " +
+    "stdbuf su sudo systemd-run taskset time timeout unshare watch xargs zsh"
+  ).split(" "),
 );
 const ASSIGNMENT = /^\w+\+?=/;
 
@@ -66,7 +81,13 @@ function possibleCommands(text: string): readonly string[] {
   // Once as written, once with quoting taken away: `r\m` and `"rm"` are rm. Operators and quotes both end a part, since
   // `bash -c "rm x; y"` runs what it quotes.
   addParts(found, text.replace(/\\\r?\n/g, " ").split(/[;&|\n\r\0`<>(){}'"]+/));
-  addParts(found, text.replace(/\\\r?\n/g, "").replace(/\$?["']|\\/g, "").split(/[;&|\n\r\0`<>()]+/));
+  addParts(
+    found,
+    text
+      .replace(/\\\r?\n/g, "")
+      .replace(/\$?["']|\\/g, "")
+      .split(/[;&|\n\r\0`<>()]+/),
+  );
   return [...found];
 }
 
