@@ -21,7 +21,8 @@ export async function readInstructionFile(path: string, maxBytes: number, within
   } catch (error) {
     return codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR" ? undefined : unreadable(path, error);
   }
-  if (within !== undefined && isOutside(within, real)) return { path, text: "", note: "This file is a link that leads out of the project; it was not read." };
+  if (within !== undefined && isOutside(within, real))
+    return { path, text: "", note: "This file is a link that leads out of the project; it was not read." };
   try {
     // Not to wait for somebody to write into a pipe of this name.
     await using file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -32,14 +33,21 @@ export async function readInstructionFile(path: string, maxBytes: number, within
     const whole = buffer.subarray(0, bytesRead);
     if (stats.size <= maxBytes) return whole.toString("utf8").trim() === "" ? undefined : { path, text: clean(whole) };
     const kept = whole.subarray(0, whole.lastIndexOf(0x0a) + 1);
-    return { path, text: clean(kept), note: `Only the first ${kept.byteLength} of ${stats.size} bytes are shown. Read the file for the rest.` };
+    return {
+      path,
+      text: clean(kept),
+      note: `Only the first ${kept.byteLength} of ${stats.size} bytes are shown. Read the file for the rest.`,
+    };
   } catch (error) {
     return unreadable(path, error);
   }
 }
 
 function clean(bytes: Buffer): string {
-  return bytes.toString("utf8").replace(/^\uFEFF/, "").trim();
+  return bytes
+    .toString("utf8")
+    .replace(/^\uFEFF/, "")
+    .trim();
 }
 
 function isOutside(folder: string, path: string): boolean {

@@ -16,7 +16,8 @@ const put = (path: string, text: string | Uint8Array) => {
   mkdirSync(dirname(join(base, path)), { recursive: true });
   writeFileSync(join(base, path), text);
 };
-const found = async (cwd: string, more: { readonly home?: string; readonly maxBytes?: number } = {}) => (await findAgentsMd({ cwd: join(base, cwd), ...more })).map(({ path, text }) => [path.slice(base.length + 1), text]);
+const found = async (cwd: string, more: { readonly home?: string; readonly maxBytes?: number } = {}) =>
+  (await findAgentsMd({ cwd: join(base, cwd), ...more })).map(({ path, text }) => [path.slice(base.length + 1), text]);
 
 describe("AGENTS.md", () => {
   it("is read from the user's home and from the repository's root down, the nearest last", async () => {
@@ -25,13 +26,19 @@ describe("AGENTS.md", () => {
     put("repo/AGENTS.md", "\uFEFFroot\n");
     put("repo/packages/one/AGENTS.md", "one");
     put("repo/packages/one/src/AGENTS.md", "below");
-    expect(await found("repo/packages/one", { home: join(base, "home") })).toEqual([["home/AGENTS.md", "mine"], ["repo/AGENTS.md", "root"], ["repo/packages/one/AGENTS.md", "one"]]);
+    expect(await found("repo/packages/one", { home: join(base, "home") })).toEqual([
+      ["home/AGENTS.md", "mine"],
+      ["repo/AGENTS.md", "root"],
+      ["repo/packages/one/AGENTS.md", "one"],
+    ]);
   });
 
   it("becomes one text that names each file", async () => {
     put("repo/AGENTS.md", "Use tabs.");
     put("repo/packages/AGENTS.md", "Use spaces.");
-    expect(await readAgentsMd({ cwd: join(base, "repo/packages") })).toBe(`Instructions of ${base}/repo/AGENTS.md:\n\nUse tabs.\n\nInstructions of ${base}/repo/packages/AGENTS.md:\n\nUse spaces.`);
+    expect(await readAgentsMd({ cwd: join(base, "repo/packages") })).toBe(
+      `Instructions of ${base}/repo/AGENTS.md:\n\nUse tabs.\n\nInstructions of ${base}/repo/packages/AGENTS.md:\n\nUse spaces.`,
+    );
   });
 
   it("is nothing when there is none, or nothing in it", async () => {
@@ -59,7 +66,9 @@ describe("AGENTS.md", () => {
     put("repo/packages/AGENTS.md", "near\n");
     const files = await findAgentsMd({ cwd: join(base, "repo/packages"), maxBytes: 18 });
     expect(files.map(({ text }) => text)).toEqual(["far 1\nfar 2", "near"]);
-    expect(await readAgentsMd({ cwd: join(base, "repo/packages"), maxBytes: 18 })).toContain("far 2\n\n[Only the first 12 of 18 bytes are shown. Read the file for the rest.]");
+    expect(await readAgentsMd({ cwd: join(base, "repo/packages"), maxBytes: 18 })).toContain(
+      "far 2\n\n[Only the first 12 of 18 bytes are shown. Read the file for the rest.]",
+    );
     put("repo/packages/AGENTS.md", Buffer.alloc(50_000_000, "x\n"));
     expect(Buffer.byteLength(await readAgentsMd({ cwd: join(base, "repo/packages") }))).toBeLessThan(70_000);
   });
@@ -89,7 +98,8 @@ describe("AGENTS.md", () => {
 });
 
 describe("the instructions for a path below the working directory", () => {
-  const paths = async (path: string) => (await agentsMdFor(path, { cwd: join(base, "repo") })).map((file) => file.path.slice(base.length + 1));
+  const paths = async (path: string) =>
+    (await agentsMdFor(path, { cwd: join(base, "repo") })).map((file) => file.path.slice(base.length + 1));
 
   it("are those of the folders in between, the nearest last", async () => {
     put("repo/AGENTS.md", "root");

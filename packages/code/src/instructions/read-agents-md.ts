@@ -35,21 +35,36 @@ export async function findAgentsMd({ cwd, home, maxBytes = DEFAULT_MAX_BYTES }: 
  * The files below the working directory that hold for `path` in addition: those of the folders between the two, the
  * nearest last. For a tool call that touches `path`, which the text at the start of the conversation did not cover.
  */
-export async function agentsMdFor(path: string, { cwd, maxBytes = DEFAULT_MAX_BYTES }: AgentsMdOptions): Promise<readonly InstructionFile[]> {
+export async function agentsMdFor(
+  path: string,
+  { cwd, maxBytes = DEFAULT_MAX_BYTES }: AgentsMdOptions,
+): Promise<readonly InstructionFile[]> {
   const start = await realpath(cwd);
   const target = resolve(start, path);
   const folder = (await isFolder(target)) ? target : dirname(target);
   if (folder === start || !isBelow(start, folder)) return [];
-  return readPlaces(foldersBetween(start, folder).slice(1).map((place) => ({ path: join(place, FILE_NAME), within: start })), maxBytes);
+  return readPlaces(
+    foldersBetween(start, folder)
+      .slice(1)
+      .map((place) => ({ path: join(place, FILE_NAME), within: start })),
+    maxBytes,
+  );
 }
 
 /** One text of several files, each under its path. */
 export function renderInstructions(files: readonly InstructionFile[]): string {
-  return files.map(({ path, text, note }) => [`Instructions of ${path}:`, text, ...(note === undefined ? [] : [`[${note}]`])].filter((part) => part !== "").join("\n\n")).join("\n\n");
+  return files
+    .map(({ path, text, note }) =>
+      [`Instructions of ${path}:`, text, ...(note === undefined ? [] : [`[${note}]`])].filter((part) => part !== "").join("\n\n"),
+    )
+    .join("\n\n");
 }
 
 /** The nearest may use the whole budget, the next what is left of it. */
-async function readPlaces(places: readonly { readonly path: string; readonly within?: string }[], maxBytes: number): Promise<InstructionFile[]> {
+async function readPlaces(
+  places: readonly { readonly path: string; readonly within?: string }[],
+  maxBytes: number,
+): Promise<InstructionFile[]> {
   const found: InstructionFile[] = [];
   let left = maxBytes;
   for (const { path, within } of places.toReversed()) {
@@ -64,14 +79,22 @@ async function readPlaces(places: readonly { readonly path: string; readonly wit
 /** The nearest folder upward with a `.git` (a file in worktrees and submodules), else the folder itself: what lies above is not the project's. */
 async function repositoryRoot(start: string): Promise<string> {
   for (let folder = start; ; folder = dirname(folder)) {
-    if (await lstat(join(folder, ".git")).then(() => true, () => false)) return folder;
+    if (
+      await lstat(join(folder, ".git")).then(
+        () => true,
+        () => false,
+      )
+    )
+      return folder;
     if (dirname(folder) === folder) return start;
   }
 }
 
 /** From `top` down to `bottom`, both included. */
 function foldersBetween(top: string, bottom: string): string[] {
-  const names = relative(top, bottom).split(sep).filter((name) => name !== "");
+  const names = relative(top, bottom)
+    .split(sep)
+    .filter((name) => name !== "");
   return [top, ...names.map((_name, index) => join(top, ...names.slice(0, index + 1)))];
 }
 
@@ -81,5 +104,8 @@ function isBelow(top: string, path: string): boolean {
 }
 
 async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then((found) => found.isDirectory(), () => false);
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }

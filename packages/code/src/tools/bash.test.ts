@@ -21,13 +21,19 @@ describe("bash", () => {
   });
 
   it("marks what failed as an error, with its output", async () => {
-    expect(await workspace.call("bash", { command: "echo broken; exit 3" })).toEqual({ type: "content", isError: true, content: [{ type: "text", text: "broken\n[exit code 3, under 1 s]" }] });
+    expect(await workspace.call("bash", { command: "echo broken; exit 3" })).toEqual({
+      type: "content",
+      isError: true,
+      content: [{ type: "text", text: "broken\n[exit code 3, under 1 s]" }],
+    });
     expect(await bash("kill -TERM $$")).toBe("[killed by SIGTERM, under 1 s]");
   });
 
   it("kills what takes too long, and keeps what it had printed", async () => {
     const output = await bash("echo begun; sleep 100 & sleep 100", { timeout_seconds: 1 });
-    expect(output).toBe("begun\n[timed out after 1 s and was killed with everything it started; set timeout_seconds (at most 300) or take smaller steps]");
+    expect(output).toBe(
+      "begun\n[timed out after 1 s and was killed with everything it started; set timeout_seconds (at most 300) or take smaller steps]",
+    );
   });
 
   it("refuses a longer wait than it can keep, and an empty command", async () => {
@@ -49,12 +55,18 @@ describe("bash", () => {
   });
 
   it("has no terminal, no input and no pager", async () => {
-    expect(await bash("read answer || echo no input; echo $PAGER $TERM; test -t 1 || echo no terminal")).toBe("no input\ncat dumb\nno terminal\n[exit code 0, under 1 s]");
+    expect(await bash("read answer || echo no input; echo $PAGER $TERM; test -t 1 || echo no terminal")).toBe(
+      "no input\ncat dumb\nno terminal\n[exit code 0, under 1 s]",
+    );
   });
 
   it("ends with the run when that is aborted", async () => {
     const controller = new AbortController();
-    const running = workspace.call("bash", { command: "echo ready; sleep 100" }, { signal: controller.signal, progress: () => controller.abort() });
+    const running = workspace.call(
+      "bash",
+      { command: "echo ready; sleep 100" },
+      { signal: controller.signal, progress: () => controller.abort() },
+    );
     const error = await running.catch((caught: unknown) => caught);
     expect(EnvironmentError.is(error, "cancelled")).toBe(true);
   });
@@ -93,7 +105,20 @@ describe("the progress of a command", () => {
   });
 
   it("is not needed: an executor may give the output at the end only", async () => {
-    using fake = createToolWorkspace({ exec: { execute: async () => ({ exitCode: 0, signal: null, stdout: "\u001b[1mall\u001b[0m\n", stderr: "", stdoutBytes: 0, stderrBytes: 0, timedOut: false, durationMs: 1 }) } });
+    using fake = createToolWorkspace({
+      exec: {
+        execute: async () => ({
+          exitCode: 0,
+          signal: null,
+          stdout: "\u001b[1mall\u001b[0m\n",
+          stderr: "",
+          stdoutBytes: 0,
+          stderrBytes: 0,
+          timedOut: false,
+          durationMs: 1,
+        }),
+      },
+    });
     expect(await fake.say("bash", { command: "x" })).toBe("all\n[exit code 0, under 1 s]");
   });
 });

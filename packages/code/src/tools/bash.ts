@@ -38,7 +38,12 @@ export function createBashTool({ exec }: BashOperations): Tool<BashInput> {
     aliases: ["run", "run_command", "run_server", "run_shell", "run_app", "execute", "shell", "terminal"],
     input: toolInput({
       command: text("The command line, for bash."),
-      timeout_seconds: optional(integer(`After how long it is killed. Default ${DEFAULT_TIMEOUT_SECONDS}, at most ${MAX_TIMEOUT_SECONDS}.`, { minimum: 1, maximum: MAX_TIMEOUT_SECONDS })),
+      timeout_seconds: optional(
+        integer(`After how long it is killed. Default ${DEFAULT_TIMEOUT_SECONDS}, at most ${MAX_TIMEOUT_SECONDS}.`, {
+          minimum: 1,
+          maximum: MAX_TIMEOUT_SECONDS,
+        }),
+      ),
     }),
     permissionText: ({ command }) => command,
 
@@ -93,7 +98,12 @@ function createReadable(): Readable {
   };
 }
 
-function present({ exitCode, signal, timedOut, durationMs }: ExecuteResponse, stdout: OutputWindow, stderr: OutputWindow, timeoutSeconds: number): ToolOutput {
+function present(
+  { exitCode, signal, timedOut, durationMs }: ExecuteResponse,
+  stdout: OutputWindow,
+  stderr: OutputWindow,
+  timeoutSeconds: number,
+): ToolOutput {
   const parts = [stdout.text().trimEnd()];
   const errors = stderr.text().trimEnd();
   if (errors !== "") parts.push(`STDERR:\n${errors}`);

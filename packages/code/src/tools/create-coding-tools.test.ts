@@ -12,11 +12,21 @@ afterEach(() => workspace[Symbol.dispose]());
 
 describe("the tools of the coding agent", () => {
   it("come in the order of their names", () => {
-    expect(workspace.tools.map((tool) => tool.name)).toEqual(["bash", "edit_file", "glob", "grep", "list_directory", "read_file", "write_file"]);
+    expect(workspace.tools.map((tool) => tool.name)).toEqual([
+      "bash",
+      "edit_file",
+      "glob",
+      "grep",
+      "list_directory",
+      "read_file",
+      "write_file",
+    ]);
   });
 
   it("say what they do to the world", () => {
-    expect(workspace.tools.map(({ name, effect, risk, category, concurrency }) => [name, effect, risk, category ?? "", concurrency])).toEqual([
+    expect(
+      workspace.tools.map(({ name, effect, risk, category, concurrency }) => [name, effect, risk, category ?? "", concurrency]),
+    ).toEqual([
       ["bash", "write", "high", "shell", "exclusive"],
       ["edit_file", "write", "medium", "edit", "exclusive"],
       ["glob", "read", "none", "", "shared"],
@@ -42,7 +52,10 @@ describe("the tools of the coding agent", () => {
 
   it("describe every argument", () => {
     for (const tool of workspace.tools) {
-      const { properties, additionalProperties } = tool.inputSchema as unknown as { properties: { [name: string]: { description: string } }; additionalProperties: boolean };
+      const { properties, additionalProperties } = tool.inputSchema as unknown as {
+        properties: { [name: string]: { description: string } };
+        additionalProperties: boolean;
+      };
       expect(additionalProperties).toBe(false);
       for (const property of Object.values(properties)) expect(property.description.length).toBeGreaterThan(10);
     }
@@ -55,7 +68,13 @@ describe("what permission rules see of a path", () => {
   it("is where it leads, relative to the project, however it is written", () => {
     workspace.put("secrets/key.txt", "x");
     symlinkSync("secrets", join(workspace.root, "harmless"));
-    for (const path of ["secrets/key.txt", "./secrets//key.txt", "a/../secrets/key.txt", join(workspace.root, "secrets/key.txt"), "harmless/key.txt"]) {
+    for (const path of [
+      "secrets/key.txt",
+      "./secrets//key.txt",
+      "a/../secrets/key.txt",
+      join(workspace.root, "secrets/key.txt"),
+      "harmless/key.txt",
+    ]) {
       for (const tool of ["read_file", "write_file", "edit_file"]) expect(seen(tool, path)).toBe("secrets/key.txt");
     }
     expect(seen("write_file", "harmless/new/file.txt")).toBe("secrets/new/file.txt");

@@ -21,7 +21,8 @@ beforeEach(() => {
   });
 });
 afterEach(() => workspace[Symbol.dispose]());
-const edit = (old_string: string, new_string: string, more: { readonly [name: string]: boolean | string } = {}) => workspace.say("edit_file", { path: "a.ts", old_string, new_string, ...more });
+const edit = (old_string: string, new_string: string, more: { readonly [name: string]: boolean | string } = {}) =>
+  workspace.say("edit_file", { path: "a.ts", old_string, new_string, ...more });
 
 describe("edit_file", () => {
   it("replaces the one occurrence and shows what changed", async () => {
@@ -32,14 +33,19 @@ describe("edit_file", () => {
 
   it("refuses text that occurs more than once, naming the lines, unless all are meant", async () => {
     workspace.put("a.ts", "x\ny\nx x\n");
-    expect(await edit("x", "z")).toBe("ERROR old_string occurs 3 times in a.ts, at lines 1, 3, 3. Add lines around it until it occurs once, or set replace_all.");
+    expect(await edit("x", "z")).toBe(
+      "ERROR old_string occurs 3 times in a.ts, at lines 1, 3, 3. Add lines around it until it occurs once, or set replace_all.",
+    );
     expect(workspace.text("a.ts")).toBe("x\ny\nx x\n");
     expect(await edit("x", "z", { replace_all: true })).toMatch(/^Edited a.ts: 3 replacements/);
     expect(workspace.text("a.ts")).toBe("z\ny\nz z\n");
   });
 
   it("shows the nearest text when there is none", async () => {
-    workspace.put("a.ts", "import x;\n\nfunction add(first: number, second: number) {\n  return first + second;\n}\n\nfunction other() {}\n");
+    workspace.put(
+      "a.ts",
+      "import x;\n\nfunction add(first: number, second: number) {\n  return first + second;\n}\n\nfunction other() {}\n",
+    );
     expect(await edit("function add(first: number, third: number) {\n  return first + second;\n}", "")).toBe(
       "ERROR old_string does not occur in a.ts (0 matches). The nearest text, at line 3:\n2\t\n3\tfunction add(first: number, second: number) {\n4\t  return first + second;\n5\t}\n6\t\nCopy it exactly, without the line numbers.",
     );
@@ -111,7 +117,8 @@ describe("edit_file", () => {
 });
 
 describe("after a crash, edit_file", () => {
-  const reconcile = (old_string: string, new_string: string, replace_all = false) => workspace.tool("edit_file").reconcile?.({ path: "a.ts", old_string, new_string, replace_all }, toolCall());
+  const reconcile = (old_string: string, new_string: string, replace_all = false) =>
+    workspace.tool("edit_file").reconcile?.({ path: "a.ts", old_string, new_string, replace_all }, toolCall());
 
   it("tells done from not done by the content", async () => {
     expect(await reconcile("old", "new")).toBe("not-done");
@@ -130,14 +137,20 @@ describe("after a crash, edit_file", () => {
   it("is never wrong: an edit that was made is not reported as not made, nor the other way round", () => {
     const piece = fc.string({ unit: fc.constantFrom("a", "b", "\n"), maxLength: 8 });
     fc.assert(
-      fc.property(piece, fc.string({ unit: fc.constantFrom("a", "b"), minLength: 1, maxLength: 3 }), piece, fc.boolean(), (content, old_string, new_string, replace_all) => {
-        fc.pre(old_string !== new_string);
-        const before = Buffer.from(content);
-        const replaced = replaceText(before, { old_string, new_string, replace_all });
-        if (replaced.kind !== "replaced") return;
-        expect(wasReplaced(before, { old_string, new_string, replace_all })).not.toBe("done");
-        expect(wasReplaced(replaced.content, { old_string, new_string, replace_all })).not.toBe("not-done");
-      }),
+      fc.property(
+        piece,
+        fc.string({ unit: fc.constantFrom("a", "b"), minLength: 1, maxLength: 3 }),
+        piece,
+        fc.boolean(),
+        (content, old_string, new_string, replace_all) => {
+          fc.pre(old_string !== new_string);
+          const before = Buffer.from(content);
+          const replaced = replaceText(before, { old_string, new_string, replace_all });
+          if (replaced.kind !== "replaced") return;
+          expect(wasReplaced(before, { old_string, new_string, replace_all })).not.toBe("done");
+          expect(wasReplaced(replaced.content, { old_string, new_string, replace_all })).not.toBe("not-done");
+        },
+      ),
       { numRuns: 5000 },
     );
   });

@@ -28,7 +28,8 @@ const MAX_NAMED_LINES = 10;
 export function createEditFileTool({ files, seen }: EditFileOperations): Tool<EditFileInput> {
   return defineTool<EditFileInput>({
     name: "edit_file",
-    description: "Replace text in a file. old_string must be exactly what stands there (white space included, without line numbers) and must occur once: take more lines around it if it does not, or set replace_all. Line ends stay as they are in the file.",
+    description:
+      "Replace text in a file. old_string must be exactly what stands there (white space included, without line numbers) and must occur once: take more lines around it if it does not, or set replace_all. Line ends stay as they are in the file.",
     effect: "write",
     category: "edit",
     risk: "medium",
@@ -43,8 +44,10 @@ export function createEditFileTool({ files, seen }: EditFileOperations): Tool<Ed
     execute: (input, { signal, session }) =>
       explainMissing(files, input.path, signal, async () => {
         const shown = shownPath(files, input.path);
-        if (input.old_string === "") throw toolFailure("edit_file", "old_string is empty. Give the text to replace; to write a whole file use write_file.");
-        if (input.old_string === input.new_string) throw toolFailure("edit_file", "old_string and new_string are the same; there is nothing to change.");
+        if (input.old_string === "")
+          throw toolFailure("edit_file", "old_string is empty. Give the text to replace; to write a whole file use write_file.");
+        if (input.old_string === input.new_string)
+          throw toolFailure("edit_file", "old_string and new_string are the same; there is nothing to change.");
         for (let attempt = 1; ; attempt++) {
           const { content: before } = await files.read(input.path, { signal });
           const replaced = replaceText(before, input);
@@ -74,7 +77,12 @@ export function createEditFileTool({ files, seen }: EditFileOperations): Tool<Ed
   });
 }
 
-function explain(path: string, content: Uint8Array, { old_string }: EditFileInput, replaced: Exclude<Replaced, { readonly kind: "replaced" }>): string {
+function explain(
+  path: string,
+  content: Uint8Array,
+  { old_string }: EditFileInput,
+  replaced: Exclude<Replaced, { readonly kind: "replaced" }>,
+): string {
   switch (replaced.kind) {
     case "unsuitable":
       return `${path} cannot be edited: ${replaced.reason}.`;
@@ -84,7 +92,8 @@ function explain(path: string, content: Uint8Array, { old_string }: EditFileInpu
     }
     case "absent": {
       const lines = splitLines(old_string);
-      if (lines.length > 0 && lines.every((line) => /^\s*\d+\t/.test(line))) return `old_string does not occur in ${path}: its lines begin with line numbers, which are not part of the file. Leave them out.`;
+      if (lines.length > 0 && lines.every((line) => /^\s*\d+\t/.test(line)))
+        return `old_string does not occur in ${path}: its lines begin with line numbers, which are not part of the file. Leave them out.`;
       const nearest = findNearestText(textOf(content), old_string);
       if (nearest === undefined) return `old_string does not occur in ${path} (0 matches), nor anything like it. Read the file again.`;
       const difference = nearest.onlyWhitespace ? "The text there differs only in white space" : "The nearest text";

@@ -8,6 +8,9 @@ export async function explainMissing<T>(files: WorkspaceFiles, path: string, sig
     return await work();
   } catch (error) {
     if (!VfsError.is(error, "not-found")) throw error;
-    throw new VfsError({ kind: "not-found", path: error.failure.path, message: `No such file or folder: ${path}.${await didYouMean(files, path, signal)}` }, { cause: error });
+    throw new VfsError(
+      { kind: "not-found", path: error.failure.path, message: `No such file or folder: ${path}.${await didYouMean(files, path, signal)}` },
+      { cause: error },
+    );
   }
 }

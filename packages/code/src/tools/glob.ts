@@ -20,7 +20,8 @@ const MAX_LIMIT = 2000;
 export function createGlobTool({ files }: { readonly files: WorkspaceFiles }): Tool<GlobInput> {
   return defineTool<GlobInput>({
     name: "glob",
-    description: "Find files by a pattern of their path: * and ? stay within a name, ** spans folders, {a,b} and [a-z] choose; **/*.ts finds all TypeScript files. What git ignores and folders such as node_modules are left out, unless the pattern or the path names them. Paths come sorted, one a line.",
+    description:
+      "Find files by a pattern of their path: * and ? stay within a name, ** spans folders, {a,b} and [a-z] choose; **/*.ts finds all TypeScript files. What git ignores and folders such as node_modules are left out, unless the pattern or the path names them. Paths come sorted, one a line.",
     effect: "read",
     aliases: ["find", "find_files"],
     input: toolInput({
@@ -29,13 +30,15 @@ export function createGlobTool({ files }: { readonly files: WorkspaceFiles }): T
       limit: optional(integer(`How many paths at most. Default ${DEFAULT_LIMIT}.`, { minimum: 1, maximum: MAX_LIMIT })),
     }),
     permissionText: ({ path = "." }) => permissionPath(files, path),
-    execute: ({ pattern, path = ".", limit = DEFAULT_LIMIT }, { signal }) => explainMissing(files, path, signal, () => find(files, { pattern, path, limit }, signal)),
+    execute: ({ pattern, path = ".", limit = DEFAULT_LIMIT }, { signal }) =>
+      explainMissing(files, path, signal, () => find(files, { pattern, path, limit }, signal)),
   });
 }
 
 async function find(files: WorkspaceFiles, { pattern, path, limit }: Required<GlobInput>, signal: AbortSignal): Promise<string> {
   const relativePattern = pattern.startsWith(`${files.root}/`) && path === "." ? pattern.slice(files.root.length + 1) : pattern;
-  if (relativePattern.startsWith("/")) throw toolFailure("glob", `The pattern ${pattern} is absolute. Give the folder as path and a pattern relative to it.`);
+  if (relativePattern.startsWith("/"))
+    throw toolFailure("glob", `The pattern ${pattern} is absolute. Give the folder as path and a pattern relative to it.`);
   const glob = compile(relativePattern);
   const start = files.resolve(path);
   const found: string[] = [];

@@ -49,7 +49,9 @@ describe("grep", () => {
   });
 
   it("says why a search cannot be made", async () => {
-    expect(await grep({ pattern: "a(b" })).toMatch(/^ERROR The pattern a\(b is not a valid regular expression:[^]*unclosed group[^]*set fixed/);
+    expect(await grep({ pattern: "a(b" })).toMatch(
+      /^ERROR The pattern a\(b is not a valid regular expression:[^]*unclosed group[^]*set fixed/,
+    );
     expect(await grep({ pattern: "a", type: "nosuch" })).toMatch(/^ERROR There is no file type nosuch/);
     expect(await grep({ pattern: "a", glob: "[a" })).toMatch(/^ERROR The glob \[a is not valid/);
     expect(await grep({ pattern: "a", path: "srcc" })).toMatch(/^ERROR .*Did you mean src\?/);

@@ -1,4 +1,4 @@
-import { type ExecuteResponse, type Executor, type Tool } from "@keelson/protocol";
+import type { ExecuteResponse, Executor, Tool } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import { explainMissing } from "./explain-missing.ts";
 import { counted } from "./text-content.ts";
@@ -36,13 +36,16 @@ const TIMEOUT_MS = 60_000;
 export function createGrepTool({ files, exec, ripgrep }: GrepOperations): Tool<GrepInput> {
   return defineTool<GrepInput>({
     name: "grep",
-    description: "Search the contents of files with a regular expression (ripgrep's syntax; escape { ( [ . to mean themselves, or set fixed). Gives lines as path:line:text, or only the files, or counts per file. What git ignores, .git, node_modules and binary files are left out.",
+    description:
+      "Search the contents of files with a regular expression (ripgrep's syntax; escape { ( [ . to mean themselves, or set fixed). Gives lines as path:line:text, or only the files, or counts per file. What git ignores, .git, node_modules and binary files are left out.",
     effect: "read",
     aliases: ["search"],
     input: toolInput({
       pattern: text("The regular expression."),
       path: optional(text("The file or folder to search, relative to the project. Default: the project's root.")),
-      mode: optional(choice("content: matching lines (default); files: paths only; count: matching lines per file.", ["content", "files", "count"])),
+      mode: optional(
+        choice("content: matching lines (default); files: paths only; count: matching lines per file.", ["content", "files", "count"]),
+      ),
       glob: optional(text("Only files whose path matches, as in *.ts or src/**/*.{js,jsx}.")),
       type: optional(text("Only files of this type, as in ts, py, rust, go.")),
       ignore_case: optional(flag("Capital and small letters are the same.")),
@@ -57,7 +60,14 @@ export function createGrepTool({ files, exec, ripgrep }: GrepOperations): Tool<G
       return explainMissing(files, path, signal, async () => {
         await files.stat(path, { signal }); // refuses what is missing or outside
         const program = ripgrep ?? (await bundledRipgrep());
-        const response = await exec.execute({ program, args: argumentsOf(input, shownPath(files, files.resolve(path))), cwd: files.root, timeoutMs: TIMEOUT_MS, maxOutputBytes: MAX_SEARCH_BYTES, signal });
+        const response = await exec.execute({
+          program,
+          args: argumentsOf(input, shownPath(files, files.resolve(path))),
+          cwd: files.root,
+          timeoutMs: TIMEOUT_MS,
+          maxOutputBytes: MAX_SEARCH_BYTES,
+          signal,
+        });
         return present(input, response);
       });
     },
@@ -68,16 +78,29 @@ async function bundledRipgrep(): Promise<string> {
   try {
     return (await import("@vscode/ripgrep")).rgPath;
   } catch (error) {
-    throw toolFailure("grep", "ripgrep is not installed for this system. Install the packages again without --omit=optional, or search with a command through bash.", error);
+    throw toolFailure(
+      "grep",
+      "ripgrep is not installed for this system. Install the packages again without --omit=optional, or search with a command through bash.",
+      error,
+    );
   }
 }
 
 function argumentsOf(input: GrepInput, path: string): string[] {
   const mode = input.mode ?? "content";
   return [
-    "--no-config", "--color=never", "--sort=path", "--hidden", "--no-require-git",
-    "--glob=!.git", "--glob=!node_modules",
-    ...(mode === "files" ? ["--files-with-matches"] : mode === "count" ? ["--count", "--with-filename"] : ["--line-number", "--no-heading", "--with-filename", `--max-columns=${MAX_LINE_CHARACTERS}`, "--max-columns-preview"]),
+    "--no-config",
+    "--color=never",
+    "--sort=path",
+    "--hidden",
+    "--no-require-git",
+    "--glob=!.git",
+    "--glob=!node_modules",
+    ...(mode === "files"
+      ? ["--files-with-matches"]
+      : mode === "count"
+        ? ["--count", "--with-filename"]
+        : ["--line-number", "--no-heading", "--with-filename", `--max-columns=${MAX_LINE_CHARACTERS}`, "--max-columns-preview"]),
     ...(input.glob === undefined ? [] : [`--glob=${input.glob}`]),
     ...(input.type === undefined ? [] : [`--type=${input.type}`]),
     ...(input.ignore_case ? ["--ignore-case"] : []),
@@ -85,7 +108,8 @@ function argumentsOf(input: GrepInput, path: string): string[] {
     ...(input.multiline ? ["--multiline", "--multiline-dotall"] : []),
     ...(input.context !== undefined && mode === "content" ? [`--context=${input.context}`] : []),
     `--regexp=${input.pattern}`,
-    "--", path === "." ? "./" : path,
+    "--",
+    path === "." ? "./" : path,
   ];
 }
 
@@ -95,7 +119,10 @@ function present(input: GrepInput, { exitCode, stdout, stderr, stdoutBytes, time
   if (exitCode === 1) return `No match for ${input.pattern}${input.glob === undefined ? "" : ` in files like ${input.glob}`}.`;
   if (exitCode !== 0 && stdoutBytes === 0) throw toolFailure("grep", explain(input, stderr));
   const limit = input.limit ?? DEFAULT_LIMIT;
-  const lines = stdout.trimEnd().split("\n").map((line) => (line.startsWith("./") ? line.slice(2) : line));
+  const lines = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => (line.startsWith("./") ? line.slice(2) : line));
   const shown: string[] = [];
   let bytes = 0;
   for (const line of lines) {
@@ -112,7 +139,8 @@ function present(input: GrepInput, { exitCode, stdout, stderr, stdoutBytes, time
 }
 
 function explain({ pattern, type, glob }: GrepInput, stderr: string): string {
-  if (stderr.includes("regex parse error")) return `The pattern ${pattern} is not a valid regular expression:\n${firstLines(stderr)}\nEscape the character with a backslash, or set fixed to search for plain text.`;
+  if (stderr.includes("regex parse error"))
+    return `The pattern ${pattern} is not a valid regular expression:\n${firstLines(stderr)}\nEscape the character with a backslash, or set fixed to search for plain text.`;
   if (stderr.includes("unrecognized file type")) return `There is no file type ${type}. Use glob instead, as in *.${type}.`;
   if (stderr.includes("error parsing glob")) return `The glob ${glob} is not valid: ${firstLines(stderr)}`;
   return `The search failed: ${firstLines(stderr) || "ripgrep gave no reason"}`;

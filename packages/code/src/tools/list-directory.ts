@@ -14,7 +14,8 @@ export interface ListDirectoryInput {
 export function createListDirectoryTool({ files }: { readonly files: WorkspaceFiles }): Tool<ListDirectoryInput> {
   return defineTool<ListDirectoryInput>({
     name: "list_directory",
-    description: "List the files and folders in a folder, one a line: folders first, with a slash at the end; files with their size. Not recursive: use glob for that.",
+    description:
+      "List the files and folders in a folder, one a line: folders first, with a slash at the end; files with their size. Not recursive: use glob for that.",
     effect: "read",
     aliases: ["list_files", "ls"],
     input: toolInput({ path: optional(text("The folder, relative to the project. Default: the project's root.")) }),
@@ -28,7 +29,9 @@ export async function listDirectory(files: WorkspaceFiles, path: string, signal:
   const entries = await files.ls(path, { signal });
   if (entries.length === 0) return "[The folder is empty.]";
   const folders = entries.filter((entry) => entry.isDir).map((entry) => `${entry.name}/`);
-  const others = entries.filter((entry) => !entry.isDir).map((entry) => (entry.size === undefined ? entry.name : `${entry.name}  (${formatSize(entry.size)})`));
+  const others = entries
+    .filter((entry) => !entry.isDir)
+    .map((entry) => (entry.size === undefined ? entry.name : `${entry.name}  (${formatSize(entry.size)})`));
   const lines = [...folders, ...others];
   const more = lines.length - MAX_ENTRIES;
   return (more > 0 ? [...lines.slice(0, MAX_ENTRIES), `[... and ${more} more. Narrow it with glob.]`] : lines).join("\n");

@@ -76,7 +76,10 @@ describe("read_file", () => {
     workspace.put("picture.dat", png);
     expect(await workspace.call("read_file", { path: "picture.dat" })).toEqual({
       type: "content",
-      content: [{ type: "text", text: `picture.dat (image/png, ${png.byteLength} bytes)` }, { type: "image", mediaType: "image/png", data: png.toString("base64") }],
+      content: [
+        { type: "text", text: `picture.dat (image/png, ${png.byteLength} bytes)` },
+        { type: "image", mediaType: "image/png", data: png.toString("base64") },
+      ],
     });
     workspace.put("huge.png", Buffer.concat([png, Buffer.alloc(4 * 1024 * 1024)]));
     expect(await read({ path: "huge.png" })).toMatch(/^ERROR .*Make a smaller copy/);

@@ -55,9 +55,16 @@ export function createReadFileTool({ files, seen }: ReadFileOperations): Tool<Re
 function present(path: string, content: Uint8Array, offset: number, limit: number): ToolOutput {
   const found = readContent(content);
   if (found.kind === "image") return presentImage(path, content, found.mediaType);
-  if (found.kind === "binary") throw toolFailure("read_file", `${path} is a binary file (${counted(content.byteLength, "byte")}), which cannot be shown as text. Look at it with a command, for example: file ${path}`);
+  if (found.kind === "binary")
+    throw toolFailure(
+      "read_file",
+      `${path} is a binary file (${counted(content.byteLength, "byte")}), which cannot be shown as text. Look at it with a command, for example: file ${path}`,
+    );
   const lines = splitLines(found.text);
-  const encoding = found.encoding === "utf-8" ? "" : `[The file is not UTF-8; it is shown as ${found.encoding === "latin1" ? "Latin-1" : found.encoding.toUpperCase()}.]`;
+  const encoding =
+    found.encoding === "utf-8"
+      ? ""
+      : `[The file is not UTF-8; it is shown as ${found.encoding === "latin1" ? "Latin-1" : found.encoding.toUpperCase()}.]`;
   if (lines.length === 0) return "[The file is empty.]";
   if (offset > lines.length) return `[The file has ${counted(lines.length, "line")}; line ${offset} is behind its end.]`;
 
@@ -71,16 +78,23 @@ function present(path: string, content: Uint8Array, offset: number, limit: numbe
     shown.push(line);
   }
   if (encoding !== "") shown.push(encoding);
-  if (offset > 1 || next <= lines.length) shown.push(`[Lines ${offset} to ${next - 1} of ${lines.length}.${next <= lines.length ? ` Read on with offset ${next}.` : ""}]`);
+  if (offset > 1 || next <= lines.length)
+    shown.push(`[Lines ${offset} to ${next - 1} of ${lines.length}.${next <= lines.length ? ` Read on with offset ${next}.` : ""}]`);
   return shown.join("\n");
 }
 
 function cutLine(line: string): string {
-  return line.length <= MAX_LINE_CHARACTERS ? line : `${line.slice(0, MAX_LINE_CHARACTERS)} [... ${counted(line.length - MAX_LINE_CHARACTERS, "more character")} in this line]`;
+  return line.length <= MAX_LINE_CHARACTERS
+    ? line
+    : `${line.slice(0, MAX_LINE_CHARACTERS)} [... ${counted(line.length - MAX_LINE_CHARACTERS, "more character")} in this line]`;
 }
 
 function presentImage(path: string, content: Uint8Array, mediaType: string): ToolOutput {
-  if (content.byteLength > MAX_IMAGE_BYTES) throw toolFailure("read_file", `${path} is an image of ${counted(content.byteLength, "byte")}; at most ${counted(MAX_IMAGE_BYTES, "byte")} can be shown. Make a smaller copy with a command first.`);
+  if (content.byteLength > MAX_IMAGE_BYTES)
+    throw toolFailure(
+      "read_file",
+      `${path} is an image of ${counted(content.byteLength, "byte")}; at most ${counted(MAX_IMAGE_BYTES, "byte")} can be shown. Make a smaller copy with a command first.`,
+    );
   return {
     type: "content",
     content: [

@@ -63,13 +63,22 @@ export function wasReplaced(content: Uint8Array, replacement: TextReplacement): 
 }
 
 /** One character per byte in `source` and both texts. A string says why that is not possible. */
-function prepare(content: Uint8Array, { old_string, new_string }: TextReplacement): { readonly source: string; readonly old: string; readonly replacementText: string } | string {
+function prepare(
+  content: Uint8Array,
+  { old_string, new_string }: TextReplacement,
+): { readonly source: string; readonly old: string; readonly replacementText: string } | string {
   const found = readContent(content);
   if (found.kind !== "text") return "it is not a text file";
-  if (found.encoding === "utf-16le" || found.encoding === "utf-16be") return `it is ${found.encoding.toUpperCase()}, and only UTF-8 can be edited; convert it with a command first`;
-  if (found.encoding === "latin1" && !isAscii(old_string + new_string)) return "it is not UTF-8, so that only ASCII text can be replaced in it; convert it with a command first";
+  if (found.encoding === "utf-16le" || found.encoding === "utf-16be")
+    return `it is ${found.encoding.toUpperCase()}, and only UTF-8 can be edited; convert it with a command first`;
+  if (found.encoding === "latin1" && !isAscii(old_string + new_string))
+    return "it is not UTF-8, so that only ASCII text can be replaced in it; convert it with a command first";
   const source = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString("latin1");
-  const texts = (change: (text: string) => string) => ({ source, old: bytewise(change(old_string)), replacementText: bytewise(change(new_string)) });
+  const texts = (change: (text: string) => string) => ({
+    source,
+    old: bytewise(change(old_string)),
+    replacementText: bytewise(change(new_string)),
+  });
   const given = texts((text) => text);
   if (!source.includes("\r\n") || old_string.includes("\r\n")) return given;
   // In a file with both kinds of line ends, what is there decides.

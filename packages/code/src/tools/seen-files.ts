@@ -19,7 +19,11 @@ export function createSeenFiles(): SeenFiles {
       const key = keyOf(session, path);
       digests.delete(key); // to the end: the order is that of use
       digests.set(key, digestOf(content));
-      if (digests.size > MAX_ENTRIES) for (const oldest of digests.keys()) { digests.delete(oldest); break; }
+      if (digests.size > MAX_ENTRIES)
+        for (const oldest of digests.keys()) {
+          digests.delete(oldest);
+          break;
+        }
     },
     check(session, path, content) {
       const seen = digests.get(keyOf(session, path));

@@ -13,7 +13,11 @@ export async function similarPaths(files: WorkspaceFiles, path: string, signal?:
   const name = basename(wanted).toLowerCase();
   const candidates: { readonly path: string; readonly score: number }[] = [];
   let visited = 0;
-  const walk = walkFiles(files, { start: files.root, enter: (folder) => folder.split("/").length < MAX_DEPTH, ...(signal !== undefined && { signal }) });
+  const walk = walkFiles(files, {
+    start: files.root,
+    enter: (folder) => folder.split("/").length < MAX_DEPTH,
+    ...(signal !== undefined && { signal }),
+  });
   for await (const { path: found } of walk) {
     if (++visited > MAX_VISITED) break;
     const score = likeness(name, basename(found).toLowerCase());

@@ -37,10 +37,13 @@ describe("terminal text", () => {
 
   it("leaves nothing of the terminal in the text", () => {
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom("\u001b", "[", "]", "0", ";", "m", "\u0007", "a", "\r", "\n", "(", "P", "\\") }), (text) => {
-        // oxlint-disable-next-line no-control-regex
-        expect(whole(text)).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/);
-      }),
+      fc.property(
+        fc.string({ unit: fc.constantFrom("\u001b", "[", "]", "0", ";", "m", "\u0007", "a", "\r", "\n", "(", "P", "\\") }),
+        (text) => {
+          // oxlint-disable-next-line no-control-regex
+          expect(whole(text)).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/);
+        },
+      ),
       { numRuns: 1000 },
     );
   });

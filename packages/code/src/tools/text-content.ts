@@ -18,9 +18,12 @@ const IMAGE_SIGNATURES: readonly (readonly [mediaType: string, offset: number, b
 /** Decides by the bytes, not by the name. Text that is not Unicode is read byte by byte, which never fails. */
 export function readContent(content: Uint8Array): TextContent {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-  for (const [mediaType, offset, signature] of IMAGE_SIGNATURES) if (signature.every((byte, index) => bytes[offset + index] === byte)) return { kind: "image", mediaType };
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return { kind: "text", text: new TextDecoder("utf-16le").decode(bytes), encoding: "utf-16le" };
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return { kind: "text", text: new TextDecoder("utf-16be").decode(bytes), encoding: "utf-16be" };
+  for (const [mediaType, offset, signature] of IMAGE_SIGNATURES)
+    if (signature.every((byte, index) => bytes[offset + index] === byte)) return { kind: "image", mediaType };
+  if (bytes[0] === 0xff && bytes[1] === 0xfe)
+    return { kind: "text", text: new TextDecoder("utf-16le").decode(bytes), encoding: "utf-16le" };
+  if (bytes[0] === 0xfe && bytes[1] === 0xff)
+    return { kind: "text", text: new TextDecoder("utf-16be").decode(bytes), encoding: "utf-16be" };
   if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return { kind: "binary" };
   if (!isUtf8(bytes)) return { kind: "text", text: bytes.toString("latin1"), encoding: "latin1" };
   return { kind: "text", text: bytes.toString("utf8", hasByteOrderMark(bytes) ? 3 : 0), encoding: "utf-8" };

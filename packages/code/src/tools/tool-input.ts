@@ -17,11 +17,18 @@ type InputOf<F extends Fields> = {
 };
 
 export function text(description: string): Field<string, true> {
-  return { schema: { type: "string", description }, required: true, parse: (value) => (typeof value === "string" ? { value } : { issue: "must be a string" }) };
+  return {
+    schema: { type: "string", description },
+    required: true,
+    parse: (value) => (typeof value === "string" ? { value } : { issue: "must be a string" }),
+  };
 }
 
 /** Models also write 50 as "50" or 50.0. */
-export function integer(description: string, { minimum, maximum }: { readonly minimum: number; readonly maximum?: number }): Field<number, true> {
+export function integer(
+  description: string,
+  { minimum, maximum }: { readonly minimum: number; readonly maximum?: number },
+): Field<number, true> {
   return {
     schema: { type: "integer", description, minimum, ...(maximum !== undefined && { maximum }) },
     required: true,
@@ -62,13 +69,24 @@ export function optional<T>(field: Field<T>): Field<T, false> {
 export function toolInput<const F extends Fields>(fields: F): ToolDefinition<InputOf<F>>["input"] {
   const names = Object.keys(fields);
   const required = names.filter((name) => fields[name]?.required);
-  const jsonSchema = { type: "object", properties: Object.fromEntries(names.map((name) => [name, fields[name]?.schema])), required, additionalProperties: false };
+  const jsonSchema = {
+    type: "object",
+    properties: Object.fromEntries(names.map((name) => [name, fields[name]?.schema])),
+    required,
+    additionalProperties: false,
+  };
 
-  const validate = (input: unknown): { readonly value: InputOf<F>; readonly issues?: undefined } | { readonly issues: readonly { readonly message: string; readonly path?: readonly string[] }[] } => {
-    if (typeof input !== "object" || input === null || Array.isArray(input)) return { issues: [{ message: `must be an object with ${names.join(", ")}` }] };
+  const validate = (
+    input: unknown,
+  ):
+    | { readonly value: InputOf<F>; readonly issues?: undefined }
+    | { readonly issues: readonly { readonly message: string; readonly path?: readonly string[] }[] } => {
+    if (typeof input !== "object" || input === null || Array.isArray(input))
+      return { issues: [{ message: `must be an object with ${names.join(", ")}` }] };
     const issues: { message: string; path: readonly string[] }[] = [];
     const value: { [name: string]: unknown } = {};
-    for (const name of Object.keys(input)) if (!Object.hasOwn(fields, name)) issues.push({ message: `is not an argument; there are ${names.join(", ")}`, path: [name] });
+    for (const name of Object.keys(input))
+      if (!Object.hasOwn(fields, name)) issues.push({ message: `is not an argument; there are ${names.join(", ")}`, path: [name] });
     for (const name of names) {
       const field = fields[name] as Field<unknown>;
       const given = (input as { readonly [name: string]: unknown })[name];

@@ -5,7 +5,21 @@ import type { WorkspaceFiles } from "./workspace-files.ts";
 
 // Folders that hold what was made or fetched, not what was written. They are walked when they are asked for by name.
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set([
-  ".git", ".hg", ".svn", "node_modules", "vendor", "target", "dist", "build", "__pycache__", ".venv", "venv", ".next", ".cache", ".idea", ".vscode",
+  ".git",
+  ".hg",
+  ".svn",
+  "node_modules",
+  "vendor",
+  "target",
+  "dist",
+  "build",
+  "__pycache__",
+  ".venv",
+  "venv",
+  ".next",
+  ".cache",
+  ".idea",
+  ".vscode",
 ]);
 
 export interface WalkOptions {
@@ -42,7 +56,11 @@ interface Folder {
  */
 export async function* walkFiles(files: WorkspaceFiles, options: WalkOptions): AsyncGenerator<WalkedFile> {
   const { start, enter = () => true, wanted, onSkip, signal } = options;
-  const pending: (WalkedFile & { readonly rules: readonly Rules[] })[] = await list(files, { path: start, relativePath: "", rules: await rulesAbove(files, start) }, signal);
+  const pending: (WalkedFile & { readonly rules: readonly Rules[] })[] = await list(
+    files,
+    { path: start, relativePath: "", rules: await rulesAbove(files, start) },
+    signal,
+  );
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     signal?.throwIfAborted();
     const { entry, path, rules } = next;
@@ -62,11 +80,17 @@ export async function* walkFiles(files: WorkspaceFiles, options: WalkOptions): A
 }
 
 /** Last name first, for a stack. */
-async function list(files: WorkspaceFiles, { path, relativePath, rules }: Folder, signal?: AbortSignal): Promise<(WalkedFile & { readonly rules: readonly Rules[] })[]> {
+async function list(
+  files: WorkspaceFiles,
+  { path, relativePath, rules }: Folder,
+  signal?: AbortSignal,
+): Promise<(WalkedFile & { readonly rules: readonly Rules[] })[]> {
   const entries = await files.ls(path, signal === undefined ? {} : { signal });
   const own = entries.some((entry) => entry.name === ".gitignore" && !entry.isDir) ? await rulesOf(files, path, ".gitignore") : undefined;
   const all = own === undefined ? rules : [...rules, own];
-  return entries.toReversed().map((entry) => ({ entry, path: relativePath === "" ? entry.name : `${relativePath}/${entry.name}`, rules: all }));
+  return entries
+    .toReversed()
+    .map((entry) => ({ entry, path: relativePath === "" ? entry.name : `${relativePath}/${entry.name}`, rules: all }));
 }
 
 /** What the folders from the root down to the start, without the start itself, say about it. */
@@ -88,7 +112,12 @@ async function rulesOf(files: WorkspaceFiles, folder: string, file: string): Pro
     const { content } = await files.read(join(folder, file));
     const { default: ignore } = await import("ignore");
     // Case matters in git on the systems where it matters in paths.
-    return { folder, ignore: ignore({ ignorecase: process.platform === "darwin" || process.platform === "win32" }).add(Buffer.from(content).toString("utf8")) };
+    return {
+      folder,
+      ignore: ignore({ ignorecase: process.platform === "darwin" || process.platform === "win32" }).add(
+        Buffer.from(content).toString("utf8"),
+      ),
+    };
   } catch (error) {
     if (VfsError.is(error)) return undefined; // there is none, or none that can be read
     throw error;

@@ -17,7 +17,8 @@ beforeEach(() => {
   });
 });
 afterEach(() => workspace[Symbol.dispose]());
-const write = (input: Parameters<ToolWorkspace["say"]>[1], changes?: Parameters<ToolWorkspace["say"]>[2]) => workspace.say("write_file", input, changes);
+const write = (input: Parameters<ToolWorkspace["say"]>[1], changes?: Parameters<ToolWorkspace["say"]>[2]) =>
+  workspace.say("write_file", input, changes);
 
 describe("write_file", () => {
   it("makes a file and its folders", async () => {
@@ -27,7 +28,9 @@ describe("write_file", () => {
 
   it("does not replace a file that the session never saw", async () => {
     workspace.put("a.txt", "precious");
-    expect(await write({ path: "a.txt", content: "x" })).toMatch(/^ERROR a.txt exists already \(8 bytes\) and was not read in this session\. Read it first/);
+    expect(await write({ path: "a.txt", content: "x" })).toMatch(
+      /^ERROR a.txt exists already \(8 bytes\) and was not read in this session\. Read it first/,
+    );
     await workspace.say("read_file", { path: "a.txt" }, { session: "other" as never });
     expect(await write({ path: "a.txt", content: "x" })).toMatch(/^ERROR/);
     expect(workspace.text("a.txt")).toBe("precious");
@@ -36,7 +39,9 @@ describe("write_file", () => {
   it("replaces a file that was read, and shows what changed", async () => {
     workspace.put("a.txt", "one\ntwo\nthree\n");
     await workspace.say("read_file", { path: "./a.txt" });
-    expect(await write({ path: "a.txt", content: "one\n2\nthree\n" })).toBe("Replaced a.txt (3 lines, 12 bytes).\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three");
+    expect(await write({ path: "a.txt", content: "one\n2\nthree\n" })).toBe(
+      "Replaced a.txt (3 lines, 12 bytes).\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three",
+    );
     expect(await write({ path: "a.txt", content: "again\n" })).toMatch(/^Replaced/); // what was written is known
   });
 

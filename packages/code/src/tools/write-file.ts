@@ -20,7 +20,8 @@ export interface WriteFileOperations {
 export function createWriteFileTool({ files, seen }: WriteFileOperations): Tool<WriteFileInput> {
   return defineTool<WriteFileInput>({
     name: "write_file",
-    description: "Write a whole file; missing folders are made. Use it for new files; to change a part of a file use edit_file. An existing file is replaced only if you read it before and it did not change since, or with overwrite.",
+    description:
+      "Write a whole file; missing folders are made. Use it for new files; to change a part of a file use edit_file. An existing file is replaced only if you read it before and it did not change since, or with overwrite.",
     effect: "write",
     category: "edit",
     risk: "medium",
@@ -38,8 +39,13 @@ export function createWriteFileTool({ files, seen }: WriteFileOperations): Tool<
       const before = await readExisting(files, path, signal);
       if (before !== undefined && !overwrite) {
         const known = seen.check(session, real, before);
-        if (known === "never") throw toolFailure("write_file", `${shown} exists already (${counted(before.byteLength, "byte")}) and was not read in this session. Read it first, change it with edit_file, or set overwrite to replace it unseen.`);
-        if (known === "stale") throw toolFailure("write_file", `${shown} changed since you last read or wrote it. Read it again, then write.`);
+        if (known === "never")
+          throw toolFailure(
+            "write_file",
+            `${shown} exists already (${counted(before.byteLength, "byte")}) and was not read in this session. Read it first, change it with edit_file, or set overwrite to replace it unseen.`,
+          );
+        if (known === "stale")
+          throw toolFailure("write_file", `${shown} changed since you last read or wrote it. Read it again, then write.`);
       }
       const after = Buffer.from(contentFor(before, content), "utf8");
       if (before !== undefined && after.equals(before)) {
@@ -50,7 +56,11 @@ export function createWriteFileTool({ files, seen }: WriteFileOperations): Tool<
         await files.write(path, after, { signal, ifUnchanged: before ?? null });
       } catch (error) {
         if (!VfsError.is(error, "conflict")) throw error;
-        throw toolFailure("write_file", `${shown} was ${before === undefined ? "made" : "changed"} by somebody else at the same time; it was not replaced. Read it, then decide.`, error);
+        throw toolFailure(
+          "write_file",
+          `${shown} was ${before === undefined ? "made" : "changed"} by somebody else at the same time; it was not replaced. Read it, then decide.`,
+          error,
+        );
       }
       seen.see(session, real, after);
       return report(shown, before, after);

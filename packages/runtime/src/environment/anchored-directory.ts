@@ -89,5 +89,10 @@ async function isLink(location: string): Promise<boolean> {
 }
 
 function movedAway(path: string, found: string, root: string): VfsError {
-  return new VfsError({ kind: "path-traversal", attempted: found === path ? path : `${path} (leads to ${found})`, root, message: `${path} was replaced by a link or moved while it was being opened; it is not touched.` });
+  return new VfsError({
+    kind: "path-traversal",
+    attempted: found === path ? path : `${path} (leads to ${found})`,
+    root,
+    message: `${path} was replaced by a link or moved while it was being opened; it is not touched.`,
+  });
 }

@@ -9,7 +9,10 @@ export function isSecretName(name: string): boolean {
 }
 
 /** The variables of `inherited` without those that look like secrets, except the ones named in `pass`. */
-export function withoutSecrets(inherited: { readonly [name: string]: string | undefined }, pass: readonly string[] | "all"): ChildEnvironment {
+export function withoutSecrets(
+  inherited: { readonly [name: string]: string | undefined },
+  pass: readonly string[] | "all",
+): ChildEnvironment {
   const kept: { [name: string]: string } = {};
   for (const [name, value] of Object.entries(inherited)) {
     if (value !== undefined && (pass === "all" || pass.includes(name) || !isSecretName(name))) kept[name] = value;

@@ -11,14 +11,26 @@ const CHUNK_BYTES = 1024 * 1024;
  * Copies a file, a link as a link, or a folder with all it holds, and returns the bytes of file content. A file in the
  * way is replaced; a folder in the way of a file is not, and folders are merged only with ones made on the way.
  */
-export async function copyTree(from: AnchoredDirectory, fromName: string, to: AnchoredDirectory, toName: string, root: string, signal?: AbortSignal): Promise<number> {
+export async function copyTree(
+  from: AnchoredDirectory,
+  fromName: string,
+  to: AnchoredDirectory,
+  toName: string,
+  root: string,
+  signal?: AbortSignal,
+): Promise<number> {
   signal?.throwIfAborted();
   const path = from.pathOf(fromName);
   const target = to.pathOf(toName);
   try {
     const stats = await lstat(from.at(fromName));
     if (stats.isDirectory()) {
-      if ((await entryOf(to.at(toName), target)) !== undefined) throw new VfsError({ kind: "conflict", path: target, message: `${target} exists already; a folder is copied only to a new place.` });
+      if ((await entryOf(to.at(toName), target)) !== undefined)
+        throw new VfsError({
+          kind: "conflict",
+          path: target,
+          message: `${target} exists already; a folder is copied only to a new place.`,
+        });
       await using source = await openChild(from, fromName, root);
       await using made = await ensureDirectory(to, toName, root);
       let bytes = 0;
@@ -29,7 +41,12 @@ export async function copyTree(from: AnchoredDirectory, fromName: string, to: An
       await symlink(await readlink(from.at(fromName)), to.at(toName));
       return 0;
     }
-    if (!stats.isFile()) throw new VfsError({ kind: "unsupported", operation: "cp", message: `${path} is neither a file nor a folder (a pipe, socket or device).` });
+    if (!stats.isFile())
+      throw new VfsError({
+        kind: "unsupported",
+        operation: "cp",
+        message: `${path} is neither a file nor a folder (a pipe, socket or device).`,
+      });
     const source = await open(from.at(fromName), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       return await replaceFile(to, toName, { mode: stats.mode, write: (file) => copyContent(source, file, signal) });
@@ -44,11 +61,11 @@ export async function copyTree(from: AnchoredDirectory, fromName: string, to: An
 
 async function copyContent(source: FileHandle, target: FileHandle, signal?: AbortSignal): Promise<number> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-  for (let copied = 0; ; ) {
+  for (let copied = 0; ;) {
     signal?.throwIfAborted();
     const { bytesRead } = await source.read(buffer, 0, CHUNK_BYTES);
     if (bytesRead === 0) return copied;
-    for (let written = 0; written < bytesRead; ) written += (await target.write(buffer, written, bytesRead - written)).bytesWritten;
+    for (let written = 0; written < bytesRead;) written += (await target.write(buffer, written, bytesRead - written)).bytesWritten;
     copied += bytesRead;
   }
 }

@@ -14,11 +14,17 @@ interface SearchPlace {
 }
 
 /** Matches in the order of paths and lines, at most `maxMatches` of them. `read` reads a file by its real path. */
-export async function grepDisk(pattern: string, options: GrepOptions, { start, root, signal }: SearchPlace, read: (path: string) => Promise<Uint8Array>): Promise<GrepMatch[]> {
+export async function grepDisk(
+  pattern: string,
+  options: GrepOptions,
+  { start, root, signal }: SearchPlace,
+  read: (path: string) => Promise<Uint8Array>,
+): Promise<GrepMatch[]> {
   const { maxMatches = Number.POSITIVE_INFINITY, fileType } = options;
   const search = compileTextSearch(pattern, options);
   // A pattern without a slash is about names, wherever they are.
-  const glob = options.glob === undefined ? undefined : compile(options.glob.includes("/") ? options.glob.replace(/^\/+/, "") : `**/${options.glob}`);
+  const glob =
+    options.glob === undefined ? undefined : compile(options.glob.includes("/") ? options.glob.replace(/^\/+/, "") : `**/${options.glob}`);
   const matches: GrepMatch[] = [];
   const add = (found: readonly GrepMatch[]): void => {
     for (const match of found) if (matches.length < maxMatches) matches.push(match);
@@ -32,7 +38,8 @@ export async function grepDisk(pattern: string, options: GrepOptions, { start, r
   }
   for await (const { path, relativePath, entry } of walkDisk(start, root, () => true, signal)) {
     if (matches.length >= maxMatches) break;
-    if (!entry.isFile() || (glob !== undefined && !glob.matches(relativePath)) || (fileType !== undefined && !hasFileType(path, fileType))) continue;
+    if (!entry.isFile() || (glob !== undefined && !glob.matches(relativePath)) || (fileType !== undefined && !hasFileType(path, fileType)))
+      continue;
     try {
       add(search(path, await read(path)));
     } catch (error) {

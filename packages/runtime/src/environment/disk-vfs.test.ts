@@ -29,7 +29,10 @@ const put = (path: string, content: string | Uint8Array = ""): void => {
 };
 const text = (path: string): string => fs.readFileSync(join(root, path), "utf8");
 async function failure(work: Promise<unknown>): Promise<VfsFailure> {
-  const error = await work.then(() => undefined, (caught: unknown) => caught);
+  const error = await work.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
   if (!VfsError.is(error)) throw new Error(`expected a VfsError, got ${String(error)}`);
   return error.failure;
 }
@@ -37,9 +40,24 @@ const failures = (works: readonly Promise<unknown>[]): Promise<VfsFailure[]> => 
 const strayFiles = (folder = root): string[] => fs.readdirSync(folder).filter((name) => name.startsWith(".keelson-"));
 
 describe("paths", () => {
-  it.each(["../outside/secret.txt", "a/../../outside/secret.txt", "/etc/passwd", "..", "../root-sibling"])("%s does not leave the root", async (path) => {
-    for (const found of await failures([files.read(path), files.stat(path), files.ls(path), files.write(path, "x"), files.cd(path), files.rm(path), files.glob("*", { path }), files.grep("x", { path }), files.cp(path, "y"), files.mv("y", path)])) expect(found).toMatchObject({ kind: "path-traversal", attempted: path, root });
-  });
+  it.each(["../outside/secret.txt", "a/../../outside/secret.txt", "/etc/passwd", "..", "../root-sibling"])(
+    "%s does not leave the root",
+    async (path) => {
+      for (const found of await failures([
+        files.read(path),
+        files.stat(path),
+        files.ls(path),
+        files.write(path, "x"),
+        files.cd(path),
+        files.rm(path),
+        files.glob("*", { path }),
+        files.grep("x", { path }),
+        files.cp(path, "y"),
+        files.mv("y", path),
+      ]))
+        expect(found).toMatchObject({ kind: "path-traversal", attempted: path, root });
+    },
+  );
 
   it("never leave the root, whatever they are made of [ER-16]", async () => {
     put("a/b/file.txt", "inside");
@@ -50,9 +68,14 @@ describe("paths", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 7 }), fc.boolean(), async (pieces, absolute) => {
         const path = absolute ? `${root}/${pieces.join("/")}` : pieces.join("/");
-        const content = await files.read(path).then((read) => Buffer.from(read.content).toString(), () => "");
+        const content = await files.read(path).then(
+          (read) => Buffer.from(read.content).toString(),
+          () => "",
+        );
         expect(content).not.toContain("secret");
-        const resolved = await Promise.resolve().then(() => files.resolve(path)).catch(() => root);
+        const resolved = await Promise.resolve()
+          .then(() => files.resolve(path))
+          .catch(() => root);
         expect(resolved === root || resolved.startsWith(`${root}/`)).toBe(true);
       }),
       { numRuns: 400 },
@@ -63,7 +86,17 @@ describe("paths", () => {
     fs.symlinkSync(join(outside, "secret.txt"), join(root, "link.txt"));
     fs.symlinkSync(outside, join(root, "folder"));
     fs.symlinkSync(join(outside, "not-yet.txt"), join(root, "dangling.txt"));
-    for (const found of await failures([files.read("link.txt"), files.write("link.txt", "x"), files.edit("link.txt", "secret", "x"), files.ls("folder"), files.read("folder/secret.txt"), files.write("folder/new.txt", "x"), files.write("dangling.txt", "x"), files.write("folder/deep/er.txt", "x")])) expect(found.kind).toBe("path-traversal");
+    for (const found of await failures([
+      files.read("link.txt"),
+      files.write("link.txt", "x"),
+      files.edit("link.txt", "secret", "x"),
+      files.ls("folder"),
+      files.read("folder/secret.txt"),
+      files.write("folder/new.txt", "x"),
+      files.write("dangling.txt", "x"),
+      files.write("folder/deep/er.txt", "x"),
+    ]))
+      expect(found.kind).toBe("path-traversal");
     expect(fs.readdirSync(outside)).toEqual(["secret.txt"]);
     expect(fs.readFileSync(join(outside, "secret.txt"), "utf8")).toBe("secret");
   });
@@ -118,24 +151,37 @@ describe("a folder swapped for a link while calls run", () => {
     fs.mkdirSync(join(outside, "deep"));
     fs.writeFileSync(join(outside, "deep/file.txt"), "secret");
     put("real/deep/file.txt", "inside");
-    let stop = false;
+    const stopping = new AbortController();
     const swapping = (async () => {
-      while (!stop) {
-        fs.rmSync(join(root, "place"), { force: true });
-        fs.symlinkSync(outside, join(root, "place"));
+      // A step may fail: a write under test makes missing folders at the same moment.
+      const attempt = (step: () => void): void => {
+        try {
+          step();
+        } catch {
+          // the next round begins anew
+        }
+      };
+      const place = join(root, "place");
+      while (!stopping.signal.aborted) {
+        if (!fs.existsSync(join(root, "real"))) put("real/deep/file.txt", "inside");
+        attempt(() => fs.rmSync(place, { recursive: true, force: true }));
+        attempt(() => fs.symlinkSync(outside, place));
         await new Promise(setImmediate);
-        fs.rmSync(join(root, "place"), { force: true });
-        fs.renameSync(join(root, "real"), join(root, "place"));
+        attempt(() => fs.rmSync(place, { recursive: true, force: true }));
+        attempt(() => fs.renameSync(join(root, "real"), place));
         await new Promise(setImmediate);
-        fs.renameSync(join(root, "place"), join(root, "real"));
+        attempt(() => fs.renameSync(place, join(root, "real")));
       }
     })();
     const contents = new Set<string>();
     for (let round = 0; round < 300; round++) {
-      await files.read("place/deep/file.txt").then((read) => contents.add(Buffer.from(read.content).toString()), () => {});
+      await files.read("place/deep/file.txt").then(
+        (read) => contents.add(Buffer.from(read.content).toString()),
+        () => {},
+      );
       await files.write("place/deep/file.txt", "inside").catch(() => {});
     }
-    stop = true;
+    stopping.abort();
     await swapping;
     expect([...contents].filter((content) => content !== "inside")).toEqual([]);
     expect(fs.readFileSync(join(outside, "deep/file.txt"), "utf8")).toBe("secret");
@@ -167,7 +213,10 @@ describe("reading", () => {
 
   it("refuses a file over the limit, naming it", async () => {
     put("big.txt", "0123456789");
-    expect(await failure(createDiskVfs({ root, maxReadBytes: 9 }).read("big.txt"))).toMatchObject({ kind: "resource-limit", limit: "maxReadBytes" });
+    expect(await failure(createDiskVfs({ root, maxReadBytes: 9 }).read("big.txt"))).toMatchObject({
+      kind: "resource-limit",
+      limit: "maxReadBytes",
+    });
   });
 });
 
@@ -188,15 +237,15 @@ describe("writing", () => {
   it("shows the old bytes or the new ones, never a mixture", async () => {
     const contents = ["a".repeat(300_000), "b".repeat(300_000)];
     put("file.txt", contents[0]);
-    let stop = false;
+    const stopping = new AbortController();
     const seen = new Set<string>();
     const watching = (async () => {
-      while (!stop) {
+      while (!stopping.signal.aborted) {
         seen.add([...new Set(Buffer.from((await files.read("file.txt")).content).toString())].join(""));
       }
     })();
     for (let round = 0; round < 20; round++) await files.write("file.txt", contents[(round + 1) % 2] as string);
-    stop = true;
+    stopping.abort();
     await watching;
     expect([...seen].every((letters) => letters === "a" || letters === "b")).toBe(true);
   });
@@ -222,7 +271,9 @@ describe("writing", () => {
   });
 
   it("lets exactly one of many writers make a file that must not exist", async () => {
-    const results = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => createDiskVfs({ root }).write("new.txt", String(index), { ifUnchanged: null })));
+    const results = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, index) => createDiskVfs({ root }).write("new.txt", String(index), { ifUnchanged: null })),
+    );
     expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(1);
     expect(text("new.txt")).toBe(String(results.findIndex((result) => result.status === "fulfilled")));
   });
@@ -255,7 +306,11 @@ describe("a full disk", () => {
     if (!mounted()) return context.skip();
     try {
       await files.write("file.txt", "old");
-      expect(await failure(files.write("file.txt", Buffer.alloc(200_000)))).toMatchObject({ kind: "io", code: "ENOSPC", message: expect.stringContaining("Free some space") });
+      expect(await failure(files.write("file.txt", Buffer.alloc(200_000)))).toMatchObject({
+        kind: "io",
+        code: "ENOSPC",
+        message: expect.stringContaining("Free some space"),
+      });
       expect(await failure(files.write("other.txt", Buffer.alloc(200_000)))).toMatchObject({ kind: "io", code: "ENOSPC" });
       expect(fs.readdirSync(root)).toEqual(["file.txt"]);
       expect(text("file.txt")).toBe("old");
@@ -302,7 +357,14 @@ describe("listing", () => {
     put("file.txt", "123");
     fs.chmodSync(join(root, "file.txt"), 0o640);
     fs.symlinkSync("file.txt", join(root, "link"));
-    expect(await files.stat("file.txt")).toEqual({ path: join(root, "file.txt"), size: 3, isDir: false, isSymlink: false, permissions: 0o640, modified: expect.any(Number) });
+    expect(await files.stat("file.txt")).toEqual({
+      path: join(root, "file.txt"),
+      size: 3,
+      isDir: false,
+      isSymlink: false,
+      permissions: 0o640,
+      modified: expect.any(Number),
+    });
     expect(await files.stat("link")).toMatchObject({ path: join(root, "file.txt"), isSymlink: true, size: 3 });
     expect((await failure(files.stat("missing"))).kind).toBe("not-found");
   });
@@ -325,7 +387,8 @@ describe("grep", () => {
     put("src/b.py", "two\r\nfour\r\n");
     put("binary.bin", Buffer.from([0x74, 0x77, 0x6f, 0, 1]));
   });
-  const short = (matches: readonly { file: string; lineNumber: number; column: number; lineContent: string }[]) => matches.map(({ file, lineNumber, column, lineContent }) => `${file.slice(root.length + 1)}:${lineNumber}:${column}:${lineContent}`);
+  const short = (matches: readonly { file: string; lineNumber: number; column: number; lineContent: string }[]) =>
+    matches.map(({ file, lineNumber, column, lineContent }) => `${file.slice(root.length + 1)}:${lineNumber}:${column}:${lineContent}`);
 
   it("gives lines with the byte offset of the match, and no line numbers unless asked [VT-06] [GR-05]", async () => {
     expect(short(await files.grep("two"))).toEqual(["src/a.ts:0:7:Two é two", "src/a.ts:0:0:two", "src/b.py:0:0:two"]);
@@ -333,7 +396,10 @@ describe("grep", () => {
   });
 
   it("counts per file, or names files only [VT-07] [GR-04]", async () => {
-    expect(await files.grep("two", { outputMode: "count", caseInsensitive: true })).toMatchObject([{ lineNumber: 2, lineContent: "2" }, { lineNumber: 1, lineContent: "1" }]);
+    expect(await files.grep("two", { outputMode: "count", caseInsensitive: true })).toMatchObject([
+      { lineNumber: 2, lineContent: "2" },
+      { lineNumber: 1, lineContent: "1" },
+    ]);
     expect(short(await files.grep("two", { outputMode: "files-with-matches" }))).toEqual(["src/a.ts:0:0:", "src/b.py:0:0:"]);
   });
 
@@ -355,8 +421,13 @@ describe("grep", () => {
   });
 
   it("spans lines when asked, one hit for matches that share a line", async () => {
-    expect(short(await files.grep("one.*two\nthree", { multiline: true, lineNumbers: true }))).toEqual(["src/a.ts:1:0:one\nTwo é two\nthree"]);
-    expect(short(await files.grep("one\nTwo", { multiline: true, invert: true, path: "src/a.ts" }))).toEqual(["src/a.ts:0:0:three", "src/a.ts:0:0:two"]);
+    expect(short(await files.grep("one.*two\nthree", { multiline: true, lineNumbers: true }))).toEqual([
+      "src/a.ts:1:0:one\nTwo é two\nthree",
+    ]);
+    expect(short(await files.grep("one\nTwo", { multiline: true, invert: true, path: "src/a.ts" }))).toEqual([
+      "src/a.ts:0:0:three",
+      "src/a.ts:0:0:two",
+    ]);
   });
 
   it("starts at the working directory when no path is given [GR-02]", async () => {
@@ -366,7 +437,10 @@ describe("grep", () => {
   });
 
   it("says why a pattern is invalid", async () => {
-    expect(await failure(files.grep("(unclosed"))).toMatchObject({ kind: "other", message: expect.stringMatching(/not a valid regular expression.*fixedString/s) });
+    expect(await failure(files.grep("(unclosed"))).toMatchObject({
+      kind: "other",
+      message: expect.stringMatching(/not a valid regular expression.*fixedString/s),
+    });
   });
 });
 
@@ -417,7 +491,16 @@ describe("capabilities", () => {
     put("file.txt", "x");
     const readOnly = createDiskVfs({ root, readOnly: true });
     expect([...readOnly.capabilities].sort()).toEqual(["cd", "glob", "grep", "ls", "pwd", "read"]);
-    for (const found of await failures([readOnly.write("a", "x"), readOnly.edit("file.txt", "x", "y"), readOnly.rm("file.txt"), readOnly.cp("file.txt", "b"), readOnly.mv("file.txt", "b"), files.upload("a", "b"), files.download("a", "b")])) expect(found.kind).toBe("unsupported");
+    for (const found of await failures([
+      readOnly.write("a", "x"),
+      readOnly.edit("file.txt", "x", "y"),
+      readOnly.rm("file.txt"),
+      readOnly.cp("file.txt", "b"),
+      readOnly.mv("file.txt", "b"),
+      files.upload("a", "b"),
+      files.download("a", "b"),
+    ]))
+      expect(found.kind).toBe("unsupported");
     expect(fs.readdirSync(root)).toEqual(["file.txt"]);
     expect(files.capabilities.has("write")).toBe(true);
   });
@@ -434,7 +517,19 @@ it("leaves no file descriptor open, whatever went wrong", async (context) => {
   fs.symlinkSync(outside, join(root, "out"));
   const before = count();
   for (let round = 0; round < 20; round++) {
-    await Promise.allSettled([files.read("a"), files.read("a/none"), files.read("out/secret.txt"), files.ls("a/file.txt"), files.write("a", "x"), files.write("a/file.txt", "y", { ifUnchanged: null }), files.cp("a", "a/b"), files.grep("x"), files.glob("**"), files.rm("nope"), files.mv("nope", "x/y/z")]);
+    await Promise.allSettled([
+      files.read("a"),
+      files.read("a/none"),
+      files.read("out/secret.txt"),
+      files.ls("a/file.txt"),
+      files.write("a", "x"),
+      files.write("a/file.txt", "y", { ifUnchanged: null }),
+      files.cp("a", "a/b"),
+      files.grep("x"),
+      files.glob("**"),
+      files.rm("nope"),
+      files.mv("nope", "x/y/z"),
+    ]);
   }
   expect(count()).toBeLessThanOrEqual(before);
 });

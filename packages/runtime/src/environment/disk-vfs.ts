@@ -2,7 +2,15 @@ import { isUtf8 } from "node:buffer";
 import { constants, type Dirent, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readdir, rename, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path/posix";
-import { type DirEntry, type FileInfo, type TransferResult, type Vfs, type VfsCapability, VfsError, type WriteResult } from "@keelson/protocol";
+import {
+  type DirEntry,
+  type FileInfo,
+  type TransferResult,
+  type Vfs,
+  type VfsCapability,
+  VfsError,
+  type WriteResult,
+} from "@keelson/protocol";
 import { type AnchoredDirectory, ensureDirectory, openDirectory } from "./anchored-directory.ts";
 import { copyTree } from "./copy-tree.ts";
 import { globDisk, grepDisk } from "./disk-search.ts";
@@ -50,7 +58,8 @@ export function createDiskVfs({ root, allowed = [], readOnly = false, maxReadByt
 
   const resolve = (path: string): Promise<RootedPath> => paths.resolve(path, workingDirectory);
   const requireWritable = (operation: VfsCapability): void => {
-    if (readOnly) throw new VfsError({ kind: "unsupported", operation, message: `This file system is read-only: ${operation} is not possible.` });
+    if (readOnly)
+      throw new VfsError({ kind: "unsupported", operation, message: `This file system is read-only: ${operation} is not possible.` });
   };
   const folderOf = (real: string): Promise<AnchoredDirectory> => openDirectory(dirname(real), paths.root);
 
@@ -74,7 +83,16 @@ export function createDiskVfs({ root, allowed = [], readOnly = false, maxReadByt
       // Not to block on a pipe that nobody writes to.
       file = await open(folder.at(basename(real)), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     } catch (error) {
-      if (systemCode(error) === "ELOOP") throw new VfsError({ kind: "path-traversal", attempted: real, root: paths.root, message: `${real} was replaced by a link while it was being opened; it is not read.` }, { cause: error });
+      if (systemCode(error) === "ELOOP")
+        throw new VfsError(
+          {
+            kind: "path-traversal",
+            attempted: real,
+            root: paths.root,
+            message: `${real} was replaced by a link while it was being opened; it is not read.`,
+          },
+          { cause: error },
+        );
       if (systemCode(error) === "ENXIO") throw notRegular(real, "read");
       throw vfsErrorFrom(error, real);
     }
@@ -92,7 +110,8 @@ export function createDiskVfs({ root, allowed = [], readOnly = false, maxReadByt
 
   const isRootItself = (real: string): boolean => !paths.contains(dirname(real)) || real === "/";
   const refuseRoot = (real: string): void => {
-    if (isRootItself(real)) throw new VfsError({ kind: "operation-denied", path: real, message: `${real} is the root of this file system; it stays.` });
+    if (isRootItself(real))
+      throw new VfsError({ kind: "operation-denied", path: real, message: `${real} is the root of this file system; it stays.` });
   };
 
   const readBytes = (real: string, signal?: AbortSignal): Promise<Buffer> =>
@@ -169,7 +188,11 @@ export function createDiskVfs({ root, allowed = [], readOnly = false, maxReadByt
     async edit(path, oldText, newText, { signal } = {}) {
       requireWritable("edit");
       signal?.throwIfAborted();
-      if (oldText === "") throw new VfsError({ kind: "other", message: `Nothing to replace in ${path}: the old text is empty. Use write to set the content.` });
+      if (oldText === "")
+        throw new VfsError({
+          kind: "other",
+          message: `Nothing to replace in ${path}: the old text is empty. Use write to set the content.`,
+        });
       const target = await resolve(path);
       return withPathLock([target.real], async () => {
         // On bytes, so that what is not UTF-8 in the file stays as it is.
@@ -186,7 +209,9 @@ export function createDiskVfs({ root, allowed = [], readOnly = false, maxReadByt
     async grep(pattern, options = {}) {
       const { signal } = options;
       const start = (await resolve(options.path ?? ".")).real;
-      return grepDisk(pattern, options, { start, root: paths.root, ...(signal !== undefined && { signal }) }, (file) => readBytes(file, signal));
+      return grepDisk(pattern, options, { start, root: paths.root, ...(signal !== undefined && { signal }) }, (file) =>
+        readBytes(file, signal),
+      );
     },
 
     async glob(pattern, { path = ".", limit = Number.POSITIVE_INFINITY, signal } = {}) {
@@ -222,7 +247,12 @@ export function createDiskVfs({ root, allowed = [], readOnly = false, maxReadByt
         const name = basename(real);
         const entry = await entryOf(folder.at(name), real);
         if (entry === undefined) throw new VfsError({ kind: "not-found", path: real, message: `No such file or folder: ${real}.` });
-        if (entry.isDirectory() && !recursive) throw new VfsError({ kind: "is-directory", path: real, message: `${real} is a folder. To remove it with all it holds, set recursive.` });
+        if (entry.isDirectory() && !recursive)
+          throw new VfsError({
+            kind: "is-directory",
+            path: real,
+            message: `${real} is a folder. To remove it with all it holds, set recursive.`,
+          });
         await removeTree(folder, name, entry.isDirectory(), paths.root, signal);
       });
     },
@@ -271,7 +301,10 @@ export function createDiskVfs({ root, allowed = [], readOnly = false, maxReadByt
     if (source === target.real) throw new VfsError({ kind: "other", message: `${source} cannot be copied onto itself.` });
     await using sourceFolder = await folderOf(source);
     await using targetFolder = await parentFor(target);
-    return { path: target.real, bytesTransferred: await copyTree(sourceFolder, basename(source), targetFolder, basename(target.real), paths.root, signal) };
+    return {
+      path: target.real,
+      bytesTransferred: await copyTree(sourceFolder, basename(source), targetFolder, basename(target.real), paths.root, signal),
+    };
   }
 
   /** A link is followed only to see whether it leads to a folder inside the roots. */
@@ -301,7 +334,14 @@ function byName(a: Dirent, b: Dirent): number {
 }
 
 function fileInfo(path: string, stats: Stats, isSymlink: boolean): FileInfo {
-  return { path, size: stats.size, isDir: stats.isDirectory(), isSymlink, modified: Math.trunc(stats.mtimeMs), permissions: stats.mode & 0o7777 };
+  return {
+    path,
+    size: stats.size,
+    isDir: stats.isDirectory(),
+    isSymlink,
+    modified: Math.trunc(stats.mtimeMs),
+    permissions: stats.mode & 0o7777,
+  };
 }
 
 function isDirectory(path: string): VfsError {
@@ -314,5 +354,10 @@ function intoItself(from: string, to: string): VfsError {
   return new VfsError({ kind: "other", message: `${from} cannot be placed at ${to}, which lies inside it.` });
 }
 function tooLarge(path: string, size: number, limit: number): VfsError {
-  return new VfsError({ kind: "resource-limit", path, limit: "maxReadBytes", message: `${path} has ${size} bytes, more than the ${limit} that are read at once. Search it or read a part of it with a command.` });
+  return new VfsError({
+    kind: "resource-limit",
+    path,
+    limit: "maxReadBytes",
+    message: `${path} has ${size} bytes, more than the ${limit} that are read at once. Search it or read a part of it with a command.`,
+  });
 }

@@ -13,7 +13,15 @@ const EXTENSIONS: { readonly [name: string]: readonly string[] } = {
   go: ["go"],
   sh: ["sh", "bash"],
 };
-const SYNONYMS: { readonly [name: string]: string } = { rs: "rust", py: "python", javascript: "js", ts: "typescript", yml: "yaml", md: "markdown", bash: "sh" };
+const SYNONYMS: { readonly [name: string]: string } = {
+  rs: "rust",
+  py: "python",
+  javascript: "js",
+  ts: "typescript",
+  yml: "yaml",
+  md: "markdown",
+  bash: "sh",
+};
 
 /** True when a file of this name is of this type: `python`, `ts`, or any extension. */
 export function hasFileType(path: string, fileType: string): boolean {
@@ -23,8 +31,18 @@ export function hasFileType(path: string, fileType: string): boolean {
 }
 
 const MIME_TYPES: { readonly [extension: string]: string } = {
-  png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp", svg: "image/svg+xml",
-  pdf: "application/pdf", json: "application/json", html: "text/html", css: "text/css", md: "text/markdown", txt: "text/plain",
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  gif: "image/gif",
+  webp: "image/webp",
+  svg: "image/svg+xml",
+  pdf: "application/pdf",
+  json: "application/json",
+  html: "text/html",
+  css: "text/css",
+  md: "text/markdown",
+  txt: "text/plain",
 };
 
 /** What the extension says, for the few types that somebody acts on. */

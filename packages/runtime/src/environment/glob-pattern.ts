@@ -9,7 +9,11 @@ export interface GlobPattern {
   mayMatchBelow(folder: string): boolean;
 }
 
-type Token = { readonly type: "star" } | { readonly type: "any" } | { readonly type: "character"; readonly character: string } | { readonly type: "class"; readonly negated: boolean; readonly ranges: readonly (readonly [string, string])[] };
+type Token =
+  | { readonly type: "star" }
+  | { readonly type: "any" }
+  | { readonly type: "character"; readonly character: string }
+  | { readonly type: "class"; readonly negated: boolean; readonly ranges: readonly (readonly [string, string])[] };
 type Segment = "globstar" | readonly Token[];
 
 // More alternatives than anyone writes by hand, few enough to try each.
@@ -18,7 +22,8 @@ const MAX_ALTERNATIVES = 1024;
 /** Throws a `RangeError` when the pattern has too many alternatives. */
 export function compileGlob(pattern: string): GlobPattern {
   const alternatives = expandBraces(pattern.startsWith("./") ? pattern.slice(2) : pattern).map((alternative) =>
-    splitSegments(alternative).map((segment): Segment => (segment === "**" ? "globstar" : tokenize(segment))));
+    splitSegments(alternative).map((segment): Segment => (segment === "**" ? "globstar" : tokenize(segment))),
+  );
   return {
     matches: (path) => {
       const names = path.split("/");
@@ -37,8 +42,11 @@ function expandBraces(pattern: string): string[] {
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const group = firstGroup(next);
     if (group === undefined) results.push(next);
-    else for (let index = group.options.length - 1; index >= 0; index--) pending.push(next.slice(0, group.start) + group.options[index] + next.slice(group.end));
-    if (results.length + pending.length > MAX_ALTERNATIVES) throw new RangeError(`The glob pattern has more than ${MAX_ALTERNATIVES} alternatives; use fewer braces.`);
+    else
+      for (let index = group.options.length - 1; index >= 0; index--)
+        pending.push(next.slice(0, group.start) + group.options[index] + next.slice(group.end));
+    if (results.length + pending.length > MAX_ALTERNATIVES)
+      throw new RangeError(`The glob pattern has more than ${MAX_ALTERNATIVES} alternatives; use fewer braces.`);
   }
   return results;
 }

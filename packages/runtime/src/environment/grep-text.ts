@@ -25,12 +25,19 @@ export function compileTextSearch(pattern: string, options: GrepOptions): TextSe
     const selected = options.invert ? invertHits(hits, lines) : hits;
     if (selected.length === 0) return [];
     if (mode === "files-with-matches") return [{ file, lineNumber: 0, column: 0, lineContent: "", before: [], after: [] }];
-    if (mode === "count") return [{ file, lineNumber: selected.length, column: 0, lineContent: String(selected.length), before: [], after: [] }];
+    if (mode === "count")
+      return [{ file, lineNumber: selected.length, column: 0, lineContent: String(selected.length), before: [], after: [] }];
     return selected.map((hit): GrepMatch => ({
       file,
       lineNumber: options.lineNumbers ? hit.first + 1 : 0,
       column: Buffer.byteLength((lines[hit.first] as Line).text.slice(0, hit.column), encoding),
-      lineContent: hit.first === hit.last ? (lines[hit.first] as Line).text : lines.slice(hit.first, hit.last + 1).map((line) => line.text).join("\n"),
+      lineContent:
+        hit.first === hit.last
+          ? (lines[hit.first] as Line).text
+          : lines
+              .slice(hit.first, hit.last + 1)
+              .map((line) => line.text)
+              .join("\n"),
       before: before === 0 ? [] : lines.slice(Math.max(0, hit.first - before), hit.first).map((line) => line.text),
       after: after === 0 ? [] : lines.slice(hit.last + 1, hit.last + 1 + after).map((line) => line.text),
     }));
@@ -60,13 +67,19 @@ function compileExpression(pattern: string, { fixedString, caseInsensitive, mult
   try {
     return new RegExp(source, flags);
   } catch (error) {
-    throw new VfsError({ kind: "other", message: `The search pattern is not a valid regular expression: ${(error as Error).message}. To search for the text as it stands, set fixedString.` }, { cause: error });
+    throw new VfsError(
+      {
+        kind: "other",
+        message: `The search pattern is not a valid regular expression: ${(error as Error).message}. To search for the text as it stands, set fixedString.`,
+      },
+      { cause: error },
+    );
   }
 }
 
 function splitLines(text: string): Line[] {
   const lines: Line[] = [];
-  for (let start = 0; start < text.length; ) {
+  for (let start = 0; start < text.length;) {
     const end = text.indexOf("\n", start);
     const stop = end === -1 ? text.length : end;
     lines.push({ text: text.slice(start, stop > start && text[stop - 1] === "\r" ? stop - 1 : stop), start });

@@ -42,7 +42,9 @@ export function createOutputWindow(headBytes: number, tailBytes: number): Output
       const toHead = Math.min(bytes.byteLength, headBytes - headLength);
       if (toHead > 0) {
         if (headLength + toHead > head.byteLength) {
-          const larger = Buffer.allocUnsafe(Math.min(headBytes, Math.max(FIRST_ALLOCATION_BYTES, head.byteLength * 2, headLength + toHead)));
+          const larger = Buffer.allocUnsafe(
+            Math.min(headBytes, Math.max(FIRST_ALLOCATION_BYTES, head.byteLength * 2, headLength + toHead)),
+          );
           larger.set(head.subarray(0, headLength));
           head = larger;
         }
@@ -54,7 +56,12 @@ export function createOutputWindow(headBytes: number, tailBytes: number): Output
     text() {
       const omitted = totalBytes - headLength - tailLength;
       const first = head.subarray(0, headLength);
-      const last = tail === undefined ? Buffer.alloc(0) : tailLength < tailBytes ? tail.subarray(0, tailLength) : Buffer.concat([tail.subarray(tailAt), tail.subarray(0, tailAt)]);
+      const last =
+        tail === undefined
+          ? Buffer.alloc(0)
+          : tailLength < tailBytes
+            ? tail.subarray(0, tailLength)
+            : Buffer.concat([tail.subarray(tailAt), tail.subarray(0, tailAt)]);
       if (omitted === 0) return Buffer.concat([first, last]).toString("utf8");
       return `${wholeEnd(first).toString("utf8")}\n[... ${omitted} bytes omitted ...]\n${wholeStart(last).toString("utf8")}`;
     },

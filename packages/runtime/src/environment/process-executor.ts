@@ -46,11 +46,16 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
 
   return {
     async execute(request) {
-      if (process.platform === "win32") throw new EnvironmentError({ kind: "unsupported", message: "Commands need process groups, which Windows does not have. Run inside WSL." });
+      if (process.platform === "win32")
+        throw new EnvironmentError({
+          kind: "unsupported",
+          message: "Commands need process groups, which Windows does not have. Run inside WSL.",
+        });
       if (request.signal?.aborted) throw cancelled(request);
       const cwd = resolve(options.cwd, request.cwd ?? ".");
       const env = request.env === undefined ? inherited : { ...inherited, ...request.env };
-      const [program, args] = request.command === undefined ? [request.program, request.args ?? []] : [(shell ??= defaultShell()), ["-c", request.command]];
+      const [program, args] =
+        request.command === undefined ? [request.program, request.args ?? []] : [(shell ??= defaultShell()), ["-c", request.command]];
       if (program === undefined || (request.command !== undefined && request.program !== undefined)) {
         throw new EnvironmentError({ kind: "other", message: "Exactly one of `command` and `program` says what to run." });
       }
@@ -66,11 +71,19 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
   };
 }
 
-async function start(program: string, args: readonly string[], cwd: string, env: { readonly [name: string]: string }, withStdin: boolean): Promise<ChildProcess> {
+async function start(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  env: { readonly [name: string]: string },
+  withStdin: boolean,
+): Promise<ChildProcess> {
   try {
     // `detached` makes a new session: its own process group, and no terminal to ask questions on.
     const child = spawn(program, args, { cwd, env, detached: true, stdio: [withStdin ? "pipe" : "ignore", "pipe", "pipe"] });
-    await new Promise<void>((done, failed) => child.once("spawn", done).once("error", failed));
+    const { promise: spawned, resolve: done, reject: failed } = Promise.withResolvers<void>();
+    child.once("spawn", done).once("error", failed);
+    await spawned;
     return child;
   } catch (error) {
     throw await cannotRun(program, cwd, error);
@@ -83,7 +96,11 @@ interface Following {
   readonly startedAt: number;
 }
 
-async function follow(child: ChildProcess, request: ExecuteRequest, { killGraceMs, maxOutputBytes, startedAt }: Following): Promise<ExecuteResponse> {
+async function follow(
+  child: ChildProcess,
+  request: ExecuteRequest,
+  { killGraceMs, maxOutputBytes, startedAt }: Following,
+): Promise<ExecuteResponse> {
   const group = child.pid as number;
   let stopped: "timeout" | "cancelled" | "callback" | undefined;
   let callbackError: unknown;
@@ -95,8 +112,10 @@ async function follow(child: ChildProcess, request: ExecuteRequest, { killGraceM
     end().catch(fail);
   };
 
-  const closed = new Promise<void>((done) => child.once("close", done));
-  const exited = new Promise<{ exitCode: number | null; signal: string | null }>((done) => child.once("exit", (exitCode, signal) => done({ exitCode, signal })));
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  child.once("close", close);
+  const { promise: exited, resolve: exit } = Promise.withResolvers<{ exitCode: number | null; signal: string | null }>();
+  child.once("exit", (exitCode, signal) => exit({ exitCode, signal }));
   let received = 0;
   const collect = (stream: "stdout" | "stderr"): OutputWindow => {
     const head = Math.ceil(maxOutputBytes * HEAD_SHARE);
@@ -160,15 +179,15 @@ async function follow(child: ChildProcess, request: ExecuteRequest, { killGraceM
 }
 
 async function drained(closed: Promise<void>, received: () => number): Promise<void> {
-  let isClosed = false;
-  const marked = closed.then(() => {
-    isClosed = true;
-  });
-  for (let round = 0, before = -1; !isClosed && received() !== before && round < DRAIN_ROUNDS; round++) {
+  for (let round = 0, before = -1; received() !== before && round < DRAIN_ROUNDS; round++) {
     before = received();
     const silence = new AbortController();
-    await Promise.race([marked, sleep(DRAIN_SILENCE_MS, undefined, { signal: silence.signal }).catch(() => {})]);
+    const isClosed = await Promise.race([
+      closed.then(() => true),
+      sleep(DRAIN_SILENCE_MS, false, { signal: silence.signal }).catch(() => false),
+    ]);
     silence.abort();
+    if (isClosed) return;
   }
 }
 
@@ -177,13 +196,19 @@ function defaultShell(): string {
 }
 
 function cancelled(request: ExecuteRequest): EnvironmentError {
-  return new EnvironmentError({ kind: "cancelled", message: "The command was cancelled; its processes are ended." }, { cause: request.signal?.reason });
+  return new EnvironmentError(
+    { kind: "cancelled", message: "The command was cancelled; its processes are ended." },
+    { cause: request.signal?.reason },
+  );
 }
 
 async function cannotRun(program: string, cwd: string, error: unknown): Promise<EnvironmentError> {
   const code = (error as NodeJS.ErrnoException).code;
   // The system reports a missing folder as if the program were missing.
-  const isFolder = await stat(cwd).then((found) => found.isDirectory(), () => false);
+  const isFolder = await stat(cwd).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
   const message = !isFolder
     ? `Cannot run ${program}: its working directory ${cwd} is not a folder.`
     : code === "ENOENT"

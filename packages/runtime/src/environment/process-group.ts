@@ -18,7 +18,10 @@ export async function endProcessGroup(group: number, graceMs: number): Promise<v
   if (await goneWithin(group, graceMs)) return;
   send(group, "SIGKILL");
   if (await goneWithin(group, KILL_LIMIT_MS)) return;
-  throw new EnvironmentError({ kind: "other", message: `Processes of group ${group} outlived SIGKILL for ${KILL_LIMIT_MS} ms; they may hang in a device. Look at them with: ps -o pid,stat,args -g ${group}` });
+  throw new EnvironmentError({
+    kind: "other",
+    message: `Processes of group ${group} outlived SIGKILL for ${KILL_LIMIT_MS} ms; they may hang in a device. Look at them with: ps -o pid,stat,args -g ${group}`,
+  });
 }
 
 // Groups of running commands: they do not share our terminal, so nothing else would end them with us.

@@ -3,7 +3,13 @@ import { type AnchoredDirectory, openChild } from "./anchored-directory.ts";
 import { vfsErrorFrom } from "./vfs-error-from.ts";
 
 /** Removes a file, a link (never what it leads to), or a folder with all it holds. */
-export async function removeTree(folder: AnchoredDirectory, name: string, isFolder: boolean, root: string, signal?: AbortSignal): Promise<void> {
+export async function removeTree(
+  folder: AnchoredDirectory,
+  name: string,
+  isFolder: boolean,
+  root: string,
+  signal?: AbortSignal,
+): Promise<void> {
   signal?.throwIfAborted();
   try {
     if (!isFolder) return await unlink(folder.at(name));
@@ -17,5 +23,6 @@ export async function removeTree(folder: AnchoredDirectory, name: string, isFold
 
 async function removeContent(folder: AnchoredDirectory, name: string, root: string, signal?: AbortSignal): Promise<void> {
   await using inner = await openChild(folder, name, root);
-  for (const entry of await readdir(inner.self, { withFileTypes: true })) await removeTree(inner, entry.name, entry.isDirectory(), root, signal);
+  for (const entry of await readdir(inner.self, { withFileTypes: true }))
+    await removeTree(inner, entry.name, entry.isDirectory(), root, signal);
 }

@@ -29,7 +29,11 @@ export async function replaceFile(folder: AnchoredDirectory, name: string, { wri
   let placed = false;
   try {
     // Until it has the mode of the file it replaces, nobody else may look into it.
-    const file = await open(temporary, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW, previous === undefined ? 0o666 : 0o600);
+    const file = await open(
+      temporary,
+      constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW,
+      previous === undefined ? 0o666 : 0o600,
+    );
     let written: number;
     try {
       written = await write(file);
@@ -66,7 +70,8 @@ export async function entryOf(location: string, path: string): Promise<Stats | u
 
 async function requireReplaceable(folder: AnchoredDirectory, name: string, previous: Stats, path: string): Promise<void> {
   if (previous.isDirectory()) throw new VfsError({ kind: "is-directory", path, message: `${path} is a folder, not a file.` });
-  if (!previous.isFile()) throw new VfsError({ kind: "unsupported", operation: "write", message: `${path} is not a regular file; it is not replaced.` });
+  if (!previous.isFile())
+    throw new VfsError({ kind: "unsupported", operation: "write", message: `${path} is not a regular file; it is not replaced.` });
   // A rename asks only for the folder's permission, and would replace a file that is protected against writing.
   await access(folder.at(name), constants.W_OK).catch((error: unknown) => {
     throw vfsErrorFrom(error, path);

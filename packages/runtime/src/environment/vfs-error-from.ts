@@ -19,7 +19,15 @@ export function vfsErrorFrom(error: unknown, path: string): VfsError {
       return new VfsError({ kind: "not-directory", path, message: `A part of ${path} is a file where a folder is needed.` }, options);
     case "ENOSPC":
     case "EDQUOT":
-      return new VfsError({ kind: "io", path, code, message: `No space left on the disk for ${path} (${code}); the file is as it was. Free some space and try again.` }, options);
+      return new VfsError(
+        {
+          kind: "io",
+          path,
+          code,
+          message: `No space left on the disk for ${path} (${code}); the file is as it was. Free some space and try again.`,
+        },
+        options,
+      );
     case undefined:
       return new VfsError({ kind: "other", message: `${path}: ${error instanceof Error ? error.message : String(error)}` }, options);
     default:

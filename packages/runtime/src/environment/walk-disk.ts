@@ -14,7 +14,12 @@ export interface WalkedEntry {
  * Every entry below the folder `start`, depth first, names in ascending order. Links are shown, never followed. `enter`
  * decides whether a folder is walked. One that cannot be read is passed over, except `start` itself.
  */
-export async function* walkDisk(start: string, root: string, enter: (relativePath: string) => boolean, signal?: AbortSignal): AsyncGenerator<WalkedEntry> {
+export async function* walkDisk(
+  start: string,
+  root: string,
+  enter: (relativePath: string) => boolean,
+  signal?: AbortSignal,
+): AsyncGenerator<WalkedEntry> {
   const pending = await list(start, "", root);
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     signal?.throwIfAborted();
@@ -35,7 +40,11 @@ async function list(path: string, relativePath: string, root: string): Promise<W
     const entries = await readdir(folder.self, { withFileTypes: true });
     return entries
       .sort((a, b) => (a.name < b.name ? 1 : -1))
-      .map((entry) => ({ path: folder.pathOf(entry.name), relativePath: relativePath === "" ? entry.name : `${relativePath}/${entry.name}`, entry }));
+      .map((entry) => ({
+        path: folder.pathOf(entry.name),
+        relativePath: relativePath === "" ? entry.name : `${relativePath}/${entry.name}`,
+        entry,
+      }));
   } catch (error) {
     throw vfsErrorFrom(error, path);
   }
