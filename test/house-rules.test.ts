@@ -34,6 +34,11 @@ const refused: readonly { readonly rule: string; readonly file: string; readonly
     text: `import { randomUUID as id } from "node:crypto"; export const f = (): string => id();`,
   },
   {
+    rule: "clock-and-chance",
+    file: "packages/runtime/src/agent/global-uuid.ts",
+    text: `export const f = (): string => globalThis.crypto.randomUUID();`,
+  },
+  {
     rule: "package-border",
     file: "packages/code/src/reach.ts",
     text: `import type { X } from "../../runtime/src/agent/now.ts"; export type Y = X;`,
@@ -83,7 +88,7 @@ const accepted: readonly { readonly what: string; readonly file: string; readonl
   {
     what: "a promise that is awaited, returned, handled or let go on purpose",
     file: "packages/runtime/src/agent/held.ts",
-    text: `declare function work(): Promise<void>;\nexport async function f(): Promise<void> { await work(); void work(); work().catch(() => {}); const p = work(); return p; }`,
+    text: `declare function work(): Promise<void>;\nexport async function f(): Promise<void> { await work(); void work(); work().catch(() => {}); work().then(() => {}, () => {}).finally(() => {}); const p = work(); return p; }`,
   },
   {
     what: "a file in a folder with an exception",

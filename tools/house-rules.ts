@@ -191,6 +191,7 @@ function mayFloat(expression: ts.Expression): boolean {
   if (ts.isPropertyAccessExpression(expression.expression)) {
     const { text } = expression.expression.name;
     if ((text === "catch" && expression.arguments.length >= 1) || (text === "then" && expression.arguments.length >= 2)) return false;
+    if (text === "finally") return mayFloat(expression.expression.expression);
   }
   return true;
 }
