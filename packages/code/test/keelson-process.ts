@@ -56,25 +56,23 @@ export async function openDesk(script: ServerScript, files: { readonly [path: st
   const running = new Set<ChildProcess>();
 
   function start(args: readonly string[], { stdin, env, cwd = project }: StartOptions = {}): Running {
-    const child = spawn(
-      process.execPath,
-      ["--conditions=source", ...(process.env["TEST_IMPORT"] ? ["--import", process.env["TEST_IMPORT"]] : []), CLI, ...args],
-      {
-        cwd,
-        env: {
-          PATH: process.env["PATH"] ?? "",
-          HOME: root,
-          USER: "tester",
-          KEELSON_HOME: home,
-          ANTHROPIC_API_KEY: "key-of-anthropic",
-          ANTHROPIC_BASE_URL: server.url,
-          OPENAI_API_KEY: "key-of-openai",
-          OPENAI_BASE_URL: server.openAiUrl,
-          ...env,
-        },
-        stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    const child = spawn(process.execPath, ["--conditions=source", CLI, ...args], {
+      cwd,
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        HOME: root,
+        USER: "tester",
+        // Reading some 200 sources takes longer than most of what is tested.
+        NODE_COMPILE_CACHE: join(tmpdir(), "keelson-test-compile-cache"),
+        KEELSON_HOME: home,
+        ANTHROPIC_API_KEY: "key-of-anthropic",
+        ANTHROPIC_BASE_URL: server.url,
+        OPENAI_API_KEY: "key-of-openai",
+        OPENAI_BASE_URL: server.openAiUrl,
+        ...env,
       },
-    );
+      stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    });
     running.add(child);
     let stdout = "";
     let stderr = "";

@@ -23,7 +23,7 @@ describe.each(WIRES)("keelson -p over the wire of %s", (wire) => {
           thinking: "A letter is missing.",
           toolCalls: [{ name: "edit_file", input: { path: "src/greeting.js", old_string: "Helo", new_string: "Hello" } }],
         },
-        { toolCalls: [{ name: "bash", input: { command: "cat src/greeting.js && exit 3" } }] },
+        { toolCalls: [{ name: "bash", input: { command: "cat src/greeting.js missing.js" } }] },
         { text: "Fixed the greeting." },
       ],
       GREETING,
@@ -44,7 +44,7 @@ describe.each(WIRES)("keelson -p over the wire of %s", (wire) => {
       "● read_file src/greeting.js",
       "● edit_file src/greeting.js",
       '+ export const greeting = "Hello";',
-      "✗ bash cat src/greeting.js && exit 3  exit code 3",
+      "✗ bash cat src/greeting.js missing.js  exit code 1",
       `✔ complete · ${MODELS[wire]} · 4 turns`,
     ]) {
       expect(stderr).toContain(words);
@@ -57,7 +57,7 @@ describe.each(WIRES)("keelson -p over the wire of %s", (wire) => {
     expect(JSON.stringify(first?.body)).toContain("fix the typo");
     expect(JSON.stringify(first?.body)).toContain("You are Keelson");
     expect(resultsIn(third as never)).toContain("Edited src/greeting.js");
-    expect(resultsIn(last as never)).toContain("exit code 3");
+    expect(resultsIn(last as never)).toContain("exit code 1");
     expect(JSON.stringify(last?.body)).not.toContain("key-of-");
   });
 

@@ -35,7 +35,7 @@ export async function run(command: RunCommand, surroundings: Surroundings): Prom
     return await converse({ ...options, session: forked, resume: found?.open === true, task }, surroundings);
   }
 
-  const runner = await createCodingRunner({ ...options, ...(command.onApproval === "deny" && { approvals: denyAll }) });
+  const runner = createCodingRunner({ ...options, ...(command.onApproval === "deny" && { approvals: denyAll }) });
   const print = (begun: Run<unknown>): Promise<number> =>
     printRun(begun, { format: command.outputFormat, model: launch.agent.model }, surroundings);
   if (found?.open) {

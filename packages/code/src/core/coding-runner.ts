@@ -7,6 +7,7 @@ import { readAgentsMd } from "../instructions/index.ts";
 import { createCodingTools } from "../tools/index.ts";
 import { AGENT_NAME } from "./agent-name.ts";
 import type { Launch } from "./launch.ts";
+import { withNestedInstructions } from "./nested-instructions.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import type { World } from "./world.ts";
 
@@ -22,9 +23,9 @@ export interface CodingRunnerOptions {
 }
 
 /** The coding agent at work in one folder, bound to the sessions of this machine. */
-export async function createCodingRunner({ world, models, launch, approvals, approvalWaitMs }: CodingRunnerOptions): Promise<CodingRunner> {
+export function createCodingRunner({ world, models, launch, approvals, approvalWaitMs }: CodingRunnerOptions): CodingRunner {
   return createRunner({
-    agent: await createCodingAgent(launch),
+    agent: createCodingAgent(launch, world),
     models,
     log: world.log,
     blobs: world.blobs,
@@ -34,7 +35,7 @@ export async function createCodingRunner({ world, models, launch, approvals, app
   });
 }
 
-async function createCodingAgent({ cwd, agent }: Launch): Promise<Agent> {
+function createCodingAgent({ cwd, agent }: Launch, { home }: World): Agent {
   const files = createDiskVfs({ root: cwd });
   // Commands find the Node that runs Keelson first, so that a project's `node` is one that there is.
   const path = [dirname(process.execPath), process.env["PATH"]].filter(Boolean).join(delimiter);
@@ -45,9 +46,9 @@ async function createCodingAgent({ cwd, agent }: Launch): Promise<Agent> {
     model,
     ...(fallbackModel !== undefined && { fallbackModel }),
     instructions: async function codingInstructions() {
-      return systemPrompt({ cwd, projectInstructions: await readAgentsMd({ files, cwd }) });
+      return systemPrompt({ cwd, projectInstructions: await readAgentsMd({ cwd, home: home.path }) });
     },
-    tools: createCodingTools({ files, exec }),
+    tools: withNestedInstructions(createCodingTools({ files, exec }), cwd),
     limits: {
       ...(maxTurns !== undefined && { maxTurns }),
       ...(maxCost !== undefined && { maxCost }),

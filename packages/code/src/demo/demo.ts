@@ -57,7 +57,7 @@ export async function demo(surroundings: Surroundings, { project = BROKEN_PROJEC
       rules: ["bash(node --test*)", "bash(npm test*)"].map((pattern) => ({ pattern, behavior: "allow" })),
     },
   };
-  const runner = await createCodingRunner({ world, models, launch, approvals: onlyTests });
+  const runner = createCodingRunner({ world, models, launch, approvals: onlyTests });
   const session = await newSession(runner, folder);
 
   heading("the project");

@@ -36,7 +36,7 @@ export async function converse(
   surroundings: Surroundings,
 ): Promise<number> {
   const { stdin, stdout, environment, command } = surroundings;
-  const runner = await createCodingRunner({ world, models, launch, approvalWaitMs: APPROVAL_WAIT_MS });
+  const runner = createCodingRunner({ world, models, launch, approvalWaitMs: APPROVAL_WAIT_MS });
   const session = known ?? (await newSession(runner, launch.cwd));
   const style = createStyle(wantsColors(stdout, environment));
   const screen = createLiveScreen(stdout);

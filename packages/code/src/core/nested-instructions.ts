@@ -1,0 +1,34 @@
+import type { JsonValue, Tool } from "@keelson/protocol";
+import { agentsMdFor, renderInstructions } from "../instructions/index.ts";
+
+/** Tools whose `path` says where in the project the model works. */
+const BY_PATH: ReadonlySet<string> = new Set(["read_file", "edit_file", "write_file", "list_directory"]);
+// A forgotten session is told once more.
+const MAX_SESSIONS = 100;
+
+/**
+ * The same tools, which tell the model what the `AGENTS.md` files of a folder below the working directory say when it first
+ * touches something there: what the prompt holds are those of the working directory and above.
+ */
+export function withNestedInstructions(tools: readonly Tool[], cwd: string): readonly Tool[] {
+  const told = new Map<string, Set<string>>();
+  return tools.map((tool) => (BY_PATH.has(tool.name) ? tellingTool(tool, cwd, told) : tool));
+}
+
+function tellingTool(tool: Tool, cwd: string, told: Map<string, Set<string>>): Tool {
+  return {
+    ...tool,
+    async execute(input, call) {
+      const output = await tool.execute(input, call);
+      const { path } = input as { readonly path?: JsonValue };
+      if (typeof output !== "string" || typeof path !== "string") return output;
+      const known = told.get(call.session) ?? new Set();
+      const files = (await agentsMdFor(path, { cwd })).filter((file) => !known.has(file.path));
+      if (files.length === 0) return output;
+      for (const file of files) known.add(file.path);
+      told.set(call.session, known);
+      if (told.size > MAX_SESSIONS) for (const oldest of told.keys()) if (told.delete(oldest)) break;
+      return `${output}\n\n[For work in this folder:\n${renderInstructions(files)}]`;
+    },
+  };
+}
