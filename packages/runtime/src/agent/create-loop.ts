@@ -38,8 +38,10 @@ export function limitsOf(agent: Agent<unknown>, options: RunOptions["limits"] = 
 
 /** What the agent may do where it was started: what it was given, less what its own definition takes away. */
 export function authorityOf(agent: Agent<unknown>, world: Pick<World, "maxDepth">, given?: Authority): Authority {
-  const base: Authority = given ?? { policies: [], depth: world.maxDepth ?? DEFAULT_MAX_DEPTH };
-  return narrowAuthority(base, { policies: [permissionPolicy(agent.options)], allowedTools: agent.options.allowedTools });
+  const { allowedTools, permissions } = agent.options;
+  if (given === undefined) return narrowAuthority({ policies: [], depth: world.maxDepth ?? DEFAULT_MAX_DEPTH }, { policies: [permissionPolicy(agent.options)], allowedTools });
+  // A child that names no mode has its parent's: only what it says itself takes something away.
+  return narrowAuthority(given, { ...(permissions && { policy: permissions }), allowedTools });
 }
 
 export interface LoopParts {
@@ -89,7 +91,6 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
     approvals: { ...approvals, tokens: createApprovalTokens({ keys: world.approvalKeys, now: () => world.clock.now() }), approver: world.approvals, waitMs: world.approvalWaitMs ?? 5 * 60_000, ttlMs: world.approvalTtlMs ?? 7 * 24 * 60 * 60_000 },
     blobs: world.blobs,
     world: { ...(files && { files }), ...(exec && { exec }), ...(reader && { state: reader }), ...(secrets && { secrets }) },
-    metadata: state.run?.metadata ?? {},
     outputSchema: agent.output === undefined ? undefined : compileSchema(agent.output as Schema<unknown>).jsonSchema,
     output: undefined,
     interrupt: undefined,

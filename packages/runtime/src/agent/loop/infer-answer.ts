@@ -84,7 +84,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
   }
   const switched = execution.lookup(`${key}/switch`);
   if (switched) return 0;
-  const message = action.type === "abort" ? action.message : retries > 0 ? `Max retries (${limits.maxRetries}) exceeded: ${failure.message}` : failure.message;
+  const message = own?.type === "abort" ? own.message : retries > 0 ? `Max retries (${limits.maxRetries}) exceeded: ${failure.message}` : failure.message;
   throw new RunEnding("error", { failure: { kind: "model", message, model: failure } as never });
 }
 
@@ -97,7 +97,7 @@ async function askOnModelError(loop: Loop, key: string, failure: ModelFailure, r
 
 export function runContext(loop: Loop, retryCount: number): RunContext {
   const session = sessionOf(loop);
-  return { session: session.id, runId: runOf(loop).id, model: runOf(loop).model, retryCount, cumulativeCost: session.totals.cost, metadata: loop.metadata };
+  return { session: session.id, runId: runOf(loop).id, model: runOf(loop).model, retryCount, cumulativeCost: session.totals.cost, metadata: runOf(loop).metadata };
 }
 
 /** Until conversations are rewritten from wire to wire, a run stays on the wire it began on. */

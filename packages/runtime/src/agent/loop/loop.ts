@@ -58,7 +58,6 @@ export interface Loop {
   readonly approvals: Approvals;
   readonly blobs: BlobStore;
   readonly world: ToolWorld;
-  readonly metadata: JsonObject;
   /** JSON Schema of the agent's structured output. */
   readonly outputSchema: JsonObject | undefined;
   /** The structured output, once the run has one. */

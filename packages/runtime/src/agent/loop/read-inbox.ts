@@ -24,7 +24,7 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
         break;
       case "decision": {
         const request = session.run?.questions.get(entry.key);
-        if (request && request.decision === undefined) {
+        if (request && request.decision === undefined && entry.decision.type !== "other") {
           execution.put(key, { type: "approval-decision", callId: request.callId, nonce: entry.key, decision: entry.decision, ...(entry.decision.type === "allow-always" && { grant: request.operation }) }, "power");
         }
         break;

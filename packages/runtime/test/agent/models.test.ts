@@ -1,0 +1,179 @@
+import { createAgent, createRunner, type RunnerOptions } from "keelson";
+import { createModelRegistry } from "keelson/providers";
+import { scriptedModel } from "keelson/testing";
+import { AgentError } from "@keelson/protocol";
+import { describe, expect, it } from "vitest";
+import { impatientClock, ofType, recordingTool, runnerOf, types, watch } from "./support.ts";
+
+const overloaded = { error: { kind: "server-error" as const, message: "overloaded" } };
+const limited = { error: { kind: "rate-limit" as const, retryAfterMs: 90_000 } };
+
+function twoModels(primary: Parameters<typeof scriptedModel>[0], fallback: Parameters<typeof scriptedModel>[0]) {
+  const first = scriptedModel(primary, { name: "a/first" });
+  const second = scriptedModel(fallback, { name: "b/second" });
+  const models = createModelRegistry({ providers: { a: first, b: second } });
+  return { first, second, models };
+}
+
+describe("a failing model", () => {
+  it("is retried up to three times by default, without counting turns [RN-09, RN-12, ER-05, ER-06]", async () => {
+    const model = scriptedModel([overloaded, overloaded, overloaded, "ok"]);
+    const { events, outcome } = await watch(runnerOf(createAgent({ name: "a", model })).run("go"));
+    expect(outcome).toMatchObject({ reason: "complete", text: "ok", turns: 1 });
+    expect(ofType(events, "retry").map((retry) => retry.attempt)).toEqual([1, 2, 3]);
+  });
+
+  it("ends the run after the last retry, and says how many there were [RN-09, RN-12, ET-07]", async () => {
+    const model = scriptedModel([overloaded, overloaded, overloaded, overloaded]);
+    const { events, outcome } = await watch(runnerOf(createAgent({ name: "a", model })).run("go"));
+    expect(outcome.reason).toBe("error");
+    expect(outcome.error).toBeInstanceOf(AgentError);
+    expect(outcome.error?.message).toBe("Max retries (3) exceeded: overloaded");
+    expect(types(events).at(-1)).toBe("error");
+  });
+
+  it("is not retried when the failure would be the same [ER-03, ER-04, ER-07, ET-08]", async () => {
+    for (const kind of ["authentication", "billing", "invalid-request", "max-output-tokens", "content-blocked"] as const) {
+      const model = scriptedModel([{ error: { kind } }]);
+      const { outcome } = await watch(runnerOf(createAgent({ name: "a", model })).run("go"));
+      expect(outcome.reason).toBe("error");
+      expect(outcome.error?.failure).toMatchObject({ kind: "model", model: { kind } });
+      expect(model.requests).toHaveLength(1);
+    }
+  });
+
+  it("is waited for at least as long as it asked [ET-09]", async () => {
+    const clock = impatientClock();
+    const { outcome } = await watch(runnerOf(createAgent({ name: "a", model: scriptedModel([limited, "ok"]) }), { clock }).run("go"));
+    expect(outcome.reason).toBe("complete");
+    expect(Math.max(...clock.waits)).toBeGreaterThanOrEqual(90_000);
+  });
+
+  it("drops the text of the attempt that failed [EV-21]", async () => {
+    const model = scriptedModel([{ text: "half an ans", ...overloaded }, "whole"]);
+    const { events, outcome } = await watch(runnerOf(createAgent({ name: "a", model })).run("go"));
+    expect(outcome.text).toBe("whole");
+    expect(ofType(events, "message").filter(({ message }) => message.role === "assistant")).toHaveLength(1);
+    const retry = types(events).indexOf("retry");
+    expect(types(events).slice(0, retry)).toContain("text-delta");
+  });
+
+  it("gives way to the fallback model with a fresh count of retries [AG-05, RN-12]", async () => {
+    const { first, second, models } = twoModels([overloaded, overloaded], [overloaded, "from the fallback"]);
+    const agent = createAgent({ name: "a", model: "a/first", fallbackModel: "b/second", limits: { maxRetries: 1 } });
+    const { events, outcome } = await watch(runnerOf(agent, { models }).run("go"));
+    expect(outcome.text).toBe("from the fallback");
+    expect([first.requests.length, second.requests.length]).toEqual([2, 2]);
+    expect(ofType(events, "model-switch")).toMatchObject([{ from: "a/first", to: "b/second", reason: "server-error" }]);
+  });
+
+  it("ends the run when the fallback fails too [AG-05, RN-12]", async () => {
+    const { models } = twoModels([overloaded], [overloaded]);
+    const agent = createAgent({ name: "a", model: "a/first", fallbackModel: "b/second", limits: { maxRetries: 0 } });
+    expect((await runnerOf(agent, { models }).run("go").outcome).reason).toBe("error");
+  });
+
+  it("never makes more calls than the run may make", async () => {
+    const model = scriptedModel(Array.from({ length: 20 }, () => overloaded));
+    const agent = createAgent({ name: "a", model, limits: { maxRetries: 100, maxModelCalls: 7 } });
+    expect((await runnerOf(agent).run("go").outcome).reason).toBe("max-turns");
+    expect(model.requests).toHaveLength(7);
+  });
+});
+
+describe("onModelError", () => {
+  it("is told the session, the model, the retries, the cost and the metadata [AG-28, RC-01, RC-02, RC-03, RC-04, RC-05]", async () => {
+    const seen: unknown[] = [];
+    const agent = createAgent({
+      name: "a",
+      model: scriptedModel([overloaded, overloaded, "ok"]),
+      onModelError: (failure, context) => {
+        seen.push([failure.kind, context.session, context.model, context.retryCount, context.cumulativeCost, context.metadata]);
+        return { type: "retry" };
+      },
+    });
+    await runnerOf(agent).run("go", { session: "s1", metadata: { user: "ada" } }).outcome;
+    expect(seen).toEqual([
+      ["server-error", "s1", "scripted/model", 0, "0", { user: "ada" }],
+      ["server-error", "s1", "scripted/model", 1, "0", { user: "ada" }],
+    ]);
+  });
+
+  it("may retry what would not be retried [RC-06, RN-11, RN-13]", async () => {
+    const agent = createAgent({ name: "a", model: scriptedModel([{ error: { kind: "invalid-request" } }, "ok"]), onModelError: () => ({ type: "retry" }) });
+    expect((await runnerOf(agent).run("go").outcome).text).toBe("ok");
+  });
+
+  it("may end the run with its own message [RC-07, RN-11]", async () => {
+    const model = scriptedModel([overloaded, "never"]);
+    const agent = createAgent({ name: "a", model, onModelError: () => ({ type: "abort", message: "not today" }) });
+    const outcome = await runnerOf(agent).run("go").outcome;
+    expect(outcome.error?.message).toBe("not today");
+    expect(model.requests).toHaveLength(1);
+  });
+
+  it("may switch the model [RC-08, RN-11]", async () => {
+    const { models, second } = twoModels([overloaded], ["switched"]);
+    const agent = createAgent({ name: "a", model: "a/first", onModelError: () => ({ type: "switch-model", model: "b/second" }) });
+    expect((await runnerOf(agent, { models }).run("go").outcome).text).toBe("switched");
+    expect(second.requests).toHaveLength(1);
+  });
+
+  it("that throws ends the run as a panic, with a terminal event [ET-06]", async () => {
+    const agent = createAgent({
+      name: "a",
+      model: scriptedModel([overloaded]),
+      onModelError: () => {
+        throw new Error("boom");
+      },
+    });
+    const { events, outcome } = await watch(runnerOf(agent).run("go"));
+    expect(outcome.error?.failure.kind).toBe("panic");
+    expect(outcome.error?.message).toContain("boom");
+    expect(types(events).at(-1)).toBe("error");
+  });
+});
+
+describe("the model of a run", () => {
+  const call = { toolCalls: [{ name: "look" }] };
+
+  it("is the agent's, unless the run names another [AG-04, RN-07]", async () => {
+    const { first, second, models } = twoModels(["one"], ["two"]);
+    const runner = runnerOf(createAgent({ name: "a", model: "a/first" }), { models });
+    expect((await runner.run("go").outcome).text).toBe("one");
+    expect((await runner.run("go", { model: "b/second" }).outcome).text).toBe("two");
+    expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
+  });
+
+  it("changes with setModel from the next turn on, and keeps the conversation [RN-03]", async () => {
+    const { second, models } = twoModels([call], ["from the second"]);
+    let run: ReturnType<ReturnType<typeof runnerOf>["run"]> | undefined;
+    const look = recordingTool("look", { effect: "read" });
+    const original = look.execute.bind(look);
+    look.execute = async (input, toolCall) => {
+      await run?.setModel("b/second");
+      return original(input, toolCall);
+    };
+    run = runnerOf(createAgent({ name: "a", model: "a/first", tools: [look] }), { models }).run("go");
+    const { events, outcome } = await watch(run);
+    expect(outcome.text).toBe("from the second");
+    expect(second.requests[0]?.messages.map((message) => message.role)).toEqual(["user", "assistant", "tool"]);
+    expect(ofType(events, "turn-start").map((turn) => turn.model)).toEqual(["a/first", "b/second"]);
+  });
+
+  it("that does not exist is refused by setModel, and the run goes on [RN-03]", async () => {
+    const { models } = twoModels(["one"], []);
+    const run = runnerOf(createAgent({ name: "a", model: "a/first" }), { models }).run("go");
+    await expect(run.setModel("c/third")).rejects.toThrow(/there is no provider "c"/);
+    expect((await run.outcome).text).toBe("one");
+  });
+
+  it("is checked when the runner is made: unknown models, prices under a money limit [AG-02, AG-17]", () => {
+    const { models } = twoModels([], []);
+    const make = (options: Partial<Parameters<typeof createAgent>[0]>, world: RunnerOptions = { models }) => () => createRunner({ ...world, agent: createAgent({ name: "a", model: "a/first", ...options }) });
+    expect(make({ model: "c/x" })).toThrow(expect.objectContaining({ failure: expect.objectContaining({ kind: "invalid-option", option: "model" }) }));
+    expect(make({ fallbackModel: "c/x" })).toThrow(expect.objectContaining({ failure: expect.objectContaining({ option: "fallbackModel" }) }));
+    expect(make({ limits: { maxCost: "1" } })).toThrow(/price of a\/first is unknown/);
+    expect(make({})).not.toThrow();
+  });
+});
