@@ -82,6 +82,43 @@ describe("the small checker and the full validator", () => {
     expect(valid).toBeGreaterThan(100);
     expect(invalid).toBeGreaterThan(100);
   });
+
+  it.each<[JsonObject, readonly JsonValue[], readonly JsonValue[]]>([
+    [{ minLength: 2 }, ["ab", "🙂🙂", 5], ["a", "🙂", ""]],
+    [{ maxLength: 1 }, ["a", "🙂", ""], ["ab", "🙂🙂"]],
+    [{ pattern: "^.$" }, ["a", "🙂", 7], ["ab", ""]],
+    [{ minimum: 1 }, [1, "0"], [0.5]],
+    [{ maximum: 1 }, [1], [1.5]],
+    [{ exclusiveMinimum: 1 }, [1.5], [1]],
+    [{ exclusiveMaximum: 1 }, [0.5], [1]],
+    [{ multipleOf: 0.5 }, [0, 1.5, -2], [0.25]],
+    [{ type: "integer" }, [1, 1e20], [1.5, "1", null]],
+    [{ type: ["string", "null"] }, ["", null], [0, {}]],
+    [{ type: "object" }, [{}], [[], null]],
+    [{ type: "array" }, [[]], [{}]],
+    [{ enum: [{ a: 1, b: [2] }, "x"] }, [{ b: [2], a: 1 }, "x"], [{ a: 1 }, { a: 1, b: [3] }, { a: 1, c: [2] }]],
+    [{ const: null }, [null], [0, ""]],
+    [{ minItems: 1 }, [[1], {}], [[]]],
+    [{ maxItems: 1 }, [[1]], [[1, 2]]],
+    [{ uniqueItems: true }, [[1, "1", [1], [2]]], [[{ a: 1 }, 0, { a: 1 }]]],
+    [{ prefixItems: [{ type: "string" }], items: { type: "number" } }, [["a", 1], ["a"], []], [["a", "b"], [1]]],
+    [{ minProperties: 1 }, [{ a: 1 }], [{}]],
+    [{ maxProperties: 1 }, [{ a: 1 }], [{ a: 1, b: 2 }]],
+    [{ required: ["a"] }, [{ a: null }, []], [{}]],
+    [{ properties: { a: false } }, [{ b: 1 }], [{ a: 1 }]],
+    [{ properties: { a: {} }, patternProperties: { "^b": { type: "number" } }, additionalProperties: false }, [{ a: "x", b1: 1 }], [{ c: 1 }, { b1: "x" }]],
+    [{ additionalProperties: { type: "number" } }, [{ a: 1 }], [{ a: "1" }]],
+    [{ propertyNames: { maxLength: 1 } }, [{ a: 1 }], [{ ab: 1 }]],
+    [{ anyOf: [{ type: "string" }, { minimum: 5 }] }, ["a", 5], [4]],
+    [{ oneOf: [{ type: "number" }, { minimum: 5 }] }, [4, "a"], [5]],
+    [{ allOf: [{ minimum: 1 }, { maximum: 2 }] }, [1, 2], [0, 3]],
+    [{ not: { type: "string" } }, [1], ["a"]],
+    [{ $ref: "#/$defs/a~1b", $defs: { "a/b": { type: "string" } }, maxLength: 1 }, ["a"], ["ab", 1]],
+  ])("draw the same line for %j", async (schema, good, bad) => {
+    expect(reportKeywords(schema)).toStrictEqual({ type: "known" });
+    for (const value of good) expect([value, checkJson(schema, value), await validateWithAjv(schema, value)]).toStrictEqual([value, [], []]);
+    for (const value of bad) expect([value, checkJson(schema, value).length > 0, (await validateWithAjv(schema, value)).length > 0]).toStrictEqual([value, true, true]);
+  });
 });
 
 describe("a plain JSON Schema", () => {
