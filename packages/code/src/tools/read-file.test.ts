@@ -65,6 +65,7 @@ describe("read_file", () => {
     expect(await read({ path: "src/readfile.ts" })).toBe("ERROR No such file or folder: src/readfile.ts. Did you mean src/readFile.ts?");
     expect(await read({ path: "setings.json" })).toContain("Did you mean src/deep/settings.json?");
     expect(await read({ path: "quite-other.py" })).toContain("Find files with glob");
+    expect(await read({ path: "deep/rest.ts" })).toContain("Find files with glob");
   });
 
   it("refuses what leads out of the project", async () => {

@@ -40,8 +40,9 @@ function likeness(wanted: string, found: string): number {
   if (wanted === found) return 1;
   const [stem, foundStem] = [withoutExtension(wanted), withoutExtension(found)];
   if (stem === foundStem) return 0.9;
-  const distance = editDistance(wanted, found, Math.floor(wanted.length / 3));
-  if (distance !== undefined) return 0.8 - distance / (wanted.length + 1);
+  // By the stems: endings are alike everywhere.
+  const distance = editDistance(stem, foundStem, Math.floor(stem.length / 3));
+  if (distance !== undefined) return 0.8 - distance / (stem.length + 1);
   return stem.length > 3 && foundStem.length > 3 && (foundStem.includes(stem) || stem.includes(foundStem)) ? 0.3 : 0;
 }
 
