@@ -24,8 +24,13 @@ interface Rule {
 const stepMethods = new Set(["step", "steps", "decide"]);
 const combinators = new Set(["all", "allSettled", "any", "race"]);
 
-const isMember = (node: ts.Node, object: string, members: ReadonlySet<string>): boolean =>
-  ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === object && members.has(node.name.text);
+/** `object.member`, and `globalThis.object.member`. */
+function isMember(node: ts.Node, object: string, members: ReadonlySet<string>): boolean {
+  if (!ts.isPropertyAccessExpression(node) || !members.has(node.name.text)) return false;
+  const owner = node.expression;
+  if (ts.isIdentifier(owner)) return owner.text === object;
+  return ts.isPropertyAccessExpression(owner) && owner.name.text === object && owner.expression.getText() === "globalThis";
+}
 
 /** Does the code, functions written in it included, call a method of one of these names? */
 function callsMethod(node: ts.Node, names: ReadonlySet<string>): boolean {
