@@ -51,8 +51,13 @@ export class ConversationEncoder {
   }
 
   encode(messages: readonly Message[], model: string, conversation?: object): EncodedMessages {
-    const known = conversation === undefined ? undefined : this.#known(conversation, messages, model);
-    const groups = groupMessages(messages, known?.messages.length ?? 0);
+    let known = conversation === undefined ? undefined : this.#known(conversation, messages, model);
+    let groups = groupMessages(messages, known?.messages.length ?? 0);
+    if (known !== undefined && groups.length < this.#tailGroups) {
+      // The conversation went back: groups are kept that are to be left open.
+      known = undefined;
+      groups = groupMessages(messages, 0);
+    }
     const closed = Math.max(0, groups.length - this.#tailGroups);
     let before = known?.last;
     const kept: Conversation = known ?? { model, messages: [], last: undefined, bytes: Buffer.alloc(0), length: 0 };

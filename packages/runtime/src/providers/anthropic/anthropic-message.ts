@@ -11,8 +11,7 @@ export interface AnthropicMessageOptions {
 export function encodeAnthropicGroup(group: MessageGroup, before: MessageGroup | undefined, model: string, options: AnthropicMessageOptions): string {
   if (isAssistantGroup(group)) {
     const blocks = group.flatMap((message) => message.content.flatMap((part) => assistantBlock(part, model, options)));
-    const opening = before === undefined ? `${messageJson("user", [textBlock(EARLIER_NOT_SHOWN)])},` : "";
-    return blocks.length === 0 ? "" : opening + messageJson("assistant", blocks);
+    return blocks.length === 0 ? "" : messageJson("assistant", blocks);
   }
   const blocks = userBlocks(group, before, options);
   return blocks.length === 0 ? "" : messageJson("user", blocks);
@@ -22,6 +21,11 @@ export function encodeAnthropicGroup(group: MessageGroup, before: MessageGroup |
 export function closeAnthropicCalls(last: MessageGroup, options: AnthropicMessageOptions): string {
   const blocks = userBlocks([], last, options);
   return blocks.length === 0 ? "" : messageJson("user", blocks);
+}
+
+/** What a conversation begins with whose first turn is the assistant's, which the API refuses. */
+export function anthropicOpening(): string {
+  return messageJson("user", [textBlock(EARLIER_NOT_SHOWN)]);
 }
 
 function messageJson(role: "user" | "assistant", content: readonly JsonObject[]): string {

@@ -2,7 +2,7 @@ import type { InferOptions, InferRequest, JsonObject, JsonValue } from "@keelson
 import { ConversationEncoder, type EncodedMessages } from "../conversation-encoder.ts";
 import { isAssistantGroup } from "../history.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
-import { closeAnthropicCalls, type AnthropicMessageOptions, encodeAnthropicGroup } from "./anthropic-message.ts";
+import { anthropicOpening, closeAnthropicCalls, type AnthropicMessageOptions, encodeAnthropicGroup } from "./anthropic-message.ts";
 
 export interface AnthropicRequestOptions extends AnthropicMessageOptions {
   readonly defaultModel: string;
@@ -10,6 +10,7 @@ export interface AnthropicRequestOptions extends AnthropicMessageOptions {
 }
 
 const CACHE_MARK = `"cache_control":{"type":"ephemeral"}`;
+const ASSISTANT = `{"role":"assistant"`;
 /** A user message ends with its last block, the content's bracket and its own brace. */
 const MESSAGE_TAIL = "}]}";
 
@@ -48,6 +49,8 @@ export class AnthropicRequestEncoder {
     const { prefix, tail } = this.#messages.encode(request.messages, model, options.conversation);
     const last = this.#tail(tail, mark, model);
     head += `,"messages":[`;
+    const beginning = prefix.length > 0 ? Buffer.from(prefix.subarray(1, 1 + ASSISTANT.length)).toString() : last;
+    if (beginning.startsWith(ASSISTANT)) head += `${anthropicOpening()},`;
     if (prefix.length === 0) return [Buffer.from(`${head}${last}]}`)];
     return [Buffer.from(head), prefix.subarray(1), Buffer.from(`${last === "" ? "" : `,${last}`}]}`)];
   }

@@ -30,7 +30,7 @@ export class ChatDecoder implements WireDecoder {
   readonly #options: ChatDecoderOptions;
   readonly #segments: SegmentWriter;
   readonly #calls: ChatCalls;
-  readonly #envelope = new DeltaEnvelope("content", (event) => (event as { choices?: readonly { delta?: { content?: unknown } }[] }).choices?.[0]?.delta?.content);
+  readonly #envelope = new DeltaEnvelope("content", (event) => fieldsOf(firstChoice(event as Fields)?.["delta"])?.["content"]);
   readonly #onText = (text: string): void => this.#segments.text(text);
   #refusal = "";
   #annotations: JsonValue[] = [];

@@ -9,7 +9,7 @@ export interface ChatMessageOptions {
 
 /** One group as messages of the chat wire, joined by commas; "" when nothing of it can be sent. */
 export function encodeChatGroup(group: MessageGroup, before: MessageGroup | undefined, options: ChatMessageOptions): string {
-  const messages = isAssistantGroup(group) ? group.flatMap((message) => assistantMessage(message, options)) : answerMessages(group, before, options);
+  const messages = isAssistantGroup(group) ? assistantMessage(group, options) : answerMessages(group, before, options);
   return messages.map((message) => JSON.stringify(message)).join(",");
 }
 
@@ -20,13 +20,14 @@ export function closeChatCalls(last: MessageGroup, options: ChatMessageOptions):
     .join(",");
 }
 
-function assistantMessage(message: Message, options: ChatMessageOptions): readonly JsonObject[] {
+/** Neighbours become one message: the answers to all their calls follow it. */
+function assistantMessage(group: MessageGroup, options: ChatMessageOptions): readonly JsonObject[] {
   let text = "";
   let refusal = "";
   let audio: JsonValue | undefined;
   let functionCall: JsonObject | undefined;
   const calls: JsonObject[] = [];
-  for (const part of message.content) {
+  for (const part of group.flatMap((message) => message.content)) {
     switch (part.type) {
       case "text":
         text += part.text;
