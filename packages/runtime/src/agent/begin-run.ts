@@ -44,6 +44,7 @@ export async function beginRun(journal: Journal, { id, agent, model, input, opti
   journal.put(`${id}/terms`, "run-terms", {
     authority: authority as unknown as JsonObject,
     limits: { maxTurns, ...(maxCost !== undefined && { maxCost }), ...(maxDurationMs !== undefined && { maxDurationMs }) },
+    ...(journal.inboxAtOpen > 0 && { inboxBase: journal.inboxAtOpen }),
     ...(options.deadline !== undefined && { deadline: options.deadline }),
   });
   if (input === undefined) return;

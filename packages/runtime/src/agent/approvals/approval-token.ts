@@ -24,8 +24,11 @@ export interface ApprovalClaims {
 export interface ApprovalTokens {
   /** The same question always gets the same token, so that a replay finds the one it gave out before. */
   issue(question: Omit<ApprovalClaims, "nonce" | "attempt"> & { readonly attempt?: number }): string;
-  /** @throws AgentError of kind `invalid-token`, with `reason` malformed, forged or expired */
-  verify(token: string): ApprovalClaims;
+  /**
+   * @param options.expired whether the claims of a token that is too old are wanted all the same. Default false.
+   * @throws AgentError of kind `invalid-token`, with `reason` malformed, forged or expired
+   */
+  verify(token: string, options?: { readonly expired?: boolean }): ApprovalClaims;
 }
 
 const PREFIX = "keelson-approval-1";
@@ -39,14 +42,14 @@ export function createApprovalTokens(options: { readonly keys: ApprovalKeys; rea
   return {
     issue({ attempt = 1, ...question }) {
       const nonce = createHash("sha256")
-        .update(JSON.stringify([question.runId, question.callId, question.question, attempt]))
+        .update(JSON.stringify([question.runId, question.callId, question.question, attempt, question.toolVersion, question.argumentsDigest]))
         .digest("base64url")
         .slice(0, 22);
       const body = `${PREFIX}.${keys.current.id}.${encodeClaims({ ...question, attempt, nonce })}`;
       return `${body}.${sign(body, keys.current.secret)}`;
     },
 
-    verify(token) {
+    verify(token, { expired = false } = {}) {
       const [prefix, keyId = "", payload = "", signature = "", ...rest] = token.trim().split(".");
       if (prefix !== PREFIX || keyId === "" || payload === "" || signature === "" || rest.length > 0) {
         throw refused("malformed", "This is no approval token. Copy it whole, as the question showed it.");
@@ -62,7 +65,7 @@ export function createApprovalTokens(options: { readonly keys: ApprovalKeys; rea
         throw refused("forged", "The approval token was changed or not signed by this key. Copy it whole, as the question showed it.");
       }
       const claims = decodeClaims(payload);
-      if (now() > claims.expiresAt) {
+      if (!expired && now() > claims.expiresAt) {
         throw refused(
           "expired",
           `The approval token for ${claims.tool} expired at ${new Date(claims.expiresAt).toISOString()}. Resume the session ${claims.session} for a new one.`,

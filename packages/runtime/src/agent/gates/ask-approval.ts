@@ -1,5 +1,5 @@
-import { AgentError, DECISION_TYPES, type ApprovalRequest, type Decision, type JsonValue, type Tool, type Wait } from "@keelson/protocol";
-import { digestOf } from "../../json/digest.ts";
+import { AgentError, DECISION_TYPES, LogError, type ApprovalRequest, type Decision, type JsonValue, type Tool, type Wait } from "@keelson/protocol";
+import { digestOf, shortHash } from "../../json/digest.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { readInbox } from "../loop/read-inbox.ts";
 import { checkEnding, RunEnding } from "../loop/run-ending.ts";
@@ -32,18 +32,21 @@ type Published = ApprovalRequest & { readonly nonce: string };
 
 function publish(loop: Loop, question: Question): Published {
   const { execution, approvals } = loop;
-  const key = `${question.key}/question/${question.type}/${question.round}`;
-  const existing = execution.lookup(key);
-  if (existing) {
+  const session = sessionOf(loop);
+  let key = `${question.key}/question/${question.type}/${question.round}`;
+  for (let issue = 2; ; issue++) {
+    const existing = execution.lookup(key);
+    if (existing === undefined) break;
     const { question: type, ...rest } = existing.data as unknown as Omit<Published, "type"> & { readonly question: ApprovalRequest["type"] };
-    return { ...rest, type };
+    // A token that nobody used in its time is replaced by another for the same decision.
+    if (rest.expiresAt >= session.at || decisionOn(loop, rest.nonce) !== undefined) return { ...rest, type };
+    key = `${question.key}/question/${question.type}/${question.round}/issue/${issue}`;
   }
   const { tool, input, callId } = question;
-  const session = sessionOf(loop);
   // From recorded time alone, so that a replay before the append would issue the same token.
   const expiresAt = session.at + approvals.ttlMs;
-  const token = approvals.tokens.issue({ runId: execution.runId, session: session.id, callId, tool: tool.name, toolVersion: tool.version, argumentsDigest: digestOf(input), question: question.type, attempt: question.round, expiresAt });
-  const { nonce } = approvals.tokens.verify(token);
+  const token = approvals.tokens.issue({ runId: execution.runId, session: session.id, callId, tool: tool.name, toolVersion: tool.version, argumentsDigest, question: question.type, attempt: question.round, expiresAt });
+  const { nonce } = approvals.tokens.verify(token, { expired: true });
   const request: Published = { type: question.type, callId, nonce, token, operation: tool.name, description: tool.description, risk: tool.risk, input, reason: question.reason, expiresAt };
   const { type, ...rest } = request;
   execution.put(key, { type: "approval-request", question: type, ...rest });
@@ -57,7 +60,7 @@ function decisionOn(loop: Loop, nonce: string): Decision | undefined {
 async function waitForDecisions(loop: Loop, asked: readonly Published[]): Promise<void> {
   const { execution, approvals } = loop;
   const { approver } = approvals;
-  let panic: AgentError | undefined;
+  let panic: AgentError | LogError | undefined;
   let wake = (): void => {};
   const stopListening = execution.journal.onInbox(() => wake());
   let callbacks = 0;
@@ -69,7 +72,7 @@ async function waitForDecisions(loop: Loop, asked: readonly Published[]): Promis
       callbacks++;
       void callApprover(loop, nonce, request)
         .catch((error: unknown) => {
-          panic ??= AgentError.is(error) ? error : new AgentError({ kind: "panic", callback: "approvals", message: `the approvals callback threw: ${error instanceof Error ? error.message : String(error)}` }, { cause: error });
+          panic ??= AgentError.is(error) || LogError.is(error) ? error : new AgentError({ kind: "panic", callback: "approvals", message: `the approvals callback threw: ${error instanceof Error ? error.message : String(error)}` }, { cause: error });
         })
         .finally(() => {
           callbacks--;
@@ -113,7 +116,12 @@ async function callApprover(loop: Loop, nonce: string, request: ApprovalRequest)
   if (typeof decision !== "object" || !DECISION_TYPES.includes(decision.type)) {
     throw new AgentError({ kind: "panic", callback: "approvals", message: `the approvals callback answered ${JSON.stringify(decision)}: answer with a decision such as { type: "allow" }, or undefined` });
   }
-  await loop.execution.journal.writeInbox(nonce, { type: "decision", callId: request.callId, decision });
+  try {
+    await loop.execution.journal.writeInbox(nonce, { type: "decision", callId: request.callId, decision });
+  } catch (error) {
+    // Somebody else decided first: their word counts.
+    if (!LogError.is(error, "conflict")) throw error;
+  }
 }
 
 /** Ends the whole run where a person said so. */

@@ -71,7 +71,8 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
     }
     const recorded = execution.lookup(`${key}/retry`);
     await execution.flush();
-    await execution.sleepUntil(`${key}/backoff`, (recorded?.at ?? 0) + ((recorded?.data["delayMs"] as number | undefined) ?? 0));
+    const delayMs = (recorded?.data["delayMs"] as number | undefined) ?? 0;
+    await execution.sleepUntil(`${key}/backoff`, (recorded?.at ?? 0) + delayMs, delayMs);
     await readInbox(loop, `${key}/after-backoff`);
     return attempt;
   }

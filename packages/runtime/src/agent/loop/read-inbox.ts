@@ -11,8 +11,11 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
   const steering = await admitSteering(loop, entries);
   const { execution } = loop;
   const session = sessionOf(loop);
+  const base = runOf(loop).inboxBase;
   for (const entry of entries) {
     const key = `inbox/${entry.seq}`;
+    // What an earlier run was told and did not get to read: its end made it void, except for what was said to the model.
+    const late = entry.seq <= base;
     switch (entry.type) {
       case "steer": {
         const message = steering.get(entry.seq);
@@ -20,7 +23,7 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
         break;
       }
       case "set-model":
-        if (entry.model !== runOf(loop).model) execution.put(key, { type: "model-switch", from: runOf(loop).model, to: entry.model, reason: "set-model" });
+        if (!late && entry.model !== runOf(loop).model) execution.put(key, { type: "model-switch", from: runOf(loop).model, to: entry.model, reason: "set-model" });
         break;
       case "decision": {
         const request = session.run?.questions.get(entry.key);
@@ -32,7 +35,7 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
       default:
         break;
     }
-    execution.put(`${key}/read`, { type: "inbox-read", upTo: entry.seq, ...((entry.type === "stop" || entry.type === "abort") && { stopping: entry.type }) });
+    execution.put(`${key}/read`, { type: "inbox-read", upTo: entry.seq, ...(!late && (entry.type === "stop" || entry.type === "abort") && { stopping: entry.type }) });
   }
 }
 
