@@ -1,2 +1,1 @@
-export { type InstructionFile } from "./instruction-file.ts";
-export { type AgentsMdOptions, agentsMdFor, findAgentsMd, readAgentsMd, renderInstructions } from "./read-agents-md.ts";
+export { agentsMdFor, findAgentsMd, readAgentsMd, renderInstructions } from "./read-agents-md.ts";

@@ -1,10 +1,1 @@
-export { type BashInput, type BashOperations, createBashTool } from "./bash.ts";
-export { type CodingToolsOptions, createCodingTools } from "./create-coding-tools.ts";
-export { type EditFileInput, type EditFileOperations, createEditFileTool } from "./edit-file.ts";
-export { type GlobInput, createGlobTool } from "./glob.ts";
-export { type GrepInput, type GrepOperations, createGrepTool } from "./grep.ts";
-export { type ListDirectoryInput, createListDirectoryTool } from "./list-directory.ts";
-export { type ReadFileInput, type ReadFileOperations, createReadFileTool } from "./read-file.ts";
-export { type SeenFiles, createSeenFiles } from "./seen-files.ts";
-export { type WorkspaceFiles } from "./workspace-files.ts";
-export { type WriteFileInput, type WriteFileOperations, createWriteFileTool } from "./write-file.ts";
+export { createCodingTools } from "./create-coding-tools.ts";
