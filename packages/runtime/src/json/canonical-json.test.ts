@@ -5,15 +5,19 @@ import { canonicalJson } from "./canonical-json.ts";
 
 describe("canonical JSON", () => {
   it("parses back to the value it was made of", () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => {
-      expect(JSON.parse(canonicalJson(value as JsonValue))).toStrictEqual(JSON.parse(JSON.stringify(value)));
-    }));
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(JSON.parse(canonicalJson(value as JsonValue))).toStrictEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
   });
 
   it("does not depend on the order of keys, at any depth", () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => {
-      expect(canonicalJson(reversed(value as JsonValue))).toBe(canonicalJson(value as JsonValue));
-    }));
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(canonicalJson(reversed(value as JsonValue))).toBe(canonicalJson(value as JsonValue));
+      }),
+    );
   });
 
   it("sorts by code units and writes no white space", () => {
@@ -29,5 +33,9 @@ describe("canonical JSON", () => {
 function reversed(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(reversed);
   if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).reverse().map(([key, member]) => [key, reversed(member as JsonValue)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, member]) => [key, reversed(member as JsonValue)]),
+  );
 }

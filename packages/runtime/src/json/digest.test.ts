@@ -18,12 +18,14 @@ describe("short hashes", () => {
   it("are base32 of SHA-256, a longer one starting with the shorter", () => {
     // echo -n abc | openssl dgst -sha256 -binary | base32
     expect(shortHash("abc", 51)).toBe("xj4bnp4pahh6uqkbidpf3lrceoyagyndsylxvhfucd7wd4qacwwq".slice(0, 51));
-    fc.assert(fc.property(fc.string(), fc.integer({ min: 1, max: 51 }), (text, length) => {
-      const name = shortHash(text, length);
-      expect(name).toMatch(/^[a-z2-7]+$/);
-      expect(name).toHaveLength(length);
-      expect(shortHash(text, 51).startsWith(name)).toBe(true);
-    }));
+    fc.assert(
+      fc.property(fc.string(), fc.integer({ min: 1, max: 51 }), (text, length) => {
+        const name = shortHash(text, length);
+        expect(name).toMatch(/^[a-z2-7]+$/);
+        expect(name).toHaveLength(length);
+        expect(shortHash(text, 51).startsWith(name)).toBe(true);
+      }),
+    );
   });
 
   it("refuse a length that SHA-256 cannot fill", () => {

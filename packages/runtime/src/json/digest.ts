@@ -20,7 +20,8 @@ const MAX_LENGTH = 51;
  * The default of 24 holds 120 bits. @throws RangeError outside 1 to 51
  */
 export function shortHash(text: string, length: number = 24): string {
-  if (!Number.isInteger(length) || length < 1 || length > MAX_LENGTH) throw new RangeError(`A short hash has 1 to ${MAX_LENGTH} characters, not ${length}`);
+  if (!Number.isInteger(length) || length < 1 || length > MAX_LENGTH)
+    throw new RangeError(`A short hash has 1 to ${MAX_LENGTH} characters, not ${length}`);
   const bytes = hash("sha256", text, "buffer");
   let name = "";
   let bits = 0;

@@ -4,10 +4,12 @@ import { parseArguments } from "./parse-arguments.ts";
 
 describe("the arguments of a tool call", () => {
   it("are the JSON they are, at once and without repair", () => {
-    fc.assert(fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
-      const text = JSON.stringify(value);
-      expect(parseArguments(text)).toStrictEqual({ ok: true, value: JSON.parse(text), repaired: false });
-    }));
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+        const text = JSON.stringify(value);
+        expect(parseArguments(text)).toStrictEqual({ ok: true, value: JSON.parse(text), repaired: false });
+      }),
+    );
   });
 
   it.each(["", " \n\t", "null", " null "])("are empty when nothing was sent: %j", async (text) => {
@@ -24,7 +26,11 @@ describe("the arguments of a tool call", () => {
     ["a missing comma between lines", '{"a": "x"\n"b": "y"}', { a: "x", b: "y" }],
     ["a raw line break in a string", '{"a": "one\ntwo\tthree"}', { a: "one\ntwo\tthree" }],
     ["a bad escape", String.raw`{"pattern": "\d+\.ts"}`, { pattern: String.raw`\d+\.ts` }],
-    ["a bad escape among good ones", String.raw`{"path": "C:\Users\me", "text": "a\nb\u00e9"}`, { path: String.raw`C:\Users\me`, text: "a\nbé" }],
+    [
+      "a bad escape among good ones",
+      String.raw`{"path": "C:\Users\me", "text": "a\nb\u00e9"}`,
+      { path: String.raw`C:\Users\me`, text: "a\nbé" },
+    ],
     ["words of Python", "{'a': True, 'b': None}", { a: true, b: null }],
     ["comments", '{"a": 1, // don\'t\n "b": 2 /* { */}', { a: 1, b: 2 }],
     ["a byte order mark", '\ufeff{"a": 1}', { a: 1 }],
@@ -51,12 +57,19 @@ describe("the arguments of a tool call", () => {
   });
 
   it("are never accepted when any part of the end is missing [2.10]", async () => {
-    await fc.assert(fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), fc.nat(), fc.integer({ min: 0, max: 2 }), async (value, cut, indent) => {
-      const text = JSON.stringify(value, undefined, indent);
-      const part = text.slice(0, 1 + (cut % (text.length - 1)));
-      const parsed = await parseArguments(part);
-      expect(parsed).toMatchObject({ ok: false, reason: "truncated" });
-    }));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }),
+        fc.nat(),
+        fc.integer({ min: 0, max: 2 }),
+        async (value, cut, indent) => {
+          const text = JSON.stringify(value, undefined, indent);
+          const part = text.slice(0, 1 + (cut % (text.length - 1)));
+          const parsed = await parseArguments(part);
+          expect(parsed).toMatchObject({ ok: false, reason: "truncated" });
+        },
+      ),
+    );
   });
 
   it.each([
@@ -79,8 +92,14 @@ describe("the arguments of a tool call", () => {
   });
 
   it("give a result for any text, never a rejection", async () => {
-    await fc.assert(fc.asyncProperty(fc.string({ unit: fc.constantFrom("{", "}", "[", "]", '"', "'", ":", ",", "a", "\\", "/", "*", "\n", " ", "1", "`", ".") }), async (text) => {
-      expect(typeof (await parseArguments(text)).ok).toBe("boolean");
-    }), { numRuns: 2_000 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: fc.constantFrom("{", "}", "[", "]", '"', "'", ":", ",", "a", "\\", "/", "*", "\n", " ", "1", "`", ".") }),
+        async (text) => {
+          expect(typeof (await parseArguments(text)).ok).toBe("boolean");
+        },
+      ),
+      { numRuns: 2_000 },
+    );
   });
 });

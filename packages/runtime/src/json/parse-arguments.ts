@@ -30,7 +30,8 @@ export function parseArguments(text: string): ParsedArguments | Promise<ParsedAr
 
 function accept(value: JsonValue): ParsedArguments {
   if (value === null) return { ok: true, value: {}, repaired: false };
-  if (nestsDeeper(value, MAX_DEPTH)) return { ok: false, reason: "invalid", message: `The arguments are nested deeper than ${MAX_DEPTH} levels.` };
+  if (nestsDeeper(value, MAX_DEPTH))
+    return { ok: false, reason: "invalid", message: `The arguments are nested deeper than ${MAX_DEPTH} levels.` };
   return { ok: true, value, repaired: false };
 }
 

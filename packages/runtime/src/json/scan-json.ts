@@ -36,7 +36,8 @@ export function scanJson(text: string): JsonOutline {
       index = end + (line ? 1 : 2);
       continue;
     }
-    if (char === "." && text.startsWith("...", index)) ambiguous ??= `"..." stands where a value was left out, near ${excerpt(text, index)}`;
+    if (char === "." && text.startsWith("...", index))
+      ambiguous ??= `"..." stands where a value was left out, near ${excerpt(text, index)}`;
     if (char === "{" || char === "[") {
       open.push(CLOSER[char] ?? "");
     } else if (char === "}" || char === "]") {

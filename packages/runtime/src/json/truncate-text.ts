@@ -16,7 +16,10 @@ export function truncateText(text: string, maxBytes: number): TruncatedText {
   const head = headOf(text, budget - Math.floor(budget / 2), true);
   const tail = tailOf(text, Math.floor(budget / 2));
   const omitted = text.slice(head.length, text.length - tail.length);
-  return { text: `${head}${head.endsWith("\n") ? "" : "\n"}${describeOmitted(omitted)}${tail.startsWith("\n") ? "" : "\n"}${tail}`, truncated: true };
+  return {
+    text: `${head}${head.endsWith("\n") ? "" : "\n"}${describeOmitted(omitted)}${tail.startsWith("\n") ? "" : "\n"}${tail}`,
+    truncated: true,
+  };
 }
 
 /** Two line breaks and the longest marker without its count. */

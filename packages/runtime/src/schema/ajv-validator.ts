@@ -45,7 +45,11 @@ async function loadAjv(): Promise<Ajv2020> {
 
 function toIssue(error: ErrorObject): SchemaIssue {
   const path = error.instancePath === "" ? [] : error.instancePath.slice(1).split("/").map(decodePart);
-  const params = error.params as { readonly missingProperty?: string; readonly additionalProperty?: string; readonly allowedValues?: readonly unknown[] };
+  const params = error.params as {
+    readonly missingProperty?: string;
+    readonly additionalProperty?: string;
+    readonly allowedValues?: readonly unknown[];
+  };
   const parent = error.parentSchema as { readonly properties?: { readonly [name: string]: unknown } } | undefined;
   if (error.keyword === "required" && params.missingProperty !== undefined) {
     const provided = typeof error.data === "object" && error.data !== null ? Object.keys(error.data) : [];

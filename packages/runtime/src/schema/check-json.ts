@@ -30,7 +30,13 @@ export function checkJson(root: unknown, value: unknown): readonly SchemaIssue[]
   check(root, value, [], issues, undefined);
   return steps <= MAX_STEPS ? issues : [{ path: [], message: "could not be checked: its schema takes too many steps for this value" }];
 
-  function check(schema: unknown, value: unknown, path: readonly (string | number)[], into: SchemaIssue[], references: References | undefined): void {
+  function check(
+    schema: unknown,
+    value: unknown,
+    path: readonly (string | number)[],
+    into: SchemaIssue[],
+    references: References | undefined,
+  ): void {
     if (schema === true || into.length >= MAX_ISSUES || ++steps > MAX_STEPS) return;
     if (schema === false) {
       into.push({ path, message: "is not allowed here" });
@@ -39,7 +45,8 @@ export function checkJson(root: unknown, value: unknown): readonly SchemaIssue[]
     const keywords = schema as Keywords;
     const reference = keywords["$ref"] as string | undefined;
     if (reference !== undefined) {
-      if (isActive(reference, references)) into.push({ path, message: `the schema's reference ${JSON.stringify(reference)} leads to itself` });
+      if (isActive(reference, references))
+        into.push({ path, message: `the schema's reference ${JSON.stringify(reference)} leads to itself` });
       else check(resolveLocalReference(root, reference), value, path, into, { reference, outer: references });
     }
     if (!checkType(keywords, value, path, into)) return;
@@ -51,7 +58,13 @@ export function checkJson(root: unknown, value: unknown): readonly SchemaIssue[]
     else if (typeof value === "object" && value !== null) checkObject(keywords, value as Keywords, path, into);
   }
 
-  function checkCombinations(schema: Keywords, value: unknown, path: readonly (string | number)[], into: SchemaIssue[], references: References | undefined): void {
+  function checkCombinations(
+    schema: Keywords,
+    value: unknown,
+    path: readonly (string | number)[],
+    into: SchemaIssue[],
+    references: References | undefined,
+  ): void {
     for (const branch of (schema["allOf"] as readonly unknown[] | undefined) ?? []) check(branch, value, path, into, references);
     const anyOf = schema["anyOf"] as readonly unknown[] | undefined;
     if (anyOf !== undefined) {
@@ -65,11 +78,17 @@ export function checkJson(root: unknown, value: unknown): readonly SchemaIssue[]
       if (matching === 0) into.push(...closest(failed, path));
       else if (matching > 1) into.push({ path, message: `matches ${matching} of the ${oneOf.length} forms, but must match exactly one` });
     }
-    if (schema["not"] !== undefined && attempts([schema["not"]], value, path, references).length === 0) into.push({ path, message: `must not be ${describeValue(value)}` });
+    if (schema["not"] !== undefined && attempts([schema["not"]], value, path, references).length === 0)
+      into.push({ path, message: `must not be ${describeValue(value)}` });
   }
 
   /** The issues of each branch that does not match. */
-  function attempts(branches: readonly unknown[], value: unknown, path: readonly (string | number)[], references: References | undefined): (readonly SchemaIssue[])[] {
+  function attempts(
+    branches: readonly unknown[],
+    value: unknown,
+    path: readonly (string | number)[],
+    references: References | undefined,
+  ): (readonly SchemaIssue[])[] {
     const failed: SchemaIssue[][] = [];
     for (const branch of branches) {
       const found: SchemaIssue[] = [];
@@ -81,8 +100,10 @@ export function checkJson(root: unknown, value: unknown): readonly SchemaIssue[]
 
   function checkArray(schema: Keywords, value: readonly unknown[], path: readonly (string | number)[], into: SchemaIssue[]): void {
     const { minItems, maxItems } = schema as Numbers;
-    if (minItems !== undefined && value.length < minItems) into.push({ path, message: `needs at least ${minItems} items, has ${value.length}` });
-    if (maxItems !== undefined && value.length > maxItems) into.push({ path, message: `takes at most ${maxItems} items, has ${value.length}` });
+    if (minItems !== undefined && value.length < minItems)
+      into.push({ path, message: `needs at least ${minItems} items, has ${value.length}` });
+    if (maxItems !== undefined && value.length > maxItems)
+      into.push({ path, message: `takes at most ${maxItems} items, has ${value.length}` });
     if (schema["uniqueItems"] === true) checkUnique(value, path, into);
     // Draft 7 wrote a tuple as a list in `items`, and the rest in `additionalItems`.
     const tuple = Array.isArray(schema["items"]);
@@ -99,8 +120,10 @@ export function checkJson(root: unknown, value: unknown): readonly SchemaIssue[]
     const keys = Object.keys(value);
     const properties = (schema["properties"] as Keywords | undefined) ?? {};
     const { minProperties, maxProperties } = schema as Numbers;
-    if (minProperties !== undefined && keys.length < minProperties) into.push({ path, message: `needs at least ${minProperties} properties, has ${keys.length}` });
-    if (maxProperties !== undefined && keys.length > maxProperties) into.push({ path, message: `takes at most ${maxProperties} properties, has ${keys.length}` });
+    if (minProperties !== undefined && keys.length < minProperties)
+      into.push({ path, message: `needs at least ${minProperties} properties, has ${keys.length}` });
+    if (maxProperties !== undefined && keys.length > maxProperties)
+      into.push({ path, message: `takes at most ${maxProperties} properties, has ${keys.length}` });
     for (const name of (schema["required"] as readonly string[] | undefined) ?? []) {
       if (Object.hasOwn(value, name)) continue;
       into.push({ path: [...path, name], message: missingProperty(Object.hasOwn(properties, name) ? properties[name] : undefined, keys) });
@@ -163,21 +186,27 @@ function hasType(value: unknown, type: string): boolean {
 function checkAllowedValues(schema: Keywords, value: unknown, path: readonly (string | number)[], into: SchemaIssue[]): void {
   const allowed = schema["enum"] as readonly unknown[] | undefined;
   if (allowed !== undefined && !allowed.some((option) => equalJson(option, value))) {
-    const options = allowed.slice(0, 20).map((option) => JSON.stringify(option)).join(", ");
+    const options = allowed
+      .slice(0, 20)
+      .map((option) => JSON.stringify(option))
+      .join(", ");
     into.push({ path, message: `expected one of ${options}${allowed.length > 20 ? ", …" : ""}, got ${describeValue(value)}` });
   }
-  if (Object.hasOwn(schema, "const") && !equalJson(schema["const"], value)) into.push({ path, message: `expected ${JSON.stringify(schema["const"])}, got ${describeValue(value)}` });
+  if (Object.hasOwn(schema, "const") && !equalJson(schema["const"], value))
+    into.push({ path, message: `expected ${JSON.stringify(schema["const"])}, got ${describeValue(value)}` });
 }
 
 function checkString(schema: Keywords, value: string, path: readonly (string | number)[], into: SchemaIssue[]): void {
   const { minLength, maxLength } = schema as Numbers;
   if (minLength !== undefined || maxLength !== undefined) {
     const length = countCharacters(value);
-    if (minLength !== undefined && length < minLength) into.push({ path, message: `needs at least ${minLength} characters, has ${length}` });
+    if (minLength !== undefined && length < minLength)
+      into.push({ path, message: `needs at least ${minLength} characters, has ${length}` });
     if (maxLength !== undefined && length > maxLength) into.push({ path, message: `takes at most ${maxLength} characters, has ${length}` });
   }
   const pattern = schema["pattern"] as string | undefined;
-  if (pattern !== undefined && !patternOf(pattern).test(value)) into.push({ path, message: `must match the pattern ${pattern}, got ${describeValue(value)}` });
+  if (pattern !== undefined && !patternOf(pattern).test(value))
+    into.push({ path, message: `must match the pattern ${pattern}, got ${describeValue(value)}` });
 }
 
 /** JSON Schema counts code points, not UTF-16 units. */
@@ -194,12 +223,20 @@ function countCharacters(text: string): number {
   return count;
 }
 
-function checkNumber({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: Numbers, value: number, path: readonly (string | number)[], into: SchemaIssue[]): void {
+function checkNumber(
+  { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: Numbers,
+  value: number,
+  path: readonly (string | number)[],
+  into: SchemaIssue[],
+): void {
   if (minimum !== undefined && value < minimum) into.push({ path, message: `must be at least ${minimum}, got ${value}` });
   if (maximum !== undefined && value > maximum) into.push({ path, message: `must be at most ${maximum}, got ${value}` });
-  if (exclusiveMinimum !== undefined && value <= exclusiveMinimum) into.push({ path, message: `must be over ${exclusiveMinimum}, got ${value}` });
-  if (exclusiveMaximum !== undefined && value >= exclusiveMaximum) into.push({ path, message: `must be under ${exclusiveMaximum}, got ${value}` });
-  if (multipleOf !== undefined && !Number.isInteger(value / multipleOf)) into.push({ path, message: `must be a multiple of ${multipleOf}, got ${value}` });
+  if (exclusiveMinimum !== undefined && value <= exclusiveMinimum)
+    into.push({ path, message: `must be over ${exclusiveMinimum}, got ${value}` });
+  if (exclusiveMaximum !== undefined && value >= exclusiveMaximum)
+    into.push({ path, message: `must be under ${exclusiveMaximum}, got ${value}` });
+  if (multipleOf !== undefined && !Number.isInteger(value / multipleOf))
+    into.push({ path, message: `must be a multiple of ${multipleOf}, got ${value}` });
 }
 
 function checkUnique(value: readonly unknown[], path: readonly (string | number)[], into: SchemaIssue[]): void {
@@ -218,7 +255,13 @@ function closest(failed: readonly (readonly SchemaIssue[])[], path: readonly (st
   const best = inside.toSorted((left, right) => left.length - right.length)[0];
   if (best !== undefined && inside.filter((issues) => issues.length === best.length).length === 1) return best;
   const messages = [...new Set(failed.map((issues) => issues[0]?.message ?? ""))];
-  return [{ path, message: messages.length === 1 ? (messages[0] ?? "") : `matches none of the ${failed.length} forms: ${messages.slice(0, 5).join("; or ")}` }];
+  return [
+    {
+      path,
+      message:
+        messages.length === 1 ? (messages[0] ?? "") : `matches none of the ${failed.length} forms: ${messages.slice(0, 5).join("; or ")}`,
+    },
+  ];
 }
 
 export function missingProperty(schema: unknown, provided: readonly string[]): string {

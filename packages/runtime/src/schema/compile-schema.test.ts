@@ -16,68 +16,104 @@ function plain(value: JsonValue): JsonValue {
 
 // Small pools, so that random values often come near to matching random schemas.
 const keys = fc.constantFrom("a", "b", "c", "isPrototypeOf", "é");
-const scalars: fc.Arbitrary<JsonValue> = fc.oneof(fc.constantFrom("", "a", "ab", "🙂", "🙂🙂", "xyz"), fc.constantFrom(0, 1, 2, -1, 1.5, 10), fc.boolean(), fc.constant(null));
-const values: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }>((tie) => ({
-  value: fc.oneof({ maxDepth: 3, withCrossShrink: true }, scalars, fc.array(tie("value"), { maxLength: 3 }), fc.dictionary(keys, tie("value"), { maxKeys: 3 })),
-})).value.map(plain);
+const scalars: fc.Arbitrary<JsonValue> = fc.oneof(
+  fc.constantFrom("", "a", "ab", "🙂", "🙂🙂", "xyz"),
+  fc.constantFrom(0, 1, 2, -1, 1.5, 10),
+  fc.boolean(),
+  fc.constant(null),
+);
+const values: fc.Arbitrary<JsonValue> = fc
+  .letrec<{ value: JsonValue }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3, withCrossShrink: true },
+      scalars,
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(keys, tie("value"), { maxKeys: 3 }),
+    ),
+  }))
+  .value.map(plain);
 const count = fc.integer({ min: 0, max: 3 });
 /** A few of the keywords: all at once would leave no value valid. */
 function few(keywords: { readonly [keyword: string]: fc.Arbitrary<JsonValue> }): fc.Arbitrary<JsonObject> {
-  return fc.subarray(Object.keys(keywords), { maxLength: 3 }).chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, keywords[name] ?? fc.constant(null)]))));
+  return fc
+    .subarray(Object.keys(keywords), { maxLength: 3 })
+    .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, keywords[name] ?? fc.constant(null)]))));
 }
 const types = fc.constantFrom("string", "number", "integer", "boolean", "null", "array", "object");
 
-const schemas: fc.Arbitrary<JsonObject> = fc.letrec<{ schema: JsonValue; branches: JsonValue; assertions: JsonValue; containers: JsonValue; reference: JsonValue }>((tie) => ({
-  schema: fc.oneof({ maxDepth: 3, withCrossShrink: true }, tie("assertions"), tie("containers"), tie("branches"), tie("reference"), fc.boolean()),
-  // "#" itself only inside of lists: at the place it refers to it would have no meaning.
-  reference: fc.constantFrom({ $ref: "#/$defs/leaf" }, { $ref: "#/$defs/list" }),
-  assertions: few({
-    type: fc.oneof(types, fc.uniqueArray(types, { minLength: 1, maxLength: 3 })),
-    enum: fc.array(values, { minLength: 1, maxLength: 3 }),
-    const: values,
-    minLength: count, maxLength: count,
-    pattern: fc.constantFrom("^a", "b$", ".", "^.$", "[xyz]{2}"),
-    minimum: count, maximum: count, exclusiveMinimum: count, exclusiveMaximum: count,
-    multipleOf: fc.constantFrom(1, 2, 0.5),
-    description: fc.constant("text"), default: values, format: fc.constant("email"),
-  }),
-  containers: few({
-    type: fc.constantFrom("object", "array"),
-    properties: fc.dictionary(keys, tie("schema"), { maxKeys: 2 }),
-    required: fc.uniqueArray(keys, { maxLength: 2 }),
-    additionalProperties: tie("schema"),
-    patternProperties: fc.dictionary(fc.constantFrom("^a", "b"), tie("schema"), { maxKeys: 1 }),
-    propertyNames: tie("schema"),
-    minProperties: count, maxProperties: count,
-    items: tie("schema"),
-    prefixItems: fc.array(tie("schema"), { minLength: 1, maxLength: 2 }),
-    minItems: count, maxItems: count, uniqueItems: fc.boolean(),
-  }),
-  branches: few({
-    anyOf: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }),
-    oneOf: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }),
-    allOf: fc.array(tie("schema"), { minLength: 1, maxLength: 2 }),
-    not: tie("schema"),
-  }),
-})).schema.filter((schema) => typeof schema === "object").map((schema) => ({
-  ...(plain(schema) as JsonObject),
-  $defs: { leaf: { type: ["string", "integer"] }, list: { type: "array", items: { $ref: "#" } } },
-}));
+const schemas: fc.Arbitrary<JsonObject> = fc
+  .letrec<{ schema: JsonValue; branches: JsonValue; assertions: JsonValue; containers: JsonValue; reference: JsonValue }>((tie) => ({
+    schema: fc.oneof(
+      { maxDepth: 3, withCrossShrink: true },
+      tie("assertions"),
+      tie("containers"),
+      tie("branches"),
+      tie("reference"),
+      fc.boolean(),
+    ),
+    // "#" itself only inside of lists: at the place it refers to it would have no meaning.
+    reference: fc.constantFrom({ $ref: "#/$defs/leaf" }, { $ref: "#/$defs/list" }),
+    assertions: few({
+      type: fc.oneof(types, fc.uniqueArray(types, { minLength: 1, maxLength: 3 })),
+      enum: fc.array(values, { minLength: 1, maxLength: 3 }),
+      const: values,
+      minLength: count,
+      maxLength: count,
+      pattern: fc.constantFrom("^a", "b$", ".", "^.$", "[xyz]{2}"),
+      minimum: count,
+      maximum: count,
+      exclusiveMinimum: count,
+      exclusiveMaximum: count,
+      multipleOf: fc.constantFrom(1, 2, 0.5),
+      description: fc.constant("text"),
+      default: values,
+      format: fc.constant("email"),
+    }),
+    containers: few({
+      type: fc.constantFrom("object", "array"),
+      properties: fc.dictionary(keys, tie("schema"), { maxKeys: 2 }),
+      required: fc.uniqueArray(keys, { maxLength: 2 }),
+      additionalProperties: tie("schema"),
+      patternProperties: fc.dictionary(fc.constantFrom("^a", "b"), tie("schema"), { maxKeys: 1 }),
+      propertyNames: tie("schema"),
+      minProperties: count,
+      maxProperties: count,
+      items: tie("schema"),
+      prefixItems: fc.array(tie("schema"), { minLength: 1, maxLength: 2 }),
+      minItems: count,
+      maxItems: count,
+      uniqueItems: fc.boolean(),
+    }),
+    branches: few({
+      anyOf: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }),
+      oneOf: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }),
+      allOf: fc.array(tie("schema"), { minLength: 1, maxLength: 2 }),
+      not: tie("schema"),
+    }),
+  }))
+  .schema.filter((schema) => typeof schema === "object")
+  .map((schema) => ({
+    ...(plain(schema) as JsonObject),
+    $defs: { leaf: { type: ["string", "integer"] }, list: { type: "array", items: { $ref: "#" } } },
+  }));
 
 describe("the small checker and the full validator", () => {
   it("agree on every schema whose words the small one knows", async () => {
     let valid = 0;
     let invalid = 0;
-    await fc.assert(fc.asyncProperty(schemas, fc.array(values, { minLength: 20, maxLength: 40 }), async (schema, candidates) => {
-      expect(reportKeywords(schema)).toStrictEqual({ type: "known" });
-      for (const candidate of candidates) {
-        const own = checkJson(schema, candidate);
-        const full = await validateWithAjv(schema, candidate);
-        if (own.length === 0) valid++;
-        else invalid++;
-        expect({ schema, candidate, valid: own.length === 0 }).toStrictEqual({ schema, candidate, valid: full.length === 0 });
-      }
-    }), { numRuns: 60 });
+    await fc.assert(
+      fc.asyncProperty(schemas, fc.array(values, { minLength: 20, maxLength: 40 }), async (schema, candidates) => {
+        expect(reportKeywords(schema)).toStrictEqual({ type: "known" });
+        for (const candidate of candidates) {
+          const own = checkJson(schema, candidate);
+          const full = await validateWithAjv(schema, candidate);
+          if (own.length === 0) valid++;
+          else invalid++;
+          expect({ schema, candidate, valid: own.length === 0 }).toStrictEqual({ schema, candidate, valid: full.length === 0 });
+        }
+      }),
+      { numRuns: 60 },
+    );
     // The law would hold for two validators that refuse everything.
     expect(valid).toBeGreaterThan(100);
     expect(invalid).toBeGreaterThan(100);
@@ -106,7 +142,11 @@ describe("the small checker and the full validator", () => {
     [{ maxProperties: 1 }, [{ a: 1 }], [{ a: 1, b: 2 }]],
     [{ required: ["a"] }, [{ a: null }, []], [{}]],
     [{ properties: { a: false } }, [{ b: 1 }], [{ a: 1 }]],
-    [{ properties: { a: {} }, patternProperties: { "^b": { type: "number" } }, additionalProperties: false }, [{ a: "x", b1: 1 }], [{ c: 1 }, { b1: "x" }]],
+    [
+      { properties: { a: {} }, patternProperties: { "^b": { type: "number" } }, additionalProperties: false },
+      [{ a: "x", b1: 1 }],
+      [{ c: 1 }, { b1: "x" }],
+    ],
     [{ additionalProperties: { type: "number" } }, [{ a: 1 }], [{ a: "1" }]],
     [{ propertyNames: { maxLength: 1 } }, [{ a: 1 }], [{ ab: 1 }]],
     [{ anyOf: [{ type: "string" }, { minimum: 5 }] }, ["a", 5], [4]],
@@ -116,14 +156,26 @@ describe("the small checker and the full validator", () => {
     [{ $ref: "#/$defs/a~1b", $defs: { "a/b": { type: "string" } }, maxLength: 1 }, ["a"], ["ab", 1]],
   ])("draw the same line for %j", async (schema, good, bad) => {
     expect(reportKeywords(schema)).toStrictEqual({ type: "known" });
-    for (const value of good) expect([value, checkJson(schema, value), await validateWithAjv(schema, value)]).toStrictEqual([value, [], []]);
-    for (const value of bad) expect([value, checkJson(schema, value).length > 0, (await validateWithAjv(schema, value)).length > 0]).toStrictEqual([value, true, true]);
+    for (const value of good)
+      expect([value, checkJson(schema, value), await validateWithAjv(schema, value)]).toStrictEqual([value, [], []]);
+    for (const value of bad)
+      expect([value, checkJson(schema, value).length > 0, (await validateWithAjv(schema, value)).length > 0]).toStrictEqual([
+        value,
+        true,
+        true,
+      ]);
   });
 });
 
 describe("a plain JSON Schema", () => {
-  const issues = async (schema: JsonObject, value: unknown): Promise<readonly string[]> => (await createJsonSchemaValidator(schema)(value)).map(formatIssue);
-  const file: JsonObject = { type: "object", properties: { path: { type: "string" }, lines: { type: "integer", minimum: 1 } }, required: ["path"], additionalProperties: false };
+  const issues = async (schema: JsonObject, value: unknown): Promise<readonly string[]> =>
+    (await createJsonSchemaValidator(schema)(value)).map(formatIssue);
+  const file: JsonObject = {
+    type: "object",
+    properties: { path: { type: "string" }, lines: { type: "integer", minimum: 1 } },
+    required: ["path"],
+    additionalProperties: false,
+  };
 
   it("explains to a model what to send instead", async () => {
     expect(await issues(file, { file: "a.ts", lines: "ten" })).toStrictEqual([
@@ -132,34 +184,56 @@ describe("a plain JSON Schema", () => {
       'lines: expected an integer, got "ten"',
     ]);
     expect(await issues(file, { path: "a", lines: 0 })).toStrictEqual(["lines: must be at least 1, got 0"]);
-    expect(await issues({ type: "array", items: file }, [{ path: "a" }, { path: ["x"] }])).toStrictEqual(["[1].path: expected a string, got an array of 1"]);
+    expect(await issues({ type: "array", items: file }, [{ path: "a" }, { path: ["x"] }])).toStrictEqual([
+      "[1].path: expected a string, got an array of 1",
+    ]);
   });
 
   it("explains a choice of forms by the form that was probably meant", async () => {
     const forms: JsonObject = {
       anyOf: [
         { type: "object", properties: { kind: { const: "move" }, to: { type: "string" } }, required: ["kind", "to"] },
-        { type: "object", properties: { kind: { const: "copy" }, from: { type: "string" }, to: { type: "string" } }, required: ["kind", "from", "to"] },
+        {
+          type: "object",
+          properties: { kind: { const: "copy" }, from: { type: "string" }, to: { type: "string" } },
+          required: ["kind", "from", "to"],
+        },
       ],
     };
     expect(await issues(forms, { kind: "move" })).toStrictEqual(['to: is required (a string) but missing; provided: "kind"']);
-    expect(await issues({ anyOf: [{ type: "string" }, { type: "number" }] }, true)).toStrictEqual(["matches none of the 2 forms: expected a string, got true; or expected a number, got true"]);
+    expect(await issues({ anyOf: [{ type: "string" }, { type: "number" }] }, true)).toStrictEqual([
+      "matches none of the 2 forms: expected a string, got true; or expected a number, got true",
+    ]);
   });
 
   it("is checked by the full validator when it has a word that the small checker does not know", async () => {
-    const schema: JsonObject = { type: "object", properties: { a: { type: "string" }, b: {} }, dependentRequired: { a: ["b"] }, required: ["a"], additionalProperties: false };
+    const schema: JsonObject = {
+      type: "object",
+      properties: { a: { type: "string" }, b: {} },
+      dependentRequired: { a: ["b"] },
+      required: ["a"],
+      additionalProperties: false,
+    };
     expect(reportKeywords(schema)).toStrictEqual({ type: "unknown", keyword: "dependentRequired" });
     expect(await issues(schema, { a: "x", b: 1 })).toStrictEqual([]);
     expect((await issues(schema, { a: "x" }))[0]).toMatch(/must have property b/);
-    expect(await issues(schema, { c: 1 })).toStrictEqual(['a: is required (a string) but missing; provided: "c"', 'c: is not a known property; there are: "a", "b"']);
-    expect(await issues({ if: { type: "string" }, then: { enum: ["x", "y"] } }, "z")).toContainEqual('must be equal to one of the allowed values: "x", "y"');
+    expect(await issues(schema, { c: 1 })).toStrictEqual([
+      'a: is required (a string) but missing; provided: "c"',
+      'c: is not a known property; there are: "a", "b"',
+    ]);
+    expect(await issues({ if: { type: "string" }, then: { enum: ["x", "y"] } }, "z")).toContainEqual(
+      'must be equal to one of the allowed values: "x", "y"',
+    );
   });
 
   it("may carry unknown words, ids and the tuples of draft 7", async () => {
-    expect(await issues({ "x-order": 1, type: "string" }, "a")).toStrictEqual([]);
+    expect(await issues({ "x-order": 1, "type": "string" }, "a")).toStrictEqual([]);
     expect(await issues({ $id: "https://example.com/a", type: "string" }, 1)).toHaveLength(1);
     expect(await issues({ $id: "https://example.com/a", type: "number" }, 1)).toHaveLength(0);
-    const tree: JsonObject = { $ref: "#tree", $defs: { tree: { $anchor: "tree", type: "object", properties: { children: { type: "array", items: { $ref: "#tree" } } } } } };
+    const tree: JsonObject = {
+      $ref: "#tree",
+      $defs: { tree: { $anchor: "tree", type: "object", properties: { children: { type: "array", items: { $ref: "#tree" } } } } },
+    };
     expect(await issues(tree, { children: [{ children: [{}] }] })).toStrictEqual([]);
     expect(await issues(tree, { children: [{ children: [1] }] })).toStrictEqual(["children[0].children[0]: must be object"]);
     const tuple: JsonObject = { type: "array", items: [{ type: "string" }, { type: "number" }], additionalItems: false };
@@ -172,8 +246,15 @@ describe("a plain JSON Schema", () => {
   });
 
   it("that doubles its work with every definition is given up, not worked at for ever", async () => {
-    const $defs = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`d${index}`, index === 59 ? {} : { allOf: [{ $ref: `#/$defs/d${index + 1}` }, { $ref: `#/$defs/d${index + 1}` }] }]));
-    expect(await issues({ $ref: "#/$defs/d0", $defs }, 1)).toStrictEqual(["could not be checked: its schema takes too many steps for this value"]);
+    const $defs = Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => [
+        `d${index}`,
+        index === 59 ? {} : { allOf: [{ $ref: `#/$defs/d${index + 1}` }, { $ref: `#/$defs/d${index + 1}` }] },
+      ]),
+    );
+    expect(await issues({ $ref: "#/$defs/d0", $defs }, 1)).toStrictEqual([
+      "could not be checked: its schema takes too many steps for this value",
+    ]);
   });
 
   it("does not take inherited names for properties", async () => {
@@ -182,7 +263,12 @@ describe("a plain JSON Schema", () => {
   });
 
   it("reports a bounded number of issues", async () => {
-    expect(await issues({ type: "array", items: { type: "string" } }, Array.from({ length: 10_000 }, () => 1))).toHaveLength(20);
+    expect(
+      await issues(
+        { type: "array", items: { type: "string" } },
+        Array.from({ length: 10_000 }, () => 1),
+      ),
+    ).toHaveLength(20);
   });
 
   it.each([

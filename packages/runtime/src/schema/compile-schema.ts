@@ -20,8 +20,10 @@ export interface CompiledSchema<Out> {
  */
 export function compileSchema<Out>(schema: Schema<Out> | JsonSchema, side: "input" | "output" = "input"): CompiledSchema<Out> {
   // ArkType schemas are functions.
-  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) throw new TypeError(`expected a schema, got ${schema === null ? "null" : typeof schema}`);
-  if (isStandard<Out>(schema)) return { jsonSchema: describe(schema, side), validate: (value) => normalize(schema["~standard"].validate(value)) };
+  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null)
+    throw new TypeError(`expected a schema, got ${schema === null ? "null" : typeof schema}`);
+  if (isStandard<Out>(schema))
+    return { jsonSchema: describe(schema, side), validate: (value) => normalize(schema["~standard"].validate(value)) };
   const pair = schema as { readonly schema?: unknown; readonly jsonSchema?: unknown };
   if (isStandard<Out>(pair.schema)) {
     const { schema: validator } = pair;
@@ -29,11 +31,16 @@ export function compileSchema<Out>(schema: Schema<Out> | JsonSchema, side: "inpu
   }
   const jsonSchema = copySchema(schema);
   const validate = createJsonSchemaValidator(jsonSchema);
-  return { jsonSchema, validate: (value) => after(validate(value), (issues) => (issues.length === 0 ? { value: value as Out } : { issues })) };
+  return {
+    jsonSchema,
+    validate: (value) => after(validate(value), (issues) => (issues.length === 0 ? { value: value as Out } : { issues })),
+  };
 }
 
 /** @throws TypeError when the schema is malformed. The returned function finds the issues of a value; none means valid. */
-export function createJsonSchemaValidator(jsonSchema: JsonObject): (value: unknown) => readonly SchemaIssue[] | Promise<readonly SchemaIssue[]> {
+export function createJsonSchemaValidator(
+  jsonSchema: JsonObject,
+): (value: unknown) => readonly SchemaIssue[] | Promise<readonly SchemaIssue[]> {
   const report = reportKeywords(jsonSchema);
   if (report.type === "invalid") throw new TypeError(report.message);
   if (report.type === "unknown") return (value) => validateWithAjv(jsonSchema, value);
@@ -41,13 +48,20 @@ export function createJsonSchemaValidator(jsonSchema: JsonObject): (value: unkno
 }
 
 function isStandard<Out>(schema: unknown): schema is StandardSchema<unknown, Out> {
-  return (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema && typeof (schema as StandardSchema)["~standard"]?.validate === "function";
+  return (
+    (typeof schema === "object" || typeof schema === "function") &&
+    schema !== null &&
+    "~standard" in schema &&
+    typeof (schema as StandardSchema)["~standard"]?.validate === "function"
+  );
 }
 
 function describe(schema: StandardSchema & Partial<SelfDescribing>, side: "input" | "output"): JsonObject {
   const standard = schema["~standard"] as Partial<SelfDescribing["~standard"]> & { readonly vendor: string };
   if (typeof standard.jsonSchema?.[side] !== "function") {
-    throw new TypeError(`this ${standard.vendor} schema cannot describe itself as JSON Schema: pass { schema, jsonSchema } with the JSON Schema beside it`);
+    throw new TypeError(
+      `this ${standard.vendor} schema cannot describe itself as JSON Schema: pass { schema, jsonSchema } with the JSON Schema beside it`,
+    );
   }
   return copySchema(standard.jsonSchema[side]({ target: "draft-2020-12" }));
 }
@@ -59,7 +73,9 @@ function copySchema(schema: unknown): JsonObject {
   return copy;
 }
 
-function normalize<Out>(result: StandardResult<Out> | Promise<StandardResult<Out>>): ValidationResult<Out> | Promise<ValidationResult<Out>> {
+function normalize<Out>(
+  result: StandardResult<Out> | Promise<StandardResult<Out>>,
+): ValidationResult<Out> | Promise<ValidationResult<Out>> {
   return after(result, (settled) => (settled.issues === undefined ? { value: settled.value } : { issues: settled.issues.map(toIssue) }));
 }
 

@@ -8,5 +8,7 @@ export function equalJson(left: unknown, right: unknown): boolean {
   }
   const keys = Object.keys(left);
   if (keys.length !== Object.keys(right).length) return false;
-  return keys.every((key) => Object.hasOwn(right, key) && equalJson((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key]));
+  return keys.every(
+    (key) => Object.hasOwn(right, key) && equalJson((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key]),
+  );
 }

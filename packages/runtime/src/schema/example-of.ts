@@ -35,7 +35,12 @@ export function exampleOf(schema: JsonObject): JsonValue | undefined {
         return null;
       case "number":
       case "integer":
-        return (keywords["minimum"] as number | undefined) ?? (keywords["maximum"] as number | undefined) ?? (keywords["multipleOf"] as number | undefined) ?? 1;
+        return (
+          (keywords["minimum"] as number | undefined) ??
+          (keywords["maximum"] as number | undefined) ??
+          (keywords["multipleOf"] as number | undefined) ??
+          1
+        );
       default:
         return `<${name}>`;
     }

@@ -13,7 +13,8 @@ const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boo
 
 const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
 const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
-const isTypeName = (value: unknown): boolean => TYPES.has(value) || (Array.isArray(value) && value.length > 0 && value.every((name) => TYPES.has(name)));
+const isTypeName = (value: unknown): boolean =>
+  TYPES.has(value) || (Array.isArray(value) && value.length > 0 && value.every((name) => TYPES.has(name)));
 const isStrings = (value: unknown): boolean => Array.isArray(value) && value.every((name) => typeof name === "string");
 
 /** Words whose value is no schema, with what the value must be. */
@@ -39,8 +40,20 @@ const ASSERTIONS: { readonly [keyword: string]: { readonly test: (value: unknown
 
 /** Words that say something about a value but never make it invalid. `format` is one of them by the 2020-12 default. */
 const ANNOTATIONS: ReadonlySet<string> = new Set([
-  "$schema", "$comment", "title", "description", "default", "example", "examples", "format", "deprecated", "readOnly", "writeOnly",
-  "contentEncoding", "contentMediaType", "contentSchema",
+  "$schema",
+  "$comment",
+  "title",
+  "description",
+  "default",
+  "example",
+  "examples",
+  "format",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+  "contentEncoding",
+  "contentMediaType",
+  "contentSchema",
 ]);
 
 const SCHEMA_VALUED: ReadonlySet<string> = new Set(["additionalProperties", "additionalItems", "propertyNames", "not"]);
@@ -83,7 +96,8 @@ export function reportKeywords(root: unknown): KeywordReport {
     if (SCHEMA_MAPS.has(keyword)) {
       if (!isRecord(value)) return `${place} must be an object of schemas`;
       return first(Object.keys(value), (name) => {
-        if (keyword === "patternProperties" && compilePattern(name) === undefined) return `${place} has the key ${JSON.stringify(name)}, which is no regular expression`;
+        if (keyword === "patternProperties" && compilePattern(name) === undefined)
+          return `${place} has the key ${JSON.stringify(name)}, which is no regular expression`;
         return visit(value[name], `${place}/${name}`, depth + 1);
       });
     }
@@ -103,7 +117,9 @@ export function reportKeywords(root: unknown): KeywordReport {
       return undefined;
     }
     const target = resolveLocalReference(root, reference);
-    return isRecord(target) || typeof target === "boolean" ? undefined : `${place} points at ${JSON.stringify(reference)}, where there is no schema`;
+    return isRecord(target) || typeof target === "boolean"
+      ? undefined
+      : `${place} points at ${JSON.stringify(reference)}, where there is no schema`;
   }
 }
 

@@ -41,6 +41,9 @@ const MAX_LISTED = 12;
 /** `"a", "b" and 3 more` */
 export function listKeys(keys: readonly string[]): string {
   if (keys.length === 0) return "none";
-  const shown = keys.slice(0, MAX_LISTED).map((key) => JSON.stringify(key)).join(", ");
+  const shown = keys
+    .slice(0, MAX_LISTED)
+    .map((key) => JSON.stringify(key))
+    .join(", ");
   return keys.length > MAX_LISTED ? `${shown} and ${keys.length - MAX_LISTED} more` : shown;
 }

@@ -2,8 +2,8 @@ import type { SelfDescribing, StandardSchema } from "./standard-schema.ts";
 
 /** A plain JSON Schema (draft 2020-12; the common words of draft 7 are understood too). */
 export interface JsonSchema {
-  readonly type?: string | readonly string[];
-  readonly properties?: { readonly [key: string]: unknown };
+  readonly "type"?: string | readonly string[];
+  readonly "properties"?: { readonly [key: string]: unknown };
   readonly "~standard"?: never;
   readonly [keyword: string]: unknown;
 }

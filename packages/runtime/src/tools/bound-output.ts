@@ -39,7 +39,9 @@ async function boundContent({ content }: ToolContent, maxBytes: number, bounds: 
   const share = shareOf(sizes, maxBytes);
   const shown = content.map((part, index) => copyPart(part, (sizes[index] ?? 0) > share ? share : undefined));
   const output = { type: "content", content: shown } as unknown as JsonValue;
-  return sizes.every((size) => size <= share) ? { output } : { output, ...(await keepWhole(JSON.stringify({ type: "content", content }), bounds)) };
+  return sizes.every((size) => size <= share)
+    ? { output }
+    : { output, ...(await keepWhole(JSON.stringify({ type: "content", content }), bounds)) };
 }
 
 /** The longest a text may be so that all together fit: only the largest are cut. */
@@ -56,14 +58,18 @@ function shareOf(sizes: readonly number[], maxBytes: number): number {
 
 /** What a tool may say of a part; vendors' own data comes from vendors. */
 function copyPart(part: Content, maxBytes: number | undefined): Content {
-  if (part.type === "text") return { type: "text", text: maxBytes === undefined ? part.text.toWellFormed() : truncateText(part.text, maxBytes).text };
+  if (part.type === "text")
+    return { type: "text", text: maxBytes === undefined ? part.text.toWellFormed() : truncateText(part.text, maxBytes).text };
   if (part.type !== "image" && part.type !== "file") return part;
   const { type, mediaType, data, url, blob } = part;
   const source = { mediaType, ...(data !== undefined && { data }), ...(url !== undefined && { url }), ...(blob !== undefined && { blob }) };
   return type === "image" ? { type, ...source } : { type, ...source, ...(part.name !== undefined && { name: part.name }) };
 }
 
-async function keepWhole(text: string, { blobs, maxBlobBytes = DEFAULT_MAX_BLOB_BYTES }: OutputBounds): Promise<{ readonly blob?: Digest; readonly warning?: string }> {
+async function keepWhole(
+  text: string,
+  { blobs, maxBlobBytes = DEFAULT_MAX_BLOB_BYTES }: OutputBounds,
+): Promise<{ readonly blob?: Digest; readonly warning?: string }> {
   if (blobs === undefined) return {};
   const size = Buffer.byteLength(text);
   if (size > maxBlobBytes) return { warning: `The whole output of ${size} bytes was not kept: maxBlobBytes is ${maxBlobBytes}` };

@@ -13,8 +13,10 @@ export function checkToolFields(fields: ToolFields): void {
   checkOption(name, "concurrency", concurrency, ["shared", "exclusive"]);
   checkOption(name, "risk", risk, RISK_LEVELS);
   checkOption(name, "category", category, ["edit", "shell"]);
-  if (version !== undefined && (typeof version !== "string" || version === "")) throw invalid(name, "`version` must be a text that is not empty");
-  if (maxOutputBytes !== undefined && !(Number.isInteger(maxOutputBytes) && maxOutputBytes > 0)) throw invalid(name, `\`maxOutputBytes\` must be a whole number over 0, not ${String(maxOutputBytes)}`);
+  if (version !== undefined && (typeof version !== "string" || version === ""))
+    throw invalid(name, "`version` must be a text that is not empty");
+  if (maxOutputBytes !== undefined && !(Number.isInteger(maxOutputBytes) && maxOutputBytes > 0))
+    throw invalid(name, `\`maxOutputBytes\` must be a whole number over 0, not ${String(maxOutputBytes)}`);
   if (aliases === undefined) return;
   if (!Array.isArray(aliases)) throw invalid(name, "`aliases` must be a list of names");
   for (const alias of aliases as readonly string[]) checkToolName(name, "aliases", alias);
@@ -27,7 +29,10 @@ export function checkToolName(tool: string, option: string, name: string): void 
 
 function checkOption(tool: string, option: string, value: unknown, allowed: readonly unknown[]): void {
   if (value === undefined || allowed.includes(value)) return;
-  throw invalid(tool, `\`${option}\` must be one of ${allowed.map((choice) => JSON.stringify(choice)).join(", ")}, not ${JSON.stringify(value)}`);
+  throw invalid(
+    tool,
+    `\`${option}\` must be one of ${allowed.map((choice) => JSON.stringify(choice)).join(", ")}, not ${JSON.stringify(value)}`,
+  );
 }
 
 function invalid(tool: unknown, problem: string): ToolError {

@@ -1,7 +1,15 @@
 import type { JsonObject, Tool, ToolCall } from "@keelson/protocol";
 import { expectTypeOf } from "vitest";
 import { z } from "zod";
-import { createToolRegistry, defineTool, type DispatchTool, isDispatchTool, type JsonSchema, operatorToTool, type StandardSchema } from "./index.ts";
+import {
+  createToolRegistry,
+  defineTool,
+  type DispatchTool,
+  isDispatchTool,
+  type JsonSchema,
+  operatorToTool,
+  type StandardSchema,
+} from "./index.ts";
 
 // The input follows from a Zod schema: what comes out of it, defaults and transforms included.
 const read = defineTool({
@@ -22,7 +30,12 @@ const read = defineTool({
 expectTypeOf(read).toEqualTypeOf<Tool<{ path: string; lines: number; when: number }>>();
 
 // A plain JSON Schema gives an object of JSON, which its author may annotate more narrowly.
-const raw = defineTool({ name: "raw", description: "", input: { type: "object", properties: { a: { type: "number" } } }, execute: (input) => input["a"] ?? null });
+const raw = defineTool({
+  name: "raw",
+  description: "",
+  input: { type: "object", properties: { a: { type: "number" } } },
+  execute: (input) => input["a"] ?? null,
+});
 expectTypeOf(raw).toEqualTypeOf<Tool<JsonObject>>();
 defineTool({ name: "raw", description: "", input: { type: "object" }, execute: ({ a }: { a: number }) => a + 1 });
 
@@ -51,7 +64,13 @@ const tools: readonly Tool[] = [read, raw, paired];
 createToolRegistry([read, raw, paired]);
 void tools;
 
-const dispatch = operatorToTool({ name: "d", description: "", operator: "o", input: z.object({ n: z.number() }), message: ({ n }) => n.toFixed() });
+const dispatch = operatorToTool({
+  name: "d",
+  description: "",
+  operator: "o",
+  input: z.object({ n: z.number() }),
+  message: ({ n }) => n.toFixed(),
+});
 expectTypeOf(dispatch).toEqualTypeOf<DispatchTool<{ n: number }>>();
 const some: Tool = dispatch;
 if (isDispatchTool(some)) expectTypeOf(some.dispatch.operator).toEqualTypeOf<string>();

@@ -4,7 +4,12 @@ import { z } from "zod";
 import { compareRisk } from "@keelson/protocol";
 import { DEFAULT_MAX_OUTPUT_BYTES, defineTool, type JsonToolDefinition } from "./index.ts";
 
-const minimal = { name: "t", description: "A tool.", input: { type: "object", properties: {} }, execute: () => "done" } satisfies JsonToolDefinition;
+const minimal = {
+  name: "t",
+  description: "A tool.",
+  input: { type: "object", properties: {} },
+  execute: () => "done",
+} satisfies JsonToolDefinition;
 
 describe("a tool definition", () => {
   it("needs a name, a description, an input and a function, and assumes a reversible write [TL-01, LA-14, LA-19]", () => {
@@ -22,7 +27,10 @@ describe("a tool definition", () => {
 
   it("of a read is shared and harmless unless it says otherwise [LA-14, AV-03]", () => {
     expect(defineTool({ ...minimal, effect: "read" })).toMatchObject({ concurrency: "shared", risk: "none" });
-    expect(defineTool({ ...minimal, effect: "read", concurrency: "exclusive", risk: "high" })).toMatchObject({ concurrency: "exclusive", risk: "high" });
+    expect(defineTool({ ...minimal, effect: "read", concurrency: "exclusive", risk: "high" })).toMatchObject({
+      concurrency: "exclusive",
+      risk: "high",
+    });
     const risks = (["read", "idempotent", "write"] as const).map((effect) => defineTool({ ...minimal, effect }).risk);
     expect(risks.toSorted(compareRisk)).toStrictEqual(risks);
   });
@@ -44,7 +52,13 @@ describe("a tool definition", () => {
   });
 
   it("takes a schema that cannot describe itself together with its JSON Schema", async () => {
-    const schema = { "~standard": { version: 1 as const, vendor: "test", validate: (value: unknown) => (value === 1 ? { issues: [{ message: "not one", path: [{ key: "a" }] }] } : { value: "parsed" }) } };
+    const schema = {
+      "~standard": {
+        version: 1 as const,
+        vendor: "test",
+        validate: (value: unknown) => (value === 1 ? { issues: [{ message: "not one", path: [{ key: "a" }] }] } : { value: "parsed" }),
+      },
+    };
     const tool = defineTool({ ...minimal, input: { schema, jsonSchema: { type: "object", properties: { q: { type: "string" } } } } });
     expect(tool.inputSchema).toStrictEqual({ type: "object", properties: { q: { type: "string" } } });
     expect(await tool.parse({})).toStrictEqual({ value: "parsed" });
@@ -54,7 +68,10 @@ describe("a tool definition", () => {
   });
 
   it("says `type: object` of a union of objects, which vendors want to read at the top", async () => {
-    const tool = defineTool({ ...minimal, input: z.discriminatedUnion("kind", [z.object({ kind: z.literal("a"), n: z.number() }), z.object({ kind: z.literal("b") })]) });
+    const tool = defineTool({
+      ...minimal,
+      input: z.discriminatedUnion("kind", [z.object({ kind: z.literal("a"), n: z.number() }), z.object({ kind: z.literal("b") })]),
+    });
     expect(tool.inputSchema).toMatchObject({ type: "object", oneOf: [{ type: "object" }, { type: "object" }] });
     expect(await tool.parse({ kind: "b" })).toStrictEqual({ value: { kind: "b" } });
     expect(await defineTool({ ...minimal, input: {} }).parse("text")).toHaveProperty("issues");
@@ -70,7 +87,13 @@ describe("a tool definition", () => {
   it("has a version that follows name, description and schemas, and nothing else", () => {
     const version = (changes: Partial<JsonToolDefinition>): string => defineTool({ ...minimal, ...changes }).version;
     expect(version({})).toBe(version({ execute: () => "other", risk: "critical", timeoutMs: 5 }));
-    const versions = [version({}), version({ name: "u" }), version({ description: "B" }), version({ input: { type: "object", properties: { a: {} } } }), version({ output: { type: "string" } })];
+    const versions = [
+      version({}),
+      version({ name: "u" }),
+      version({ description: "B" }),
+      version({ input: { type: "object", properties: { a: {} } } }),
+      version({ output: { type: "string" } }),
+    ];
     expect(new Set(versions).size).toBe(versions.length);
     expect(version({ version: "7" })).toBe("7");
   });
@@ -79,9 +102,15 @@ describe("a tool definition", () => {
     const tool = defineTool({
       ...minimal,
       prefix: ">",
-      execute() { return this.prefix; },
-      permissionText() { return `text ${this.prefix}`; },
-      reconcile() { return { output: this.prefix }; },
+      execute() {
+        return this.prefix;
+      },
+      permissionText() {
+        return `text ${this.prefix}`;
+      },
+      reconcile() {
+        return { output: this.prefix };
+      },
     } as JsonToolDefinition & { prefix: string } & ThisType<{ prefix: string }>);
     expect(tool.execute({}, {} as never)).toBe(">");
     expect(tool.permissionText?.({})).toBe("text >");

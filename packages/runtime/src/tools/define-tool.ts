@@ -71,7 +71,8 @@ const RISK_OF_EFFECT: { readonly [E in ToolEffect]: RiskLevel } = { read: "none"
 const MAX_TIMEOUT_MS = 2_147_483_647;
 
 function checkTimeout(name: string, timeoutMs: number): number {
-  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0 || timeoutMs > MAX_TIMEOUT_MS) throw invalid(name, `\`timeoutMs\` must be over 0 and at most ${MAX_TIMEOUT_MS}, not ${String(timeoutMs)}`);
+  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0 || timeoutMs > MAX_TIMEOUT_MS)
+    throw invalid(name, `\`timeoutMs\` must be over 0 and at most ${MAX_TIMEOUT_MS}, not ${String(timeoutMs)}`);
   return timeoutMs;
 }
 

@@ -1,4 +1,13 @@
-import { type Content, type JsonObject, type OperatorConfig, type OperatorInput, type OperatorOutput, type SessionId, type Tool, ToolError } from "@keelson/protocol";
+import {
+  type Content,
+  type JsonObject,
+  type OperatorConfig,
+  type OperatorInput,
+  type OperatorOutput,
+  type SessionId,
+  type Tool,
+  ToolError,
+} from "@keelson/protocol";
 import type { JsonSchema, Schema } from "../schema/index.ts";
 import { canonicalJson } from "../json/index.ts";
 import { boundOutput, type OutputBounds } from "./bound-output.ts";
@@ -37,7 +46,9 @@ export interface JsonDispatchToolDefinition extends ToolFields {
 
 const TASK: JsonSchema = {
   type: "object",
-  properties: { task: { type: "string", description: "What to do, with all that has to be known for it: nothing of this conversation is seen." } },
+  properties: {
+    task: { type: "string", description: "What to do, with all that has to be known for it: nothing of this conversation is seen." },
+  },
   required: ["task"],
   additionalProperties: false,
 };
@@ -52,7 +63,11 @@ export function operatorToTool(definition: DispatchToolDefinition<unknown> | Jso
   const { name, operator, config, input = TASK, message } = definition as DispatchToolDefinition<unknown>;
   const fields = completeFields(definition, input);
   if (typeof operator !== "string" || operator === "") {
-    throw new ToolError({ kind: "invalid-definition", tool: name, message: `Tool "${name}": \`operator\` must be the name of an operator` });
+    throw new ToolError({
+      kind: "invalid-definition",
+      tool: name,
+      message: `Tool "${name}": \`operator\` must be the name of an operator`,
+    });
   }
   return {
     ...fields.tool,
@@ -63,7 +78,11 @@ export function operatorToTool(definition: DispatchToolDefinition<unknown> | Jso
     },
     parse: fields.input.validate,
     execute() {
-      throw new ToolError({ kind: "execution-failed", tool: name, message: `The tool "${name}" stands for the operator "${operator}": start that as a child run` });
+      throw new ToolError({
+        kind: "execution-failed",
+        tool: name,
+        message: `The tool "${name}" stands for the operator "${operator}": start that as a child run`,
+      });
     },
   };
 }
@@ -73,7 +92,11 @@ export function isDispatchTool(tool: Tool): tool is DispatchTool {
 }
 
 /** What the operator of a prepared call is started with. Its arguments are in `metadata.input`. */
-export function dispatchInput(tool: DispatchTool, call: { readonly input: JsonObject; readonly value: unknown }, session?: SessionId): OperatorInput {
+export function dispatchInput(
+  tool: DispatchTool,
+  call: { readonly input: JsonObject; readonly value: unknown },
+  session?: SessionId,
+): OperatorInput {
   const { config, message } = tool.dispatch;
   const told = message === undefined ? defaultMessage(call.input) : message.call(tool.dispatch, call.value);
   return {

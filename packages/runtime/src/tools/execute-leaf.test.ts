@@ -62,12 +62,22 @@ afterEach(async () => {
 
 describe("a leaf that answers", () => {
   it("gives any JSON value back as it is, as a copy [TL-01]", async () => {
-    await fc.assert(fc.asyncProperty(fc.jsonValue(), async (value) => {
-      const result = await executeLeaf(leaf(() => value), {}, createToolCall());
-      expect(result).toStrictEqual({ output: JSON.parse(JSON.stringify(value)), isError: false });
-    }));
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), async (value) => {
+        const result = await executeLeaf(
+          leaf(() => value),
+          {},
+          createToolCall(),
+        );
+        expect(result).toStrictEqual({ output: JSON.parse(JSON.stringify(value)), isError: false });
+      }),
+    );
     const mutable = { items: [1] };
-    const { output } = await executeLeaf(leaf(() => mutable), {}, createToolCall());
+    const { output } = await executeLeaf(
+      leaf(() => mutable),
+      {},
+      createToolCall(),
+    );
     mutable.items.push(2);
     expect(output).toStrictEqual({ items: [1] });
   });
@@ -80,18 +90,48 @@ describe("a leaf that answers", () => {
   });
 
   it("may return nothing", async () => {
-    expect(await executeLeaf(leaf(() => undefined), {}, createToolCall())).toStrictEqual({ output: "(no output)", isError: false });
+    expect(
+      await executeLeaf(
+        leaf(() => undefined),
+        {},
+        createToolCall(),
+      ),
+    ).toStrictEqual({ output: "(no output)", isError: false });
   });
 
   it("may leave members undefined, and use objects of its own classes", async () => {
-    class Row { id = 1; gone = undefined; }
-    expect(await executeLeaf(leaf(() => [new Row(), Object.assign(Object.create(null), { a: 1 })]), {}, createToolCall())).toStrictEqual({ output: [{ id: 1 }, { a: 1 }], isError: false });
+    class Row {
+      id = 1;
+      gone = undefined;
+    }
+    expect(
+      await executeLeaf(
+        leaf(() => [new Row(), Object.assign(Object.create(null), { a: 1 })]),
+        {},
+        createToolCall(),
+      ),
+    ).toStrictEqual({ output: [{ id: 1 }, { a: 1 }], isError: false });
   });
 
   it("may answer with parts, and mark them as an error", async () => {
-    const content = [{ type: "text", text: "a screen" }, { type: "image", mediaType: "image/png", data: "aGk=" }];
-    expect(await executeLeaf(leaf(() => ({ type: "content", content })), {}, createToolCall())).toStrictEqual({ output: { type: "content", content }, isError: false });
-    expect(await executeLeaf(leaf(() => ({ type: "content", content, isError: true })), {}, createToolCall())).toStrictEqual({ output: { type: "content", content }, isError: true });
+    const content = [
+      { type: "text", text: "a screen" },
+      { type: "image", mediaType: "image/png", data: "aGk=" },
+    ];
+    expect(
+      await executeLeaf(
+        leaf(() => ({ type: "content", content })),
+        {},
+        createToolCall(),
+      ),
+    ).toStrictEqual({ output: { type: "content", content }, isError: false });
+    expect(
+      await executeLeaf(
+        leaf(() => ({ type: "content", content, isError: true })),
+        {},
+        createToolCall(),
+      ),
+    ).toStrictEqual({ output: { type: "content", content }, isError: true });
   });
 
   it.each([
@@ -103,16 +143,39 @@ describe("a leaf that answers", () => {
     [[{ type: "image", mediaType: "image/png" }], "exactly one of"],
     [[{ type: "image", mediaType: "image/png", data: "a", url: "b" }], "exactly one of"],
   ])("is told when its parts are none: %j", async (content, message) => {
-    const result = await executeLeaf(leaf(() => ({ type: "content", content })), {}, createToolCall());
+    const result = await executeLeaf(
+      leaf(() => ({ type: "content", content })),
+      {},
+      createToolCall(),
+    );
     expect(result).toMatchObject({ isError: true, failure: { kind: "execution-failed", message: expect.stringContaining(message) } });
   });
 
   it("is held to its output schema", async () => {
     const output = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
-    expect(await executeLeaf(leaf(() => ({ total: 1 }), { output }), {}, createToolCall())).toStrictEqual({ output: { total: 1 }, isError: false });
-    const bad = await executeLeaf(leaf(() => ({ total: "1" }), { output }), {}, createToolCall());
-    expect(bad).toMatchObject({ isError: true, failure: { kind: "execution-failed", message: expect.stringContaining('total: expected a number, got "1"') } });
-    expect(await executeLeaf(leaf(() => undefined, { output }), {}, createToolCall())).toMatchObject({ isError: true });
+    expect(
+      await executeLeaf(
+        leaf(() => ({ total: 1 }), { output }),
+        {},
+        createToolCall(),
+      ),
+    ).toStrictEqual({ output: { total: 1 }, isError: false });
+    const bad = await executeLeaf(
+      leaf(() => ({ total: "1" }), { output }),
+      {},
+      createToolCall(),
+    );
+    expect(bad).toMatchObject({
+      isError: true,
+      failure: { kind: "execution-failed", message: expect.stringContaining('total: expected a number, got "1"') },
+    });
+    expect(
+      await executeLeaf(
+        leaf(() => undefined, { output }),
+        {},
+        createToolCall(),
+      ),
+    ).toMatchObject({ isError: true });
   });
 });
 
@@ -136,54 +199,125 @@ describe("a leaf that returns what JSON cannot hold", () => {
     ["a promise inside", { later: Promise.resolve(1) }, "$.later is a Promise"],
     ["something with toJSON", { url: new URL("https://example.com") }, "$.url is a URL with toJSON"],
     ["endless depth", deep, "nested deeper than 500 levels"],
-    ["a getter that throws", Object.defineProperty({}, "a", { enumerable: true, get() { throw new Error("no"); } }), "no"],
+    [
+      "a getter that throws",
+      Object.defineProperty({}, "a", {
+        enumerable: true,
+        get() {
+          throw new Error("no");
+        },
+      }),
+      "no",
+    ],
   ])("is told where and what to do: %s", async (_, value, message) => {
-    const result = await executeLeaf(leaf(() => value), {}, createToolCall());
+    const result = await executeLeaf(
+      leaf(() => value),
+      {},
+      createToolCall(),
+    );
     expect(result).toMatchObject({ isError: true, failure: { kind: "execution-failed", tool: "t" } });
     expect(result.output).toContain(message);
   });
 
   it("may return one object twice, which is no cycle", async () => {
     const shared = { a: 1 };
-    expect(await executeLeaf(leaf(() => [shared, shared]), {}, createToolCall())).toStrictEqual({ output: [shared, shared], isError: false });
+    expect(
+      await executeLeaf(
+        leaf(() => [shared, shared]),
+        {},
+        createToolCall(),
+      ),
+    ).toStrictEqual({ output: [shared, shared], isError: false });
   });
 });
 
 describe("a leaf that throws", () => {
   it.each([
-    ["no such file", () => (new Error("no such file"))],
-    ["not found (ENOENT)", () => (Object.assign(new Error("not found"), { code: "ENOENT" }))],
-    ["fetch failed: connect ECONNREFUSED", () => (new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") }))],
-    ["Error", () => (new Error(""))],
-    ["text", () => ("text")],
-    ["42", () => (42)],
-    ["an error without a message", () => (undefined)],
-    ["an error without a message", () => (null)],
+    ["no such file", () => new Error("no such file")],
+    ["not found (ENOENT)", () => Object.assign(new Error("not found"), { code: "ENOENT" })],
+    ["fetch failed: connect ECONNREFUSED", () => new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") })],
+    ["Error", () => new Error("")],
+    ["text", () => "text"],
+    ["42", () => 42],
+    ["an error without a message", () => undefined],
+    ["an error without a message", () => null],
     ["an object", () => ({ message: "an object" })],
     ['{"code":7}', () => ({ code: 7 })],
-    ["Symbol(s)", () => (Symbol("s"))],
-    ["an error that cannot be described", () => ({ get message(): string { throw new Error("again"); } })],
+    ["Symbol(s)", () => Symbol("s")],
+    [
+      "an error that cannot be described",
+      () => ({
+        get message(): string {
+          throw new Error("again");
+        },
+      }),
+    ],
   ])("fails in words, at once or later, whatever it throws: %s [TL-05]", async (words, create) => {
     const thrown = create();
-    const expected = { output: `The tool "t" failed: ${words}`, isError: true, failure: { kind: "execution-failed", tool: "t", message: `The tool "t" failed: ${words}` } };
-    expect(await executeLeaf(leaf(() => { throw thrown; }), {}, createToolCall())).toStrictEqual(expected);
-    expect(await executeLeaf(leaf(() => Promise.reject(thrown)), {}, createToolCall())).toStrictEqual(expected);
+    const expected = {
+      output: `The tool "t" failed: ${words}`,
+      isError: true,
+      failure: { kind: "execution-failed", tool: "t", message: `The tool "t" failed: ${words}` },
+    };
+    expect(
+      await executeLeaf(
+        leaf(() => {
+          throw thrown;
+        }),
+        {},
+        createToolCall(),
+      ),
+    ).toStrictEqual(expected);
+    expect(
+      await executeLeaf(
+        leaf(() => Promise.reject(thrown)),
+        {},
+        createToolCall(),
+      ),
+    ).toStrictEqual(expected);
   });
 
   it("may say which failure it is", async () => {
     const failure = { kind: "invalid-input" as const, tool: "t", issues: ["a"], message: "a is wrong" };
-    expect(await executeLeaf(leaf(() => { throw new ToolError(failure); }), {}, createToolCall())).toStrictEqual({ output: "a is wrong", isError: true, failure });
+    expect(
+      await executeLeaf(
+        leaf(() => {
+          throw new ToolError(failure);
+        }),
+        {},
+        createToolCall(),
+      ),
+    ).toStrictEqual({ output: "a is wrong", isError: true, failure });
   });
 
   it("cannot flood the model with its message", async () => {
-    const result = await executeLeaf(leaf(() => { throw new Error("x".repeat(1_000_000)); }, { maxOutputBytes: 1_000 }), {}, createToolCall());
+    const result = await executeLeaf(
+      leaf(
+        () => {
+          throw new Error("x".repeat(1_000_000));
+        },
+        { maxOutputBytes: 1_000 },
+      ),
+      {},
+      createToolCall(),
+    );
     expect(String(result.output).length).toBeLessThanOrEqual(1_000);
     expect(result.failure?.message.length).toBeLessThanOrEqual(1_000);
   });
 
   it("fails when what it returns only looks like a promise", async () => {
-    const thenable = { get then(): never { throw new Error("trap"); } };
-    expect(await executeLeaf(leaf(() => thenable), {}, createToolCall())).toMatchObject({ isError: true, output: 'The tool "t" failed: trap' });
+    const thenable = {
+      get then(): never {
+        throw new Error("trap");
+      },
+    };
+    expect(
+      await executeLeaf(
+        leaf(() => thenable),
+        {},
+        createToolCall(),
+      ),
+    ).toMatchObject({ isError: true, output: 'The tool "t" failed: trap' });
   });
 });
 
@@ -191,7 +325,13 @@ describe("a leaf that takes too long", () => {
   it("gets its signal, and after the grace is left behind", async () => {
     const clock = manualClock();
     let signal: AbortSignal | undefined;
-    const tool = leaf((_, call) => { signal = call.signal; return hang(); }, { timeoutMs: 1_000 });
+    const tool = leaf(
+      (_, call) => {
+        signal = call.signal;
+        return hang();
+      },
+      { timeoutMs: 1_000 },
+    );
     const result = executeLeaf(tool, {}, createToolCall(), { clock, graceMs: 50 });
     expect(clock.pending).toStrictEqual([1_000]);
     clock.fire();
@@ -199,7 +339,11 @@ describe("a leaf that takes too long", () => {
     expect((signal?.reason as Error).name).toBe("TimeoutError");
     expect(clock.pending).toStrictEqual([50]);
     clock.fire();
-    expect(await result).toMatchObject({ isError: true, failure: { kind: "timeout", timeoutMs: 1_000 }, output: expect.stringContaining("check before trying again") });
+    expect(await result).toMatchObject({
+      isError: true,
+      failure: { kind: "timeout", timeoutMs: 1_000 },
+      output: expect.stringContaining("check before trying again"),
+    });
     expect(clock.pending).toStrictEqual([]);
   });
 
@@ -212,7 +356,9 @@ describe("a leaf that takes too long", () => {
 
   it("may still say what it did, within the grace", async () => {
     const clock = manualClock();
-    const tool = leaf((_, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve("half of it"))), { timeoutMs: 5 });
+    const tool = leaf((_, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve("half of it"))), {
+      timeoutMs: 5,
+    });
     const result = executeLeaf(tool, {}, createToolCall(), { clock });
     clock.fire();
     expect(await result).toStrictEqual({ output: "half of it", isError: false });
@@ -221,7 +367,10 @@ describe("a leaf that takes too long", () => {
 
   it("is said to have run out of time, however it dies of that", async () => {
     const clock = manualClock();
-    const tool = leaf((_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("EPIPE")))), { timeoutMs: 5 });
+    const tool = leaf(
+      (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("EPIPE")))),
+      { timeoutMs: 5 },
+    );
     const result = executeLeaf(tool, {}, createToolCall(), { clock });
     clock.fire();
     expect(await result).toMatchObject({ failure: { kind: "timeout" } });
@@ -229,7 +378,12 @@ describe("a leaf that takes too long", () => {
 
   it("leaves no timer behind when it was in time", async () => {
     const clock = manualClock();
-    await executeLeaf(leaf(() => "done", { timeoutMs: 5 }), {}, createToolCall(), { clock });
+    await executeLeaf(
+      leaf(() => "done", { timeoutMs: 5 }),
+      {},
+      createToolCall(),
+      { clock },
+    );
     expect(clock.pending).toStrictEqual([]);
   });
 });
@@ -237,7 +391,13 @@ describe("a leaf that takes too long", () => {
 describe("a leaf of an aborted run", () => {
   it("does not start", async () => {
     let started = false;
-    const result = await executeLeaf(leaf(() => { started = true; }), {}, createToolCall({ signal: AbortSignal.abort() }));
+    const result = await executeLeaf(
+      leaf(() => {
+        started = true;
+      }),
+      {},
+      createToolCall({ signal: AbortSignal.abort() }),
+    );
     expect(result).toMatchObject({ isError: true, failure: { kind: "cancelled" } });
     expect(started).toBe(false);
   });
@@ -249,8 +409,16 @@ describe("a leaf of an aborted run", () => {
       const reports: string[] = [];
       const settle = Promise.withResolvers<string>();
       let report: ToolCall["progress"] | undefined;
-      const tool = leaf((_, call) => { report = call.progress; return settle.promise; });
-      const result = executeLeaf(tool, {}, createToolCall({ signal: controller.signal, progress: (message) => void reports.push(message) }), { clock });
+      const tool = leaf((_, call) => {
+        report = call.progress;
+        return settle.promise;
+      });
+      const result = executeLeaf(
+        tool,
+        {},
+        createToolCall({ signal: controller.signal, progress: (message) => void reports.push(message) }),
+        { clock },
+      );
       report?.("before");
       controller.abort();
       clock.fire();
@@ -267,7 +435,16 @@ describe("a leaf of an aborted run", () => {
     const clock = manualClock();
     const controller = new AbortController();
     let reason: unknown;
-    const tool = leaf((_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => { reason = signal.reason; reject(new Error("stopped")); })), { timeoutMs: 1_000 });
+    const tool = leaf(
+      (_, { signal }) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => {
+            reason = signal.reason;
+            reject(new Error("stopped"));
+          }),
+        ),
+      { timeoutMs: 1_000 },
+    );
     const result = executeLeaf(tool, {}, createToolCall({ signal: controller.signal }), { clock });
     controller.abort("enough");
     expect(await result).toMatchObject({ failure: { kind: "cancelled" } });
@@ -278,7 +455,11 @@ describe("a leaf of an aborted run", () => {
   it("goes on when it is only asked to stop soon", async () => {
     const stopping = new AbortController();
     const settle = Promise.withResolvers<string>();
-    const result = executeLeaf(leaf((_, call) => settle.promise.then((text) => `${text}, ${call.stopping.aborted}`)), {}, createToolCall({ stopping: stopping.signal }));
+    const result = executeLeaf(
+      leaf((_, call) => settle.promise.then((text) => `${text}, ${call.stopping.aborted}`)),
+      {},
+      createToolCall({ stopping: stopping.signal }),
+    );
     stopping.abort();
     settle.resolve("finished");
     expect(await result).toStrictEqual({ output: "finished, true", isError: false });
@@ -290,12 +471,25 @@ describe("a leaf of an aborted run", () => {
     const { signal } = controller;
     const counted = new Proxy(signal, {
       get(target, key) {
-        if (key === "addEventListener") return (...args: Parameters<AbortSignal["addEventListener"]>) => { listeners++; target.addEventListener(...args); };
-        if (key === "removeEventListener") return (...args: Parameters<AbortSignal["removeEventListener"]>) => { listeners--; target.removeEventListener(...args); };
+        if (key === "addEventListener")
+          return (...args: Parameters<AbortSignal["addEventListener"]>) => {
+            listeners++;
+            target.addEventListener(...args);
+          };
+        if (key === "removeEventListener")
+          return (...args: Parameters<AbortSignal["removeEventListener"]>) => {
+            listeners--;
+            target.removeEventListener(...args);
+          };
         return Reflect.get(target, key, target) as unknown;
       },
     });
-    for (let count = 0; count < 100; count++) await executeLeaf(leaf(() => count), {}, createToolCall({ signal: counted }));
+    for (let count = 0; count < 100; count++)
+      await executeLeaf(
+        leaf(() => count),
+        {},
+        createToolCall({ signal: counted }),
+      );
     expect(listeners).toBe(0);
   });
 });
@@ -304,7 +498,12 @@ describe("an output over the limit", () => {
   it("shows head and tail, with the whole kept as a blob [2.10]", async () => {
     const store = memoryBlobs();
     const text = Array.from({ length: 1_000 }, (_, index) => `line ${index} é`).join("\n");
-    const result = await executeLeaf(leaf(() => text, { maxOutputBytes: 500 }), {}, createToolCall(), store);
+    const result = await executeLeaf(
+      leaf(() => text, { maxOutputBytes: 500 }),
+      {},
+      createToolCall(),
+      store,
+    );
     expect(Buffer.byteLength(String(result.output))).toBeLessThanOrEqual(500);
     expect(result.output).toMatch(/^line 0 é\n[^]*\[\.\.\. \d+ lines omitted \.\.\.\]\n[^]*line 999 é$/);
     expect(result.isError).toBe(false);
@@ -314,7 +513,12 @@ describe("an output over the limit", () => {
   it("of JSON is shown as its text, and kept as JSON", async () => {
     const store = memoryBlobs();
     const value = { rows: Array.from({ length: 500 }, (_, id) => ({ id })) };
-    const result = await executeLeaf(leaf(() => value, { maxOutputBytes: 300 }), {}, createToolCall(), store);
+    const result = await executeLeaf(
+      leaf(() => value, { maxOutputBytes: 300 }),
+      {},
+      createToolCall(),
+      store,
+    );
     expect(result.output).toMatch(/^\{"rows":\[\{"id":0\}/);
     expect(JSON.parse(Buffer.from(store.kept.get(result.blob as Digest) ?? []).toString())).toStrictEqual(value);
   });
@@ -322,8 +526,18 @@ describe("an output over the limit", () => {
   it("of parts cuts the longest texts and leaves the others and the images", async () => {
     const store = memoryBlobs();
     const image = { type: "image", mediaType: "image/png", data: "A".repeat(10_000) };
-    const content = [{ type: "text", text: "short" }, image, { type: "text", text: "x".repeat(5_000) }, { type: "text", text: "y".repeat(5_000) }];
-    const result = await executeLeaf(leaf(() => ({ type: "content", content }), { maxOutputBytes: 1_000 }), {}, createToolCall(), store);
+    const content = [
+      { type: "text", text: "short" },
+      image,
+      { type: "text", text: "x".repeat(5_000) },
+      { type: "text", text: "y".repeat(5_000) },
+    ];
+    const result = await executeLeaf(
+      leaf(() => ({ type: "content", content }), { maxOutputBytes: 1_000 }),
+      {},
+      createToolCall(),
+      store,
+    );
     const shown = (result.output as unknown as { content: { type: string; text?: string }[] }).content;
     expect(shown[0]).toStrictEqual(content[0]);
     expect(shown[1]).toStrictEqual(image);
@@ -335,19 +549,52 @@ describe("an output over the limit", () => {
   it("is still an answer when the whole cannot be kept", async () => {
     const text = "x".repeat(1_000);
     const broken: LeafOptions = { blobs: { put: () => Promise.reject(new Error("disk full")) } };
-    expect(await executeLeaf(leaf(() => text, { maxOutputBytes: 100 }), {}, createToolCall(), broken)).toMatchObject({ isError: false, warning: "The whole output of 1000 bytes could not be kept: disk full" });
+    expect(
+      await executeLeaf(
+        leaf(() => text, { maxOutputBytes: 100 }),
+        {},
+        createToolCall(),
+        broken,
+      ),
+    ).toMatchObject({ isError: false, warning: "The whole output of 1000 bytes could not be kept: disk full" });
     const small = { ...memoryBlobs(), maxBlobBytes: 999 };
-    expect(await executeLeaf(leaf(() => text, { maxOutputBytes: 100 }), {}, createToolCall(), small)).toMatchObject({ isError: false, warning: expect.stringContaining("maxBlobBytes") });
+    expect(
+      await executeLeaf(
+        leaf(() => text, { maxOutputBytes: 100 }),
+        {},
+        createToolCall(),
+        small,
+      ),
+    ).toMatchObject({ isError: false, warning: expect.stringContaining("maxBlobBytes") });
     expect(small.kept.size).toBe(0);
-    expect(await executeLeaf(leaf(() => text, { maxOutputBytes: 100 }), {}, createToolCall())).not.toHaveProperty("blob");
+    expect(
+      await executeLeaf(
+        leaf(() => text, { maxOutputBytes: 100 }),
+        {},
+        createToolCall(),
+      ),
+    ).not.toHaveProperty("blob");
   });
 
   it("in images is refused", async () => {
-    const result = await executeLeaf(leaf(() => ({ type: "content", content: [{ type: "image", mediaType: "image/png", data: "A".repeat(101) }] })), {}, createToolCall(), { maxMediaBytes: 100 });
+    const result = await executeLeaf(
+      leaf(() => ({ type: "content", content: [{ type: "image", mediaType: "image/png", data: "A".repeat(101) }] })),
+      {},
+      createToolCall(),
+      { maxMediaBytes: 100 },
+    );
     expect(result).toMatchObject({ isError: true, failure: { message: expect.stringContaining("the limit is 100") } });
   });
 
   it("replaces half characters, which vendors refuse", async () => {
-    expect((await executeLeaf(leaf(() => "a\ud83d"), {}, createToolCall())).output).toBe("a\ufffd");
+    expect(
+      (
+        await executeLeaf(
+          leaf(() => "a\ud83d"),
+          {},
+          createToolCall(),
+        )
+      ).output,
+    ).toBe("a\ufffd");
   });
 });

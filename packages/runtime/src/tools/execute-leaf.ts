@@ -48,9 +48,20 @@ export async function executeLeaf(tool: Tool, value: unknown, call: ToolCall, op
     case "threw":
       return failed(tool, failureOf(tool, ending.error));
     case "timeout":
-      return failed(tool, { kind: "timeout", tool: tool.name, timeoutMs: tool.timeoutMs ?? 0, message: `The tool "${tool.name}" did not finish within ${tool.timeoutMs} ms and was stopped.${leftBehind(tool)}` });
+      return failed(tool, {
+        kind: "timeout",
+        tool: tool.name,
+        timeoutMs: tool.timeoutMs ?? 0,
+        message: `The tool "${tool.name}" did not finish within ${tool.timeoutMs} ms and was stopped.${leftBehind(tool)}`,
+      });
     case "cancelled":
-      return failed(tool, { kind: "cancelled", tool: tool.name, message: ending.started ? `The tool "${tool.name}" was cancelled before it finished.${leftBehind(tool)}` : `The tool "${tool.name}" was cancelled before it started.` });
+      return failed(tool, {
+        kind: "cancelled",
+        tool: tool.name,
+        message: ending.started
+          ? `The tool "${tool.name}" was cancelled before it finished.${leftBehind(tool)}`
+          : `The tool "${tool.name}" was cancelled before it started.`,
+      });
   }
 }
 

@@ -14,7 +14,10 @@ function run(program: string): unknown {
     const loaded = () => [...packages].sort();
     const tools = await import(${JSON.stringify(new URL("./index.ts", import.meta.url).href)});
   `;
-  const output = execFileSync(process.execPath, ["--conditions=source", "--input-type=module", "-e", `${prelude}\n${program}`], { cwd: import.meta.dirname, encoding: "utf8" });
+  const output = execFileSync(process.execPath, ["--conditions=source", "--input-type=module", "-e", `${prelude}\n${program}`], {
+    cwd: import.meta.dirname,
+    encoding: "utf8",
+  });
   return JSON.parse(output);
 }
 

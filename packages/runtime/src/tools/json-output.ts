@@ -73,12 +73,15 @@ function flaw(problem: string): Flaw {
 /** Objects that JSON would turn into `{}` or into something that does not read back as what it was. */
 function foreignObject(value: object): string | undefined {
   if (value instanceof Date) return `is a Date; return date.toISOString()`;
-  if (value instanceof Map || value instanceof Set) return `is a ${value.constructor.name}; return ${value instanceof Map ? "Object.fromEntries(map)" : "[...set]"}`;
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `holds bytes; return them as base64, or as a part of { type: "content" }`;
+  if (value instanceof Map || value instanceof Set)
+    return `is a ${value.constructor.name}; return ${value instanceof Map ? "Object.fromEntries(map)" : "[...set]"}`;
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
+    return `holds bytes; return them as base64, or as a part of { type: "content" }`;
   if (value instanceof Error) return `is an Error; throw it, or return its message`;
   if (value instanceof Promise) return `is a Promise; await it first`;
   if (value instanceof RegExp) return `is a RegExp; return its source`;
-  if (typeof (value as { toJSON?: unknown }).toJSON === "function") return `is a ${value.constructor?.name ?? "value"} with toJSON; return plain data`;
+  if (typeof (value as { toJSON?: unknown }).toJSON === "function")
+    return `is a ${value.constructor?.name ?? "value"} with toJSON; return plain data`;
   return undefined;
 }
 
@@ -86,7 +89,12 @@ const PART_FIELDS: { readonly [type: string]: readonly string[] } = { text: ["te
 
 /** Whether an output is parts for the model beside plain JSON. */
 export function isToolContent(output: unknown): output is ToolContent {
-  return typeof output === "object" && output !== null && (output as ToolContent).type === "content" && Array.isArray((output as ToolContent).content);
+  return (
+    typeof output === "object" &&
+    output !== null &&
+    (output as ToolContent).type === "content" &&
+    Array.isArray((output as ToolContent).content)
+  );
 }
 
 /** What is wrong with the parts of an output: tools give text, images and files. */

@@ -16,7 +16,10 @@ export function nearestName(wanted: string, names: Iterable<string>): string | u
 
 /** Case and separators are what models most often get wrong. */
 function simplify(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, "").slice(0, 64);
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, "")
+    .slice(0, 64);
 }
 
 /** Levenshtein's distance; more than `limit` may come back as any larger number. */

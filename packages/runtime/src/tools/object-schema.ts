@@ -8,7 +8,8 @@ import { type CompiledSchema, compileSchema, type JsonSchema, type Schema } from
 export function objectSchema<In>(input: Schema<In> | JsonSchema): CompiledSchema<In> {
   const compiled = compileSchema(input, "input");
   const { jsonSchema } = compiled;
-  if (!takesObjects(jsonSchema, jsonSchema, 0)) throw new TypeError("a tool's input must be an object: wrap the value in one, as in { value: … }");
+  if (!takesObjects(jsonSchema, jsonSchema, 0))
+    throw new TypeError("a tool's input must be an object: wrap the value in one, as in { value: … }");
   if (jsonSchema["type"] === "object" && hasShape(jsonSchema)) return compiled;
   const described: JsonObject = { ...jsonSchema, type: "object", ...(!hasShape(jsonSchema) && { properties: {} }) };
   // A library's schema is its own check; a plain one is checked as it is described.
@@ -35,6 +36,7 @@ function takesObjects(schema: JsonValue | undefined, root: JsonObject, depth: nu
 function definitionOf(root: JsonObject, reference: string): JsonValue | undefined {
   const [start, keyword = "", name = "", ...rest] = reference.split("/");
   const definitions = root[keyword];
-  if (start !== "#" || rest.length > 0 || typeof definitions !== "object" || definitions === null || Array.isArray(definitions)) return undefined;
+  if (start !== "#" || rest.length > 0 || typeof definitions !== "object" || definitions === null || Array.isArray(definitions))
+    return undefined;
   return (definitions as JsonObject)[name];
 }

@@ -1,7 +1,26 @@
-import { type ExecutionContext, OperatorError, type OperatorInput, type OperatorOutput, type RunId, type SessionId, type StepAttempt, ToolError, ZERO_USD } from "@keelson/protocol";
+import {
+  type ExecutionContext,
+  OperatorError,
+  type OperatorInput,
+  type OperatorOutput,
+  type RunId,
+  type SessionId,
+  type StepAttempt,
+  ToolError,
+  ZERO_USD,
+} from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createToolCall, defineTool, dispatchInput, dispatchResult, isDispatchTool, operatorToTool, prepareCall, toolToOperator } from "./index.ts";
+import {
+  createToolCall,
+  defineTool,
+  dispatchInput,
+  dispatchResult,
+  isDispatchTool,
+  operatorToTool,
+  prepareCall,
+  toolToOperator,
+} from "./index.ts";
 
 /** The part of a context that a tool as an operator needs: steps that run at once. */
 function context(keys: string[] = []): ExecutionContext {
@@ -17,7 +36,13 @@ function context(keys: string[] = []): ExecutionContext {
   } as unknown as ExecutionContext;
 }
 
-const add = defineTool({ name: "add", description: "", effect: "read", input: z.object({ a: z.number(), b: z.number().default(1) }), execute: ({ a, b }, call) => ({ sum: a + b, key: call.idempotencyKey, attempt: call.attempt, agent: call.agent, session: call.session }) });
+const add = defineTool({
+  name: "add",
+  description: "",
+  effect: "read",
+  input: z.object({ a: z.number(), b: z.number().default(1) }),
+  execute: ({ a, b }, call) => ({ sum: a + b, key: call.idempotencyKey, attempt: call.attempt, agent: call.agent, session: call.session }),
+});
 const message = (text: string): OperatorInput => ({ message: [{ type: "text", text }], trigger: "task", metadata: {} });
 
 describe("a tool as an operator", () => {
@@ -39,10 +64,21 @@ describe("a tool as an operator", () => {
   });
 
   it("rejects with an operator's error when the arguments do not fit or the tool fails", async () => {
-    const refused = await toolToOperator(add).execute(message("{}"), context()).catch((error: unknown) => error);
+    const refused = await toolToOperator(add)
+      .execute(message("{}"), context())
+      .catch((error: unknown) => error);
     expect(OperatorError.is(refused, "non-retryable") && ToolError.is(refused.cause, "invalid-input")).toBe(true);
-    const failing = defineTool({ name: "fail", description: "", input: {}, execute: () => { throw new Error("broken"); } });
-    const failed = await toolToOperator(failing).execute(message(""), context()).catch((error: unknown) => error);
+    const failing = defineTool({
+      name: "fail",
+      description: "",
+      input: {},
+      execute: () => {
+        throw new Error("broken");
+      },
+    });
+    const failed = await toolToOperator(failing)
+      .execute(message(""), context())
+      .catch((error: unknown) => error);
     expect(OperatorError.is(failed, "non-retryable") && failed.message).toBe('The tool "fail" failed: broken');
   });
 
@@ -66,19 +102,46 @@ describe("an operator as a tool", () => {
   it("is data that names the operator, and asks the model for a task [LA-14]", () => {
     expect(isDispatchTool(research)).toBe(true);
     expect(isDispatchTool(add)).toBe(false);
-    expect(research).toMatchObject({ effect: "write", concurrency: "exclusive", dispatch: { operator: "researcher" }, inputSchema: { required: ["task"] } });
+    expect(research).toMatchObject({
+      effect: "write",
+      concurrency: "exclusive",
+      dispatch: { operator: "researcher" },
+      inputSchema: { required: ["task"] },
+    });
   });
 
   it("is started with the task as its message, and the arguments beside it", async () => {
     const prepared = await prepareCall(research, { input: { task: "find it" } });
-    expect(prepared.ok && dispatchInput(research, prepared, "s1" as SessionId)).toStrictEqual({ message: [{ type: "text", text: "find it" }], trigger: "task", session: "s1", metadata: { input: { task: "find it" } } });
+    expect(prepared.ok && dispatchInput(research, prepared, "s1" as SessionId)).toStrictEqual({
+      message: [{ type: "text", text: "find it" }],
+      trigger: "task",
+      session: "s1",
+      metadata: { input: { task: "find it" } },
+    });
   });
 
   it("may take other arguments, and say what the operator is told of them", async () => {
-    const tool = operatorToTool({ name: "review", description: "", operator: "reviewer", input: z.object({ file: z.string(), depth: z.number().default(2) }), config: { maxTurns: 3 }, message: ({ file, depth }) => `Review ${file} at ${depth}` });
+    const tool = operatorToTool({
+      name: "review",
+      description: "",
+      operator: "reviewer",
+      input: z.object({ file: z.string(), depth: z.number().default(2) }),
+      config: { maxTurns: 3 },
+      message: ({ file, depth }) => `Review ${file} at ${depth}`,
+    });
     const prepared = await prepareCall(tool, { input: { file: "a.ts" } });
-    expect(prepared.ok && dispatchInput(tool, prepared)).toStrictEqual({ message: [{ type: "text", text: "Review a.ts at 2" }], trigger: "task", config: { maxTurns: 3 }, metadata: { input: { file: "a.ts" } } });
-    const plain = operatorToTool({ name: "plain", description: "", operator: "p", input: { type: "object", properties: { b: {}, a: {} } } });
+    expect(prepared.ok && dispatchInput(tool, prepared)).toStrictEqual({
+      message: [{ type: "text", text: "Review a.ts at 2" }],
+      trigger: "task",
+      config: { maxTurns: 3 },
+      metadata: { input: { file: "a.ts" } },
+    });
+    const plain = operatorToTool({
+      name: "plain",
+      description: "",
+      operator: "p",
+      input: { type: "object", properties: { b: {}, a: {} } },
+    });
     expect(dispatchInput(plain, { input: { b: 1, a: 2 }, value: {} }).message).toStrictEqual([{ type: "text", text: '{"a":2,"b":1}' }]);
   });
 
@@ -86,12 +149,19 @@ describe("an operator as a tool", () => {
     expect(await dispatchResult(research, ended({}))).toStrictEqual({ output: "found", isError: false });
     expect(await dispatchResult(research, ended({ message: [] }))).toStrictEqual({ output: "(no output)", isError: false });
     const small = operatorToTool({ name: "small", description: "", operator: "o", maxOutputBytes: 100 });
-    expect(String((await dispatchResult(small, ended({ message: [{ type: "text", text: "x".repeat(500) }] }))).output).length).toBeLessThanOrEqual(100);
+    expect(
+      String((await dispatchResult(small, ended({ message: [{ type: "text", text: "x".repeat(500) }] }))).output).length,
+    ).toBeLessThanOrEqual(100);
   });
 
   it("shows an early end as an error that says why", async () => {
-    expect(await dispatchResult(research, ended({ exitReason: { type: "max-turns" } }))).toStrictEqual({ output: "[research ended early: max-turns]\nfound", isError: true });
-    expect(await dispatchResult(research, ended({ exitReason: { type: "halted", by: "rule", reason: "not allowed" }, message: [] }))).toStrictEqual({ output: "[research ended early: halted: not allowed]", isError: true });
+    expect(await dispatchResult(research, ended({ exitReason: { type: "max-turns" } }))).toStrictEqual({
+      output: "[research ended early: max-turns]\nfound",
+      isError: true,
+    });
+    expect(
+      await dispatchResult(research, ended({ exitReason: { type: "halted", by: "rule", reason: "not allowed" }, message: [] })),
+    ).toStrictEqual({ output: "[research ended early: halted: not allowed]", isError: true });
   });
 
   it("cannot be executed as a leaf", () => {

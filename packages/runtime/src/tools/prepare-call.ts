@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, type Tool, type ToolFailure, type ValidationResult } from "@keelson/protocol";
+import type { JsonObject, JsonValue, Tool, ToolFailure, ValidationResult } from "@keelson/protocol";
 import { nestsDeeper, parseArguments } from "../json/index.ts";
 import { describeValue, exampleOf, formatIssue, listKeys } from "../schema/index.ts";
 import { describeThrown } from "./describe-thrown.ts";
@@ -20,7 +20,12 @@ export type PreparedCall =
       readonly repaired: boolean;
     }
   /** `message` is for the model: what is wrong, what it sent, and how a call looks. */
-  | { readonly ok: false; readonly reason: "truncated" | "invalid" | "schema" | "broken-schema"; readonly message: string; readonly failure: ToolFailure };
+  | {
+      readonly ok: false;
+      readonly reason: "truncated" | "invalid" | "schema" | "broken-schema";
+      readonly message: string;
+      readonly failure: ToolFailure;
+    };
 
 const MAX_ISSUES = 10;
 const MAX_ISSUE_LENGTH = 500;
@@ -87,7 +92,13 @@ function describeIssue(issue: Issues[number]): string {
   return text.length > MAX_ISSUE_LENGTH ? `${text.slice(0, MAX_ISSUE_LENGTH)}…` : text;
 }
 
-function refuse(tool: Tool, reason: "truncated" | "invalid" | "schema", issues: readonly string[], count: number = issues.length, input?: JsonObject): PreparedCall {
+function refuse(
+  tool: Tool,
+  reason: "truncated" | "invalid" | "schema",
+  issues: readonly string[],
+  count: number = issues.length,
+  input?: JsonObject,
+): PreparedCall {
   const lines = [`The arguments for the tool "${tool.name}" were not accepted, and it did not run.`];
   if (reason === "schema") {
     lines.push(...issues.map((issue) => `- ${issue}`));

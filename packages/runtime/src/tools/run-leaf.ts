@@ -21,7 +21,12 @@ const platformClock: LeafClock = {
 };
 
 /** Runs a tool's function to its first end: it settles, runs out of time, or is cancelled and does not heed it. */
-export function runLeaf(tool: Tool, value: unknown, call: ToolCall, options: { readonly clock?: LeafClock; readonly graceMs?: number }): Promise<LeafEnding> {
+export function runLeaf(
+  tool: Tool,
+  value: unknown,
+  call: ToolCall,
+  options: { readonly clock?: LeafClock; readonly graceMs?: number },
+): Promise<LeafEnding> {
   const { clock = platformClock, graceMs = DEFAULT_GRACE_MS } = options;
   const { timeoutMs } = tool;
   if (call.signal.aborted) return Promise.resolve({ type: "cancelled", started: false });
@@ -58,7 +63,9 @@ export function runLeaf(tool: Tool, value: unknown, call: ToolCall, options: { r
 
     call.signal.addEventListener("abort", onAbort, { once: true });
     if (timeoutMs !== undefined) {
-      cancelTimer = clock.after(timeoutMs, () => stop("timeout", new DOMException(`The tool "${tool.name}" ran longer than ${timeoutMs} ms`, "TimeoutError")));
+      cancelTimer = clock.after(timeoutMs, () =>
+        stop("timeout", new DOMException(`The tool "${tool.name}" ran longer than ${timeoutMs} ms`, "TimeoutError")),
+      );
     }
     const leafCall: ToolCall = {
       ...call,

@@ -17,12 +17,14 @@ describe("the tool registry", () => {
   });
 
   it("iterates and describes itself in one order, whatever the order of registration [TL-02]", () => {
-    fc.assert(fc.property(fc.uniqueArray(fc.stringMatching(/^[a-zA-Z0-9_-]{1,8}$/)), (names) => {
-      const forward = createToolRegistry(names.map((name) => tool(name)));
-      const backward = createToolRegistry(names.toReversed().map((name) => tool(name)));
-      expect([...forward].map(({ name }) => name)).toStrictEqual(names.toSorted());
-      expect(forward.schemas()).toStrictEqual(backward.schemas());
-    }));
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.stringMatching(/^[a-zA-Z0-9_-]{1,8}$/)), (names) => {
+        const forward = createToolRegistry(names.map((name) => tool(name)));
+        const backward = createToolRegistry(names.toReversed().map((name) => tool(name)));
+        expect([...forward].map(({ name }) => name)).toStrictEqual(names.toSorted());
+        expect(forward.schemas()).toStrictEqual(backward.schemas());
+      }),
+    );
   });
 
   it("tells the model name, description and schema, as the same list until something changes [TL-04]", () => {
@@ -113,7 +115,12 @@ describe("an aliased tool", () => {
     }
     const counter = new Counter();
     const alias = aliasTool("tally", counter.tool);
-    expect(alias).toMatchObject({ name: "tally", description: "Counts.", inputSchema: counter.inner.inputSchema, version: counter.inner.version });
+    expect(alias).toMatchObject({
+      name: "tally",
+      description: "Counts.",
+      inputSchema: counter.inner.inputSchema,
+      version: counter.inner.version,
+    });
     expect(await alias.execute(await alias.parse({}), {} as never)).toBe(1);
     expect(alias.permissionText?.({})).toBe("text");
     expect(await alias.reconcile?.({}, {} as never)).toBe("not-done");

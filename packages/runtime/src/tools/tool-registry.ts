@@ -41,7 +41,11 @@ export function createToolRegistry(tools: Iterable<Tool> = []): ToolRegistry {
       for (const other of byName.values()) {
         const shared = other.name === tool.name ? undefined : tool.aliases.find((alias) => other.aliases.includes(alias));
         if (shared !== undefined) {
-          throw new ToolError({ kind: "invalid-definition", tool: tool.name, message: `Tool "${tool.name}": \`aliases\` has "${shared}", which is an alias of "${other.name}" already` });
+          throw new ToolError({
+            kind: "invalid-definition",
+            tool: tool.name,
+            message: `Tool "${tool.name}": \`aliases\` has "${shared}", which is an alias of "${other.name}" already`,
+          });
         }
       }
       byName.set(tool.name, tool);
@@ -71,7 +75,8 @@ function createToolSet(tools: ReadonlyMap<string, Tool>): ToolSet {
       const tool = byName.get(name) ?? byAlias.get(name) ?? findInAnyCase(sorted, name);
       return tool === undefined ? notFound(name, [...byName.keys()], byAlias) : { ok: true, tool };
     },
-    schemas: () => (schemas ??= Object.freeze(sorted.map(({ name, description, inputSchema }) => Object.freeze({ name, description, inputSchema })))),
+    schemas: () =>
+      (schemas ??= Object.freeze(sorted.map(({ name, description, inputSchema }) => Object.freeze({ name, description, inputSchema })))),
     [Symbol.iterator]: () => sorted.values(),
   };
 }
@@ -87,7 +92,11 @@ function notFound(name: string, available: readonly string[], aliases: ReadonlyM
   const suggestion = near === undefined ? undefined : (aliases.get(near)?.name ?? near);
   const hint = suggestion === undefined ? "" : ` Did you mean "${suggestion}"?`;
   const message = `There is no tool ${JSON.stringify(name.slice(0, 100))}.${hint} Available tools: ${listNames(available)}.`;
-  return { ok: false, failure: { kind: "not-found", tool: name.slice(0, 100), available, message }, ...(suggestion !== undefined && { suggestion }) };
+  return {
+    ok: false,
+    failure: { kind: "not-found", tool: name.slice(0, 100), available, message },
+    ...(suggestion !== undefined && { suggestion }),
+  };
 }
 
 const MAX_NAMED = 100;

@@ -1,4 +1,14 @@
-import { type CallId, type Content, type JsonValue, type Operator, OperatorError, type OperatorInput, type Tool, ToolError, ZERO_USD } from "@keelson/protocol";
+import {
+  type CallId,
+  type Content,
+  type JsonValue,
+  type Operator,
+  OperatorError,
+  type OperatorInput,
+  type Tool,
+  ToolError,
+  ZERO_USD,
+} from "@keelson/protocol";
 import { shortHash } from "../json/index.ts";
 import { createToolCall } from "./create-tool-call.ts";
 import { executeLeaf, type LeafOptions, type LeafResult } from "./execute-leaf.ts";
@@ -13,7 +23,8 @@ export function toolToOperator(tool: Tool, options: LeafOptions & { readonly age
   return {
     async execute(input, context) {
       const prepared = await prepareCall(tool, argumentsOf(input));
-      if (!prepared.ok) throw new OperatorError({ kind: "non-retryable", message: prepared.message }, { cause: new ToolError(prepared.failure) });
+      if (!prepared.ok)
+        throw new OperatorError({ kind: "non-retryable", message: prepared.message }, { cause: new ToolError(prepared.failure) });
       const key = `tool/${tool.name}`;
       const step = await context.step(key, async (attempt): Promise<LeafResult> => {
         const call = createToolCall({
@@ -36,7 +47,15 @@ export function toolToOperator(tool: Tool, options: LeafOptions & { readonly age
       return {
         message: contentOf(output),
         exitReason: { type: "complete" },
-        metadata: { tokensIn: 0, tokensOut: 0, cost: ZERO_USD, turnsUsed: 0, subDispatches: [], durationMs: step.endedAt - step.startedAt, untracked: [] },
+        metadata: {
+          tokensIn: 0,
+          tokensOut: 0,
+          cost: ZERO_USD,
+          turnsUsed: 0,
+          subDispatches: [],
+          durationMs: step.endedAt - step.startedAt,
+          untracked: [],
+        },
         effects: [],
       };
     },
