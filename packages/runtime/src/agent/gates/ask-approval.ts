@@ -33,14 +33,17 @@ type Published = ApprovalRequest & { readonly nonce: string };
 function publish(loop: Loop, question: Question): Published {
   const { execution, approvals } = loop;
   const session = sessionOf(loop);
-  let key = `${question.key}/question/${question.type}/${question.round}`;
+  const argumentsDigest = digestOf(question.input);
+  // A tool or arguments that changed since make another question: the answer to the old one is not used.
+  const place = `${question.key}/question/${question.type}/${question.round}/${shortHash(`${question.tool.version}/${argumentsDigest}`, 8)}`;
+  let key = place;
   for (let issue = 2; ; issue++) {
     const existing = execution.lookup(key);
     if (existing === undefined) break;
     const { question: type, ...rest } = existing.data as unknown as Omit<Published, "type"> & { readonly question: ApprovalRequest["type"] };
     // A token that nobody used in its time is replaced by another for the same decision.
     if (rest.expiresAt >= session.at || decisionOn(loop, rest.nonce) !== undefined) return { ...rest, type };
-    key = `${question.key}/question/${question.type}/${question.round}/issue/${issue}`;
+    key = `${place}/issue/${issue}`;
   }
   const { tool, input, callId } = question;
   // From recorded time alone, so that a replay before the append would issue the same token.

@@ -12,7 +12,9 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   const turn = `t${run.turn}`;
   if (run.turnOpen) {
     for (const part of openCalls(loop)) {
-      execution.put(`${turn}/call/${part.id}/result`, { type: "tool-result", callId: part.id, name: part.name, output: `Not finished: the run ended (${ending.reason}).`, isError: true, durationMs: 0 });
+      const key = `${turn}/call/${part.id}`;
+      const output = `Not finished: the run ended (${ending.reason}).${mayHaveRun(loop, { key }) ? " It was started and may have taken effect: look before you repeat it." : ""}`;
+      execution.put(`${key}/result`, { type: "tool-result", callId: part.id, name: part.name, output, isError: true, durationMs: 0 });
     }
     if (run.callsOpen) execution.put(`${turn}/calls-closed`, { type: "tool-calls-complete" });
     execution.put(`${turn}/end`, { type: "turn-end", turn: run.turn });

@@ -2,6 +2,7 @@ import { compareUsd, type ChildSpec, type JsonValue, type Tool, type ToolCall, t
 import { canonicalJson, digestOf, shortHash } from "../../json/index.ts";
 import { Suspension } from "../../session/suspension.ts";
 import { executeLeaf, type LeafResult } from "../../tools/execute-leaf.ts";
+import { describeThrown } from "../../tools/describe-thrown.ts";
 import { isDispatchTool } from "../../tools/dispatch-tool.ts";
 import { planBatches } from "../../tools/plan-batches.ts";
 import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts";
@@ -21,6 +22,7 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
   const last = calls.at(-1);
   if (cut && last) refuse(last, "The answer was cut off at its token limit while this call was being written, so it did not run. Call again with shorter arguments, or in smaller steps.");
   for (const call of open) if (call.answer === undefined) await passGates(loop, call);
+  for (const call of open) if (call.answer !== undefined && mayHaveRun(loop, call)) refuse(call, `This call was started before the process ended, and it can't be gone on with: ${String(call.answer.output)} It may have taken effect: look before you repeat it.`);
   await settleQuestions(loop, open);
   await runBatches(loop, turn, open);
   execution.put(`${turn}/calls-done/${parts[0]?.id ?? ""}`, { type: "tool-calls-complete" });
@@ -79,21 +81,38 @@ async function runBatches(loop: Loop, turn: string, calls: readonly PendingCall[
 async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void> {
   const { execution } = loop;
   for (const call of batch) if (call.answer === undefined) withhold(loop, call);
-  const attempts = new Map<PendingCall, number>();
-  for (const call of batch) if (call.answer === undefined) attempts.set(call, await reserveCall(loop, call));
+  await resolveUnknown(loop, batch.filter((call) => call.answer === undefined && call.tool?.effect === "write" && mayHaveRun(loop, call)));
   const running = batch.filter((call) => call.answer === undefined);
+  // Nothing waits between these reservations and the append that keeps them: a call that is reserved has started, or the process died.
+  const attempts = new Map(running.map((call) => [call, reserveCall(loop, call)]));
   let results: readonly Executed[] = [];
   if (running.length > 0) {
     await execution.flush();
     const settled = await execution.attempts(running.map((call) => ({ key: call.key, number: attempts.get(call) ?? 1, run: ({ signal }) => execute(loop, call, attempts.get(call) ?? 1, signal) })));
     results = settled.map((result) => (result.ok ? { ...result.value, durationMs: result.endedAt - result.startedAt } : { output: result.failure.message, isError: true, durationMs: result.endedAt - result.startedAt }));
   }
+  await commitResults(loop, batch, (call) => results[running.indexOf(call)]);
+}
+
+/** What ran is told, also where a rule that looks at a result throws or halts: that ends the run after it. */
+async function commitResults(loop: Loop, batch: readonly PendingCall[], resultOf: (call: PendingCall) => Executed | undefined): Promise<void> {
   let suspension: Suspension | undefined;
+  let thrown: { readonly error: unknown } | undefined;
   for (const call of batch) {
-    const result = results[running.indexOf(call)];
-    if (result?.suspended) suspension ??= result.suspended;
-    else await commitResult(loop, call, result);
+    const result = resultOf(call);
+    if (result?.suspended) {
+      suspension ??= result.suspended;
+      continue;
+    }
+    let outcome: CallOutcome = result ?? (call.answer as NonNullable<PendingCall["answer"]>);
+    try {
+      if (result !== undefined && thrown === undefined) outcome = await passRules(loop, call, result);
+    } catch (error) {
+      thrown = { error };
+    }
+    putResult(loop, call, outcome, result);
   }
+  if (thrown) throw thrown.error;
   if (suspension) throw suspension;
 }
 
@@ -103,67 +122,96 @@ type Executed = LeafResult & { readonly durationMs: number; readonly suspended?:
 function withhold(loop: Loop, call: PendingCall): void {
   const run = runOf(loop);
   const { maxCost } = loop.limits;
-  if (loop.execution.signal.aborted || run.stopping !== undefined) refuse(call, "Not run: the run was stopped before this call started.");
+  const stopped = loop.execution.signal.aborted || run.stopping !== undefined;
+  if (mayHaveRun(loop, call)) {
+    if (stopped) refuse(call, "Interrupted: the process ended while this call ran, and then the run was stopped. It may have taken effect: look before you repeat it.");
+  } else if (stopped) refuse(call, "Not run: the run was stopped before this call started.");
   else if (run.interrupted) refuse(call, "Not run: the user sent a new message first. Read it, then decide again.");
   else if (maxCost !== undefined && call.tool?.effect !== "read" && compareUsd(run.totals.cost, maxCost) > 0) refuse(call, `budget-exhausted: $${run.totals.cost} is spent, the limit is $${maxCost}. Nothing that changes anything is started any more.`);
 }
 
+/** Whether the log holds a reservation of this call that nothing followed: the process ended between the two. */
+export function mayHaveRun(loop: Loop, call: Pick<PendingCall, "key">): boolean {
+  const reservations = countReservations(loop, call);
+  return reservations > 0 && loop.execution.lookup(`${call.key}/not-done/${reservations}`) === undefined;
+}
+
+function countReservations(loop: Loop, { key }: Pick<PendingCall, "key">): number {
+  let count = 0;
+  while (loop.execution.lookup(`${key}/reserved/${count + 1}`)) count++;
+  return count;
+}
+
 /**
- * Puts the reservation of a call that changes the world into the log before it runs. One that stands there from before a
- * crash makes the call unknown: idempotent tools run again under the same key; writes are reconciled, or people decide.
+ * Puts the reservation of a call that changes the world into the log before it runs. Idempotent tools that may have run
+ * before a crash run again under the same key.
  * @returns the number of this attempt
  */
-async function reserveCall(loop: Loop, call: PendingCall): Promise<number> {
-  const { execution } = loop;
+function reserveCall(loop: Loop, call: PendingCall): number {
   const tool = call.tool as NonNullable<PendingCall["tool"]>;
   if (tool.effect === "read") return 1;
-  let number = 1;
-  while (execution.lookup(`${call.key}/reserved/${number}`)) number++;
-  if (number > 1 && tool.effect === "write" && execution.lookup(`${call.key}/not-done/${number - 1}`) === undefined) {
-    await resolveUnknown(loop, call, number - 1);
-    if (call.answer !== undefined) return number;
-  }
-  execution.note(`${call.key}/reserved/${number}`, "tool-reserved", { callId: call.part.id, tool: tool.name, version: tool.version, idempotencyKey: idempotencyKey(loop, call) }, tool.effect === "write" ? "power" : undefined);
+  const number = countReservations(loop, call) + 1;
+  loop.execution.note(`${call.key}/reserved/${number}`, "tool-reserved", { callId: call.part.id, tool: tool.name, version: tool.version, idempotencyKey: idempotencyKey(loop, call) }, tool.effect === "write" ? "power" : undefined);
   return number;
 }
 
-/** Nobody knows whether this write happened. Its tool is asked; else the people. */
-async function resolveUnknown(loop: Loop, call: PendingCall, number: number): Promise<void> {
-  const { execution } = loop;
-  const tool = call.tool as NonNullable<PendingCall["tool"]>;
-  const key = `${call.key}/unknown/${number}`;
-  execution.put(key, { type: "tool-unknown", callId: call.part.id, name: tool.name });
-  if (tool.reconcile) {
-    const found = await execution.decide(`${key}/reconcile`, async () => (await tool.reconcile?.(call.value, toolCall(loop, call, number, execution.signal))) ?? "unknown");
-    if (found === "not-done") return notDone(loop, call, number);
-    if (typeof found === "object") {
-      call.answer = { output: found.output, isError: false };
-      call.ran = true;
-      return;
-    }
+/** Nobody knows whether these writes happened. Their tools are asked; then the people, about all that are left at once. */
+async function resolveUnknown(loop: Loop, calls: readonly PendingCall[]): Promise<void> {
+  const questions: { readonly call: PendingCall; readonly question: Question }[] = [];
+  for (const call of calls) {
+    const why = await reconcile(loop, call);
+    if (why === undefined) continue;
+    const tool = call.tool as NonNullable<PendingCall["tool"]>;
+    questions.push({
+      call,
+      question: {
+        type: "decision",
+        callId: call.part.id,
+        key: call.key,
+        round: countReservations(loop, call),
+        tool,
+        input: call.input ?? null,
+        reason: `${tool.name} was started, then the process ended before its result was recorded. ${why}Find out whether it took effect: retry runs it again, supply gives its output, fail tells the model that it failed.`,
+      },
+    });
   }
-  const [decision] = await askPeople(loop, [
-    {
-      type: "decision",
-      callId: call.part.id,
-      key: call.key,
-      round: number,
-      tool,
-      input: call.input ?? null,
-      reason: `${tool.name} was started, then the process ended before its result was recorded. Find out whether it took effect: retry runs it again, supply gives its output, fail tells the model that it failed.`,
-    },
-  ]);
-  if (!decision) return;
-  endIfAborted(decision);
-  if (decision.type === "retry") return notDone(loop, call, number);
-  if (decision.type === "supply") {
-    call.answer = { output: decision.output, isError: false };
-    call.ran = true;
-  } else refuse(call, `This call was interrupted and counts as failed${"reason" in decision && decision.reason ? `: ${decision.reason}` : ""}. It may have taken effect: look before you repeat it.`);
+  if (questions.length === 0) return;
+  const decisions = await askPeople(loop, questions.map(({ question }) => question));
+  for (const [index, decision] of decisions.entries()) {
+    const { call } = questions[index] as (typeof questions)[number];
+    endIfAborted(decision);
+    if (decision.type === "retry") notDone(loop, call);
+    else if (decision.type === "supply") {
+      call.answer = { output: decision.output, isError: false };
+      call.ran = true;
+    } else refuse(call, `This call was interrupted and counts as failed${"reason" in decision && decision.reason ? `: ${decision.reason}` : ""}. It may have taken effect: look before you repeat it.`);
+  }
 }
 
-function notDone(loop: Loop, call: PendingCall, number: number): void {
-  loop.execution.note(`${call.key}/not-done/${number}`, "tool-not-done", { callId: call.part.id });
+/** Asks the tool what became of the call. @returns what else there is to say to the people who must decide; nothing when it is settled */
+async function reconcile(loop: Loop, call: PendingCall): Promise<string | undefined> {
+  const { execution } = loop;
+  const tool = call.tool as NonNullable<PendingCall["tool"]>;
+  const number = countReservations(loop, call);
+  const key = `${call.key}/unknown/${number}`;
+  execution.put(key, { type: "tool-unknown", callId: call.part.id, name: tool.name });
+  if (tool.reconcile === undefined) return "";
+  const found = await execution.decide(`${key}/reconcile`, async () => {
+    try {
+      return (await tool.reconcile?.(call.value, toolCall(loop, call, number, execution.signal))) ?? "unknown";
+    } catch (error) {
+      return { failed: describeThrown(error) };
+    }
+  });
+  if (found === "not-done") return notDone(loop, call);
+  if (found === "unknown") return "";
+  if ("failed" in found) return `Its own check failed (${found.failed}). `;
+  call.answer = { output: found.output, isError: false };
+  call.ran = true;
+}
+
+function notDone(loop: Loop, call: PendingCall): undefined {
+  loop.execution.note(`${call.key}/not-done/${countReservations(loop, call)}`, "tool-not-done", { callId: call.part.id });
 }
 
 async function execute(loop: Loop, call: PendingCall, number: number, signal: AbortSignal): Promise<LeafResult & { readonly suspended?: Suspension }> {
@@ -214,29 +262,40 @@ function toolCall(loop: Loop, call: PendingCall, number: number, signal: AbortSi
   };
 }
 
+/** The same on every attempt, also where the tool has another version by then. */
 function idempotencyKey(loop: Loop, call: PendingCall): string {
+  const first = loop.execution.lookup(`${call.key}/reserved/1`)?.data["idempotencyKey"];
+  if (typeof first === "string") return first;
   const tool = call.tool as NonNullable<PendingCall["tool"]>;
   return `k_${shortHash(`${sessionOf(loop).id}/${call.part.id}/${tool.name}/${tool.version}/${digestOf(call.input ?? null)}`, 32)}`;
 }
 
-async function commitResult(loop: Loop, call: PendingCall, result: Executed | undefined): Promise<void> {
-  const { execution, context } = loop;
+interface CallOutcome {
+  readonly output: ToolOutput;
+  readonly isError: boolean;
+  readonly blob?: LeafResult["blob"];
+}
+
+/** Rules may look at what a tool returned, put something else in its place, or halt. */
+async function passRules(loop: Loop, call: PendingCall, result: Executed): Promise<CallOutcome> {
+  const { context } = loop;
+  if (context.rules.length === 0) return result;
+  const { blob } = result;
+  return context.run<CallOutcome>({
+    type: "execute-tool",
+    phase: "after",
+    key: call.key,
+    input: { name: call.tool?.name ?? call.part.name, input: call.input ?? null },
+    execute: () => result,
+    show: ({ output, isError }) => ({ output: output as JsonValue, isError }),
+    accept: (changed) => ({ output: changed, isError: false, ...(blob && { blob }) }),
+  });
+}
+
+function putResult(loop: Loop, call: PendingCall, outcome: CallOutcome, result: Executed | undefined): void {
   const name = call.tool?.name ?? call.part.name;
-  let outcome: { readonly output: ToolOutput; readonly isError: boolean; readonly blob?: LeafResult["blob"] } = result ?? (call.answer as NonNullable<PendingCall["answer"]>);
-  if (context.rules.length > 0 && result !== undefined) {
-    const blob = outcome.blob;
-    outcome = await context.run<typeof outcome>({
-      type: "execute-tool",
-      phase: "after",
-      key: call.key,
-      input: { name, input: call.input ?? null },
-      execute: () => outcome,
-      show: ({ output, isError }) => ({ output: output as JsonValue, isError }),
-      accept: (changed) => ({ output: changed, isError: false, ...(blob && { blob }) }),
-    });
-  }
   const ran = result !== undefined || call.ran === true;
-  execution.put(`${call.key}/result`, {
+  loop.execution.put(`${call.key}/result`, {
     type: "tool-result",
     callId: call.part.id,
     name,
