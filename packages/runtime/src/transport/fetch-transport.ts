@@ -1,7 +1,8 @@
 import { ModelError } from "@keelson/protocol";
 import { AnswerBuffer } from "./answer-buffer.ts";
 import { cancelled, connectionFailed, timedOut } from "./transport-failure.ts";
-import { DEFAULT_TIMEOUTS, type FetchLike, type Transport, type TransportAnswer, type TransportRequest } from "./transport.ts";
+import { DEFAULT_TIMEOUTS } from "./timeouts.ts";
+import type { FetchLike, Transport, TransportAnswer, TransportRequest } from "./transport.ts";
 
 /** Carries requests over a `fetch` that the caller passes: for other platforms, proxies of one's own, recordings. */
 export function createFetchTransport(fetch: FetchLike): Transport {

@@ -4,7 +4,8 @@ import type { Readable } from "node:stream";
 import { ModelError } from "@keelson/protocol";
 import { AnswerBuffer } from "./answer-buffer.ts";
 import { cancelled, connectionFailed, timedOut } from "./transport-failure.ts";
-import { DEFAULT_TIMEOUTS, type Transport, type TransportAnswer, type TransportOptions, type TransportRequest } from "./transport.ts";
+import { DEFAULT_TIMEOUTS } from "./timeouts.ts";
+import type { Transport, TransportAnswer, TransportOptions, TransportRequest } from "./transport.ts";
 
 export type TlsOptions = Pick<Https.AgentOptions, "ca" | "cert" | "key" | "pfx" | "passphrase" | "rejectUnauthorized" | "servername" | "minVersion" | "maxVersion" | "ciphers">;
 
