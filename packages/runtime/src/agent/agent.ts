@@ -1,4 +1,4 @@
-import { AgentError, usd, type CompactionPolicy, type EffortLevel, type JsonObject, type Message, type ModelFailure, type PermissionMode, type PermissionRule, type Provider, type RunId, type SessionId, type ThinkingConfig, type Tool, type Usage, type Usd } from "@keelson/protocol";
+import type { CompactionPolicy, EffortLevel, JsonObject, Message, ModelFailure, PermissionMode, PermissionRule, Provider, RunId, SessionId, ThinkingConfig, Tool, Usage, Usd } from "@keelson/protocol";
 import type { InferenceSettings } from "../context/compile-request.ts";
 import type { Rule } from "../context/rule.ts";
 import { canonicalJson, shortHash } from "../json/index.ts";
@@ -146,16 +146,6 @@ const policies = new WeakMap<object, { readonly mode: PermissionMode; readonly r
 
 export function modelName(choice: ModelChoice): string {
   return typeof choice === "string" ? choice : choice.name;
-}
-
-/** @throws AgentError of kind `invalid-option` when it is no amount */
-export function costLimit(maxCost: AgentLimits["maxCost"]): Usd | undefined {
-  if (maxCost === undefined) return undefined;
-  try {
-    return usd(maxCost);
-  } catch (cause) {
-    throw new AgentError({ kind: "invalid-option", option: "limits.maxCost", message: `limits.maxCost is no amount in US dollars: ${JSON.stringify(maxCost)}. Write a decimal such as "0.50".` }, { cause });
-  }
 }
 
 function definitionDigest(options: Omit<AgentOptions<never>, "output">, tools: ToolSet, output: Schema<unknown> | JsonSchema | undefined): string {

@@ -1,5 +1,6 @@
 import { AgentError, PERMISSION_MODES } from "@keelson/protocol";
-import { costLimit, type AgentOptions } from "./agent.ts";
+import type { AgentOptions } from "./agent.ts";
+import { costLimit } from "./cost-limit.ts";
 
 /** @throws AgentError of kind `invalid-option`, which names the option, what was found, and what to write instead */
 export function checkAgentOptions(options: AgentOptions<never> | AgentOptions<unknown> | AgentOptions<undefined>): void {
