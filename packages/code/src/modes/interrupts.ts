@@ -52,6 +52,6 @@ export function handleInterrupts(run: Stoppable, { signals, ...options }: Interr
   };
 }
 
-function reportRejection(accepted: unknown, note: (text: string) => void): void {
+export function reportRejection(accepted: unknown, note: (text: string) => void): void {
   Promise.resolve(accepted).catch((error: unknown) => note(`that failed: ${error instanceof Error ? error.message : String(error)}`));
 }

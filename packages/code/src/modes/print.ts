@@ -8,7 +8,7 @@ import { createRunView } from "../render/run-view.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
 import type { OutputStream, Surroundings } from "../core/surroundings.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
-import { handleInterrupts } from "./interrupts.ts";
+import { handleInterrupts, reportRejection } from "./interrupts.ts";
 import { outcomeJson } from "./outcome-json.ts";
 import { watchRun } from "./watch-run.ts";
 
@@ -29,7 +29,7 @@ export async function printRun(run: Run<unknown>, { format, model }: PrintOption
   // A reader that went away (`| head`) wants no more.
   const onClosed = (error: NodeJS.ErrnoException): void => {
     if (error.code !== "EPIPE") throw error;
-    run.abort("standard output was closed");
+    reportRejection(run.abort("standard output was closed"), note);
   };
   stdout.on("error", onClosed);
   try {
