@@ -5,6 +5,7 @@ import { restoreLargeRecord } from "../session/large-records.ts";
 import type { Agent } from "./agent.ts";
 import { createLoop } from "./create-loop.ts";
 import { EventHub } from "./event-hub.ts";
+import { agentErrorOf } from "./log-failure.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
 import { runTurns } from "./loop/run-turns.ts";
 import type { Next } from "./loop/work-turn.ts";
@@ -45,6 +46,8 @@ export class ActiveRun<Out> implements Run<Out> {
   readonly session: SessionId;
   readonly outcome: Promise<RunOutcome<Out>>;
   readonly hub: EventHub;
+  /** Why this process left the run where it was, once it did: the run has no end in the log, and goes on elsewhere or later. */
+  failure: AgentError | undefined;
   /** What comes next, when the work was limited to some turns. */
   next: Next = { type: "now" };
   readonly #options: ActiveRunOptions<Out>;
@@ -96,6 +99,14 @@ export class ActiveRun<Out> implements Run<Out> {
     await this.#tell({ type: "abort", ...(reason !== undefined && { reason }) });
   }
 
+  /** Leaves the run where it is and writes nothing more: for a child whose parent lost its log. */
+  detach(error: LogError): void {
+    if (this.#ended) return;
+    this.#lost ??= error;
+    this.#journal?.abandon(error);
+    this.#abort.abort("detached");
+  }
+
   async setModel(model: string): Promise<void> {
     this.#options.checkModel(model);
     await this.#tell({ type: "set-model", model });
@@ -135,12 +146,13 @@ export class ActiveRun<Out> implements Run<Out> {
       await this.#options.begin(this.#journal as Journal, loop);
       this.#watchInbox(loop);
       this.#setDeadline(loop);
-      this.next = await runTurns(loop, this.#options.turns);
+      const over = (this.#journal as Journal).state.run?.status === "ended";
+      this.next = over ? { type: "done" } : await runTurns(loop, this.#options.turns);
       this.#ended = true;
       return outcomeOf<Out>((this.#journal as Journal).state, this.next, loop.output as Out | undefined);
     } catch (error) {
       this.#ended = true;
-      const failure = this.#detachment(error);
+      const failure = (this.failure = agentErrorOf(this.session, this.#lost ?? error));
       // Not the run's terminal event: that one is the log's to hold. The stream of this handle ends here all the same.
       this.hub.transient({ type: "detached" });
       return outcomeOf<Out>(this.#journal?.state, { type: "done" }, undefined, failure);
@@ -159,11 +171,12 @@ export class ActiveRun<Out> implements Run<Out> {
     const relay: JournalRelay = {
       committed: (records) => this.hub.committed(records),
       lost: (error) => {
-        this.#lost = error;
+        this.#lost ??= error;
         this.#abort.abort("detached");
       },
     };
     this.#journal = await this.#options.open(relay);
+    if (this.#lost) this.#journal.abandon(this.#lost);
     const execution: Execution = new Execution({
       journal: this.#journal,
       clock: world.clock,
@@ -190,7 +203,10 @@ export class ActiveRun<Out> implements Run<Out> {
   }
 
   #watchInbox(loop: Loop): void {
+    const base = loop.execution.journal.state.run?.inboxBase ?? 0;
     this.#journal?.onInbox((entry: InboxEntry) => {
+      // Told to an earlier run of this session, which ended before it read it.
+      if (entry.seq <= base) return;
       if (entry.type === "abort") this.#abort.abort("aborted");
       else if (entry.type === "stop") this.#beginStop();
       else if (entry.type === "steer" && entry.interrupt) loop.interrupt?.();
@@ -209,7 +225,9 @@ export class ActiveRun<Out> implements Run<Out> {
     const { maxDurationMs } = this.#options.limits;
     const startedAt = loop.execution.journal.state.run?.startedAt ?? 0;
     const at = Math.min(this.#options.deadline ?? Number.POSITIVE_INFINITY, maxDurationMs === undefined ? Number.POSITIVE_INFINITY : startedAt + maxDurationMs);
-    if (Number.isFinite(at)) this.#cancelTimers.push(clock.after(Math.max(0, at - clock.now()), () => this.#abort.abort("timeout"), { keepAlive: false }));
+    // Never longer than the whole, where the clock was set back since the run began.
+    const left = Math.min(Math.max(0, at - clock.now()), maxDurationMs ?? Number.POSITIVE_INFINITY);
+    if (Number.isFinite(at)) this.#cancelTimers.push(clock.after(left, () => this.#abort.abort("timeout"), { keepAlive: false }));
   }
 
   #ask(request: ApprovalRequest): void {
@@ -231,16 +249,6 @@ export class ActiveRun<Out> implements Run<Out> {
 
   #nonceOf(token: string): string {
     return (this.#loop as Loop).approvals.tokens.verify(token).nonce;
-  }
-
-  #detachment(error: unknown): AgentError {
-    const { session } = this;
-    const cause = this.#lost ?? error;
-    if (AgentError.is(cause)) return cause;
-    if (LogError.is(cause, "stale-epoch") || LogError.is(cause, "conflict")) return new AgentError({ kind: "detached", session, message: `This process lost the session "${session}"; the run goes on where the lease is now.` }, { cause });
-    if (LogError.is(cause, "lease-held")) return new AgentError({ kind: "session", session, message: `Session "${session}" is being worked on by ${cause.failure.owner}. Wait for it to end, or stop it.` }, { cause });
-    if (LogError.is(cause)) return new AgentError({ kind: "backend", message: `The log of session "${session}" failed: ${cause.message}` }, { cause });
-    return new AgentError({ kind: "bug", message: `The run failed unexpectedly: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}` }, { cause });
   }
 
   async #close(): Promise<void> {

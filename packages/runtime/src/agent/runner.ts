@@ -1,8 +1,10 @@
 import { AgentError, LogError, inboxLog, sessionLog, type Decision, type RunId, type SessionId } from "@keelson/protocol";
+import type { SessionState } from "../session/session-state.ts";
 import { createSessions, checkSessionId, sessionError, sessionIds, type Sessions } from "../session/sessions.ts";
 import { foldSession, inboxRecord, Journal } from "../session/journal.ts";
 import { modelName, type Agent } from "./agent.ts";
 import { ActiveRun, type JournalRelay } from "./active-run.ts";
+import { agentErrorOf } from "./log-failure.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
 import { authorityOf, limitsOf } from "./create-loop.ts";
 import { createModelSource } from "./model-source.ts";
@@ -78,7 +80,7 @@ export function createRunnerWith(world: World & { readonly agent?: Agent<unknown
 
   const open = (session: SessionId) => (relay: JournalRelay): Promise<Journal> =>
     // Each stretch of work is an owner of its own: two runs of one process exclude each other too.
-    Journal.open({ log, blobs, clock, session, owner: `${owner}#${world.newId()}`, leaseTtlMs, durability: world.durability ?? "power", onCommitted: (records) => relay.committed(records), onLost: (error) => relay.lost(error) });
+    Journal.open({ log, blobs, clock, session, owner: `${owner}:${world.newId()}`, leaseTtlMs, durability: world.durability ?? "power", onCommitted: (records) => relay.committed(records), onLost: (error) => relay.lost(error) });
 
   const inner: RunnerInternals = {
     world,
@@ -113,9 +115,23 @@ export function createRunnerWith(world: World & { readonly agent?: Agent<unknown
   /** Takes up the run of a session. */
   async function openRun(session: string, options: { readonly signal?: AbortSignal; readonly turns?: number }): Promise<ActiveRun<unknown>> {
     checkSessionId(session);
-    const state = await foldSession(log, blobs, session as SessionId);
-    const { run } = state;
-    if (run === undefined) throw sessionError(session, state.seq === 0 ? `There is no session "${session}".` : `Session "${session}" has no run to go on with.`);
+    if ((await log.head(sessionLog(session as SessionId))) === 0) throw sessionError(session, `There is no session "${session}".`);
+    // The lease comes first, so that a session on which another process works is refused here. The run takes over as soon as it is there.
+    const relay: { -readonly [K in keyof JournalRelay]: JournalRelay[K] } = { committed: () => {}, lost: () => {} };
+    const journal = await open(session as SessionId)({ committed: (records) => relay.committed(records), lost: (error) => relay.lost(error) }).catch((error: unknown) => {
+      throw agentErrorOf(session as SessionId, error);
+    });
+    try {
+      return takeUp(session as SessionId, journal, relay, options);
+    } catch (error) {
+      await journal.close();
+      throw error;
+    }
+  }
+
+  function takeUp(session: SessionId, journal: Journal, relay: { -readonly [K in keyof JournalRelay]: JournalRelay[K] }, options: { readonly signal?: AbortSignal; readonly turns?: number }): ActiveRun<unknown> {
+    const { run } = journal.state;
+    if (run === undefined) throw sessionError(session, `Session "${session}" has no run to go on with.`);
     const agent = agents.get(run.agent);
     if (agent === undefined) throw sessionError(session, `The run of session "${session}" belongs to the agent "${run.agent}", which this runner does not have (it has ${[...agents.keys()].join(", ")}).`);
     const recorded = run.terms;
@@ -125,15 +141,19 @@ export function createRunnerWith(world: World & { readonly agent?: Agent<unknown
       world,
       agent,
       id: run.id,
-      session: session as SessionId,
+      session,
       authority,
       limits,
       ...(recorded?.deadline !== undefined && { deadline: recorded.deadline }),
       ...(options.signal && { signal: options.signal }),
       ...(options.turns !== undefined && { turns: options.turns }),
       ...(run.parent && { parent: run.parent }),
-      open: open(session as SessionId),
-      begin: (journal, loop) => beginResumed(journal, loop, agent),
+      async open(own) {
+        relay.committed = own.committed;
+        relay.lost = own.lost;
+        return journal;
+      },
+      begin: (_journal, loop) => beginResumed(journal, loop, agent),
       startChild: (spec, active, execution) => startChildRun(inner, spec, active, execution),
       checkModel: (model) => void createModelSource([agent.options.model], world.models).resolve(model),
     });
@@ -152,7 +172,13 @@ export function createRunnerWith(world: World & { readonly agent?: Agent<unknown
       for await (const session of sessionIds(log)) {
         if (!(await canGoOn(session))) continue;
         if (working.size >= concurrency) await Promise.race(working);
-        const run = await base.resume(session);
+        let run: Run<unknown>;
+        try {
+          run = await base.resume(session);
+        } catch (error) {
+          if (AgentError.is(error, "session") && LogError.is(error.cause, "lease-held")) continue;
+          throw error;
+        }
         resumed.push(run);
         const done: Promise<unknown> = run.outcome.finally(() => working.delete(done));
         working.add(done);
@@ -199,19 +225,22 @@ export function createRunnerWith(world: World & { readonly agent?: Agent<unknown
   internals.set(runner, inner);
   return runner as unknown as SingleRunner<unknown>;
 
+  /** Whether the newest run of a session is not over and does not wait for what nobody has said yet. A child is resumed by its parent. */
   async function canGoOn(session: SessionId): Promise<boolean> {
     const state = await foldSession(log, blobs, session);
     const { run } = state;
-    // A child is resumed by its parent.
     if (run === undefined || run.status === "ended" || run.parent !== undefined || !agents.has(run.agent)) return false;
-    if (run.status === "suspended" && (await log.head(inboxLog(session))) <= state.inboxRead) return false;
-    try {
-      const lease = await log.acquire(sessionLog(session), { owner: `${owner}#${world.newId()}`, ttlMs: leaseTtlMs });
-      await lease.release();
-      return true;
-    } catch (error) {
-      if (LogError.is(error, "lease-held")) return false;
-      throw error;
+    return run.status === "working" || hasNews(state);
+  }
+
+  /** Whether something was written to a session that waits, or to a child that it waits for. */
+  async function hasNews({ id, inboxRead, run }: SessionState): Promise<boolean> {
+    if ((await log.head(inboxLog(id))) > inboxRead) return true;
+    for (const record of run?.open.values() ?? []) {
+      if (record.type !== "child-start" || run?.open.has(record.key.replace(/start$/, "end"))) continue;
+      const child = await foldSession(log, blobs, record.data["session"] as SessionId);
+      if (child.run?.status !== "suspended" || (await hasNews(child))) return true;
     }
+    return false;
   }
 }

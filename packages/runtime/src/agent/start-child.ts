@@ -1,4 +1,4 @@
-import { AgentError, isSuspendReason, OrchestratorError, type ChildSpec, type OperatorOutput, type RunId, type SessionId, type Wait } from "@keelson/protocol";
+import { AgentError, isSuspendReason, LogError, OrchestratorError, type ChildSpec, type OperatorOutput, type RunId, type SessionId, type Wait } from "@keelson/protocol";
 import { shortHash } from "../json/digest.ts";
 import type { Execution } from "../session/execution.ts";
 import { foldSession } from "../session/journal.ts";
@@ -24,24 +24,16 @@ export async function startChildRun(runner: RunnerInternals, spec: ChildSpec, pa
   execution.put(`${spec.key}/child-start`, { type: "child-start", child: id, session, agent: agent.name, ...(spec.call && { callId: spec.call }) });
   await execution.flush();
 
-  const state = await foldSession(world.log, world.blobs, session);
-  const child =
-    state.run === undefined
-      ? runner.start(agent, spec.input.message, { session, ...(execution.deadline !== undefined && { deadline: execution.deadline }) }, { id, parent: { run: execution.runId }, authority: narrowAuthority(spec.authority ?? execution.authority, { depth: execution.authority.depth - 1 }) })
-      : await runner.resume(session);
-  const stopForwarding = forwardEvents(child, parent, spec.operator);
-  const abort = (): void => void child.abort().catch(() => {});
-  const stop = (): void => void child.stop().catch(() => {});
-  execution.signal.addEventListener("abort", abort, { once: true });
-  execution.stopping.addEventListener("abort", stop, { once: true });
-  if (execution.signal.aborted) abort();
-  let outcome: RunOutcome<unknown>;
-  try {
-    outcome = await child.outcome;
-  } finally {
-    execution.signal.removeEventListener("abort", abort);
-    execution.stopping.removeEventListener("abort", stop);
-    await stopForwarding();
+  const options = { session, ...(execution.deadline !== undefined && { deadline: execution.deadline }) };
+  const origin = { id, parent: { run: execution.runId }, authority: narrowAuthority(spec.authority ?? execution.authority, { depth: execution.authority.depth - 1 }) };
+  const begin = async (): Promise<ActiveRun<unknown>> =>
+    (await foldSession(world.log, world.blobs, session)).run === undefined ? runner.start(agent, spec.input.message, options, origin) : runner.resume(session);
+  const { outcome, failure } = await workChild(begin, parent, execution, spec.operator);
+  if (failure) {
+    // The child goes on elsewhere, or later; so must its parent, which would otherwise take this for the child's end.
+    const error = LogError.is(failure.cause) ? failure.cause : new LogError({ kind: "other", message: failure.message }, { cause: failure });
+    execution.journal.abandon(error);
+    throw error;
   }
   if (isSuspendReason(outcome.reason)) {
     throw new Suspension(outcome.reason, (outcome.waits ?? []).map((wait): Wait => ({ ...wait, path: [spec.operator, ...(wait.path ?? [])] })));
@@ -56,6 +48,55 @@ export async function startChildRun(runner: RunnerInternals, spec: ChildSpec, pa
   });
   if (outcome.error) return { ...operatorOutputOf({ ...withoutError(outcome), text: outcome.error.message }), exitReason: { type: "error" } };
   return operatorOutputOf(outcome);
+}
+
+/** Works a child to its end or its wait. One whose lease an earlier life of this run still holds is waited for. */
+async function workChild(begin: () => Promise<ActiveRun<unknown>>, parent: ActiveRun<unknown> | ActiveRun<never>, execution: Execution, name: string): Promise<{ readonly outcome: RunOutcome<unknown>; readonly failure: AgentError | undefined }> {
+  for (;;) {
+    let held: AgentError;
+    try {
+      const child = await begin();
+      const outcome = await watchChild(child, parent, execution, name);
+      if (!isHeld(child.failure)) return { outcome, failure: child.failure };
+      held = child.failure;
+    } catch (error) {
+      if (!isHeld(error)) throw error;
+      held = error;
+    }
+    if (execution.signal.aborted || execution.stopping.aborted) throw held;
+    await execution.wait(Math.min(MAX_LEASE_WAIT_MS, Math.max(MIN_LEASE_WAIT_MS, (held.cause as LeaseHeld).failure.expiresAt - execution.clock.now())));
+  }
+}
+
+type LeaseHeld = LogError & { readonly failure: { readonly expiresAt: number } };
+const MIN_LEASE_WAIT_MS = 50;
+const MAX_LEASE_WAIT_MS = 30_000;
+
+function isHeld(error: unknown): error is AgentError {
+  return AgentError.is(error, "session") && LogError.is(error.cause, "lease-held");
+}
+
+async function watchChild(child: ActiveRun<unknown>, parent: ActiveRun<unknown> | ActiveRun<never>, execution: Execution, name: string): Promise<RunOutcome<unknown>> {
+  const stopForwarding = forwardEvents(child, parent, name);
+  const abort = (): void => {
+    const { failure } = execution.journal;
+    // A parent that lost its log has no say any more: whoever has it now may be working on the same child.
+    if (failure) child.detach(failure);
+    else void child.abort().catch(() => {});
+  };
+  const stop = (): void => void child.stop().catch(() => {});
+  execution.signal.addEventListener("abort", abort, { once: true });
+  execution.stopping.addEventListener("abort", stop, { once: true });
+  const { stopping } = execution.journal.state.run ?? {};
+  if (execution.signal.aborted || stopping === "abort") abort();
+  else if (execution.stopping.aborted || stopping === "stop") stop();
+  try {
+    return await child.outcome;
+  } finally {
+    execution.signal.removeEventListener("abort", abort);
+    execution.stopping.removeEventListener("abort", stop);
+    await stopForwarding();
+  }
 }
 
 function withoutError({ error: _, ...outcome }: RunOutcome<unknown>): RunOutcome<unknown> {

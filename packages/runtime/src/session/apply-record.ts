@@ -57,6 +57,8 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
       calls: [],
       turnBase: { calls: [], toolCalls: 0 },
       questions: new Map(),
+      newGrants: [],
+      inboxBase: 0,
       interrupted: false,
       held: [],
       waits: [],
@@ -78,8 +80,10 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     run.suspendReason = data.reason;
     run.waits = data.waits;
   },
-  "run-terms": (state, _record, data: NonNullable<RunState["terms"]>) => {
-    running(state).terms = data;
+  "run-terms": (state, _record, data: NonNullable<RunState["terms"]> & { readonly inboxBase?: number }) => {
+    const run = running(state);
+    run.terms = data;
+    run.inboxBase = data.inboxBase ?? 0;
   },
   "instructions": (state, _record, data: { readonly text: string }) => {
     running(state).instructions = data.text;
@@ -134,7 +138,7 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
   "approval-decision": (state, _record, data: { readonly nonce: string; readonly decision: Decision; readonly grant?: string }) => {
     const question = running(state).questions.get(data.nonce);
     if (question) question.decision = data.decision;
-    if (data.decision.type === "allow-always" && data.grant !== undefined) state.grants.add(data.grant);
+    if (data.decision.type === "allow-always" && data.grant !== undefined) running(state).newGrants.push(data.grant);
   },
   "inbox-read": (state, _record, data: { readonly upTo: number; readonly stopping?: "stop" | "abort" }) => {
     state.inboxRead = data.upTo;
@@ -168,6 +172,8 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     state.turnBorders.push({ turn: state.totals.turns, seq: record.seq, length: state.conversation.length });
     run.open = new Map();
     run.questions = new Map();
+    for (const tool of run.newGrants) state.grants.add(tool);
+    run.newGrants = [];
   },
   "run-complete": (state, _record, data: RunEnd) => {
     const run = running(state);

@@ -147,7 +147,8 @@ export class Execution implements ExecutionContext {
     }
     let value: T;
     try {
-      value = await run();
+      // What a replay will read, from the first time on.
+      value = asRecorded(await run());
     } catch (error) {
       const panic = AgentError.is(error, "panic") ? { callback: error.failure.callback, message: error.message } : { callback: point, message: `"${point}" threw: ${error instanceof Error ? error.message : String(error)}` };
       this.note(point, "decision", { panic });
@@ -157,10 +158,11 @@ export class Execution implements ExecutionContext {
     return value;
   }
 
-  async sleepUntil(key: string, at: number): Promise<void> {
+  /** @param atMostMs bounds the wait where the clock was set back since `at` was recorded */
+  async sleepUntil(key: string, at: number, atMostMs: number = Number.POSITIVE_INFINITY): Promise<void> {
     if (this.lookup(key)) return;
     await this.flush();
-    await this.wait(Math.max(0, at - this.clock.now()));
+    await this.wait(Math.min(atMostMs, Math.max(0, at - this.clock.now())));
     if (!this.signal.aborted) this.note(key, "slept", { until: at });
   }
 
@@ -232,6 +234,11 @@ export class Execution implements ExecutionContext {
       return number;
     }
   }
+}
+
+/** A value as it comes back from the log. @throws TypeError when it can't be written there */
+function asRecorded<T>(value: T): T {
+  return typeof value === "object" && value !== null ? (JSON.parse(JSON.stringify(value)) as T) : value;
 }
 
 /** A thrown value as data. Errors of Keelson keep their kind; what else was thrown is `other` and not retryable. */

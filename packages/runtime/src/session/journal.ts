@@ -42,6 +42,8 @@ export class Journal {
   #failure: LogError | undefined;
   #cancelRenewal: () => void = () => {};
   #tail = new AbortController();
+  /** Where the inbox ended when the journal was opened: what stands behind it was written since. */
+  readonly inboxAtOpen: number;
   #inboxSeen: number;
   #inboxListeners = new Set<(entry: InboxEntry) => void>();
   #following: Promise<void> | undefined;
@@ -53,6 +55,7 @@ export class Journal {
     this.state = state;
     this.log = sessionLog(options.session);
     this.inboxLog = inboxLog(options.session);
+    this.inboxAtOpen = inboxHead;
     this.#inboxSeen = inboxHead;
     this.#scheduleRenewal();
   }
@@ -72,6 +75,11 @@ export class Journal {
 
   get failure(): LogError | undefined {
     return this.#failure;
+  }
+
+  /** Gives up writing, as if the log had failed: what was put and not flushed is void, and the lease goes back at `close`. */
+  abandon(error: LogError): void {
+    this.#fail(error);
   }
 
   lookup(key: string): LogRecord | undefined {
@@ -99,8 +107,14 @@ export class Journal {
 
   /** Writes to the inbox of this session, as anybody may. */
   async writeInbox(key: string, message: InboxMessage): Promise<void> {
-    const seq = await this.#options.log.append(this.inboxLog, "any", [inboxRecord(key, message)], { durability: this.#options.durability });
-    this.#inboxSeen = Math.max(this.#inboxSeen, seq);
+    try {
+      const seq = await this.#options.log.append(this.inboxLog, "any", [inboxRecord(key, message)], { durability: this.#options.durability });
+      this.#inboxSeen = Math.max(this.#inboxSeen, seq);
+    } catch (error) {
+      // Somebody was faster under this key: the next reading must not miss what they wrote.
+      if (LogError.is(error, "conflict")) this.#inboxSeen = Math.max(this.#inboxSeen, await this.#options.log.head(this.inboxLog));
+      throw error;
+    }
   }
 
   /** What arrived after the last entry that was heeded. Costs nothing when nothing did. */
@@ -182,7 +196,10 @@ export class Journal {
           if (!this.#closed) this.#scheduleRenewal();
         },
         (error: unknown) => {
-          if (!this.#closed) this.#fail(error);
+          if (this.#closed) return;
+          // A lease that could not be renewed for the moment still writes until somebody takes it over: that is fenced.
+          if (LogError.is(error) && error.retryable) this.#scheduleRenewal();
+          else this.#fail(error);
         },
       );
     };
@@ -214,7 +231,11 @@ export async function foldSession(log: EventLog, blobs: BlobStore, session: Sess
     const record = await restoreLargeRecord(stored, blobs);
     const parent = record.type === "session-create" ? (record.data["parent"] as unknown as SessionState["parent"]) : undefined;
     if (parent) state = forkedSession(session, await foldSession(log, blobs, parent.session, parent.seq));
-    applyRecord(state, record);
+    try {
+      applyRecord(state, record);
+    } catch (cause) {
+      throw new LogError({ kind: "corrupt", log: sessionLog(session), seq: record.seq, message: `Record ${record.seq} (${record.type}) of session "${session}" makes no sense: restore the log from a backup, or start another session.` }, { cause });
+    }
     if (record.seq >= upTo) break;
   }
   return state;

@@ -30,6 +30,10 @@ export interface RunState {
   readonly totals: Totals;
   /** What stands in the log for the open turn (or, between turns, since the last), by key: what a replay finds done. */
   open: Map<string, LogRecord>;
+  /** Tools allowed for good while this turn was open. They count from the next turn on, so that a replay asks what was asked. */
+  newGrants: string[];
+  /** Where the inbox ended when the run began: what was told to earlier runs is not for this one. */
+  inboxBase: number;
   /** What it was started with; a resume goes by this, not by what the definition says by then. */
   terms?: { readonly authority: Authority; readonly limits: { readonly maxTurns: number; readonly maxCost?: Usd; readonly maxDurationMs?: number }; readonly deadline?: number };
   /** What the agent's `instructions` function answered for this run. */

@@ -102,7 +102,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         if (parent?.session === id) throw sessionError(id, `Session "${id}" shares its history with its fork "${other}". Delete that one first.`);
       }
       // Taking the lease makes sure that nobody works on it.
-      const lease = await log.acquire(sessionLog(id), { owner: `${options.owner}#${options.newId()}`, ttlMs: options.leaseTtlMs });
+      const lease = await log.acquire(sessionLog(id), { owner: `${options.owner}:${options.newId()}`, ttlMs: options.leaseTtlMs });
       await log.delete(sessionLog(id));
       await log.delete(inboxLog(id));
       await lease.release();
@@ -130,7 +130,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   async function write(session: SessionId, key: string, type: string, data: JsonObject, mustExist = true): Promise<void> {
     if (mustExist && (await log.head(sessionLog(session))) === 0) throw sessionError(session, `There is no session "${session}".`);
-    const journal = await Journal.open({ log, blobs, clock: options.clock, session, owner: `${options.owner}#${options.newId()}`, leaseTtlMs: options.leaseTtlMs, durability: "power", onCommitted: () => {}, onLost: () => {} });
+    const journal = await Journal.open({ log, blobs, clock: options.clock, session, owner: `${options.owner}:${options.newId()}`, leaseTtlMs: options.leaseTtlMs, durability: "power", onCommitted: () => {}, onLost: () => {} });
     try {
       journal.put(`session/${key}`, type, data, "power");
       await journal.flush();

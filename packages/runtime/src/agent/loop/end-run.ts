@@ -1,6 +1,7 @@
 import { type Failure, type JsonValue, type ToolCallPart } from "@keelson/protocol";
 import { runOf, sessionOf, type Loop } from "./loop.ts";
 import type { RunEnding } from "./run-ending.ts";
+import { mayHaveRun } from "./tool-call-ledger.ts";
 
 /**
  * Ends a run for good: open calls get their answer, so that the history stays whole; the open turn is closed; the result is

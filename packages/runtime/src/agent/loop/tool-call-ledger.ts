@@ -1,0 +1,90 @@
+import type { PendingCall } from "../gates/pending-call.ts";
+import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts";
+import { refuse } from "../gates/pending-call.ts";
+import { describeThrown } from "../../tools/describe-thrown.ts";
+import type { Loop } from "./loop.ts";
+import { idempotencyKey, toolCall } from "./tool-call.ts";
+
+/** Whether the log holds a reservation of this call that nothing followed: the process ended between the two. */
+export function mayHaveRun(loop: Loop, call: Pick<PendingCall, "key">): boolean {
+  const reservations = countReservations(loop, call);
+  return reservations > 0 && loop.execution.lookup(`${call.key}/not-done/${reservations}`) === undefined;
+}
+
+function countReservations(loop: Loop, { key }: Pick<PendingCall, "key">): number {
+  let count = 0;
+  while (loop.execution.lookup(`${key}/reserved/${count + 1}`)) count++;
+  return count;
+}
+
+/**
+ * Puts the reservation of a call that changes the world into the log before it runs. Idempotent tools that may have run
+ * before a crash run again under the same key.
+ * @returns the number of this attempt
+ */
+export function reserveCall(loop: Loop, call: PendingCall): number {
+  const tool = call.tool as NonNullable<PendingCall["tool"]>;
+  if (tool.effect === "read") return 1;
+  const number = countReservations(loop, call) + 1;
+  loop.execution.note(`${call.key}/reserved/${number}`, "tool-reserved", { callId: call.part.id, tool: tool.name, version: tool.version, idempotencyKey: idempotencyKey(loop, call) }, tool.effect === "write" ? "power" : undefined);
+  return number;
+}
+
+/** Nobody knows whether these writes happened. Their tools are asked; then the people, about all that are left at once. */
+export async function resolveUnknown(loop: Loop, calls: readonly PendingCall[]): Promise<void> {
+  const questions: { readonly call: PendingCall; readonly question: Question }[] = [];
+  for (const call of calls) {
+    const why = await reconcile(loop, call);
+    if (why === undefined) continue;
+    const tool = call.tool as NonNullable<PendingCall["tool"]>;
+    questions.push({
+      call,
+      question: {
+        type: "decision",
+        callId: call.part.id,
+        key: call.key,
+        round: countReservations(loop, call),
+        tool,
+        input: call.input ?? null,
+        reason: `${tool.name} was started, then the process ended before its result was recorded. ${why}Find out whether it took effect: retry runs it again, supply gives its output, fail tells the model that it failed.`,
+      },
+    });
+  }
+  if (questions.length === 0) return;
+  const decisions = await askPeople(loop, questions.map(({ question }) => question));
+  for (const [index, decision] of decisions.entries()) {
+    const { call } = questions[index] as (typeof questions)[number];
+    endIfAborted(decision);
+    if (decision.type === "retry") notDone(loop, call);
+    else if (decision.type === "supply") {
+      call.answer = { output: decision.output, isError: false };
+      call.ran = true;
+    } else refuse(call, `This call was interrupted and counts as failed${"reason" in decision && decision.reason ? `: ${decision.reason}` : ""}. It may have taken effect: look before you repeat it.`);
+  }
+}
+
+/** Asks the tool what became of the call. @returns what else there is to say to the people who must decide; nothing when it is settled */
+async function reconcile(loop: Loop, call: PendingCall): Promise<string | undefined> {
+  const { execution } = loop;
+  const tool = call.tool as NonNullable<PendingCall["tool"]>;
+  const number = countReservations(loop, call);
+  const key = `${call.key}/unknown/${number}`;
+  execution.put(key, { type: "tool-unknown", callId: call.part.id, name: tool.name });
+  if (tool.reconcile === undefined) return "";
+  const found = await execution.decide(`${key}/reconcile`, async () => {
+    try {
+      return (await tool.reconcile?.(call.value, toolCall(loop, call, number, execution.signal))) ?? "unknown";
+    } catch (error) {
+      return { failed: describeThrown(error) };
+    }
+  });
+  if (found === "not-done") return notDone(loop, call);
+  if (found === "unknown") return "";
+  if ("failed" in found) return `Its own check failed (${found.failed}). `;
+  call.answer = { output: found.output, isError: false };
+  call.ran = true;
+}
+
+function notDone(loop: Loop, call: PendingCall): undefined {
+  loop.execution.note(`${call.key}/not-done/${countReservations(loop, call)}`, "tool-not-done", { callId: call.part.id });
+}
