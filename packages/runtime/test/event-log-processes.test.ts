@@ -123,11 +123,12 @@ it("follows what another process appends", { timeout: 30_000 }, async () => {
   await using log = createSqliteEventLog(path);
   const child = start("follow-log", path);
   const next = async (): Promise<string> => (await child.lines.next()).value as string;
-  expect(await next()).toBe("ready");
   for (const key of ["a", "b", "c"]) {
+    expect(await next()).toBe("waiting");
     await log.append("session/a/inbox" as LogId, "any", [{ key, type: "note", data: {} }]);
     expect(await next()).toBe(key);
   }
+  expect(await next()).toBe("waiting");
   child.process.stdin?.end();
   expect(await next()).toBe("end");
   expect(await child.exit).toBe(0);

@@ -178,11 +178,11 @@ async function play(script: readonly Act[], create: (now: () => number) => reado
 }
 
 describe("a log does what the model does, whatever is asked of it and in whatever order", () => {
-  it("in memory", async () => {
+  it("in memory", { timeout: 60_000 }, async () => {
     await fc.assert(fc.asyncProperty(fc.array(acts, { maxLength: 60, size: "max" }), (script) => play(script, (now) => [createMemoryEventLog({ now })])), { numRuns: 300 });
   });
 
-  it("on SQLite, through two instances on one file", async () => {
+  it("on SQLite, through two instances on one file", { timeout: 60_000 }, async () => {
     const folder = await mkdtemp(join(tmpdir(), "keelson-model-"));
     afterAll(() => rmSync(folder, { recursive: true }));
     let files = 0;
@@ -191,7 +191,7 @@ describe("a log does what the model does, whatever is asked of it and in whateve
         const path = join(folder, `${++files}.db`);
         return play(script, (now) => [createSqliteEventLog({ path, now }), createSqliteEventLog({ path, now })]);
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 });
