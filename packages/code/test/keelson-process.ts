@@ -20,6 +20,8 @@ export interface Running {
   readonly finished: Promise<Finished>;
   /** Resolves when standard output or error contains it; rejects when the process ends before. */
   until(pattern: RegExp): Promise<void>;
+  /** Standard output so far. */
+  output(): string;
 }
 
 export interface StartOptions {
@@ -103,6 +105,7 @@ export async function openDesk(script: ServerScript, files: { readonly [path: st
     return {
       child,
       finished,
+      output: () => stdout,
       async until(pattern) {
         while (!pattern.test(stdout) && !pattern.test(stderr)) {
           if (ended) throw new Error(`keelson ended before ${pattern}:\n${stdout}\n${stderr}`);
