@@ -7,11 +7,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { EventLog, LogId, LogRecord } from "@keelson/protocol";
 import { afterAll, expect, it } from "vitest";
+import { sampleSize, seed } from "../../../test/tier.ts";
 import { createSqliteEventLog, processOwner } from "../src/state/index.ts";
 import { randomNumbers } from "./processes/random-numbers.ts";
 
-const KILLS = Number(process.env["KEELSON_KILLS"] ?? 6);
-const SEED = Number(process.env["KEELSON_SEED"] ?? Date.now() % 2 ** 32);
+const KILLS = sampleSize("kills of a process that appends", { test: 6, ci: 60, soak: 2000 });
+const SEED = seed;
 
 const folder = await mkdtemp(join(tmpdir(), "keelson-processes-"));
 afterAll(() => rmSync(folder, { recursive: true }));
