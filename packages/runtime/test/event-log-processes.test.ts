@@ -11,7 +11,7 @@ import { sampleSize, seed } from "../../../test/tier.ts";
 import { createSqliteEventLog, processOwner } from "../src/state/index.ts";
 import { randomNumbers } from "./processes/random-numbers.ts";
 
-const KILLS = sampleSize("kills of a process that appends", { test: 6, ci: 60, soak: 2000 });
+const KILLS = sampleSize("kills of a process that appends", { test: 6, ci: 200, soak: 2000 });
 const SEED = seed;
 
 const folder = await mkdtemp(join(tmpdir(), "keelson-processes-"));
