@@ -60,56 +60,71 @@ function decisionOn(loop: Loop, nonce: string): Decision | undefined {
   return runOf(loop).questions.get(nonce)?.decision;
 }
 
+/** Waits for whoever can answer in this process, the callback or the takers of `run.approvals()`, for so long at most; then the run suspends. */
 async function waitForDecisions(loop: Loop, asked: readonly Published[]): Promise<void> {
   const { execution, approvals } = loop;
   const { approver } = approvals;
-  let panic: AgentError | LogError | undefined;
-  let wake = (): void => {};
-  const stopListening = execution.journal.onInbox(() => wake());
+  const open = (): readonly Published[] => asked.filter((request) => decisionOn(loop, request.nonce) === undefined);
+  const alarm = createAlarm();
+  let failure: AgentError | LogError | undefined;
   let callbacks = 0;
+  let patient = approvals.watched();
+  const cleanups = [execution.journal.onInbox(alarm.ring)];
+  for (const signal of [execution.signal, execution.stopping]) {
+    signal.addEventListener("abort", alarm.ring, { once: true });
+    cleanups.push(() => signal.removeEventListener("abort", alarm.ring));
+  }
   try {
-    const open = (): readonly Published[] => asked.filter((request) => decisionOn(loop, request.nonce) === undefined);
     for (const { nonce, ...request } of open()) {
       approvals.ask(request);
       if (!approver) continue;
       callbacks++;
       void callApprover(loop, nonce, request)
         .catch((error: unknown) => {
-          panic ??= AgentError.is(error) || LogError.is(error) ? error : new AgentError({ kind: "panic", callback: "approvals", message: `the approvals callback threw: ${error instanceof Error ? error.message : String(error)}` }, { cause: error });
+          failure ??= AgentError.is(error) || LogError.is(error) ? error : new AgentError({ kind: "panic", callback: "approvals", message: `the approvals callback threw: ${error instanceof Error ? error.message : String(error)}` }, { cause: error });
         })
         .finally(() => {
           callbacks--;
-          wake();
+          alarm.ring();
         });
     }
-    let patient = approvals.watched();
+    if (callbacks > 0 || patient) {
+      cleanups.push(
+        execution.clock.after(approvals.waitMs, () => {
+          patient = false;
+          callbacks = 0;
+          alarm.ring();
+        }),
+      );
+    }
     for (;;) {
+      // Whatever comes from here on rings again, so that nothing slips in between looking and waiting.
+      const rung = alarm.next();
+      const last = callbacks <= 0 && !patient;
       await readInbox(loop, "approvals");
-      if (panic) throw panic;
+      if (failure) throw failure;
       if (open().length === 0) return;
       checkEnding(loop);
-      if (callbacks === 0 && !patient) break;
-      const timedOut = await new Promise<boolean>((resolve) => {
-        const cancel = callbacks === 0 ? execution.clock.after(approvals.waitMs, () => resolve(true)) : () => {};
-        const done = (): void => {
-          cancel();
-          execution.signal.removeEventListener("abort", done);
-          execution.stopping.removeEventListener("abort", done);
-          resolve(false);
-        };
-        wake = done;
-        execution.signal.addEventListener("abort", done, { once: true });
-        execution.stopping.addEventListener("abort", done, { once: true });
-        if (execution.signal.aborted || execution.stopping.aborted) done();
-      });
-      if (timedOut) patient = false;
+      if (last) break;
+      await rung;
     }
-    const waits = open().map(({ type, callId, token, operation }): Wait => ({ type, callId, token, operation }));
-    execution.suspend(asked.some((request) => request.type === "decision" && decisionOn(loop, request.nonce) === undefined) ? "awaiting-decision" : "awaiting-approval", waits);
   } finally {
-    stopListening();
-    wake = () => {};
+    for (const cleanup of cleanups) cleanup();
   }
+  const waits = open().map(({ type, callId, token, operation }): Wait => ({ type, callId, token, operation }));
+  execution.suspend(waits.some((wait) => wait.type === "decision") ? "awaiting-decision" : "awaiting-approval", waits);
+}
+
+/** Wakes whoever waits for it; a ring that nobody waits for yet is not lost. */
+function createAlarm(): { ring(): void; next(): Promise<void> } {
+  let ring = (): void => {};
+  return {
+    ring: () => ring(),
+    next: () =>
+      new Promise((resolve) => {
+        ring = resolve;
+      }),
+  };
 }
 
 /** The callback's answer goes the way of everybody's: through the inbox, under the nonce, which takes one decision only. */
