@@ -28,7 +28,8 @@ type Subject = (turn: number) => Promise<void> | void;
 function logSubject(log: EventLog): Subject {
   let head = 0;
   return async (turn) => {
-    for (const [append, count] of APPENDS.entries()) head = await log.append("session/bench" as LogId, head, recordsOf(turn, append, count));
+    for (const [append, count] of APPENDS.entries())
+      head = await log.append("session/bench" as LogId, head, recordsOf(turn, append, count));
   };
 }
 
@@ -70,9 +71,14 @@ for (let repetition = 0; repetition < REPETITIONS; repetition++) {
 const median = (values: readonly number[] = []): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 const ratio = (name: string, to: string): string => (median(costs[name]) / median(costs[to])).toFixed(2);
 const sqlite = costs["SQLite log"] ?? [];
-console.log(`one turn: ${APPENDS.reduce((sum, count) => sum + count)} records in ${APPENDS.length} appends; CPU, medians of ${REPETITIONS - 1}`);
+console.log(
+  `one turn: ${APPENDS.reduce((sum, count) => sum + count)} records in ${APPENDS.length} appends; CPU, medians of ${REPETITIONS - 1}`,
+);
 console.log(`memory log / an array of JSON text               ${ratio("memory log", "an array of JSON text")}`);
 console.log(`SQLite log / a bare SQLite row per append        ${ratio("SQLite log", "a bare SQLite row per append")}`);
-console.log(`SQLite log, last ${TURNS} turns / first ${TURNS} after warm-up  ${((sqlite.at(-1) ?? Number.NaN) / (sqlite[0] ?? Number.NaN)).toFixed(2)}`);
-if (process.argv.includes("--absolute")) for (const name of Object.keys(subjects)) console.log(`${name.padEnd(40)} ${median(costs[name]).toFixed(1)} µs a turn`);
+console.log(
+  `SQLite log, last ${TURNS} turns / first ${TURNS} after warm-up  ${((sqlite.at(-1) ?? Number.NaN) / (sqlite[0] ?? Number.NaN)).toFixed(2)}`,
+);
+if (process.argv.includes("--absolute"))
+  for (const name of Object.keys(subjects)) console.log(`${name.padEnd(40)} ${median(costs[name]).toFixed(1)} µs a turn`);
 rmSync(folder, { recursive: true });

@@ -28,7 +28,11 @@ function start(program: string, ...args: readonly (string | number)[]): Child {
   const file = new URL(`./processes/${program}.ts`, import.meta.url).pathname;
   const child = spawn(process.execPath, ["--conditions=source", file, ...args.map(String)], { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout as NonNullable<typeof child.stdout> });
-  return { process: child, lines: lines[Symbol.asyncIterator](), exit: once(child, "close").then(([code, signal]) => (code ?? signal) as number | string) };
+  return {
+    process: child,
+    lines: lines[Symbol.asyncIterator](),
+    exit: once(child, "close").then(([code, signal]) => (code ?? signal) as number | string),
+  };
 }
 
 async function readAll(log: EventLog, id: string): Promise<LogRecord[]> {
@@ -37,87 +41,110 @@ async function readAll(log: EventLog, id: string): Promise<LogRecord[]> {
   return records;
 }
 
-it("loses and doubles nothing when several processes append to one inbox of a file that none of them has made", { timeout: 60_000 }, async () => {
-  const path = join(folder, "inbox.db");
-  const writers = ["w1", "w2", "w3", "w4"];
-  const count = 40;
-  const children = writers.map((writer) => start("append-to-inbox", path, writer, count));
-  expect(await Promise.all(children.map((child) => child.exit))).toEqual(writers.map(() => 0));
-  await using log = createSqliteEventLog(path);
-  const records = await readAll(log, "session/a/inbox");
-  const expected = [...writers, "shared"].flatMap((writer) => Array.from({ length: count }, (_, n) => `${writer}-${n}`));
-  expect(records.map(({ key }) => key).sort()).toEqual(expected.sort());
-  expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
-  expect(records.every(({ at }, index) => at >= (records[index - 1]?.at ?? 0))).toBe(true);
-  for (const writer of writers) {
-    const own = records.filter(({ key }) => key.startsWith(`${writer}-`)).map(({ data }) => data["n"]);
-    expect(own, "in the order of their writer").toEqual(Array.from({ length: count }, (_, n) => n));
-  }
-});
-
-it("lets one of two processes write at a time, and fences off the other, however they fight for the lease", { timeout: 60_000 }, async () => {
-  const path = join(folder, "lease.db");
-  await createSqliteEventLog(path)[Symbol.asyncDispose]();
-  const fighters = ["x", "y"].map((owner, index) => ({ owner, child: start("fight-for-lease", path, owner, 60, SEED + index) }));
-  const outputs = await Promise.all(fighters.map(async ({ child }) => {
-    const lines: string[] = [];
-    for await (const line of child.lines) lines.push(line);
-    return lines;
-  }));
-  expect(await Promise.all(fighters.map(({ child }) => child.exit)), `seed ${SEED}`).toEqual([0, 0]);
-
-  await using log = createSqliteEventLog(path);
-  const records = await readAll(log, "session/a");
-  const written = outputs.flat().filter((line) => !line.startsWith("lost")).map((line) => line.split(" "));
-  // What an append resolved stands where it said, and nothing else stands there.
-  expect(written.map(([seq, key]) => [Number(seq), key]).sort(([a], [b]) => Number(a) - Number(b))).toEqual(records.map(({ seq, key }) => [seq, key]));
-  // One holder after the other: once a higher epoch has written, no lower one does.
-  const epochs = records.map(({ data }) => data["epoch"] as number);
-  expect(epochs, `seed ${SEED}`).toEqual([...epochs].sort((a, b) => a - b));
-  const ownersOf = new Map<number, Set<unknown>>();
-  for (const { data } of records) ownersOf.set(data["epoch"] as number, (ownersOf.get(data["epoch"] as number) ?? new Set()).add(data["owner"]));
-  expect([...ownersOf.values()].every((owners) => owners.size === 1)).toBe(true);
-  expect(records.length).toBeGreaterThan(50);
-});
-
-it(`holds every record that an append had resolved when its process was killed (${KILLS} kills, seed ${SEED})`, { timeout: 30_000 + KILLS * 5_000 }, async () => {
-  const random = randomNumbers(SEED);
-  let path = "";
-  let verified = 0;
-  for (let life = 0; life < KILLS; life++) {
-    // A new file now and then, since each life reads all that the earlier ones wrote.
-    if (life % 20 === 0) {
-      path = join(folder, `kills-${life}.db`);
-      verified = 0;
+it(
+  "loses and doubles nothing when several processes append to one inbox of a file that none of them has made",
+  { timeout: 60_000 },
+  async () => {
+    const path = join(folder, "inbox.db");
+    const writers = ["w1", "w2", "w3", "w4"];
+    const count = 40;
+    const children = writers.map((writer) => start("append-to-inbox", path, writer, count));
+    expect(await Promise.all(children.map((child) => child.exit))).toEqual(writers.map(() => 0));
+    await using log = createSqliteEventLog(path);
+    const records = await readAll(log, "session/a/inbox");
+    const expected = [...writers, "shared"].flatMap((writer) => Array.from({ length: count }, (_, n) => `${writer}-${n}`));
+    expect(records.map(({ key }) => key).sort()).toEqual(expected.sort());
+    expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
+    expect(records.every(({ at }, index) => at >= (records[index - 1]?.at ?? 0))).toBe(true);
+    for (const writer of writers) {
+      const own = records.filter(({ key }) => key.startsWith(`${writer}-`)).map(({ data }) => data["n"]);
+      expect(own, "in the order of their writer").toEqual(Array.from({ length: count }, (_, n) => n));
     }
-    const { process: child, lines, exit } = start("append-until-killed", path, life, SEED + life);
-    const printed: { readonly seq: number; readonly key: string }[] = [];
-    const wanted = 1 + Math.floor(random() * 80);
-    for await (const line of lines) {
-      const [seq = "", key = ""] = line.split(" ");
-      if (seq === "start") expect(Number(key), "starts where the file ends").toBe(verified);
-      else printed.push({ seq: Number(seq), key });
-      // Sent once, while the child goes on; whatever it prints until it dies counts as well.
-      if (printed.length === wanted) child.kill("SIGKILL");
-    }
-    expect(await exit, `seed ${SEED}, life ${life}`).toBe("SIGKILL");
+  },
+);
+
+it(
+  "lets one of two processes write at a time, and fences off the other, however they fight for the lease",
+  { timeout: 60_000 },
+  async () => {
+    const path = join(folder, "lease.db");
+    await createSqliteEventLog(path)[Symbol.asyncDispose]();
+    const fighters = ["x", "y"].map((owner, index) => ({ owner, child: start("fight-for-lease", path, owner, 60, SEED + index) }));
+    const outputs = await Promise.all(
+      fighters.map(async ({ child }) => {
+        const lines: string[] = [];
+        for await (const line of child.lines) lines.push(line);
+        return lines;
+      }),
+    );
+    expect(await Promise.all(fighters.map(({ child }) => child.exit)), `seed ${SEED}`).toEqual([0, 0]);
 
     await using log = createSqliteEventLog(path);
     const records = await readAll(log, "session/a");
-    for (const { seq, key } of printed) expect(records[seq - 1]?.key, `seed ${SEED}, life ${life}, seq ${seq}`).toBe(key);
-    // The last append may have got in without its acknowledgement, yet never in part.
-    const whole = new Map<string, number>();
-    for (const { key, data } of records) {
-      const append = key.slice(0, key.lastIndexOf("/"));
-      whole.set(append, (whole.get(append) ?? data["of"] as number) - 1);
+    const written = outputs
+      .flat()
+      .filter((line) => !line.startsWith("lost"))
+      .map((line) => line.split(" "));
+    // What an append resolved stands where it said, and nothing else stands there.
+    expect(written.map(([seq, key]) => [Number(seq), key]).sort(([a], [b]) => Number(a) - Number(b))).toEqual(
+      records.map(({ seq, key }) => [seq, key]),
+    );
+    // One holder after the other: once a higher epoch has written, no lower one does.
+    const epochs = records.map(({ data }) => data["epoch"] as number);
+    expect(epochs, `seed ${SEED}`).toEqual([...epochs].sort((a, b) => a - b));
+    const ownersOf = new Map<number, Set<unknown>>();
+    for (const { data } of records)
+      ownersOf.set(data["epoch"] as number, (ownersOf.get(data["epoch"] as number) ?? new Set()).add(data["owner"]));
+    expect([...ownersOf.values()].every((owners) => owners.size === 1)).toBe(true);
+    expect(records.length).toBeGreaterThan(50);
+  },
+);
+
+it(
+  `holds every record that an append had resolved when its process was killed (${KILLS} kills, seed ${SEED})`,
+  { timeout: 30_000 + KILLS * 5_000 },
+  async () => {
+    const random = randomNumbers(SEED);
+    let path = "";
+    let verified = 0;
+    for (let life = 0; life < KILLS; life++) {
+      // A new file now and then, since each life reads all that the earlier ones wrote.
+      if (life % 20 === 0) {
+        path = join(folder, `kills-${life}.db`);
+        verified = 0;
+      }
+      const { process: child, lines, exit } = start("append-until-killed", path, life, SEED + life);
+      const printed: { readonly seq: number; readonly key: string }[] = [];
+      const wanted = 1 + Math.floor(random() * 80);
+      for await (const line of lines) {
+        const [seq = "", key = ""] = line.split(" ");
+        if (seq === "start") expect(Number(key), "starts where the file ends").toBe(verified);
+        else printed.push({ seq: Number(seq), key });
+        // Sent once, while the child goes on; whatever it prints until it dies counts as well.
+        if (printed.length === wanted) child.kill("SIGKILL");
+      }
+      expect(await exit, `seed ${SEED}, life ${life}`).toBe("SIGKILL");
+
+      await using log = createSqliteEventLog(path);
+      const records = await readAll(log, "session/a");
+      for (const { seq, key } of printed) expect(records[seq - 1]?.key, `seed ${SEED}, life ${life}, seq ${seq}`).toBe(key);
+      // The last append may have got in without its acknowledgement, yet never in part.
+      const whole = new Map<string, number>();
+      for (const { key, data } of records) {
+        const append = key.slice(0, key.lastIndexOf("/"));
+        whole.set(append, (whole.get(append) ?? (data["of"] as number)) - 1);
+      }
+      expect(
+        [...whole].filter(([, missing]) => missing !== 0),
+        `seed ${SEED}, life ${life}`,
+      ).toEqual([]);
+      verified = await log.head("session/a" as LogId);
+      expect(records.length).toBe(verified);
+      // The killed process holds the lease for another hour; it is known to be dead.
+      if (life === KILLS - 1) await log.acquire("session/a" as LogId, { owner: processOwner(), ttlMs: 1000 });
     }
-    expect([...whole].filter(([, missing]) => missing !== 0), `seed ${SEED}, life ${life}`).toEqual([]);
-    verified = await log.head("session/a" as LogId);
-    expect(records.length).toBe(verified);
-    // The killed process holds the lease for another hour; it is known to be dead.
-    if (life === KILLS - 1) await log.acquire("session/a" as LogId, { owner: processOwner(), ttlMs: 1000 });
-  }
-});
+  },
+);
 
 it("follows what another process appends", { timeout: 30_000 }, async () => {
   const path = join(folder, "follow.db");

@@ -10,9 +10,15 @@ export function digestOf(bytes: Uint8Array): Digest {
 
 /** @throws LogError `invalid-input` or `too-large` */
 export function assertBlob(bytes: Uint8Array, maxBlobBytes: number): void {
-  if (!(bytes instanceof Uint8Array)) throw new LogError({ kind: "invalid-input", message: `A blob must be a Uint8Array; it is ${typeof bytes}.` });
+  if (!(bytes instanceof Uint8Array))
+    throw new LogError({ kind: "invalid-input", message: `A blob must be a Uint8Array; it is ${typeof bytes}.` });
   if (bytes.byteLength > maxBlobBytes) {
-    throw new LogError({ kind: "too-large", limitBytes: maxBlobBytes, actualBytes: bytes.byteLength, message: `The blob has ${bytes.byteLength} bytes, over the limit of ${maxBlobBytes}. Keep it in a file, or raise maxBlobBytes.` });
+    throw new LogError({
+      kind: "too-large",
+      limitBytes: maxBlobBytes,
+      actualBytes: bytes.byteLength,
+      message: `The blob has ${bytes.byteLength} bytes, over the limit of ${maxBlobBytes}. Keep it in a file, or raise maxBlobBytes.`,
+    });
   }
 }
 
@@ -21,13 +27,20 @@ export function sliceBlob(bytes: Uint8Array, range: { readonly start: number; re
   if (range === undefined) return bytes.slice();
   const { start, end = Math.max(start, bytes.byteLength) } = range;
   if (!Number.isSafeInteger(start) || !Number.isSafeInteger(end) || start < 0 || end < start) {
-    throw new LogError({ kind: "invalid-input", message: `A blob's range must be whole numbers with 0 <= start <= end; it is ${String(start)} to ${String(range.end)}.` });
+    throw new LogError({
+      kind: "invalid-input",
+      message: `A blob's range must be whole numbers with 0 <= start <= end; it is ${String(start)} to ${String(range.end)}.`,
+    });
   }
   return bytes.slice(start, end);
 }
 
 export function missingBlob(digest: Digest): LogError {
-  return new LogError({ kind: "not-found", log: digest, message: `There is no blob ${digest} in this store. It was written to another store, or its database was replaced.` });
+  return new LogError({
+    kind: "not-found",
+    log: digest,
+    message: `There is no blob ${digest} in this store. It was written to another store, or its database was replaced.`,
+  });
 }
 
 export function closedBlobStore(): LogError {

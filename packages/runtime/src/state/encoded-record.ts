@@ -29,23 +29,32 @@ export function encodeRecords(log: LogId, records: readonly NewRecord[], maxReco
 /** @throws LogError `invalid-input` unless `name` is a well-formed string with at least one character. */
 export function assertName(name: unknown, what: string, log?: LogId): asserts name is string {
   if (typeof name === "string" && name.length > 0 && name.isWellFormed()) return;
-  throw invalid(`${what}${log === undefined ? "" : ` for log "${log}"`} must be a well-formed string, not empty; it is ${typeof name === "string" ? JSON.stringify(name) : typeof name}.`);
+  throw invalid(
+    `${what}${log === undefined ? "" : ` for log "${log}"`} must be a well-formed string, not empty; it is ${typeof name === "string" ? JSON.stringify(name) : typeof name}.`,
+  );
 }
 
 function encodeData(log: LogId, { key, data }: NewRecord, maxRecordBytes: number): string {
-  if (typeof data !== "object" || data === null) throw invalid(`The data of record "${key}" for log "${log}" must be a JSON object; it is ${data === null ? "null" : typeof data}.`);
+  if (typeof data !== "object" || data === null)
+    throw invalid(`The data of record "${key}" for log "${log}" must be a JSON object; it is ${data === null ? "null" : typeof data}.`);
   let text: string | undefined;
   try {
     text = JSON.stringify(data);
   } catch (cause) {
     throw invalid(`The data of record "${key}" for log "${log}" is no JSON: ${(cause as Error).message}`, cause);
   }
-  if (text === undefined || text.charCodeAt(0) !== OPENING_BRACE) throw invalid(`The data of record "${key}" for log "${log}" must be a JSON object.`);
+  if (text === undefined || text.charCodeAt(0) !== OPENING_BRACE)
+    throw invalid(`The data of record "${key}" for log "${log}" must be a JSON object.`);
   // A UTF-16 code unit takes at most three bytes, so that most records need no counting.
   if (text.length * 3 > maxRecordBytes) {
     const actualBytes = Buffer.byteLength(text);
     if (actualBytes > maxRecordBytes) {
-      throw new LogError({ kind: "too-large", limitBytes: maxRecordBytes, actualBytes, message: `Record "${key}" for log "${log}" has ${actualBytes} bytes, over the limit of ${maxRecordBytes}. Put large values into the blob store and record their digest.` });
+      throw new LogError({
+        kind: "too-large",
+        limitBytes: maxRecordBytes,
+        actualBytes,
+        message: `Record "${key}" for log "${log}" has ${actualBytes} bytes, over the limit of ${maxRecordBytes}. Put large values into the blob store and record their digest.`,
+      });
     }
   }
   return text;

@@ -11,7 +11,14 @@ import { createSqliteEventLog } from "./sqlite-event-log.ts";
 const TTL = 100;
 
 type Act =
-  | { readonly type: "append"; readonly log: LogId; readonly place: number | "any"; readonly records: readonly NewRecord[]; readonly epoch: "none" | "current" | "old"; readonly isPower: boolean }
+  | {
+      readonly type: "append";
+      readonly log: LogId;
+      readonly place: number | "any";
+      readonly records: readonly NewRecord[];
+      readonly epoch: "none" | "current" | "old";
+      readonly isPower: boolean;
+    }
   /** The acknowledgement of an earlier append was lost: its writer makes the same call again. */
   | { readonly type: "repeat"; readonly pick: number }
   | { readonly type: "acquire"; readonly log: LogId; readonly owner: string }
@@ -22,14 +29,21 @@ type Act =
 
 const logs = fc.constantFrom("a" as LogId, "b" as LogId, "a/inbox" as LogId);
 const records = fc.uniqueArray(
-  fc.record({ key: fc.constantFrom("k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8"), type: fc.constantFrom("t", "t", "u"), data: fc.constantFrom({}, {}, { n: 1 }) }),
+  fc.record({
+    key: fc.constantFrom("k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8"),
+    type: fc.constantFrom("t", "t", "u"),
+    data: fc.constantFrom({}, {}, { n: 1 }),
+  }),
   { selector: (record) => record.key, maxLength: 3 },
 );
 const acts: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
-      type: fc.constant("append" as const), log: logs, records, isPower: fc.boolean(),
+      type: fc.constant("append" as const),
+      log: logs,
+      records,
+      isPower: fc.boolean(),
       // Relative to the head, so that most appends are good and some are early, late or a repetition.
       place: fc.oneof(fc.constant("any" as const), fc.constant(0), fc.constant(0), fc.integer({ min: -3, max: 1 })),
       epoch: fc.constantFrom("none" as const, "none" as const, "current" as const, "old" as const),
@@ -122,7 +136,12 @@ async function play(script: readonly Act[], create: (now: () => number) => reado
   const model = new Model();
   const instances = create(() => model.clock);
   const leases: { readonly log: LogId; readonly epoch: number; renew(): Promise<void>; release(): Promise<void> }[] = [];
-  const appends: { readonly log: LogId; readonly expectedSeq: number | "any"; readonly records: readonly NewRecord[]; readonly epoch: number | undefined }[] = [];
+  const appends: {
+    readonly log: LogId;
+    readonly expectedSeq: number | "any";
+    readonly records: readonly NewRecord[];
+    readonly epoch: number | undefined;
+  }[] = [];
   for (const [n, act] of script.entries()) {
     const log = instances[n % instances.length] as EventLog;
     switch (act.type) {
@@ -132,15 +151,19 @@ async function play(script: readonly Act[], create: (now: () => number) => reado
         const current = model.leases.get(act.log)?.epoch;
         const epoch = act.epoch === "none" ? undefined : act.epoch === "current" ? current : Math.max(0, (current ?? 1) - 1);
         appends.push({ log: act.log, expectedSeq, records: act.records, epoch });
-        const options = { durability: act.isPower ? "power" as const : "process" as const, ...(epoch !== undefined && { epoch }) };
-        expect(await answer(log.append(act.log, expectedSeq, act.records, options))).toEqual(model.append(act.log, expectedSeq, act.records, epoch));
+        const options = { durability: act.isPower ? ("power" as const) : ("process" as const), ...(epoch !== undefined && { epoch }) };
+        expect(await answer(log.append(act.log, expectedSeq, act.records, options))).toEqual(
+          model.append(act.log, expectedSeq, act.records, epoch),
+        );
         break;
       }
       case "repeat": {
         const again = appends[act.pick % Math.max(1, appends.length)];
         if (again === undefined) break;
         const options = again.epoch === undefined ? {} : { epoch: again.epoch };
-        expect(await answer(log.append(again.log, again.expectedSeq, again.records, options))).toEqual(model.append(again.log, again.expectedSeq, again.records, again.epoch));
+        expect(await answer(log.append(again.log, again.expectedSeq, again.records, options))).toEqual(
+          model.append(again.log, again.expectedSeq, again.records, again.epoch),
+        );
         break;
       }
       case "acquire": {
@@ -171,7 +194,9 @@ async function play(script: readonly Act[], create: (now: () => number) => reado
       expect(await readAll(log, id as LogId)).toEqual(model.logs.get(id) ?? []);
       expect(await log.head(id as LogId)).toBe(model.logs.get(id)?.length ?? 0);
     }
-    const listed = [...model.logs].sort(([left], [right]) => (left < right ? -1 : 1)).map(([id, list]) => ({ log: id, head: list.length, updatedAt: list.at(-1)?.at }));
+    const listed = [...model.logs]
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([id, list]) => ({ log: id, head: list.length, updatedAt: list.at(-1)?.at }));
     expect(await log.list()).toEqual(listed);
   }
   for (const log of instances) await log[Symbol.asyncDispose]();
@@ -179,7 +204,10 @@ async function play(script: readonly Act[], create: (now: () => number) => reado
 
 describe("a log does what the model does, whatever is asked of it and in whatever order", () => {
   it("in memory", { timeout: 60_000 }, async () => {
-    await fc.assert(fc.asyncProperty(fc.array(acts, { maxLength: 60, size: "max" }), (script) => play(script, (now) => [createMemoryEventLog({ now })])), { numRuns: 300 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(acts, { maxLength: 60, size: "max" }), (script) => play(script, (now) => [createMemoryEventLog({ now })])),
+      { numRuns: 300 },
+    );
   });
 
   it("on SQLite, through two instances on one file", { timeout: 60_000 }, async () => {

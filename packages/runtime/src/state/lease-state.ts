@@ -20,20 +20,46 @@ export function leaseEnd(lease: LeaseState, now: number): number {
 export function assertEpoch(log: LogId, epoch: number, lease: LeaseState | undefined): void {
   if (lease !== undefined && lease.epoch === epoch && lease.owner !== null) return;
   const currentEpoch = lease?.epoch ?? 0;
-  const reason = lease === undefined ? "nobody holds a lease on it" : lease.epoch === epoch ? "that lease was released" : `epoch ${currentEpoch} has taken over`;
-  throw new LogError({ kind: "stale-epoch", log, epoch, currentEpoch, message: `Epoch ${epoch} may not write to log "${log}": ${reason}. Stop writing, and acquire the log again to go on.` });
+  const reason =
+    lease === undefined
+      ? "nobody holds a lease on it"
+      : lease.epoch === epoch
+        ? "that lease was released"
+        : `epoch ${currentEpoch} has taken over`;
+  throw new LogError({
+    kind: "stale-epoch",
+    log,
+    epoch,
+    currentEpoch,
+    message: `Epoch ${epoch} may not write to log "${log}": ${reason}. Stop writing, and acquire the log again to go on.`,
+  });
 }
 
 export function leaseHeld(log: LogId, owner: string, expiresAt: number): LogError {
-  return new LogError({ kind: "lease-held", log, owner, expiresAt, message: `Log "${log}" is held by ${owner} until ${new Date(expiresAt).toISOString()}. Wait for it to end, or stop that process.` });
+  return new LogError({
+    kind: "lease-held",
+    log,
+    owner,
+    expiresAt,
+    message: `Log "${log}" is held by ${owner} until ${new Date(expiresAt).toISOString()}. Wait for it to end, or stop that process.`,
+  });
 }
 
 /** @throws LogError `invalid-input` */
 export function assertLeaseRequest(log: LogId, { owner, ttlMs }: { readonly owner: string; readonly ttlMs: number }): void {
   if (typeof owner === "string" && owner.length > 0 && owner.isWellFormed() && Number.isSafeInteger(ttlMs) && ttlMs > 0) return;
-  throw new LogError({ kind: "invalid-input", message: `A lease on log "${log}" needs an owner that is not empty and a ttlMs that is a positive whole number; it got ${JSON.stringify(owner)} and ${ttlMs}.` });
+  throw new LogError({
+    kind: "invalid-input",
+    message: `A lease on log "${log}" needs an owner that is not empty and a ttlMs that is a positive whole number; it got ${JSON.stringify(owner)} and ${ttlMs}.`,
+  });
 }
 
-export function createLease(lease: { readonly log: LogId; readonly epoch: number; readonly owner: string; renew(): Promise<void>; release(): Promise<void> }): Lease {
+export function createLease(lease: {
+  readonly log: LogId;
+  readonly epoch: number;
+  readonly owner: string;
+  renew(): Promise<void>;
+  release(): Promise<void>;
+}): Lease {
   return { ...lease, [Symbol.asyncDispose]: () => lease.release() };
 }

@@ -3,7 +3,10 @@ import { LogError, type LogId } from "@keelson/protocol";
 /** Another writer was faster. */
 export function staleSeq(log: LogId, expectedSeq: number, actualSeq: number): LogError {
   return new LogError({
-    kind: "conflict", log, expectedSeq, actualSeq,
+    kind: "conflict",
+    log,
+    expectedSeq,
+    actualSeq,
     message: `Log "${log}" is at ${actualSeq}, not at ${expectedSeq}: another writer has appended or the log was deleted. Read what is there before appending again.`,
   });
 }
@@ -11,7 +14,10 @@ export function staleSeq(log: LogId, expectedSeq: number, actualSeq: number): Lo
 /** A key is taken: by a record at another place, or by one that says something else. */
 export function takenKey(log: LogId, expectedSeq: number | "any", actualSeq: number, key: string): LogError {
   return new LogError({
-    kind: "conflict", log, expectedSeq, actualSeq,
+    kind: "conflict",
+    log,
+    expectedSeq,
+    actualSeq,
     message: `The key "${key}" is already taken by record ${actualSeq} of log "${log}". Another act needs another key.`,
   });
 }
@@ -27,5 +33,8 @@ export function deletedLog(log: LogId): LogError {
 /** @throws LogError `invalid-input` unless it is `"any"` or a whole number from 0. */
 export function assertExpectedSeq(log: LogId, expectedSeq: number | "any"): void {
   if (expectedSeq === "any" || (Number.isSafeInteger(expectedSeq) && expectedSeq >= 0)) return;
-  throw new LogError({ kind: "invalid-input", message: `expectedSeq for log "${log}" must be "any" or a whole number from 0; it is ${String(expectedSeq)}.` });
+  throw new LogError({
+    kind: "invalid-input",
+    message: `expectedSeq for log "${log}" must be "any" or a whole number from 0; it is ${String(expectedSeq)}.`,
+  });
 }

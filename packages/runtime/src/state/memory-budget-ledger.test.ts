@@ -16,7 +16,10 @@ it("goes on from what was spent before", async () => {
 it("leaves no listener behind on a signal that never fires", async () => {
   const ledger = createMemoryBudgetLedger();
   const { signal } = new AbortController();
-  const scopes = [{ id: "a", maxCost: usd("1") }, { id: "b", maxCost: usd("1") }];
+  const scopes = [
+    { id: "a", maxCost: usd("1") },
+    { id: "b", maxCost: usd("1") },
+  ];
   for (let n = 0; n < 50; n++) {
     await ledger.reserve(`k${n}`, scopes, usd("0.01"));
     const changed = ledger.changed(["a", "b"], { signal });
@@ -41,14 +44,19 @@ it("[LA-07] keeps spent plus reserved within every limit, and spent equal to wha
       const ledger = createMemoryBudgetLedger();
       const open = new Map<string, { names: readonly string[]; thousandths: number }>();
       const spent: Record<string, number> = { a: 0, b: 0, c: 0 };
-      const held = (name: string): number => [...open.values()].reduce((sum, one) => sum + (one.names.includes(name) ? one.thousandths : 0), 0);
+      const held = (name: string): number =>
+        [...open.values()].reduce((sum, one) => sum + (one.names.includes(name) ? one.thousandths : 0), 0);
       for (const [n, one] of acts.entries()) {
         const key = one.type === "reserve" ? `k${n}` : [...open.keys()][one.pick % Math.max(1, open.size)];
         if (one.type === "reserve") {
           const thousandths = Math.round(Number(one.amount) * 1000);
           const isRefused = one.names.some((name) => (spent[name] as number) + thousandths > Number(limits[name]) * 1000);
           const mustWait = one.names.some((name) => (spent[name] as number) + held(name) + thousandths > Number(limits[name]) * 1000);
-          const answer = await ledger.reserve(key as string, one.names.map((id) => ({ id, maxCost: limits[id] as Usd })), one.amount);
+          const answer = await ledger.reserve(
+            key as string,
+            one.names.map((id) => ({ id, maxCost: limits[id] as Usd })),
+            one.amount,
+          );
           expect(answer.type).toBe(isRefused ? "refused" : mustWait ? "wait" : "reserved");
           if (answer.type === "reserved") open.set(key as string, { names: one.names, thousandths });
         } else if (key !== undefined) {

@@ -1,4 +1,13 @@
-import { type BudgetLedger, type BudgetScope, fromPicoUsd, LogError, type Reservation, toPicoUsd, type Usd, ZERO_USD } from "@keelson/protocol";
+import {
+  type BudgetLedger,
+  type BudgetScope,
+  fromPicoUsd,
+  LogError,
+  type Reservation,
+  toPicoUsd,
+  type Usd,
+  ZERO_USD,
+} from "@keelson/protocol";
 
 export interface MemoryBudgetLedgerOptions {
   /** What was spent before, by scope: a run that is resumed goes on from the totals of its log. */
@@ -26,7 +35,8 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
   const accounts = new Map<string, Account>();
   const open = new Map<string, OpenReservation>();
   const settled = new Map<string, bigint>();
-  for (const [scope, spent] of Object.entries(options.spent ?? {})) accountOf(scope).spent = amountOf(spent, `the spent amount of "${scope}"`);
+  for (const [scope, spent] of Object.entries(options.spent ?? {}))
+    accountOf(scope).spent = amountOf(spent, `the spent amount of "${scope}"`);
 
   function accountOf(scope: string): Account {
     let account = accounts.get(scope);
@@ -58,7 +68,12 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
       if (settled.has(key)) return RESERVED;
       const standing = open.get(key);
       if (standing !== undefined) {
-        if (standing.amount === wanted && standing.accounts.size === limits.size && [...limits.keys()].every((id) => standing.accounts.has(id))) return RESERVED;
+        if (
+          standing.amount === wanted &&
+          standing.accounts.size === limits.size &&
+          [...limits.keys()].every((id) => standing.accounts.has(id))
+        )
+          return RESERVED;
         throw invalid(`Reservation "${key}" is open with other scopes or another amount. Another act needs another key.`);
       }
       const held = new Map<string, Account>();
@@ -89,8 +104,14 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
         return;
       }
       const before = settled.get(key);
-      if (before === undefined) throw new LogError({ kind: "not-found", log: key, message: `There is no reservation "${key}" to settle: it was released, or made on another ledger. Reserve before settling.` });
-      if (before !== cost) throw invalid(`Reservation "${key}" was settled for ${fromPicoUsd(before)}; it cannot be settled for ${actual} as well.`);
+      if (before === undefined)
+        throw new LogError({
+          kind: "not-found",
+          log: key,
+          message: `There is no reservation "${key}" to settle: it was released, or made on another ledger. Reserve before settling.`,
+        });
+      if (before !== cost)
+        throw invalid(`Reservation "${key}" was settled for ${fromPicoUsd(before)}; it cannot be settled for ${actual} as well.`);
     },
     async release(key: string) {
       const reservation = open.get(key);

@@ -15,7 +15,13 @@ it("[SE-03] forgets everything with its process: another memory log knows nothin
 it("refuses a record over its limit and says what to do with it", async () => {
   await using log = createMemoryEventLog({ maxRecordBytes: 20 });
   expect(await log.append("l" as LogId, 0, [{ key: "fits", type: "t", data: { a: "é".repeat(6) } }])).toBe(1);
-  const error: unknown = await log.append("l" as LogId, 1, [{ key: "large", type: "t", data: { a: "é".repeat(7) } }]).catch((reason: unknown) => reason);
-  expect(LogError.is(error, "too-large") && error.failure).toMatchObject({ limitBytes: 20, actualBytes: 22, message: expect.stringContaining("blob store") });
+  const error: unknown = await log
+    .append("l" as LogId, 1, [{ key: "large", type: "t", data: { a: "é".repeat(7) } }])
+    .catch((reason: unknown) => reason);
+  expect(LogError.is(error, "too-large") && error.failure).toMatchObject({
+    limitBytes: 20,
+    actualBytes: 22,
+    message: expect.stringContaining("blob store"),
+  });
   expect(await log.head("l" as LogId)).toBe(1);
 });

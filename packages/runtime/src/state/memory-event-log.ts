@@ -168,7 +168,9 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
       const epoch = ++lastEpoch;
       leases.set(log, { epoch, owner, ttlMs, expiresAt: now() + ttlMs });
       return createLease({
-        log, epoch, owner,
+        log,
+        epoch,
+        owner,
         async renew() {
           assertOpen();
           assertEpoch(log, epoch, leases.get(log));

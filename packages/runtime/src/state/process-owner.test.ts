@@ -46,7 +46,15 @@ it.runIf(process.platform === "linux")("takes a process that has ended but was n
 
 it("calls nobody dead of whom it can't know", async () => {
   const [pid] = (await deadOwner()).split("@");
-  for (const owner of ["someone", "", `${pid}@elsewhere:${start}:${boot}:${namespace}`, `${pid}${host}:${start}:otherboot:${namespace}`, `${pid}${host}:${start}:${boot}:1`, `x${host}:${start}:${boot}:${namespace}`, `-1${host}:${start}:${boot}:${namespace}`]) {
+  for (const owner of [
+    "someone",
+    "",
+    `${pid}@elsewhere:${start}:${boot}:${namespace}`,
+    `${pid}${host}:${start}:otherboot:${namespace}`,
+    `${pid}${host}:${start}:${boot}:1`,
+    `x${host}:${start}:${boot}:${namespace}`,
+    `-1${host}:${start}:${boot}:${namespace}`,
+  ]) {
     expect(isDeadOwner(owner), owner).toBe(false);
   }
 });

@@ -9,10 +9,18 @@ function isSameValue(left: JsonValue | undefined, right: JsonValue | undefined):
   if (left === right) return true;
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
   if (Array.isArray(left) || Array.isArray(right)) {
-    return Array.isArray(left) && Array.isArray(right) && left.length === right.length && left.every((item: JsonValue, index) => isSameValue(item, right[index] as JsonValue));
+    return (
+      Array.isArray(left) &&
+      Array.isArray(right) &&
+      left.length === right.length &&
+      left.every((item: JsonValue, index) => isSameValue(item, right[index] as JsonValue))
+    );
   }
   const leftObject = left as Record<string, JsonValue>;
   const rightObject = right as Record<string, JsonValue>;
   const names = Object.keys(leftObject);
-  return names.length === Object.keys(rightObject).length && names.every((name) => Object.hasOwn(rightObject, name) && isSameValue(leftObject[name], rightObject[name]));
+  return (
+    names.length === Object.keys(rightObject).length &&
+    names.every((name) => Object.hasOwn(rightObject, name) && isSameValue(leftObject[name], rightObject[name]))
+  );
 }

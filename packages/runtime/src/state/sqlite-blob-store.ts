@@ -31,10 +31,14 @@ export function createSqliteBlobStore(pathOrOptions: string | SqliteBlobStoreOpt
       const digest = digestOf(bytes);
       let kept = bytes;
       let isWritten = false;
-      const done = database.write("process", () => {
-        database.prepare("INSERT INTO blobs (digest, bytes) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING").run(keyOf(digest), kept);
-        isWritten = true;
-      }, busyTimeoutMs);
+      const done = database.write(
+        "process",
+        () => {
+          database.prepare("INSERT INTO blobs (digest, bytes) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING").run(keyOf(digest), kept);
+          isWritten = true;
+        },
+        busyTimeoutMs,
+      );
       // A write that has to wait for the lock must not see what the caller does with the bytes meanwhile.
       if (!isWritten) kept = new Uint8Array(bytes);
       await done;
@@ -46,7 +50,11 @@ export function createSqliteBlobStore(pathOrOptions: string | SqliteBlobStoreOpt
       if (row === undefined) throw missingBlob(digest);
       const bytes = row["bytes"] as Uint8Array;
       if (digestOf(bytes) !== digest) {
-        throw new LogError({ kind: "corrupt", log: digest, message: `Blob ${digest} in ${database.path} is damaged: its content has another digest. Restore the file from a backup.` });
+        throw new LogError({
+          kind: "corrupt",
+          log: digest,
+          message: `Blob ${digest} in ${database.path} is damaged: its content has another digest. Restore the file from a backup.`,
+        });
       }
       return range === undefined ? bytes : sliceBlob(bytes, range);
     },
@@ -60,6 +68,7 @@ export function createSqliteBlobStore(pathOrOptions: string | SqliteBlobStoreOpt
 
 function keyOf(digest: Digest): Uint8Array {
   const hex = DIGEST.exec(digest)?.[1];
-  if (hex === undefined) throw new LogError({ kind: "invalid-input", message: `"${digest}" is no digest: it must be "sha256:" and 64 hex digits.` });
+  if (hex === undefined)
+    throw new LogError({ kind: "invalid-input", message: `"${digest}" is no digest: it must be "sha256:" and 64 hex digits.` });
   return Buffer.from(hex, "hex");
 }

@@ -1,5 +1,17 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +33,11 @@ const LOG = "session/a" as LogId;
 
 async function fill(log: EventLog, count: number, text = "x".repeat(500)): Promise<void> {
   const head = await log.head(LOG);
-  await log.append(LOG, head, Array.from({ length: count }, (_, n) => ({ key: `k${head + n}`, type: "t", data: { text } })));
+  await log.append(
+    LOG,
+    head,
+    Array.from({ length: count }, (_, n) => ({ key: `k${head + n}`, type: "t", data: { text } })),
+  );
 }
 
 function failureOf(action: () => unknown): LogError["failure"] {
@@ -35,7 +51,10 @@ function failureOf(action: () => unknown): LogError["failure"] {
 }
 
 async function rejection(action: Promise<unknown>): Promise<LogError["failure"]> {
-  const error: unknown = await action.then(() => new Error("It resolved."), (reason: unknown) => reason);
+  const error: unknown = await action.then(
+    () => new Error("It resolved."),
+    (reason: unknown) => reason,
+  );
   if (!LogError.is(error)) throw error;
   return error.failure;
 }
@@ -86,16 +105,24 @@ describe("the file", () => {
       const { createSqliteEventLog } = await import(${JSON.stringify(new URL("./index.ts", import.meta.url).href)});
       await createSqliteEventLog(${JSON.stringify(newPath())})[Symbol.asyncDispose]();
       console.log(loaded());`;
-    const { stdout, stderr } = spawnSync(process.execPath, ["--conditions=source", "--input-type=module", "-e", script], { encoding: "utf8" });
+    const { stdout, stderr } = spawnSync(process.execPath, ["--conditions=source", "--input-type=module", "-e", script], {
+      encoding: "utf8",
+    });
     expect([stdout, stderr]).toEqual(["false\ntrue\n", ""]);
   });
 
   it("can't be a folder, nor lie where nobody may write", () => {
-    expect(failureOf(() => createSqliteEventLog(folder))).toMatchObject({ kind: "invalid-input", message: expect.stringContaining("not a file") });
+    expect(failureOf(() => createSqliteEventLog(folder))).toMatchObject({
+      kind: "invalid-input",
+      message: expect.stringContaining("not a file"),
+    });
     expect(failureOf(() => createSqliteEventLog(""))).toMatchObject({ kind: "invalid-input" });
     const file = newPath();
     writeFileSync(file, "x");
-    expect(failureOf(() => createSqliteEventLog(join(file, "below.db")))).toMatchObject({ kind: "other", message: expect.stringContaining("choose another path") });
+    expect(failureOf(() => createSqliteEventLog(join(file, "below.db")))).toMatchObject({
+      kind: "other",
+      message: expect.stringContaining("choose another path"),
+    });
   });
 
   it.runIf(process.platform === "linux")("says what to check when this user may not write to it", async () => {
@@ -110,8 +137,12 @@ describe("the file", () => {
       const { createSqliteEventLog } = await import(${JSON.stringify(new URL("./index.ts", import.meta.url).href)});
       if (process.getuid() === 0) process.setuid(65534);
       for (const path of ${JSON.stringify([path, join(place, "new.db")])}) try { createSqliteEventLog(path); } catch (error) { console.log(error.failure.kind, error.message); }`;
-    const { stdout, stderr } = spawnSync(process.execPath, ["--conditions=source", "--input-type=module", "-e", script], { encoding: "utf8" });
-    expect(stdout, stderr).toMatch(/^other .*read-only\.db can't be opened for writing: EACCES.*Check the permissions.*\nother .*new\.db can't be opened for writing: EACCES/);
+    const { stdout, stderr } = spawnSync(process.execPath, ["--conditions=source", "--input-type=module", "-e", script], {
+      encoding: "utf8",
+    });
+    expect(stdout, stderr).toMatch(
+      /^other .*read-only\.db can't be opened for writing: EACCES.*Check the permissions.*\nother .*new\.db can't be opened for writing: EACCES/,
+    );
   });
 });
 
@@ -125,7 +156,10 @@ describe("the schema's version", () => {
     raw.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
     raw.close();
     const before = readFileSync(path);
-    expect(failureOf(() => createSqliteEventLog(path))).toMatchObject({ kind: "invalid-input", message: expect.stringContaining("Update Keelson") });
+    expect(failureOf(() => createSqliteEventLog(path))).toMatchObject({
+      kind: "invalid-input",
+      message: expect.stringContaining("Update Keelson"),
+    });
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
@@ -135,7 +169,10 @@ describe("the schema's version", () => {
     raw.exec("CREATE TABLE theirs (x)");
     raw.close();
     const before = readFileSync(path);
-    expect(failureOf(() => createSqliteEventLog(path))).toMatchObject({ kind: "invalid-input", message: expect.stringContaining("another program") });
+    expect(failureOf(() => createSqliteEventLog(path))).toMatchObject({
+      kind: "invalid-input",
+      message: expect.stringContaining("another program"),
+    });
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
@@ -191,7 +228,10 @@ describe("a damaged file", () => {
       const cut = newPath();
       writeFileSync(cut, whole.subarray(0, length));
       const seen = await look(cut);
-      expect(seen, `cut at ${length} of ${size}`).toMatchObject({ kind: "corrupt", message: expect.stringMatching(/Restore .* from a backup/) });
+      expect(seen, `cut at ${length} of ${size}`).toMatchObject({
+        kind: "corrupt",
+        message: expect.stringMatching(/Restore .* from a backup/),
+      });
       expect(readFileSync(cut).equals(whole.subarray(0, length)), `cut at ${length} of ${size}`).toBe(true);
     }
   });
@@ -214,7 +254,10 @@ describe("a damaged file", () => {
   it("is not taken for a new one when it is empty, least of all when its write-ahead log is not", async () => {
     const empty = newPath();
     writeFileSync(empty, "");
-    expect(failureOf(() => createSqliteEventLog(empty))).toMatchObject({ kind: "corrupt", message: expect.stringContaining("just remove it") });
+    expect(failureOf(() => createSqliteEventLog(empty))).toMatchObject({
+      kind: "corrupt",
+      message: expect.stringContaining("just remove it"),
+    });
     const path = newPath();
     await using log = createSqliteEventLog(path);
     await fill(log, 10);
@@ -253,7 +296,14 @@ describe("a full disk", () => {
     const pages = database.connection.prepare("PRAGMA page_count").get()?.["page_count"] as number;
     database.connection.exec(`PRAGMA max_page_count = ${pages + 3}`);
     for (const durability of ["process", "power"] as const) {
-      const failure = await rejection(log.append(LOG, 20, Array.from({ length: 5 }, (_, n) => ({ key: `n${n}`, type: "t", data: { text: "y".repeat(n < 4 ? 10 : 100_000) } })), { durability }));
+      const failure = await rejection(
+        log.append(
+          LOG,
+          20,
+          Array.from({ length: 5 }, (_, n) => ({ key: `n${n}`, type: "t", data: { text: "y".repeat(n < 4 ? 10 : 100_000) } })),
+          { durability },
+        ),
+      );
       expect(failure).toMatchObject({ kind: "full", message: expect.stringContaining("Free space") });
       expect(await count(log)).toBe(20);
     }
@@ -301,7 +351,8 @@ describe("a locked file", () => {
     const other = new DatabaseSync(path);
     other.exec("BEGIN IMMEDIATE");
     const settled: number[] = [];
-    const append = (n: number): Promise<unknown> => log.append(LOG, n, [{ key: `k${n}`, type: "t", data: { text: "" } }]).then((seq) => settled.push(seq));
+    const append = (n: number): Promise<unknown> =>
+      log.append(LOG, n, [{ key: `k${n}`, type: "t", data: { text: "" } }]).then((seq) => settled.push(seq));
     const appends = [0, 1, 2, 3].map(append);
     // Reached while the first append waits, since that one returned instead of blocking on.
     expect(await count(log)).toBe(0);

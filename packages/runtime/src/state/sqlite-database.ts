@@ -60,14 +60,21 @@ const shared = new Map<string, SharedDatabase>();
  * @throws LogError `corrupt` for a damaged file, `invalid-input` for one of another program or of a newer version
  */
 export function openSqliteDatabase(path: string): SqliteDatabase {
-  if (typeof path !== "string" || path.length === 0 || path.includes("\0")) throw new LogError({ kind: "invalid-input", message: `A database needs the path of a file; it got ${JSON.stringify(path)}.` });
+  if (typeof path !== "string" || path.length === 0 || path.includes("\0"))
+    throw new LogError({ kind: "invalid-input", message: `A database needs the path of a file; it got ${JSON.stringify(path)}.` });
   const file = path === ":memory:" ? path : resolve(path);
   let identity: string | undefined;
   try {
     identity = file === ":memory:" ? undefined : identify(file);
   } catch (cause) {
     if (LogError.is(cause)) throw cause;
-    throw new LogError({ kind: "other", message: `The database ${file} can't be opened for writing: ${(cause as Error).message}. Check the permissions of the file and its folder, or choose another path.` }, { cause });
+    throw new LogError(
+      {
+        kind: "other",
+        message: `The database ${file} can't be opened for writing: ${(cause as Error).message}. Check the permissions of the file and its folder, or choose another path.`,
+      },
+      { cause },
+    );
   }
   let database = identity === undefined ? undefined : shared.get(identity);
   if (database === undefined) {
@@ -89,7 +96,11 @@ function identify(file: string): string {
   // SQLite opens what it can't write to for reading, and would fail at the first append only.
   accessSync(file, constants.R_OK | constants.W_OK);
   // SQLite would take such a file for new, and delete the write-ahead log with what was committed. Ours are never so short.
-  if (info.size < SMALLEST_PAGE) throw damaged(file, info.size === 0 ? "it is empty (if no session was ever kept in it, just remove it)" : `it has only ${info.size} bytes`);
+  if (info.size < SMALLEST_PAGE)
+    throw damaged(
+      file,
+      info.size === 0 ? "it is empty (if no session was ever kept in it, just remove it)" : `it has only ${info.size} bytes`,
+    );
   return `${info.dev}:${info.ino}`;
 }
 
@@ -147,7 +158,10 @@ function setUp(connection: DatabaseSync, file: string): void {
   schemaVersionOf(connection, file);
   const mode = connection.prepare("PRAGMA journal_mode = WAL").get()?.["journal_mode"];
   if (mode !== "wal" && file !== ":memory:") {
-    throw new LogError({ kind: "other", message: `The database ${file} can't use a write-ahead log (its mode stays "${String(mode)}"). Put it on a local disk: network file systems lack what that needs.` });
+    throw new LogError({
+      kind: "other",
+      message: `The database ${file} can't use a write-ahead log (its mode stays "${String(mode)}"). Put it on a local disk: network file systems lack what that needs.`,
+    });
   }
   migrate(connection, file);
   connection.exec("PRAGMA journal_size_limit = 67108864");
@@ -197,7 +211,13 @@ class SharedDatabase implements SqliteDatabase {
     if (this.#uses > 0) return;
     this.#onClose();
     clearTimeout(this.#retry);
-    for (const { fail } of this.#pending.splice(0)) fail(new LogError({ kind: "closed", message: `The database ${this.path} was closed before a write that waited for its lock. Wait for writes before disposing.` }));
+    for (const { fail } of this.#pending.splice(0))
+      fail(
+        new LogError({
+          kind: "closed",
+          message: `The database ${this.path} was closed before a write that waited for its lock. Wait for writes before disposing.`,
+        }),
+      );
     this.connection.close();
   }
 
@@ -280,10 +300,13 @@ class SharedDatabase implements SqliteDatabase {
   }
 
   #retryLater(): void {
-    this.#retry ??= setTimeout(() => {
-      this.#retry = undefined;
-      this.#runPending();
-    }, RETRY_DELAY_MS * (0.5 + Math.random()));
+    this.#retry ??= setTimeout(
+      () => {
+        this.#retry = undefined;
+        this.#runPending();
+      },
+      RETRY_DELAY_MS * (0.5 + Math.random()),
+    );
   }
 
   #runPending(): void {

@@ -67,7 +67,10 @@ it("wakes readers of another connection when they look again, and looks only whi
   await using log = createSqliteEventLog({ path, poll });
   const other = new DatabaseSync(path);
   const addLog = (): void => other.exec(`INSERT INTO logs (name) VALUES ('${LOG}')`);
-  const addRecord = (seq: number): void => other.exec(`INSERT INTO records (place, log, at, key, type, data) VALUES ((SELECT id FROM logs) << 36 | ${seq}, (SELECT id FROM logs), 5, 'k${seq}', 't', '{}')`);
+  const addRecord = (seq: number): void =>
+    other.exec(
+      `INSERT INTO records (place, log, at, key, type, data) VALUES ((SELECT id FROM logs) << 36 | ${seq}, (SELECT id FROM logs), 5, 'k${seq}', 't', '{}')`,
+    );
 
   const reader = log.read(LOG, { follow: true })[Symbol.asyncIterator]();
   const first = reader.next();
@@ -119,7 +122,11 @@ it("names the record that is damaged or missing, and gives those before it", asy
   ] as const) {
     const path = newPath();
     await using log = createSqliteEventLog(path);
-    await log.append(LOG, 0, ["a", "b", "c", "d"].map((key) => ({ key, type: "t", data: {} })));
+    await log.append(
+      LOG,
+      0,
+      ["a", "b", "c", "d"].map((key) => ({ key, type: "t", data: {} })),
+    );
     const raw = new DatabaseSync(path);
     raw.exec(damage);
     raw.close();
@@ -127,7 +134,9 @@ it("names the record that is damaged or missing, and gives those before it", asy
     const read = (async () => {
       for await (const { key } of log.read(LOG)) seen.push(key);
     })();
-    await expect(read).rejects.toSatisfy((error) => LogError.is(error, "corrupt") && error.failure.seq === 3 && error.message.includes(reason));
+    await expect(read).rejects.toSatisfy(
+      (error) => LogError.is(error, "corrupt") && error.failure.seq === 3 && error.message.includes(reason),
+    );
     expect(seen).toEqual(["a", "b"]);
   }
 });
@@ -139,18 +148,28 @@ it("has room for more logs than JavaScript's numbers have places", async () => {
   const raw = new DatabaseSync(path);
   raw.exec("UPDATE sqlite_sequence SET seq = 100000000 WHERE name = 'logs'");
   raw.close();
-  expect(await log.append(LOG, 0, [{ key: "a", type: "t", data: {} }, { key: "b", type: "t", data: {} }])).toBe(2);
+  expect(
+    await log.append(LOG, 0, [
+      { key: "a", type: "t", data: {} },
+      { key: "b", type: "t", data: {} },
+    ]),
+  ).toBe(2);
   expect(await log.append(LOG, 2, [{ key: "c", type: "t", data: {} }])).toBe(3);
   expect(await log.append("later" as LogId, 0, [{ key: "a", type: "t", data: {} }])).toBe(1);
   const keys: string[] = [];
   for await (const { key } of log.read(LOG, { after: 1 })) keys.push(key);
   expect(keys).toEqual(["b", "c"]);
   await log.delete(LOG);
-  expect((await log.list()).map((info) => [info.log, info.head])).toEqual([["first", 1], ["later", 1]]);
+  expect((await log.list()).map((info) => [info.log, info.head])).toEqual([
+    ["first", 1],
+    ["later", 1],
+  ]);
 });
 
 it("refuses a record over its limit", async () => {
   await using log = createSqliteEventLog({ path: newPath(), maxRecordBytes: 100 });
-  await expect(log.append(LOG, 0, [{ key: "a", type: "t", data: { text: "x".repeat(100) } }])).rejects.toSatisfy((error) => LogError.is(error, "too-large"));
+  await expect(log.append(LOG, 0, [{ key: "a", type: "t", data: { text: "x".repeat(100) } }])).rejects.toSatisfy((error) =>
+    LogError.is(error, "too-large"),
+  );
   expect(await log.head(LOG)).toBe(0);
 });

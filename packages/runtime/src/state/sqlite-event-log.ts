@@ -59,7 +59,13 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
   const foreignWatch = createForeignWatch(database, options);
 
   /** What an append comes to, decided and written within one transaction. */
-  function append(log: LogId, expectedSeq: number | "any", encoded: readonly EncodedRecord[], epoch: number | undefined, isPower: boolean): number {
+  function append(
+    log: LogId,
+    expectedSeq: number | "any",
+    encoded: readonly EncodedRecord[],
+    epoch: number | undefined,
+    isPower: boolean,
+  ): number {
     let known = database.known.get(log);
     if (known === undefined) {
       const row = findLog.get(log) as unknown as LogRow | undefined;
@@ -103,7 +109,10 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
       try {
         addRecord.run(known.id, known.head, known.at, key, type, text);
       } catch (error) {
-        const taken = (error as { readonly errcode?: unknown }).errcode === CONSTRAINT_UNIQUE ? database.prepare(FIND_KEY).get(known.id, key) : undefined;
+        const taken =
+          (error as { readonly errcode?: unknown }).errcode === CONSTRAINT_UNIQUE
+            ? database.prepare(FIND_KEY).get(known.id, key)
+            : undefined;
         throw taken === undefined ? error : takenKey(log, expectedSeq, taken["seq"] as number, key);
       }
     }
@@ -129,15 +138,24 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
   }
 
   return {
-    async append(log: LogId, expectedSeq: number | "any", records: readonly NewRecord[], { epoch, durability = "process" }: AppendOptions = {}) {
+    async append(
+      log: LogId,
+      expectedSeq: number | "any",
+      records: readonly NewRecord[],
+      { epoch, durability = "process" }: AppendOptions = {},
+    ) {
       assertOpen();
       assertName(log, "The id of a log");
       assertExpectedSeq(log, expectedSeq);
       const encoded = encodeRecords(log, records, maxRecordBytes);
-      const seq = await database.write(durability, () => {
-        assertOpen();
-        return append(log, expectedSeq, encoded, epoch, durability === "power");
-      }, busyTimeoutMs);
+      const seq = await database.write(
+        durability,
+        () => {
+          assertOpen();
+          return append(log, expectedSeq, encoded, epoch, durability === "power");
+        },
+        busyTimeoutMs,
+      );
       database.wake(log);
       return seq;
     },
@@ -164,11 +182,16 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     },
     async delete(log: LogId) {
       assertOpen();
-      await database.write("process", () => {
-        database.known.delete(log);
-        const id = database.prepare("DELETE FROM logs WHERE name = ? RETURNING id").get(log)?.["id"];
-        if (id !== undefined) database.prepare(`DELETE FROM records WHERE place > ?1 << ${SEQ_BITS} AND place < (?1 + 1) << ${SEQ_BITS}`).run(id as number);
-      }, busyTimeoutMs);
+      await database.write(
+        "process",
+        () => {
+          database.known.delete(log);
+          const id = database.prepare("DELETE FROM logs WHERE name = ? RETURNING id").get(log)?.["id"];
+          if (id !== undefined)
+            database.prepare(`DELETE FROM records WHERE place > ?1 << ${SEQ_BITS} AND place < (?1 + 1) << ${SEQ_BITS}`).run(id as number);
+        },
+        busyTimeoutMs,
+      );
       database.wake(log);
     },
     acquire(log: LogId, request: { readonly owner: string; readonly ttlMs: number }): Promise<Lease> {

@@ -28,17 +28,38 @@ export function toLogError(cause: unknown, path: string): unknown {
     case BUSY:
     case LOCKED:
     case PROTOCOL:
-      return new LogError({ kind: "unavailable", message: `The database ${path} stayed locked by other processes: ${reason}. Try again; if it goes on, look for a process that hangs.` }, { cause });
+      return new LogError(
+        {
+          kind: "unavailable",
+          message: `The database ${path} stayed locked by other processes: ${reason}. Try again; if it goes on, look for a process that hangs.`,
+        },
+        { cause },
+      );
     case FULL:
-      return new LogError({ kind: "full", message: `There is no space left for the database ${path}: ${reason}. Nothing of this append was kept. Free space on its disk and try again.` }, { cause });
+      return new LogError(
+        {
+          kind: "full",
+          message: `There is no space left for the database ${path}: ${reason}. Nothing of this append was kept. Free space on its disk and try again.`,
+        },
+        { cause },
+      );
     case CORRUPT:
     case NOTADB:
       return damaged(path, reason, cause);
     case READONLY:
     case CANTOPEN:
-      return new LogError({ kind: "other", message: `The database ${path} can't be opened for writing: ${reason}. Check the permissions of the file, of its -wal and -shm files and of their folder.` }, { cause });
+      return new LogError(
+        {
+          kind: "other",
+          message: `The database ${path} can't be opened for writing: ${reason}. Check the permissions of the file, of its -wal and -shm files and of their folder.`,
+        },
+        { cause },
+      );
     case IOERR:
-      return new LogError({ kind: "unavailable", message: `Reading or writing the database ${path} failed: ${reason}. Check the disk it lies on.` }, { cause });
+      return new LogError(
+        { kind: "unavailable", message: `Reading or writing the database ${path} failed: ${reason}. Check the disk it lies on.` },
+        { cause },
+      );
     default:
       return new LogError({ kind: "other", message: `The database ${path} failed: ${reason}.` }, { cause });
   }
@@ -48,7 +69,8 @@ export function toLogError(cause: unknown, path: string): unknown {
 export function damaged(path: string, reason: string, cause?: unknown): LogError {
   return new LogError(
     {
-      kind: "corrupt", log: path,
+      kind: "corrupt",
+      log: path,
       message: `The database ${path} is damaged: ${reason}. It was left as it is. Restore it from a backup, or save what is readable with \`sqlite3 "${path}" .recover\`; to start empty, move it away together with its -wal and -shm files.`,
     },
     cause === undefined ? undefined : { cause },

@@ -28,7 +28,9 @@ export function createSqliteLeases(of: {
   const held = new Map<number, LogId>();
   const write = <T>(work: () => T): Promise<T> => database.write("process", work, busyTimeoutMs);
   const find = (log: LogId): LeaseState | undefined => {
-    const row = database.prepare(FIND_LEASE).get(log) as unknown as (Omit<LeaseState, "epoch"> & { readonly epoch: number | null }) | undefined;
+    const row = database.prepare(FIND_LEASE).get(log) as unknown as
+      | (Omit<LeaseState, "epoch"> & { readonly epoch: number | null })
+      | undefined;
     return row === undefined || row.epoch === null ? undefined : { ...row, epoch: row.epoch };
   };
 
@@ -64,7 +66,8 @@ export function createSqliteLeases(of: {
       if (LogError.is(epoch)) throw epoch;
       held.set(epoch as number, log);
       return createLease({
-        log, owner,
+        log,
+        owner,
         epoch: epoch as number,
         async renew() {
           assertOpen();

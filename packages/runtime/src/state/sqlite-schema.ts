@@ -72,7 +72,10 @@ export function schemaVersionOf(connection: DatabaseSync, path: string): number 
   if (applicationId !== APPLICATION_ID) {
     const isEmpty = applicationId === 0 && version === 0 && connection.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
     if (isEmpty) return 0;
-    throw new LogError({ kind: "invalid-input", message: `${path} is a SQLite database of another program. Give a path of its own to the session database.` });
+    throw new LogError({
+      kind: "invalid-input",
+      message: `${path} is a SQLite database of another program. Give a path of its own to the session database.`,
+    });
   }
   if (version > SCHEMA_VERSION) {
     throw new LogError({

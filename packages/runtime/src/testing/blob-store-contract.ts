@@ -8,7 +8,13 @@ export function describeBlobStore(name: string, create: () => BlobStore | Promis
     it("gives back the bytes it was given, under the digest of their content", async () => {
       await using store = await create();
       const every = Uint8Array.from({ length: 1000 }, (_, index) => index % 256);
-      for (const bytes of [new Uint8Array(), Uint8Array.of(0), every, new Uint8Array(3 * 1024 * 1024).fill(7), Buffer.from("as a Buffer")]) {
+      for (const bytes of [
+        new Uint8Array(),
+        Uint8Array.of(0),
+        every,
+        new Uint8Array(3 * 1024 * 1024).fill(7),
+        Buffer.from("as a Buffer"),
+      ]) {
         const digest = await store.put(bytes);
         expect(digest).toBe(`sha256:${createHash("sha256").update(bytes).digest("hex")}`);
         const back = await store.get(digest);
@@ -65,7 +71,10 @@ function text(bytes: Uint8Array): string {
 }
 
 async function kindOf(action: Promise<unknown>): Promise<string> {
-  const error = await action.then(() => undefined, (reason: unknown) => reason);
+  const error = await action.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
   if (!LogError.is(error)) throw new Error(`A LogError was expected, not ${String(error)}.`);
   return error.failure.kind;
 }

@@ -14,7 +14,12 @@ export function describeBudgetLedger(name: string, create: () => BudgetLedger | 
         await ledger.settle(`k${n}`, usd(cost));
       }
       expect(await ledger.spent("run")).toBe("0.300000000001");
-      expect(await ledger.reserve("over", [RUN], usd("0.7"))).toEqual({ type: "refused", scope: "run", limit: "1", spent: "0.300000000001" });
+      expect(await ledger.reserve("over", [RUN], usd("0.7"))).toEqual({
+        type: "refused",
+        scope: "run",
+        limit: "1",
+        spent: "0.300000000001",
+      });
       expect(await ledger.reserve("exact", [RUN], usd("0.699999999999"))).toEqual({ type: "reserved" });
       expect(await ledger.spent("unknown")).toBe("0");
     });
@@ -148,7 +153,10 @@ export function describeBudgetLedger(name: string, create: () => BudgetLedger | 
 }
 
 async function kindOf(action: Promise<unknown>): Promise<string> {
-  const error = await action.then(() => undefined, (reason: unknown) => reason);
+  const error = await action.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
   if (!LogError.is(error)) throw new Error(`A LogError was expected, not ${String(error)}.`);
   return error.failure.kind;
 }

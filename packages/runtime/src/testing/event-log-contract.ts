@@ -45,7 +45,9 @@ export function describeEventLog(name: string, create: CreateEventLog): void {
 
       it("takes appends in the order of their calls, without waiting between them", async () => {
         await using log = await create(Date.now);
-        const seqs = await Promise.all(Array.from({ length: 20 }, (_, n) => log.append(LOG, n, [record(`k${n}`)], { durability: n % 3 === 0 ? "power" : "process" })));
+        const seqs = await Promise.all(
+          Array.from({ length: 20 }, (_, n) => log.append(LOG, n, [record(`k${n}`)], { durability: n % 3 === 0 ? "power" : "process" })),
+        );
         expect(seqs).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
       });
 
@@ -110,9 +112,15 @@ export function describeEventLog(name: string, create: CreateEventLog): void {
         const odd = "\u0000 \ud83d\ude00 \u2028 \"\\' __proto__";
         const data = JSON.parse(`{"__proto__": 1, "lone": "\\ud800", "nul": "a\\u0000b"}`) as NewRecord["data"];
         const large = { text: "é€😀x".repeat(700_000) };
-        await log.append(odd as LogId, 0, [{ key: odd, type: odd, data }, { key: "__proto__", type: "constructor", data: large }]);
+        await log.append(odd as LogId, 0, [
+          { key: odd, type: odd, data },
+          { key: "__proto__", type: "constructor", data: large },
+        ]);
         const records = await all(log.read(odd as LogId));
-        expect(records.map(({ key, type }) => [key, type])).toEqual([[odd, odd], ["__proto__", "constructor"]]);
+        expect(records.map(({ key, type }) => [key, type])).toEqual([
+          [odd, odd],
+          ["__proto__", "constructor"],
+        ]);
         expect(JSON.stringify(records[0]?.data)).toBe(JSON.stringify(data));
         expect(records[1]?.data["text"] === large.text).toBe(true);
         expect(await log.append(odd as LogId, 0, [{ key: odd, type: odd, data }])).toBe(1);
@@ -131,10 +139,14 @@ export function describeEventLog(name: string, create: CreateEventLog): void {
           { key: "x", type: "note", data: cyclic as never },
           { key: "x", type: "note", data: { big: 1n } as never },
         ];
-        for (const one of bad) expect(await failureOf(log.append(LOG, 0, [record("good"), one])), JSON.stringify(one.key)).toMatchObject({ kind: "invalid-input" });
+        for (const one of bad)
+          expect(await failureOf(log.append(LOG, 0, [record("good"), one])), JSON.stringify(one.key)).toMatchObject({
+            kind: "invalid-input",
+          });
         expect(await failureOf(log.append(LOG, 0, [record("twice"), record("twice")]))).toMatchObject({ kind: "invalid-input" });
         expect(await failureOf(log.append("" as LogId, 0, [record("a")]))).toMatchObject({ kind: "invalid-input" });
-        for (const seq of [-1, 0.5, Number.NaN]) expect(await failureOf(log.append(LOG, seq, [record("a")]))).toMatchObject({ kind: "invalid-input" });
+        for (const seq of [-1, 0.5, Number.NaN])
+          expect(await failureOf(log.append(LOG, seq, [record("a")]))).toMatchObject({ kind: "invalid-input" });
         expect(await log.head(LOG)).toBe(0);
       });
     });
@@ -170,7 +182,11 @@ export function describeEventLog(name: string, create: CreateEventLog): void {
           { ...record("nonce", { decision: "allow", of: [1, 2] }), type: "other" },
         ];
         for (const other of others) {
-          expect(await failureOf(log.append(LOG, "any", [record("new"), other])), JSON.stringify(other)).toMatchObject({ kind: "conflict", expectedSeq: "any", actualSeq: 1 });
+          expect(await failureOf(log.append(LOG, "any", [record("new"), other])), JSON.stringify(other)).toMatchObject({
+            kind: "conflict",
+            expectedSeq: "any",
+            actualSeq: 1,
+          });
         }
         expect(await keys(log, LOG)).toEqual(["nonce"]);
       });
@@ -180,7 +196,12 @@ export function describeEventLog(name: string, create: CreateEventLog): void {
       it("reads long logs whole, and from any place on", async () => {
         await using log = await create(Date.now);
         const count = 1500;
-        for (let seq = 0; seq < count; seq += 100) await log.append(LOG, seq, Array.from({ length: 100 }, (_, n) => record(`k${seq + n}`)));
+        for (let seq = 0; seq < count; seq += 100)
+          await log.append(
+            LOG,
+            seq,
+            Array.from({ length: 100 }, (_, n) => record(`k${seq + n}`)),
+          );
         for (const after of [0, 1, 255, 256, 1000, count - 1, count, count + 5]) {
           const seqs = (await all(log.read(LOG, { after }))).map(({ seq }) => seq);
           expect(seqs).toEqual(Array.from({ length: Math.max(0, count - after) }, (_, n) => after + n + 1));
@@ -200,7 +221,11 @@ export function describeEventLog(name: string, create: CreateEventLog): void {
         await log.append(LOG, 4, [record("e"), record("f")]);
         expect(await last).toBe("f");
         stop.abort();
-        expect(await Promise.all(readers)).toEqual([["a", "b", "c", "d", "e", "f"], ["a", "b", "c", "d", "e", "f"], ["c", "d", "e", "f"]]);
+        expect(await Promise.all(readers)).toEqual([
+          ["a", "b", "c", "d", "e", "f"],
+          ["a", "b", "c", "d", "e", "f"],
+          ["c", "d", "e", "f"],
+        ]);
       });
 
       it("serves several waiting calls of one reader in order", async () => {
@@ -254,7 +279,8 @@ export function describeEventLog(name: string, create: CreateEventLog): void {
         for (const id of [...ids].reverse()) await log.append(id as LogId, 0, [record("k")]);
         await log.append("b" as LogId, 1, [record("l")]);
         await log.acquire("a/lease-only" as LogId, { owner: "me", ttlMs: 1000 });
-        const idsOf = async (options?: Parameters<EventLog["list"]>[0]): Promise<readonly string[]> => (await log.list(options)).map((info) => info.log);
+        const idsOf = async (options?: Parameters<EventLog["list"]>[0]): Promise<readonly string[]> =>
+          (await log.list(options)).map((info) => info.log);
         expect(await idsOf()).toEqual(ids);
         expect(await idsOf({ prefix: "a/" })).toEqual(["a/", "a/1", "a/10", "a/2"]);
         expect(await idsOf({ prefix: "a/", after: "a/1", limit: 1 })).toEqual(["a/10"]);
@@ -263,7 +289,8 @@ export function describeEventLog(name: string, create: CreateEventLog): void {
         expect(await idsOf({ limit: 0 })).toEqual([]);
         expect(await idsOf({ prefix: "none" })).toEqual([]);
         const paged: string[] = [];
-        for (let page = await idsOf({ limit: 2 }); page.length > 0; page = await idsOf({ limit: 2, after: paged.at(-1) as string })) paged.push(...page);
+        for (let page = await idsOf({ limit: 2 }); page.length > 0; page = await idsOf({ limit: 2, after: paged.at(-1) as string }))
+          paged.push(...page);
         expect(paged).toEqual(ids);
         const [info] = await log.list({ prefix: "b" });
         expect(info).toEqual({ log: "b", head: 2, updatedAt: (await all(log.read("b" as LogId)))[1]?.at });
@@ -277,7 +304,12 @@ export function describeEventLog(name: string, create: CreateEventLog): void {
         const first = await log.acquire(LOG, { owner: "first", ttlMs: 100 });
         expect(first).toMatchObject({ log: LOG, owner: "first" });
         await log.append(LOG, 0, [record("a")], { epoch: first.epoch });
-        expect(await failureOf(log.acquire(LOG, { owner: "second", ttlMs: 100 }))).toMatchObject({ kind: "lease-held", log: LOG, owner: "first", expiresAt: 1100 });
+        expect(await failureOf(log.acquire(LOG, { owner: "second", ttlMs: 100 }))).toMatchObject({
+          kind: "lease-held",
+          log: LOG,
+          owner: "first",
+          expiresAt: 1100,
+        });
 
         clock = 1099;
         await first.renew();
@@ -289,7 +321,12 @@ export function describeEventLog(name: string, create: CreateEventLog): void {
         await log.append(LOG, 1, [record("b")], { epoch: first.epoch });
         const second = await log.acquire(LOG, { owner: "second", ttlMs: 100 });
         expect(second.epoch).toBeGreaterThan(first.epoch);
-        expect(await failureOf(log.append(LOG, 2, [record("c")], { epoch: first.epoch }))).toMatchObject({ kind: "stale-epoch", log: LOG, epoch: first.epoch, currentEpoch: second.epoch });
+        expect(await failureOf(log.append(LOG, 2, [record("c")], { epoch: first.epoch }))).toMatchObject({
+          kind: "stale-epoch",
+          log: LOG,
+          epoch: first.epoch,
+          currentEpoch: second.epoch,
+        });
         expect(await failureOf(log.append(LOG, 2, [], { epoch: first.epoch }))).toMatchObject({ kind: "stale-epoch" });
         expect(await failureOf(log.append(LOG, 1, [record("b")], { epoch: first.epoch }))).toMatchObject({ kind: "stale-epoch" });
         expect(await failureOf(first.renew())).toMatchObject({ kind: "stale-epoch" });
@@ -345,7 +382,11 @@ export function describeEventLog(name: string, create: CreateEventLog): void {
 
       it("refuses a lease without owner or length", async () => {
         await using log = await create(() => 0);
-        for (const request of [{ owner: "", ttlMs: 100 }, { owner: "me", ttlMs: 0 }, { owner: "me", ttlMs: Number.NaN }]) {
+        for (const request of [
+          { owner: "", ttlMs: 100 },
+          { owner: "me", ttlMs: 0 },
+          { owner: "me", ttlMs: Number.NaN },
+        ]) {
           expect(await failureOf(log.acquire(LOG, request))).toMatchObject({ kind: "invalid-input" });
         }
       });
@@ -360,7 +401,18 @@ export function describeEventLog(name: string, create: CreateEventLog): void {
       await log[Symbol.asyncDispose]();
       await log[Symbol.asyncDispose]();
       await lease.release();
-      const calls = [waiting, ...[log.append(LOG, 1, [record("b")]), all(log.read(LOG)), log.head(LOG), log.list(), log.delete(LOG), log.acquire(LOG, { owner: "me", ttlMs: 100 }), lease.renew()].map(failureOf)];
+      const calls = [
+        waiting,
+        ...[
+          log.append(LOG, 1, [record("b")]),
+          all(log.read(LOG)),
+          log.head(LOG),
+          log.list(),
+          log.delete(LOG),
+          log.acquire(LOG, { owner: "me", ttlMs: 100 }),
+          lease.renew(),
+        ].map(failureOf),
+      ];
       for (const failure of await Promise.all(calls)) expect(failure).toMatchObject({ kind: "closed" });
     });
   });

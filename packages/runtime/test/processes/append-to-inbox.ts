@@ -9,5 +9,8 @@ for (let n = 0; n < Number(count); n++) {
   const shared = { key: `shared-${n}`, type: "note", data: { n } };
   const durability = n % 10 === 0 ? "power" : "process";
   await log.append("session/a/inbox" as LogId, "any", [own], { durability });
-  await Promise.all([log.append("session/a/inbox" as LogId, "any", [shared, own]), log.append("session/a/inbox" as LogId, "any", [shared])]);
+  await Promise.all([
+    log.append("session/a/inbox" as LogId, "any", [shared, own]),
+    log.append("session/a/inbox" as LogId, "any", [shared]),
+  ]);
 }
