@@ -24,7 +24,10 @@ export function make({ baseURL, system, prompt, tool }) {
   const runnerFor = (model) => {
     let runner = runners.get(model);
     if (runner === undefined) {
-      runner = createRunner({ agent: createAgent({ name: "bench", model: `mock/${model}`, instructions: system, tools: [read], limits: { maxTurns: 5000 } }), models });
+      runner = createRunner({
+        agent: createAgent({ name: "bench", model: `mock/${model}`, instructions: system, tools: [read], limits: { maxTurns: 5000 } }),
+        models,
+      });
       runners.set(model, runner);
     }
     return runner;

@@ -3,7 +3,10 @@ import assert from "node:assert/strict";
 import { scriptedModel } from "keelson/testing";
 import type { Provider } from "@keelson/protocol";
 
-const model: Provider = scriptedModel([{ toolCalls: [{ name: "weather", input: { city: "Oslo" } }] }, "Take an umbrella: it rains in Oslo."]);
+const model: Provider = scriptedModel([
+  { toolCalls: [{ name: "weather", input: { city: "Oslo" } }] },
+  "Take an umbrella: it rains in Oslo.",
+]);
 const shown: string[] = [];
 const print = (text: string): void => void shown.push(text);
 

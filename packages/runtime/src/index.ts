@@ -36,7 +36,9 @@ export type RunnerOptions = Partial<World>;
  */
 export function createRunner<Out>(options: RunnerOptions & { readonly agent: Agent<Out> }): SingleRunner<Out>;
 export function createRunner<A extends Agents>(options: RunnerOptions & { readonly agents: A }): Runner<A>;
-export function createRunner(options: RunnerOptions & { readonly agent?: Agent<unknown>; readonly agents?: Agents }): SingleRunner<unknown> | Runner<Agents> {
+export function createRunner(
+  options: RunnerOptions & { readonly agent?: Agent<unknown>; readonly agents?: Agents },
+): SingleRunner<unknown> | Runner<Agents> {
   const clock = options.clock ?? systemClock;
   return createRunnerWith({
     ...options,
@@ -57,10 +59,20 @@ function modelsFromEnvironment(): ModelRegistry {
   const { ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL } = process.env;
   const providers: { [name: string]: Provider } = {};
   if (ANTHROPIC_API_KEY) {
-    providers["anthropic"] = lazyProvider("anthropic", "anthropic-messages", async () => (await import("./providers/anthropic.ts")).createAnthropicProvider({ apiKey: ANTHROPIC_API_KEY, ...(ANTHROPIC_BASE_URL && { baseUrl: ANTHROPIC_BASE_URL }) }));
+    providers["anthropic"] = lazyProvider("anthropic", "anthropic-messages", async () =>
+      (await import("./providers/anthropic.ts")).createAnthropicProvider({
+        apiKey: ANTHROPIC_API_KEY,
+        ...(ANTHROPIC_BASE_URL && { baseUrl: ANTHROPIC_BASE_URL }),
+      }),
+    );
   }
   if (OPENAI_API_KEY) {
-    providers["openai"] = lazyProvider("openai", "openai-chat", async () => (await import("./providers/openai-chat.ts")).createOpenAiChatProvider({ apiKey: OPENAI_API_KEY, ...(OPENAI_BASE_URL && { baseUrl: OPENAI_BASE_URL }) }));
+    providers["openai"] = lazyProvider("openai", "openai-chat", async () =>
+      (await import("./providers/openai-chat.ts")).createOpenAiChatProvider({
+        apiKey: OPENAI_API_KEY,
+        ...(OPENAI_BASE_URL && { baseUrl: OPENAI_BASE_URL }),
+      }),
+    );
   }
   return createModelRegistry({ providers });
 }

@@ -1,4 +1,18 @@
-import { AgentError, LogError, textMessage, type AgentEvent, type ApprovalRequest, type Authority, type ChildSpec, type InboxEntry, type LogRecord, type Message, type OperatorOutput, type RunId, type SessionId } from "@keelson/protocol";
+import {
+  AgentError,
+  LogError,
+  textMessage,
+  type AgentEvent,
+  type ApprovalRequest,
+  type Authority,
+  type ChildSpec,
+  type InboxEntry,
+  type LogRecord,
+  type Message,
+  type OperatorOutput,
+  type RunId,
+  type SessionId,
+} from "@keelson/protocol";
 import { Execution } from "../session/execution.ts";
 import { Journal } from "../session/journal.ts";
 import { restoreLargeRecord } from "../session/large-records.ts";
@@ -224,7 +238,10 @@ export class ActiveRun<Out> implements Run<Out> {
     const { clock } = this.#options.world;
     const { maxDurationMs } = this.#options.limits;
     const startedAt = loop.execution.journal.state.run?.startedAt ?? 0;
-    const at = Math.min(this.#options.deadline ?? Number.POSITIVE_INFINITY, maxDurationMs === undefined ? Number.POSITIVE_INFINITY : startedAt + maxDurationMs);
+    const at = Math.min(
+      this.#options.deadline ?? Number.POSITIVE_INFINITY,
+      maxDurationMs === undefined ? Number.POSITIVE_INFINITY : startedAt + maxDurationMs,
+    );
     // Never longer than the whole, where the clock was set back since the run began.
     const left = Math.min(Math.max(0, at - clock.now()), maxDurationMs ?? Number.POSITIVE_INFINITY);
     if (Number.isFinite(at)) this.#cancelTimers.push(clock.after(left, () => this.#abort.abort("timeout"), { keepAlive: false }));
@@ -239,7 +256,10 @@ export class ActiveRun<Out> implements Run<Out> {
           await this.#journal?.writeInbox(nonce, { type: "decision", callId: request.callId, decision });
         } catch (error) {
           if (!LogError.is(error, "conflict")) throw error;
-          throw new AgentError({ kind: "invalid-token", reason: "used", message: `This question about ${request.operation} was decided already.` }, { cause: error });
+          throw new AgentError(
+            { kind: "invalid-token", reason: "used", message: `This question about ${request.operation} was decided already.` },
+            { cause: error },
+          );
         }
       },
     };

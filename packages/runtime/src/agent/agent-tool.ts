@@ -10,12 +10,23 @@ export interface AgentTool extends Tool<{ readonly task: string }> {
 }
 
 /** Offers an agent to another as a tool that takes a task. Its calls are shared: several children may work at once. */
-export function agentTool(agent: Agent<never> | Agent<unknown> | Agent<undefined>, options: { readonly name?: string; readonly description?: string } = {}): AgentTool {
-  const { name = agent.name.replace(/[^\w-]/g, "_"), description = agent.description === "" ? `Hands a task to the agent "${agent.name}" and returns its answer.` : agent.description } = options;
+export function agentTool(
+  agent: Agent<never> | Agent<unknown> | Agent<undefined>,
+  options: { readonly name?: string; readonly description?: string } = {},
+): AgentTool {
+  const {
+    name = agent.name.replace(/[^\w-]/g, "_"),
+    description = agent.description === "" ? `Hands a task to the agent "${agent.name}" and returns its answer.` : agent.description,
+  } = options;
   return {
     name,
     description,
-    inputSchema: { type: "object", properties: { task: { type: "string", description: "The whole task: the agent sees nothing else." } }, required: ["task"], additionalProperties: false },
+    inputSchema: {
+      type: "object",
+      properties: { task: { type: "string", description: "The whole task: the agent sees nothing else." } },
+      required: ["task"],
+      additionalProperties: false,
+    },
     effect: "idempotent",
     concurrency: "shared",
     risk: "none",
@@ -26,7 +37,9 @@ export function agentTool(agent: Agent<never> | Agent<unknown> | Agent<undefined
     agent: agent as Agent<unknown>,
     parse(input) {
       const task = (input as { readonly task?: unknown } | null)?.task;
-      return typeof task === "string" && task !== "" ? { value: { task } } : { issues: [{ message: "task must be a text that is not empty", path: ["task"] }] };
+      return typeof task === "string" && task !== ""
+        ? { value: { task } }
+        : { issues: [{ message: "task must be a text that is not empty", path: ["task"] }] };
     },
     execute() {
       throw new TypeError(`the agent "${agent.name}" is started by a runner, not called`);
@@ -37,4 +50,3 @@ export function agentTool(agent: Agent<never> | Agent<unknown> | Agent<undefined
 export function isAgentTool(tool: Tool): tool is AgentTool & Tool {
   return "agent" in tool && "dispatch" in tool;
 }
-

@@ -1,4 +1,19 @@
-import type { CompactionPolicy, EffortLevel, JsonObject, Message, ModelFailure, PermissionMode, PermissionRule, Provider, RunId, SessionId, ThinkingConfig, Tool, Usage, Usd } from "@keelson/protocol";
+import type {
+  CompactionPolicy,
+  EffortLevel,
+  JsonObject,
+  Message,
+  ModelFailure,
+  PermissionMode,
+  PermissionRule,
+  Provider,
+  RunId,
+  SessionId,
+  ThinkingConfig,
+  Tool,
+  Usage,
+  Usd,
+} from "@keelson/protocol";
 import type { InferenceSettings } from "../context/compile-request.ts";
 import type { Rule } from "../context/rule.ts";
 import { canonicalJson, shortHash } from "../json/index.ts";
@@ -52,7 +67,10 @@ export type ModelErrorAction =
 export type RunErrorAction = ModelErrorAction | { readonly type: "continue" };
 
 /** Shortens a conversation that no longer fits. Its result is recorded; it replaces the messages. */
-export type Compact = (conversation: readonly { readonly message: Message; readonly policy: CompactionPolicy }[], options: { readonly signal: AbortSignal; readonly model: string; readonly usage: Usage }) => Promise<{ readonly messages: readonly Message[]; readonly summary: string }>;
+export type Compact = (
+  conversation: readonly { readonly message: Message; readonly policy: CompactionPolicy }[],
+  options: { readonly signal: AbortSignal; readonly model: string; readonly usage: Usage },
+) => Promise<{ readonly messages: readonly Message[]; readonly summary: string }>;
 
 export interface AgentOptions<Out = undefined> {
   readonly name: string;
@@ -72,7 +90,10 @@ export interface AgentOptions<Out = undefined> {
   readonly limits?: AgentLimits;
   readonly permissions?: { readonly mode?: PermissionMode; readonly rules?: readonly PermissionRule[] };
   readonly rules?: readonly Rule[];
-  readonly onModelError?: (failure: ModelFailure, context: RunContext) => ModelErrorAction | undefined | Promise<ModelErrorAction | undefined>;
+  readonly onModelError?: (
+    failure: ModelFailure,
+    context: RunContext,
+  ) => ModelErrorAction | undefined | Promise<ModelErrorAction | undefined>;
   /** Default `end`: an answer cut at its token limit ends the run (`max-output`). `continue` asks for the rest. */
   readonly onMaxTokens?: "end" | "continue";
   readonly compact?: Compact;
@@ -125,7 +146,9 @@ export function createAgent<Out = undefined>(options: AgentOptions<Out>): Agent<
     options: rest,
     ...(output && { output }),
     tools,
-    subAgents: [...tools].filter((tool) => "dispatch" in tool).map((tool) => (tool as unknown as { readonly dispatch: { readonly operator: string } }).dispatch.operator),
+    subAgents: [...tools]
+      .filter((tool) => "dispatch" in tool)
+      .map((tool) => (tool as unknown as { readonly dispatch: { readonly operator: string } }).dispatch.operator),
     get digest() {
       return (digest ??= definitionDigest(rest, tools, output as Schema<unknown> | undefined));
     },
@@ -134,7 +157,10 @@ export function createAgent<Out = undefined>(options: AgentOptions<Out>): Agent<
 }
 
 /** The part of an agent's options that is a permission policy; one object for one definition, since policies are compiled by identity. */
-export function permissionPolicy(options: Omit<AgentOptions<never>, "output">): { readonly mode: PermissionMode; readonly rules: readonly PermissionRule[] } {
+export function permissionPolicy(options: Omit<AgentOptions<never>, "output">): {
+  readonly mode: PermissionMode;
+  readonly rules: readonly PermissionRule[];
+} {
   let policy = policies.get(options);
   if (policy === undefined) {
     policy = { mode: options.permissions?.mode ?? "default", rules: options.permissions?.rules ?? [] };
@@ -148,8 +174,13 @@ export function modelName(choice: ModelChoice): string {
   return typeof choice === "string" ? choice : choice.name;
 }
 
-function definitionDigest(options: Omit<AgentOptions<never>, "output">, tools: ToolSet, output: Schema<unknown> | JsonSchema | undefined): string {
-  const { name, model, fallbackModel, instructions, systemPrompt, allowedTools, limits, permissions, rules, settings, effort, thinking } = options;
+function definitionDigest(
+  options: Omit<AgentOptions<never>, "output">,
+  tools: ToolSet,
+  output: Schema<unknown> | JsonSchema | undefined,
+): string {
+  const { name, model, fallbackModel, instructions, systemPrompt, allowedTools, limits, permissions, rules, settings, effort, thinking } =
+    options;
   return shortHash(
     canonicalJson(
       JSON.parse(

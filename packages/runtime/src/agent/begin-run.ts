@@ -25,7 +25,10 @@ export interface Beginning {
  * Puts a run's first records: what it was started with, then the input.
  * @throws AgentError of kind `session` when the session has a run that is not over
  */
-export async function beginRun(journal: Journal, { id, agent, model, input, options, origin, limits, authority }: Beginning): Promise<void> {
+export async function beginRun(
+  journal: Journal,
+  { id, agent, model, input, options, origin, limits, authority }: Beginning,
+): Promise<void> {
   const { state } = journal;
   if (state.run && state.run.status !== "ended") {
     const how = state.run.status === "suspended" ? `waits (${state.run.suspendReason ?? ""})` : "was interrupted";
@@ -59,7 +62,8 @@ export async function beginResumed(journal: Journal, loop: Loop, agent: Agent<un
   if (run === undefined || run.status === "ended") return;
   const cause = run.status === "suspended" ? "decision" : "recovery";
   journal.put(`${run.id}/resume/${run.resumes}`, "run-resume", { cause });
-  if (run.definition !== agent.digest) journal.put(`${run.id}/definition/${run.resumes}`, "definition-change", { from: run.definition, to: agent.digest });
+  if (run.definition !== agent.digest)
+    journal.put(`${run.id}/definition/${run.resumes}`, "definition-change", { from: run.definition, to: agent.digest });
   await restoreSpending(loop);
   if (cause === "recovery" && run.crashes > MAX_CRASHES) {
     await endRun(loop, new RunEnding("circuit-breaker"));

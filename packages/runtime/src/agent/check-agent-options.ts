@@ -4,28 +4,59 @@ import { costLimit } from "./cost-limit.ts";
 
 /** @throws AgentError of kind `invalid-option`, which names the option, what was found, and what to write instead */
 export function checkAgentOptions(options: AgentOptions<never> | AgentOptions<unknown> | AgentOptions<undefined>): void {
-  const { name, model, fallbackModel, tools = [], limits = {}, permissions, excludedTools = [], onMaxTokens } = options as AgentOptions<unknown>;
-  if (typeof name !== "string" || !/^[\w.-]{1,64}$/.test(name)) throw invalid("name", `name must be 1 to 64 letters, digits, "_", "-" or ".", not ${JSON.stringify(name)}`);
-  for (const [option, choice] of [["model", model], ["fallbackModel", fallbackModel]] as const) {
+  const {
+    name,
+    model,
+    fallbackModel,
+    tools = [],
+    limits = {},
+    permissions,
+    excludedTools = [],
+    onMaxTokens,
+  } = options as AgentOptions<unknown>;
+  if (typeof name !== "string" || !/^[\w.-]{1,64}$/.test(name))
+    throw invalid("name", `name must be 1 to 64 letters, digits, "_", "-" or ".", not ${JSON.stringify(name)}`);
+  for (const [option, choice] of [
+    ["model", model],
+    ["fallbackModel", fallbackModel],
+  ] as const) {
     if (choice === undefined && option === "fallbackModel") continue;
-    if (typeof choice === "string" ? choice === "" : typeof choice?.stream !== "function") throw invalid(option, `${option} must be a model such as "anthropic/claude-haiku-4-5" or a provider`);
+    if (typeof choice === "string" ? choice === "" : typeof choice?.stream !== "function")
+      throw invalid(option, `${option} must be a model such as "anthropic/claude-haiku-4-5" or a provider`);
   }
-  for (const option of ["maxTurns", "maxModelCalls", "maxRetries", "maxToolCalls", "maxParallelCalls", "maxAnswerBytes", "maxDurationMs", "toolTimeoutMs"] as const) {
+  for (const option of [
+    "maxTurns",
+    "maxModelCalls",
+    "maxRetries",
+    "maxToolCalls",
+    "maxParallelCalls",
+    "maxAnswerBytes",
+    "maxDurationMs",
+    "toolTimeoutMs",
+  ] as const) {
     const value = limits[option];
     const least = option === "maxRetries" || option === "maxToolCalls" ? 0 : 1;
-    if (value !== undefined && !(Number.isFinite(value) && value >= least)) throw invalid(`limits.${option}`, `limits.${option} must be a number of at least ${least}, not ${String(value)}`);
+    if (value !== undefined && !(Number.isFinite(value) && value >= least))
+      throw invalid(`limits.${option}`, `limits.${option} must be a number of at least ${least}, not ${String(value)}`);
   }
   const cost = costLimit(limits.maxCost);
   if (cost?.startsWith("-")) throw invalid("limits.maxCost", `limits.maxCost must not be negative, not ${cost}`);
-  if (permissions?.mode !== undefined && !PERMISSION_MODES.includes(permissions.mode)) throw invalid("permissions.mode", `permissions.mode must be one of ${PERMISSION_MODES.join(", ")}, not ${JSON.stringify(permissions.mode)}`);
-  if (onMaxTokens !== undefined && onMaxTokens !== "end" && onMaxTokens !== "continue") throw invalid("onMaxTokens", `onMaxTokens must be "end" or "continue", not ${JSON.stringify(onMaxTokens)}`);
+  if (permissions?.mode !== undefined && !PERMISSION_MODES.includes(permissions.mode))
+    throw invalid(
+      "permissions.mode",
+      `permissions.mode must be one of ${PERMISSION_MODES.join(", ")}, not ${JSON.stringify(permissions.mode)}`,
+    );
+  if (onMaxTokens !== undefined && onMaxTokens !== "end" && onMaxTokens !== "continue")
+    throw invalid("onMaxTokens", `onMaxTokens must be "end" or "continue", not ${JSON.stringify(onMaxTokens)}`);
   const names = new Set<string>();
   for (const [index, tool] of tools.entries()) {
-    if (typeof tool?.execute !== "function" || typeof tool.parse !== "function") throw invalid(`tools[${index}]`, `tools[${index}] is no tool: make it with defineTool`);
+    if (typeof tool?.execute !== "function" || typeof tool.parse !== "function")
+      throw invalid(`tools[${index}]`, `tools[${index}] is no tool: make it with defineTool`);
     if (names.has(tool.name)) throw invalid(`tools[${index}]`, `two tools are named "${tool.name}": rename one with aliasTool`);
     names.add(tool.name);
   }
-  for (const excluded of excludedTools) if (!names.has(excluded)) throw invalid("excludedTools", `excludedTools names "${excluded}", which is none of the agent's tools`);
+  for (const excluded of excludedTools)
+    if (!names.has(excluded)) throw invalid("excludedTools", `excludedTools names "${excluded}", which is none of the agent's tools`);
 }
 
 function invalid(option: string, message: string): AgentError {

@@ -9,22 +9,32 @@ export function collectAgents(world: { readonly agent?: Agent<unknown>; readonly
   const found = new Map<string, Agent<unknown>>();
   const add = (name: string, agent: Agent<unknown>): void => {
     if (found.get(name) === agent) return;
-    if (found.has(name)) throw new AgentError({ kind: "invalid-option", option: "agents", message: `Two different agents are named "${name}". Rename one.` });
+    if (found.has(name))
+      throw new AgentError({ kind: "invalid-option", option: "agents", message: `Two different agents are named "${name}". Rename one.` });
     found.set(name, agent);
     for (const tool of agent.tools) if (isAgentTool(tool)) add(tool.dispatch.operator, tool.agent);
   };
-  if ((world.agent === undefined) === (world.agents === undefined)) throw new AgentError({ kind: "invalid-option", option: "agent", message: "Give the runner either `agent` or `agents`." });
+  if ((world.agent === undefined) === (world.agents === undefined))
+    throw new AgentError({ kind: "invalid-option", option: "agent", message: "Give the runner either `agent` or `agents`." });
   if (world.agent) add(world.agent.name, world.agent);
   for (const agent of Object.values(world.agents ?? {})) add(agent.name, agent as Agent<unknown>);
   return found;
 }
 
 /** @throws AgentError of kind `invalid-option` that names the agents there are */
-export function chooseAgent(world: { readonly agent?: Agent<unknown>; readonly agents?: Agents }, name: string | undefined): Agent<unknown> {
+export function chooseAgent(
+  world: { readonly agent?: Agent<unknown>; readonly agents?: Agents },
+  name: string | undefined,
+): Agent<unknown> {
   if (world.agent) return world.agent;
   const agents = world.agents ?? {};
   const agent = name === undefined ? undefined : Object.hasOwn(agents, name) ? agents[name] : undefined;
-  if (agent === undefined) throw new AgentError({ kind: "invalid-option", option: "agent", message: `There is no agent ${JSON.stringify(name)}; there are ${Object.keys(agents).join(", ")}.` });
+  if (agent === undefined)
+    throw new AgentError({
+      kind: "invalid-option",
+      option: "agent",
+      message: `There is no agent ${JSON.stringify(name)}; there are ${Object.keys(agents).join(", ")}.`,
+    });
   return agent as Agent<unknown>;
 }
 
@@ -36,16 +46,32 @@ export function checkModels(agent: Agent<unknown>, world: World): void {
     try {
       return source.resolve(modelName(choice));
     } catch (error) {
-      throw new AgentError({ kind: "invalid-option", option, message: `The ${option} of agent "${agent.name}" can't be found: ${error instanceof Error ? error.message : String(error)}` }, { cause: error });
+      throw new AgentError(
+        {
+          kind: "invalid-option",
+          option,
+          message: `The ${option} of agent "${agent.name}" can't be found: ${error instanceof Error ? error.message : String(error)}`,
+        },
+        { cause: error },
+      );
     }
   };
   const found = [resolve(model, "model"), ...(fallbackModel === undefined ? [] : [resolve(fallbackModel, "fallbackModel")])];
   const [first, fallback] = found;
   if (first && fallback && first.provider.wire !== fallback.provider.wire) {
-    throw new AgentError({ kind: "invalid-option", option: "fallbackModel", message: `Agent "${agent.name}" speaks ${first.provider.wire} and would fall back to ${fallback.provider.wire}. Fallback across wires is not supported yet: choose a model on the same wire.` });
+    throw new AgentError({
+      kind: "invalid-option",
+      option: "fallbackModel",
+      message: `Agent "${agent.name}" speaks ${first.provider.wire} and would fall back to ${fallback.provider.wire}. Fallback across wires is not supported yet: choose a model on the same wire.`,
+    });
   }
   if (agent.options.limits?.maxCost === undefined) return;
   for (const unpriced of found) {
-    if (unpriced.price === null) throw new AgentError({ kind: "invalid-option", option: "limits.maxCost", message: `Agent "${agent.name}" has a money limit, but the price of ${unpriced.reference} is unknown, so the limit can't hold. Add the price to the registry's \`prices\`, or drop the limit.` });
+    if (unpriced.price === null)
+      throw new AgentError({
+        kind: "invalid-option",
+        option: "limits.maxCost",
+        message: `Agent "${agent.name}" has a money limit, but the price of ${unpriced.reference} is unknown, so the limit can't hold. Add the price to the registry's \`prices\`, or drop the limit.`,
+      });
   }
 }

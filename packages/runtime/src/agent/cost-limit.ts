@@ -7,6 +7,13 @@ export function costLimit(maxCost: AgentLimits["maxCost"]): Usd | undefined {
   try {
     return usd(maxCost);
   } catch (cause) {
-    throw new AgentError({ kind: "invalid-option", option: "limits.maxCost", message: `limits.maxCost is no amount in US dollars: ${JSON.stringify(maxCost)}. Write a decimal such as "0.50".` }, { cause });
+    throw new AgentError(
+      {
+        kind: "invalid-option",
+        option: "limits.maxCost",
+        message: `limits.maxCost is no amount in US dollars: ${JSON.stringify(maxCost)}. Write a decimal such as "0.50".`,
+      },
+      { cause },
+    );
   }
 }

@@ -40,7 +40,11 @@ export function limitsOf(agent: Agent<unknown>, options: RunOptions["limits"] = 
 /** What the agent may do where it was started: what it was given, less what its own definition takes away. */
 export function authorityOf(agent: Agent<unknown>, world: Pick<World, "maxDepth">, given?: Authority): Authority {
   const { allowedTools, permissions } = agent.options;
-  if (given === undefined) return narrowAuthority({ policies: [], depth: world.maxDepth ?? DEFAULT_MAX_DEPTH }, { policies: [permissionPolicy(agent.options)], allowedTools });
+  if (given === undefined)
+    return narrowAuthority(
+      { policies: [], depth: world.maxDepth ?? DEFAULT_MAX_DEPTH },
+      { policies: [permissionPolicy(agent.options)], allowedTools },
+    );
   // A child that names no mode has its parent's: only what it says itself takes something away.
   return narrowAuthority(given, { ...(permissions && { policy: permissions }), allowedTools });
 }
@@ -70,7 +74,14 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
       const run = state.run;
       if (run === undefined) throw new RangeError("metrics belong to a run");
       const { turns, modelCalls, toolCalls, usage, cost } = run.totals;
-      return { turnsCompleted: turns, modelCalls, toolCallsTotal: toolCalls, usage, cost, elapsedMs: Math.max(0, state.at - run.startedAt) };
+      return {
+        turnsCompleted: turns,
+        modelCalls,
+        toolCallsTotal: toolCalls,
+        usage,
+        cost,
+        elapsedMs: Math.max(0, state.at - run.startedAt),
+      };
     },
   };
   const { model, fallbackModel, rules } = agent.options;
@@ -89,7 +100,13 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
     policies: authority.policies.map((policy) => compilePolicy(policy)),
     ledger: world.ledger,
     scopes,
-    approvals: { ...approvals, tokens: createApprovalTokens({ keys: world.approvalKeys, now: () => world.clock.now() }), approver: world.approvals, waitMs: world.approvalWaitMs ?? 5 * 60_000, ttlMs: world.approvalTtlMs ?? 7 * 24 * 60 * 60_000 },
+    approvals: {
+      ...approvals,
+      tokens: createApprovalTokens({ keys: world.approvalKeys, now: () => world.clock.now() }),
+      approver: world.approvals,
+      waitMs: world.approvalWaitMs ?? 5 * 60_000,
+      ttlMs: world.approvalTtlMs ?? 7 * 24 * 60 * 60_000,
+    },
     blobs: world.blobs,
     world: { ...(files && { files }), ...(exec && { exec }), ...(reader && { state: reader }), ...(secrets && { secrets }) },
     outputSchema: agent.output === undefined ? undefined : compileSchema(agent.output as Schema<unknown>).jsonSchema,
@@ -101,8 +118,6 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
     nextAttempt: () => hub.nextAttempt(),
   };
 }
-
-export type StartChild = (spec: ChildSpec, execution: Execution) => Promise<OperatorOutput>;
 
 function lowest(amounts: readonly (Usd | undefined)[]): Usd | undefined {
   let found: Usd | undefined;

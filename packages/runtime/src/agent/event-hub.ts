@@ -1,4 +1,13 @@
-import { isDurableEventType, type AgentEvent, type DurableEvent, type EventLog, type LogId, type LogRecord, type RunId, type TransientEvent } from "@keelson/protocol";
+import {
+  isDurableEventType,
+  type AgentEvent,
+  type DurableEvent,
+  type EventLog,
+  type LogId,
+  type LogRecord,
+  type RunId,
+  type TransientEvent,
+} from "@keelson/protocol";
 import { EventSubscription } from "./event-subscription.ts";
 
 export interface EventHubOptions {
@@ -95,7 +104,14 @@ export function eventOf(record: LogRecord, runId: RunId): AgentEvent {
 }
 
 /** The durable events of a run that stand in its log after `after`, up to `upTo`. */
-export async function* eventsBetween(log: EventLog, logId: LogId, runId: RunId, after: number, upTo: number, restore: (record: LogRecord) => Promise<LogRecord>): AsyncGenerator<AgentEvent> {
+export async function* eventsBetween(
+  log: EventLog,
+  logId: LogId,
+  runId: RunId,
+  after: number,
+  upTo: number,
+  restore: (record: LogRecord) => Promise<LogRecord>,
+): AsyncGenerator<AgentEvent> {
   if (after >= upTo) return;
   const prefix = `${runId}/`;
   for await (const record of log.read(logId, { after })) {

@@ -174,7 +174,13 @@ function joinDeltas(events: readonly AgentEvent[]): AgentEvent[] {
   const joined: AgentEvent[] = [];
   for (const event of events) {
     const last = joined.at(-1);
-    if ((event.type === "text-delta" || event.type === "thinking-delta") && last?.type === event.type && last.runId === event.runId && last.attempt === event.attempt && last.after === event.after) {
+    if (
+      (event.type === "text-delta" || event.type === "thinking-delta") &&
+      last?.type === event.type &&
+      last.runId === event.runId &&
+      last.attempt === event.attempt &&
+      last.after === event.after
+    ) {
       joined[joined.length - 1] = { ...event, text: last.text + event.text };
     } else joined.push(event);
   }
@@ -200,7 +206,15 @@ function bytesOf(event: AgentEvent, durable: boolean): number {
     case "message":
     case "steer": {
       let bytes = EVENT_BYTES;
-      for (const part of event.message.content) bytes += "text" in part ? part.text.length : "inputText" in part ? part.inputText.length : "data" in part ? (part.data?.length ?? 0) : EVENT_BYTES;
+      for (const part of event.message.content)
+        bytes +=
+          "text" in part
+            ? part.text.length
+            : "inputText" in part
+              ? part.inputText.length
+              : "data" in part
+                ? (part.data?.length ?? 0)
+                : EVENT_BYTES;
       return bytes;
     }
     case "tool-result":

@@ -1,6 +1,23 @@
 export { agentTool, type AgentTool } from "./agent-tool.ts";
-export { createAgent, type Agent, type AgentChanges, type AgentLimits, type AgentOptions, type Compact, type ModelChoice, type ModelErrorAction, type RunContext, type RunErrorAction } from "./agent.ts";
-export { checkApprovalKeys, createEphemeralApprovalKeys, loadApprovalKeys, type ApprovalKey, type ApprovalKeys } from "./approvals/approval-keys.ts";
+export {
+  createAgent,
+  type Agent,
+  type AgentChanges,
+  type AgentLimits,
+  type AgentOptions,
+  type Compact,
+  type ModelChoice,
+  type ModelErrorAction,
+  type RunContext,
+  type RunErrorAction,
+} from "./agent.ts";
+export {
+  checkApprovalKeys,
+  createEphemeralApprovalKeys,
+  loadApprovalKeys,
+  type ApprovalKey,
+  type ApprovalKeys,
+} from "./approvals/approval-keys.ts";
 export { createApprovalTokens, type ApprovalClaims, type ApprovalTokens } from "./approvals/approval-token.ts";
 export { autoApprove, autoDeny, thresholdGate } from "./approvals/threshold-gate.ts";
 export type { Next } from "./loop/work-turn.ts";

@@ -3,8 +3,24 @@ import { AgentError, LogError, type SessionId } from "@keelson/protocol";
 /** Why a process can't work on a session any more, or at all: what its log said, in the words of the agent boundary. */
 export function agentErrorOf(session: SessionId, cause: unknown): AgentError {
   if (AgentError.is(cause)) return cause;
-  if (LogError.is(cause, "stale-epoch") || LogError.is(cause, "conflict")) return new AgentError({ kind: "detached", session, message: `This process lost the session "${session}"; the run goes on where the lease is now.` }, { cause });
-  if (LogError.is(cause, "lease-held")) return new AgentError({ kind: "session", session, message: `Session "${session}" is being worked on by ${cause.failure.owner}. Wait for it to end, or stop it.` }, { cause });
-  if (LogError.is(cause)) return new AgentError({ kind: "backend", message: `The log of session "${session}" failed: ${cause.message}` }, { cause });
-  return new AgentError({ kind: "bug", message: `The run failed unexpectedly: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}` }, { cause });
+  if (LogError.is(cause, "stale-epoch") || LogError.is(cause, "conflict"))
+    return new AgentError(
+      { kind: "detached", session, message: `This process lost the session "${session}"; the run goes on where the lease is now.` },
+      { cause },
+    );
+  if (LogError.is(cause, "lease-held"))
+    return new AgentError(
+      {
+        kind: "session",
+        session,
+        message: `Session "${session}" is being worked on by ${cause.failure.owner}. Wait for it to end, or stop it.`,
+      },
+      { cause },
+    );
+  if (LogError.is(cause))
+    return new AgentError({ kind: "backend", message: `The log of session "${session}" failed: ${cause.message}` }, { cause });
+  return new AgentError(
+    { kind: "bug", message: `The run failed unexpectedly: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}` },
+    { cause },
+  );
 }

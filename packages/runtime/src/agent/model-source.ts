@@ -36,9 +36,19 @@ export function createModelSource(choices: readonly ModelChoice[], registry: Mod
 
   function find(reference: string): Model {
     const provider = own.get(reference);
-    if (provider) return { reference, provider, id: reference.slice(reference.indexOf("/") + 1), price: (provider as { readonly price?: ModelPrice }).price ?? priceOf(reference) };
+    if (provider)
+      return {
+        reference,
+        provider,
+        id: reference.slice(reference.indexOf("/") + 1),
+        price: (provider as { readonly price?: ModelPrice }).price ?? priceOf(reference),
+      };
     try {
-      if (registry === undefined) throw new ModelError({ kind: "invalid-request", message: `there is no model registry to find "${reference}" in: give the runner \`models\`` });
+      if (registry === undefined)
+        throw new ModelError({
+          kind: "invalid-request",
+          message: `there is no model registry to find "${reference}" in: give the runner \`models\``,
+        });
       const found = registry.resolve(reference);
       return { reference: found.reference, provider: found.provider, id: found.model, price: found.price };
     } catch (error) {

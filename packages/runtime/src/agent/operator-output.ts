@@ -7,13 +7,29 @@ export function operatorOutputOf(outcome: RunOutcome<unknown>): OperatorOutput {
   if (error) {
     const model = error.failure.kind === "model" ? error.failure.model : undefined;
     const retryable = model?.kind === "rate-limit" || model?.kind === "server-error";
-    throw new OperatorError(retryable ? { kind: "retryable", message: error.message } : { kind: model ? "model" : "non-retryable", message: error.message }, { cause: error });
+    throw new OperatorError(
+      retryable ? { kind: "retryable", message: error.message } : { kind: model ? "model" : "non-retryable", message: error.message },
+      { cause: error },
+    );
   }
-  const untracked = [...(usage.inputTokens === null ? ["tokensIn"] : []), ...(usage.outputTokens === null ? ["tokensOut"] : []), ...(cost === null ? ["cost"] : []), "duration"];
+  const untracked = [
+    ...(usage.inputTokens === null ? ["tokensIn"] : []),
+    ...(usage.outputTokens === null ? ["tokensOut"] : []),
+    ...(cost === null ? ["cost"] : []),
+    "duration",
+  ];
   return {
     message: [{ type: "text", text }],
     exitReason: halted ? { type: "halted", by: "rule", reason: halted.reason } : { type: reason },
-    metadata: { tokensIn: usage.inputTokens ?? 0, tokensOut: usage.outputTokens ?? 0, cost: cost ?? ZERO_USD, turnsUsed: turns, subDispatches: [], durationMs: 0, untracked },
+    metadata: {
+      tokensIn: usage.inputTokens ?? 0,
+      tokensOut: usage.outputTokens ?? 0,
+      cost: cost ?? ZERO_USD,
+      turnsUsed: turns,
+      subDispatches: [],
+      durationMs: 0,
+      untracked,
+    },
     effects,
   };
 }

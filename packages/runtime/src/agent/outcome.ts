@@ -7,11 +7,22 @@ import type { RunOutcome } from "./run.ts";
 export function outcomeOf<Out>(state: SessionState | undefined, next: Next, output?: Out, failure?: AgentError): RunOutcome<Out> {
   const run = state?.run;
   const totals = run?.totals;
-  const base = { text: run?.text ?? "", turns: totals?.turns ?? 0, usage: totals?.usage ?? UNKNOWN_USAGE, cost: totals === undefined || !totals.costKnown ? null : totals.cost, effects: [] };
+  const base = {
+    text: run?.text ?? "",
+    turns: totals?.turns ?? 0,
+    usage: totals?.usage ?? UNKNOWN_USAGE,
+    cost: totals === undefined || !totals.costKnown ? null : totals.cost,
+    effects: [],
+  };
   if (failure) return { ...base, reason: "error", error: failure };
   if (next.type === "waiting") return { ...base, reason: next.reason, waits: next.waits };
   const end = run?.end;
-  if (end === undefined) return { ...base, reason: "error", error: new AgentError({ kind: "bug", message: `The run in session "${String(state?.id)}" is over without an end.` }) };
+  if (end === undefined)
+    return {
+      ...base,
+      reason: "error",
+      error: new AgentError({ kind: "bug", message: `The run in session "${String(state?.id)}" is over without an end.` }),
+    };
   const value = (output ?? end.output) as Out | undefined;
   return {
     ...base,

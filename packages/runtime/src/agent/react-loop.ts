@@ -1,4 +1,16 @@
-import { OperatorError, type BlobStore, type BudgetLedger, type EventLog, type OperatorConfig, type OperatorOutput, type Provider, type RunId, type SessionId, type Tool, type Usd } from "@keelson/protocol";
+import {
+  OperatorError,
+  type BlobStore,
+  type BudgetLedger,
+  type EventLog,
+  type OperatorConfig,
+  type OperatorOutput,
+  type Provider,
+  type RunId,
+  type SessionId,
+  type Tool,
+  type Usd,
+} from "@keelson/protocol";
 import type { InferenceSettings } from "../context/compile-request.ts";
 import type { Context } from "../context/context.ts";
 import { systemClock, type Clock } from "../session/clock.ts";
@@ -56,9 +68,24 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
   const log = options.log ?? createForgetfulLog(() => clock.now());
   const blobs = options.blobs ?? forgetfulBlobs;
   const hub = new EventHub({ runId: id as RunId, log, logId: `session/${id}` as never, restore: async (record) => record });
-  const limits = limitsOf(agent, { ...(config.maxTurns !== undefined && { maxTurns: config.maxTurns }), ...(config.maxCost !== undefined && { maxCost: config.maxCost }), ...(config.maxDurationMs !== undefined && { maxDurationMs: config.maxDurationMs }) });
+  const limits = limitsOf(agent, {
+    ...(config.maxTurns !== undefined && { maxTurns: config.maxTurns }),
+    ...(config.maxCost !== undefined && { maxCost: config.maxCost }),
+    ...(config.maxDurationMs !== undefined && { maxDurationMs: config.maxDurationMs }),
+  });
   const authority = authorityOf(agent, {});
-  const journal = await Journal.open({ log, blobs, clock, session: id as SessionId, conversation: context.conversation, owner: id, leaseTtlMs: 60_000, durability: "process", onCommitted: (records) => hub.committed(records), onLost: () => controller.abort("detached") });
+  const journal = await Journal.open({
+    log,
+    blobs,
+    clock,
+    session: id as SessionId,
+    conversation: context.conversation,
+    owner: id,
+    leaseTtlMs: 60_000,
+    durability: "process",
+    onCommitted: (records) => hub.committed(records),
+    onLost: () => controller.abort("detached"),
+  });
   const controller = new AbortController();
   const abort = (): void => controller.abort("aborted");
   signal?.addEventListener("abort", abort, { once: true });
@@ -73,10 +100,26 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
       stopping: new AbortController().signal,
       authority,
       emit: () => {},
-      startChild: (spec) => Promise.reject(new OperatorError({ kind: "sub-dispatch", operator: spec.operator, message: `"${spec.operator}" is an agent: only a runner can start it` })),
+      startChild: (spec) =>
+        Promise.reject(
+          new OperatorError({
+            kind: "sub-dispatch",
+            operator: spec.operator,
+            message: `"${spec.operator}" is an agent: only a runner can start it`,
+          }),
+        ),
     });
     await beginRun(journal, { id: id as RunId, agent, model: modelName(agent.options.model), options: {}, origin: {}, limits, authority });
-    const world = { log, blobs, clock, ledger: options.ledger ?? unlimited, approvalKeys: createEphemeralApprovalKeys(), owner: id, random: Math.random, newId: () => globalThis.crypto.randomUUID() };
+    const world = {
+      log,
+      blobs,
+      clock,
+      ledger: options.ledger ?? unlimited,
+      approvalKeys: createEphemeralApprovalKeys(),
+      owner: id,
+      random: Math.random,
+      newId: () => globalThis.crypto.randomUUID(),
+    };
     const loop = createLoop({ world, agent, execution, limits, hub, approvals: { watched: () => false, ask: () => {} }, context });
     const next = await runTurns(loop);
     return operatorOutputOf(outcomeOf(journal.state, next));

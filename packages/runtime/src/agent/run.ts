@@ -1,4 +1,20 @@
-import type { AgentError, AgentEvent, ApprovalRequest, Authority, Content, Decision, Effect, JsonObject, Message, RunId, RunReason, SessionId, Usage, Usd, Wait } from "@keelson/protocol";
+import type {
+  AgentError,
+  AgentEvent,
+  ApprovalRequest,
+  Authority,
+  Content,
+  Decision,
+  Effect,
+  JsonObject,
+  Message,
+  RunId,
+  RunReason,
+  SessionId,
+  Usage,
+  Usd,
+  Wait,
+} from "@keelson/protocol";
 
 /** How a run ended, or what it waits for. Expected endings are values; `error` explains the reason `error`. */
 export interface RunOutcome<Out = undefined> {

@@ -58,7 +58,8 @@ const internals = new WeakMap<object, RunnerInternals>();
 /** @throws AgentError when this is no runner of this package */
 export function runnerInternals(runner: RunnerBase): RunnerInternals {
   const found = internals.get(runner);
-  if (found === undefined) throw new AgentError({ kind: "invalid-option", option: "runner", message: "This is no runner: make one with createRunner." });
+  if (found === undefined)
+    throw new AgentError({ kind: "invalid-option", option: "runner", message: "This is no runner: make one with createRunner." });
   return found;
 }
 
@@ -71,16 +72,30 @@ const DEFAULT_LEASE_TTL_MS = 30_000;
  */
 export function createRunnerWith<Out>(world: World & { readonly agent: Agent<Out> }): SingleRunner<Out>;
 export function createRunnerWith<A extends Agents>(world: World & { readonly agents: A }): Runner<A>;
-export function createRunnerWith(world: World & { readonly agent?: Agent<unknown>; readonly agents?: Agents }): SingleRunner<unknown> | Runner<Agents> {
+export function createRunnerWith(
+  world: World & { readonly agent?: Agent<unknown>; readonly agents?: Agents },
+): SingleRunner<unknown> | Runner<Agents> {
   const agents = collectAgents(world);
   for (const agent of agents.values()) checkModels(agent, world);
   const { log, blobs, clock, owner, leaseTtlMs = DEFAULT_LEASE_TTL_MS } = world;
   const sessions = createSessions({ log, blobs, clock, owner, leaseTtlMs, newId: () => world.newId() as SessionId });
   const tokens = createApprovalTokens({ keys: world.approvalKeys, now: () => clock.now() });
 
-  const open = (session: SessionId) => (relay: JournalRelay): Promise<Journal> =>
-    // Each stretch of work is an owner of its own: two runs of one process exclude each other too.
-    Journal.open({ log, blobs, clock, session, owner: `${owner}:${world.newId()}`, leaseTtlMs, durability: world.durability ?? "power", onCommitted: (records) => relay.committed(records), onLost: (error) => relay.lost(error) });
+  const open =
+    (session: SessionId) =>
+    (relay: JournalRelay): Promise<Journal> =>
+      // Each stretch of work is an owner of its own: two runs of one process exclude each other too.
+      Journal.open({
+        log,
+        blobs,
+        clock,
+        session,
+        owner: `${owner}:${world.newId()}`,
+        leaseTtlMs,
+        durability: world.durability ?? "power",
+        onCommitted: (records) => relay.committed(records),
+        onLost: (error) => relay.lost(error),
+      });
 
   const inner: RunnerInternals = {
     world,
@@ -105,7 +120,17 @@ export function createRunnerWith(world: World & { readonly agent?: Agent<unknown
         ...(options.signal && { signal: options.signal }),
         ...(origin.parent && { parent: origin.parent }),
         open: open(session),
-        begin: (journal) => beginRun(journal, { id, agent, model: options.model ?? modelName(agent.options.model), input, options, origin, limits, authority }),
+        begin: (journal) =>
+          beginRun(journal, {
+            id,
+            agent,
+            model: options.model ?? modelName(agent.options.model),
+            input,
+            options,
+            origin,
+            limits,
+            authority,
+          }),
         startChild: (spec, run, execution) => startChildRun(inner, spec, run, execution),
         checkModel: (model) => void createModelSource([agent.options.model], world.models).resolve(model),
       });
@@ -113,12 +138,18 @@ export function createRunnerWith(world: World & { readonly agent?: Agent<unknown
   };
 
   /** Takes up the run of a session. */
-  async function openRun(session: string, options: { readonly signal?: AbortSignal; readonly turns?: number }): Promise<ActiveRun<unknown>> {
+  async function openRun(
+    session: string,
+    options: { readonly signal?: AbortSignal; readonly turns?: number },
+  ): Promise<ActiveRun<unknown>> {
     checkSessionId(session);
     if ((await log.head(sessionLog(session as SessionId))) === 0) throw sessionError(session, `There is no session "${session}".`);
     // The lease comes first, so that a session on which another process works is refused here. The run takes over as soon as it is there.
     const relay: { -readonly [K in keyof JournalRelay]: JournalRelay[K] } = { committed: () => {}, lost: () => {} };
-    const journal = await open(session as SessionId)({ committed: (records) => relay.committed(records), lost: (error) => relay.lost(error) }).catch((error: unknown) => {
+    const journal = await open(session as SessionId)({
+      committed: (records) => relay.committed(records),
+      lost: (error) => relay.lost(error),
+    }).catch((error: unknown) => {
       throw agentErrorOf(session as SessionId, error);
     });
     try {
@@ -129,11 +160,20 @@ export function createRunnerWith(world: World & { readonly agent?: Agent<unknown
     }
   }
 
-  function takeUp(session: SessionId, journal: Journal, relay: { -readonly [K in keyof JournalRelay]: JournalRelay[K] }, options: { readonly signal?: AbortSignal; readonly turns?: number }): ActiveRun<unknown> {
+  function takeUp(
+    session: SessionId,
+    journal: Journal,
+    relay: { -readonly [K in keyof JournalRelay]: JournalRelay[K] },
+    options: { readonly signal?: AbortSignal; readonly turns?: number },
+  ): ActiveRun<unknown> {
     const { run } = journal.state;
     if (run === undefined) throw sessionError(session, `Session "${session}" has no run to go on with.`);
     const agent = agents.get(run.agent);
-    if (agent === undefined) throw sessionError(session, `The run of session "${session}" belongs to the agent "${run.agent}", which this runner does not have (it has ${[...agents.keys()].join(", ")}).`);
+    if (agent === undefined)
+      throw sessionError(
+        session,
+        `The run of session "${session}" belongs to the agent "${run.agent}", which this runner does not have (it has ${[...agents.keys()].join(", ")}).`,
+      );
     const recorded = run.terms;
     const authority = recorded?.authority ?? authorityOf(agent, world);
     const limits = recorded ? { ...limitsOf(agent, {}, authority), ...recorded.limits } : limitsOf(agent, {}, authority);
@@ -190,16 +230,30 @@ export function createRunnerWith(world: World & { readonly agent?: Agent<unknown
       const claims = tokens.verify(token);
       const { session, runId, nonce, callId } = claims;
       const state = await foldSession(log, blobs, session);
-      const refuse = (reason: "used" | "mismatch", message: string): AgentError => new AgentError({ kind: "invalid-token", reason, message });
-      for await (const entry of log.read(inboxLog(session))) if (entry.key === nonce) throw refuse("used", `This approval token for ${claims.tool} was used already.`);
-      if (state.run?.id !== runId || state.run.status === "ended") throw refuse("mismatch", `The run that asked about ${claims.tool} is over.`);
+      const refuse = (reason: "used" | "mismatch", message: string): AgentError =>
+        new AgentError({ kind: "invalid-token", reason, message });
+      for await (const entry of log.read(inboxLog(session)))
+        if (entry.key === nonce) throw refuse("used", `This approval token for ${claims.tool} was used already.`);
+      if (state.run?.id !== runId || state.run.status === "ended")
+        throw refuse("mismatch", `The run that asked about ${claims.tool} is over.`);
       const question = state.run.questions.get(nonce);
       if (question === undefined) throw refuse("mismatch", `The run no longer asks this question about ${claims.tool}.`);
-      const answers = question.type === "approval" ? ["allow", "deny", "allow-always", "allow-modified", "abort"] : ["retry", "supply", "fail", "abort"];
-      if (!answers.includes(decision?.type)) throw new AgentError({ kind: "invalid-option", option: "decision", message: `The decision ${JSON.stringify(decision?.type)} does not answer this question about ${claims.tool}. Decide one of ${answers.join(", ")}.` });
+      const answers =
+        question.type === "approval" ? ["allow", "deny", "allow-always", "allow-modified", "abort"] : ["retry", "supply", "fail", "abort"];
+      if (!answers.includes(decision?.type))
+        throw new AgentError({
+          kind: "invalid-option",
+          option: "decision",
+          message: `The decision ${JSON.stringify(decision?.type)} does not answer this question about ${claims.tool}. Decide one of ${answers.join(", ")}.`,
+        });
       try {
         // `decidedAs` makes two decisions differ, so that the second is a conflict and not a repetition.
-        await log.append(inboxLog(session), "any", [inboxRecord(nonce, { type: "decision", callId, decision, decidedAs: world.newId() } as never)], { durability: world.durability ?? "power" });
+        await log.append(
+          inboxLog(session),
+          "any",
+          [inboxRecord(nonce, { type: "decision", callId, decision, decidedAs: world.newId() } as never)],
+          { durability: world.durability ?? "power" },
+        );
       } catch (error) {
         if (LogError.is(error, "conflict")) throw refuse("used", `This approval token for ${claims.tool} was used already.`);
         throw error;
@@ -210,7 +264,12 @@ export function createRunnerWith(world: World & { readonly agent?: Agent<unknown
     async advance(session, options = {}) {
       const active = await openRun(session, { ...options, turns: 1 });
       const outcome = await active.outcome;
-      if (outcome.error?.failure.kind === "detached" || outcome.error?.failure.kind === "backend" || outcome.error?.failure.kind === "session") throw outcome.error;
+      if (
+        outcome.error?.failure.kind === "detached" ||
+        outcome.error?.failure.kind === "backend" ||
+        outcome.error?.failure.kind === "session"
+      )
+        throw outcome.error;
       return { seq: await log.head(sessionLog(session)), next: active.next };
     },
   };

@@ -1,4 +1,14 @@
-import { AgentError, isSuspendReason, LogError, OrchestratorError, type ChildSpec, type OperatorOutput, type RunId, type SessionId, type Wait } from "@keelson/protocol";
+import {
+  AgentError,
+  isSuspendReason,
+  LogError,
+  OrchestratorError,
+  type ChildSpec,
+  type OperatorOutput,
+  type RunId,
+  type SessionId,
+  type Wait,
+} from "@keelson/protocol";
 import { shortHash } from "../json/digest.ts";
 import type { Execution } from "../session/execution.ts";
 import { foldSession } from "../session/journal.ts";
@@ -14,29 +24,58 @@ import type { RunnerInternals } from "./runner.ts";
  * Runs an agent as a child: its own session, log and lease, the parent's authority narrowed. Started twice under one key it
  * is the same child: over, its outcome is read; interrupted, it goes on. A child that waits makes its parent wait.
  */
-export async function startChildRun(runner: RunnerInternals, spec: ChildSpec, parent: ActiveRun<unknown> | ActiveRun<never>, execution: Execution): Promise<OperatorOutput> {
+export async function startChildRun(
+  runner: RunnerInternals,
+  spec: ChildSpec,
+  parent: ActiveRun<unknown> | ActiveRun<never>,
+  execution: Execution,
+): Promise<OperatorOutput> {
   const agent = runner.find(spec.operator);
-  if (agent === undefined) throw new OrchestratorError({ kind: "operator-not-found", operator: spec.operator, available: [], message: `There is no agent "${spec.operator}" to start as a child.` });
+  if (agent === undefined)
+    throw new OrchestratorError({
+      kind: "operator-not-found",
+      operator: spec.operator,
+      available: [],
+      message: `There is no agent "${spec.operator}" to start as a child.`,
+    });
   const { world } = runner;
-  if (execution.authority.depth < 1) throw new AgentError({ kind: "other", message: `"${spec.operator}" was not started: the limit of nested agents is reached.` });
+  if (execution.authority.depth < 1)
+    throw new AgentError({ kind: "other", message: `"${spec.operator}" was not started: the limit of nested agents is reached.` });
   const session = `${parent.session}${CHILD_MARK}${shortHash(`${execution.runId}/${spec.key}`, 12)}` as SessionId;
   const id = `r_${shortHash(`${session}/${spec.operator}`)}` as RunId;
-  execution.put(`${spec.key}/child-start`, { type: "child-start", child: id, session, agent: agent.name, ...(spec.call && { callId: spec.call }) });
+  execution.put(`${spec.key}/child-start`, {
+    type: "child-start",
+    child: id,
+    session,
+    agent: agent.name,
+    ...(spec.call && { callId: spec.call }),
+  });
   await execution.flush();
 
   const options = { session, ...(execution.deadline !== undefined && { deadline: execution.deadline }) };
-  const origin = { id, parent: { run: execution.runId }, authority: narrowAuthority(spec.authority ?? execution.authority, { depth: execution.authority.depth - 1 }) };
+  const origin = {
+    id,
+    parent: { run: execution.runId },
+    authority: narrowAuthority(spec.authority ?? execution.authority, { depth: execution.authority.depth - 1 }),
+  };
   const begin = async (): Promise<ActiveRun<unknown>> =>
-    (await foldSession(world.log, world.blobs, session)).run === undefined ? runner.start(agent, spec.input.message, options, origin) : runner.resume(session);
+    (await foldSession(world.log, world.blobs, session)).run === undefined
+      ? runner.start(agent, spec.input.message, options, origin)
+      : runner.resume(session);
   const { outcome, failure } = await workChild(begin, parent, execution, spec.operator);
   if (failure) {
     // The child goes on elsewhere, or later; so must its parent, which would otherwise take this for the child's end.
-    const error = LogError.is(failure.cause) ? failure.cause : new LogError({ kind: "other", message: failure.message }, { cause: failure });
+    const error = LogError.is(failure.cause)
+      ? failure.cause
+      : new LogError({ kind: "other", message: failure.message }, { cause: failure });
     execution.journal.abandon(error);
     throw error;
   }
   if (isSuspendReason(outcome.reason)) {
-    throw new Suspension(outcome.reason, (outcome.waits ?? []).map((wait): Wait => ({ ...wait, path: [spec.operator, ...(wait.path ?? [])] })));
+    throw new Suspension(
+      outcome.reason,
+      (outcome.waits ?? []).map((wait): Wait => ({ ...wait, path: [spec.operator, ...(wait.path ?? [])] })),
+    );
   }
   execution.put(`${spec.key}/child-end`, {
     type: "child-end",
@@ -46,12 +85,18 @@ export async function startChildRun(runner: RunnerInternals, spec: ChildSpec, pa
     cost: outcome.cost,
     ...(outcome.error && { failure: outcome.error.failure }),
   });
-  if (outcome.error) return { ...operatorOutputOf({ ...withoutError(outcome), text: outcome.error.message }), exitReason: { type: "error" } };
+  if (outcome.error)
+    return { ...operatorOutputOf({ ...withoutError(outcome), text: outcome.error.message }), exitReason: { type: "error" } };
   return operatorOutputOf(outcome);
 }
 
 /** Works a child to its end or its wait. One whose lease an earlier life of this run still holds is waited for. */
-async function workChild(begin: () => Promise<ActiveRun<unknown>>, parent: ActiveRun<unknown> | ActiveRun<never>, execution: Execution, name: string): Promise<{ readonly outcome: RunOutcome<unknown>; readonly failure: AgentError | undefined }> {
+async function workChild(
+  begin: () => Promise<ActiveRun<unknown>>,
+  parent: ActiveRun<unknown> | ActiveRun<never>,
+  execution: Execution,
+  name: string,
+): Promise<{ readonly outcome: RunOutcome<unknown>; readonly failure: AgentError | undefined }> {
   for (;;) {
     let held: AgentError;
     try {
@@ -64,7 +109,9 @@ async function workChild(begin: () => Promise<ActiveRun<unknown>>, parent: Activ
       held = error;
     }
     if (execution.signal.aborted || execution.stopping.aborted) throw held;
-    await execution.wait(Math.min(MAX_LEASE_WAIT_MS, Math.max(MIN_LEASE_WAIT_MS, (held.cause as LeaseHeld).failure.expiresAt - execution.clock.now())));
+    await execution.wait(
+      Math.min(MAX_LEASE_WAIT_MS, Math.max(MIN_LEASE_WAIT_MS, (held.cause as LeaseHeld).failure.expiresAt - execution.clock.now())),
+    );
   }
 }
 
@@ -76,7 +123,12 @@ function isHeld(error: unknown): error is AgentError {
   return AgentError.is(error, "session") && LogError.is(error.cause, "lease-held");
 }
 
-async function watchChild(child: ActiveRun<unknown>, parent: ActiveRun<unknown> | ActiveRun<never>, execution: Execution, name: string): Promise<RunOutcome<unknown>> {
+async function watchChild(
+  child: ActiveRun<unknown>,
+  parent: ActiveRun<unknown> | ActiveRun<never>,
+  execution: Execution,
+  name: string,
+): Promise<RunOutcome<unknown>> {
   const stopForwarding = forwardEvents(child, parent, name);
   const abort = (): void => {
     const { failure } = execution.journal;

@@ -1,4 +1,14 @@
-import type { Approver, BlobStore, BudgetLedger, Durability, EventLog, Executor, SecretResolver, StateReader, Vfs } from "@keelson/protocol";
+import type {
+  Approver,
+  BlobStore,
+  BudgetLedger,
+  Durability,
+  EventLog,
+  Executor,
+  SecretResolver,
+  StateReader,
+  Vfs,
+} from "@keelson/protocol";
 import type { ModelRegistry } from "../providers/model-registry.ts";
 import type { Clock } from "../session/clock.ts";
 import type { Agent } from "./agent.ts";

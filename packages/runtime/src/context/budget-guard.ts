@@ -21,10 +21,14 @@ export function budgetGuard(options: BudgetGuardOptions, priority = 100): Rule {
     priority,
     pure: true,
     run({ context: { metrics } }) {
-      if (maxCost !== undefined && compareUsd(metrics.cost, maxCost) > 0) return { type: "halt", exit: "budget-exhausted", reason: `spent $${metrics.cost}, the limit is $${maxCost}` };
-      if (metrics.turnsCompleted >= maxTurns) return { type: "halt", exit: "max-turns", reason: `${maxTurns} turns are complete, the limit` };
-      if (maxDurationMs !== undefined && metrics.elapsedMs > maxDurationMs) return { type: "halt", exit: "timeout", reason: `ran for ${metrics.elapsedMs} ms, the limit is ${maxDurationMs} ms` };
-      if (maxToolCalls !== undefined && metrics.toolCallsTotal >= maxToolCalls) return { type: "halt", exit: "budget-exhausted", reason: `called ${maxToolCalls} tools, the limit` };
+      if (maxCost !== undefined && compareUsd(metrics.cost, maxCost) > 0)
+        return { type: "halt", exit: "budget-exhausted", reason: `spent $${metrics.cost}, the limit is $${maxCost}` };
+      if (metrics.turnsCompleted >= maxTurns)
+        return { type: "halt", exit: "max-turns", reason: `${maxTurns} turns are complete, the limit` };
+      if (maxDurationMs !== undefined && metrics.elapsedMs > maxDurationMs)
+        return { type: "halt", exit: "timeout", reason: `ran for ${metrics.elapsedMs} ms, the limit is ${maxDurationMs} ms` };
+      if (maxToolCalls !== undefined && metrics.toolCallsTotal >= maxToolCalls)
+        return { type: "halt", exit: "budget-exhausted", reason: `called ${maxToolCalls} tools, the limit` };
       return undefined;
     },
   };

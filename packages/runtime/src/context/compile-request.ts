@@ -8,7 +8,10 @@ export interface CompileOptions {
   readonly settings?: InferenceSettings;
 }
 
-export type InferenceSettings = Pick<InferRequest, "maxTokens" | "temperature" | "topP" | "stopSequences" | "effort" | "thinking" | "toolChoice" | "output" | "cache" | "extra">;
+export type InferenceSettings = Pick<
+  InferRequest,
+  "maxTokens" | "temperature" | "topP" | "stopSequences" | "effort" | "thinking" | "toolChoice" | "output" | "cache" | "extra"
+>;
 
 /**
  * The request of one inference. What changes least stands first (system, tools, then the conversation in its order), so

@@ -1,4 +1,13 @@
-import { AgentError, OperatorError, textMessage, UNKNOWN_USAGE, ZERO_USD, type CompactionPolicy, type JsonValue, type Message } from "@keelson/protocol";
+import {
+  AgentError,
+  OperatorError,
+  textMessage,
+  UNKNOWN_USAGE,
+  ZERO_USD,
+  type CompactionPolicy,
+  type JsonValue,
+  type Message,
+} from "@keelson/protocol";
 import { Conversation } from "./conversation.ts";
 import type { ContextMetrics, OperationType, Rule, RuleAction } from "./rule.ts";
 
@@ -25,7 +34,14 @@ export interface ContextBinding {
 }
 
 const NO_RULES: readonly Rule[] = [];
-const NO_METRICS: ContextMetrics = { turnsCompleted: 0, modelCalls: 0, toolCallsTotal: 0, usage: UNKNOWN_USAGE, cost: ZERO_USD, elapsedMs: 0 };
+const NO_METRICS: ContextMetrics = {
+  turnsCompleted: 0,
+  modelCalls: 0,
+  toolCallsTotal: 0,
+  usage: UNKNOWN_USAGE,
+  cost: ZERO_USD,
+  elapsedMs: 0,
+};
 
 /**
  * One conversation with its rules and metrics. Every step of a pipeline goes through `run`, which fires the rules around
@@ -102,10 +118,19 @@ export class Context {
     return output;
   }
 
-  async #fire<Output>(rule: Rule, phase: "before" | "after", operation: Operation<Output>, key: string, input: JsonValue | undefined, output: (() => JsonValue | undefined) | undefined): Promise<RuleAction | undefined> {
+  async #fire<Output>(
+    rule: Rule,
+    phase: "before" | "after",
+    operation: Operation<Output>,
+    key: string,
+    input: JsonValue | undefined,
+    output: (() => JsonValue | undefined) | undefined,
+  ): Promise<RuleAction | undefined> {
     const { trigger } = rule;
     const applies =
-      trigger.type === phase ? trigger.operation === operation.type : trigger.type === `${phase}-any` || (trigger.type === "when" && phase === "before");
+      trigger.type === phase
+        ? trigger.operation === operation.type
+        : trigger.type === `${phase}-any` || (trigger.type === "when" && phase === "before");
     if (!applies) return undefined;
     const verdict = async (): Promise<RuleAction | null> => {
       if (trigger.type === "when" && !trigger.predicate(this)) return null;
@@ -120,12 +145,23 @@ export class Context {
     try {
       action = rule.pure === true || !this.#binding ? await verdict() : await this.#binding.decide(point, verdict);
     } catch (error) {
-      throw AgentError.is(error) ? error : new AgentError({ kind: "panic", callback: `rule ${rule.name}`, message: `the rule "${rule.name}" threw: ${messageOf(error)}` }, { cause: error });
+      throw AgentError.is(error)
+        ? error
+        : new AgentError(
+            { kind: "panic", callback: `rule ${rule.name}`, message: `the rule "${rule.name}" threw: ${messageOf(error)}` },
+            { cause: error },
+          );
     } finally {
       this.#firing = false;
     }
     if (action?.type === "halt") {
-      throw new OperatorError({ kind: "halted", by: rule.pure === true && action.exit ? "limit" : "rule", reason: action.reason, message: `the rule "${rule.name}" halted the run: ${action.reason}`, ...(action.exit && { exit: action.exit }) });
+      throw new OperatorError({
+        kind: "halted",
+        by: rule.pure === true && action.exit ? "limit" : "rule",
+        reason: action.reason,
+        message: `the rule "${rule.name}" halted the run: ${action.reason}`,
+        ...(action.exit && { exit: action.exit }),
+      });
     }
     return action ?? undefined;
   }
@@ -146,7 +182,11 @@ export class Context {
 
 function accepted<Output>(rule: Rule, operation: Operation<Output>, output: JsonValue): Output {
   if (operation.accept) return operation.accept(output);
-  throw new AgentError({ kind: "panic", callback: `rule ${rule.name}`, message: `the rule "${rule.name}" cannot replace the output of "${operation.type}": let it continue or halt instead` });
+  throw new AgentError({
+    kind: "panic",
+    callback: `rule ${rule.name}`,
+    message: `the rule "${rule.name}" cannot replace the output of "${operation.type}": let it continue or halt instead`,
+  });
 }
 
 /** Highest first; among equals in the order they were added. */

@@ -61,7 +61,8 @@ function messageBytes(message: Message): number {
     bytes += FRAME_BYTES;
     if ("text" in part) bytes += Buffer.byteLength(part.text);
     if (part.type === "tool-call") bytes += Buffer.byteLength(part.inputText) + part.name.length;
-    else if (part.type === "tool-result") bytes += typeof part.output === "string" ? Buffer.byteLength(part.output) : Buffer.byteLength(JSON.stringify(part.output));
+    else if (part.type === "tool-result")
+      bytes += typeof part.output === "string" ? Buffer.byteLength(part.output) : Buffer.byteLength(JSON.stringify(part.output));
     else if (part.type === "image" || part.type === "file") bytes += part.data === undefined ? REMOTE_PART_TOKENS : part.data.length;
     else if (part.type === "other") bytes += Buffer.byteLength(JSON.stringify(part.raw));
     if ("providerData" in part && part.providerData !== undefined) bytes += Buffer.byteLength(JSON.stringify(part.providerData));

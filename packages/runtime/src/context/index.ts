@@ -2,7 +2,17 @@ export { budgetGuard, type BudgetGuardOptions } from "./budget-guard.ts";
 export { compileRequest, type CompileOptions, type InferenceSettings } from "./compile-request.ts";
 export { Context, type ContextBinding, type Operation } from "./context.ts";
 export { Conversation } from "./conversation.ts";
-export { ruleAfter, ruleBefore, ruleWhen, type ContextMetrics, type OperationType, type Rule, type RuleAction, type RuleEvent, type RuleTrigger } from "./rule.ts";
+export {
+  ruleAfter,
+  ruleBefore,
+  ruleWhen,
+  type ContextMetrics,
+  type OperationType,
+  type Rule,
+  type RuleAction,
+  type RuleEvent,
+  type RuleTrigger,
+} from "./rule.ts";
 export { injectReminder, rulesFrom, type LoopView, type RuleMethods } from "./rule-methods.ts";
 export { telemetryRecorder } from "./telemetry-recorder.ts";
 export { createSingleShotOperator, type SingleShotOptions } from "./single-shot-operator.ts";

@@ -35,10 +35,15 @@ export function rulesFrom(methods: RuleMethods): readonly Rule[] {
       return action?.type === "modify-input" ? { type: "modify-input", input: { name: call.name, input: action.input } } : action;
     });
   }
-  if (methods.afterToolCall) add("after", "execute-tool", ({ context, input, output }) => methods.afterToolCall?.(toolCallOf(input).name, output ?? null, context.metrics));
+  if (methods.afterToolCall)
+    add("after", "execute-tool", ({ context, input, output }) =>
+      methods.afterToolCall?.(toolCallOf(input).name, output ?? null, context.metrics),
+    );
   if (methods.whenExitCheck) add("before", "exit-check", ({ context }) => methods.whenExitCheck?.(context.metrics));
-  if (methods.beforeSteeringInject) add("before", "inject-steering", ({ context, input }) => methods.beforeSteeringInject?.(messagesOf(input), context.metrics));
-  if (methods.whenSteeringSkip) add("after", "steering-skip", ({ context, input }) => methods.whenSteeringSkip?.(messagesOf(input), context.metrics));
+  if (methods.beforeSteeringInject)
+    add("before", "inject-steering", ({ context, input }) => methods.beforeSteeringInject?.(messagesOf(input), context.metrics));
+  if (methods.whenSteeringSkip)
+    add("after", "steering-skip", ({ context, input }) => methods.whenSteeringSkip?.(messagesOf(input), context.metrics));
   if (methods.beforeCompaction) add("before", "compact", ({ context }) => methods.beforeCompaction?.(context.metrics));
   if (methods.afterCompaction) add("after", "compact", ({ context }) => methods.afterCompaction?.(context.metrics));
   return rules;

@@ -17,18 +17,35 @@ export function createSingleShotOperator({ provider, model, systemPrompt, maxTok
     async execute(input, context) {
       const addendum = input.config?.systemAddendum;
       const system = [systemPrompt, addendum].filter((part) => part !== undefined && part !== "").join("\n\n");
-      const request = compileRequest({ model: input.config?.model ?? model, system, messages: [{ role: "user", content: input.message }], settings: maxTokens === undefined ? {} : { maxTokens } });
+      const request = compileRequest({
+        model: input.config?.model ?? model,
+        system,
+        messages: [{ role: "user", content: input.message }],
+        settings: maxTokens === undefined ? {} : { maxTokens },
+      });
       const result = await context.step("infer", async ({ signal, idempotencyKey }) => {
         const { content, usage, cost } = await infer(provider, request, { signal, idempotencyKey });
         return { content, usage, cost } as never as { readonly text: string };
       });
       if (!result.ok) throw new OperatorError(operatorFailureOf(result.failure));
       const { content, usage, cost } = result.value as never as Pick<Awaited<ReturnType<typeof infer>>, "content" | "usage" | "cost">;
-      const untracked = [...(usage.inputTokens === null ? ["tokensIn"] : []), ...(usage.outputTokens === null ? ["tokensOut"] : []), ...(cost === null ? ["cost"] : [])];
+      const untracked = [
+        ...(usage.inputTokens === null ? ["tokensIn"] : []),
+        ...(usage.outputTokens === null ? ["tokensOut"] : []),
+        ...(cost === null ? ["cost"] : []),
+      ];
       return {
         message: content.filter((part) => part.type !== "thinking"),
         exitReason: { type: "complete" },
-        metadata: { tokensIn: usage.inputTokens ?? 0, tokensOut: usage.outputTokens ?? 0, cost: cost ?? ZERO_USD, turnsUsed: 1, subDispatches: [], durationMs: result.endedAt - result.startedAt, untracked },
+        metadata: {
+          tokensIn: usage.inputTokens ?? 0,
+          tokensOut: usage.outputTokens ?? 0,
+          cost: cost ?? ZERO_USD,
+          turnsUsed: 1,
+          subDispatches: [],
+          durationMs: result.endedAt - result.startedAt,
+          untracked,
+        },
         effects: [],
       };
     },

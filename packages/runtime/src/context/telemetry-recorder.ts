@@ -1,7 +1,10 @@
 import type { ContextMetrics, OperationType, Rule } from "./rule.ts";
 
 /** A rule that reports each operation after it and alters nothing. */
-export function telemetryRecorder(record: (entry: { readonly operation: OperationType; readonly metrics: ContextMetrics }) => void, priority = 10): Rule {
+export function telemetryRecorder(
+  record: (entry: { readonly operation: OperationType; readonly metrics: ContextMetrics }) => void,
+  priority = 10,
+): Rule {
   return {
     name: "telemetry-recorder",
     trigger: { type: "after-any" },

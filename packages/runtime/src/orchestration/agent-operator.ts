@@ -11,14 +11,29 @@ export function agentOperator(runner: SingleRunner<unknown> | SingleRunner<undef
       const found = inner.find(agent);
       if (found === undefined) throw new OperatorError({ kind: "non-retryable", message: `The runner has no agent "${agent}".` });
       const { config } = input;
-      const limits = { ...(config?.maxTurns !== undefined && { maxTurns: config.maxTurns }), ...(config?.maxCost !== undefined && { maxCost: config.maxCost }), ...(config?.maxDurationMs !== undefined && { maxDurationMs: config.maxDurationMs }) };
-      const changed = config?.systemAddendum === undefined ? found : found.with({ systemPrompt: { type: "append", content: config.systemAddendum } });
+      const limits = {
+        ...(config?.maxTurns !== undefined && { maxTurns: config.maxTurns }),
+        ...(config?.maxCost !== undefined && { maxCost: config.maxCost }),
+        ...(config?.maxDurationMs !== undefined && { maxDurationMs: config.maxDurationMs }),
+      };
+      const changed =
+        config?.systemAddendum === undefined ? found : found.with({ systemPrompt: { type: "append", content: config.systemAddendum } });
       const narrowed = config?.allowedOperators === undefined ? changed : changed.with({ allowedTools: config.allowedOperators });
       const run = inner.start(
         narrowed,
         input.message,
-        { limits, metadata: input.metadata, ...(config?.model !== undefined && { model: config.model }), ...(input.session && { session: input.session }), ...(context.deadline !== undefined && { deadline: context.deadline }) },
-        { id: `r_${context.runId}` as RunId, ...(context.authority.policies.length > 0 && { authority: context.authority }), ...(context.parent && { parent: context.parent }) },
+        {
+          limits,
+          metadata: input.metadata,
+          ...(config?.model !== undefined && { model: config.model }),
+          ...(input.session && { session: input.session }),
+          ...(context.deadline !== undefined && { deadline: context.deadline }),
+        },
+        {
+          id: `r_${context.runId}` as RunId,
+          ...(context.authority.policies.length > 0 && { authority: context.authority }),
+          ...(context.parent && { parent: context.parent }),
+        },
       );
       const abort = (): void => void run.abort().catch(() => {});
       context.signal.addEventListener("abort", abort, { once: true });

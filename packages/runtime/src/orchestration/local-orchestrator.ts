@@ -27,7 +27,11 @@ export interface LocalOrchestratorOptions {
 
 export interface LocalOrchestrator extends Orchestrator {
   /** The same id replaces the operator that had it. `query` answers questions about its dispatches; it must change nothing. */
-  register(id: string, operator: Operator, options?: { readonly query?: (name: string, params: JsonObject) => JsonValue | Promise<JsonValue> }): void;
+  register(
+    id: string,
+    operator: Operator,
+    options?: { readonly query?: (name: string, params: JsonObject) => JsonValue | Promise<JsonValue> },
+  ): void;
 }
 
 interface Dispatch {
@@ -85,7 +89,8 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
 
     async signal(target, signal) {
       const dispatch = find(target);
-      if (dispatch.status !== "working") throw new OrchestratorError({ kind: "signal-failed", message: `"${target}" is over; it takes no signals any more.` });
+      if (dispatch.status !== "working")
+        throw new OrchestratorError({ kind: "signal-failed", message: `"${target}" is over; it takes no signals any more.` });
       dispatch.signals++;
       dispatch.context.write(`signal/${newId()}`, { type: "signal", signal });
     },
@@ -95,19 +100,29 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
       const own = queries.get(dispatch.operator);
       if (name === "status") return { status: dispatch.status, operator: dispatch.operator, signals: dispatch.signals };
       if (own) return own(name, params);
-      throw new OrchestratorError({ kind: "other", message: `"${dispatch.operator}" answers no query "${name}"; every dispatch answers "status".` });
+      throw new OrchestratorError({
+        kind: "other",
+        message: `"${dispatch.operator}" answers no query "${name}"; every dispatch answers "status".`,
+      });
     },
   };
   return orchestrator;
 
   function begin(id: RunId, operatorId: string, input: OperatorInput, { parent, deadline, authority, signal }: DispatchOptions): void {
     const operator = operators.get(operatorId);
-    if (operator === undefined) throw new OrchestratorError({ kind: "operator-not-found", operator: operatorId, available: [...operators.keys()], message: `There is no operator "${operatorId}"; there are ${[...operators.keys()].join(", ") || "none"}.` });
+    if (operator === undefined)
+      throw new OrchestratorError({
+        kind: "operator-not-found",
+        operator: operatorId,
+        available: [...operators.keys()],
+        message: `There is no operator "${operatorId}"; there are ${[...operators.keys()].join(", ") || "none"}.`,
+      });
     const controller = new AbortController();
     const forward = (): void => controller.abort(signal?.reason);
     signal?.addEventListener("abort", forward, { once: true });
     if (signal?.aborted) forward();
-    const cancelDeadline = deadline === undefined ? () => {} : clock.after(Math.max(0, deadline - clock.now()), () => controller.abort("timeout"));
+    const cancelDeadline =
+      deadline === undefined ? () => {} : clock.after(Math.max(0, deadline - clock.now()), () => controller.abort("timeout"));
     const context = new VolatileContext({
       clock,
       runId: id,
@@ -116,7 +131,13 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
       authority: authority ?? UNRESTRICTED,
       ...(parent && { parent: { run: parent } }),
       ...(deadline !== undefined && { deadline }),
-      startChild: (spec) => orchestrator.dispatch(spec.operator, spec.input, { id: `${id}/${spec.key}` as RunId, parent: id, ...(spec.authority && { authority: spec.authority }), signal: controller.signal }),
+      startChild: (spec) =>
+        orchestrator.dispatch(spec.operator, spec.input, {
+          id: `${id}/${spec.key}` as RunId,
+          parent: id,
+          ...(spec.authority && { authority: spec.authority }),
+          signal: controller.signal,
+        }),
     });
     const output = (async () => operator.execute(input, context))()
       .then(
@@ -126,7 +147,9 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
         },
         (error: unknown) => {
           dispatch.status = "failed";
-          throw controller.signal.aborted ? new OrchestratorError({ kind: "cancelled", message: `"${operatorId}" was cancelled.` }, { cause: error }) : asOrchestratorError(error, operatorId);
+          throw controller.signal.aborted
+            ? new OrchestratorError({ kind: "cancelled", message: `"${operatorId}" was cancelled.` }, { cause: error })
+            : asOrchestratorError(error, operatorId);
         },
       )
       .finally(() => {
@@ -142,7 +165,8 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
 
   function find(id: string): Dispatch {
     const dispatch = dispatches.get(id);
-    if (dispatch === undefined) throw new OrchestratorError({ kind: "workflow-not-found", workflow: id, message: `Nothing was started here under the id "${id}".` });
+    if (dispatch === undefined)
+      throw new OrchestratorError({ kind: "workflow-not-found", workflow: id, message: `Nothing was started here under the id "${id}".` });
     return dispatch;
   }
 
@@ -162,6 +186,10 @@ const UNRESTRICTED: Authority = { policies: [], depth: 8 };
 /** An operator's failure is wrapped; whatever else was thrown is a failed dispatch. */
 function asOrchestratorError(error: unknown, operator: string): OrchestratorError {
   if (OrchestratorError.is(error)) return error;
-  if (OperatorError.is(error)) return new OrchestratorError({ kind: "operator-error", operator: error.failure, message: error.message }, { cause: error });
-  return new OrchestratorError({ kind: "dispatch-failed", message: `"${operator}" failed: ${error instanceof Error ? error.message : String(error)}` }, { cause: error });
+  if (OperatorError.is(error))
+    return new OrchestratorError({ kind: "operator-error", operator: error.failure, message: error.message }, { cause: error });
+  return new OrchestratorError(
+    { kind: "dispatch-failed", message: `"${operator}" failed: ${error instanceof Error ? error.message : String(error)}` },
+    { cause: error },
+  );
 }

@@ -1,4 +1,21 @@
-import { addUsage, addUsd, type CallId, type CompactionPolicy, type Content, type Decision, type Digest, type Failure, type JsonValue, type LogRecord, type Message, type RunId, type SuspendReason, type Usage, type Usd, type Wait } from "@keelson/protocol";
+import {
+  addUsage,
+  addUsd,
+  type CallId,
+  type CompactionPolicy,
+  type Content,
+  type Decision,
+  type Digest,
+  type Failure,
+  type JsonValue,
+  type LogRecord,
+  type Message,
+  type RunId,
+  type SuspendReason,
+  type Usage,
+  type Usd,
+  type Wait,
+} from "@keelson/protocol";
 import { recordedCall, type RecordedCall } from "./recorded-call.ts";
 import { emptyTotals, type Question, type RunEnd, type RunState, type SessionState, type Totals } from "./session-state.ts";
 
@@ -19,7 +36,11 @@ type Fold = (state: SessionState, record: LogRecord, data: never) => void;
 
 // The shapes of `data` are those of the durable events in the protocol, less `type`; records of other types are named here.
 const FOLDS: { readonly [type: string]: Fold | undefined } = {
-  "session-create": (state, _record, data: { readonly name?: string; readonly tags?: readonly string[]; readonly parent?: SessionState["parent"]; readonly agent?: string }) => {
+  "session-create": (
+    state,
+    _record,
+    data: { readonly name?: string; readonly tags?: readonly string[]; readonly parent?: SessionState["parent"]; readonly agent?: string },
+  ) => {
     if (data.name !== undefined) state.name = data.name;
     if (data.tags) state.tags = [...data.tags];
     if (data.agent !== undefined) state.agent = data.agent;
@@ -36,7 +57,17 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     state.turnBorders = state.turnBorders.slice(0, data.turns);
     state.totals.turns = data.turns;
   },
-  "run-start": (state, record, data: { readonly agent: string; readonly definition: string; readonly model: string; readonly metadata?: RunState["metadata"]; readonly parent?: { readonly run: RunId; readonly call?: CallId } }) => {
+  "run-start": (
+    state,
+    record,
+    data: {
+      readonly agent: string;
+      readonly definition: string;
+      readonly model: string;
+      readonly metadata?: RunState["metadata"];
+      readonly parent?: { readonly run: RunId; readonly call?: CallId };
+    },
+  ) => {
     state.agent = data.agent;
     state.run = {
       id: runIdOf(record),
@@ -122,14 +153,41 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     for (const message of run.held) state.conversation.append(message);
     run.held = [];
   },
-  "tool-result": (state, _record, data: { readonly callId: CallId; readonly name: string; readonly output: JsonValue; readonly isError: boolean; readonly blob?: Digest; readonly executed?: RecordedCall["key"]; readonly changed?: boolean }) => {
+  "tool-result": (
+    state,
+    _record,
+    data: {
+      readonly callId: CallId;
+      readonly name: string;
+      readonly output: JsonValue;
+      readonly isError: boolean;
+      readonly blob?: Digest;
+      readonly executed?: RecordedCall["key"];
+      readonly changed?: boolean;
+    },
+  ) => {
     const run = running(state);
     run.totals.toolCalls++;
     state.totals.toolCalls++;
-    if (data.executed !== undefined) run.calls = recordedCall(run.calls, { key: data.executed, output: data.output, isError: data.isError, clears: data.changed === true });
+    if (data.executed !== undefined)
+      run.calls = recordedCall(run.calls, {
+        key: data.executed,
+        output: data.output,
+        isError: data.isError,
+        clears: data.changed === true,
+      });
     state.conversation.append({
       role: "tool",
-      content: [{ type: "tool-result", id: data.callId, name: data.name, output: data.output, ...(data.isError && { isError: true }), ...(data.blob && { blob: data.blob }) }],
+      content: [
+        {
+          type: "tool-result",
+          id: data.callId,
+          name: data.name,
+          output: data.output,
+          ...(data.isError && { isError: true }),
+          ...(data.blob && { blob: data.blob }),
+        },
+      ],
     });
   },
   "approval-request": (state, _record, data: Omit<Question, "type"> & { readonly question: Question["type"]; readonly nonce: string }) => {
@@ -178,7 +236,12 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
   "run-complete": (state, _record, data: RunEnd) => {
     const run = running(state);
     run.status = "ended";
-    run.end = { reason: data.reason, text: data.text, ...(data.output !== undefined && { output: data.output }), ...(data.halted && { halted: data.halted }) };
+    run.end = {
+      reason: data.reason,
+      text: data.text,
+      ...(data.output !== undefined && { output: data.output }),
+      ...(data.halted && { halted: data.halted }),
+    };
     run.open = new Map();
   },
   "error": (state, _record, data: { readonly failure: Failure }) => {

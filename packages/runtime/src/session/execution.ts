@@ -111,7 +111,9 @@ export class Execution implements ExecutionContext {
     return result;
   }
 
-  async steps<const S extends readonly StepSpec<unknown>[]>(specs: S): Promise<{ readonly [I in keyof S]: S[I] extends StepSpec<infer T> ? StepResult<T> : never }> {
+  async steps<const S extends readonly StepSpec<unknown>[]>(
+    specs: S,
+  ): Promise<{ readonly [I in keyof S]: S[I] extends StepSpec<infer T> ? StepResult<T> : never }> {
     const results = await Promise.all(specs.map((spec) => this.step(spec.key, (attempt) => spec.run(attempt) as Promise<never>)));
     return results as never;
   }
@@ -132,7 +134,9 @@ export class Execution implements ExecutionContext {
   }
 
   /** Like {@link attempt} for several acts: started in this order, awaited together. */
-  async attempts<T>(acts: readonly { readonly key: string; readonly number: number; run(attempt: StepAttempt): Promise<T> }[]): Promise<readonly StepResult<T>[]> {
+  async attempts<T>(
+    acts: readonly { readonly key: string; readonly number: number; run(attempt: StepAttempt): Promise<T> }[],
+  ): Promise<readonly StepResult<T>[]> {
     const first = acts[0];
     if (acts.length === 1 && first) return [await this.attempt(first.key, first.number, first.run)];
     return Promise.all(acts.map((act) => this.attempt(act.key, act.number, act.run)));
@@ -150,7 +154,9 @@ export class Execution implements ExecutionContext {
       // What a replay will read, from the first time on.
       value = asRecorded(await run());
     } catch (error) {
-      const panic = AgentError.is(error, "panic") ? { callback: error.failure.callback, message: error.message } : { callback: point, message: `"${point}" threw: ${error instanceof Error ? error.message : String(error)}` };
+      const panic = AgentError.is(error, "panic")
+        ? { callback: error.failure.callback, message: error.message }
+        : { callback: point, message: `"${point}" threw: ${error instanceof Error ? error.message : String(error)}` };
       this.note(point, "decision", { panic });
       throw new AgentError({ kind: "panic", ...panic }, { cause: error });
     }

@@ -9,7 +9,14 @@ export function createForgetfulLog(now: () => number): EventLog {
   return {
     async append(log, expectedSeq, records, options) {
       const head = heads.get(log) ?? 0;
-      if (expectedSeq !== "any" && expectedSeq !== head) throw new LogError({ kind: "conflict", log, expectedSeq, actualSeq: head, message: `expected ${expectedSeq} records in "${log}", there are ${head}` });
+      if (expectedSeq !== "any" && expectedSeq !== head)
+        throw new LogError({
+          kind: "conflict",
+          log,
+          expectedSeq,
+          actualSeq: head,
+          message: `expected ${expectedSeq} records in "${log}", there are ${head}`,
+        });
       const at = now();
       heads.set(log, head + records.length);
       if (expectedSeq === "any") {
@@ -22,7 +29,7 @@ export function createForgetfulLog(now: () => number): EventLog {
       return head + records.length;
     },
     async *read(log, { after = 0, follow = false, signal } = {}) {
-      for (let last = after; ; ) {
+      for (let last = after; ;) {
         for (const record of (inboxes.get(log) ?? []).slice(last)) {
           last = record.seq;
           yield record;
@@ -45,7 +52,14 @@ export function createForgetfulLog(now: () => number): EventLog {
       heads.delete(log);
       inboxes.delete(log);
     },
-    acquire: async (log, { owner }) => ({ log, owner, epoch: 1, renew: async () => {}, release: async () => {}, [Symbol.asyncDispose]: async () => {} }),
+    acquire: async (log, { owner }) => ({
+      log,
+      owner,
+      epoch: 1,
+      renew: async () => {},
+      release: async () => {},
+      [Symbol.asyncDispose]: async () => {},
+    }),
     [Symbol.asyncDispose]: async () => {},
   };
 }
@@ -53,6 +67,9 @@ export function createForgetfulLog(now: () => number): EventLog {
 /** Names bytes and drops them. */
 export const forgetfulBlobs: BlobStore = {
   put: async (bytes) => digestOf(bytes),
-  get: (digest: Digest) => Promise.reject(new LogError({ kind: "not-found", log: digest, message: "this loop keeps no blobs: run it in a runner that has a blob store" })),
+  get: (digest: Digest) =>
+    Promise.reject(
+      new LogError({ kind: "not-found", log: digest, message: "this loop keeps no blobs: run it in a runner that has a blob store" }),
+    ),
   [Symbol.asyncDispose]: async () => {},
 };

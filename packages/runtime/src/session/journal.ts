@@ -1,4 +1,19 @@
-import { inboxLog, LogError, sessionLog, type BlobStore, type Durability, type EventLog, type InboxEntry, type InboxMessage, type JsonObject, type Lease, type LogId, type LogRecord, type NewRecord, type SessionId } from "@keelson/protocol";
+import {
+  inboxLog,
+  LogError,
+  sessionLog,
+  type BlobStore,
+  type Durability,
+  type EventLog,
+  type InboxEntry,
+  type InboxMessage,
+  type JsonObject,
+  type Lease,
+  type LogId,
+  type LogRecord,
+  type NewRecord,
+  type SessionId,
+} from "@keelson/protocol";
 import type { Conversation } from "../context/conversation.ts";
 import type { Clock } from "./clock.ts";
 import { restoreLargeRecord, spillLargeData } from "./large-records.ts";
@@ -108,7 +123,9 @@ export class Journal {
   /** Writes to the inbox of this session, as anybody may. */
   async writeInbox(key: string, message: InboxMessage): Promise<void> {
     try {
-      const seq = await this.#options.log.append(this.inboxLog, "any", [inboxRecord(key, message)], { durability: this.#options.durability });
+      const seq = await this.#options.log.append(this.inboxLog, "any", [inboxRecord(key, message)], {
+        durability: this.#options.durability,
+      });
       this.#inboxSeen = Math.max(this.#inboxSeen, seq);
     } catch (error) {
       // Somebody was faster under this key: the next reading must not miss what they wrote.
@@ -184,7 +201,9 @@ export class Journal {
 
   #fail(error: unknown): void {
     if (this.#failure) return;
-    this.#failure = LogError.is(error) ? error : new LogError({ kind: "other", message: `the log of session "${this.#options.session}" could not be written` }, { cause: error });
+    this.#failure = LogError.is(error)
+      ? error
+      : new LogError({ kind: "other", message: `the log of session "${this.#options.session}" could not be written` }, { cause: error });
     this.#cancelRenewal();
     this.#options.onLost(this.#failure);
   }
@@ -224,7 +243,12 @@ const DONE = Promise.resolve();
 const NO_ENTRIES: readonly InboxEntry[] = [];
 
 /** Folds a session's log into its state. An unknown session folds to an empty one; a fork begins with its parent's history. */
-export async function foldSession(log: EventLog, blobs: BlobStore, session: SessionId, upTo: number = Number.POSITIVE_INFINITY): Promise<SessionState> {
+export async function foldSession(
+  log: EventLog,
+  blobs: BlobStore,
+  session: SessionId,
+  upTo: number = Number.POSITIVE_INFINITY,
+): Promise<SessionState> {
   let state = emptySession(session);
   if (upTo === 0) return state;
   for await (const stored of log.read(sessionLog(session))) {
@@ -234,7 +258,15 @@ export async function foldSession(log: EventLog, blobs: BlobStore, session: Sess
     try {
       applyRecord(state, record);
     } catch (cause) {
-      throw new LogError({ kind: "corrupt", log: sessionLog(session), seq: record.seq, message: `Record ${record.seq} (${record.type}) of session "${session}" makes no sense: restore the log from a backup, or start another session.` }, { cause });
+      throw new LogError(
+        {
+          kind: "corrupt",
+          log: sessionLog(session),
+          seq: record.seq,
+          message: `Record ${record.seq} (${record.type}) of session "${session}" makes no sense: restore the log from a backup, or start another session.`,
+        },
+        { cause },
+      );
     }
     if (record.seq >= upTo) break;
   }

@@ -22,7 +22,15 @@ export async function restoreLargeRecord(record: LogRecord, blobs: BlobStore): P
   try {
     return { ...record, data: JSON.parse(new TextDecoder().decode(bytes)) as JsonObject };
   } catch (cause) {
-    throw new LogError({ kind: "corrupt", log: record.key, seq: record.seq, message: `blob ${digest} of record ${record.seq} is no JSON: restore the blob store from a backup` }, { cause });
+    throw new LogError(
+      {
+        kind: "corrupt",
+        log: record.key,
+        seq: record.seq,
+        message: `blob ${digest} of record ${record.seq} is no JSON: restore the blob store from a backup`,
+      },
+      { cause },
+    );
   }
 }
 

@@ -10,7 +10,10 @@ export interface RecordedCall {
 const WINDOW = 32;
 
 /** Adds a call to the window, oldest first. A successful change of the world that is new makes earlier repetitions legitimate, so it empties the window. */
-export function recordedCall(calls: readonly RecordedCall[], call: { readonly key: string; readonly output: JsonValue; readonly isError: boolean; readonly clears: boolean }): RecordedCall[] {
+export function recordedCall(
+  calls: readonly RecordedCall[],
+  call: { readonly key: string; readonly output: JsonValue; readonly isError: boolean; readonly clears: boolean },
+): RecordedCall[] {
   const known = calls.some((earlier) => earlier.key === call.key);
   const kept = call.clears && !call.isError && !known ? [] : calls.slice(-(WINDOW - 1));
   return [...kept, { key: call.key, output: fingerprint(call.output), isError: call.isError }];

@@ -1,4 +1,21 @@
-import { UNKNOWN_USAGE, ZERO_USD, type Authority, type CallId, type Decision, type EndReason, type Failure, type JsonValue, type LogRecord, type Message, type RunId, type SessionId, type SuspendReason, type Usage, type Usd, type Wait } from "@keelson/protocol";
+import {
+  UNKNOWN_USAGE,
+  ZERO_USD,
+  type Authority,
+  type CallId,
+  type Decision,
+  type EndReason,
+  type Failure,
+  type JsonValue,
+  type LogRecord,
+  type Message,
+  type RunId,
+  type SessionId,
+  type SuspendReason,
+  type Usage,
+  type Usd,
+  type Wait,
+} from "@keelson/protocol";
 import { Conversation } from "../context/conversation.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 
@@ -35,7 +52,11 @@ export interface RunState {
   /** Where the inbox ended when the run began: what was told to earlier runs is not for this one. */
   inboxBase: number;
   /** What it was started with; a resume goes by this, not by what the definition says by then. */
-  terms?: { readonly authority: Authority; readonly limits: { readonly maxTurns: number; readonly maxCost?: Usd; readonly maxDurationMs?: number }; readonly deadline?: number };
+  terms?: {
+    readonly authority: Authority;
+    readonly limits: { readonly maxTurns: number; readonly maxCost?: Usd; readonly maxDurationMs?: number };
+    readonly deadline?: number;
+  };
   /** What the agent's `instructions` function answered for this run. */
   instructions?: string;
   /** Calls of the last message are not all answered. */
@@ -101,7 +122,20 @@ export interface SessionState {
 }
 
 export function emptySession(id: SessionId): SessionState {
-  return { id, seq: 0, at: 0, tags: [], agent: "", createdAt: 0, conversation: new Conversation(), totals: emptyTotals(), turnBorders: [], grants: new Set(), inboxRead: 0, run: undefined };
+  return {
+    id,
+    seq: 0,
+    at: 0,
+    tags: [],
+    agent: "",
+    createdAt: 0,
+    conversation: new Conversation(),
+    totals: emptyTotals(),
+    turnBorders: [],
+    grants: new Set(),
+    inboxRead: 0,
+    run: undefined,
+  };
 }
 
 /** A session that begins with the conversation of another. Its own costs begin at zero. */

@@ -1,4 +1,18 @@
-import { AgentError, inboxLog, isDurableEventType, sessionLog, type AgentEvent, type BlobStore, type EventLog, type JsonObject, type LogRecord, type Message, type RunId, type SessionId, type SessionMetadata } from "@keelson/protocol";
+import {
+  AgentError,
+  inboxLog,
+  isDurableEventType,
+  sessionLog,
+  type AgentEvent,
+  type BlobStore,
+  type EventLog,
+  type JsonObject,
+  type LogRecord,
+  type Message,
+  type RunId,
+  type SessionId,
+  type SessionMetadata,
+} from "@keelson/protocol";
 import type { Clock } from "./clock.ts";
 import { foldSession, Journal } from "./journal.ts";
 import { restoreLargeRecord } from "./large-records.ts";
@@ -22,7 +36,12 @@ export interface SessionView {
 
 /** The sessions that a log holds. Every change is a record; nothing is rewritten. */
 export interface Sessions {
-  create(options?: { readonly id?: string; readonly name?: string; readonly tags?: readonly string[]; readonly agent?: string }): Promise<SessionId>;
+  create(options?: {
+    readonly id?: string;
+    readonly name?: string;
+    readonly tags?: readonly string[];
+    readonly agent?: string;
+  }): Promise<SessionId>;
   /** Newest first. Sessions of child runs are left out unless asked for. */
   list(options?: { readonly children?: boolean }): Promise<readonly SessionMetadata[]>;
   get(id: string): Promise<SessionView>;
@@ -45,8 +64,15 @@ export function createSessions(options: SessionsOptions): Sessions {
     async create({ id, name, tags, agent } = {}) {
       const session = (id ?? options.newId()) as SessionId;
       checkSessionId(session);
-      if ((await log.head(sessionLog(session))) > 0) throw sessionError(session, `There is a session "${session}" already. Choose another id, or go on with that one.`);
-      await write(session, "create", "session-create", { ...(name !== undefined && { name }), ...(tags && { tags }), ...(agent !== undefined && { agent }) }, false);
+      if ((await log.head(sessionLog(session))) > 0)
+        throw sessionError(session, `There is a session "${session}" already. Choose another id, or go on with that one.`);
+      await write(
+        session,
+        "create",
+        "session-create",
+        { ...(name !== undefined && { name }), ...(tags && { tags }), ...(agent !== undefined && { agent }) },
+        false,
+      );
       return session;
     },
 
@@ -63,7 +89,11 @@ export function createSessions(options: SessionsOptions): Sessions {
       const state = await fold(id);
       const { run } = state;
       const reason = run?.end?.reason ?? run?.suspendReason;
-      return { metadata: metadataOf(state), messages: state.conversation.messages, ...(run && { run: { id: run.id, status: run.status, ...(reason && { reason }) } }) };
+      return {
+        metadata: metadataOf(state),
+        messages: state.conversation.messages,
+        ...(run && { run: { id: run.id, status: run.status, ...(reason && { reason }) } }),
+      };
     },
 
     async fork(id, { name, turn } = {}) {
@@ -71,16 +101,25 @@ export function createSessions(options: SessionsOptions): Sessions {
       const count = state.turnBorders.length;
       const wanted = turn ?? count;
       const border = state.turnBorders[wanted - 1];
-      if (wanted !== 0 && border === undefined) throw sessionError(id, `Session "${id}" has ${count} complete turns; it can't be forked after turn ${wanted}.`);
+      if (wanted !== 0 && border === undefined)
+        throw sessionError(id, `Session "${id}" has ${count} complete turns; it can't be forked after turn ${wanted}.`);
       const session = options.newId();
-      await write(session, "create", "session-create", { parent: { session: state.id, seq: border?.seq ?? 0 }, name: name ?? `${state.name ?? state.id} (fork)`, agent: state.agent }, false);
+      await write(
+        session,
+        "create",
+        "session-create",
+        { parent: { session: state.id, seq: border?.seq ?? 0 }, name: name ?? `${state.name ?? state.id} (fork)`, agent: state.agent },
+        false,
+      );
       return session;
     },
 
     async rewind(id, turns) {
       const state = await fold(id);
-      if (state.run && state.run.status !== "ended") throw sessionError(id, `Session "${id}" has a run that is not finished. Finish or abort it, then rewind.`);
-      if (!Number.isInteger(turns) || turns < 0 || turns > state.turnBorders.length) throw sessionError(id, `Session "${id}" has ${state.turnBorders.length} turns; it can't be rewound to ${turns}.`);
+      if (state.run && state.run.status !== "ended")
+        throw sessionError(id, `Session "${id}" has a run that is not finished. Finish or abort it, then rewind.`);
+      if (!Number.isInteger(turns) || turns < 0 || turns > state.turnBorders.length)
+        throw sessionError(id, `Session "${id}" has ${state.turnBorders.length} turns; it can't be rewound to ${turns}.`);
       const length = turns === 0 ? 0 : (state.turnBorders[turns - 1]?.length ?? 0);
       await write(state.id, `rewind/${state.seq}`, "session-rewind", { turns, length });
     },
@@ -99,7 +138,8 @@ export function createSessions(options: SessionsOptions): Sessions {
       for await (const other of sessionIds(log)) {
         if ((await firstRecord(other))?.data["parent"] === undefined) continue;
         const parent = (await firstRecord(other))?.data["parent"] as { readonly session: string } | undefined;
-        if (parent?.session === id) throw sessionError(id, `Session "${id}" shares its history with its fork "${other}". Delete that one first.`);
+        if (parent?.session === id)
+          throw sessionError(id, `Session "${id}" shares its history with its fork "${other}". Delete that one first.`);
       }
       // Taking the lease makes sure that nobody works on it.
       const lease = await log.acquire(sessionLog(id), { owner: `${options.owner}:${options.newId()}`, ttlMs: options.leaseTtlMs });
@@ -112,7 +152,13 @@ export function createSessions(options: SessionsOptions): Sessions {
       for await (const record of log.read(sessionLog(id), { after })) {
         if (!isDurableEventType(record.type)) continue;
         const whole = await restoreLargeRecord(record, blobs);
-        yield { ...whole.data, type: whole.type, seq: whole.seq, at: whole.at, runId: whole.key.slice(0, whole.key.indexOf("/")) } as unknown as AgentEvent;
+        yield {
+          ...whole.data,
+          type: whole.type,
+          seq: whole.seq,
+          at: whole.at,
+          runId: whole.key.slice(0, whole.key.indexOf("/")),
+        } as unknown as AgentEvent;
       }
     },
   };
@@ -130,7 +176,17 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   async function write(session: SessionId, key: string, type: string, data: JsonObject, mustExist = true): Promise<void> {
     if (mustExist && (await log.head(sessionLog(session))) === 0) throw sessionError(session, `There is no session "${session}".`);
-    const journal = await Journal.open({ log, blobs, clock: options.clock, session, owner: `${options.owner}:${options.newId()}`, leaseTtlMs: options.leaseTtlMs, durability: "power", onCommitted: () => {}, onLost: () => {} });
+    const journal = await Journal.open({
+      log,
+      blobs,
+      clock: options.clock,
+      session,
+      owner: `${options.owner}:${options.newId()}`,
+      leaseTtlMs: options.leaseTtlMs,
+      durability: "power",
+      onCommitted: () => {},
+      onLost: () => {},
+    });
     try {
       journal.put(`session/${key}`, type, data, "power");
       await journal.flush();

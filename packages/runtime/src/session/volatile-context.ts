@@ -1,4 +1,21 @@
-import { AgentError, OperatorError, type Authority, type ChildSpec, type DurableEvent, type ExecutionContext, type InboxEntry, type InboxMessage, type OperatorOutput, type RunId, type SelectBranch, type SessionId, type StepAttempt, type StepResult, type StepSpec, type TransientEvent } from "@keelson/protocol";
+import {
+  AgentError,
+  OperatorError,
+  type Authority,
+  type ChildSpec,
+  type DurableEvent,
+  type ExecutionContext,
+  type InboxEntry,
+  type InboxMessage,
+  type OperatorOutput,
+  type RunId,
+  type SelectBranch,
+  type SessionId,
+  type StepAttempt,
+  type StepResult,
+  type StepSpec,
+  type TransientEvent,
+} from "@keelson/protocol";
 import type { Clock } from "./clock.ts";
 import { stepFailureOf } from "./execution.ts";
 import { Suspension } from "./suspension.ts";
@@ -57,7 +74,9 @@ export class VolatileContext implements ExecutionContext {
     return result as Promise<StepResult<T>>;
   }
 
-  async steps<const S extends readonly StepSpec<unknown>[]>(specs: S): Promise<{ readonly [I in keyof S]: S[I] extends StepSpec<infer T> ? StepResult<T> : never }> {
+  async steps<const S extends readonly StepSpec<unknown>[]>(
+    specs: S,
+  ): Promise<{ readonly [I in keyof S]: S[I] extends StepSpec<infer T> ? StepResult<T> : never }> {
     return (await Promise.all(specs.map((spec) => this.step(spec.key, spec.run as never)))) as never;
   }
 
@@ -67,7 +86,8 @@ export class VolatileContext implements ExecutionContext {
       try {
         return await new Promise<number>((resolve, reject) => {
           branches.forEach((branch, index) => {
-            if (branch.type === "timer") cleanups.push(this.#options.clock.after(Math.max(0, branch.at - this.#options.clock.now()), () => resolve(index)));
+            if (branch.type === "timer")
+              cleanups.push(this.#options.clock.after(Math.max(0, branch.at - this.#options.clock.now()), () => resolve(index)));
             else if (branch.type === "step") void this.step(branch.spec.key, branch.spec.run as never).then(() => resolve(index), reject);
             else if (this.#inbox.length > this.#read) resolve(index);
             else {
@@ -91,7 +111,12 @@ export class VolatileContext implements ExecutionContext {
     let decision = this.#decisions.get(point);
     if (decision === undefined) {
       decision = (async () => run())().catch((error: unknown) => {
-        throw error instanceof Suspension ? error : new AgentError({ kind: "panic", callback: point, message: `"${point}" threw: ${error instanceof Error ? error.message : String(error)}` }, { cause: error });
+        throw error instanceof Suspension
+          ? error
+          : new AgentError(
+              { kind: "panic", callback: point, message: `"${point}" threw: ${error instanceof Error ? error.message : String(error)}` },
+              { cause: error },
+            );
       });
       this.#decisions.set(point, decision);
     }
@@ -121,19 +146,31 @@ export class VolatileContext implements ExecutionContext {
   }
 
   suspend(): never {
-    throw new OperatorError({ kind: "non-retryable", message: "this operator wants to wait for longer than its process lives: run it where there is a log" });
+    throw new OperatorError({
+      kind: "non-retryable",
+      message: "this operator wants to wait for longer than its process lives: run it where there is a log",
+    });
   }
 
   startChild(spec: ChildSpec): Promise<OperatorOutput> {
     if (this.#options.startChild) return this.#options.startChild(spec);
-    throw new OperatorError({ kind: "sub-dispatch", operator: spec.operator, message: `"${spec.operator}" can't be started here: there is no orchestrator` });
+    throw new OperatorError({
+      kind: "sub-dispatch",
+      operator: spec.operator,
+      message: `"${spec.operator}" can't be started here: there is no orchestrator`,
+    });
   }
 
   async #attempt(key: string, run: (attempt: StepAttempt) => Promise<unknown>): Promise<StepResult<unknown>> {
     const { clock } = this.#options;
     const startedAt = clock.now();
     try {
-      const value = await run({ number: 1, idempotencyKey: `${this.runId}/${key}`, signal: this.signal, emit: (event) => this.emit(event) });
+      const value = await run({
+        number: 1,
+        idempotencyKey: `${this.runId}/${key}`,
+        signal: this.signal,
+        emit: (event) => this.emit(event),
+      });
       return { ok: true, value, startedAt, endedAt: clock.now() };
     } catch (error) {
       return { ok: false, failure: stepFailureOf(error), startedAt, endedAt: clock.now() };

@@ -20,15 +20,21 @@ const SECRET_SHAPES: readonly RegExp[] = [
 ];
 
 /** Headers that are secrets, or say who the caller is. */
-const SECRET_HEADER = /^(?:authorization|proxy-authorization|cookie|set-cookie|x-api-key|api-key|x-goog-api-key|x-amz-security-token|openai-(?:organization|project)|anthropic-organization-id|cf-ray)$/i;
+const SECRET_HEADER =
+  /^(?:authorization|proxy-authorization|cookie|set-cookie|x-api-key|api-key|x-goog-api-key|x-amz-security-token|openai-(?:organization|project)|anthropic-organization-id|cf-ray)$/i;
 
 export type Redact = (text: string) => string;
 
 export function redactor(options: RedactionOptions = {}): Redact {
   // The longest first: a short secret may be a part of a long one.
-  const values = (options.secrets ?? []).filter((secret) => secret.length > 0).flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
+  const values = (options.secrets ?? [])
+    .filter((secret) => secret.length > 0)
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
   const unique = [...new Set(values)].sort((a, b) => b.length - a.length);
-  const shapes = [...SECRET_SHAPES, ...(options.patterns ?? []).map((pattern) => (pattern.global ? pattern : new RegExp(pattern.source, `${pattern.flags}g`)))];
+  const shapes = [
+    ...SECRET_SHAPES,
+    ...(options.patterns ?? []).map((pattern) => (pattern.global ? pattern : new RegExp(pattern.source, `${pattern.flags}g`))),
+  ];
   return (text) => {
     let safe = text;
     for (const value of unique) safe = safe.replaceAll(value, REDACTED);

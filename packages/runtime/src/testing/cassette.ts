@@ -9,7 +9,12 @@ export interface Cassette {
 }
 
 export interface CassetteInteraction {
-  readonly request: { readonly method: string; readonly url: string; readonly headers: { readonly [name: string]: string }; readonly body: string };
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: { readonly [name: string]: string };
+    readonly body: string;
+  };
   readonly response: {
     readonly status: number;
     readonly headers: { readonly [name: string]: string };
@@ -117,7 +122,10 @@ export function replayCassette(cassette: Cassette, options: RedactionOptions = {
     const place = next;
     const interaction = cassette.interactions[place];
     const request = describeRequest(url, init, redact);
-    if (interaction === undefined) throw new Error(`the cassette has ${cassette.interactions.length} interactions, and ${request.method} ${request.url} is request ${place + 1}`);
+    if (interaction === undefined)
+      throw new Error(
+        `the cassette has ${cassette.interactions.length} interactions, and ${request.method} ${request.url} is request ${place + 1}`,
+      );
     const difference = firstDifference(interaction.request, request);
     if (difference !== undefined) throw new Error(`request ${place + 1} is not the recorded one: ${difference}`);
     next += 1;
@@ -135,7 +143,10 @@ export function replayCassette(cassette: Cassette, options: RedactionOptions = {
     },
     assertDone() {
       const left = cassette.interactions[next];
-      if (left !== undefined) throw new Error(`${cassette.interactions.length - next} recorded requests were not made; the first is ${left.request.method} ${left.request.url}`);
+      if (left !== undefined)
+        throw new Error(
+          `${cassette.interactions.length - next} recorded requests were not made; the first is ${left.request.method} ${left.request.url}`,
+        );
     },
   };
 }
@@ -145,7 +156,12 @@ function describeRequest(url: string, init: Parameters<FetchLike>[1], redact: Re
   return { method: init.method, url: redact(url), headers: redactHeaders(Object.entries(init.headers), redact), body: redact(body) };
 }
 
-function describeResponse(response: Response, chunks: readonly Uint8Array[], redact: Redact, broke: string | undefined): CassetteInteraction["response"] {
+function describeResponse(
+  response: Response,
+  chunks: readonly Uint8Array[],
+  redact: Redact,
+  broke: string | undefined,
+): CassetteInteraction["response"] {
   const bytes = Buffer.concat(chunks);
   const text = bytes.toString("utf8");
   const isText = Buffer.from(text).equals(bytes);
@@ -207,7 +223,13 @@ function firstDifference(recorded: CassetteInteraction["request"], now: Cassette
 /** Compares JSON values; the order of members does not count. */
 function differenceAt(path: string, recorded: unknown, now: unknown): string | undefined {
   if (recorded === now) return undefined;
-  if (typeof recorded !== "object" || typeof now !== "object" || recorded === null || now === null || Array.isArray(recorded) !== Array.isArray(now)) {
+  if (
+    typeof recorded !== "object" ||
+    typeof now !== "object" ||
+    recorded === null ||
+    now === null ||
+    Array.isArray(recorded) !== Array.isArray(now)
+  ) {
     return `${path}: recorded ${shown(recorded)}, now ${shown(now)}`;
   }
   const before = recorded as Record<string, unknown>;

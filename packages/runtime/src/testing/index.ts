@@ -1,4 +1,22 @@
 export { scriptedModel, type ScriptedAnswer, type ScriptedModel, type ScriptedModelOptions, type ScriptedTurn } from "./scripted-model.ts";
-export { type Cassette, type CassetteInteraction, type CassettePlayer, type CassetteRecorder, type RecordOptions, loadCassette, recordCassette, replayCassette } from "./cassette.ts";
+export {
+  type Cassette,
+  type CassetteInteraction,
+  type CassettePlayer,
+  type CassetteRecorder,
+  type RecordOptions,
+  loadCassette,
+  recordCassette,
+  replayCassette,
+} from "./cassette.ts";
 export { REDACTED, type RedactionOptions } from "./cassette-redaction.ts";
-export { type Misbehaviour, type ModelServer, type ModelServerOptions, type ServerRequest, type ServerScript, type ServerToolCall, type ServerTurn, startModelServer } from "./model-server.ts";
+export {
+  type Misbehaviour,
+  type ModelServer,
+  type ModelServerOptions,
+  type ServerRequest,
+  type ServerScript,
+  type ServerToolCall,
+  type ServerTurn,
+  startModelServer,
+} from "./model-server.ts";

@@ -1,5 +1,15 @@
 import type { JsonObject } from "@keelson/protocol";
-import { argumentPieces, argumentsOf, callIdOf, countsOf, type EncodedTurn, pieces, type ServerEvent, type ServerRequest, type ServerTurn } from "./model-server-turn.ts";
+import {
+  argumentPieces,
+  argumentsOf,
+  callIdOf,
+  countsOf,
+  type EncodedTurn,
+  pieces,
+  type ServerEvent,
+  type ServerRequest,
+  type ServerTurn,
+} from "./model-server-turn.ts";
 
 /** A turn in the words of the Messages API. */
 export function encodeAnthropicTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn {
@@ -16,7 +26,8 @@ export function encodeAnthropicTurn(turn: ServerTurn, request: ServerRequest): E
   const signature = `signature-${request.index}`;
 
   const events: ServerEvent[] = [];
-  const push = (data: JsonObject & { readonly type: string }, role?: ServerEvent["role"]): void => void events.push({ name: data.type, data: JSON.stringify(data), ...(role && { role }) });
+  const push = (data: JsonObject & { readonly type: string }, role?: ServerEvent["role"]): void =>
+    void events.push({ name: data.type, data: JSON.stringify(data), ...(role && { role }) });
   let index = 0;
   const block = (start: JsonObject, deltas: readonly JsonObject[]): void => {
     push({ type: "content_block_start", index, content_block: start });
@@ -25,7 +36,10 @@ export function encodeAnthropicTurn(turn: ServerTurn, request: ServerRequest): E
     index += 1;
   };
 
-  push({ type: "message_start", message: { ...message, content: [], stop_reason: null, stop_sequence: null, usage: { ...usage, output_tokens: 1 } } });
+  push({
+    type: "message_start",
+    message: { ...message, content: [], stop_reason: null, stop_sequence: null, usage: { ...usage, output_tokens: 1 } },
+  });
   if (turn.thinking !== undefined) {
     block({ type: "thinking", thinking: "", signature: "" }, [
       { type: "thinking_delta", thinking: turn.thinking },
@@ -33,9 +47,16 @@ export function encodeAnthropicTurn(turn: ServerTurn, request: ServerRequest): E
     ]);
   }
   const text = turn.refusal === undefined ? pieces(turn) : [turn.refusal];
-  if (text.length > 0) block({ type: "text", text: "" }, text.map((piece) => ({ type: "text_delta", text: piece })));
+  if (text.length > 0)
+    block(
+      { type: "text", text: "" },
+      text.map((piece) => ({ type: "text_delta", text: piece })),
+    );
   for (const [at, call] of calls.entries()) {
-    block({ type: "tool_use", id: callIdOf(call, request, at), name: call.name, input: {} }, ["", ...argumentPieces(call)].map((piece) => ({ type: "input_json_delta", partial_json: piece })));
+    block(
+      { type: "tool_use", id: callIdOf(call, request, at), name: call.name, input: {} },
+      ["", ...argumentPieces(call)].map((piece) => ({ type: "input_json_delta", partial_json: piece })),
+    );
   }
   push({ type: "message_delta", delta: { stop_reason: stopReason, stop_sequence: null }, usage }, "finish");
   push({ type: "message_stop" }, "end");
@@ -48,8 +69,22 @@ export function encodeAnthropicTurn(turn: ServerTurn, request: ServerRequest): E
   return { events, whole: { ...message, content, stop_reason: stopReason, stop_sequence: null, usage } };
 }
 
-export function anthropicError(error: { readonly message: string; readonly type?: string; readonly code?: string }, status: number, requestId: string): JsonObject {
-  const type = error.type ?? ({ 400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error" }[status] ?? "api_error");
+export function anthropicError(
+  error: { readonly message: string; readonly type?: string; readonly code?: string },
+  status: number,
+  requestId: string,
+): JsonObject {
+  const type =
+    error.type ??
+    {
+      400: "invalid_request_error",
+      401: "authentication_error",
+      403: "permission_error",
+      404: "not_found_error",
+      429: "rate_limit_error",
+      529: "overloaded_error",
+    }[status] ??
+    "api_error";
   return { type: "error", error: { type, message: error.message }, request_id: requestId };
 }
 

@@ -1,5 +1,15 @@
 import type { JsonObject } from "@keelson/protocol";
-import { argumentPieces, argumentsOf, callIdOf, countsOf, type EncodedTurn, pieces, type ServerEvent, type ServerRequest, type ServerTurn } from "./model-server-turn.ts";
+import {
+  argumentPieces,
+  argumentsOf,
+  callIdOf,
+  countsOf,
+  type EncodedTurn,
+  pieces,
+  type ServerEvent,
+  type ServerRequest,
+  type ServerTurn,
+} from "./model-server-turn.ts";
 
 /** A turn in the words of Chat Completions. */
 export function encodeChatTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn {
@@ -13,12 +23,21 @@ export function encodeChatTurn(turn: ServerTurn, request: ServerRequest): Encode
   };
   const calls = turn.toolCalls ?? [];
   const stopReason = turn.stopReason ?? (calls.length > 0 ? "tool_calls" : "stop");
-  const answer = { id: `chatcmpl-${request.index}`, created: 1_700_000_000, model: String(request.body["model"] ?? ""), system_fingerprint: "fp_test" };
+  const answer = {
+    id: `chatcmpl-${request.index}`,
+    created: 1_700_000_000,
+    model: String(request.body["model"] ?? ""),
+    system_fingerprint: "fp_test",
+  };
   const withUsage = (request.body["stream_options"] as { include_usage?: unknown } | undefined)?.include_usage === true;
 
   const events: ServerEvent[] = [];
   const push = (choices: readonly JsonObject[], more: JsonObject = withUsage ? { usage: null } : {}, role?: ServerEvent["role"]): void =>
-    void events.push({ name: "", data: JSON.stringify({ ...answer, object: "chat.completion.chunk", choices, ...more }), ...(role && { role }) });
+    void events.push({
+      name: "",
+      data: JSON.stringify({ ...answer, object: "chat.completion.chunk", choices, ...more }),
+      ...(role && { role }),
+    });
   const delta = (fields: JsonObject): void => push([{ index: 0, delta: fields, logprobs: null, finish_reason: null }]);
 
   delta({ role: "assistant", content: calls.length > 0 && turn.text === undefined ? null : "", refusal: null });
@@ -39,9 +58,18 @@ export function encodeChatTurn(turn: ServerTurn, request: ServerRequest): Encode
     content: text === "" ? null : text,
     refusal: turn.refusal ?? null,
     ...(turn.thinking !== undefined && { reasoning_content: turn.thinking }),
-    ...(calls.length > 0 && { tool_calls: calls.map((call, at) => ({ id: callIdOf(call, request, at), type: "function", function: { name: call.name, arguments: argumentsOf(call) } })) }),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map((call, at) => ({
+        id: callIdOf(call, request, at),
+        type: "function",
+        function: { name: call.name, arguments: argumentsOf(call) },
+      })),
+    }),
   };
-  return { events, whole: { ...answer, object: "chat.completion", choices: [{ index: 0, message, logprobs: null, finish_reason: stopReason }], usage } };
+  return {
+    events,
+    whole: { ...answer, object: "chat.completion", choices: [{ index: 0, message, logprobs: null, finish_reason: stopReason }], usage },
+  };
 }
 
 export function chatError(error: { readonly message: string; readonly type?: string; readonly code?: string }, status: number): JsonObject {

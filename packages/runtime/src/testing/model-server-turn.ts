@@ -17,7 +17,12 @@ export interface ServerTurn {
   readonly refusal?: string;
   readonly toolCalls?: readonly ServerToolCall[];
   /** Default: counts that follow from the lengths. Input includes what the cache gave. */
-  readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number; readonly cacheReadTokens?: number; readonly cacheCreationTokens?: number };
+  readonly usage?: {
+    readonly inputTokens?: number;
+    readonly outputTokens?: number;
+    readonly cacheReadTokens?: number;
+    readonly cacheCreationTokens?: number;
+  };
   /** The vendor's word; default: the one that fits. */
   readonly stopReason?: string;
   /** An HTTP error instead of an answer; with 200 the error comes in an answer that is otherwise good. */
@@ -90,7 +95,10 @@ export interface TurnCounts {
 }
 
 export function countsOf(turn: ServerTurn, request: ServerRequest): TurnCounts {
-  const said = pieces(turn).join("").length + (turn.thinking?.length ?? 0) + (turn.toolCalls ?? []).reduce((sum, call) => sum + argumentsOf(call).length, 0);
+  const said =
+    pieces(turn).join("").length +
+    (turn.thinking?.length ?? 0) +
+    (turn.toolCalls ?? []).reduce((sum, call) => sum + argumentsOf(call).length, 0);
   return {
     inputTokens: turn.usage?.inputTokens ?? Math.ceil(JSON.stringify(request.body).length / 4),
     outputTokens: turn.usage?.outputTokens ?? Math.ceil(said / 4),

@@ -9,7 +9,9 @@ import type { EncodedTurn, ServerEvent, ServerRequest, ServerTurn } from "./mode
 export type { Misbehaviour, ServerRequest, ServerToolCall, ServerTurn } from "./model-server-turn.ts";
 
 /** The turns in order, or a function that answers each request from what it asks. */
-export type ServerScript = readonly (ServerTurn | ((request: ServerRequest) => ServerTurn | Promise<ServerTurn>))[] | ((request: ServerRequest) => ServerTurn | Promise<ServerTurn>);
+export type ServerScript =
+  | readonly (ServerTurn | ((request: ServerRequest) => ServerTurn | Promise<ServerTurn>))[]
+  | ((request: ServerRequest) => ServerTurn | Promise<ServerTurn>);
 
 export interface ModelServerOptions {
   /** Default: one that is free. */
@@ -69,7 +71,11 @@ export async function startModelServer(script: ServerScript, options: ModelServe
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     if (request.method === "GET" && path.endsWith("/models")) {
-      reply(response, 200, { object: "list", data: (options.models ?? []).map((id) => ({ id, type: "model", object: "model", display_name: id })), has_more: false });
+      reply(response, 200, {
+        object: "list",
+        data: (options.models ?? []).map((id) => ({ id, type: "model", object: "model", display_name: id })),
+        has_more: false,
+      });
       return;
     }
     const wire = path.endsWith("/messages") ? "anthropic-messages" : path.endsWith("/chat/completions") ? "openai-chat" : undefined;
@@ -121,7 +127,8 @@ async function answer(turn: ServerTurn, request: ServerRequest, response: Server
   if (misbehave.stall === "before-headers") return;
   const requestId = `req_${request.index}`;
   const headers = { "request-id": requestId, ...turn.headers };
-  const encodeError = (error: NonNullable<ServerTurn["error"]>, status: number): JsonObject => (request.wire === "anthropic-messages" ? anthropicError(error, status, requestId) : chatError(error, status));
+  const encodeError = (error: NonNullable<ServerTurn["error"]>, status: number): JsonObject =>
+    request.wire === "anthropic-messages" ? anthropicError(error, status, requestId) : chatError(error, status);
   const status = turn.status ?? (turn.error === undefined ? 200 : 500);
 
   if (status !== 200 || turn.error !== undefined) {
@@ -143,18 +150,30 @@ async function answer(turn: ServerTurn, request: ServerRequest, response: Server
 }
 
 /** The stream of a turn, event by event, with the misbehaviour that shows in its text. */
-function* streamText(encoded: EncodedTurn, turn: ServerTurn, encodeError: (error: { message: string; type?: string; code?: string }, status: number) => JsonObject): Generator<string> {
+function* streamText(
+  encoded: EncodedTurn,
+  turn: ServerTurn,
+  encodeError: (error: { message: string; type?: string; code?: string }, status: number) => JsonObject,
+): Generator<string> {
   const { misbehave = {} } = turn;
   const newline = misbehave.lineEnd ?? "\n";
   const frame = ({ name, data }: Pick<ServerEvent, "name" | "data">): string =>
-    misbehave.bare === true ? `data:${data}${newline}${newline}` : `${name === "" ? "" : `event: ${name}${newline}`}data: ${data}${newline}${newline}`;
-  const events = encoded.events.filter((event) => !(event.role === "finish" && misbehave.omitFinish === true) && !(event.role === "end" && (misbehave.omitEnd === true || misbehave.omitFinish === true)));
+    misbehave.bare === true
+      ? `data:${data}${newline}${newline}`
+      : `${name === "" ? "" : `event: ${name}${newline}`}data: ${data}${newline}${newline}`;
+  const events = encoded.events.filter(
+    (event) =>
+      !(event.role === "finish" && misbehave.omitFinish === true) &&
+      !(event.role === "end" && (misbehave.omitEnd === true || misbehave.omitFinish === true)),
+  );
   const middle = Math.floor(events.length / 2);
   let inflated = false;
   for (const [at, event] of events.entries()) {
     if (misbehave.comments === true) yield `: keep-alive${newline}${at % 2 === 0 ? newline : ""}`;
-    if (misbehave.pings === true) yield frame(event.name === "" ? { name: "", data: `{"choices":[]}` } : { name: "ping", data: `{"type":"ping"}` });
-    if (at === middle && misbehave.errorInStream !== undefined) yield frame({ name: "error", data: JSON.stringify(encodeError(misbehave.errorInStream, 500)) });
+    if (misbehave.pings === true)
+      yield frame(event.name === "" ? { name: "", data: `{"choices":[]}` } : { name: "ping", data: `{"type":"ping"}` });
+    if (at === middle && misbehave.errorInStream !== undefined)
+      yield frame({ name: "error", data: JSON.stringify(encodeError(misbehave.errorInStream, 500)) });
     if (at === middle && misbehave.garbage !== undefined) yield frame({ name: "", data: misbehave.garbage });
     yield frame(event);
     if (misbehave.hugeTextBytes !== undefined && !inflated && /"text_delta"|"content":"[^"]/.test(event.data)) {
@@ -165,7 +184,7 @@ function* streamText(encoded: EncodedTurn, turn: ServerTurn, encodeError: (error
 }
 
 async function send(text: Iterable<string>, misbehave: NonNullable<ServerTurn["misbehave"]>, response: ServerResponse): Promise<void> {
-  let left = misbehave.resetAfterBytes ?? (misbehave.stall === "in-body" ? halfOf(text = [...text]) : Number.POSITIVE_INFINITY);
+  let left = misbehave.resetAfterBytes ?? (misbehave.stall === "in-body" ? halfOf((text = [...text])) : Number.POSITIVE_INFINITY);
   for (const piece of text) {
     let bytes = Buffer.from(piece);
     const cut = bytes.length > left;

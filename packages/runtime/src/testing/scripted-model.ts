@@ -1,11 +1,26 @@
-import { ModelError, type InferEvent, type InferOptions, type InferRequest, type JsonValue, type ModelFailure, type Provider, type StopReason, type Usage } from "@keelson/protocol";
+import {
+  ModelError,
+  type InferEvent,
+  type InferOptions,
+  type InferRequest,
+  type JsonValue,
+  type ModelFailure,
+  type Provider,
+  type StopReason,
+  type Usage,
+} from "@keelson/protocol";
 import type { ModelPrice } from "../providers/prices.ts";
 
 /** What the model answers at one call. */
 export interface ScriptedAnswer {
   readonly text?: string;
   readonly thinking?: string;
-  readonly toolCalls?: readonly { readonly name: string; readonly input?: JsonValue; /** Raw text instead of `input`, which may be no JSON. */ readonly inputText?: string; readonly id?: string }[];
+  readonly toolCalls?: readonly {
+    readonly name: string;
+    readonly input?: JsonValue;
+    /** Raw text instead of `input`, which may be no JSON. */ readonly inputText?: string;
+    readonly id?: string;
+  }[];
   readonly usage?: Partial<Usage>;
   readonly stopReason?: StopReason;
   /** Fails with this, after the text if there is any. */
@@ -16,7 +31,10 @@ export interface ScriptedAnswer {
   readonly chunkSize?: number;
 }
 
-export type ScriptedTurn = string | ScriptedAnswer | ((request: InferRequest, call: number) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
+export type ScriptedTurn =
+  | string
+  | ScriptedAnswer
+  | ((request: InferRequest, call: number) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
 
 export interface ScriptedModelOptions {
   /** Default `scripted/model`. */
@@ -53,7 +71,12 @@ export function scriptedModel(turns: readonly ScriptedTurn[], options: ScriptedM
       requests.push({ ...request, messages: [...request.messages] });
       const turn = turns[call];
       if (turn === undefined) {
-        throw new ModelError({ kind: "invalid-request", provider: name, model: request.model, message: `The script of "${name}" has ${turns.length} turns, and this is call ${call + 1}. The last message was ${JSON.stringify(request.messages.at(-1)?.content ?? null).slice(0, 300)}.` });
+        throw new ModelError({
+          kind: "invalid-request",
+          provider: name,
+          model: request.model,
+          message: `The script of "${name}" has ${turns.length} turns, and this is call ${call + 1}. The last message was ${JSON.stringify(request.messages.at(-1)?.content ?? null).slice(0, 300)}.`,
+        });
       }
       const answered = typeof turn === "function" ? await turn(request, call) : turn;
       yield* play(typeof answered === "string" ? { text: answered } : answered, request, inferOptions);

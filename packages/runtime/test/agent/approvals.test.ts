@@ -11,7 +11,12 @@ const deploy = (input: object = { to: "staging" }): ScriptedTurn => ({ toolCalls
 /** A world that several runners, as processes would, look at. */
 function world(): Required<Pick<RunnerOptions, "log" | "blobs" | "approvalKeys" | "clock">> {
   const clock = impatientClock();
-  return { clock, log: createMemoryEventLog({ now: () => clock.now() }), blobs: createMemoryBlobStore(), approvalKeys: createEphemeralApprovalKeys() };
+  return {
+    clock,
+    log: createMemoryEventLog({ now: () => clock.now() }),
+    blobs: createMemoryBlobStore(),
+    approvalKeys: createEphemeralApprovalKeys(),
+  };
 }
 
 function agentWith(turns: readonly ScriptedTurn[], options: Partial<Parameters<typeof createAgent>[0]> = {}) {
@@ -20,7 +25,10 @@ function agentWith(turns: readonly ScriptedTurn[], options: Partial<Parameters<t
   return { tool, model, agent: createAgent({ name: "a", model, tools: [tool], ...options }) };
 }
 
-const answer = (decision: Decision): Approver => (request) => (request.type === "approval" ? decision : undefined);
+const answer =
+  (decision: Decision): Approver =>
+  (request) =>
+    request.type === "approval" ? decision : undefined;
 
 describe("a call that must be asked about", () => {
   it("suspends the run when nobody can answer here, and goes on under the same id once somebody did [AV-01, OP-08, EV-19, RN-08]", async () => {
@@ -96,7 +104,11 @@ describe("a call that must be asked about", () => {
 
   it("edited into what is not valid is asked about again, at most three times [AV-02]", async () => {
     const strict = recordingTool("deploy", { effect: "write", risk: "high" });
-    const typed = { ...strict, parse: (input: unknown) => (typeof (input as { to?: unknown }).to === "string" ? { value: input } : { issues: [{ message: "to must be a text" }] }) };
+    const typed = {
+      ...strict,
+      parse: (input: unknown) =>
+        typeof (input as { to?: unknown }).to === "string" ? { value: input } : { issues: [{ message: "to must be a text" }] },
+    };
     const agent = createAgent({ name: "a", model: scriptedModel([deploy(), "done"]), tools: [typed] });
     let asked = 0;
     const { events } = await watch(runnerOf(agent, { approvals: () => (asked++, { type: "allow-modified", input: { to: 5 } }) }).run("go"));
@@ -106,8 +118,12 @@ describe("a call that must be asked about", () => {
   });
 
   it("edited into what a rule denies does not run [AV-02, MC-15]", async () => {
-    const { agent, tool } = agentWith([deploy(), "done"], { permissions: { rules: [{ pattern: 'deploy(*"production"*)', behavior: "deny" }] } });
-    const { events } = await watch(runnerOf(agent, { approvals: answer({ type: "allow-modified", input: { to: "production" } }) }).run("go"));
+    const { agent, tool } = agentWith([deploy(), "done"], {
+      permissions: { rules: [{ pattern: 'deploy(*"production"*)', behavior: "deny" }] },
+    });
+    const { events } = await watch(
+      runnerOf(agent, { approvals: answer({ type: "allow-modified", input: { to: "production" } }) }).run("go"),
+    );
     expect(tool.calls).toEqual([]);
     expect(ofType(events, "tool-result")[0]?.output).toContain("Not permitted");
   });
@@ -220,7 +236,9 @@ describe("an approval token", () => {
     const { runner, token } = await asked();
     await expect(runner.approve(token, { type: "retry" })).rejects.toThrow(/Decide one of allow, deny/);
     await runner.approve(token, { type: "deny" });
-    await (await runner.resume("s")).outcome;
+    await (
+      await runner.resume("s")
+    ).outcome;
     await expect(runner.approve(token, { type: "allow" })).rejects.toEqual(refused("used"));
   });
 

@@ -13,12 +13,22 @@ describe("a run", () => {
     expect(outcome).toMatchObject({ reason: "complete", text: "hello", turns: 1 });
     expect(events.filter(isFinal)).toHaveLength(1);
     expect(types(events).at(-1)).toBe("run-complete");
-    expect(types(events).filter((type) => !["usage", "text-start", "text-delta", "text-end"].includes(type))).toEqual(["run-start", "message", "turn-start", "message", "turn-end", "run-result", "run-complete"]);
+    expect(types(events).filter((type) => !["usage", "text-start", "text-delta", "text-end"].includes(type))).toEqual([
+      "run-start",
+      "message",
+      "turn-start",
+      "message",
+      "turn-end",
+      "run-result",
+      "run-complete",
+    ]);
   });
 
   it("shows durable events with the log's seq in order, transient ones by their place after them [EV-01, EV-02, EV-03, EV-04, WE-02, WE-03]", async () => {
     const model = scriptedModel([{ thinking: "hm", text: "I look.", ...call() }, "done"]);
-    const { events } = await watch(runnerOf(createAgent({ name: "a", model, tools: [recordingTool("look", { effect: "read" })] })).run("go"));
+    const { events } = await watch(
+      runnerOf(createAgent({ name: "a", model, tools: [recordingTool("look", { effect: "read" })] })).run("go"),
+    );
     const seqs = events.flatMap((event) => ("seq" in event ? [event.seq] : []));
     expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
     let last = 0;
@@ -26,7 +36,22 @@ describe("a run", () => {
       if ("seq" in event) last = event.seq;
       else if ("after" in event) expect(event.after).toBeLessThanOrEqual(last + 2);
     }
-    expect(types(events)).toEqual(expect.arrayContaining(["thinking-start", "thinking-delta", "thinking-end", "text-delta", "tool-call-start", "tool-call-delta", "tool-call-end", "tool-calls-start", "tool-end", "tool-result", "tool-calls-complete", "usage"]));
+    expect(types(events)).toEqual(
+      expect.arrayContaining([
+        "thinking-start",
+        "thinking-delta",
+        "thinking-end",
+        "text-delta",
+        "tool-call-start",
+        "tool-call-delta",
+        "tool-call-end",
+        "tool-calls-start",
+        "tool-end",
+        "tool-result",
+        "tool-calls-complete",
+        "usage",
+      ]),
+    );
     const [start] = ofType(events, "tool-call-start");
     const [result] = ofType(events, "tool-result");
     expect(result).toMatchObject({ callId: start?.callId, name: "look", output: "look done", isError: false });
@@ -45,7 +70,9 @@ describe("a run", () => {
   });
 
   it("goes on when a watcher leaves early [RN-06]", async () => {
-    const run = runnerOf(createAgent({ name: "a", model: scriptedModel([call(), "done"]), tools: [recordingTool("look", { effect: "read" })] })).run("go");
+    const run = runnerOf(
+      createAgent({ name: "a", model: scriptedModel([call(), "done"]), tools: [recordingTool("look", { effect: "read" })] }),
+    ).run("go");
     for await (const event of run) if (event.type === "run-start") break;
     expect(await run.outcome).toMatchObject({ reason: "complete", text: "done" });
   });
@@ -70,7 +97,10 @@ describe("a run", () => {
 
   it("that says nothing and does nothing ends no-action; a refusal is an answer [WE-06]", async () => {
     expect((await runnerOf(createAgent({ name: "a", model: scriptedModel([""]) })).run("hi").outcome).reason).toBe("no-action");
-    expect((await runnerOf(createAgent({ name: "a", model: scriptedModel([{ text: "x", stopReason: "content-filter" }]) })).run("hi").outcome).reason).toBe("safety-stop");
+    expect(
+      (await runnerOf(createAgent({ name: "a", model: scriptedModel([{ text: "x", stopReason: "content-filter" }]) })).run("hi").outcome)
+        .reason,
+    ).toBe("safety-stop");
   });
 
   it("has an ending for every exit code of the command [OP-07, OP-08]", () => {
@@ -89,7 +119,15 @@ describe("a graceful stop", () => {
       expect(toolCall.signal.aborted).toBe(false);
       return original(input, toolCall);
     };
-    const model = scriptedModel([{ toolCalls: [{ name: "slow", input: { n: 1 } }, { name: "slow", input: { n: 2 } }] }, "never"]);
+    const model = scriptedModel([
+      {
+        toolCalls: [
+          { name: "slow", input: { n: 1 } },
+          { name: "slow", input: { n: 2 } },
+        ],
+      },
+      "never",
+    ]);
     run = runnerOf(createAgent({ name: "a", model, tools: [slow] })).run("go");
     const { events, outcome } = await watch(run);
     expect(outcome.reason).toBe("stopped");
@@ -109,7 +147,10 @@ describe("a graceful stop", () => {
       await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
       return "late";
     };
-    const runner = createRunner({ agent: createAgent({ name: "a", model: scriptedModel([call("hang"), "never"]), tools: [hang] }), stopGraceMs: 1 });
+    const runner = createRunner({
+      agent: createAgent({ name: "a", model: scriptedModel([call("hang"), "never"]), tools: [hang] }),
+      stopGraceMs: 1,
+    });
     run = runner.run("go");
     expect((await run.outcome).reason).toBe("stopped");
   });
@@ -143,7 +184,9 @@ describe("an abort", () => {
   it("by a signal, also one that fired before [RN-05]", async () => {
     const controller = new AbortController();
     controller.abort();
-    expect((await runnerOf(createAgent({ name: "a", model: scriptedModel([]) })).run("go", { signal: controller.signal }).outcome).reason).toBe("aborted");
+    expect(
+      (await runnerOf(createAgent({ name: "a", model: scriptedModel([]) })).run("go", { signal: controller.signal }).outcome).reason,
+    ).toBe("aborted");
   });
 
   it("after the end does nothing [RN-05]", async () => {
@@ -186,7 +229,11 @@ describe("steering", () => {
       return "did";
     };
     const second = recordingTool("second", { effect: "write" });
-    const model = scriptedModel([{ toolCalls: [{ name: "first" }, { name: "second" }] }, { text: "never shown", wait: async () => (await (run as Run).steer("again", { interrupt: true }), new Promise(() => {})) }, "fine"]);
+    const model = scriptedModel([
+      { toolCalls: [{ name: "first" }, { name: "second" }] },
+      { text: "never shown", wait: async () => (await (run as Run).steer("again", { interrupt: true }), new Promise(() => {})) },
+      "fine",
+    ]);
     run = runnerOf(createAgent({ name: "a", model, tools: [first, second] })).run("go");
     const { events, outcome } = await watch(run);
     expect(outcome.text).toBe("fine");
@@ -201,9 +248,13 @@ describe("limits", () => {
 
   it("end the run after so many turns, 50 by default [AG-16, EV-18, OP-08]", async () => {
     const look = recordingTool("look", { effect: "read" });
-    expect(await runnerOf(createAgent({ name: "a", model: looping(), tools: [look], limits: { maxTurns: 3 } })).run("go").outcome).toMatchObject({ reason: "max-turns", turns: 3 });
+    expect(
+      await runnerOf(createAgent({ name: "a", model: looping(), tools: [look], limits: { maxTurns: 3 } })).run("go").outcome,
+    ).toMatchObject({ reason: "max-turns", turns: 3 });
     expect(look.calls).toHaveLength(3);
-    expect(await runnerOf(createAgent({ name: "a", model: looping(), tools: [recordingTool("look", { effect: "read" })] })).run("go").outcome).toMatchObject({ reason: "max-turns", turns: 50 });
+    expect(
+      await runnerOf(createAgent({ name: "a", model: looping(), tools: [recordingTool("look", { effect: "read" })] })).run("go").outcome,
+    ).toMatchObject({ reason: "max-turns", turns: 50 });
   });
 
   it("of a run tighten those of its agent and never widen them [OP-05, AG-16]", async () => {
@@ -214,8 +265,17 @@ describe("limits", () => {
 
   it("hold money back before it is spent: no call starts whose worst case passes the limit [AG-17, EV-18, LE-03]", async () => {
     const usage = { inputTokens: 1000, outputTokens: 1000 };
-    const model = scriptedModel([{ ...call("look", { n: 1 }), usage }, { ...call("look", { n: 2 }), usage }, { ...call("look", { n: 3 }), usage }, "never"], { price });
-    const agent = createAgent({ name: "a", model, tools: [recordingTool("look", { effect: "read" })], limits: { maxCost: "6" }, settings: { maxTokens: 4096 } });
+    const model = scriptedModel(
+      [{ ...call("look", { n: 1 }), usage }, { ...call("look", { n: 2 }), usage }, { ...call("look", { n: 3 }), usage }, "never"],
+      { price },
+    );
+    const agent = createAgent({
+      name: "a",
+      model,
+      tools: [recordingTool("look", { effect: "read" })],
+      limits: { maxCost: "6" },
+      settings: { maxTokens: 4096 },
+    });
     const { events, outcome } = await watch(runnerOf(agent).run("go"));
     expect(outcome.reason).toBe("budget-exhausted");
     expect(Number(outcome.cost)).toBeLessThanOrEqual(6);
@@ -244,14 +304,24 @@ describe("limits", () => {
 
   it("bound the time of a run, live and by recorded times [OP-05]", async () => {
     const model = scriptedModel([{ text: "never", wait: new Promise(() => {}) }]);
-    expect((await createRunner({ agent: createAgent({ name: "a", model, limits: { maxDurationMs: 5 } }) }).run("go").outcome).reason).toBe("timeout");
-    expect((await createRunner({ agent: createAgent({ name: "a", model: scriptedModel([{ text: "never", wait: new Promise(() => {}) }]) }) }).run("go", { deadline: Date.now() + 5 }).outcome).reason).toBe("timeout");
+    expect((await createRunner({ agent: createAgent({ name: "a", model, limits: { maxDurationMs: 5 } }) }).run("go").outcome).reason).toBe(
+      "timeout",
+    );
+    expect(
+      (
+        await createRunner({
+          agent: createAgent({ name: "a", model: scriptedModel([{ text: "never", wait: new Promise(() => {}) }]) }),
+        }).run("go", { deadline: Date.now() + 5 }).outcome
+      ).reason,
+    ).toBe("timeout");
   });
 
   it("bound the tools of a run, and tell the model [OP-08]", async () => {
     const look = recordingTool("look", { effect: "read" });
     const model = scriptedModel([{ toolCalls: [1, 2, 3].map((n) => ({ name: "look", input: { n } })) }, "x"]);
-    const { events, outcome } = await watch(runnerOf(createAgent({ name: "a", model, tools: [look], limits: { maxToolCalls: 2 } })).run("go"));
+    const { events, outcome } = await watch(
+      runnerOf(createAgent({ name: "a", model, tools: [look], limits: { maxToolCalls: 2 } })).run("go"),
+    );
     expect(outcome.reason).toBe("complete");
     expect(look.calls).toHaveLength(2);
     expect(ofType(events, "tool-result")[2]?.output).toContain("limit of 2 tool calls");
@@ -259,22 +329,39 @@ describe("limits", () => {
 
   it("bound an answer: longer ones end the run as max-output", async () => {
     const model = scriptedModel([{ text: "x".repeat(5000), chunkSize: 100 }]);
-    expect((await runnerOf(createAgent({ name: "a", model, limits: { maxAnswerBytes: 1000 } })).run("go").outcome).reason).toBe("max-output");
+    expect((await runnerOf(createAgent({ name: "a", model, limits: { maxAnswerBytes: 1000 } })).run("go").outcome).reason).toBe(
+      "max-output",
+    );
   });
 });
 
 describe("an answer cut at its token limit", () => {
   it("ends the run as max-output, or is asked to go on", async () => {
     const cut = { text: "half", stopReason: "max-tokens" as const };
-    expect(await runnerOf(createAgent({ name: "a", model: scriptedModel([cut]) })).run("go").outcome).toMatchObject({ reason: "max-output", text: "half" });
+    expect(await runnerOf(createAgent({ name: "a", model: scriptedModel([cut]) })).run("go").outcome).toMatchObject({
+      reason: "max-output",
+      text: "half",
+    });
     const model = scriptedModel([cut, "the rest"]);
-    expect(await runnerOf(createAgent({ name: "a", model, onMaxTokens: "continue" })).run("go").outcome).toMatchObject({ reason: "complete", turns: 1 });
+    expect(await runnerOf(createAgent({ name: "a", model, onMaxTokens: "continue" })).run("go").outcome).toMatchObject({
+      reason: "complete",
+      turns: 1,
+    });
     expect(model.requests[1]?.messages.map((message) => message.role)).toEqual(["user", "assistant", "user"]);
   });
 
   it("in a call does not run that call, and tells the model", async () => {
     const write = recordingTool("write");
-    const model = scriptedModel([{ toolCalls: [{ name: "write", input: { n: 1 } }, { name: "write", inputText: '{"n":' }], stopReason: "max-tokens" }, "ok"]);
+    const model = scriptedModel([
+      {
+        toolCalls: [
+          { name: "write", input: { n: 1 } },
+          { name: "write", inputText: '{"n":' },
+        ],
+        stopReason: "max-tokens",
+      },
+      "ok",
+    ]);
     const { events } = await watch(runnerOf(createAgent({ name: "a", model, tools: [write] })).run("go"));
     expect(write.calls).toEqual([{ n: 1 }]);
     expect(ofType(events, "tool-result")[1]).toMatchObject({ isError: true, output: expect.stringContaining("cut off") });
@@ -283,7 +370,11 @@ describe("an answer cut at its token limit", () => {
   it("paused by the vendor is called again in the same turn, at most eight times", async () => {
     const paused = { text: "…", stopReason: "pause" as const };
     const model = scriptedModel([paused, paused, "done"]);
-    expect(await runnerOf(createAgent({ name: "a", model })).run("go").outcome).toMatchObject({ reason: "complete", turns: 1, text: "done" });
+    expect(await runnerOf(createAgent({ name: "a", model })).run("go").outcome).toMatchObject({
+      reason: "complete",
+      turns: 1,
+      text: "done",
+    });
     const endless = scriptedModel(Array.from({ length: 20 }, () => paused));
     expect((await runnerOf(createAgent({ name: "a", model: endless })).run("go").outcome).turns).toBe(1);
     expect(endless.requests).toHaveLength(9);

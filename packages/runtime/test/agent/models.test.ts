@@ -100,7 +100,11 @@ describe("onModelError", () => {
   });
 
   it("may retry what would not be retried [RC-06, RN-11, RN-13]", async () => {
-    const agent = createAgent({ name: "a", model: scriptedModel([{ error: { kind: "invalid-request" } }, "ok"]), onModelError: () => ({ type: "retry" }) });
+    const agent = createAgent({
+      name: "a",
+      model: scriptedModel([{ error: { kind: "invalid-request" } }, "ok"]),
+      onModelError: () => ({ type: "retry" }),
+    });
     expect((await runnerOf(agent).run("go").outcome).text).toBe("ok");
   });
 
@@ -170,9 +174,16 @@ describe("the model of a run", () => {
 
   it("is checked when the runner is made: unknown models, prices under a money limit [AG-02, AG-17]", () => {
     const { models } = twoModels([], []);
-    const make = (options: Partial<Parameters<typeof createAgent>[0]>, world: RunnerOptions = { models }) => () => createRunner({ ...world, agent: createAgent({ name: "a", model: "a/first", ...options }) });
-    expect(make({ model: "c/x" })).toThrow(expect.objectContaining({ failure: expect.objectContaining({ kind: "invalid-option", option: "model" }) }));
-    expect(make({ fallbackModel: "c/x" })).toThrow(expect.objectContaining({ failure: expect.objectContaining({ option: "fallbackModel" }) }));
+    const make =
+      (options: Partial<Parameters<typeof createAgent>[0]>, world: RunnerOptions = { models }) =>
+      () =>
+        createRunner({ ...world, agent: createAgent({ name: "a", model: "a/first", ...options }) });
+    expect(make({ model: "c/x" })).toThrow(
+      expect.objectContaining({ failure: expect.objectContaining({ kind: "invalid-option", option: "model" }) }),
+    );
+    expect(make({ fallbackModel: "c/x" })).toThrow(
+      expect.objectContaining({ failure: expect.objectContaining({ option: "fallbackModel" }) }),
+    );
     expect(make({ limits: { maxCost: "1" } })).toThrow(/price of a\/first is unknown/);
     expect(make({})).not.toThrow();
   });

@@ -47,12 +47,23 @@ export function types(events: readonly AgentEvent[]): readonly string[] {
   return events.map((event) => String(event.type));
 }
 
-export function ofType<T extends Exclude<AgentEvent["type"], symbol>>(events: readonly AgentEvent[], type: T): readonly Extract<AgentEvent, { readonly type: T }>[] {
+export function ofType<T extends Exclude<AgentEvent["type"], symbol>>(
+  events: readonly AgentEvent[],
+  type: T,
+): readonly Extract<AgentEvent, { readonly type: T }>[] {
   return events.filter((event): event is Extract<AgentEvent, { readonly type: T }> => event.type === type);
 }
 
 /** A tool that remembers what it was called with. */
-export function recordingTool(name: string, fields: { readonly effect?: "read" | "idempotent" | "write"; readonly risk?: Tool["risk"]; readonly output?: (input: unknown) => unknown; readonly concurrency?: "shared" | "exclusive" } = {}): Tool & { readonly calls: unknown[] } {
+export function recordingTool(
+  name: string,
+  fields: {
+    readonly effect?: "read" | "idempotent" | "write";
+    readonly risk?: Tool["risk"];
+    readonly output?: (input: unknown) => unknown;
+    readonly concurrency?: "shared" | "exclusive";
+  } = {},
+): Tool & { readonly calls: unknown[] } {
   const calls: unknown[] = [];
   const { output, ...rest } = fields;
   const tool = defineTool({

@@ -42,7 +42,9 @@ export function createApprovalTokens(options: { readonly keys: ApprovalKeys; rea
   return {
     issue({ attempt = 1, ...question }) {
       const nonce = createHash("sha256")
-        .update(JSON.stringify([question.runId, question.callId, question.question, attempt, question.toolVersion, question.argumentsDigest]))
+        .update(
+          JSON.stringify([question.runId, question.callId, question.question, attempt, question.toolVersion, question.argumentsDigest]),
+        )
         .digest("base64url")
         .slice(0, 22);
       const body = `${PREFIX}.${keys.current.id}.${encodeClaims({ ...question, attempt, nonce })}`;

@@ -1,4 +1,13 @@
-import { AgentError, DECISION_TYPES, LogError, type ApprovalRequest, type Decision, type JsonValue, type Tool, type Wait } from "@keelson/protocol";
+import {
+  AgentError,
+  DECISION_TYPES,
+  LogError,
+  type ApprovalRequest,
+  type Decision,
+  type JsonValue,
+  type Tool,
+  type Wait,
+} from "@keelson/protocol";
 import { digestOf, shortHash } from "../../json/digest.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { readInbox } from "../loop/read-inbox.ts";
@@ -40,7 +49,9 @@ function publish(loop: Loop, question: Question): Published {
   for (let issue = 2; ; issue++) {
     const existing = execution.lookup(key);
     if (existing === undefined) break;
-    const { question: type, ...rest } = existing.data as unknown as Omit<Published, "type"> & { readonly question: ApprovalRequest["type"] };
+    const { question: type, ...rest } = existing.data as unknown as Omit<Published, "type"> & {
+      readonly question: ApprovalRequest["type"];
+    };
     // A token that nobody used in its time is replaced by another for the same decision.
     if (rest.expiresAt >= session.at || decisionOn(loop, rest.nonce) !== undefined) return { ...rest, type };
     key = `${place}/issue/${issue}`;
@@ -48,9 +59,30 @@ function publish(loop: Loop, question: Question): Published {
   const { tool, input, callId } = question;
   // From recorded time alone, so that a replay before the append would issue the same token.
   const expiresAt = session.at + approvals.ttlMs;
-  const token = approvals.tokens.issue({ runId: execution.runId, session: session.id, callId, tool: tool.name, toolVersion: tool.version, argumentsDigest, question: question.type, attempt: question.round, expiresAt });
+  const token = approvals.tokens.issue({
+    runId: execution.runId,
+    session: session.id,
+    callId,
+    tool: tool.name,
+    toolVersion: tool.version,
+    argumentsDigest,
+    question: question.type,
+    attempt: question.round,
+    expiresAt,
+  });
   const { nonce } = approvals.tokens.verify(token, { expired: true });
-  const request: Published = { type: question.type, callId, nonce, token, operation: tool.name, description: tool.description, risk: tool.risk, input, reason: question.reason, expiresAt };
+  const request: Published = {
+    type: question.type,
+    callId,
+    nonce,
+    token,
+    operation: tool.name,
+    description: tool.description,
+    risk: tool.risk,
+    input,
+    reason: question.reason,
+    expiresAt,
+  };
   const { type, ...rest } = request;
   execution.put(key, { type: "approval-request", question: type, ...rest });
   return request;
@@ -81,7 +113,17 @@ async function waitForDecisions(loop: Loop, asked: readonly Published[]): Promis
       callbacks++;
       void callApprover(loop, nonce, request)
         .catch((error: unknown) => {
-          failure ??= AgentError.is(error) || LogError.is(error) ? error : new AgentError({ kind: "panic", callback: "approvals", message: `the approvals callback threw: ${error instanceof Error ? error.message : String(error)}` }, { cause: error });
+          failure ??=
+            AgentError.is(error) || LogError.is(error)
+              ? error
+              : new AgentError(
+                  {
+                    kind: "panic",
+                    callback: "approvals",
+                    message: `the approvals callback threw: ${error instanceof Error ? error.message : String(error)}`,
+                  },
+                  { cause: error },
+                );
         })
         .finally(() => {
           callbacks--;
@@ -132,7 +174,11 @@ async function callApprover(loop: Loop, nonce: string, request: ApprovalRequest)
   const decision = await loop.approvals.approver?.(request, { signal: loop.execution.signal });
   if (decision === undefined || decision === null) return;
   if (typeof decision !== "object" || !DECISION_TYPES.includes(decision.type)) {
-    throw new AgentError({ kind: "panic", callback: "approvals", message: `the approvals callback answered ${JSON.stringify(decision)}: answer with a decision such as { type: "allow" }, or undefined` });
+    throw new AgentError({
+      kind: "panic",
+      callback: "approvals",
+      message: `the approvals callback answered ${JSON.stringify(decision)}: answer with a decision such as { type: "allow" }, or undefined`,
+    });
   }
   try {
     await loop.execution.journal.writeInbox(nonce, { type: "decision", callId: request.callId, decision });

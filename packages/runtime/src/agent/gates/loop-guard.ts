@@ -9,9 +9,14 @@ const SAME_CALL_LIMIT = 6;
  */
 export function repeats(key: string, calls: readonly RecordedCall[]): string | undefined {
   const earlier = calls.filter((call) => call.key === key);
-  if (earlier.length >= SAME_CALL_LIMIT - 1) return `This exact call was made ${earlier.length} times already. Stop repeating it: change the arguments or the approach.`;
+  if (earlier.length >= SAME_CALL_LIMIT - 1)
+    return `This exact call was made ${earlier.length} times already. Stop repeating it: change the arguments or the approach.`;
   const first = earlier[0];
-  if (first !== undefined && earlier.length >= SAME_OUTCOME_LIMIT - 1 && earlier.every((call) => !call.isError && call.output === first.output)) {
+  if (
+    first !== undefined &&
+    earlier.length >= SAME_OUTCOME_LIMIT - 1 &&
+    earlier.every((call) => !call.isError && call.output === first.output)
+  ) {
     return `This exact call was made ${earlier.length} times already and gave the same result each time. Use that result, or change the arguments.`;
   }
   return undefined;

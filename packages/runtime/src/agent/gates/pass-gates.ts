@@ -105,7 +105,8 @@ function guardLoops(loop: Loop, call: PendingCall): void {
 
 function limitCalls(loop: Loop, call: PendingCall): void {
   const { maxToolCalls } = loop.limits;
-  if (maxToolCalls !== undefined && runOf(loop).turnBase.toolCalls + call.index >= maxToolCalls) refuse(call, `budget-exhausted: the limit of ${maxToolCalls} tool calls is reached. Answer with what you have.`);
+  if (maxToolCalls !== undefined && runOf(loop).turnBase.toolCalls + call.index >= maxToolCalls)
+    refuse(call, `budget-exhausted: the limit of ${maxToolCalls} tool calls is reached. Answer with what you have.`);
 }
 
 /** What the loop guard knows a call by. */

@@ -16,7 +16,13 @@ export function answerFrom(loop: Loop, data: JsonObject, modelCall: number): Ans
   const { execution } = loop;
   const turn = `t${runOf(loop).turn}`;
   const message = execution.lookup(`${turn}/infer/${modelCall}/message`)?.data["message"] as unknown as Message;
-  return { modelCall, message, calls: message.content.filter(isToolCall), stopReason: data["stopReason"] as StopReason, overflowed: data["overflowed"] === true };
+  return {
+    modelCall,
+    message,
+    calls: message.content.filter(isToolCall),
+    stopReason: data["stopReason"] as StopReason,
+    overflowed: data["overflowed"] === true,
+  };
 }
 
 export function isToolCall(part: Content): part is ToolCallPart {

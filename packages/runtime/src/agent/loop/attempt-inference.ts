@@ -1,4 +1,19 @@
-import { ModelError, ZERO_USD, type Content, type InferEnd, type InferEvent, type InferRequest, type JsonObject, type JsonValue, type Message, type ModelFailure, type StepAttempt, type StepResult, type Usage, type Usd } from "@keelson/protocol";
+import {
+  ModelError,
+  ZERO_USD,
+  type Content,
+  type InferEnd,
+  type InferEvent,
+  type InferRequest,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type ModelFailure,
+  type StepAttempt,
+  type StepResult,
+  type Usage,
+  type Usd,
+} from "@keelson/protocol";
 import { compileRequest } from "../../context/compile-request.ts";
 import { foldInferEvents, type InferFold } from "../../providers/infer-fold.ts";
 import { costOf } from "../../providers/prices.ts";
@@ -19,8 +34,16 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   const request = await compile(loop, key, model, system);
   const inputBound = loop.context.conversation.bytes + Buffer.byteLength(system ?? "") + toolBytes(request);
   const reservation = await reserveInference(loop, key, model, request, inputBound);
-  execution.note(key, "inference", { model: model.reference, inputBound, ...(reservation.maxTokens !== undefined && { maxTokens: reservation.maxTokens }), ...(reservation.amount && { reserved: reservation.amount }) });
-  const final = reservation.maxTokens === undefined || reservation.maxTokens === request.maxTokens ? request : { ...request, maxTokens: reservation.maxTokens };
+  execution.note(key, "inference", {
+    model: model.reference,
+    inputBound,
+    ...(reservation.maxTokens !== undefined && { maxTokens: reservation.maxTokens }),
+    ...(reservation.amount && { reserved: reservation.amount }),
+  });
+  const final =
+    reservation.maxTokens === undefined || reservation.maxTokens === request.maxTokens
+      ? request
+      : { ...request, maxTokens: reservation.maxTokens };
   await execution.flush();
   if (execution.signal.aborted) {
     await settle(loop, key, model, NOTHING_USED, ZERO_USD, false);
@@ -34,7 +57,10 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
     key,
     input: { model: model.reference },
     execute: () => execution.attempt(key, modelCall + 1, (attempt) => stream(loop, model, final, fold, attempt, modelCall)),
-    show: (output) => (output.ok ? ({ content: fold.content, stopReason: fold.end?.stopReason ?? null } as unknown as JsonValue) : { failure: output.failure as unknown as JsonValue }),
+    show: (output) =>
+      output.ok
+        ? ({ content: fold.content, stopReason: fold.end?.stopReason ?? null } as unknown as JsonValue)
+        : { failure: output.failure as unknown as JsonValue },
   });
 
   if (result.ok) {
@@ -79,7 +105,14 @@ function outputRequest(loop: Loop): NonNullable<InferRequest["output"]> {
 }
 
 /** Feeds the provider's stream into the fold and to watchers. Leaves early once the answer is longer than allowed. */
-async function stream(loop: Loop, model: Model, request: InferRequest, fold: InferFold, attempt: StepAttempt, modelCall: number): Promise<true> {
+async function stream(
+  loop: Loop,
+  model: Model,
+  request: InferRequest,
+  fold: InferFold,
+  attempt: StepAttempt,
+  modelCall: number,
+): Promise<true> {
   const watched = loop.watched();
   const ids: string[] = [];
   // The run's signal, or a message that interrupts, ends this attempt.
@@ -88,16 +121,26 @@ async function stream(loop: Loop, model: Model, request: InferRequest, fold: Inf
   attempt.signal.addEventListener("abort", abort, { once: true });
   loop.interrupt = () => controller.abort("interrupted");
   try {
-  for await (const event of model.provider.stream(request, { signal: controller.signal, idempotencyKey: attempt.idempotencyKey, conversation: loop.context.conversation })) {
-    fold.push(event);
-    if (watched) show(loop, event, ids, modelCall);
-    if (fold.overflowed) return true;
-  }
+    for await (const event of model.provider.stream(request, {
+      signal: controller.signal,
+      idempotencyKey: attempt.idempotencyKey,
+      conversation: loop.context.conversation,
+    })) {
+      fold.push(event);
+      if (watched) show(loop, event, ids, modelCall);
+      if (fold.overflowed) return true;
+    }
   } finally {
     loop.interrupt = undefined;
     attempt.signal.removeEventListener("abort", abort);
   }
-  if (fold.end === undefined) throw new ModelError({ kind: "server-error", message: `the stream of ${model.reference} ended before its end`, provider: model.provider.name, model: model.id });
+  if (fold.end === undefined)
+    throw new ModelError({
+      kind: "server-error",
+      message: `the stream of ${model.reference} ended before its end`,
+      provider: model.provider.name,
+      model: model.id,
+    });
   return true;
 }
 
@@ -114,7 +157,11 @@ function show(loop: Loop, event: InferEvent, ids: string[], modelCall: number): 
       loop.execution.emit({ type: event.type });
       return;
     case "tool-call-start":
-      loop.execution.emit({ type: "tool-call-start", callId: (ids[event.index] = callIdOf(runOf(loop), modelCall, event.index)) as never, name: event.name });
+      loop.execution.emit({
+        type: "tool-call-start",
+        callId: (ids[event.index] = callIdOf(runOf(loop), modelCall, event.index)) as never,
+        name: event.name,
+      });
       return;
     case "tool-call-delta":
       loop.execution.emit({ type: "tool-call-delta", callId: ids[event.index] as never, text: event.text });
@@ -131,10 +178,22 @@ function show(loop: Loop, event: InferEvent, ids: string[], modelCall: number): 
   }
 }
 
-async function commitAnswer(loop: Loop, key: string, modelCall: number, model: Model, fold: InferFold, end: InferEnd | undefined, usage: Usage, cost: Usd | null, estimated: boolean): Promise<Answer> {
+async function commitAnswer(
+  loop: Loop,
+  key: string,
+  modelCall: number,
+  model: Model,
+  fold: InferFold,
+  end: InferEnd | undefined,
+  usage: Usage,
+  cost: Usd | null,
+  estimated: boolean,
+): Promise<Answer> {
   const { execution } = loop;
   let index = 0;
-  const content = fold.content.map((part): Content => (part.type === "tool-call" ? { ...part, id: callIdOf(runOf(loop), modelCall, index++) } : part));
+  const content = fold.content.map((part): Content =>
+    part.type === "tool-call" ? { ...part, id: callIdOf(runOf(loop), modelCall, index++) } : part,
+  );
   const message: Message = { role: "assistant", content };
   await settle(loop, key, model, usage, cost, estimated);
   await loop.context.run({
@@ -165,4 +224,16 @@ function modelFailureOf(failure: { readonly kind: string; readonly message: stri
   }
   return { kind: "other", message: failure.message, provider: model.provider.name, model: model.id };
 }
-const KNOWN_KINDS: ReadonlySet<string> = new Set<ModelFailure["kind"]>(["authentication", "billing", "rate-limit", "server-error", "invalid-request", "invalid-response", "max-output-tokens", "context-overflow", "content-blocked", "cancelled", "other"]);
+const KNOWN_KINDS: ReadonlySet<string> = new Set<ModelFailure["kind"]>([
+  "authentication",
+  "billing",
+  "rate-limit",
+  "server-error",
+  "invalid-request",
+  "invalid-response",
+  "max-output-tokens",
+  "context-overflow",
+  "content-blocked",
+  "cancelled",
+  "other",
+]);

@@ -13,7 +13,11 @@ export async function compactConversation(loop: Loop, key: string): Promise<void
     execute: async () => {
       const result = await execution.step(key, async ({ signal }) => {
         const entries = context.messages.map((message, index) => ({ message, policy: context.conversation.policyAt(index) }));
-        return (await agent.options.compact?.(entries, { signal, model: runOf(loop).model, usage: runOf(loop).totals.usage })) as unknown as JsonObject;
+        return (await agent.options.compact?.(entries, {
+          signal,
+          model: runOf(loop).model,
+          usage: runOf(loop).totals.usage,
+        })) as unknown as JsonObject;
       });
       if (!result.ok) throw new AgentError({ kind: "panic", callback: "compact", message: `compact failed: ${result.failure.message}` });
       const { messages, summary } = result.value as unknown as { readonly messages: readonly Message[]; readonly summary: string };

@@ -27,7 +27,11 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   else {
     const result = { reason: ending.reason, text, ...(output !== undefined && { output }) };
     execution.put("result", { type: "run-result", ...result }, "power");
-    execution.put("terminal", { type: "run-complete", ...result, usage, cost: costKnown ? cost : null, turns, ...(ending.halted && { halted: ending.halted }) }, "power");
+    execution.put(
+      "terminal",
+      { type: "run-complete", ...result, usage, cost: costKnown ? cost : null, turns, ...(ending.halted && { halted: ending.halted }) },
+      "power",
+    );
   }
   await execution.flush();
 }
@@ -39,7 +43,8 @@ function openCalls(loop: Loop): readonly ToolCallPart[] {
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = messages[index];
     if (message?.role === "tool") for (const part of message.content) if (part.type === "tool-result") answered.add(part.id);
-    if (message?.role === "assistant") return message.content.filter((part): part is ToolCallPart => part.type === "tool-call" && !answered.has(part.id));
+    if (message?.role === "assistant")
+      return message.content.filter((part): part is ToolCallPart => part.type === "tool-call" && !answered.has(part.id));
   }
   return [];
 }

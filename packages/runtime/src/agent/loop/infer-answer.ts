@@ -62,7 +62,12 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
   const own = await askOnModelError(loop, key, failure, retries);
   const canFallBack = fallback !== undefined && fallback !== runOf(loop).model;
   const action: ModelErrorAction =
-    own ?? (retryable && retries < limits.maxRetries ? { type: "retry" } : retryable && canFallBack ? { type: "switch-model", model: fallback } : { type: "abort", message: failure.message });
+    own ??
+    (retryable && retries < limits.maxRetries
+      ? { type: "retry" }
+      : retryable && canFallBack
+        ? { type: "switch-model", model: fallback }
+        : { type: "abort", message: failure.message });
   if (action.type === "retry" && retries < limits.maxRetries) {
     const attempt = retries + 1;
     if (!execution.lookup(`${key}/retry`)) {
@@ -85,7 +90,8 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
   }
   const switched = execution.lookup(`${key}/switch`);
   if (switched) return 0;
-  const message = own?.type === "abort" ? own.message : retries > 0 ? `Max retries (${limits.maxRetries}) exceeded: ${failure.message}` : failure.message;
+  const message =
+    own?.type === "abort" ? own.message : retries > 0 ? `Max retries (${limits.maxRetries}) exceeded: ${failure.message}` : failure.message;
   throw new RunEnding("error", { failure: { kind: "model", message, model: failure } as never });
 }
 
@@ -98,7 +104,14 @@ async function askOnModelError(loop: Loop, key: string, failure: ModelFailure, r
 
 export function runContext(loop: Loop, retryCount: number): RunContext {
   const session = sessionOf(loop);
-  return { session: session.id, runId: runOf(loop).id, model: runOf(loop).model, retryCount, cumulativeCost: session.totals.cost, metadata: runOf(loop).metadata };
+  return {
+    session: session.id,
+    runId: runOf(loop).id,
+    model: runOf(loop).model,
+    retryCount,
+    cumulativeCost: session.totals.cost,
+    metadata: runOf(loop).metadata,
+  };
 }
 
 /** Until conversations are rewritten from wire to wire, a run stays on the wire it began on. */
@@ -106,5 +119,9 @@ export function checkSameWire(loop: Loop, to: string): void {
   const from = loop.models.resolve(runOf(loop).model);
   const target = loop.models.resolve(to);
   if (from.provider.wire === target.provider.wire) return;
-  throw new AgentError({ kind: "invalid-option", option: "model", message: `The run speaks ${from.provider.wire} (${from.reference}); a switch to ${target.reference} (${target.provider.wire}) is not supported in mid-session yet. Choose a model on the same wire.` });
+  throw new AgentError({
+    kind: "invalid-option",
+    option: "model",
+    message: `The run speaks ${from.provider.wire} (${from.reference}); a switch to ${target.reference} (${target.provider.wire}) is not supported in mid-session yet. Choose a model on the same wire.`,
+  });
 }

@@ -1,4 +1,18 @@
-import type { ApprovalRequest, Approver, Authority, BlobStore, BudgetLedger, BudgetScope, Executor, JsonObject, JsonValue, SecretResolver, StateReader, Usd, Vfs } from "@keelson/protocol";
+import type {
+  ApprovalRequest,
+  Approver,
+  Authority,
+  BlobStore,
+  BudgetLedger,
+  BudgetScope,
+  Executor,
+  JsonObject,
+  JsonValue,
+  SecretResolver,
+  StateReader,
+  Usd,
+  Vfs,
+} from "@keelson/protocol";
 import type { Context } from "../../context/context.ts";
 import type { Execution } from "../../session/execution.ts";
 import type { RunState, SessionState } from "../../session/session-state.ts";

@@ -23,19 +23,34 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
         break;
       }
       case "set-model":
-        if (!late && entry.model !== runOf(loop).model) execution.put(key, { type: "model-switch", from: runOf(loop).model, to: entry.model, reason: "set-model" });
+        if (!late && entry.model !== runOf(loop).model)
+          execution.put(key, { type: "model-switch", from: runOf(loop).model, to: entry.model, reason: "set-model" });
         break;
       case "decision": {
         const request = session.run?.questions.get(entry.key);
         if (request && request.decision === undefined && entry.decision.type !== "other") {
-          execution.put(key, { type: "approval-decision", callId: request.callId, nonce: entry.key, decision: entry.decision, ...(entry.decision.type === "allow-always" && { grant: request.operation }) }, "power");
+          execution.put(
+            key,
+            {
+              type: "approval-decision",
+              callId: request.callId,
+              nonce: entry.key,
+              decision: entry.decision,
+              ...(entry.decision.type === "allow-always" && { grant: request.operation }),
+            },
+            "power",
+          );
         }
         break;
       }
       default:
         break;
     }
-    execution.put(`${key}/read`, { type: "inbox-read", upTo: entry.seq, ...(!late && (entry.type === "stop" || entry.type === "abort") && { stopping: entry.type }) });
+    execution.put(`${key}/read`, {
+      type: "inbox-read",
+      upTo: entry.seq,
+      ...(!late && (entry.type === "stop" || entry.type === "abort") && { stopping: entry.type }),
+    });
   }
 }
 

@@ -15,10 +15,21 @@ export interface Reserved {
 }
 
 /** Reserves the worst case of a call on every budget above it. Lowers its output where others' reservations stand in the way, then waits; spent money refuses. */
-export async function reserveInference(loop: Loop, key: string, model: Model, request: InferRequest, inputBound: number): Promise<Reserved> {
+export async function reserveInference(
+  loop: Loop,
+  key: string,
+  model: Model,
+  request: InferRequest,
+  inputBound: number,
+): Promise<Reserved> {
   const { ledger, scopes, execution } = loop;
   if (scopes.length === 0) return request.maxTokens === undefined ? {} : { maxTokens: request.maxTokens };
-  if (model.price === null) throw new AgentError({ kind: "invalid-option", option: "limits.maxCost", message: `The price of ${model.reference} is unknown, so a money limit can't hold. Add it to the registry's \`prices\`, or drop limits.maxCost.` });
+  if (model.price === null)
+    throw new AgentError({
+      kind: "invalid-option",
+      option: "limits.maxCost",
+      message: `The price of ${model.reference} is unknown, so a money limit can't hold. Add it to the registry's \`prices\`, or drop limits.maxCost.`,
+    });
   let maxTokens = request.maxTokens ?? DEFAULT_MAX_OUTPUT_TOKENS;
   for (;;) {
     const amount = worstCase(inputBound, maxTokens, model.price);
@@ -31,7 +42,11 @@ export async function reserveInference(loop: Loop, key: string, model: Model, re
     else if (reservation.type === "refused") {
       execution.put(`${key}/budget`, { type: "budget", limit: "cost", used: reservation.spent, max: reservation.limit });
       throw new RunEnding("budget-exhausted");
-    } else await ledger.changed(scopes.map((scope) => scope.id), { signal: execution.signal });
+    } else
+      await ledger.changed(
+        scopes.map((scope) => scope.id),
+        { signal: execution.signal },
+      );
     checkEnding(loop);
   }
 }

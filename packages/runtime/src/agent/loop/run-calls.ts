@@ -18,12 +18,24 @@ const MAX_EDITS = 3;
 export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCallPart[], cut: boolean): Promise<void> {
   const { execution } = loop;
   const calls = parts.map((part, index): PendingCall => ({ part, index, key: `${turn}/call/${part.id}`, edits: 0 }));
-  execution.put(`${turn}/calls/${parts[0]?.id ?? ""}`, { type: "tool-calls-start", calls: parts.map(({ id, name, input, inputText }) => ({ callId: id, name, inputText, ...(input !== undefined && { input }) })) });
+  execution.put(`${turn}/calls/${parts[0]?.id ?? ""}`, {
+    type: "tool-calls-start",
+    calls: parts.map(({ id, name, input, inputText }) => ({ callId: id, name, inputText, ...(input !== undefined && { input }) })),
+  });
   const open = calls.filter((call) => execution.lookup(`${call.key}/result`) === undefined);
   const last = calls.at(-1);
-  if (cut && last) refuse(last, "The answer was cut off at its token limit while this call was being written, so it did not run. Call again with shorter arguments, or in smaller steps.");
+  if (cut && last)
+    refuse(
+      last,
+      "The answer was cut off at its token limit while this call was being written, so it did not run. Call again with shorter arguments, or in smaller steps.",
+    );
   for (const call of open) if (call.answer === undefined) await passGates(loop, call);
-  for (const call of open) if (call.answer !== undefined && mayHaveRun(loop, call)) refuse(call, `This call was started before the process ended, and it can't be gone on with: ${String(call.answer.output)} It may have taken effect: look before you repeat it.`);
+  for (const call of open)
+    if (call.answer !== undefined && mayHaveRun(loop, call))
+      refuse(
+        call,
+        `This call was started before the process ended, and it can't be gone on with: ${String(call.answer.output)} It may have taken effect: look before you repeat it.`,
+      );
   await settleQuestions(loop, open);
   await runBatches(loop, turn, open);
   execution.put(`${turn}/calls-done/${parts[0]?.id ?? ""}`, { type: "tool-calls-complete" });
@@ -36,7 +48,15 @@ async function settleQuestions(loop: Loop, calls: readonly PendingCall[]): Promi
     if (asking.length === 0) return;
     const decisions = await askPeople(
       loop,
-      asking.map((call): Question => ({ type: "approval", callId: call.part.id, key: call.key, round, tool: call.tool as NonNullable<PendingCall["tool"]>, input: call.input ?? null, reason: call.ask ?? "" })),
+      asking.map((call): Question => ({
+        type: "approval",
+        callId: call.part.id,
+        key: call.key,
+        round,
+        tool: call.tool as NonNullable<PendingCall["tool"]>,
+        input: call.input ?? null,
+        reason: call.ask ?? "",
+      })),
     );
     for (const [index, decision] of decisions.entries()) {
       const call = asking[index] as PendingCall;
@@ -57,7 +77,10 @@ async function settleQuestions(loop: Loop, calls: readonly PendingCall[]): Promi
           break;
         }
         case "deny":
-          refuse(call, `A person declined this call${decision.reason ? `: ${decision.reason}` : ""}. Do not try it again in another form; go on without it or ask what to do.`);
+          refuse(
+            call,
+            `A person declined this call${decision.reason ? `: ${decision.reason}` : ""}. Do not try it again in another form; go on without it or ask what to do.`,
+          );
           break;
         default:
           refuse(call, `The question was answered with "${decision.type}", which does not answer it; the call did not run.`);
@@ -82,21 +105,38 @@ async function runBatches(loop: Loop, turn: string, calls: readonly PendingCall[
 async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void> {
   const { execution } = loop;
   for (const call of batch) if (call.answer === undefined) withhold(loop, call);
-  await resolveUnknown(loop, batch.filter((call) => call.answer === undefined && call.tool?.effect === "write" && mayHaveRun(loop, call)));
+  await resolveUnknown(
+    loop,
+    batch.filter((call) => call.answer === undefined && call.tool?.effect === "write" && mayHaveRun(loop, call)),
+  );
   const running = batch.filter((call) => call.answer === undefined);
   // Nothing waits between these reservations and the append that keeps them: a call that is reserved has started, or the process died.
   const attempts = new Map(running.map((call) => [call, reserveCall(loop, call)]));
   let results: readonly Executed[] = [];
   if (running.length > 0) {
     await execution.flush();
-    const settled = await execution.attempts(running.map((call) => ({ key: call.key, number: attempts.get(call) ?? 1, run: ({ signal }) => execute(loop, call, attempts.get(call) ?? 1, signal) })));
-    results = settled.map((result) => (result.ok ? { ...result.value, durationMs: result.endedAt - result.startedAt } : { output: result.failure.message, isError: true, durationMs: result.endedAt - result.startedAt }));
+    const settled = await execution.attempts(
+      running.map((call) => ({
+        key: call.key,
+        number: attempts.get(call) ?? 1,
+        run: ({ signal }) => execute(loop, call, attempts.get(call) ?? 1, signal),
+      })),
+    );
+    results = settled.map((result) =>
+      result.ok
+        ? { ...result.value, durationMs: result.endedAt - result.startedAt }
+        : { output: result.failure.message, isError: true, durationMs: result.endedAt - result.startedAt },
+    );
   }
   await commitResults(loop, batch, (call) => results[running.indexOf(call)]);
 }
 
 /** What ran is told, also where a rule that looks at a result throws or halts: that ends the run after it. */
-async function commitResults(loop: Loop, batch: readonly PendingCall[], resultOf: (call: PendingCall) => Executed | undefined): Promise<void> {
+async function commitResults(
+  loop: Loop,
+  batch: readonly PendingCall[],
+  resultOf: (call: PendingCall) => Executed | undefined,
+): Promise<void> {
   let suspension: Suspension | undefined;
   let thrown: { readonly error: unknown } | undefined;
   for (const call of batch) {
@@ -126,18 +166,34 @@ function withhold(loop: Loop, call: PendingCall): void {
   const stopped = loop.execution.signal.aborted || run.stopping !== undefined;
   if (mayHaveRun(loop, call)) {
     // A child is told to stop, and ends, where it is started again.
-    if (stopped && !(call.tool && isDispatchTool(call.tool))) refuse(call, "Interrupted: the process ended while this call ran, and then the run was stopped. It may have taken effect: look before you repeat it.");
+    if (stopped && !(call.tool && isDispatchTool(call.tool)))
+      refuse(
+        call,
+        "Interrupted: the process ended while this call ran, and then the run was stopped. It may have taken effect: look before you repeat it.",
+      );
   } else if (stopped) refuse(call, "Not run: the run was stopped before this call started.");
   else if (run.interrupted) refuse(call, "Not run: the user sent a new message first. Read it, then decide again.");
-  else if (maxCost !== undefined && call.tool?.effect !== "read" && compareUsd(run.totals.cost, maxCost) > 0) refuse(call, `budget-exhausted: $${run.totals.cost} is spent, the limit is $${maxCost}. Nothing that changes anything is started any more.`);
+  else if (maxCost !== undefined && call.tool?.effect !== "read" && compareUsd(run.totals.cost, maxCost) > 0)
+    refuse(
+      call,
+      `budget-exhausted: $${run.totals.cost} is spent, the limit is $${maxCost}. Nothing that changes anything is started any more.`,
+    );
 }
 
-async function execute(loop: Loop, call: PendingCall, number: number, signal: AbortSignal): Promise<LeafResult & { readonly suspended?: Suspension }> {
+async function execute(
+  loop: Loop,
+  call: PendingCall,
+  number: number,
+  signal: AbortSignal,
+): Promise<LeafResult & { readonly suspended?: Suspension }> {
   const tool = call.tool as NonNullable<PendingCall["tool"]>;
   const { execution } = loop;
   try {
     if (isDispatchTool(tool)) return await dispatch(loop, call, tool.dispatch.operator);
-    return await executeLeaf(withTimeout(tool, loop.limits.toolTimeoutMs), call.value, toolCall(loop, call, number, signal), { clock: execution.clock, blobs: loop.blobs });
+    return await executeLeaf(withTimeout(tool, loop.limits.toolTimeoutMs), call.value, toolCall(loop, call, number, signal), {
+      clock: execution.clock,
+      blobs: loop.blobs,
+    });
   } catch (error) {
     if (error instanceof Suspension) return { output: "", isError: true, suspended: error };
     throw error;
@@ -148,19 +204,29 @@ async function execute(loop: Loop, call: PendingCall, number: number, signal: Ab
 
 /** The run's limit, for a tool that has none of its own. */
 function withTimeout(tool: Tool, timeoutMs: number | undefined): Tool {
-  return timeoutMs === undefined || tool.timeoutMs !== undefined ? tool : (Object.create(tool, { timeoutMs: { value: timeoutMs } }) as Tool);
+  return timeoutMs === undefined || tool.timeoutMs !== undefined
+    ? tool
+    : (Object.create(tool, { timeoutMs: { value: timeoutMs } }) as Tool);
 }
 
 /** A child run with its own log. That it failed is told as a failure, with what it had. */
 async function dispatch(loop: Loop, call: PendingCall, operator: string): Promise<LeafResult> {
   const input = call.input as { readonly task?: JsonValue } | undefined;
   const message = typeof input?.task === "string" ? input.task : canonicalJson(call.input);
-  const spec: ChildSpec = { key: call.key, operator, call: call.part.id, input: { message: [{ type: "text", text: message }], trigger: "task", metadata: {} } };
+  const spec: ChildSpec = {
+    key: call.key,
+    operator,
+    call: call.part.id,
+    input: { message: [{ type: "text", text: message }], trigger: "task", metadata: {} },
+  };
   const output = await loop.execution.startChild(spec);
   const text = output.message.map((part) => (part.type === "text" ? part.text : "")).join("");
   const { exitReason } = output;
   if (exitReason.type === "complete" || exitReason.type === "handed-off") return { output: text, isError: false };
-  return { output: `The agent "${operator}" did not finish (${exitReason.type}${"reason" in exitReason ? `: ${exitReason.reason}` : ""}).${text === "" ? "" : ` What it had: ${text}`}`, isError: true };
+  return {
+    output: `The agent "${operator}" did not finish (${exitReason.type}${"reason" in exitReason ? `: ${exitReason.reason}` : ""}).${text === "" ? "" : ` What it had: ${text}`}`,
+    isError: true,
+  };
 }
 
 interface CallOutcome {
@@ -188,14 +254,18 @@ async function passRules(loop: Loop, call: PendingCall, result: Executed): Promi
 function putResult(loop: Loop, call: PendingCall, outcome: CallOutcome, result: Executed | undefined): void {
   const name = call.tool?.name ?? call.part.name;
   const ran = result !== undefined || call.ran === true;
-  loop.execution.put(`${call.key}/result`, {
-    type: "tool-result",
-    callId: call.part.id,
-    name,
-    output: outcome.output as JsonValue,
-    isError: outcome.isError,
-    durationMs: result?.durationMs ?? 0,
-    ...(outcome.blob && { blob: outcome.blob }),
-    ...(ran && { executed: guardKey(name, call.input), ...(call.tool?.effect !== "read" && { changed: true }) }),
-  }, call.tool?.effect === "write" && ran ? "power" : undefined);
+  loop.execution.put(
+    `${call.key}/result`,
+    {
+      type: "tool-result",
+      callId: call.part.id,
+      name,
+      output: outcome.output as JsonValue,
+      isError: outcome.isError,
+      durationMs: result?.durationMs ?? 0,
+      ...(outcome.blob && { blob: outcome.blob }),
+      ...(ran && { executed: guardKey(name, call.input), ...(call.tool?.effect !== "read" && { changed: true }) }),
+    },
+    call.tool?.effect === "write" && ran ? "power" : undefined,
+  );
 }

@@ -10,7 +10,10 @@ export class RunEnding extends Error {
   readonly failure?: Failure;
   readonly halted?: { readonly by: string; readonly reason: string };
 
-  constructor(reason: EndReason, details: { readonly failure?: Failure; readonly halted?: { readonly by: string; readonly reason: string } } = {}) {
+  constructor(
+    reason: EndReason,
+    details: { readonly failure?: Failure; readonly halted?: { readonly by: string; readonly reason: string } } = {},
+  ) {
     super(`the run ends (${reason})`);
     this.reason = reason;
     if (details.failure) this.failure = details.failure;
@@ -19,7 +22,7 @@ export class RunEnding extends Error {
 }
 
 /** Why the signal of a run fired. */
-export type AbortCause = "aborted" | "timeout" | "stop-grace" | "detached";
+type AbortCause = "aborted" | "timeout" | "stop-grace" | "detached";
 
 /** Ends the run where it was told to: abort, deadline, or a graceful stop. */
 export function checkEnding(loop: Loop): void {
@@ -34,13 +37,23 @@ export function checkEnding(loop: Loop): void {
 export function endingOf(error: unknown, loop: Loop): RunEnding {
   if (error instanceof RunEnding) return error;
   if (error instanceof Suspension || LogError.is(error)) throw error;
-  if (loop.execution.signal.aborted && !AgentError.is(error, "panic")) return new RunEnding(loop.execution.signal.reason === "timeout" ? "timeout" : loop.execution.signal.reason === "stop-grace" ? "stopped" : "aborted");
+  if (loop.execution.signal.aborted && !AgentError.is(error, "panic"))
+    return new RunEnding(
+      loop.execution.signal.reason === "timeout" ? "timeout" : loop.execution.signal.reason === "stop-grace" ? "stopped" : "aborted",
+    );
   if (OperatorError.is(error, "halted")) {
     const { by, reason, exit } = error.failure;
     return exit ? new RunEnding(exit) : new RunEnding("halted", { halted: { by, reason } });
   }
   if (AgentError.is(error)) return new RunEnding("error", { failure: error.failure });
-  if (ModelError.is(error)) return new RunEnding("error", { failure: { kind: "model", message: error.message, model: error.failure } as Failure });
-  if (error instanceof KeelsonError) return new RunEnding("error", { failure: { kind: "other", message: error.message, cause: stepFailureOf(error) } as Failure });
-  return new RunEnding("error", { failure: { kind: "bug", message: `the loop failed unexpectedly: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}` } });
+  if (ModelError.is(error))
+    return new RunEnding("error", { failure: { kind: "model", message: error.message, model: error.failure } as Failure });
+  if (error instanceof KeelsonError)
+    return new RunEnding("error", { failure: { kind: "other", message: error.message, cause: stepFailureOf(error) } as Failure });
+  return new RunEnding("error", {
+    failure: {
+      kind: "bug",
+      message: `the loop failed unexpectedly: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    },
+  });
 }

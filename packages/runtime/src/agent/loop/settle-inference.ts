@@ -21,9 +21,15 @@ export async function settle(loop: Loop, key: string, model: Model, usage: Usage
 
 /** A reservation whose end nobody saw (a crash came first) is spent as a whole. */
 export function settleUnseen(loop: Loop, key: string): void {
-  const data = loop.execution.lookup(key)?.data as { readonly model: string; readonly inputBound: number; readonly maxTokens?: number; readonly reserved?: Usd };
+  const data = loop.execution.lookup(key)?.data as {
+    readonly model: string;
+    readonly inputBound: number;
+    readonly maxTokens?: number;
+    readonly reserved?: Usd;
+  };
   const usage: Usage = { ...UNKNOWN_USAGE, inputTokens: data.inputBound, outputTokens: data.maxTokens ?? null };
   const model = loop.models.resolve(data.model);
-  const cost = data.reserved ?? (model.price === null ? null : worstCase(data.inputBound, data.maxTokens ?? DEFAULT_MAX_OUTPUT_TOKENS, model.price));
+  const cost =
+    data.reserved ?? (model.price === null ? null : worstCase(data.inputBound, data.maxTokens ?? DEFAULT_MAX_OUTPUT_TOKENS, model.price));
   loop.execution.put(`${key}/usage`, { type: "usage", usage, cost, model: data.model, estimated: true }, "power");
 }

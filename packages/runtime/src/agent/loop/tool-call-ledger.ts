@@ -26,7 +26,12 @@ export function reserveCall(loop: Loop, call: PendingCall): number {
   const tool = call.tool as NonNullable<PendingCall["tool"]>;
   if (tool.effect === "read") return 1;
   const number = countReservations(loop, call) + 1;
-  loop.execution.note(`${call.key}/reserved/${number}`, "tool-reserved", { callId: call.part.id, tool: tool.name, version: tool.version, idempotencyKey: idempotencyKey(loop, call) }, tool.effect === "write" ? "power" : undefined);
+  loop.execution.note(
+    `${call.key}/reserved/${number}`,
+    "tool-reserved",
+    { callId: call.part.id, tool: tool.name, version: tool.version, idempotencyKey: idempotencyKey(loop, call) },
+    tool.effect === "write" ? "power" : undefined,
+  );
   return number;
 }
 
@@ -51,7 +56,10 @@ export async function resolveUnknown(loop: Loop, calls: readonly PendingCall[]):
     });
   }
   if (questions.length === 0) return;
-  const decisions = await askPeople(loop, questions.map(({ question }) => question));
+  const decisions = await askPeople(
+    loop,
+    questions.map(({ question }) => question),
+  );
   for (const [index, decision] of decisions.entries()) {
     const { call } = questions[index] as (typeof questions)[number];
     endIfAborted(decision);
@@ -59,7 +67,11 @@ export async function resolveUnknown(loop: Loop, calls: readonly PendingCall[]):
     else if (decision.type === "supply") {
       call.answer = { output: decision.output, isError: false };
       call.ran = true;
-    } else refuse(call, `This call was interrupted and counts as failed${"reason" in decision && decision.reason ? `: ${decision.reason}` : ""}. It may have taken effect: look before you repeat it.`);
+    } else
+      refuse(
+        call,
+        `This call was interrupted and counts as failed${"reason" in decision && decision.reason ? `: ${decision.reason}` : ""}. It may have taken effect: look before you repeat it.`,
+      );
   }
 }
 

@@ -11,7 +11,10 @@ import { runCalls } from "./run-calls.ts";
 import { checkEnding, endingOf, RunEnding } from "./run-ending.ts";
 
 /** What whoever drives a run does next. */
-export type Next = { readonly type: "now" } | { readonly type: "waiting"; readonly reason: SuspendReason; readonly waits: readonly Wait[] } | { readonly type: "done" };
+export type Next =
+  | { readonly type: "now" }
+  | { readonly type: "waiting"; readonly reason: SuspendReason; readonly waits: readonly Wait[] }
+  | { readonly type: "done" };
 
 const NOW: Next = { type: "now" };
 const MAX_PAUSES = 8;
@@ -55,7 +58,18 @@ async function work(loop: Loop): Promise<void> {
     }
     if (answer.stopReason === "pause" && ++pauses <= MAX_PAUSES) continue;
     if (answer.stopReason === "max-tokens" && loop.agent.options.onMaxTokens === "continue" && !nothingSaid(answer)) {
-      await context.run({ type: "inject-message", key: `${turn}/continue/${round}`, execute: () => execution.put(`${turn}/continue/${round}/message`, { type: "message", message: textMessage("user", "Your answer was cut off at its token limit. Go on exactly where it stopped, without repeating anything.") }) });
+      await context.run({
+        type: "inject-message",
+        key: `${turn}/continue/${round}`,
+        execute: () =>
+          execution.put(`${turn}/continue/${round}/message`, {
+            type: "message",
+            message: textMessage(
+              "user",
+              "Your answer was cut off at its token limit. Go on exactly where it stopped, without repeating anything.",
+            ),
+          }),
+      });
       continue;
     }
     // Whoever steered while the model gave its final answer gets one more turn.
