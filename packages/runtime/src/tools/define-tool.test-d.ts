@@ -1,5 +1,5 @@
 import type { JsonObject, Tool, ToolCall } from "@keelson/protocol";
-import { expectTypeOf } from "vitest";
+import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import {
   createToolRegistry,
@@ -27,7 +27,6 @@ const read = defineTool({
     return path === "" ? "unknown" : { output: path };
   },
 });
-expectTypeOf(read).toEqualTypeOf<Tool<{ path: string; lines: number; when: number }>>();
 
 // A plain JSON Schema gives an object of JSON, which its author may annotate more narrowly.
 const raw = defineTool({
@@ -36,14 +35,12 @@ const raw = defineTool({
   input: { type: "object", properties: { a: { type: "number" } } },
   execute: (input) => input["a"] ?? null,
 });
-expectTypeOf(raw).toEqualTypeOf<Tool<JsonObject>>();
 defineTool({ name: "raw", description: "", input: { type: "object" }, execute: ({ a }: { a: number }) => a + 1 });
 
 // A schema that cannot describe itself needs its JSON Schema beside it.
 declare const mute: StandardSchema<unknown, { q: string }>;
 declare const jsonSchema: JsonSchema;
 const paired = defineTool({ name: "paired", description: "", input: { schema: mute, jsonSchema }, execute: ({ q }) => q.length });
-expectTypeOf(paired).toEqualTypeOf<Tool<{ q: string }>>();
 // @ts-expect-error it cannot be described to a model
 defineTool({ name: "mute", description: "", input: mute, execute: () => 1 });
 // @ts-expect-error a text is no schema
@@ -71,6 +68,17 @@ const dispatch = operatorToTool({
   input: z.object({ n: z.number() }),
   message: ({ n }) => n.toFixed(),
 });
-expectTypeOf(dispatch).toEqualTypeOf<DispatchTool<{ n: number }>>();
 const some: Tool = dispatch;
-if (isDispatchTool(some)) expectTypeOf(some.dispatch.operator).toEqualTypeOf<string>();
+
+describe("the types of tools", () => {
+  it("follow from the schema of the input: Zod, JSON Schema, or a pair of both", () => {
+    expectTypeOf(read).toEqualTypeOf<Tool<{ path: string; lines: number; when: number }>>();
+    expectTypeOf(raw).toEqualTypeOf<Tool<JsonObject>>();
+    expectTypeOf(paired).toEqualTypeOf<Tool<{ q: string }>>();
+  });
+
+  it("tell a tool that dispatches from one that runs", () => {
+    expectTypeOf(dispatch).toEqualTypeOf<DispatchTool<{ n: number }>>();
+    if (isDispatchTool(some)) expectTypeOf(some.dispatch.operator).toEqualTypeOf<string>();
+  });
+});
