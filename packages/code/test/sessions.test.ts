@@ -6,10 +6,15 @@ import { type Desk, endOf, eventsOf, openDesk } from "./keelson-process.ts";
 // Every test starts processes, on machines that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-const json = async (desk: Desk, ...args: readonly string[]): Promise<{ readonly [name: string]: never }> => {
+interface Printed {
+  readonly session: string;
+  readonly messages?: unknown;
+}
+
+const json = async (desk: Desk, ...args: readonly string[]): Promise<Printed> => {
   const { code, stdout, stderr } = await desk.keelson(...args);
   if (code !== 0) throw new Error(`keelson ${args.join(" ")} ended with ${code}: ${stderr}`);
-  return JSON.parse(stdout) as { readonly [name: string]: never };
+  return JSON.parse(stdout) as Printed;
 };
 const lastMessages = (desk: Desk): string => JSON.stringify((desk.server.requests.at(-1)?.body as { messages: unknown }).messages);
 
@@ -19,12 +24,12 @@ describe("sessions", () => {
     const first = await json(desk, "--output-format", "json", "my name is Ada");
     const elsewhere = await json(desk, "--output-format", "json", "-C", "sub", "another folder");
     const more = await json(desk, "--output-format", "json", "-c", "what is my name?");
-    expect(more["session"]).toBe(first["session"]);
+    expect(more.session).toBe(first.session);
     expect(lastMessages(desk)).toMatch(/my name is Ada[\s\S]*answer 0[\s\S]*what is my name/);
     expect(lastMessages(desk)).not.toContain("another folder");
 
     // By its id a session is found from anywhere, and works where it did.
-    await json(desk, "--output-format", "json", "-r", elsewhere["session"], "and here?");
+    await json(desk, "--output-format", "json", "-r", elsewhere.session, "and here?");
     expect(JSON.stringify(desk.server.requests.at(-1)?.body)).toContain(join(desk.project, "sub"));
   });
 
@@ -53,7 +58,7 @@ describe("sessions", () => {
     expect(shown.stdout).toMatch(/my work {2}#keep[\s\S]*› one[\s\S]*answer 0[\s\S]*› two[\s\S]*answer 1/);
 
     const fork = await json(desk, "sessions", "fork", session, "--turn", "1", "--name", "other way", "--json");
-    await json(desk, "--output-format", "json", "-r", fork["session"], "three");
+    await json(desk, "--output-format", "json", "-r", fork.session, "three");
     expect(lastMessages(desk)).toMatch(/one[\s\S]*answer 0[\s\S]*three/);
     expect(lastMessages(desk)).not.toContain("two");
 
@@ -64,12 +69,12 @@ describe("sessions", () => {
 
     await json(desk, "--output-format", "json", "-r", session, "--fork", "five");
     expect(lastMessages(desk)).toMatch(/four[\s\S]*five/);
-    expect((await json(desk, "sessions", "show", session, "--json"))["messages"]).not.toContain("five");
+    expect((await json(desk, "sessions", "show", session, "--json")).messages).not.toContain("five");
 
     const parent = await desk.keelson("sessions", "delete", session);
     expect([parent.code, parent.stderr]).toEqual([1, expect.stringMatching(/shares its history with its fork/)]);
-    await json(desk, "sessions", "delete", fork["session"], "--json");
-    expect((await desk.keelson("sessions", "show", fork["session"])).stderr).toMatch(/no session/i);
+    await json(desk, "sessions", "delete", fork.session, "--json");
+    expect((await desk.keelson("sessions", "show", fork.session)).stderr).toMatch(/no session/i);
   });
 
   it("have one writer: a second process is refused, and the first is not disturbed", async () => {

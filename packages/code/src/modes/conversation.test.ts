@@ -1,7 +1,7 @@
 import { setImmediate as settle } from "node:timers/promises";
 import type { AgentEvent, ApprovalRequest, Decision } from "@keelson/protocol";
 import type { PendingApproval, Run, RunOutcome } from "keelson";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createPlainScreen } from "../render/plain-screen.ts";
 import { createStyle } from "../render/style.ts";
 import { type Conversation, createConversation } from "./conversation.ts";
@@ -11,7 +11,8 @@ function createFakeRun(): {
   readonly run: Run;
   readonly did: string[];
   emit(event: object): void;
-  question(request: Partial<ApprovalRequest>): void;
+  question(asked: Partial<ApprovalRequest>): void;
+  unannounced(asked: Partial<ApprovalRequest>): void;
   end(outcome: Partial<RunOutcome>): void;
 } {
   const did: string[] = [];
@@ -34,17 +35,41 @@ function createFakeRun(): {
     run,
     did,
     emit: (event) => events.push(event as AgentEvent),
-    question: (request) =>
-      questions.push({
-        request: { type: "approval", callId: "c1", operation: "bash", input: { command: "ls" }, ...request } as ApprovalRequest,
-        decide: async (decision: Decision) => void did.push(JSON.stringify(decision)),
-      } as PendingApproval),
+    unannounced(asked) {
+      questions.push({ request: requestOf(asked), decide: async () => {} } as PendingApproval);
+    },
+    question(asked) {
+      const request = requestOf(asked);
+      questions.push({ request, decide: async (decision: Decision) => void did.push(JSON.stringify(decision)) } as PendingApproval);
+      events.push({
+        ...request,
+        type: "approval-request",
+        question: request.type,
+        nonce: request.token,
+        runId: "r1",
+        seq: 1,
+        at: 0,
+      } as unknown as AgentEvent);
+    },
     end(partial) {
       resolve({ reason: "complete", text: "", turns: 1, cost: null, effects: [], ...partial } as RunOutcome);
       events.close();
       questions.close();
     },
   };
+}
+
+function requestOf(asked: Partial<ApprovalRequest>): ApprovalRequest {
+  return {
+    type: "approval",
+    callId: "c1",
+    token: "t1",
+    risk: "high",
+    reason: "it asks",
+    operation: "bash",
+    input: { command: "ls" },
+    ...asked,
+  } as ApprovalRequest;
 }
 
 function createQueue<T>(): { readonly iterable: AsyncIterable<T>; push(value: T): void; close(): void } {
@@ -161,13 +186,54 @@ describe("createConversation", () => {
     const { conversation, fake, prompts } = setUp();
     conversation.line("go");
     fake.question({});
-    fake.question({ callId: "c2" as ApprovalRequest["callId"], type: "decision" });
+    fake.question({ callId: "c2" as ApprovalRequest["callId"], token: "t2", type: "decision" });
     await settle();
     fake.emit({ type: "approval-decision", runId: "r1", seq: 1, at: 0, callId: "c1", decision: { type: "allow" } });
     await settle();
     expect(prompts.at(-1)).toMatch(/\[r\]etry/);
     conversation.line("r");
     expect(fake.did).toEqual(['{"type":"retry"}']);
+  });
+
+  it("shows a question when it is asked, not before", async () => {
+    const { conversation, fake, shown } = setUp();
+    conversation.line("go");
+    fake.question({ operation: "first_tool" });
+    fake.question({ operation: "second_tool", callId: "c2" as ApprovalRequest["callId"], token: "t2" });
+    await settle();
+    expect(shown()).toMatch(/\? first_tool[\s\S]*high risk: it asks/);
+    expect(shown()).not.toContain("second_tool");
+    conversation.line("y");
+    expect(shown()).toContain("? second_tool");
+  });
+
+  it("shows what the model said before its question, and a question that no event announces a little later", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    try {
+      const { conversation, fake, shown } = setUp();
+      conversation.line("go");
+      fake.unannounced({});
+      fake.emit({ type: "text-delta", runId: "r1", text: "Because of this:" });
+      await settle();
+      expect(shown()).not.toContain("? bash");
+      vi.advanceTimersByTime(1_000);
+      expect(shown()).toMatch(/Because of this:[\s\S]*\? bash/);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("asks again about a call whose edited arguments must be asked about, however late the log says that they were edited", async () => {
+    const { conversation, fake, prompts } = setUp();
+    conversation.line("go");
+    fake.question({});
+    await settle();
+    conversation.line("y");
+    fake.question({ token: "t2" });
+    await settle();
+    fake.emit({ type: "approval-decision", runId: "r1", seq: 1, at: 0, callId: "c1", decision: { type: "allow" } });
+    await settle();
+    expect(prompts.at(-1)).toMatch(/\[y\]es/);
   });
 
   it("stops at the first Ctrl-C, aborts at the second, ends the process at the third", () => {

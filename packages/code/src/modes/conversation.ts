@@ -4,6 +4,7 @@ import type { Screen } from "../render/screen.ts";
 import type { Style } from "../render/style.ts";
 import { createRunView } from "../render/run-view.ts";
 import { failureLines } from "../render/describe-event.ts";
+import { questionLines } from "../render/question-lines.ts";
 import { printableLine } from "../render/printable.ts";
 import { questionPrompt, readAnswer, readEdited } from "./approval-question.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
@@ -46,6 +47,7 @@ export interface Conversation {
 }
 
 const PROMPT = "› ";
+const UNANNOUNCED_MS = 200;
 const HELP = [
   "/model [provider/id]  show or change the model      /cost      what this session took",
   "/sessions             the sessions of this folder   /quit      leave (also Ctrl-D)",
@@ -66,6 +68,12 @@ export function createConversation({
   let run: Run<unknown> | undefined;
   let interruptRun: (() => void) | undefined;
   let questions: PendingApproval[] = [];
+  /** How many decisions of this process about a call the log has not confirmed yet: a call may be asked about again. */
+  const decided = new Map<string, number>();
+  /** Tokens of questions whose event was shown. */
+  const announced = new Set<string>();
+  /** The token of the question that is on the screen. */
+  let shown = "";
   let editing = false;
   let leaving = false;
   let warned = false;
@@ -74,8 +82,20 @@ export function createConversation({
   const say = (...lines: readonly string[]): void => screen.block(lines);
   const failed = (error: unknown): void => say(...failureLines(failureOf(error), style));
 
+  const current = (): PendingApproval | undefined => questions.find(({ request }) => announced.has(request.token));
+
+  function announce(token: string): void {
+    if (announced.has(token)) return;
+    announced.add(token);
+    ask();
+  }
+
   function ask(): void {
-    const question = questions[0];
+    const question = current();
+    if (question !== undefined && question.request.token !== shown) {
+      shown = question.request.token;
+      say("", ...questionLines(question.request, { style, columns: screen.columns }));
+    }
     prompt(question === undefined ? PROMPT : editing ? "arguments as JSON › " : questionPrompt(question.request.type));
   }
 
@@ -101,42 +121,51 @@ export function createConversation({
   }
 
   function decide(question: PendingApproval, decision: Decision): void {
-    forget(question.request.callId);
+    const { callId } = question.request;
+    decided.set(callId, (decided.get(callId) ?? 0) + 1);
+    forget(callId);
     question.decide(decision).catch(failed);
   }
 
   function forget(callId: string): void {
-    const before = questions[0];
+    const before = current();
     questions = questions.filter(({ request }) => request.callId !== callId);
-    if (questions[0] !== before) editing = false;
+    if (current() !== before) editing = false;
     ask();
   }
 
-  async function collectQuestions(current: Run<unknown>): Promise<void> {
-    for await (const question of current.approvals()) {
+  async function collectQuestions(asking: Run<unknown>): Promise<void> {
+    for await (const question of asking.approvals()) {
       questions = [...questions, question];
+      // Asked before this process took the run up: no event comes.
+      setTimeout(announce, UNANNOUNCED_MS, question.request.token).unref();
       ask();
     }
   }
 
-  /** Decided from elsewhere, or void since the run ended: the question goes away. */
-  async function* withoutAnswered(events: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
+  /** Questions come up after what led to them was shown, and go away when they are decided elsewhere. */
+  async function* withQuestions(events: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
     for await (const event of events) {
-      if (event.type === "approval-decision") forget(event.callId);
+      if (event.type === "approval-decision") {
+        const here = decided.get(event.callId) ?? 0;
+        if (here > 0) decided.set(event.callId, here - 1);
+        else forget(event.callId);
+      }
       yield event;
+      if (event.type === "approval-request") announce(event.token);
     }
   }
 
-  async function follow(current: Run<unknown>): Promise<void> {
-    run = current;
-    interruptRun = createInterrupt(current, { note: (text) => say(style.yellow(`! ${text}`)), giveUp: world.giveUp });
-    const view = createRunView({ screen, style, now: world.now, model });
-    collectQuestions(current).catch(failed);
+  async function follow(followed: Run<unknown>): Promise<void> {
+    run = followed;
+    interruptRun = createInterrupt(followed, { note: (text) => say(style.yellow(`! ${text}`)), giveUp: world.giveUp });
+    const view = createRunView({ screen, style, now: world.now, model, questions: false });
+    collectQuestions(followed).catch(failed);
     try {
-      const last = await watchRun(withoutAnswered(current), view, { live: true });
-      const { waits = [], reason, error } = await current.outcome;
+      const last = await watchRun(withQuestions(followed), view, { live: true });
+      const { waits = [], reason, error } = await followed.outcome;
       if (error !== undefined && last !== "error") failed(error);
-      if (reason.startsWith("awaiting-")) say("", ...decisionLines(decisionCommands(world.command, current.session as SessionId, waits)));
+      if (reason.startsWith("awaiting-")) say("", ...decisionLines(decisionCommands(world.command, followed.session as SessionId, waits)));
     } catch (error) {
       failed(error);
     }
@@ -144,6 +173,8 @@ export function createConversation({
     run = undefined;
     interruptRun = undefined;
     questions = [];
+    decided.clear();
+    announced.clear();
     editing = false;
     ask();
     if (leaving) quit();
@@ -198,7 +229,7 @@ export function createConversation({
   return {
     line(text) {
       warned = false;
-      const question = questions[0];
+      const question = current();
       if (question !== undefined) return answer(question, text);
       if (text.trim() === "") return;
       say("", style.bold(`${PROMPT}${text}`));
@@ -214,8 +245,8 @@ export function createConversation({
       say(style.dim("Ctrl-C again leaves (or /quit)"));
     },
     end,
-    follow(current) {
-      following = follow(current);
+    follow(followed) {
+      following = follow(followed);
       return following;
     },
     settled: () => following,

@@ -59,8 +59,8 @@ function decisionWords(decision: Decision, style: Style): string {
   const reason = "reason" in decision && decision.reason !== undefined ? `: ${truncated(printableLine(decision.reason), 200)}` : "";
   const line = `${decision.type}${by}${reason}`;
   return decision.type === "deny" || decision.type === "abort" || decision.type === "fail"
-    ? style.red(`  ✗ ${line}`)
-    : style.green(`  ✓ ${line}`);
+    ? style.red(`✗ ${line}`)
+    : style.green(`✓ ${line}`);
 }
 
 function budgetWords({

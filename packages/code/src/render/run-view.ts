@@ -16,9 +16,10 @@ import { formatDuration } from "./figures.ts";
 import { foldLines } from "./fold-lines.ts";
 import { printable, printableLine } from "./printable.ts";
 import { figureWords, runFooter } from "./run-footer.ts";
+import { questionLines } from "./question-lines.ts";
 import type { Screen } from "./screen.ts";
 import { createStyle, type Style } from "./style.ts";
-import { callPreview, callTitle, toolResultLines } from "./tool-view.ts";
+import { callTitle, toolResultLines } from "./tool-view.ts";
 
 /** Shows one run, event by event. */
 export interface RunView {
@@ -32,6 +33,8 @@ export interface RunViewOptions {
   readonly style: Style;
   /** Unix ms. */
   readonly now: () => number;
+  /** Whether questions are shown; whoever asks them one by one shows them then. Default true. */
+  readonly questions?: boolean;
   /** Known before the run says it. */
   readonly model?: string;
 }
@@ -43,7 +46,7 @@ const MAX_THINKING = 20_000;
 // The status line is cut to the width, which styled text cannot be.
 const PLAIN: Style = createStyle(false);
 
-export function createRunView({ screen, style, now, model: firstModel = "" }: RunViewOptions): RunView {
+export function createRunView({ screen, style, now, questions = true, model: firstModel = "" }: RunViewOptions): RunView {
   const calls = new Map<string, Pick<CallSummary, "name" | "input">>();
   let model = firstModel;
   let turn = 0;
@@ -185,19 +188,10 @@ export function createRunView({ screen, style, now, model: firstModel = "" }: Ru
         calls.delete(event.callId);
         break;
       }
-      case "approval-request": {
-        const call = { name: event.operation, input: event.input };
-        const view = { style, columns: screen.columns };
-        block(
-          [
-            `${style.yellow("?")} ${callTitle(call, view)}  ${style.dim(`${event.risk} risk: ${printableLine(event.reason)}`)}`,
-            ...callPreview(call, view),
-          ],
-          true,
-        );
+      case "approval-request":
+        if (questions) block(questionLines(event, { style, columns: screen.columns }), true);
         begin("waiting for an answer");
         break;
-      }
       case "usage":
         usage = addUsage(usage, event.usage);
         cost = cost === null || event.cost === null ? null : addUsd(cost, event.cost);
@@ -216,7 +210,9 @@ export function createRunView({ screen, style, now, model: firstModel = "" }: Ru
       default:
     }
     const line = describeEvent(event, style);
-    if (line !== undefined) block([line], event.type !== "approval-decision");
+    if (line === undefined) return;
+    if (event.type === "approval-decision") block([`  ${printableLine(calls.get(event.callId)?.name ?? "call")}: ${line}`], false);
+    else block([line], true);
   }
 
   return {
