@@ -156,6 +156,7 @@ export class Journal {
     this.#tail.abort();
     this.#cancelRenewal();
     try {
+      await this.#following;
       if (!this.#failure) await this.flush();
     } finally {
       await this.#lease.release();

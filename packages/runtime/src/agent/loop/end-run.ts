@@ -1,4 +1,4 @@
-import { type Failure, type JsonValue, type ToolCallPart } from "@keelson/protocol";
+import type { Failure, JsonValue, ToolCallPart } from "@keelson/protocol";
 import { runOf, sessionOf, type Loop } from "./loop.ts";
 import type { RunEnding } from "./run-ending.ts";
 import { mayHaveRun } from "./tool-call-ledger.ts";

@@ -1,0 +1,147 @@
+import { type BlobStore, type EventLog, type InferRequest, ModelError, type SessionId, sessionLog, type Tool } from "@keelson/protocol";
+import type { Clock } from "../../src/session/clock.ts";
+import { agentTool, createAgent, createRunner, defineTool } from "../../src/index.ts";
+import type { Agent } from "../../src/agent/agent.ts";
+import type { SingleRunner } from "../../src/agent/runner.ts";
+import { scriptedModel, type ScriptedAnswer } from "../../src/testing/scripted-model.ts";
+import type { Points } from "./points.ts";
+import type { SideEffects } from "./side-effects.ts";
+import { watchedLog } from "./watched-log.ts";
+
+export const SESSION = "crash";
+
+/** What the tools that change something are called with, each of them once. */
+const INPUTS = { mark: { with: "chalk" }, send: { to: "ann" }, post: { to: "bob" }, pay: { amount: 5 }, file_report: { about: "it" } } as const;
+
+/** What such a tool returns. */
+export function outputOf(tool: string): string {
+  return `${tool} ${JSON.stringify(INPUTS[tool as keyof typeof INPUTS])}`;
+}
+
+export interface ScenarioWorld {
+  readonly log: EventLog;
+  readonly blobs: BlobStore;
+  readonly effects: SideEffects;
+  readonly points: Points;
+  readonly owner?: string;
+  readonly leaseTtlMs?: number;
+  /** Unix ms. Default: the time of day. */
+  readonly now?: () => number;
+  /** Takes the ledger of tool calls out: reservations are forgotten as they are written. */
+  readonly withoutLedger?: boolean;
+}
+
+/**
+ * A job that holds every kind of act: instructions from a function, reads side by side, an idempotent tool, writes that can
+ * and cannot be reconciled, a server error with its retry, a call that a person must allow, a child agent with tools. Each
+ * step passes points before and after what it does.
+ */
+export function openScenario(world: ScenarioWorld): SingleRunner<undefined> {
+  const { points } = world;
+  const log = watchedLog(world.log, {
+    ...(world.withoutLedger && { rewrite: (_log, records) => records.map((record) => (record.type === "tool-reserved" ? { ...record, type: "forgotten", key: `${record.key}/forgotten/${world.owner ?? ""}` } : record)) }),
+    before: () => points.pass("append"),
+    after: () => points.pass("appended"),
+  });
+  return createRunner({
+    agent: mainAgent(world, log),
+    log,
+    blobs: world.blobs,
+    clock: world.now === undefined ? impatientClock : { ...impatientClock, now: world.now },
+    random: () => 0.5,
+    approvalKeys: { current: { id: "test", secret: new Uint8Array(32).fill(7) } },
+    ...(world.owner !== undefined && { owner: world.owner }),
+    ...(world.leaseTtlMs !== undefined && { leaseTtlMs: world.leaseTtlMs }),
+  });
+}
+
+/** Real time, in which nobody waits for a retry. Timers that keep no process alive (a lease's renewal) take their time. */
+export const impatientClock: Clock = {
+  now: () => Date.now(),
+  after(ms, run, options) {
+    if (options?.keepAlive !== false) {
+      const immediate = setImmediate(run);
+      return () => clearImmediate(immediate);
+    }
+    const timer = setTimeout(run, ms);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+function mainAgent(world: ScenarioWorld, log: EventLog): Agent<undefined> {
+  const { points } = world;
+  return createAgent({
+    name: "main",
+    model: model(points, async ({ turn }, call) => {
+      switch (turn) {
+        case 0:
+          return { text: "Looking first.", toolCalls: [{ name: "look", input: { at: "door" } }, { name: "look", input: { at: "window" } }, { name: "mark", input: INPUTS.mark }] };
+        case 1:
+          return { text: "Telling them.", toolCalls: [{ name: "send", input: INPUTS.send }, { name: "post", input: INPUTS.post }] };
+        case 2:
+          // Fails until the log says that it did, so that a crash in between changes nothing about the end.
+          if (!(await hasFailed(log))) throw new ModelError({ kind: "server-error", message: "overloaded" });
+          return { text: "Paying.", toolCalls: [{ name: "pay", input: INPUTS.pay }, { name: "look", input: { at: "bill" } }] };
+        case 3:
+          return { text: "Asking for help.", toolCalls: [{ name: "helper", input: { task: "Write the report." } }] };
+        default:
+          return { text: `Done after ${call.request.messages.length} messages.` };
+      }
+    }),
+    instructions: async () => {
+      await points.pass("instructions");
+      return "You are careful.";
+    },
+    permissions: { rules: [{ pattern: "pay", behavior: "ask" }] },
+    tools: [tool(world, "look", "read"), tool(world, "mark", "idempotent"), tool(world, "send", "write"), tool(world, "post", "write", true), tool(world, "pay", "write"), agentTool(helperAgent(world))],
+  });
+}
+
+function helperAgent(world: ScenarioWorld): Agent<undefined> {
+  return createAgent({
+    name: "helper",
+    description: "Writes reports.",
+    model: model(world.points, ({ turn }) =>
+      turn === 0 ? { toolCalls: [{ name: "look", input: { at: "files" } }, { name: "file_report", input: INPUTS.file_report }] } : { text: "The report is filed." },
+    ),
+    tools: [tool(world, "look", "read"), tool(world, "file_report", "write", true)],
+  });
+}
+
+/** Answers by what stands in the conversation alone, so that any process can go on with it. */
+function model(points: Points, answer: (place: { readonly turn: number }, call: { readonly request: InferRequest }) => ScriptedAnswer | Promise<ScriptedAnswer>): ReturnType<typeof scriptedModel> {
+  const turn = async (request: InferRequest): Promise<ScriptedAnswer> => {
+    await points.pass("inferring");
+    const answered = await answer({ turn: request.messages.filter(({ role }) => role === "assistant").length }, { request });
+    await points.pass("inferred");
+    return answered;
+  };
+  return scriptedModel(Array.from({ length: 100 }, () => turn), { name: `scripted/${answer.length}` });
+}
+
+async function hasFailed(log: EventLog): Promise<boolean> {
+  for await (const record of log.read(sessionLog(SESSION as SessionId))) if (record.type === "inference-failed") return true;
+  return false;
+}
+
+function tool({ points, effects }: ScenarioWorld, name: string, effect: "read" | "idempotent" | "write", canTell = false): Tool {
+  return defineTool({
+    name,
+    description: `Does ${name}.`,
+    effect,
+    input: { type: "object" },
+    async execute(input, { idempotencyKey, attempt }) {
+      await points.pass(`${name}/before`);
+      if (effect !== "read") effects.write({ tool: name, key: idempotencyKey, attempt });
+      await points.pass(`${name}/after`);
+      return `${name} ${JSON.stringify(input)}`;
+    },
+    ...(canTell && {
+      async reconcile(input: unknown, { idempotencyKey }: { readonly idempotencyKey: string }) {
+        await points.pass(`${name}/reconcile`);
+        return effects.read().some(({ key }) => key === idempotencyKey) ? { output: `${name} ${JSON.stringify(input)}` } : "not-done";
+      },
+    }),
+  }) as Tool;
+}

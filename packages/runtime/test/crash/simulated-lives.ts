@@ -1,0 +1,70 @@
+import type { EventLog, JsonValue } from "@keelson/protocol";
+import { createMemoryBlobStore, createMemoryEventLog } from "../../src/state/index.ts";
+import { finish, type Finished } from "./finish.ts";
+import { faultsOf, normalisedLog } from "./normalised-log.ts";
+import { pointsUntil } from "./points.ts";
+import { openScenario, SESSION } from "./scenario.ts";
+import { type SideEffect, type SideEffects, sideEffectsInMemory } from "./side-effects.ts";
+
+const TTL_MS = 30_000;
+
+/** A world in memory that outlives the "processes" working in it, which stop where they are told to and are never heard of again. */
+export interface SimulatedWorld {
+  readonly log: EventLog;
+  readonly effects: SideEffects;
+  /** Works until the run is over, or until `place`; at that a later life may take over. @returns the places it passed */
+  live(place?: string): Promise<{ readonly passed: readonly string[]; readonly finished?: Finished }>;
+}
+
+export function simulatedWorld(options: { readonly withoutLedger?: boolean } = {}): SimulatedWorld {
+  let now = 1_700_000_000_000;
+  let lives = 0;
+  const log = createMemoryEventLog({ now: () => now });
+  const blobs = createMemoryBlobStore();
+  const effects = sideEffectsInMemory();
+  return {
+    log,
+    effects,
+    async live(place) {
+      lives++;
+      // In memory nobody knows that an owner is dead: its lease ends.
+      now += TTL_MS + 1;
+      const points = pointsUntil(place);
+      const runner = openScenario({ log, blobs, effects, points, owner: `life-${lives}`, leaseTtlMs: TTL_MS, now: () => now, ...options });
+      const finished = await Promise.race([finish(runner, log, effects), points.died]);
+      return { passed: points.passed, ...(finished !== undefined && { finished }) };
+    },
+  };
+}
+
+/** What the scenario comes to when it is left alone. */
+export async function undisturbed(): Promise<{ readonly normalised: readonly JsonValue[]; readonly passed: readonly string[]; readonly text: string; readonly effects: readonly SideEffect[] }> {
+  const world = simulatedWorld();
+  const { passed, finished } = await world.live();
+  if (finished === undefined || finished.outcome.reason !== "complete") throw new Error(`the scenario ends with ${finished?.outcome.reason}: ${finished?.outcome.error?.message}`);
+  return { normalised: await normalisedLog(world.log, SESSION), passed, text: finished.outcome.text, effects: world.effects.read() };
+}
+
+/** What is wrong with a session that crashes and resumes have led to its end. */
+export async function faultsAfter(log: EventLog, effects: SideEffects, finished: Finished | undefined, expected: { readonly normalised: readonly JsonValue[]; readonly effects: readonly SideEffect[] }): Promise<readonly string[]> {
+  const faults = [...(await faultsOf(log, SESSION))];
+  if (finished?.outcome.reason !== "complete") faults.push(`it ended with ${finished?.outcome.reason}: ${finished?.outcome.error?.message ?? finished?.outcome.text}`);
+  const lines = (await normalisedLog(log, SESSION)).map((line) => JSON.stringify(line));
+  const wanted = expected.normalised.map((line) => JSON.stringify(line));
+  const at = wanted.findIndex((line, index) => lines[index] !== line);
+  if (at >= 0 || lines.length !== wanted.length) faults.push(`line ${at} of the normalised log is ${lines[at]}, not ${wanted[at]} (${lines.length} lines, not ${wanted.length})`);
+  faults.push(...effectFaults(effects.read(), expected.effects));
+  return faults;
+}
+
+/** Every act of the undisturbed run was done, none that changes the world more than once; and what may be repeated kept its key. */
+export function effectFaults(done: readonly SideEffect[], expected: readonly SideEffect[]): readonly string[] {
+  const faults: string[] = [];
+  for (const { tool } of expected) {
+    const acts = done.filter((act) => act.tool === tool);
+    if (acts.length === 0) faults.push(`${tool} was never done`);
+    if (tool !== "mark" && acts.length > 1) faults.push(`${tool} was done ${acts.length} times`);
+    if (new Set(acts.map(({ key }) => key)).size > 1) faults.push(`${tool} was done under several keys`);
+  }
+  return faults;
+}
