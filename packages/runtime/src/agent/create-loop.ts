@@ -1,4 +1,4 @@
-import { compareUsd, type Authority, type BudgetScope, type ChildSpec, type OperatorOutput, type Usd } from "@keelson/protocol";
+import { compareUsd, type Authority, type BudgetScope, type Usd } from "@keelson/protocol";
 import { Context, type ContextBinding } from "../context/context.ts";
 import type { Execution } from "../session/execution.ts";
 import { compileSchema } from "../schema/compile-schema.ts";

@@ -1,13 +1,5 @@
-import {
-  isDurableEventType,
-  type AgentEvent,
-  type DurableEvent,
-  type EventLog,
-  type LogId,
-  type LogRecord,
-  type RunId,
-  type TransientEvent,
-} from "@keelson/protocol";
+import { isDurableEventType, type AgentEvent, type EventLog, type LogId, type LogRecord, type RunId, type TransientEvent } from "@keelson/protocol";
+import { eventOf, logSource, sourceOfChild, withPath, type EventSource } from "./event-source.ts";
 import { EventSubscription } from "./event-subscription.ts";
 
 export interface EventHubOptions {
@@ -20,69 +12,87 @@ export interface EventHubOptions {
   readonly maxBufferBytes?: number;
 }
 
-/** Hands the events of one run to its watchers. Durable events come here after their commit only. */
+const DEFAULT_MAX_BUFFER_BYTES = 1024 * 1024;
+
+/** Hands the events of one run to its watchers, and to those of the run that started it. Durable events come here after their commit only. */
 export class EventHub {
   readonly runId: RunId;
-  readonly #options: EventHubOptions;
+  readonly #source: EventSource;
+  readonly #maxBufferBytes: number;
   readonly #subscriptions = new Set<EventSubscription>();
+  /** Those that wait for the log to be opened, with the seq that they want to go on from. */
+  readonly #early = new Map<EventSubscription, number>();
+  #above: { readonly hub: EventHub; readonly name: string; readonly sources: Map<EventSource, EventSource> } | undefined;
+  /** Seq of the last record before the run's first; unknown until the log is open. */
+  #base: number | undefined;
   #after = 0;
   #attempt = 0;
   #n = 0;
   #closed = false;
 
   constructor(options: EventHubOptions) {
-    this.#options = options;
-    this.runId = options.runId;
+    const { runId, log, logId, restore, maxBufferBytes = DEFAULT_MAX_BUFFER_BYTES } = options;
+    this.runId = runId;
+    this.#source = logSource(log, logId, runId, restore);
+    this.#maxBufferBytes = maxBufferBytes;
   }
 
   /** Whether anybody watches: what only watchers see need not be made otherwise. */
   get watched(): boolean {
-    return this.#subscriptions.size > 0;
+    return this.#subscriptions.size > 0 || this.#above?.hub.watched === true;
   }
 
-  /**
-   * A watcher from now on; with `after` it first gets what the log holds behind that seq.
-   * Reads from the first record of the run when `after` is smaller than that.
-   */
-  subscribe(options: { readonly after?: number } = {}): EventSubscription {
-    const { log, logId, restore, maxBufferBytes } = this.#options;
+  /** A watcher from now on; with `after` it first gets what the log holds of this run behind that seq. */
+  subscribe({ after }: { readonly after?: number } = {}): EventSubscription {
     const subscription = new EventSubscription({
-      maxBufferBytes: maxBufferBytes ?? 1024 * 1024,
-      reread: (after, upTo) => eventsBetween(log, logId, this.runId, after, upTo, restore),
-      onReturn: () => this.#subscriptions.delete(subscription),
+      runId: this.runId,
+      maxBufferBytes: this.#maxBufferBytes,
+      onReturn: () => {
+        this.#subscriptions.delete(subscription);
+        this.#early.delete(subscription);
+      },
     });
-    if (options.after !== undefined) subscription.catchUp(options.after, this.#after);
+    if (after !== undefined) {
+      if (this.#base === undefined) this.#early.set(subscription, after);
+      else subscription.catchUp(this.#source, Math.max(after, this.#base), this.#after);
+    }
     if (this.#closed) subscription.end();
     else this.#subscriptions.add(subscription);
     return subscription;
   }
 
+  /**
+   * The log is open: what it holds up to `head` is the past.
+   * @param base seq of the last record before the run's first
+   */
+  opened(base: number, head: number): void {
+    this.#base = base;
+    this.#after = head;
+    for (const [subscription, after] of this.#early) subscription.catchUp(this.#source, Math.max(after, base), head);
+    this.#early.clear();
+  }
+
+  /** Shows all that happens here to the watchers of `hub` as well, as events of its child `name`. */
+  forwardTo(hub: EventHub, name: string): void {
+    this.#above = { hub, name, sources: new Map() };
+  }
+
   committed(records: readonly LogRecord[]): void {
+    const watched = this.watched;
     for (const record of records) {
       this.#after = record.seq;
       this.#n = 0;
-      if (this.#subscriptions.size === 0 || !isDurableEventType(record.type)) continue;
-      const event = eventOf(record, this.runId);
-      for (const subscription of this.#subscriptions) subscription.push(event, true);
+      if (watched && isDurableEventType(record.type)) this.#show(eventOf(record, this.runId), this.#source);
     }
   }
 
   transient(event: TransientEvent): void {
-    if (this.#subscriptions.size === 0) return;
-    const placed = { ...event, runId: this.runId, after: this.#after, attempt: this.#attempt, n: ++this.#n } as AgentEvent;
-    for (const subscription of this.#subscriptions) subscription.push(placed, false);
+    if (this.watched) this.#show({ ...event, runId: this.runId, after: this.#after, attempt: this.#attempt, n: ++this.#n } as AgentEvent, undefined);
   }
 
   /** The text of a delta, without an intermediate object: this is the path of every chunk. */
   delta(type: "text-delta" | "thinking-delta", text: string): void {
-    if (this.#subscriptions.size === 0) return;
-    const event: AgentEvent = { type, text, runId: this.runId, after: this.#after, attempt: this.#attempt, n: ++this.#n };
-    for (const subscription of this.#subscriptions) subscription.push(event, false);
-  }
-
-  /** An event of a child, with `path` and the child's own position. The run's own log cannot bring it back: a slow watcher may lose it. */
-  forward(event: AgentEvent): void {
-    for (const subscription of this.#subscriptions) subscription.push(event, false);
+    if (this.watched) this.#show({ type, text, runId: this.runId, after: this.#after, attempt: this.#attempt, n: ++this.#n }, undefined);
   }
 
   /** The events that follow belong to another attempt at the model. */
@@ -93,30 +103,22 @@ export class EventHub {
 
   close(): void {
     this.#closed = true;
+    this.#above = undefined;
+    this.#early.clear();
     for (const subscription of this.#subscriptions) subscription.end();
     this.#subscriptions.clear();
   }
-}
 
-/** The event that a record is. */
-export function eventOf(record: LogRecord, runId: RunId): AgentEvent {
-  return { ...record.data, type: record.type as DurableEvent["type"], seq: record.seq, at: record.at, runId } as unknown as AgentEvent;
-}
-
-/** The durable events of a run that stand in its log after `after`, up to `upTo`. */
-export async function* eventsBetween(
-  log: EventLog,
-  logId: LogId,
-  runId: RunId,
-  after: number,
-  upTo: number,
-  restore: (record: LogRecord) => Promise<LogRecord>,
-): AsyncGenerator<AgentEvent> {
-  if (after >= upTo) return;
-  const prefix = `${runId}/`;
-  for await (const record of log.read(logId, { after })) {
-    if (record.seq > upTo) return;
-    if (isDurableEventType(record.type) && record.key.startsWith(prefix)) yield eventOf(await restore(record), runId);
-    if (record.seq === upTo) return;
+  #show(event: AgentEvent, source: EventSource | undefined): void {
+    for (const subscription of this.#subscriptions) subscription.push(event, source);
+    // That this process lost a child ends the child's stream, not that of the run above.
+    if (this.#above === undefined || event.type === "detached") return;
+    const { hub, name, sources } = this.#above;
+    let above: EventSource | undefined;
+    if (source !== undefined) {
+      above = sources.get(source);
+      if (above === undefined) sources.set(source, (above = sourceOfChild(source, name)));
+    }
+    if (hub.watched) hub.#show(withPath(event, name), above);
   }
 }

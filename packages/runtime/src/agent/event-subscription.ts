@@ -1,228 +1,148 @@
-import type { AgentEvent } from "@keelson/protocol";
+import type { AgentEvent, LogRecord, RunId } from "@keelson/protocol";
+import { EventBacklog, type HeldRange } from "./event-backlog.ts";
+import type { EventSource } from "./event-source.ts";
 
 export interface EventSubscriptionOptions {
+  readonly runId: RunId;
+  /** What the watcher may lag behind before it loses transient events and reads durable ones from the log. */
   readonly maxBufferBytes: number;
-  /** Durable events after one seq, up to another, from the log. */
-  reread(after: number, upTo: number): AsyncIterable<AgentEvent>;
+  /** The watcher left, or can't go on. */
   onReturn(): void;
 }
 
-/** An estimate is enough: the bound is there to hold memory, not to bill it. */
-const EVENT_BYTES = 200;
+interface Waiter {
+  resolve(result: IteratorResult<AgentEvent, undefined>): void;
+  reject(reason: unknown): void;
+}
+
+const OVER: IteratorResult<AgentEvent, undefined> = { done: true, value: undefined };
 
 /**
- * One watcher's queue. When it is full, neighbouring deltas are joined, then transient events are dropped (a `gap` says how
- * many), then durable events are forgotten here and read again from the log when the watcher gets there.
+ * One watcher: hands out what is pushed, in order, and keeps what it is too slow for in a bounded backlog. Rejects when
+ * events that it has to read again can't be read, and is over then.
  */
-export class EventSubscription implements AsyncIterableIterator<AgentEvent> {
+export class EventSubscription implements AsyncIterableIterator<AgentEvent, undefined> {
   readonly #options: EventSubscriptionOptions;
-  #queue: AgentEvent[] = [];
-  #start = 0;
-  #bytes = 0;
-  #waiting: ((result: IteratorResult<AgentEvent>) => void) | undefined;
+  readonly #backlog: EventBacklog;
+  readonly #waiters: Waiter[] = [];
   #ended = false;
-  #lastSeq = 0;
-  /** What must be read from the log before the queue goes on. */
-  #behind: { readonly after: number; upTo: number } | undefined;
-  #rereading: AsyncIterator<AgentEvent> | undefined;
+  /** A range is being read: what comes meanwhile waits behind it. */
+  #reading = false;
+  #records: { readonly of: HeldRange; readonly iterator: AsyncIterator<LogRecord> } | undefined;
 
   constructor(options: EventSubscriptionOptions) {
     this.#options = options;
+    this.#backlog = new EventBacklog(options.runId, options.maxBufferBytes);
   }
 
   [Symbol.asyncIterator](): this {
     return this;
   }
 
-  push(event: AgentEvent, durable: boolean): void {
+  /** What it holds in memory, about. */
+  get bytes(): number {
+    return this.#backlog.bytes;
+  }
+
+  /** @param source where a durable event can be read again; absent for a transient one */
+  push(event: AgentEvent, source?: EventSource): void {
     if (this.#ended) return;
-    if (durable && this.#behind !== undefined && this.#queue.length === this.#start) {
-      this.#behind.upTo = seqOf(event);
-      this.#wake();
-      return;
-    }
-    if (this.#waiting !== undefined && this.#behind === undefined) {
-      const resolve = this.#waiting;
-      this.#waiting = undefined;
-      if (durable) this.#lastSeq = seqOf(event);
-      resolve({ done: false, value: event });
-      return;
-    }
-    this.#queue.push(event);
-    this.#bytes += bytesOf(event, durable);
-    if (this.#bytes > this.#options.maxBufferBytes) this.#shrink();
-    this.#wake();
+    const waiter = this.#reading || this.#backlog.peek() !== undefined ? undefined : this.#waiters.shift();
+    if (waiter) waiter.resolve({ done: false, value: event });
+    else this.#backlog.push(event, source);
   }
 
-  /** Hands out what the log holds between these seqs before anything else. */
-  catchUp(after: number, upTo: number): void {
-    this.#lastSeq = after;
-    if (upTo > after) this.#behind = { after, upTo };
+  /** Hands out what the log holds between these seqs before what is pushed from now on. */
+  catchUp(source: EventSource, after: number, upTo: number): void {
+    if (this.#ended) return;
+    this.#backlog.pushRange(source, after, upTo);
+    this.#serve();
   }
 
+  /** Nothing more comes: the watcher gets what is held, then the end. */
   end(): void {
     this.#ended = true;
-    this.#wake();
+    this.#serve();
   }
 
-  next(): Promise<IteratorResult<AgentEvent>> {
-    if (this.#behind === undefined && this.#start < this.#queue.length) return Promise.resolve({ done: false, value: this.#take() });
-    return this.#next();
+  next(): Promise<IteratorResult<AgentEvent, undefined>> {
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ resolve, reject });
+      this.#serve();
+    });
   }
 
-  async #next(): Promise<IteratorResult<AgentEvent>> {
-    for (;;) {
-      if (this.#behind !== undefined) {
-        const { after, upTo } = this.#behind;
-        this.#rereading ??= this.#options.reread(after, upTo)[Symbol.asyncIterator]();
-        const result = await this.#rereading.next();
-        if (!result.done) {
-          this.#lastSeq = seqOf(result.value);
-          return result;
-        }
-        this.#rereading = undefined;
-        this.#behind = this.#behind.upTo > upTo ? { after: upTo, upTo: this.#behind.upTo } : undefined;
+  return(): Promise<IteratorResult<AgentEvent, undefined>> {
+    this.#leave();
+    this.#serve();
+    return Promise.resolve(OVER);
+  }
+
+  #serve(): void {
+    while (this.#waiters.length > 0 && !this.#reading) {
+      const held = this.#backlog.peek();
+      if (held === undefined) {
+        if (!this.#ended) return;
+        for (const waiter of this.#waiters.splice(0)) waiter.resolve(OVER);
+      } else if ("event" in held) {
+        this.#backlog.take();
+        this.#waiters.shift()?.resolve({ done: false, value: held.event });
+      } else {
+        this.#reading = true;
+        this.#read(held).then(
+          (event) => {
+            this.#reading = false;
+            if (event !== undefined) this.#waiters.shift()?.resolve({ done: false, value: event });
+            this.#serve();
+          },
+          (error: unknown) => {
+            this.#reading = false;
+            this.#leave();
+            this.#waiters.shift()?.reject(error);
+            this.#serve();
+          },
+        );
+      }
+    }
+  }
+
+  /** The next event of a range, or nothing once it was read, or the watcher left. */
+  async #read(range: HeldRange): Promise<AgentEvent | undefined> {
+    while (range.after < range.upTo) {
+      const fresh = this.#records?.of !== range;
+      if (fresh) this.#records = { of: range, iterator: range.source.read(range.after)[Symbol.asyncIterator]() };
+      const result = await (this.#records as { readonly iterator: AsyncIterator<LogRecord> }).iterator.next();
+      if (this.#backlog.peek() !== range) return undefined;
+      if (result.done) {
+        // The range may have grown since this reading began; a fresh one finds all of it, or it is not there.
+        this.#records = undefined;
+        if (fresh) throw range.source.missing(range.after, range.upTo);
         continue;
       }
-      if (this.#start < this.#queue.length) return { done: false, value: this.#take() };
-      if (this.#ended) return { done: true, value: undefined };
-      await new Promise<void>((resolve) => {
-        this.#waiting = (result) => {
-          if (!result.done) this.#handOver = result;
-          resolve();
-        };
-      });
-      if (this.#handOver !== undefined) {
-        const handed = this.#handOver;
-        this.#handOver = undefined;
-        return handed;
-      }
+      const record = result.value;
+      if (record.seq > range.upTo) break;
+      range.after = record.seq;
+      const event = await range.source.eventOf(record);
+      if (this.#backlog.peek() !== range) return undefined;
+      if (event === undefined) continue;
+      return event;
     }
+    this.#backlog.take();
+    this.#stopReading();
+    return undefined;
   }
 
-  #handOver: IteratorResult<AgentEvent> | undefined;
-
-  return(): Promise<IteratorResult<AgentEvent>> {
+  #leave(): void {
+    if (!this.#ended || this.#backlog.peek() !== undefined) this.#options.onReturn();
     this.#ended = true;
-    this.#queue = [];
-    this.#start = 0;
-    this.#behind = undefined;
-    this.#options.onReturn();
-    void this.#rereading?.return?.();
-    this.#wake();
-    return Promise.resolve({ done: true, value: undefined });
+    this.#backlog.clear();
+    this.#stopReading();
   }
 
-  #wake(): void {
-    const resolve = this.#waiting;
-    if (resolve === undefined) return;
-    this.#waiting = undefined;
-    resolve({ done: true, value: undefined });
-  }
-
-  #take(): AgentEvent {
-    const event = this.#queue[this.#start++] as AgentEvent;
-    if (isDurable(event)) this.#lastSeq = seqOf(event);
-    this.#bytes -= bytesOf(event, isDurable(event));
-    if (this.#start === this.#queue.length) {
-      this.#queue = [];
-      this.#start = 0;
-      this.#bytes = 0;
-    }
-    return event;
-  }
-
-  #shrink(): void {
-    const { maxBufferBytes } = this.#options;
-    let kept = joinDeltas(this.#queue.slice(this.#start));
-    this.#start = 0;
-    this.#count(kept);
-    if (this.#bytes > maxBufferBytes / 2) {
-      let dropped = 0;
-      let gap: AgentEvent | undefined;
-      const rest: AgentEvent[] = [];
-      for (const event of kept) {
-        if (isDurable(event)) rest.push(event);
-        else {
-          dropped += event.type === "gap" ? event.dropped : 1;
-          if (gap === undefined) {
-            gap = event;
-            rest.push(event);
-          }
-        }
-      }
-      kept = rest.map((event) => (event === gap ? gapFrom(event, dropped) : event));
-      this.#count(kept);
-    }
-    if (this.#bytes > maxBufferBytes / 2) {
-      const durable = kept.filter(isDurable);
-      const last = durable.at(-1);
-      kept = kept.filter((event) => !isDurable(event));
-      if (last !== undefined) this.#behind = { after: this.#behind?.after ?? this.#lastSeq, upTo: seqOf(last) };
-      this.#count(kept);
-    }
-    this.#queue = kept;
-  }
-
-  #count(events: readonly AgentEvent[]): void {
-    this.#bytes = 0;
-    for (const event of events) this.#bytes += bytesOf(event, isDurable(event));
-  }
-}
-
-function joinDeltas(events: readonly AgentEvent[]): AgentEvent[] {
-  const joined: AgentEvent[] = [];
-  for (const event of events) {
-    const last = joined.at(-1);
-    if (
-      (event.type === "text-delta" || event.type === "thinking-delta") &&
-      last?.type === event.type &&
-      last.runId === event.runId &&
-      last.attempt === event.attempt &&
-      last.after === event.after
-    ) {
-      joined[joined.length - 1] = { ...event, text: last.text + event.text };
-    } else joined.push(event);
-  }
-  return joined;
-}
-
-function gapFrom(event: AgentEvent, dropped: number): AgentEvent {
-  const { runId, after, attempt, n } = event as Extract<AgentEvent, { type: "gap" }>;
-  return { type: "gap", dropped, runId, after, attempt, n };
-}
-
-function isDurable(event: AgentEvent): boolean {
-  return "seq" in event && event.path === undefined;
-}
-
-function seqOf(event: AgentEvent): number {
-  return (event as { readonly seq?: number }).seq ?? 0;
-}
-
-function bytesOf(event: AgentEvent, durable: boolean): number {
-  if (!durable) return "text" in event && typeof event.text === "string" ? EVENT_BYTES + event.text.length : EVENT_BYTES;
-  switch (event.type) {
-    case "message":
-    case "steer": {
-      let bytes = EVENT_BYTES;
-      for (const part of event.message.content)
-        bytes +=
-          "text" in part
-            ? part.text.length
-            : "inputText" in part
-              ? part.inputText.length
-              : "data" in part
-                ? (part.data?.length ?? 0)
-                : EVENT_BYTES;
-      return bytes;
-    }
-    case "tool-result":
-      return EVENT_BYTES + (typeof event.output === "string" ? event.output.length : 2048);
-    case "run-complete":
-    case "run-result":
-      return EVENT_BYTES + event.text.length;
-    default:
-      return EVENT_BYTES * 2;
+  #stopReading(): void {
+    const records = this.#records;
+    this.#records = undefined;
+    // Nobody waits for what it says any more.
+    records?.iterator.return?.().then(undefined, () => {});
   }
 }

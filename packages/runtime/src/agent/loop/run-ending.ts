@@ -21,8 +21,7 @@ export class RunEnding extends Error {
   }
 }
 
-/** Why the signal of a run fired. */
-type AbortCause = "aborted" | "timeout" | "stop-grace" | "detached";
+
 
 /** Ends the run where it was told to: abort, deadline, or a graceful stop. */
 export function checkEnding(loop: Loop): void {
