@@ -54,7 +54,19 @@ export type Decision = { readonly by?: string } & (
   | { readonly type: "other"; readonly raw: JsonValue }
 );
 
-export const DECISION_TYPES: readonly Decision["type"][] = ["allow", "deny", "allow-always", "allow-modified", "abort", "retry", "supply", "fail"];
+export const DECISION_TYPES: readonly Decision["type"][] = [
+  "allow",
+  "deny",
+  "allow-always",
+  "allow-modified",
+  "abort",
+  "retry",
+  "supply",
+  "fail",
+];
 
 /** Answers in process. `undefined`: no answer here; the run suspends. A thrown value is `panic` and ends the run. */
-export type Approver = (request: ApprovalRequest, options: { readonly signal: AbortSignal }) => Promise<Decision | undefined> | Decision | undefined;
+export type Approver = (
+  request: ApprovalRequest,
+  options: { readonly signal: AbortSignal },
+) => Promise<Decision | undefined> | Decision | undefined;

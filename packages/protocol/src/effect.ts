@@ -13,11 +13,23 @@ export interface EffectMeta {
 
 /** A side effect an operator declares. The layer that called the operator decides when and how it is executed. */
 export type Effect = { readonly meta?: EffectMeta } & (
-  | { readonly type: "write-memory"; readonly scope: Scope; readonly key: string; readonly value: JsonValue; readonly options?: StoreOptions }
+  | {
+      readonly type: "write-memory";
+      readonly scope: Scope;
+      readonly key: string;
+      readonly value: JsonValue;
+      readonly options?: StoreOptions;
+    }
   | { readonly type: "delete-memory"; readonly scope: Scope; readonly key: string }
   | { readonly type: "signal"; readonly target: string; readonly signal: Signal }
   | { readonly type: "delegate"; readonly operator: string; readonly message: readonly Content[]; readonly metadata?: JsonObject }
-  | { readonly type: "handoff"; readonly operator: string; readonly task: string; readonly history?: JsonValue; readonly metadata?: JsonObject }
+  | {
+      readonly type: "handoff";
+      readonly operator: string;
+      readonly task: string;
+      readonly history?: JsonValue;
+      readonly metadata?: JsonObject;
+    }
   | { readonly type: "link-memory"; readonly scope: Scope; readonly from: string; readonly to: string; readonly relation: string }
   | { readonly type: "unlink-memory"; readonly scope: Scope; readonly from: string; readonly to: string; readonly relation: string }
   | { readonly type: "tool-approval-required"; readonly toolName: string; readonly callId: string; readonly input: JsonValue }

@@ -22,7 +22,10 @@ export interface NetworkPolicy {
 export interface CredentialRef {
   readonly name: string;
   readonly reference: string;
-  readonly injection: { readonly type: "env-var"; readonly variable: string } | { readonly type: "file"; readonly path: string } | { readonly type: "sidecar" };
+  readonly injection:
+    | { readonly type: "env-var"; readonly variable: string }
+    | { readonly type: "file"; readonly path: string }
+    | { readonly type: "sidecar" };
 }
 export interface ResourceLimits {
   readonly cpu?: string;

@@ -67,16 +67,39 @@ export type DurableEvent =
   | { readonly type: "tool-calls-complete" }
   | { readonly type: "tool-unknown"; readonly callId: CallId; readonly name: string }
   /** `nonce` is the key under which the inbox takes the one decision. */
-  | ({ readonly type: "approval-request"; readonly question: ApprovalRequest["type"]; readonly nonce: string } & Omit<ApprovalRequest, "type">)
+  | ({ readonly type: "approval-request"; readonly question: ApprovalRequest["type"]; readonly nonce: string } & Omit<
+      ApprovalRequest,
+      "type"
+    >)
   /** `grant`: the tool that is allowed from now on in this session. */
-  | { readonly type: "approval-decision"; readonly callId: CallId; readonly nonce: string; readonly decision: Decision; readonly grant?: string }
+  | {
+      readonly type: "approval-decision";
+      readonly callId: CallId;
+      readonly nonce: string;
+      readonly decision: Decision;
+      readonly grant?: string;
+    }
   | { readonly type: "child-start"; readonly callId?: CallId; readonly child: RunId; readonly session: SessionId; readonly agent: string }
-  | { readonly type: "child-end"; readonly child: RunId; readonly reason: EndReason; readonly usage: Usage; readonly cost: Usd | null; readonly failure?: Failure }
+  | {
+      readonly type: "child-end";
+      readonly child: RunId;
+      readonly reason: EndReason;
+      readonly usage: Usage;
+      readonly cost: Usd | null;
+      readonly failure?: Failure;
+    }
   | { readonly type: "inbox-read"; readonly upTo: number; readonly stopping?: "stop" | "abort" }
   | { readonly type: "steer"; readonly message: Message; readonly interrupt: boolean }
   | { readonly type: "state-update"; readonly patch: JsonValue }
   | { readonly type: "directive"; readonly directive: Directive }
-  | { readonly type: "usage"; readonly usage: Usage; readonly cost: Usd | null; readonly model: string; readonly contextUtilization?: number | null; readonly estimated?: true }
+  | {
+      readonly type: "usage";
+      readonly usage: Usage;
+      readonly cost: Usd | null;
+      readonly model: string;
+      readonly contextUtilization?: number | null;
+      readonly estimated?: true;
+    }
   | ({ readonly type: "budget" } & BudgetEvent)
   | ({ readonly type: "rate-limit" } & RateLimit)
   | { readonly type: "task"; readonly taskId: string; readonly kind: TaskEventKind; readonly payload: JsonValue }
@@ -87,7 +110,16 @@ export type DurableEvent =
   | { readonly type: "definition-change"; readonly from: string; readonly to: string }
   | { readonly type: "turn-end"; readonly turn: number }
   | { readonly type: "run-result"; readonly reason: EndReason; readonly text: string; readonly output?: JsonValue }
-  | { readonly type: "run-complete"; readonly reason: EndReason; readonly text: string; readonly usage: Usage; readonly cost: Usd | null; readonly turns: number; readonly output?: JsonValue; readonly halted?: { readonly by: string; readonly reason: string } }
+  | {
+      readonly type: "run-complete";
+      readonly reason: EndReason;
+      readonly text: string;
+      readonly usage: Usage;
+      readonly cost: Usd | null;
+      readonly turns: number;
+      readonly output?: JsonValue;
+      readonly halted?: { readonly by: string; readonly reason: string };
+    }
   | { readonly type: "error"; readonly failure: Failure };
 
 /** What watchers see and the log does not keep; its content stands in the next durable event. */

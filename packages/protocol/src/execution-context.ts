@@ -75,7 +75,9 @@ export interface ExecutionContext {
   /** Does `run` once and records its value or its failure; a replay returns what was recorded. */
   step<T>(key: string, run: (attempt: StepAttempt) => Promise<T & Json<T>>): Promise<StepResult<T>>;
   /** Started in the given order, awaited together: the only way to run steps in parallel, since engines must see one order. */
-  steps<const S extends readonly StepSpec<unknown>[]>(specs: S): Promise<{ readonly [I in keyof S]: S[I] extends StepSpec<infer T> ? StepResult<T> : never }>;
+  steps<const S extends readonly StepSpec<unknown>[]>(
+    specs: S,
+  ): Promise<{ readonly [I in keyof S]: S[I] extends StepSpec<infer T> ? StepResult<T> : never }>;
   /** The recorded race of timers, inbox and steps. @returns the index of the branch that won */
   select(key: string, branches: readonly SelectBranch[]): Promise<number>;
   /** User code whose verdict matters: run once, its value recorded. A throw is recorded and rethrown as `panic`. */

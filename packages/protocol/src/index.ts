@@ -1,25 +1,165 @@
 export { type Json, type JsonObject, type JsonValue } from "./json.ts";
-export { type Brand, type CallId, type Digest, type LogId, type OperatorId, type RunId, type SessionId, type WorkflowId, inboxLog, sessionLog } from "./ids.ts";
+export {
+  type Brand,
+  type CallId,
+  type Digest,
+  type LogId,
+  type OperatorId,
+  type RunId,
+  type SessionId,
+  type WorkflowId,
+  inboxLog,
+  sessionLog,
+} from "./ids.ts";
 export { type Usd, ZERO_USD, addUsd, compareUsd, fromPicoUsd, subtractUsd, toPicoUsd, usd } from "./usd.ts";
 export { UNKNOWN_USAGE, type Usage, addUsage } from "./usage.ts";
-export { type CompactionPolicy, type Content, type FilePart, type ImagePart, type Message, type OtherPart, type ProviderData, type RefusalPart, type Role, type ServerToolPart, type TextPart, type ThinkingPart, type ToolCallPart, type ToolResultPart, textMessage } from "./content.ts";
-export { type EffortLevel, type InferEnd, type InferEvent, type InferOptions, type InferRequest, type InferResponse, type ModelCapabilities, type ModelInfo, type Provider, type RateLimit, type StopReason, type ThinkingConfig, type ToolChoice, type ToolSchema } from "./inference.ts";
-export { type ApprovalRequest, type Approver, DECISION_TYPES, type Decision, RISK_LEVELS, type RiskLevel, compareRisk } from "./approval.ts";
-export { type Authority, PERMISSION_MODES, type PermissionBehavior, type PermissionMode, type PermissionPolicy, type PermissionRule } from "./permission.ts";
-export { type Reconciliation, type Tool, type ToolCall, type ToolConcurrency, type ToolContent, type ToolEffect, type ToolOutput, type ValidationResult } from "./tool.ts";
+export {
+  type CompactionPolicy,
+  type Content,
+  type FilePart,
+  type ImagePart,
+  type Message,
+  type OtherPart,
+  type ProviderData,
+  type RefusalPart,
+  type Role,
+  type ServerToolPart,
+  type TextPart,
+  type ThinkingPart,
+  type ToolCallPart,
+  type ToolResultPart,
+  textMessage,
+} from "./content.ts";
+export {
+  type EffortLevel,
+  type InferEnd,
+  type InferEvent,
+  type InferOptions,
+  type InferRequest,
+  type InferResponse,
+  type ModelCapabilities,
+  type ModelInfo,
+  type Provider,
+  type RateLimit,
+  type StopReason,
+  type ThinkingConfig,
+  type ToolChoice,
+  type ToolSchema,
+} from "./inference.ts";
+export {
+  type ApprovalRequest,
+  type Approver,
+  DECISION_TYPES,
+  type Decision,
+  RISK_LEVELS,
+  type RiskLevel,
+  compareRisk,
+} from "./approval.ts";
+export {
+  type Authority,
+  PERMISSION_MODES,
+  type PermissionBehavior,
+  type PermissionMode,
+  type PermissionPolicy,
+  type PermissionRule,
+} from "./permission.ts";
+export {
+  type Reconciliation,
+  type Tool,
+  type ToolCall,
+  type ToolConcurrency,
+  type ToolContent,
+  type ToolEffect,
+  type ToolOutput,
+  type ValidationResult,
+} from "./tool.ts";
 export { type SecretResolver } from "./secret.ts";
 export { type ExecuteRequest, type ExecuteResponse, type Executor } from "./executor.ts";
-export { type DirEntry, type EditResult, type FileContent, type FileInfo, type GlobEntry, type GrepMatch, type GrepOptions, type GrepOutputMode, type TransferResult, type Vfs, type VfsCapability, type VfsOptions, type WriteResult } from "./vfs.ts";
-export { type AppendOptions, type BlobStore, type Durability, type EventLog, type Lease, type LogInfo, type LogRecord, type NewRecord } from "./log.ts";
+export {
+  type DirEntry,
+  type EditResult,
+  type FileContent,
+  type FileInfo,
+  type GlobEntry,
+  type GrepMatch,
+  type GrepOptions,
+  type GrepOutputMode,
+  type TransferResult,
+  type Vfs,
+  type VfsCapability,
+  type VfsOptions,
+  type WriteResult,
+} from "./vfs.ts";
+export {
+  type AppendOptions,
+  type BlobStore,
+  type Durability,
+  type EventLog,
+  type Lease,
+  type LogInfo,
+  type LogRecord,
+  type NewRecord,
+} from "./log.ts";
 export { type BudgetLedger, type BudgetScope, type Reservation } from "./budget.ts";
-export { type Page, type Scope, type SearchOptions, type SearchResult, type StateReader, type StateStore, type StoreOptions, type StoredValue } from "./state.ts";
+export {
+  type Page,
+  type Scope,
+  type SearchOptions,
+  type SearchResult,
+  type StateReader,
+  type StateStore,
+  type StoreOptions,
+  type StoredValue,
+} from "./state.ts";
 export { EXIT_CODES, type EndReason, type RunReason, type SuspendReason, isRunReason, isSuspendReason } from "./reason.ts";
-export { type ExitReason, type Operator, type OperatorConfig, type OperatorInput, type OperatorMetadata, type OperatorOutput, type OperatorRegistry, type SubDispatchRecord, type TriggerType } from "./operator.ts";
+export {
+  type ExitReason,
+  type Operator,
+  type OperatorConfig,
+  type OperatorInput,
+  type OperatorMetadata,
+  type OperatorOutput,
+  type OperatorRegistry,
+  type SubDispatchRecord,
+  type TriggerType,
+} from "./operator.ts";
 export { type Directive, type Effect, type EffectMeta, type Signal, type SignalKind } from "./effect.ts";
 export { type DispatchOptions, type DispatchResult, type DispatchTask, type Orchestrator, type Query } from "./orchestrator.ts";
-export { type CredentialRef, type Environment, type EnvironmentSpec, type IsolationBoundary, type NetworkPolicy, type NetworkRule, type ResourceLimits } from "./environment.ts";
-export { type AgentEvent, type BudgetEvent, type CallSummary, type DurableEvent, type DurablePosition, type KnownAgentEvent, type NonExhaustive, type TaskEventKind, type TransientEvent, type TransientPosition, type Wait, isDurableEventType, isFinal } from "./event.ts";
-export { type ChildSpec, type ExecutionContext, type InboxEntry, type InboxMessage, type SelectBranch, type StepAttempt, type StepFailure, type StepResult, type StepSpec } from "./execution-context.ts";
+export {
+  type CredentialRef,
+  type Environment,
+  type EnvironmentSpec,
+  type IsolationBoundary,
+  type NetworkPolicy,
+  type NetworkRule,
+  type ResourceLimits,
+} from "./environment.ts";
+export {
+  type AgentEvent,
+  type BudgetEvent,
+  type CallSummary,
+  type DurableEvent,
+  type DurablePosition,
+  type KnownAgentEvent,
+  type NonExhaustive,
+  type TaskEventKind,
+  type TransientEvent,
+  type TransientPosition,
+  type Wait,
+  isDurableEventType,
+  isFinal,
+} from "./event.ts";
+export {
+  type ChildSpec,
+  type ExecutionContext,
+  type InboxEntry,
+  type InboxMessage,
+  type SelectBranch,
+  type StepAttempt,
+  type StepFailure,
+  type StepResult,
+  type StepSpec,
+} from "./execution-context.ts";
 export { type Session, type SessionMetadata } from "./session.ts";
 export { AGENT_FAILURE_RETRYABLE, AgentError, type AgentFailure } from "./errors/agent-error.ts";
 export { DIRECTIVE_FAILURE_RETRYABLE, DirectiveError, type DirectiveFailure } from "./errors/directive-error.ts";
@@ -40,7 +180,16 @@ export { type OutputMode, type SummarisationThresholds, type SystemPromptConfig 
 export { type ArchiveEntry, type ArchiveInfo } from "./archive.ts";
 export { type HookMatcher, type HookPayloads, type HookPoint, type HookResult } from "./hook.ts";
 export { type CompactionEvent, type LifecycleEvent, type ObservableEvent } from "./lifecycle-event.ts";
-export { type ElicitationRequest, type ElicitationResult, type McpConnectionState, type McpServerConfig, type McpServerStatus, type McpToolDescriptor, type McpTransportKind, type OnElicitation } from "./mcp.ts";
+export {
+  type ElicitationRequest,
+  type ElicitationResult,
+  type McpConnectionState,
+  type McpServerConfig,
+  type McpServerStatus,
+  type McpToolDescriptor,
+  type McpTransportKind,
+  type OnElicitation,
+} from "./mcp.ts";
 export { type DirectiveResult, type FilterDecision, type MiddlewareInput, type MiddlewareResult } from "./middleware.ts";
 export { type PluginInput } from "./plugin.ts";
 export { type JobInfo, type PipelineStage, type ProcessInfo } from "./process.ts";
@@ -56,14 +205,27 @@ export { type OtherEvent, durableEventCodec, eventCodec, transientEventCodec, wa
 export { inboxMessageCodec } from "./decode/inbox-message-codec.ts";
 export { inferEventCodec } from "./decode/infer-event-codec.ts";
 export { contentCodec, messageCodec } from "./decode/message-codec.ts";
-export { exitReasonCodec, operatorConfigCodec, operatorInputCodec, operatorMetadataCodec, operatorOutputCodec, queryCodec } from "./decode/operator-codec.ts";
+export {
+  exitReasonCodec,
+  operatorConfigCodec,
+  operatorInputCodec,
+  operatorMetadataCodec,
+  operatorOutputCodec,
+  queryCodec,
+} from "./decode/operator-codec.ts";
 export { authorityCodec, permissionPolicyCodec, permissionRuleCodec } from "./decode/permission-codec.ts";
 export { sessionCodec, sessionMetadataCodec } from "./decode/session-codec.ts";
 export { usageCodec } from "./decode/usage-codec.ts";
 export { usdCodec } from "./decode/usd-codec.ts";
 export { type Upcast, versioned } from "./decode/versioned.ts";
 export { operatorMetadataOf } from "./convert/operator-metadata-of.ts";
-export { PROVIDER_ERROR_RETRYABLE, type ProviderErrorKind, type ProviderFailure, fromProviderFailure, toProviderFailure } from "./convert/provider-error.ts";
+export {
+  PROVIDER_ERROR_RETRYABLE,
+  type ProviderErrorKind,
+  type ProviderFailure,
+  fromProviderFailure,
+  toProviderFailure,
+} from "./convert/provider-error.ts";
 export { panicError, toAgentError } from "./convert/to-agent-error.ts";
 export { toOperatorError, toOperatorFailure, toolToOperatorFailure } from "./convert/to-operator-error.ts";
 export { toOperatorExitReason } from "./convert/to-operator-exit-reason.ts";

@@ -81,7 +81,12 @@ export interface RateLimit {
 
 export interface InferResponse {
   readonly content: readonly Content[];
-  readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly input: JsonValue | undefined; readonly inputText: string }[];
+  readonly toolCalls: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly input: JsonValue | undefined;
+    readonly inputText: string;
+  }[];
   readonly stopReason: StopReason;
   readonly rawStopReason: string | null;
   readonly usage: Usage;

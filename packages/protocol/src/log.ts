@@ -66,7 +66,10 @@ export interface EventLog extends AsyncDisposable {
    * the log to come) until `signal` fires, which ends it, or the reader leaves. Without, `signal` rejects with its reason,
    * since a part must not pass for the whole. A reader whose log is deleted gets `not-found`.
    */
-  read(log: LogId, options?: { readonly after?: number; readonly follow?: boolean; readonly signal?: AbortSignal }): AsyncIterable<LogRecord>;
+  read(
+    log: LogId,
+    options?: { readonly after?: number; readonly follow?: boolean; readonly signal?: AbortSignal },
+  ): AsyncIterable<LogRecord>;
   /** Seq of the last record; 0 when there is none. */
   head(log: LogId): Promise<number>;
   /** Logs with at least one record, by id in ascending order of code points. `after` is the last id of the page before. */

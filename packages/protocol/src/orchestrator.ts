@@ -21,7 +21,9 @@ export interface DispatchTask {
   readonly options?: DispatchOptions;
 }
 
-export type DispatchResult = { readonly ok: true; readonly output: OperatorOutput } | { readonly ok: false; readonly error: SerializedError };
+export type DispatchResult =
+  | { readonly ok: true; readonly output: OperatorOutput }
+  | { readonly ok: false; readonly error: SerializedError };
 
 export interface Query {
   readonly name: string;

@@ -19,7 +19,12 @@ export type SuspendReason = "awaiting-approval" | "awaiting-decision" | "awaitin
 
 export type RunReason = EndReason | SuspendReason;
 
-const SUSPEND_REASONS: ReadonlySet<string> = new Set<SuspendReason>(["awaiting-approval", "awaiting-decision", "awaiting-signal", "awaiting-timer"]);
+const SUSPEND_REASONS: ReadonlySet<string> = new Set<SuspendReason>([
+  "awaiting-approval",
+  "awaiting-decision",
+  "awaiting-signal",
+  "awaiting-timer",
+]);
 
 export function isSuspendReason(reason: string): reason is SuspendReason {
   return SUSPEND_REASONS.has(reason);

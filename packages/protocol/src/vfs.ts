@@ -1,5 +1,19 @@
 /** What a file system can do. An operation outside its capabilities rejects with `VfsError` of kind `unsupported`. */
-export type VfsCapability = "ls" | "read" | "write" | "edit" | "grep" | "glob" | "upload" | "download" | "pwd" | "cd" | "rm" | "cp" | "mv" | "exec";
+export type VfsCapability =
+  | "ls"
+  | "read"
+  | "write"
+  | "edit"
+  | "grep"
+  | "glob"
+  | "upload"
+  | "download"
+  | "pwd"
+  | "cd"
+  | "rm"
+  | "cp"
+  | "mv"
+  | "exec";
 
 export interface DirEntry {
   readonly name: string;
@@ -87,7 +101,11 @@ export interface Vfs {
    * Creates or replaces the file and its missing parent folders, all or nothing. With `ifUnchanged` it rejects with
    * `conflict` when the file's bytes are no longer these (`null`: when it exists).
    */
-  write(path: string, content: Uint8Array | string, options?: VfsOptions & { readonly ifUnchanged?: Uint8Array | null }): Promise<WriteResult>;
+  write(
+    path: string,
+    content: Uint8Array | string,
+    options?: VfsOptions & { readonly ifUnchanged?: Uint8Array | null },
+  ): Promise<WriteResult>;
   edit(path: string, oldText: string, newText: string, options?: VfsOptions): Promise<EditResult>;
   grep(pattern: string, options?: GrepOptions & VfsOptions): Promise<readonly GrepMatch[]>;
   glob(pattern: string, options?: VfsOptions & { readonly path?: string; readonly limit?: number }): Promise<readonly GlobEntry[]>;

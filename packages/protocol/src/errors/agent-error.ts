@@ -4,8 +4,8 @@ import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts
 
 /** Why a run, or the making of an agent or runner, failed. The top of the hierarchy: whatever crosses the agent boundary is one. */
 export type AgentFailure = { readonly message: string } &
+  /** `retryable` of the model failure is decided by its own table; here the run has already given up. */
   (
-    /** `retryable` of the model failure is decided by its own table; here the run has already given up. */
     | { readonly kind: "model"; readonly model: ModelFailure }
     | { readonly kind: "tool"; readonly tool?: string }
     | { readonly kind: "strategy" }
@@ -47,18 +47,21 @@ export const AGENT_FAILURE_RETRYABLE: { readonly [K in AgentFailure["kind"]]: bo
 };
 
 export class AgentError extends KeelsonError<AgentFailure> {
-  override readonly name = "AgentError";
+  override readonly "name" = "AgentError";
   readonly "~keelson" = "AgentError";
 
-  get retryable(): boolean {
+  get "retryable"(): boolean {
     return AGENT_FAILURE_RETRYABLE[this.failure.kind] ?? false;
   }
 
-  static is<K extends AgentFailure["kind"]>(error: unknown, kind?: K): error is AgentError & { readonly failure: Extract<AgentFailure, { kind: K }> } {
+  static "is"<K extends AgentFailure["kind"]>(
+    error: unknown,
+    kind?: K,
+  ): error is AgentError & { readonly failure: Extract<AgentFailure, { kind: K }> } {
     return hasBrand(error, "AgentError") && (kind === undefined || (error as AgentError).failure.kind === kind);
   }
 
-  static fromJSON(data: SerializedError): AgentError {
+  static "fromJSON"(data: SerializedError): AgentError {
     return new AgentError(data.failure as unknown as AgentFailure, { cause: data.cause });
   }
 }

@@ -1,15 +1,14 @@
 import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
 
 /** Why a directive was not executed. */
-export type DirectiveFailure = { readonly message: string } &
-  (
-    | { readonly kind: "execution-failed"; readonly directive: string }
-    | { readonly kind: "unsupported"; readonly directive: string }
-    | { readonly kind: "rejected"; readonly directive: string; readonly by: string }
-    /** No codec is registered for this custom payload. */
-    | { readonly kind: "unknown-payload"; readonly customType: string }
-    | { readonly kind: "other" }
-  );
+export type DirectiveFailure = { readonly message: string } & (
+  | { readonly kind: "execution-failed"; readonly directive: string }
+  | { readonly kind: "unsupported"; readonly directive: string }
+  | { readonly kind: "rejected"; readonly directive: string; readonly by: string }
+  /** No codec is registered for this custom payload. */
+  | { readonly kind: "unknown-payload"; readonly customType: string }
+  | { readonly kind: "other" }
+);
 
 export const DIRECTIVE_FAILURE_RETRYABLE: { readonly [K in DirectiveFailure["kind"]]: boolean } = {
   "execution-failed": false,
@@ -20,18 +19,21 @@ export const DIRECTIVE_FAILURE_RETRYABLE: { readonly [K in DirectiveFailure["kin
 };
 
 export class DirectiveError extends KeelsonError<DirectiveFailure> {
-  override readonly name = "DirectiveError";
+  override readonly "name" = "DirectiveError";
   readonly "~keelson" = "DirectiveError";
 
-  get retryable(): boolean {
+  get "retryable"(): boolean {
     return DIRECTIVE_FAILURE_RETRYABLE[this.failure.kind] ?? false;
   }
 
-  static is<K extends DirectiveFailure["kind"]>(error: unknown, kind?: K): error is DirectiveError & { readonly failure: Extract<DirectiveFailure, { kind: K }> } {
+  static "is"<K extends DirectiveFailure["kind"]>(
+    error: unknown,
+    kind?: K,
+  ): error is DirectiveError & { readonly failure: Extract<DirectiveFailure, { kind: K }> } {
     return hasBrand(error, "DirectiveError") && (kind === undefined || (error as DirectiveError).failure.kind === kind);
   }
 
-  static fromJSON(data: SerializedError): DirectiveError {
+  static "fromJSON"(data: SerializedError): DirectiveError {
     return new DirectiveError(data.failure as unknown as DirectiveFailure, { cause: data.cause });
   }
 }

@@ -2,18 +2,17 @@ import type { OperatorFailure } from "./operator-error.ts";
 import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
 
 /** Why an environment or executor did not run what it was given. */
-export type EnvironmentFailure = { readonly message: string } &
-  (
-    | { readonly kind: "provision-failed" }
-    | { readonly kind: "isolation-violation" }
-    | { readonly kind: "credential-failed"; readonly credential: string }
-    | { readonly kind: "resource-exceeded"; readonly resource: string }
-    | { readonly kind: "timeout"; readonly timeoutMs: number }
-    | { readonly kind: "cancelled" }
-    | { readonly kind: "operator-error"; readonly operator: OperatorFailure }
-    | { readonly kind: "unsupported" }
-    | { readonly kind: "other" }
-  );
+export type EnvironmentFailure = { readonly message: string } & (
+  | { readonly kind: "provision-failed" }
+  | { readonly kind: "isolation-violation" }
+  | { readonly kind: "credential-failed"; readonly credential: string }
+  | { readonly kind: "resource-exceeded"; readonly resource: string }
+  | { readonly kind: "timeout"; readonly timeoutMs: number }
+  | { readonly kind: "cancelled" }
+  | { readonly kind: "operator-error"; readonly operator: OperatorFailure }
+  | { readonly kind: "unsupported" }
+  | { readonly kind: "other" }
+);
 
 export const ENVIRONMENT_FAILURE_RETRYABLE: { readonly [K in EnvironmentFailure["kind"]]: boolean } = {
   "provision-failed": false,
@@ -28,18 +27,21 @@ export const ENVIRONMENT_FAILURE_RETRYABLE: { readonly [K in EnvironmentFailure[
 };
 
 export class EnvironmentError extends KeelsonError<EnvironmentFailure> {
-  override readonly name = "EnvironmentError";
+  override readonly "name" = "EnvironmentError";
   readonly "~keelson" = "EnvironmentError";
 
-  get retryable(): boolean {
+  get "retryable"(): boolean {
     return ENVIRONMENT_FAILURE_RETRYABLE[this.failure.kind] ?? false;
   }
 
-  static is<K extends EnvironmentFailure["kind"]>(error: unknown, kind?: K): error is EnvironmentError & { readonly failure: Extract<EnvironmentFailure, { kind: K }> } {
+  static "is"<K extends EnvironmentFailure["kind"]>(
+    error: unknown,
+    kind?: K,
+  ): error is EnvironmentError & { readonly failure: Extract<EnvironmentFailure, { kind: K }> } {
     return hasBrand(error, "EnvironmentError") && (kind === undefined || (error as EnvironmentError).failure.kind === kind);
   }
 
-  static fromJSON(data: SerializedError): EnvironmentError {
+  static "fromJSON"(data: SerializedError): EnvironmentError {
     return new EnvironmentError(data.failure as unknown as EnvironmentFailure, { cause: data.cause });
   }
 }

@@ -21,16 +21,16 @@ export interface SerializedError {
  */
 export abstract class KeelsonError<F extends Failure = Failure> extends Error {
   abstract readonly "~keelson": string;
-  readonly failure: F;
+  readonly "failure": F;
 
-  constructor(failure: F, options?: { readonly cause?: unknown }) {
+  "constructor"(failure: F, options?: { readonly cause?: unknown }) {
     super(failure.message, options);
     this.failure = failure;
   }
 
-  abstract get retryable(): boolean;
+  abstract get "retryable"(): boolean;
 
-  toJSON(): SerializedError {
+  "toJSON"(): SerializedError {
     return {
       v: 1,
       error: this["~keelson"],

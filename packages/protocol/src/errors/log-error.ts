@@ -2,8 +2,8 @@ import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts
 
 /** Why an event log, blob store or ledger did not do what was asked. */
 export type LogFailure = { readonly message: string } &
+  /** Another writer was faster, or a key is taken by other data. */
   (
-    /** Another writer was faster, or a key is taken by other data. */
     | { readonly kind: "conflict"; readonly log: string; readonly expectedSeq: number | "any"; readonly actualSeq: number }
     /** A newer lease fenced this writer off. */
     | { readonly kind: "stale-epoch"; readonly log: string; readonly epoch: number; readonly currentEpoch: number }
@@ -35,18 +35,21 @@ export const LOG_FAILURE_RETRYABLE: { readonly [K in LogFailure["kind"]]: boolea
 };
 
 export class LogError extends KeelsonError<LogFailure> {
-  override readonly name = "LogError";
+  override readonly "name" = "LogError";
   readonly "~keelson" = "LogError";
 
-  get retryable(): boolean {
+  get "retryable"(): boolean {
     return LOG_FAILURE_RETRYABLE[this.failure.kind] ?? false;
   }
 
-  static is<K extends LogFailure["kind"]>(error: unknown, kind?: K): error is LogError & { readonly failure: Extract<LogFailure, { kind: K }> } {
+  static "is"<K extends LogFailure["kind"]>(
+    error: unknown,
+    kind?: K,
+  ): error is LogError & { readonly failure: Extract<LogFailure, { kind: K }> } {
     return hasBrand(error, "LogError") && (kind === undefined || (error as LogError).failure.kind === kind);
   }
 
-  static fromJSON(data: SerializedError): LogError {
+  static "fromJSON"(data: SerializedError): LogError {
     return new LogError(data.failure as unknown as LogFailure, { cause: data.cause });
   }
 }

@@ -1,16 +1,15 @@
 import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
 
 /** Why a Model Context Protocol server did not do what was asked. */
-export type McpFailure = { readonly message: string } &
-  (
-    | { readonly kind: "not-connected"; readonly server: string }
-    | { readonly kind: "transport"; readonly server: string }
-    | { readonly kind: "protocol"; readonly server: string; readonly code?: number }
-    | { readonly kind: "tool-failed"; readonly server: string; readonly tool: string }
-    | { readonly kind: "timeout"; readonly server: string; readonly timeoutMs: number }
-    | { readonly kind: "unauthorized"; readonly server: string }
-    | { readonly kind: "other" }
-  );
+export type McpFailure = { readonly message: string } & (
+  | { readonly kind: "not-connected"; readonly server: string }
+  | { readonly kind: "transport"; readonly server: string }
+  | { readonly kind: "protocol"; readonly server: string; readonly code?: number }
+  | { readonly kind: "tool-failed"; readonly server: string; readonly tool: string }
+  | { readonly kind: "timeout"; readonly server: string; readonly timeoutMs: number }
+  | { readonly kind: "unauthorized"; readonly server: string }
+  | { readonly kind: "other" }
+);
 
 export const MCP_FAILURE_RETRYABLE: { readonly [K in McpFailure["kind"]]: boolean } = {
   "not-connected": true,
@@ -23,18 +22,21 @@ export const MCP_FAILURE_RETRYABLE: { readonly [K in McpFailure["kind"]]: boolea
 };
 
 export class McpError extends KeelsonError<McpFailure> {
-  override readonly name = "McpError";
+  override readonly "name" = "McpError";
   readonly "~keelson" = "McpError";
 
-  get retryable(): boolean {
+  get "retryable"(): boolean {
     return MCP_FAILURE_RETRYABLE[this.failure.kind] ?? false;
   }
 
-  static is<K extends McpFailure["kind"]>(error: unknown, kind?: K): error is McpError & { readonly failure: Extract<McpFailure, { kind: K }> } {
+  static "is"<K extends McpFailure["kind"]>(
+    error: unknown,
+    kind?: K,
+  ): error is McpError & { readonly failure: Extract<McpFailure, { kind: K }> } {
     return hasBrand(error, "McpError") && (kind === undefined || (error as McpError).failure.kind === kind);
   }
 
-  static fromJSON(data: SerializedError): McpError {
+  static "fromJSON"(data: SerializedError): McpError {
     return new McpError(data.failure as unknown as McpFailure, { cause: data.cause });
   }
 }

@@ -45,18 +45,21 @@ export const MODEL_FAILURE_RETRYABLE: { readonly [K in ModelFailure["kind"]]: bo
 
 /** A model call failed. Retryable exactly for `rate-limit` and `server-error`. */
 export class ModelError extends KeelsonError<ModelFailure> {
-  override readonly name = "ModelError";
+  override readonly "name" = "ModelError";
   readonly "~keelson" = "ModelError";
 
-  get retryable(): boolean {
+  get "retryable"(): boolean {
     return MODEL_FAILURE_RETRYABLE[this.failure.kind] ?? false;
   }
 
-  static is<K extends ModelFailure["kind"]>(error: unknown, kind?: K): error is ModelError & { readonly failure: Extract<ModelFailure, { kind: K }> } {
+  static "is"<K extends ModelFailure["kind"]>(
+    error: unknown,
+    kind?: K,
+  ): error is ModelError & { readonly failure: Extract<ModelFailure, { kind: K }> } {
     return hasBrand(error, "ModelError") && (kind === undefined || (error as ModelError).failure.kind === kind);
   }
 
-  static fromJSON(data: SerializedError): ModelError {
+  static "fromJSON"(data: SerializedError): ModelError {
     return new ModelError(data.failure as unknown as ModelFailure, { cause: data.cause });
   }
 }

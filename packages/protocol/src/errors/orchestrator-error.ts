@@ -2,17 +2,16 @@ import type { OperatorFailure } from "./operator-error.ts";
 import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
 
 /** Why an orchestrator did not do what was asked. */
-export type OrchestratorFailure = { readonly message: string } &
-  (
-    | { readonly kind: "operator-not-found"; readonly operator: string; readonly available: readonly string[] }
-    | { readonly kind: "workflow-not-found"; readonly workflow: string }
-    | { readonly kind: "dispatch-failed" }
-    | { readonly kind: "signal-failed" }
-    | { readonly kind: "operator-error"; readonly operator: OperatorFailure }
-    | { readonly kind: "policy-denied"; readonly reason: string }
-    | { readonly kind: "cancelled" }
-    | { readonly kind: "other" }
-  );
+export type OrchestratorFailure = { readonly message: string } & (
+  | { readonly kind: "operator-not-found"; readonly operator: string; readonly available: readonly string[] }
+  | { readonly kind: "workflow-not-found"; readonly workflow: string }
+  | { readonly kind: "dispatch-failed" }
+  | { readonly kind: "signal-failed" }
+  | { readonly kind: "operator-error"; readonly operator: OperatorFailure }
+  | { readonly kind: "policy-denied"; readonly reason: string }
+  | { readonly kind: "cancelled" }
+  | { readonly kind: "other" }
+);
 
 export const ORCHESTRATOR_FAILURE_RETRYABLE: { readonly [K in OrchestratorFailure["kind"]]: boolean } = {
   "operator-not-found": false,
@@ -26,18 +25,21 @@ export const ORCHESTRATOR_FAILURE_RETRYABLE: { readonly [K in OrchestratorFailur
 };
 
 export class OrchestratorError extends KeelsonError<OrchestratorFailure> {
-  override readonly name = "OrchestratorError";
+  override readonly "name" = "OrchestratorError";
   readonly "~keelson" = "OrchestratorError";
 
-  get retryable(): boolean {
+  get "retryable"(): boolean {
     return ORCHESTRATOR_FAILURE_RETRYABLE[this.failure.kind] ?? false;
   }
 
-  static is<K extends OrchestratorFailure["kind"]>(error: unknown, kind?: K): error is OrchestratorError & { readonly failure: Extract<OrchestratorFailure, { kind: K }> } {
+  static "is"<K extends OrchestratorFailure["kind"]>(
+    error: unknown,
+    kind?: K,
+  ): error is OrchestratorError & { readonly failure: Extract<OrchestratorFailure, { kind: K }> } {
     return hasBrand(error, "OrchestratorError") && (kind === undefined || (error as OrchestratorError).failure.kind === kind);
   }
 
-  static fromJSON(data: SerializedError): OrchestratorError {
+  static "fromJSON"(data: SerializedError): OrchestratorError {
     return new OrchestratorError(data.failure as unknown as OrchestratorFailure, { cause: data.cause });
   }
 }

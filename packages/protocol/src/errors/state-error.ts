@@ -1,16 +1,15 @@
 import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
 
 /** Why a state store did not do what was asked. A missing key is no error of `read`. */
-export type StateFailure = { readonly message: string } &
-  (
-    | { readonly kind: "not-found"; readonly scope: string; readonly key: string }
-    | { readonly kind: "conflict"; readonly key: string; readonly actualVersion: number }
-    | { readonly kind: "write-failed" }
-    | { readonly kind: "serialization" }
-    | { readonly kind: "unavailable" }
-    | { readonly kind: "invalid-input" }
-    | { readonly kind: "other" }
-  );
+export type StateFailure = { readonly message: string } & (
+  | { readonly kind: "not-found"; readonly scope: string; readonly key: string }
+  | { readonly kind: "conflict"; readonly key: string; readonly actualVersion: number }
+  | { readonly kind: "write-failed" }
+  | { readonly kind: "serialization" }
+  | { readonly kind: "unavailable" }
+  | { readonly kind: "invalid-input" }
+  | { readonly kind: "other" }
+);
 
 export const STATE_FAILURE_RETRYABLE: { readonly [K in StateFailure["kind"]]: boolean } = {
   "not-found": false,
@@ -23,18 +22,21 @@ export const STATE_FAILURE_RETRYABLE: { readonly [K in StateFailure["kind"]]: bo
 };
 
 export class StateError extends KeelsonError<StateFailure> {
-  override readonly name = "StateError";
+  override readonly "name" = "StateError";
   readonly "~keelson" = "StateError";
 
-  get retryable(): boolean {
+  get "retryable"(): boolean {
     return STATE_FAILURE_RETRYABLE[this.failure.kind] ?? false;
   }
 
-  static is<K extends StateFailure["kind"]>(error: unknown, kind?: K): error is StateError & { readonly failure: Extract<StateFailure, { kind: K }> } {
+  static "is"<K extends StateFailure["kind"]>(
+    error: unknown,
+    kind?: K,
+  ): error is StateError & { readonly failure: Extract<StateFailure, { kind: K }> } {
     return hasBrand(error, "StateError") && (kind === undefined || (error as StateError).failure.kind === kind);
   }
 
-  static fromJSON(data: SerializedError): StateError {
+  static "fromJSON"(data: SerializedError): StateError {
     return new StateError(data.failure as unknown as StateFailure, { cause: data.cause });
   }
 }

@@ -29,14 +29,23 @@ export function createAnthropicProvider(options: AnthropicOptions = {}): Provide
     provider: name,
     defaultBaseUrl: DEFAULT_BASE_URL,
     environmentVariable: "ANTHROPIC_API_KEY",
-    keyOptional: options.headers !== undefined && Object.keys(options.headers).some((header) => /^(?:authorization|x-api-key)$/i.test(header)),
+    keyOptional:
+      options.headers !== undefined && Object.keys(options.headers).some((header) => /^(?:authorization|x-api-key)$/i.test(header)),
     authorize: (key) => ({ "x-api-key": key }),
-    headers: { "anthropic-version": "2023-06-01", ...(options.betas !== undefined && options.betas.length > 0 && { "anthropic-beta": options.betas.join(",") }) },
+    headers: {
+      "anthropic-version": "2023-06-01",
+      ...(options.betas !== undefined && options.betas.length > 0 && { "anthropic-beta": options.betas.join(",") }),
+    },
   });
   // People set the address with and without the version.
   const version = client.base.endsWith("/v1") ? "" : "/v1";
   const defaultModel = options.defaultModel ?? DEFAULT_ANTHROPIC_MODEL;
-  const encoder = new AnthropicRequestEncoder({ wire: ANTHROPIC_WIRE, provider: name, defaultModel, defaultMaxTokens: options.defaultMaxTokens ?? DEFAULT_ANTHROPIC_MAX_TOKENS });
+  const encoder = new AnthropicRequestEncoder({
+    wire: ANTHROPIC_WIRE,
+    provider: name,
+    defaultModel,
+    defaultMaxTokens: options.defaultMaxTokens ?? DEFAULT_ANTHROPIC_MAX_TOKENS,
+  });
 
   return {
     name,
@@ -45,7 +54,14 @@ export function createAnthropicProvider(options: AnthropicOptions = {}): Provide
       const model = request.model || defaultModel;
       return new InferStream({
         context: { wire: ANTHROPIC_WIRE, provider: name, model },
-        send: async () => client.send({ method: "POST", path: `${version}/messages`, body: encoder.encode(request, inferOptions), signal: inferOptions.signal, origin: { provider: name, model } }),
+        send: async () =>
+          client.send({
+            method: "POST",
+            path: `${version}/messages`,
+            body: encoder.encode(request, inferOptions),
+            signal: inferOptions.signal,
+            origin: { provider: name, model },
+          }),
         decoder: (queue, context) => new AnthropicDecoder(queue, context),
         headerEvents(answer) {
           const rateLimit = readRateLimit((header) => answer.header(header), "anthropic-ratelimit", Date.now());
@@ -55,10 +71,18 @@ export function createAnthropicProvider(options: AnthropicOptions = {}): Provide
     },
     async listModels({ signal } = {}) {
       const models: ModelInfo[] = [];
-      for (let after: string | undefined, more = true; more; ) {
+      for (let after: string | undefined, more = true; more;) {
         const path = `${version}/models?limit=1000${after === undefined ? "" : `&after_id=${encodeURIComponent(after)}`}`;
         const page = await readModelPage(await client.send({ method: "GET", path, signal, origin: { provider: name } }), name);
-        models.push(...page.models.map((model) => modelInfo(model, { toolCalling: true, vision: true, streaming: true, structuredOutput: true, effortLevels: true }, ["low", "medium", "high"])));
+        models.push(
+          ...page.models.map((model) =>
+            modelInfo(model, { toolCalling: true, vision: true, streaming: true, structuredOutput: true, effortLevels: true }, [
+              "low",
+              "medium",
+              "high",
+            ]),
+          ),
+        );
         more = page.next !== undefined && page.next !== after;
         after = page.next;
       }

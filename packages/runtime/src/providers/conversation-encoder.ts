@@ -90,7 +90,14 @@ export class ConversationEncoder {
   #encodeGroup(group: MessageGroup, before: MessageGroup | undefined, model: string): string {
     const first = group[0] as Message;
     const known = this.#groups.get(first);
-    if (known !== undefined && known.model === model && known.beforeLast === before?.at(-1) && known.beforeLength === (before?.length ?? 0) && sameMessages(known.group, group)) return known.json;
+    if (
+      known !== undefined &&
+      known.model === model &&
+      known.beforeLast === before?.at(-1) &&
+      known.beforeLength === (before?.length ?? 0) &&
+      sameMessages(known.group, group)
+    )
+      return known.json;
     const json = this.#encode(group, before, model);
     this.#groups.set(first, { group, beforeLast: before?.at(-1), beforeLength: before?.length ?? 0, model, json });
     return json;

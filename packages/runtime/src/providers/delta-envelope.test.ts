@@ -42,65 +42,92 @@ function decode(make: (queue: InferEvent[]) => ChatDecoder | AnthropicDecoder, t
 /** JSON strings in every spelling a server may choose, and some that no server may. */
 const piece = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 8 }).map((text) => JSON.stringify(text)),
-  fc.constantFrom('""', '"\\u00e4\\ud83d"', '"\\"}]}"', '"a\\\\"', '"\\/"', '"}', '"\t"', "null", "5", '"\\x"', '"content\\":\\"b"', '"[DONE]"'),
+  fc.constantFrom(
+    '""',
+    '"\\u00e4\\ud83d"',
+    '"\\"}]}"',
+    '"a\\\\"',
+    '"\\/"',
+    '"}',
+    '"\t"',
+    "null",
+    "5",
+    '"\\x"',
+    '"content\\":\\"b"',
+    '"[DONE]"',
+  ),
 );
 
-const chatEvent = fc.record({ content: piece, pad: fc.constantFrom("", "", "abc", "x1", '\\"', " "), shape: fc.integer({ min: 0, max: 14 }) }).map(({ content, pad, shape }) => {
-  const delta = `"delta":{"content":${content}}`;
-  const wrap = (choice: string, rest = ""): string => `data: {"id":"c","object":"chat.completion.chunk","model":"m1","choices":[{"index":0,${choice},"logprobs":null,"finish_reason":null}]${rest}}\n\n`;
-  switch (shape) {
-    case 0:
-      return wrap('"delta":{"tool_calls":[{"index":0,"id":"t","function":{"name":"f","arguments":"{"}}]}');
-    case 1:
-      return wrap(`"delta":{"reasoning_content":${content}}`);
-    case 2:
-      return wrap(`"delta":{"content":${content},"refusal":"no"}`);
-    case 3:
-      return wrap(delta, `,"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}`);
-    case 4:
-      return `data: {"choices":[{"index":1,${delta}},{"index":0,"delta":{"content":"first"}}]}\n\n`;
-    case 5:
-      return `data: {"content":"outside","choices":[{"index":0,"delta":{"content":${content},"content":"last"}}]}\n\n`;
-    case 6:
-      return `: comment\n\n${wrap(delta)}`;
-    case 7:
-      return `event: x\ndata: {"choices":[\ndata: {"index":0,${delta}}]}\n\n`;
-    case 8:
-      return wrap(`"delta":{"content":${content},"reasoning":"why"}`);
-    case 9:
-    case 10:
-      return wrap(delta, `,"obfuscation":"${pad}"`);
-    default:
-      return wrap(delta);
-  }
-});
+const chatEvent = fc
+  .record({ content: piece, pad: fc.constantFrom("", "", "abc", "x1", '\\"', " "), shape: fc.integer({ min: 0, max: 14 }) })
+  .map(({ content, pad, shape }) => {
+    const delta = `"delta":{"content":${content}}`;
+    const wrap = (choice: string, rest = ""): string =>
+      `data: {"id":"c","object":"chat.completion.chunk","model":"m1","choices":[{"index":0,${choice},"logprobs":null,"finish_reason":null}]${rest}}\n\n`;
+    switch (shape) {
+      case 0:
+        return wrap('"delta":{"tool_calls":[{"index":0,"id":"t","function":{"name":"f","arguments":"{"}}]}');
+      case 1:
+        return wrap(`"delta":{"reasoning_content":${content}}`);
+      case 2:
+        return wrap(`"delta":{"content":${content},"refusal":"no"}`);
+      case 3:
+        return wrap(delta, `,"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}`);
+      case 4:
+        return `data: {"choices":[{"index":1,${delta}},{"index":0,"delta":{"content":"first"}}]}\n\n`;
+      case 5:
+        return `data: {"content":"outside","choices":[{"index":0,"delta":{"content":${content},"content":"last"}}]}\n\n`;
+      case 6:
+        return `: comment\n\n${wrap(delta)}`;
+      case 7:
+        return `event: x\ndata: {"choices":[\ndata: {"index":0,${delta}}]}\n\n`;
+      case 8:
+        return wrap(`"delta":{"content":${content},"reasoning":"why"}`);
+      case 9:
+      case 10:
+        return wrap(delta, `,"obfuscation":"${pad}"`);
+      default:
+        return wrap(delta);
+    }
+  });
 
-const anthropicEvent = fc.record({ text: piece, spaces: fc.nat(4), index: fc.nat(1), shape: fc.integer({ min: 0, max: 14 }) }).map(({ text, spaces, index, shape }) => {
-  const event = (type: string, rest: string): string => `event: ${type}\ndata: {"type":"${type}",${rest}${" ".repeat(spaces)}}\n\n`;
-  switch (shape) {
-    case 0:
-      return event("content_block_stop", `"index":${index}`);
-    case 1:
-      return event("content_block_start", `"index":${index},"content_block":{"type":"text","text":""}`);
-    case 2:
-      return event("content_block_start", `"index":${index},"content_block":{"type":"thinking","thinking":"","signature":""}`);
-    case 3:
-      return event("content_block_start", `"index":${index},"content_block":{"type":"tool_use","id":"t","name":"text","input":{}}`);
-    case 4:
-      return event("content_block_delta", `"index":${index},"delta":{"type":"thinking_delta","thinking":${text}}`);
-    case 5:
-      return event("content_block_delta", `"index":${index},"delta":{"type":"input_json_delta","partial_json":"\\"text\\":\\""}`);
-    case 6:
-      return event("content_block_start", `"index":${index},"content_block":{"type":"tool_use","id":"t","name":"n","input":{},"caller":{"type":"code","text":"x"}}`);
-    case 7:
-      return event("ping", `"text":"x"`);
-    default:
-      return event("content_block_delta", `"index":${index},"delta":{"type":"text_delta","text":${text}}`);
-  }
-});
+const anthropicEvent = fc
+  .record({ text: piece, spaces: fc.nat(4), index: fc.nat(1), shape: fc.integer({ min: 0, max: 14 }) })
+  .map(({ text, spaces, index, shape }) => {
+    const event = (type: string, rest: string): string => `event: ${type}\ndata: {"type":"${type}",${rest}${" ".repeat(spaces)}}\n\n`;
+    switch (shape) {
+      case 0:
+        return event("content_block_stop", `"index":${index}`);
+      case 1:
+        return event("content_block_start", `"index":${index},"content_block":{"type":"text","text":""}`);
+      case 2:
+        return event("content_block_start", `"index":${index},"content_block":{"type":"thinking","thinking":"","signature":""}`);
+      case 3:
+        return event("content_block_start", `"index":${index},"content_block":{"type":"tool_use","id":"t","name":"text","input":{}}`);
+      case 4:
+        return event("content_block_delta", `"index":${index},"delta":{"type":"thinking_delta","thinking":${text}}`);
+      case 5:
+        return event("content_block_delta", `"index":${index},"delta":{"type":"input_json_delta","partial_json":"\\"text\\":\\""}`);
+      case 6:
+        return event(
+          "content_block_start",
+          `"index":${index},"content_block":{"type":"tool_use","id":"t","name":"n","input":{},"caller":{"type":"code","text":"x"}}`,
+        );
+      case 7:
+        return event("ping", `"text":"x"`);
+      default:
+        return event("content_block_delta", `"index":${index},"delta":{"type":"text_delta","text":${text}}`);
+    }
+  });
 
 it.each([
-  ["chat", (queue: InferEvent[]) => new ChatDecoder(queue, context), chatEvent, "", 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'],
+  [
+    "chat",
+    (queue: InferEvent[]) => new ChatDecoder(queue, context),
+    chatEvent,
+    "",
+    'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
+  ],
   [
     "Anthropic",
     (queue: InferEvent[]) => new AnthropicDecoder(queue, context),
@@ -111,13 +138,18 @@ it.each([
 ] as const)("reads the same events from a %s stream as parsing every event does", (_name, make, event, head, tail) => {
   let skimmed = 0;
   fc.assert(
-    fc.property(fc.array(event, { maxLength: 24 }), fc.constantFrom("\n", "\r\n"), fc.integer({ min: 1, max: 700 }), (events, lineEnd, chunk) => {
-      const text = (head + events.join("") + tail).replaceAll("\n", lineEnd);
-      const fast = decode(make, text, true, chunk);
-      const slow = decode(make, text, false, chunk);
-      skimmed += fast.skimmed;
-      expect({ events: fast.events, error: fast.error }).toEqual({ events: slow.events, error: slow.error });
-    }),
+    fc.property(
+      fc.array(event, { maxLength: 24 }),
+      fc.constantFrom("\n", "\r\n"),
+      fc.integer({ min: 1, max: 700 }),
+      (events, lineEnd, chunk) => {
+        const text = (head + events.join("") + tail).replaceAll("\n", lineEnd);
+        const fast = decode(make, text, true, chunk);
+        const slow = decode(make, text, false, chunk);
+        skimmed += fast.skimmed;
+        expect({ events: fast.events, error: fast.error }).toEqual({ events: slow.events, error: slow.error });
+      },
+    ),
     { numRuns: 1500 },
   );
   // The law is about something.

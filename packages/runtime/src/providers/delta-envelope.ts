@@ -44,7 +44,7 @@ export class DeltaEnvelope {
     const learned = this.#learned;
     if (learned === undefined) return at;
     const { before, after, last, noise } = learned;
-    for (let event = at; ; ) {
+    for (let event = at; ;) {
       // Comparing a slice is several times as fast as `startsWith`.
       const from = event + before.length;
       if (text.slice(event, from) !== before) return event;

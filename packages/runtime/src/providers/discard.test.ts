@@ -25,11 +25,23 @@ const client = `
 it.each([
   ["anthropic", "fast"],
   ["openai", "slow"],
-])("discards a %s stream of 200 MiB in less than 200 MiB of memory (%s reader)", async (wire, pause) => {
-  await using server = await startModelServer([{ text: [`${"long text, ".repeat(400)}`], misbehave: { hugeTextBytes: 200 * MEBIBYTE } }]);
-  const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=source", "--input-type=module", "-e", client, server.url, wire, pause]);
-  const { bytes, last, peakRss } = JSON.parse(stdout) as { bytes: number; last: string; peakRss: number };
-  expect(bytes).toBeGreaterThan(190 * MEBIBYTE);
-  expect(last).toBe("end");
-  expect(peakRss).toBeLessThan(200 * MEBIBYTE);
-}, 60_000);
+])(
+  "discards a %s stream of 200 MiB in less than 200 MiB of memory (%s reader)",
+  async (wire, pause) => {
+    await using server = await startModelServer([{ text: [`${"long text, ".repeat(400)}`], misbehave: { hugeTextBytes: 200 * MEBIBYTE } }]);
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      "--conditions=source",
+      "--input-type=module",
+      "-e",
+      client,
+      server.url,
+      wire,
+      pause,
+    ]);
+    const { bytes, last, peakRss } = JSON.parse(stdout) as { bytes: number; last: string; peakRss: number };
+    expect(bytes).toBeGreaterThan(190 * MEBIBYTE);
+    expect(last).toBe("end");
+    expect(peakRss).toBeLessThan(200 * MEBIBYTE);
+  },
+  60_000,
+);

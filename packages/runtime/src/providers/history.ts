@@ -1,4 +1,14 @@
-import { type Content, type FilePart, type ImagePart, type JsonValue, type Message, ModelError, type ProviderData, type ToolCallPart, type ToolResultPart } from "@keelson/protocol";
+import {
+  type Content,
+  type FilePart,
+  type ImagePart,
+  type JsonValue,
+  type Message,
+  ModelError,
+  type ProviderData,
+  type ToolCallPart,
+  type ToolResultPart,
+} from "@keelson/protocol";
 
 /**
  * Neighbouring messages of one side: those of the assistant, or those between them (user, tool and system messages). Requests
@@ -42,8 +52,14 @@ export interface AnsweredCall {
 }
 
 /** Brings the results in `group` to the calls before it. `strays` are results of calls that the request does not hold. */
-export function matchResults(before: MessageGroup | undefined, group: MessageGroup): { readonly answered: readonly AnsweredCall[]; readonly strays: readonly ToolResultPart[] } {
-  const calls = before !== undefined && isAssistantGroup(before) ? before.flatMap((message) => message.content.filter((part): part is ToolCallPart => part.type === "tool-call")) : [];
+export function matchResults(
+  before: MessageGroup | undefined,
+  group: MessageGroup,
+): { readonly answered: readonly AnsweredCall[]; readonly strays: readonly ToolResultPart[] } {
+  const calls =
+    before !== undefined && isAssistantGroup(before)
+      ? before.flatMap((message) => message.content.filter((part): part is ToolCallPart => part.type === "tool-call"))
+      : [];
   const results = new Map<string, ToolResultPart>();
   const strays: ToolResultPart[] = [];
   const known = new Set<string>(calls.map((call) => call.id));
@@ -73,7 +89,11 @@ export function outputParts(output: JsonValue): readonly Content[] | undefined {
 
 export function outputText(output: JsonValue): string {
   const parts = outputParts(output);
-  if (parts !== undefined) return parts.map(readableText).filter((text) => text !== "").join("\n");
+  if (parts !== undefined)
+    return parts
+      .map(readableText)
+      .filter((text) => text !== "")
+      .join("\n");
   return typeof output === "string" ? output : JSON.stringify(output);
 }
 
@@ -103,6 +123,9 @@ export function isBlank(text: string): boolean {
 
 /** A part that names a blob cannot be sent: whoever holds the blob store puts the bytes in. */
 export function unresolvedBlob(part: ImagePart | FilePart, provider: string): ModelError {
-  const message = part.blob === undefined ? `the ${part.type} holds neither data nor a URL` : `the ${part.type} names the blob ${part.blob}; its bytes must be put in as data before the request`;
+  const message =
+    part.blob === undefined
+      ? `the ${part.type} holds neither data nor a URL`
+      : `the ${part.type} names the blob ${part.blob}; its bytes must be put in as data before the request`;
   return new ModelError({ kind: "invalid-request", message: `${message} (${provider})`, provider });
 }

@@ -84,13 +84,21 @@ export class InferFold {
         return;
       case "text-end":
       case "thinking-end":
-        if (this.#segment !== undefined && event.providerData !== undefined && this.#admitData(event.providerData)) this.#segment.providerData = event.providerData;
+        if (this.#segment !== undefined && event.providerData !== undefined && this.#admitData(event.providerData))
+          this.#segment.providerData = event.providerData;
         this.#segment = undefined;
         return;
       case "tool-call-start": {
         this.#segment = undefined;
         if (!this.#admit(event.id) || !this.#admit(event.name)) return;
-        const call: OpenCall = { type: "tool-call", id: event.id, name: event.name, custom: event.custom === true, text: new GrowingText(), complete: false };
+        const call: OpenCall = {
+          type: "tool-call",
+          id: event.id,
+          name: event.name,
+          custom: event.custom === true,
+          text: new GrowingText(),
+          complete: false,
+        };
         this.#calls.set(event.index, call);
         this.#slots.push(call);
         return;
@@ -162,7 +170,8 @@ export class InferFold {
       else if (slot.type === "tool-call") content.push(toolCallPart(slot));
       else {
         const text = slot.text.read();
-        if (text !== "" || slot.providerData !== undefined) content.push({ type: slot.type, text, ...(slot.providerData && { providerData: slot.providerData }) });
+        if (text !== "" || slot.providerData !== undefined)
+          content.push({ type: slot.type, text, ...(slot.providerData && { providerData: slot.providerData }) });
       }
     }
     return content;
@@ -175,7 +184,9 @@ export class InferFold {
     const content = this.content;
     return {
       content,
-      toolCalls: content.filter((part): part is ToolCallPart => part.type === "tool-call").map(({ id, name, input, inputText }) => ({ id, name, input, inputText })),
+      toolCalls: content
+        .filter((part): part is ToolCallPart => part.type === "tool-call")
+        .map(({ id, name, input, inputText }) => ({ id, name, input, inputText })),
       stopReason: end.stopReason,
       rawStopReason: end.rawStopReason,
       usage: end.usage,

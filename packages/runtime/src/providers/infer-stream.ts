@@ -77,7 +77,8 @@ export class InferStream implements AsyncIterableIterator<InferEvent> {
     return this.#next();
   }
 
-  readonly #step = (): Promise<IteratorResult<InferEvent, undefined>> => (this.#head < this.#queue.length || this.#state === "over" ? this.#next() : this.#pull());
+  readonly #step = (): Promise<IteratorResult<InferEvent, undefined>> =>
+    this.#head < this.#queue.length || this.#state === "over" ? this.#next() : this.#pull();
 
   /** The next of the batch, the end, or once the failure. */
   #next(): Promise<IteratorResult<InferEvent, undefined>> {

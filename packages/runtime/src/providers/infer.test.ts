@@ -6,8 +6,21 @@ import { foldInferEvents, parseCallInput } from "./infer-fold.ts";
 import { infer, textOf } from "./infer.ts";
 
 const request: InferRequest = { model: "claude-haiku-4-5", messages: [] };
-const usage: Usage = { inputTokens: 1_000_000, outputTokens: 100_000, cacheReadTokens: 500_000, cacheCreationTokens: 100_000, reasoningTokens: null };
-const end: InferEvent = { type: "end", stopReason: "end-turn", rawStopReason: "end_turn", usage, model: "claude-haiku-4-5-20251001", providerData: { wire: "w", id: "m" } };
+const usage: Usage = {
+  inputTokens: 1_000_000,
+  outputTokens: 100_000,
+  cacheReadTokens: 500_000,
+  cacheCreationTokens: 100_000,
+  reasoningTokens: null,
+};
+const end: InferEvent = {
+  type: "end",
+  stopReason: "end-turn",
+  rawStopReason: "end_turn",
+  usage,
+  model: "claude-haiku-4-5-20251001",
+  providerData: { wire: "w", id: "m" },
+};
 
 function provider(events: readonly InferEvent[], left: () => void = () => undefined): Provider {
   return {
@@ -27,25 +40,50 @@ describe("infer", () => {
   it("folds the stream into content, calls, stop reason, usage and cost [PV-01, PV-03, EV-01, EV-02]", async () => {
     const answer = await infer(
       provider([
-        { type: "thinking-start" }, { type: "thinking-delta", text: "hm" }, { type: "thinking-end", providerData: { wire: "w", signature: "s" } },
-        { type: "text-start" }, { type: "text-delta", text: "a" }, { type: "text-delta", text: "b" }, { type: "text-end" },
-        { type: "tool-call-start", index: 0, id: "x", name: "f" }, { type: "tool-call-start", index: 1, id: "y", name: "g", custom: true },
-        { type: "tool-call-delta", index: 1, text: "free " }, { type: "tool-call-delta", index: 0, text: '{"n"' }, { type: "tool-call-delta", index: 1, text: "text" }, { type: "tool-call-delta", index: 0, text: ":1}" },
-        { type: "tool-call-end", index: 0, providerData: { wire: "w", id: "x" } }, { type: "tool-call-end", index: 1 },
-        { type: "content", part: { type: "refusal", text: "no" } }, { type: "rate-limit", rateLimit: { utilization: 1, resetAt: null, allowed: true } },
-        { type: "text-start" }, { type: "text-delta", text: "c" }, { type: "text-end" }, { type: "text-start" }, { type: "text-end" },
+        { type: "thinking-start" },
+        { type: "thinking-delta", text: "hm" },
+        { type: "thinking-end", providerData: { wire: "w", signature: "s" } },
+        { type: "text-start" },
+        { type: "text-delta", text: "a" },
+        { type: "text-delta", text: "b" },
+        { type: "text-end" },
+        { type: "tool-call-start", index: 0, id: "x", name: "f" },
+        { type: "tool-call-start", index: 1, id: "y", name: "g", custom: true },
+        { type: "tool-call-delta", index: 1, text: "free " },
+        { type: "tool-call-delta", index: 0, text: '{"n"' },
+        { type: "tool-call-delta", index: 1, text: "text" },
+        { type: "tool-call-delta", index: 0, text: ":1}" },
+        { type: "tool-call-end", index: 0, providerData: { wire: "w", id: "x" } },
+        { type: "tool-call-end", index: 1 },
+        { type: "content", part: { type: "refusal", text: "no" } },
+        { type: "rate-limit", rateLimit: { utilization: 1, resetAt: null, allowed: true } },
+        { type: "text-start" },
+        { type: "text-delta", text: "c" },
+        { type: "text-end" },
+        { type: "text-start" },
+        { type: "text-end" },
         end,
       ]),
       request,
     );
     expect(answer).toEqual({
       content: [
-        { type: "thinking", text: "hm", providerData: { wire: "w", signature: "s" } }, { type: "text", text: "ab" },
-        { type: "tool-call", id: "x", name: "f", input: { n: 1 }, inputText: '{"n":1}', providerData: { wire: "w", id: "x" } }, { type: "tool-call", id: "y", name: "g", input: "free text", inputText: "free text", custom: true },
-        { type: "refusal", text: "no" }, { type: "text", text: "c" },
+        { type: "thinking", text: "hm", providerData: { wire: "w", signature: "s" } },
+        { type: "text", text: "ab" },
+        { type: "tool-call", id: "x", name: "f", input: { n: 1 }, inputText: '{"n":1}', providerData: { wire: "w", id: "x" } },
+        { type: "tool-call", id: "y", name: "g", input: "free text", inputText: "free text", custom: true },
+        { type: "refusal", text: "no" },
+        { type: "text", text: "c" },
       ],
-      toolCalls: [{ id: "x", name: "f", input: { n: 1 }, inputText: '{"n":1}' }, { id: "y", name: "g", input: "free text", inputText: "free text" }],
-      stopReason: "end-turn", rawStopReason: "end_turn", usage, model: "claude-haiku-4-5-20251001", providerData: { wire: "w", id: "m" },
+      toolCalls: [
+        { id: "x", name: "f", input: { n: 1 }, inputText: '{"n":1}' },
+        { id: "y", name: "g", input: "free text", inputText: "free text" },
+      ],
+      stopReason: "end-turn",
+      rawStopReason: "end_turn",
+      usage,
+      model: "claude-haiku-4-5-20251001",
+      providerData: { wire: "w", id: "m" },
       // 0.4 M fresh at 1, 0.5 M read at 0.1, 0.1 M written at 1.25, 0.1 M out at 5.
       cost: "1.075",
     });
@@ -53,7 +91,8 @@ describe("infer", () => {
   });
 
   it("has no cost for unknown models or counts, and takes prices of the caller's [PV-03]", async () => {
-    const priced = (model: string, prices?: Parameters<typeof infer>[2]): ReturnType<typeof infer> => infer(provider([{ ...end, model } as InferEvent]), { ...request, model }, prices);
+    const priced = (model: string, prices?: Parameters<typeof infer>[2]): ReturnType<typeof infer> =>
+      infer(provider([{ ...end, model } as InferEvent]), { ...request, model }, prices);
     expect((await priced("nobody-knows")).cost).toBeNull();
     expect((await priced("nobody-knows", { prices: { "nobody-knows": { asOf: "2026-01-01", input: "2", output: "0" } } })).cost).toBe("2");
     expect((await infer(provider([{ ...end, usage: UNKNOWN_USAGE } as InferEvent]), request)).cost).toBeNull();
@@ -66,7 +105,11 @@ describe("infer", () => {
 
   it("leaves a stream that passes maxAnswerBytes", async () => {
     let left = false;
-    const error: unknown = await infer(provider([{ type: "text-delta", text: "€€€" }, end], () => (left = true)), request, { maxAnswerBytes: 8 }).catch((cause: unknown) => cause);
+    const error: unknown = await infer(
+      provider([{ type: "text-delta", text: "€€€" }, end], () => (left = true)),
+      request,
+      { maxAnswerBytes: 8 },
+    ).catch((cause: unknown) => cause);
     expect([ModelError.is(error, "max-output-tokens"), left]).toEqual([true, true]);
   });
 });
@@ -77,13 +120,29 @@ describe("a fold", () => {
     fold.push({ type: "text-delta", text: "a" });
     fold.push({ type: "tool-call-start", index: 0, id: "x", name: "f" });
     fold.push({ type: "tool-call-delta", index: 0, text: "12" });
-    expect([fold.text, fold.content, fold.response(null), fold.end]).toEqual(["a", [{ type: "text", text: "a" }, { type: "tool-call", id: "x", name: "f", inputText: "12" }], undefined, undefined]);
+    expect([fold.text, fold.content, fold.response(null), fold.end]).toEqual([
+      "a",
+      [
+        { type: "text", text: "a" },
+        { type: "tool-call", id: "x", name: "f", inputText: "12" },
+      ],
+      undefined,
+      undefined,
+    ]);
     fold.push({ type: "tool-call-end", index: 0 });
     expect(fold.content[1]).toMatchObject({ input: 12 });
   });
 
   it("reports exactly when the content passes its bound, whatever it is made of, and keeps no more", () => {
-    const texts = fc.array(fc.tuple(fc.constantFrom("text-delta", "thinking-delta", "tool-call-delta") as fc.Arbitrary<"text-delta" | "thinking-delta" | "tool-call-delta">, fc.string({ unit: "grapheme", maxLength: 6 })), { maxLength: 30 });
+    const texts = fc.array(
+      fc.tuple(
+        fc.constantFrom("text-delta", "thinking-delta", "tool-call-delta") as fc.Arbitrary<
+          "text-delta" | "thinking-delta" | "tool-call-delta"
+        >,
+        fc.string({ unit: "grapheme", maxLength: 6 }),
+      ),
+      { maxLength: 30 },
+    );
     fc.assert(
       fc.property(texts, fc.integer({ min: 2, max: 120 }), (pieces, maxAnswerBytes) => {
         const fold = foldInferEvents({ maxAnswerBytes });
@@ -113,5 +172,12 @@ describe("a fold", () => {
 });
 
 it("reads nothing and null as no arguments, and leaves what does not parse", () => {
-  expect([parseCallInput(""), parseCallInput(" \n"), parseCallInput("null"), parseCallInput("[1]"), parseCallInput('{}{"a":1}'), parseCallInput('{"a')]).toEqual([{}, {}, {}, [1], undefined, undefined]);
+  expect([
+    parseCallInput(""),
+    parseCallInput(" \n"),
+    parseCallInput("null"),
+    parseCallInput("[1]"),
+    parseCallInput('{}{"a":1}'),
+    parseCallInput('{"a'),
+  ]).toEqual([{}, {}, {}, [1], undefined, undefined]);
 });

@@ -25,7 +25,12 @@ export async function infer(provider: Provider, request: InferRequest, options: 
   const price = end === undefined ? null : (priceOf(end.model, prices) ?? priceOf(request.model, prices));
   const response = end && fold.response(costOf(end.usage, price));
   if (response === undefined) {
-    throw new ModelError({ kind: "server-error", message: `the stream of ${provider.name} ended before its end event`, provider: provider.name, model: request.model });
+    throw new ModelError({
+      kind: "server-error",
+      message: `the stream of ${provider.name} ended before its end event`,
+      provider: provider.name,
+      model: request.model,
+    });
   }
   return response;
 }

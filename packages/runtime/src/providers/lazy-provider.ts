@@ -13,6 +13,10 @@ export function lazyProvider(name: string, wire: string, load: () => Promise<Pro
   };
 }
 
-async function* streamAfterLoad(get: () => Promise<Provider>, request: InferRequest, options: InferOptions | undefined): AsyncGenerator<InferEvent> {
+async function* streamAfterLoad(
+  get: () => Promise<Provider>,
+  request: InferRequest,
+  options: InferOptions | undefined,
+): AsyncGenerator<InferEvent> {
   yield* (await get()).stream(request, options);
 }

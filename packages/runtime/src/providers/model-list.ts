@@ -12,22 +12,33 @@ export interface ModelPage {
 /** Reads one page of `GET /models`: both vendors answer with `{ data: [{ id, … }] }`. */
 export async function readModelPage(answer: TransportAnswer, provider: string): Promise<ModelPage> {
   if (answer.status !== 200) {
-    throw failureOfStatus(answer.status, (name) => answer.header(name), await readTextUpTo(answer.body, MAX_ERROR_BYTES), { provider, model: "" });
+    throw failureOfStatus(answer.status, (name) => answer.header(name), await readTextUpTo(answer.body, MAX_ERROR_BYTES), {
+      provider,
+      model: "",
+    });
   }
   const text = await readWholeText(answer.body, []);
   let body: Fields | undefined;
   try {
     body = fieldsOf(JSON.parse(text));
   } catch (cause) {
-    throw new ModelError({ kind: "invalid-response", message: `${provider} answered the list of models with no JSON: ${text.slice(0, 120)}`, provider }, { cause });
+    throw new ModelError(
+      { kind: "invalid-response", message: `${provider} answered the list of models with no JSON: ${text.slice(0, 120)}`, provider },
+      { cause },
+    );
   }
   const data = body?.["data"];
-  if (!Array.isArray(data)) throw new ModelError({ kind: "invalid-response", message: `${provider} answered the list of models without data`, provider });
+  if (!Array.isArray(data))
+    throw new ModelError({ kind: "invalid-response", message: `${provider} answered the list of models without data`, provider });
   const models = data.map(fieldsOf).filter((model) => model !== undefined);
   return { models, next: body?.["has_more"] === true ? stringOf(body["last_id"]) || undefined : undefined };
 }
 
-export function modelInfo(model: Fields, capabilities: ModelInfo["capabilities"], effortLevels: ModelInfo["supportedEffortLevels"]): ModelInfo {
+export function modelInfo(
+  model: Fields,
+  capabilities: ModelInfo["capabilities"],
+  effortLevels: ModelInfo["supportedEffortLevels"],
+): ModelInfo {
   const id = stringOf(model["id"]);
   return {
     id,

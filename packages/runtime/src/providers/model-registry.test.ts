@@ -4,7 +4,15 @@ import { createModelRegistry } from "./model-registry.ts";
 import { DEFAULT_PRICES } from "./prices.ts";
 
 function provider(name: string, models?: readonly string[]): Provider {
-  const info = (id: string): ModelInfo => ({ id, displayName: id, description: "", capabilities: { toolCalling: true, vision: true, streaming: true, structuredOutput: true, effortLevels: true }, contextWindow: null, maxOutputTokens: null, supportedEffortLevels: [] });
+  const info = (id: string): ModelInfo => ({
+    id,
+    displayName: id,
+    description: "",
+    capabilities: { toolCalling: true, vision: true, streaming: true, structuredOutput: true, effortLevels: true },
+    contextWindow: null,
+    maxOutputTokens: null,
+    supportedEffortLevels: [],
+  });
   return { name, wire: "w", async *stream() {}, ...(models && { listModels: async () => models.map(info) }) };
 }
 
@@ -12,14 +20,28 @@ const anthropic = provider("anthropic", ["claude-haiku-4-5"]);
 const openai = provider("openai");
 
 describe("a model registry", () => {
-  const registry = createModelRegistry({ providers: { anthropic, openai }, aliases: { fast: "anthropic/claude-haiku-4-5", quick: "fast", a: "b", b: "a" }, default: "quick", prices: { "special": { vendor: "openai", asOf: "2026-01-01", input: "1", output: "1" } } });
+  const registry = createModelRegistry({
+    providers: { anthropic, openai },
+    aliases: { fast: "anthropic/claude-haiku-4-5", quick: "fast", a: "b", b: "a" },
+    default: "quick",
+    prices: { special: { vendor: "openai", asOf: "2026-01-01", input: "1", output: "1" } },
+  });
 
   it("resolves provider/model, bare ids by their vendor, aliases and the default", () => {
-    expect(registry.resolve("openai/gpt-4o")).toEqual({ reference: "openai/gpt-4o", provider: openai, providerName: "openai", model: "gpt-4o", price: DEFAULT_PRICES["gpt-4o"] });
+    expect(registry.resolve("openai/gpt-4o")).toEqual({
+      reference: "openai/gpt-4o",
+      provider: openai,
+      providerName: "openai",
+      model: "gpt-4o",
+      price: DEFAULT_PRICES["gpt-4o"],
+    });
     expect(registry.resolve("claude-future-9")).toMatchObject({ reference: "anthropic/claude-future-9", price: null });
     expect(registry.resolve("o3").providerName).toBe("openai");
     expect(registry.resolve("special")).toMatchObject({ providerName: "openai", price: { input: "1" } });
-    expect([registry.resolve("fast").reference, registry.resolve().reference]).toEqual(["anthropic/claude-haiku-4-5", "anthropic/claude-haiku-4-5"]);
+    expect([registry.resolve("fast").reference, registry.resolve().reference]).toEqual([
+      "anthropic/claude-haiku-4-5",
+      "anthropic/claude-haiku-4-5",
+    ]);
   });
 
   it("keeps slashes of an aggregator's ids", () => {
@@ -28,11 +50,14 @@ describe("a model registry", () => {
     expect(router.resolve("meta-llama/llama-3.3")).toMatchObject({ providerName: "router", model: "meta-llama/llama-3.3" });
   });
 
-  it.each(["mistral/large", "llama-4", "anthropic/", "", "a", "toString/x"])("refuses %j by an error that names what there is", (reference) => {
-    const refuse = (): unknown => registry.resolve(reference);
-    expect(refuse).toThrow(expect.toSatisfy((error) => ModelError.is(error, "invalid-request")));
-    expect(refuse).toThrow(/providers anthropic, openai, and the aliases fast, quick/);
-  });
+  it.each(["mistral/large", "llama-4", "anthropic/", "", "a", "toString/x"])(
+    "refuses %j by an error that names what there is",
+    (reference) => {
+      const refuse = (): unknown => registry.resolve(reference);
+      expect(refuse).toThrow(expect.toSatisfy((error) => ModelError.is(error, "invalid-request")));
+      expect(refuse).toThrow(/providers anthropic, openai, and the aliases fast, quick/);
+    },
+  );
 
   it("says so when it is empty or has no default", () => {
     expect(() => createModelRegistry({ providers: {} }).resolve("x")).toThrow("no provider is configured");
@@ -41,6 +66,8 @@ describe("a model registry", () => {
   });
 
   it("lists the models of the providers that can, with prices", async () => {
-    expect(await registry.list()).toMatchObject([{ reference: "anthropic/claude-haiku-4-5", id: "claude-haiku-4-5", price: { input: "1" } }]);
+    expect(await registry.list()).toMatchObject([
+      { reference: "anthropic/claude-haiku-4-5", id: "claude-haiku-4-5", price: { input: "1" } },
+    ]);
   });
 });

@@ -82,7 +82,8 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
     }
     // Ids of aggregators hold slashes themselves ("meta-llama/llama-3.3-70b"): with one provider they are bare ids.
     if (prefix !== undefined && names.length !== 1) throw fail(`there is no provider "${prefix}" (in "${asked}")`);
-    if (prefix !== undefined && (prefix === "anthropic" || prefix === "openai")) throw fail(`there is no provider "${prefix}" (in "${asked}")`);
+    if (prefix !== undefined && (prefix === "anthropic" || prefix === "openai"))
+      throw fail(`there is no provider "${prefix}" (in "${asked}")`);
     if (names.length === 0) throw fail(`the model "${asked}" cannot be found`);
     const providerName = providerOfBareId(target);
     return resolved(providerName, providers[providerName] as Provider, target);
@@ -95,7 +96,11 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
       const lists = await Promise.all(
         names.map(async (name) => {
           const models = (await providers[name]?.listModels?.(signal === undefined ? {} : { signal })) ?? [];
-          return models.map((model): ListedModel => ({ ...model, reference: `${name}/${model.id}`, price: priceOf(`${name}/${model.id}`, prices) }));
+          return models.map((model): ListedModel => ({
+            ...model,
+            reference: `${name}/${model.id}`,
+            price: priceOf(`${name}/${model.id}`, prices),
+          }));
         }),
       );
       return lists.flat();

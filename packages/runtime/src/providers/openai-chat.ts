@@ -32,10 +32,18 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
     environmentVariable: "OPENAI_API_KEY",
     keyOptional: options.baseUrl !== undefined,
     // Azure takes its own keys in a header of its own, and tokens as a bearer.
-    authorize: (key, url) => (/^https?:\/\/[^/]*\.azure\.com(?::\d+)?\//.test(url) && !key.startsWith("ey") ? { "api-key": key } : { authorization: `Bearer ${key}` }),
+    authorize: (key, url) =>
+      /^https?:\/\/[^/]*\.azure\.com(?::\d+)?\//.test(url) && !key.startsWith("ey")
+        ? { "api-key": key }
+        : { authorization: `Bearer ${key}` },
   });
   const defaultModel = options.defaultModel ?? DEFAULT_OPENAI_MODEL;
-  const encoder = new ChatRequestEncoder({ wire: OPENAI_CHAT_WIRE, provider: name, defaultModel, maxTokensField: options.maxTokensField ?? "max_completion_tokens" });
+  const encoder = new ChatRequestEncoder({
+    wire: OPENAI_CHAT_WIRE,
+    provider: name,
+    defaultModel,
+    maxTokensField: options.maxTokensField ?? "max_completion_tokens",
+  });
 
   return {
     name,
@@ -45,7 +53,14 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
       const audioFormat = stringOf(fieldsOf(request.extra?.["audio"])?.["format"]);
       return new InferStream({
         context: { wire: OPENAI_CHAT_WIRE, provider: name, model },
-        send: async () => client.send({ method: "POST", path: "/chat/completions", body: encoder.encode(request, inferOptions), signal: inferOptions.signal, origin: { provider: name, model } }),
+        send: async () =>
+          client.send({
+            method: "POST",
+            path: "/chat/completions",
+            body: encoder.encode(request, inferOptions),
+            signal: inferOptions.signal,
+            origin: { provider: name, model },
+          }),
         decoder: (queue, context) => new ChatDecoder(queue, context, audioFormat === "" ? {} : { audioFormat }),
         headerEvents(answer) {
           const rateLimit = readRateLimit((header) => answer.header(header), "x-ratelimit", Date.now());
@@ -61,7 +76,13 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
         const other = /embedding|whisper|tts|dall-e|image|moderation|realtime|transcribe|audio|davinci|babbage|sora/.test(id);
         return modelInfo(
           model,
-          { toolCalling: !other, vision: !other && /^(?:o\d|gpt-4|gpt-[5-9]|chatgpt)/.test(id), streaming: !other, structuredOutput: !other, effortLevels: reasons && !other },
+          {
+            toolCalling: !other,
+            vision: !other && /^(?:o\d|gpt-4|gpt-[5-9]|chatgpt)/.test(id),
+            streaming: !other,
+            structuredOutput: !other,
+            effortLevels: reasons && !other,
+          },
           reasons && !other ? ["low", "medium", "high"] : [],
         );
       });

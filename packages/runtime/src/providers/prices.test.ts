@@ -3,13 +3,19 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { costOf, DEFAULT_PRICES, type ModelPrice, priceOf, worstCase } from "./prices.ts";
 
-const usage = (inputTokens: number, outputTokens: number, cacheReadTokens: number | null = null, cacheCreationTokens: number | null = null): Usage => ({ inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens, reasoningTokens: null });
+const usage = (
+  inputTokens: number,
+  outputTokens: number,
+  cacheReadTokens: number | null = null,
+  cacheCreationTokens: number | null = null,
+): Usage => ({ inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens, reasoningTokens: null });
 
 describe("prices", () => {
   it("are found by id, by dated and prefixed id, overrides first, and are null when nobody knows [PV-05]", () => {
     const haiku = DEFAULT_PRICES["claude-haiku-4-5"];
     expect(haiku).toMatchObject({ input: "1", output: "5", vendor: "anthropic", asOf: expect.stringMatching(/^20\d\d-\d\d-\d\d$/) });
-    for (const id of ["claude-haiku-4-5", "claude-haiku-4-5-20251001", "anthropic/claude-haiku-4-5-20251001", "claude-haiku-4-5-latest"]) expect(priceOf(id)).toBe(haiku);
+    for (const id of ["claude-haiku-4-5", "claude-haiku-4-5-20251001", "anthropic/claude-haiku-4-5-20251001", "claude-haiku-4-5-latest"])
+      expect(priceOf(id)).toBe(haiku);
     expect(priceOf("gpt-4o-2024-08-06")).toBe(DEFAULT_PRICES["gpt-4o"]);
     for (const id of ["nothing", "", "constructor", "anthropic/__proto__"]) expect(priceOf(id)).toBeNull();
     const mine: ModelPrice = { asOf: "2026-01-01", input: "9", output: "9" };
@@ -19,7 +25,9 @@ describe("prices", () => {
 
   it("are all decimal amounts", () => {
     for (const price of Object.values(DEFAULT_PRICES)) {
-      for (const rates of [price, price?.longPrompt]) for (const value of [rates?.input, rates?.output, rates?.cacheRead, rates?.cacheWrite]) if (value !== undefined) expect(compareUsd(usd(value), usd(0))).toBe(1);
+      for (const rates of [price, price?.longPrompt])
+        for (const value of [rates?.input, rates?.output, rates?.cacheRead, rates?.cacheWrite])
+          if (value !== undefined) expect(compareUsd(usd(value), usd(0))).toBe(1);
     }
   });
 
@@ -41,11 +49,19 @@ describe("prices", () => {
   it("have a worst case that no usage within its bounds passes", () => {
     const prices = Object.values(DEFAULT_PRICES).filter((price) => price !== null);
     fc.assert(
-      fc.property(fc.constantFrom(...prices), fc.nat(400_000), fc.nat(50_000), fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true }), (price, input, output, share, read, write) => {
-        const used = Math.floor(input * share);
-        const cost = costOf(usage(used, Math.floor(output * share), Math.floor(used * read), Math.floor(used * write)), price);
-        expect(cost !== null && compareUsd(cost, worstCase(input, output, price)) <= 0).toBe(true);
-      }),
+      fc.property(
+        fc.constantFrom(...prices),
+        fc.nat(400_000),
+        fc.nat(50_000),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (price, input, output, share, read, write) => {
+          const used = Math.floor(input * share);
+          const cost = costOf(usage(used, Math.floor(output * share), Math.floor(used * read), Math.floor(used * write)), price);
+          expect(cost !== null && compareUsd(cost, worstCase(input, output, price)) <= 0).toBe(true);
+        },
+      ),
     );
   });
 });

@@ -114,7 +114,8 @@ export function costOf(usage: Usage, price: ModelPrice | null): Usd | null {
 
 /** No request of at most these tokens costs more. */
 export function worstCase(inputTokensBound: number, maxOutputTokens: number, price: ModelPrice): Usd {
-  const rates = price.longPrompt !== undefined && inputTokensBound > price.longPrompt.aboveInputTokens ? [price, price.longPrompt] : [price];
+  const rates =
+    price.longPrompt !== undefined && inputTokensBound > price.longPrompt.aboveInputTokens ? [price, price.longPrompt] : [price];
   const dearest = (pick: (rate: TokenPrices) => readonly (string | undefined)[]): string =>
     rates
       .flatMap(pick)

@@ -1,5 +1,13 @@
 import { ModelError } from "@keelson/protocol";
-import { createTransport, type FetchLike, type RequestOrigin, type Timeouts, type TlsOptions, type Transport, type TransportAnswer } from "../transport/index.ts";
+import {
+  createTransport,
+  type FetchLike,
+  type RequestOrigin,
+  type Timeouts,
+  type TlsOptions,
+  type Transport,
+  type TransportAnswer,
+} from "../transport/index.ts";
 
 /** What every provider of a hosted API takes. */
 export interface ProviderOptions {
@@ -80,7 +88,15 @@ export class ApiClient {
       ...lowerCased(this.#options.headers),
     };
     this.#transport ??= this.#options.transport ?? createTransport(this.#transportOptions());
-    return this.#transport.send({ method, url, headers, ...(body !== undefined && { body }), signal, timeouts: this.#options.timeouts, origin });
+    return this.#transport.send({
+      method,
+      url,
+      headers,
+      ...(body !== undefined && { body }),
+      signal,
+      timeouts: this.#options.timeouts,
+      origin,
+    });
   }
 
   async #key(origin: RequestOrigin): Promise<string | undefined> {
@@ -89,16 +105,31 @@ export class ApiClient {
     try {
       key = typeof apiKey === "function" ? await apiKey() : (apiKey ?? process.env[this.#environmentVariable]);
     } catch (cause) {
-      throw new ModelError({ kind: "authentication", message: `the apiKey function of ${this.#provider} failed: ${cause instanceof Error ? cause.message : String(cause)}`, ...origin }, { cause });
+      throw new ModelError(
+        {
+          kind: "authentication",
+          message: `the apiKey function of ${this.#provider} failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+          ...origin,
+        },
+        { cause },
+      );
     }
     if (key !== undefined && key !== "") return key.trim();
     if (this.#keyOptional) return undefined;
-    throw new ModelError({ kind: "authentication", message: `no API key for ${this.#provider}: set ${this.#environmentVariable} or pass apiKey`, ...origin });
+    throw new ModelError({
+      kind: "authentication",
+      message: `no API key for ${this.#provider}: set ${this.#environmentVariable} or pass apiKey`,
+      ...origin,
+    });
   }
 
   #transportOptions(): Parameters<typeof createTransport>[0] {
     const { fetch, tls, proxyEnvironment } = this.#options;
-    return { ...(fetch !== undefined && { fetch }), ...(tls !== undefined && { tls }), ...(proxyEnvironment !== undefined && { proxyEnvironment }) };
+    return {
+      ...(fetch !== undefined && { fetch }),
+      ...(tls !== undefined && { tls }),
+      ...(proxyEnvironment !== undefined && { proxyEnvironment }),
+    };
   }
 }
 

@@ -14,7 +14,8 @@ const COUNTED = ["requests", "tokens", "input-tokens", "output-tokens"];
 export function readRateLimit(header: HeaderLookup, prefix: "anthropic-ratelimit" | "x-ratelimit", now: number): RateLimit | undefined {
   let tightest: RateLimit | undefined;
   for (const counted of COUNTED) {
-    const named = (field: string): string | undefined => header(prefix === "x-ratelimit" ? `x-ratelimit-${field}-${counted}` : `anthropic-ratelimit-${counted}-${field}`);
+    const named = (field: string): string | undefined =>
+      header(prefix === "x-ratelimit" ? `x-ratelimit-${field}-${counted}` : `anthropic-ratelimit-${counted}-${field}`);
     const limit = Number(named("limit") ?? Number.NaN);
     const remaining = Number(named("remaining") ?? Number.NaN);
     if (!(limit > 0) || !(remaining >= 0)) continue;

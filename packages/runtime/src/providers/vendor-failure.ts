@@ -36,11 +36,18 @@ export function readVendorError(body: unknown): VendorError {
   if (typeof body !== "object" || body === null) return { message: "" };
   const outer = body as Record<string, unknown>;
   const error = typeof outer["error"] === "object" && outer["error"] !== null ? (outer["error"] as Record<string, unknown>) : outer;
-  const message = [error["message"], outer["error"], outer["message"], outer["detail"], error["detail"]].map(words).find((text) => text !== "") ?? JSON.stringify(body).slice(0, 500);
+  const message =
+    [error["message"], outer["error"], outer["message"], outer["detail"], error["detail"]].map(words).find((text) => text !== "") ??
+    JSON.stringify(body).slice(0, 500);
   const type = nameOf(error["type"]);
   const code = nameOf(error["code"]) ?? nameOf((error["innererror"] as { code?: unknown } | undefined)?.code);
   const requestId = nameOf(outer["request_id"]);
-  return { message, ...(type !== undefined && { type }), ...(code !== undefined && { code }), ...(requestId !== undefined && { requestId }) };
+  return {
+    message,
+    ...(type !== undefined && { type }),
+    ...(code !== undefined && { code }),
+    ...(requestId !== undefined && { requestId }),
+  };
 }
 
 /** The failure of an answer whose status says so. */
@@ -54,7 +61,11 @@ export function failureOfStatus(status: number, header: HeaderLookup, body: stri
   }
   const kind = kindOfStatus(status, error);
   const retryAfter = kind === "rate-limit" || kind === "server-error" ? retryAfterMs(header) : undefined;
-  return modelError(kind, error, context, { status, ...(requestId !== undefined && { requestId }), ...(retryAfter !== undefined && { retryAfterMs: retryAfter }) });
+  return modelError(kind, error, context, {
+    status,
+    ...(requestId !== undefined && { requestId }),
+    ...(retryAfter !== undefined && { retryAfterMs: retryAfter }),
+  });
 }
 
 /** The failure that came inside an answer of status 200: its own code says what it is. */
@@ -63,16 +74,36 @@ export function failureInAnswer(error: VendorError, context: FailureContext, req
   return modelError(kindOfCode(error) ?? "server-error", error, context, known === undefined ? {} : { requestId: known });
 }
 
-function modelError(kind: Kind, error: VendorError, context: FailureContext, facts: { status?: number; requestId?: string; retryAfterMs?: number }): ModelError {
+function modelError(
+  kind: Kind,
+  error: VendorError,
+  context: FailureContext,
+  facts: { status?: number; requestId?: string; retryAfterMs?: number },
+): ModelError {
   const code = error.code ?? error.type;
   const told = error.message === "" ? "no reason was given" : error.message;
-  const where = [context.provider, facts.status === undefined ? undefined : `HTTP ${facts.status}`, code].filter((part) => part !== undefined).join(", ");
+  const where = [context.provider, facts.status === undefined ? undefined : `HTTP ${facts.status}`, code]
+    .filter((part) => part !== undefined)
+    .join(", ");
   const hint = kind === "authentication" ? "; check the API key" : kind === "billing" ? "; check the account's credit" : "";
-  return new ModelError({ kind, message: `${told} (${where})${hint}`, ...context, ...(code !== undefined && { code }), ...facts } as ModelFailure);
+  return new ModelError({
+    kind,
+    message: `${told} (${where})${hint}`,
+    ...context,
+    ...(code !== undefined && { code }),
+    ...facts,
+  } as ModelFailure);
 }
 
-const TOO_LONG_CODES: ReadonlySet<string> = new Set(["context_length_exceeded", "exceed_context_size_error", "too_many_prompt_tokens", "model_max_prompt_tokens_exceeded", "string_above_max_length"]);
-const TOO_LONG = /prompt is too long|maximum context length|context[ _-]?(?:length|window|size)|too many (?:input |prompt )?tokens|input is too long|exceeds? the (?:available )?context|reduce the length of the messages/i;
+const TOO_LONG_CODES: ReadonlySet<string> = new Set([
+  "context_length_exceeded",
+  "exceed_context_size_error",
+  "too_many_prompt_tokens",
+  "model_max_prompt_tokens_exceeded",
+  "string_above_max_length",
+]);
+const TOO_LONG =
+  /prompt is too long|maximum context length|context[ _-]?(?:length|window|size)|too many (?:input |prompt )?tokens|input is too long|exceeds? the (?:available )?context|reduce the length of the messages/i;
 const NO_CREDIT = /credit balance|insufficient (?:credit|balance|funds|quota)|billing|payment required/i;
 const BAD_KEY = /(?:incorrect|invalid|wrong|missing|no)[^.]{0,20} api.?key|api.?key[^.]{0,40}(?:incorrect|invalid|not valid|missing)/i;
 const BLOCKED = /content.?(?:filter|policy|management)|guideline|moderation|safety|ResponsibleAI/i;
@@ -96,7 +127,8 @@ function kindOfStatus(status: number, error: VendorError): Kind {
   }
   if (status >= 500) return "server-error";
   if (error.code === "insufficient_quota" || error.type === "billing_error" || NO_CREDIT.test(error.message)) return "billing";
-  if (TOO_LONG_CODES.has(error.code ?? "") || TOO_LONG_CODES.has(error.type ?? "") || TOO_LONG.test(error.message)) return "context-overflow";
+  if (TOO_LONG_CODES.has(error.code ?? "") || TOO_LONG_CODES.has(error.type ?? "") || TOO_LONG.test(error.message))
+    return "context-overflow";
   if (error.code === "invalid_api_key" || error.type === "authentication_error" || BAD_KEY.test(error.message)) return "authentication";
   if (/content_filter|content_policy|ResponsibleAI/i.test(words)) return "content-blocked";
   return "invalid-request";
@@ -114,7 +146,8 @@ function kindOfCode(error: VendorError): Kind | undefined {
     if (/content_filter|content_policy|ResponsibleAI/i.test(name)) return "content-blocked";
     // Groq: the model wrote a call that its server could not read.
     if (name === "tool_use_failed") return "invalid-response";
-    if (/invalid|not_found|unsupported|bad_request/i.test(name)) return TOO_LONG.test(error.message) ? "context-overflow" : "invalid-request";
+    if (/invalid|not_found|unsupported|bad_request/i.test(name))
+      return TOO_LONG.test(error.message) ? "context-overflow" : "invalid-request";
   }
   return undefined;
 }

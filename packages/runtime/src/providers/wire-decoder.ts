@@ -46,15 +46,28 @@ export function parseEvent(data: string, context: DecoderContext): Fields {
   try {
     value = JSON.parse(data);
   } catch (cause) {
-    throw new ModelError({ kind: "invalid-response", message: `${context.provider} sent an event that is no JSON: ${data.slice(0, 120)}`, ...origin(context) }, { cause });
+    throw new ModelError(
+      { kind: "invalid-response", message: `${context.provider} sent an event that is no JSON: ${data.slice(0, 120)}`, ...origin(context) },
+      { cause },
+    );
   }
   const fields = fieldsOf(value);
-  if (fields === undefined) throw new ModelError({ kind: "invalid-response", message: `${context.provider} sent an event that is no object: ${data.slice(0, 120)}`, ...origin(context) });
+  if (fields === undefined)
+    throw new ModelError({
+      kind: "invalid-response",
+      message: `${context.provider} sent an event that is no object: ${data.slice(0, 120)}`,
+      ...origin(context),
+    });
   return fields;
 }
 
 export function cutOff(context: DecoderContext): ModelError {
-  return new ModelError({ kind: "server-error", message: `the stream of ${context.provider} ended in the middle of the answer`, code: "stream-cut", ...origin(context) });
+  return new ModelError({
+    kind: "server-error",
+    message: `the stream of ${context.provider} ended in the middle of the answer`,
+    code: "stream-cut",
+    ...origin(context),
+  });
 }
 
 export function notAnAnswer(what: string, context: DecoderContext): ModelError {

@@ -18,13 +18,26 @@ type Wire = (typeof wires)[number];
 async function world(wire: Wire, script: ServerScript): Promise<{ server: ModelServer; provider: Provider; transport: Transport }> {
   const server = await startModelServer(script);
   const transport = createTransport({ proxyEnvironment: {} });
-  cleanups.push(() => server.close(), () => transport.close());
-  const provider = wire === "anthropic-messages" ? createAnthropicProvider({ apiKey: "k", baseUrl: server.url, transport }) : createOpenAiChatProvider({ apiKey: "k", baseUrl: server.openAiUrl, transport });
+  cleanups.push(
+    () => server.close(),
+    () => transport.close(),
+  );
+  const provider =
+    wire === "anthropic-messages"
+      ? createAnthropicProvider({ apiKey: "k", baseUrl: server.url, transport })
+      : createOpenAiChatProvider({ apiKey: "k", baseUrl: server.openAiUrl, transport });
   return { server, provider, transport };
 }
 
 const request: InferRequest = { model: "a-model", messages: [textMessage("user", "hi")] };
-const turn: ServerTurn = { thinking: "hm €", text: "Grüße, 世界 😀! \"q\"\n", toolCalls: [{ name: "look", input: { path: "ä.txt" } }, { name: "go", input: {} }] };
+const turn: ServerTurn = {
+  thinking: "hm €",
+  text: 'Grüße, 世界 😀! "q"\n',
+  toolCalls: [
+    { name: "look", input: { path: "ä.txt" } },
+    { name: "go", input: {} },
+  ],
+};
 
 interface Received {
   readonly events: InferEvent[];
@@ -131,16 +144,32 @@ describe.each(wires)("%s", (wire) => {
   });
 
   it.each([
-    ["an error in mid-stream", { errorInStream: { message: "too busy", type: "overloaded_error" } }, { kind: "server-error", code: "overloaded_error", message: expect.stringContaining("too busy") }],
+    [
+      "an error in mid-stream",
+      { errorInStream: { message: "too busy", type: "overloaded_error" } },
+      { kind: "server-error", code: "overloaded_error", message: expect.stringContaining("too busy") },
+    ],
     ["a rate limit in mid-stream", { errorInStream: { message: "slow", type: "rate_limit_error" } }, { kind: "rate-limit" }],
     ["an event that is no JSON", { garbage: "{oops" }, { kind: "invalid-response", message: expect.stringContaining("{oops") }],
     ["an event that is no object", { garbage: "[1]" }, { kind: "invalid-response" }],
     ["an empty body", { body: "" }, { kind: "invalid-response", message: expect.stringContaining("empty") }],
-    ["a page of HTML", { body: "<html><body>sorry</body></html>" }, { kind: "invalid-response", message: expect.stringContaining("neither JSON nor") }],
+    [
+      "a page of HTML",
+      { body: "<html><body>sorry</body></html>" },
+      { kind: "invalid-response", message: expect.stringContaining("neither JSON nor") },
+    ],
     ["JSON that is cut", { body: '{"id": "x", "cont' }, { kind: "invalid-response", message: expect.stringContaining("no JSON") }],
     ["JSON that is no answer", { body: '{"hello": "world"}' }, { kind: "invalid-response", message: expect.stringContaining("without") }],
-    ["an error under status 200", { body: '{"type":"error","error":{"type":"api_error","message":"inside"}}' }, { kind: "server-error", message: expect.stringContaining("inside") }],
-    ["a stream cut within an event", { body: 'data: {"type":"message_start","choices":[{"delta":{"content":"a' }, { kind: "server-error", code: "stream-cut" }],
+    [
+      "an error under status 200",
+      { body: '{"type":"error","error":{"type":"api_error","message":"inside"}}' },
+      { kind: "server-error", message: expect.stringContaining("inside") },
+    ],
+    [
+      "a stream cut within an event",
+      { body: 'data: {"type":"message_start","choices":[{"delta":{"content":"a' },
+      { kind: "server-error", code: "stream-cut" },
+    ],
   ] as const)("is a typed failure for %s", async (_name, misbehave, expected) => {
     const { provider } = await world(wire, [{ ...turn, misbehave }]);
     const received = await receive(provider);
@@ -150,26 +179,57 @@ describe.each(wires)("%s", (wire) => {
 
   it("types HTTP errors, with what the vendor said and how long to wait [PV-09]", async () => {
     const answers: readonly (readonly [ServerTurn, object, boolean])[] = [
-      [{ status: 401, error: { message: "bad key" } }, { kind: "authentication", status: 401, message: expect.stringContaining("bad key") }, false],
+      [
+        { status: 401, error: { message: "bad key" } },
+        { kind: "authentication", status: 401, message: expect.stringContaining("bad key") },
+        false,
+      ],
       [{ status: 403, error: { message: "no" } }, { kind: "authentication", status: 403 }, false],
       [{ status: 403, error: { message: "against our usage guidelines" } }, { kind: "content-blocked" }, false],
       [{ status: 402, error: { message: "pay" } }, { kind: "billing" }, false],
       [{ status: 400, error: { message: "Your credit balance is too low" } }, { kind: "billing" }, false],
       [{ status: 429, error: { message: "slow down" }, headers: { "retry-after": "3" } }, { kind: "rate-limit", retryAfterMs: 3000 }, true],
       [{ status: 429, error: { message: "no money", code: "insufficient_quota", type: "insufficient_quota" } }, { kind: "billing" }, false],
-      [{ status: 529, error: { message: "busy" }, headers: { "retry-after": "Sat, 21 Nov 2026 10:00:05 GMT", "date": "Sat, 21 Nov 2026 10:00:00 GMT" } }, { kind: "server-error", retryAfterMs: 5000 }, true],
-      [{ status: 503, error: { message: "busy" }, headers: { "retry-after": "1", "retry-after-ms": "0" } }, { kind: "server-error", retryAfterMs: 1000 }, true],
+      [
+        {
+          status: 529,
+          error: { message: "busy" },
+          headers: { "retry-after": "Sat, 21 Nov 2026 10:00:05 GMT", "date": "Sat, 21 Nov 2026 10:00:00 GMT" },
+        },
+        { kind: "server-error", retryAfterMs: 5000 },
+        true,
+      ],
+      [
+        { status: 503, error: { message: "busy" }, headers: { "retry-after": "1", "retry-after-ms": "0" } },
+        { kind: "server-error", retryAfterMs: 1000 },
+        true,
+      ],
       [{ status: 500, error: { message: "oh" }, headers: { "retry-after-ms": "250" } }, { kind: "server-error", retryAfterMs: 250 }, true],
       [{ status: 408, error: { message: "late" } }, { kind: "server-error" }, true],
       [{ status: 404, error: { message: "no such model" } }, { kind: "invalid-request" }, false],
       [{ status: 422, error: { message: "wrong" } }, { kind: "invalid-request" }, false],
       [{ status: 400, error: { message: "prompt is too long: 250000 tokens > 200000 maximum" } }, { kind: "context-overflow" }, false],
-      [{ status: 400, error: { message: "much", code: "context_length_exceeded", type: "context_length_exceeded" } }, { kind: "context-overflow" }, false],
-      [{ status: 502, misbehave: { body: "<html><h1>Bad gateway</h1></html>", contentType: "text/html" } }, { kind: "server-error", message: expect.stringContaining("Bad gateway") }, true],
+      [
+        { status: 400, error: { message: "much", code: "context_length_exceeded", type: "context_length_exceeded" } },
+        { kind: "context-overflow" },
+        false,
+      ],
+      [
+        { status: 502, misbehave: { body: "<html><h1>Bad gateway</h1></html>", contentType: "text/html" } },
+        { kind: "server-error", message: expect.stringContaining("Bad gateway") },
+        true,
+      ],
       [{ status: 500, misbehave: { body: "" } }, { kind: "server-error", message: expect.stringContaining("no reason") }, true],
-      [{ status: 307, misbehave: { body: "" }, headers: { location: "https://elsewhere" } }, { kind: "invalid-request", message: expect.stringContaining("https://elsewhere") }, false],
+      [
+        { status: 307, misbehave: { body: "" }, headers: { location: "https://elsewhere" } },
+        { kind: "invalid-request", message: expect.stringContaining("https://elsewhere") },
+        false,
+      ],
     ];
-    const { provider } = await world(wire, answers.map(([answer]) => answer));
+    const { provider } = await world(
+      wire,
+      answers.map(([answer]) => answer),
+    );
     for (const [, expected, retryable] of answers) {
       const received = await receive(provider);
       expect(failure(received)).toMatchObject(expected);
@@ -178,25 +238,32 @@ describe.each(wires)("%s", (wire) => {
     }
   });
 
-  it.each(["before-headers", "before-body", "in-body"] as const)("closes its socket when cancelled while the server stalls %s", async (stall) => {
-    const { server, provider } = await world(wire, [{ ...turn, misbehave: { stall } }]);
-    const controller = new AbortController();
-    const events: InferEvent[] = [];
-    const ended = (async () => {
-      for await (const event of provider.stream(request, { signal: controller.signal })) events.push(event);
-    })().catch((error: unknown) => error);
-    while (server.requests.length === 0 || (stall === "in-body" && events.length === 0)) await new Promise((resolve) => setImmediate(resolve));
-    controller.abort();
-    expect(failure({ error: await ended })).toMatchObject({ kind: "cancelled" });
-    await server.idle();
-    expect(server.abandoned).toBe(1);
-  });
+  it.each(["before-headers", "before-body", "in-body"] as const)(
+    "closes its socket when cancelled while the server stalls %s",
+    async (stall) => {
+      const { server, provider } = await world(wire, [{ ...turn, misbehave: { stall } }]);
+      const controller = new AbortController();
+      const events: InferEvent[] = [];
+      const ended = (async () => {
+        for await (const event of provider.stream(request, { signal: controller.signal })) events.push(event);
+      })().catch((error: unknown) => error);
+      while (server.requests.length === 0 || (stall === "in-body" && events.length === 0))
+        await new Promise((resolve) => setImmediate(resolve));
+      controller.abort();
+      expect(failure({ error: await ended })).toMatchObject({ kind: "cancelled" });
+      await server.idle();
+      expect(server.abandoned).toBe(1);
+    },
+  );
 
   it("gives a stalled stream up after idleMs", async () => {
     const server = await startModelServer([{ ...turn, misbehave: { stall: "in-body" } }]);
     cleanups.push(() => server.close());
     const options = { apiKey: "k", proxyEnvironment: {}, timeouts: { idleMs: 50 } };
-    const provider = wire === "anthropic-messages" ? createAnthropicProvider({ ...options, baseUrl: server.url }) : createOpenAiChatProvider({ ...options, baseUrl: server.openAiUrl });
+    const provider =
+      wire === "anthropic-messages"
+        ? createAnthropicProvider({ ...options, baseUrl: server.url })
+        : createOpenAiChatProvider({ ...options, baseUrl: server.openAiUrl });
     const received = await receive(provider);
     expect(failure(received)).toMatchObject({ kind: "server-error", code: "timeout" });
     expect(received.events.length).toBeGreaterThan(0);

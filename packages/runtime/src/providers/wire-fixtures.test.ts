@@ -28,7 +28,12 @@ interface Fixture {
   readonly wire: string;
   readonly provider: string;
   readonly streamed: boolean;
-  readonly response: { readonly status: number; readonly headers: Record<string, string>; readonly body: string; readonly chunk_sizes?: readonly number[] };
+  readonly response: {
+    readonly status: number;
+    readonly headers: Record<string, string>;
+    readonly body: string;
+    readonly chunk_sizes?: readonly number[];
+  };
   readonly expect: {
     readonly text: string;
     readonly tool_calls: readonly ExpectedCall[];
@@ -43,13 +48,26 @@ interface Fixture {
     readonly server_tool_calls?: readonly { readonly name: string; readonly arguments: unknown }[];
     readonly redacted_thinking_blocks?: number;
     readonly citations?: number;
-    readonly error?: { readonly status?: number; readonly type?: string; readonly code?: string | null; readonly message: string; readonly in_stream?: boolean };
+    readonly error?: {
+      readonly status?: number;
+      readonly type?: string;
+      readonly code?: string | null;
+      readonly message: string;
+      readonly in_stream?: boolean;
+    };
   };
 }
 
 const fixtures: readonly Fixture[] = there
-  ? (everyVendor ? readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map((entry) => entry.name) : ["anthropic-messages", "openai-chat"])
-      .flatMap((provider) => readdirSync(resolve(folder, provider)).map((file) => JSON.parse(readFileSync(resolve(folder, provider, file), "utf8")) as Fixture))
+  ? (everyVendor
+      ? readdirSync(folder, { withFileTypes: true })
+          .filter((entry) => entry.isDirectory())
+          .map((entry) => entry.name)
+      : ["anthropic-messages", "openai-chat"]
+    )
+      .flatMap((provider) =>
+        readdirSync(resolve(folder, provider)).map((file) => JSON.parse(readFileSync(resolve(folder, provider, file), "utf8")) as Fixture),
+      )
       .filter((fixture) => fixture.wire === "anthropic-messages" || fixture.wire === "openai-chat")
   : [];
 
@@ -68,7 +86,7 @@ function cut(bytes: Buffer, seed: number): Buffer[] {
   const next = random(seed);
   const longest = [1, 3, 17, 300, 5000][seed % 5] as number;
   const chunks: Buffer[] = [];
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const size = 1 + Math.floor(next() * longest);
     chunks.push(bytes.subarray(at, at + size));
     at += size;
@@ -82,9 +100,20 @@ function providerFor(fixture: Fixture, options: { fetch?: () => Promise<Response
 }
 
 function served(fixture: Fixture, chunks: readonly Buffer[]): Provider {
-  const headers = Object.entries(fixture.response.headers).filter(([name]) => !/^(?:transfer-encoding|content-encoding|content-length)$/.test(name));
+  const headers = Object.entries(fixture.response.headers).filter(
+    ([name]) => !/^(?:transfer-encoding|content-encoding|content-length)$/.test(name),
+  );
   return providerFor(fixture, {
-    fetch: async () => new Response(new ReadableStream({ start(controller) { for (const chunk of chunks) controller.enqueue(new Uint8Array(chunk)); controller.close(); } }), { status: fixture.response.status, headers }),
+    fetch: async () =>
+      new Response(
+        new ReadableStream({
+          start(controller) {
+            for (const chunk of chunks) controller.enqueue(new Uint8Array(chunk));
+            controller.close();
+          },
+        }),
+        { status: fixture.response.status, headers },
+      ),
   });
 }
 
@@ -108,7 +137,9 @@ async function check(fixture: Fixture, provider: Provider): Promise<void> {
   if (expected.model !== undefined && expected.model !== "") expect(response.model).toBe(expected.model);
   if (expected.message_id !== undefined) expect(response.providerData?.["id"]).toBe(expected.message_id);
   if (typeof expected.stop_sequence === "string") expect(response.providerData?.["stopSequence"]).toBe(expected.stop_sequence);
-  expect(response.content.filter((part) => part.type === "thinking" && part.providerData?.["redacted"] !== undefined)).toHaveLength(expected.redacted_thinking_blocks ?? 0);
+  expect(response.content.filter((part) => part.type === "thinking" && part.providerData?.["redacted"] !== undefined)).toHaveLength(
+    expected.redacted_thinking_blocks ?? 0,
+  );
   expect(citationsIn(response)).toBe(fixture.wire === "anthropic-messages" ? (expected.citations ?? 0) : citationsIn(response));
   checkCalls(fixture, response);
   expect(response.usage).toEqual(usageByTheRules(fixture));
@@ -117,7 +148,10 @@ async function check(fixture: Fixture, provider: Provider): Promise<void> {
 function checkCalls(fixture: Fixture, response: InferResponse): void {
   const { expect: expected } = fixture;
   // Calls of a program that the turn already answered are the server's: to run them again would repeat their effects.
-  const answered = fixture.wire === "anthropic-messages" && expected.stop_reason !== "tool_use" && fixture.response.body.includes('"type": "code_execution_20250825"');
+  const answered =
+    fixture.wire === "anthropic-messages" &&
+    expected.stop_reason !== "tool_use" &&
+    fixture.response.body.includes('"type": "code_execution_20250825"');
   const calls: ExpectedCall[] = answered ? [] : [...expected.tool_calls];
   if (expected.function_call !== undefined && expected.function_call.name !== "") calls.push({ id: null, ...expected.function_call });
   expect(response.toolCalls.map((call) => call.name)).toEqual(calls.map((call) => call.name));
@@ -133,13 +167,21 @@ function checkCalls(fixture: Fixture, response: InferResponse): void {
     expect(part?.type === "tool-call" && part.custom === true).toBe(call.custom === true);
     if (call.id !== null && call.id !== "") expect(part?.type === "tool-call" && part.providerData?.["id"]).toBe(call.id);
   }
-  const serverCalls = response.content.filter((part) => part.type === "server-tool").map((part) => part.providerData["block"] as { type: string; name: string; input?: unknown });
+  const serverCalls = response.content
+    .filter((part) => part.type === "server-tool")
+    .map((part) => part.providerData["block"] as { type: string; name: string; input?: unknown });
   const called = serverCalls.filter((block) => block.type !== "tool_use" && block.type.endsWith("tool_use"));
-  expect(called.map(({ name, input }) => ({ name, input }))).toEqual((expected.server_tool_calls ?? []).map((call) => ({ name: call.name, input: call.arguments })));
+  expect(called.map(({ name, input }) => ({ name, input }))).toEqual(
+    (expected.server_tool_calls ?? []).map((call) => ({ name: call.name, input: call.arguments })),
+  );
 }
 
 function citationsIn(response: InferResponse): number {
-  return response.content.reduce((sum, part) => sum + (part.type === "text" && Array.isArray(part.providerData?.["citations"]) ? part.providerData["citations"].length : 0), 0);
+  return response.content.reduce(
+    (sum, part) =>
+      sum + (part.type === "text" && Array.isArray(part.providerData?.["citations"]) ? part.providerData["citations"].length : 0),
+    0,
+  );
 }
 
 /** The conversions of the rules, done anew from the oracle's raw numbers (and, where it leaves them out, the body's). */
@@ -151,9 +193,17 @@ function usageByTheRules(fixture: Fixture): unknown {
     const iterations = /"iterations":\s*(\[[^\]]*\])/.exec(fixture.response.body)?.[1];
     if (iterations !== undefined && fixture.id.includes("compaction")) {
       const parts = JSON.parse(iterations) as readonly { input_tokens: number; output_tokens: number }[];
-      return { ...rest, inputTokens: parts.reduce((sum, part) => sum + part.input_tokens, 0), outputTokens: parts.reduce((sum, part) => sum + part.output_tokens, 0) };
+      return {
+        ...rest,
+        inputTokens: parts.reduce((sum, part) => sum + part.input_tokens, 0),
+        outputTokens: parts.reduce((sum, part) => sum + part.output_tokens, 0),
+      };
     }
-    return { ...rest, inputTokens: input_tokens === null ? null : input_tokens + (cache_read ?? 0) + (cache_write ?? 0), outputTokens: output_tokens };
+    return {
+      ...rest,
+      inputTokens: input_tokens === null ? null : input_tokens + (cache_read ?? 0) + (cache_write ?? 0),
+      outputTokens: output_tokens,
+    };
   }
   const totals = [...fixture.response.body.matchAll(/"total_tokens":\s*(\d+)/g)];
   const total = Number(totals.at(-1)?.[1] ?? 0);
@@ -174,7 +224,11 @@ describe.skipIf(!there)(`recorded answers${there ? "" : ` (skipped: no recording
     server = createServer((request, response) => {
       request.resume().on("end", () => {
         const fixture = fixtures[Number(/^\/(\d+)\//.exec(request.url ?? "")?.[1])] as Fixture;
-        const headers = Object.fromEntries(Object.entries(fixture.response.headers).filter(([name]) => !/^(?:transfer-encoding|content-encoding|content-length)$/.test(name)));
+        const headers = Object.fromEntries(
+          Object.entries(fixture.response.headers).filter(
+            ([name]) => !/^(?:transfer-encoding|content-encoding|content-length)$/.test(name),
+          ),
+        );
         response.writeHead(fixture.response.status, headers);
         let bytes = Buffer.from(fixture.response.body);
         for (const size of fixture.response.chunk_sizes ?? []) {
@@ -193,10 +247,13 @@ describe.skipIf(!there)(`recorded answers${there ? "" : ` (skipped: no recording
     if (!everyVendor) expect(fixtures).toHaveLength(245);
   });
 
-  it.each(fixtures.map((fixture, index) => ({ id: fixture.id, fixture, index })))("$id decodes as expected, whole, over the network and cut at random [PV-03, PV-04, PV-09]", async ({ fixture, index }) => {
-    const bytes = Buffer.from(fixture.response.body);
-    await check(fixture, served(fixture, [bytes]));
-    await check(fixture, providerFor(fixture, { baseUrl: `${origin}/${index}` }));
-    for (let seed = index * 5; seed < index * 5 + 5; seed += 1) await check(fixture, served(fixture, cut(bytes, seed)));
-  });
+  it.each(fixtures.map((fixture, index) => ({ id: fixture.id, fixture, index })))(
+    "$id decodes as expected, whole, over the network and cut at random [PV-03, PV-04, PV-09]",
+    async ({ fixture, index }) => {
+      const bytes = Buffer.from(fixture.response.body);
+      await check(fixture, served(fixture, [bytes]));
+      await check(fixture, providerFor(fixture, { baseUrl: `${origin}/${index}` }));
+      for (let seed = index * 5; seed < index * 5 + 5; seed += 1) await check(fixture, served(fixture, cut(bytes, seed)));
+    },
+  );
 });

@@ -21,8 +21,6 @@ export class RunEnding extends Error {
   }
 }
 
-
-
 /** Ends the run where it was told to: abort, deadline, or a graceful stop. */
 export function checkEnding(loop: Loop): void {
   const { signal } = loop.execution;

@@ -102,10 +102,16 @@ export function wholePart(block: JsonObject, { wire, model }: DecoderContext): C
 /** The words of a result, for wires that cannot take the block itself. */
 function readable(content: unknown): string {
   if (typeof content === "string") return content;
-  if (Array.isArray(content)) return content.map(readable).filter((text) => text !== "").join("\n");
+  if (Array.isArray(content))
+    return content
+      .map(readable)
+      .filter((text) => text !== "")
+      .join("\n");
   const fields = fieldsOf(content);
   if (fields === undefined) return "";
-  const words = ["title", "url", "text", "stdout", "stderr", "error_code"].map((name) => stringOf(fields[name])).filter((text) => text !== "");
+  const words = ["title", "url", "text", "stdout", "stderr", "error_code"]
+    .map((name) => stringOf(fields[name]))
+    .filter((text) => text !== "");
   return words.length > 0 ? words.join("\n") : readable(fields["content"]);
 }
 

@@ -1,8 +1,25 @@
 import type { InferEvent, JsonValue, ProviderData, StopReason } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
-import { cutOff, type DecoderContext, type Fields, fieldsOf, notAnAnswer, parseEvent, SegmentWriter, stringOf, type WireDecoder } from "../wire-decoder.ts";
-import { type AnthropicBlock, type BlockSink, openTextBlock, openThinkingBlock, openToolUseBlock, openWholeBlock } from "./anthropic-block.ts";
+import {
+  cutOff,
+  type DecoderContext,
+  type Fields,
+  fieldsOf,
+  notAnAnswer,
+  parseEvent,
+  SegmentWriter,
+  stringOf,
+  type WireDecoder,
+} from "../wire-decoder.ts";
+import {
+  type AnthropicBlock,
+  type BlockSink,
+  openTextBlock,
+  openThinkingBlock,
+  openToolUseBlock,
+  openWholeBlock,
+} from "./anthropic-block.ts";
 import { AnthropicUsage } from "./anthropic-usage.ts";
 
 const STOP_REASONS: { readonly [reason: string]: StopReason } = {
@@ -89,15 +106,18 @@ export class AnthropicDecoder implements WireDecoder {
         throw failureInAnswer(readVendorError(event), this.#context, this.#context.requestId);
       default:
         // `ping`, and what is new. An error may come without a type.
-        if (event["type"] === undefined && event["error"] !== undefined) throw failureInAnswer(readVendorError(event), this.#context, this.#context.requestId);
+        if (event["type"] === undefined && event["error"] !== undefined)
+          throw failureInAnswer(readVendorError(event), this.#context, this.#context.requestId);
     }
   }
 
   whole(body: JsonValue): void {
     const answer = fieldsOf(body);
     if (answer === undefined) throw notAnAnswer(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
-    if (answer["type"] === "error" || (answer["content"] === undefined && answer["error"] !== undefined)) throw failureInAnswer(readVendorError(answer), this.#context, this.#context.requestId);
-    if (!Array.isArray(answer["content"])) throw notAnAnswer(`an object without content: ${JSON.stringify(answer).slice(0, 120)}`, this.#context);
+    if (answer["type"] === "error" || (answer["content"] === undefined && answer["error"] !== undefined))
+      throw failureInAnswer(readVendorError(answer), this.#context, this.#context.requestId);
+    if (!Array.isArray(answer["content"]))
+      throw notAnAnswer(`an object without content: ${JSON.stringify(answer).slice(0, 120)}`, this.#context);
     this.#message(answer);
     this.#end();
   }
@@ -133,7 +153,12 @@ export class AnthropicDecoder implements WireDecoder {
   }
 
   #streamsText(event: Fields): boolean {
-    return fieldsOf(event["delta"])?.["type"] === "text_delta" && this.#open.get(indexOf(event))?.start["type"] === "text" && this.#held === undefined && this.#sink.segments.open === "text";
+    return (
+      fieldsOf(event["delta"])?.["type"] === "text_delta" &&
+      this.#open.get(indexOf(event))?.start["type"] === "text" &&
+      this.#held === undefined &&
+      this.#sink.segments.open === "text"
+    );
   }
 
   #delta(index: number, delta: Fields): void {

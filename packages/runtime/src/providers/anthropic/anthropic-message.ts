@@ -1,5 +1,18 @@
 import type { Content, FilePart, ImagePart, JsonObject, JsonValue, Message, ToolCallPart, ToolResultPart } from "@keelson/protocol";
-import { belongsTo, EARLIER_NOT_SHOWN, isAssistantGroup, isBlank, matchResults, type MessageGroup, outputParts, outputText, strayResultText, UNANSWERED, unresolvedBlob, wireCallId } from "../history.ts";
+import {
+  belongsTo,
+  EARLIER_NOT_SHOWN,
+  isAssistantGroup,
+  isBlank,
+  matchResults,
+  type MessageGroup,
+  outputParts,
+  outputText,
+  strayResultText,
+  UNANSWERED,
+  unresolvedBlob,
+  wireCallId,
+} from "../history.ts";
 import { textOfFile } from "../request-body.ts";
 
 export interface AnthropicMessageOptions {
@@ -8,7 +21,12 @@ export interface AnthropicMessageOptions {
 }
 
 /** One group as one message of the Messages API; "" when nothing of it can be sent. */
-export function encodeAnthropicGroup(group: MessageGroup, before: MessageGroup | undefined, model: string, options: AnthropicMessageOptions): string {
+export function encodeAnthropicGroup(
+  group: MessageGroup,
+  before: MessageGroup | undefined,
+  model: string,
+  options: AnthropicMessageOptions,
+): string {
   if (isAssistantGroup(group)) {
     const blocks = group.flatMap((message) => message.content.flatMap((part) => assistantBlock(part, model, options)));
     return blocks.length === 0 ? "" : messageJson("assistant", blocks);
@@ -99,7 +117,13 @@ function assistantBlock(part: Content, model: string, options: AnthropicMessageO
 
 function callBlock(call: ToolCallPart, { wire }: AnthropicMessageOptions): JsonObject {
   const caller = call.providerData?.wire === wire ? call.providerData["caller"] : undefined;
-  return { type: "tool_use", id: wireCallId(call, wire), name: call.name, input: objectInput(call.input), ...(caller !== undefined && { caller }) };
+  return {
+    type: "tool_use",
+    id: wireCallId(call, wire),
+    name: call.name,
+    input: objectInput(call.input),
+    ...(caller !== undefined && { caller }),
+  };
 }
 
 /** The API takes objects only; what the model wrote instead is told by the result. */
@@ -131,7 +155,8 @@ function documentBlock(part: FilePart, { provider, wire }: AnthropicMessageOptio
   if (fileId !== undefined) return { type: "document", source: { type: "file", file_id: fileId }, ...title };
   const text = textOfFile(part.mediaType, part.data);
   if (text !== undefined) return { type: "document", source: { type: "text", media_type: "text/plain", data: text }, ...title };
-  if (part.data !== undefined) return { type: "document", source: { type: "base64", media_type: part.mediaType, data: part.data }, ...title };
+  if (part.data !== undefined)
+    return { type: "document", source: { type: "base64", media_type: part.mediaType, data: part.data }, ...title };
   if (part.url !== undefined) return { type: "document", source: { type: "url", url: part.url }, ...title };
   throw unresolvedBlob(part, provider);
 }

@@ -80,7 +80,9 @@ export class AnthropicRequestEncoder {
 
   #parameters(request: InferRequest, model: string): JsonObject {
     const { thinking } = request;
-    const maxTokens = request.maxTokens ?? (thinking?.type === "enabled" ? thinking.budgetTokens + this.#options.defaultMaxTokens : this.#options.defaultMaxTokens);
+    const maxTokens =
+      request.maxTokens ??
+      (thinking?.type === "enabled" ? thinking.budgetTokens + this.#options.defaultMaxTokens : this.#options.defaultMaxTokens);
     const outputConfig: Record<string, JsonValue> = {
       ...(request.effort !== undefined && { effort: request.effort }),
       ...(request.output !== undefined && { format: { type: "json_schema", schema: request.output.schema } }),
@@ -92,7 +94,9 @@ export class AnthropicRequestEncoder {
       ...(request.temperature !== undefined && { temperature: request.temperature }),
       ...(request.topP !== undefined && { top_p: request.topP }),
       ...(request.stopSequences !== undefined && request.stopSequences.length > 0 && { stop_sequences: request.stopSequences }),
-      ...(thinking !== undefined && { thinking: thinking.type === "enabled" ? { type: "enabled", budget_tokens: thinking.budgetTokens } : { type: thinking.type } }),
+      ...(thinking !== undefined && {
+        thinking: thinking.type === "enabled" ? { type: "enabled", budget_tokens: thinking.budgetTokens } : { type: thinking.type },
+      }),
       ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
       ...(request.toolChoice !== undefined && hasTools(request) && { tool_choice: toolChoice(request.toolChoice) }),
     };

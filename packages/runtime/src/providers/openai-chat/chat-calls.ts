@@ -81,7 +81,12 @@ export class ChatCalls {
       // A made-up id means nothing to the vendor, so that it is not kept for him.
       if (id === "" && extraContent === undefined && !legacy) this.#queue.push({ type: "tool-call-end", index });
       else {
-        const providerData = { wire: this.#wire, ...(id !== "" && { id }), ...(legacy && { functionCall: true }), ...(extraContent && { extraContent }) };
+        const providerData = {
+          wire: this.#wire,
+          ...(id !== "" && { id }),
+          ...(legacy && { functionCall: true }),
+          ...(extraContent && { extraContent }),
+        };
         this.#queue.push({ type: "tool-call-end", index, providerData });
       }
     }
@@ -107,7 +112,13 @@ export class ChatCalls {
       if (name === "") return;
       call.name = name;
       call.index = this.#started++;
-      this.#queue.push({ type: "tool-call-start", index: call.index, id: call.id === "" ? madeUpCallId() : call.id, name, ...(call.custom && { custom: true }) });
+      this.#queue.push({
+        type: "tool-call-start",
+        index: call.index,
+        id: call.id === "" ? madeUpCallId() : call.id,
+        name,
+        ...(call.custom && { custom: true }),
+      });
       if (call.early !== "") this.#queue.push({ type: "tool-call-delta", index: call.index, text: call.early });
     } else if (text !== "") this.#queue.push({ type: "tool-call-delta", index: call.index, text });
   }

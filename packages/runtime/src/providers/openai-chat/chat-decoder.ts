@@ -1,7 +1,19 @@
 import type { InferEvent, JsonObject, JsonValue, ProviderData, StopReason } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
-import { countOf, cutOff, type DecoderContext, type Fields, fieldsOf, notAnAnswer, parseEvent, SegmentWriter, stopReasonWithCalls, stringOf, type WireDecoder } from "../wire-decoder.ts";
+import {
+  countOf,
+  cutOff,
+  type DecoderContext,
+  type Fields,
+  fieldsOf,
+  notAnAnswer,
+  parseEvent,
+  SegmentWriter,
+  stopReasonWithCalls,
+  stringOf,
+  type WireDecoder,
+} from "../wire-decoder.ts";
 import { ChatCalls } from "./chat-calls.ts";
 import { chatUsage } from "./chat-usage.ts";
 
@@ -81,7 +93,8 @@ export class ChatDecoder implements WireDecoder {
       if (message !== undefined) this.#message(message, true);
       this.#choiceError(choice);
     }
-    if (!this.#sawChoice && !Array.isArray(answer["choices"])) throw notAnAnswer(`an object without choices: ${JSON.stringify(answer).slice(0, 120)}`, this.#context);
+    if (!this.#sawChoice && !Array.isArray(answer["choices"]))
+      throw notAnAnswer(`an object without choices: ${JSON.stringify(answer).slice(0, 120)}`, this.#context);
     this.#ended = true;
     this.finish();
   }
@@ -96,7 +109,11 @@ export class ChatDecoder implements WireDecoder {
     if (this.#refusal !== "") this.#queue.push({ type: "content", part: { type: "refusal", text: this.#refusal } });
     for (const image of this.#images) this.#pushImage(stringOf(fieldsOf(image["image_url"])?.["url"]));
     if (this.#audio !== undefined) this.#pushAudio(this.#audio);
-    const providerData: ProviderData = { wire, ...(this.#id !== "" && { id: this.#id }), ...(this.#fingerprint !== "" && { systemFingerprint: this.#fingerprint }) };
+    const providerData: ProviderData = {
+      wire,
+      ...(this.#id !== "" && { id: this.#id }),
+      ...(this.#fingerprint !== "" && { systemFingerprint: this.#fingerprint }),
+    };
     this.#queue.push({
       type: "end",
       stopReason: stopReasonWithCalls(STOP_REASONS[this.#finishReason ?? ""] ?? "other", this.#calls.any),
@@ -118,7 +135,8 @@ export class ChatDecoder implements WireDecoder {
     const delta = fieldsOf(choice["delta"]);
     // `message` beside `delta` repeats all text so far (Perplexity).
     if (delta !== undefined) this.#message(delta, false);
-    else if (fieldsOf(choice["message"]) !== undefined && this.#segments.open === undefined) this.#message(choice["message"] as Fields, false);
+    else if (fieldsOf(choice["message"]) !== undefined && this.#segments.open === undefined)
+      this.#message(choice["message"] as Fields, false);
     this.#choiceError(choice);
     return !finished && (chunk["usage"] ?? null) === null && chunk["x_groq"] === undefined && delta !== undefined && saysOnlyText(delta);
   }
@@ -209,7 +227,13 @@ export class ChatDecoder implements WireDecoder {
   }
 
   #media(message: Fields): void {
-    if (Array.isArray(message["images"])) this.#images.push(...message["images"].map(fieldsOf).filter((image) => image !== undefined).map((image) => image as JsonObject));
+    if (Array.isArray(message["images"]))
+      this.#images.push(
+        ...message["images"]
+          .map(fieldsOf)
+          .filter((image) => image !== undefined)
+          .map((image) => image as JsonObject),
+      );
     const audio = fieldsOf(message["audio"]);
     if (audio === undefined) return;
     this.#audio ??= { id: "", data: [], transcript: "" };
@@ -220,15 +244,23 @@ export class ChatDecoder implements WireDecoder {
 
   #pushImage(url: string): void {
     const inline = /^data:([^;,]+);base64,(.*)$/s.exec(url);
-    if (inline !== null) this.#queue.push({ type: "content", part: { type: "image", mediaType: inline[1] as string, data: inline[2] as string } });
+    if (inline !== null)
+      this.#queue.push({ type: "content", part: { type: "image", mediaType: inline[1] as string, data: inline[2] as string } });
     else if (url !== "") this.#queue.push({ type: "content", part: { type: "image", mediaType: "image/*", url } });
   }
 
   #pushAudio({ id, data, transcript }: { id: string; data: readonly string[]; transcript: string }): void {
     if (id === "" && data.length === 0) return;
     const bytes = Buffer.concat(data.map((piece) => Buffer.from(piece, "base64")));
-    const providerData: ProviderData = { wire: this.#context.wire, ...(id !== "" && { audio: id }), ...(transcript !== "" && { transcript }) };
-    this.#queue.push({ type: "content", part: { type: "file", mediaType: `audio/${this.#options.audioFormat ?? "wav"}`, data: bytes.toString("base64"), providerData } });
+    const providerData: ProviderData = {
+      wire: this.#context.wire,
+      ...(id !== "" && { audio: id }),
+      ...(transcript !== "" && { transcript }),
+    };
+    this.#queue.push({
+      type: "content",
+      part: { type: "file", mediaType: `audio/${this.#options.audioFormat ?? "wav"}`, data: bytes.toString("base64"), providerData },
+    });
   }
 }
 

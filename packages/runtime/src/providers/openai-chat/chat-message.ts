@@ -1,5 +1,17 @@
 import type { Content, FilePart, JsonObject, JsonValue, Message, ToolCallPart, ToolResultPart } from "@keelson/protocol";
-import { isAssistantGroup, isBlank, matchResults, type MessageGroup, outputParts, outputText, readableText, strayResultText, UNANSWERED, unresolvedBlob, wireCallId } from "../history.ts";
+import {
+  isAssistantGroup,
+  isBlank,
+  matchResults,
+  type MessageGroup,
+  outputParts,
+  outputText,
+  readableText,
+  strayResultText,
+  UNANSWERED,
+  unresolvedBlob,
+  wireCallId,
+} from "../history.ts";
 import { textOfFile } from "../request-body.ts";
 
 export interface ChatMessageOptions {
@@ -43,7 +55,8 @@ function assistantMessage(group: MessageGroup, options: ChatMessageOptions): rea
         else calls.push(toolCall(part, options));
         break;
       case "file":
-        if (part.providerData?.wire === options.wire && part.providerData["audio"] !== undefined) audio = { id: part.providerData["audio"] };
+        if (part.providerData?.wire === options.wire && part.providerData["audio"] !== undefined)
+          audio = { id: part.providerData["audio"] };
         else text += readableText(part);
         break;
       case "image":
@@ -76,7 +89,11 @@ function answerMessages(group: readonly Message[], before: MessageGroup | undefi
   const shown: JsonObject[] = [];
   for (const { call, result } of answered) {
     const content = result === undefined ? UNANSWERED : outputText(result.output);
-    messages.push(isLegacy(call, options) ? { role: "function", name: call.name, content } : { role: "tool", tool_call_id: wireCallId(call, options.wire), content });
+    messages.push(
+      isLegacy(call, options)
+        ? { role: "function", name: call.name, content }
+        : { role: "tool", tool_call_id: wireCallId(call, options.wire), content },
+    );
     if (result !== undefined) shown.push(...mediaOf(result, options));
   }
   if (shown.length > 0) messages.push({ role: "user", content: shown });
@@ -86,14 +103,23 @@ function answerMessages(group: readonly Message[], before: MessageGroup | undefi
     if (parts.length === 0) continue;
     const role = message.role === "system" ? "system" : "user";
     const only = parts.length === 1 ? parts[0] : undefined;
-    if (role === "system") messages.push({ role, content: message.content.map(readableText).filter((text) => text !== "").join("\n") });
+    if (role === "system")
+      messages.push({
+        role,
+        content: message.content
+          .map(readableText)
+          .filter((text) => text !== "")
+          .join("\n"),
+      });
     else messages.push({ role, content: only?.["type"] === "text" ? (only["text"] as string) : parts });
   }
   return messages;
 }
 
 function mediaOf(result: ToolResultPart, options: ChatMessageOptions): readonly JsonObject[] {
-  const media = (outputParts(result.output) ?? []).filter((part) => part.type === "image" || part.type === "file").flatMap((part) => userPart(part, options));
+  const media = (outputParts(result.output) ?? [])
+    .filter((part) => part.type === "image" || part.type === "file")
+    .flatMap((part) => userPart(part, options));
   return media.length === 0 ? [] : [{ type: "text", text: `From the result of ${result.name}:` }, ...media];
 }
 
@@ -106,7 +132,9 @@ function userPart(part: Content, options: ChatMessageOptions): readonly JsonObje
       return isBlank(part.text) ? [] : [{ type: "text", text: `[${part.name}] ${part.text}` }];
     case "image":
       if (part.data === undefined && part.url === undefined) throw unresolvedBlob(part, options.provider);
-      return [{ type: "image_url", image_url: { url: part.url ?? `data:${part.mediaType};base64,${part.data}`, ...detailOf(part, options) } }];
+      return [
+        { type: "image_url", image_url: { url: part.url ?? `data:${part.mediaType};base64,${part.data}`, ...detailOf(part, options) } },
+      ];
     case "file":
       return [filePart(part, options)];
     case "other":
@@ -129,8 +157,10 @@ function filePart(part: FilePart, { wire, provider }: ChatMessageOptions): JsonO
   const text = textOfFile(part.mediaType, part.data);
   if (text !== undefined) return { type: "text", text: part.name === undefined ? text : `${part.name}:\n${text}` };
   const audio = /^audio\/(?:x-)?(wav|mp3|mpeg|\w+)$/.exec(part.mediaType)?.[1];
-  if (part.data !== undefined && audio !== undefined) return { type: "input_audio", input_audio: { data: part.data, format: audio === "mpeg" ? "mp3" : audio } };
-  if (part.data !== undefined) return { type: "file", file: { filename: part.name ?? "file", file_data: `data:${part.mediaType};base64,${part.data}` } };
+  if (part.data !== undefined && audio !== undefined)
+    return { type: "input_audio", input_audio: { data: part.data, format: audio === "mpeg" ? "mp3" : audio } };
+  if (part.data !== undefined)
+    return { type: "file", file: { filename: part.name ?? "file", file_data: `data:${part.mediaType};base64,${part.data}` } };
   if (part.url !== undefined) return { type: "text", text: `[file ${part.name ?? ""} at ${part.url}]` };
   throw unresolvedBlob(part, provider);
 }

@@ -13,7 +13,10 @@ export interface ChatRequestOptions extends ChatMessageOptions {
 /** Encodes requests of the chat wire; the messages before the last group are kept as bytes. */
 export class ChatRequestEncoder {
   readonly #options: ChatRequestOptions;
-  readonly #tools = new ToolEncoder((tool) => ({ type: "function", function: { name: tool.name, description: tool.description, parameters: tool.inputSchema } }));
+  readonly #tools = new ToolEncoder((tool) => ({
+    type: "function",
+    function: { name: tool.name, description: tool.description, parameters: tool.inputSchema },
+  }));
   readonly #messages: ConversationEncoder;
 
   constructor(options: ChatRequestOptions) {
@@ -55,10 +58,17 @@ export class ChatRequestEncoder {
       ...(request.stopSequences !== undefined && request.stopSequences.length > 0 && { stop: request.stopSequences }),
       ...(effort !== undefined && { reasoning_effort: effort }),
       ...(request.output !== undefined && {
-        response_format: { type: "json_schema", json_schema: { name: request.output.name, schema: request.output.schema, strict: isStrict(request.output.schema) } },
+        response_format: {
+          type: "json_schema",
+          json_schema: { name: request.output.name, schema: request.output.schema, strict: isStrict(request.output.schema) },
+        },
       }),
       // A choice among no tools is an error.
-      ...(request.toolChoice !== undefined && ((request.tools?.length ?? 0) > 0 || request.extra?.["tools"] !== undefined) && { tool_choice: typeof request.toolChoice === "object" ? { type: "function", function: { name: request.toolChoice.name } } : request.toolChoice }),
+      ...(request.toolChoice !== undefined &&
+        ((request.tools?.length ?? 0) > 0 || request.extra?.["tools"] !== undefined) && {
+          tool_choice:
+            typeof request.toolChoice === "object" ? { type: "function", function: { name: request.toolChoice.name } } : request.toolChoice,
+        }),
     };
   }
 }

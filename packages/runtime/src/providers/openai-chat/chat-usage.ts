@@ -16,7 +16,12 @@ export function chatUsage(usage: Fields | undefined): Usage {
   return {
     inputTokens: prompt,
     outputTokens: output,
-    cacheReadTokens: firstCount(promptDetails?.["cached_tokens"], usage["prompt_cache_hit_tokens"], usage["cached_tokens"], usage["num_cached_tokens"]),
+    cacheReadTokens: firstCount(
+      promptDetails?.["cached_tokens"],
+      usage["prompt_cache_hit_tokens"],
+      usage["cached_tokens"],
+      usage["num_cached_tokens"],
+    ),
     cacheCreationTokens: firstCount(promptDetails?.["cache_write_tokens"], usage["cache_write_tokens"]),
     reasoningTokens: firstCount(completionDetails?.["reasoning_tokens"], usage["reasoning_tokens"]),
   };
