@@ -37,7 +37,8 @@ export interface ConversationOptions {
 
 /** What a person does in a terminal, turned into runs, answers and steering. */
 export interface Conversation {
-  line(text: string): void;
+  /** @returns whether it is worth remembering: answers to questions are not */
+  line(text: string): boolean;
   interrupt(): void;
   end(): void;
   /** Shows a run that is already under way. */
@@ -226,16 +227,22 @@ export function createConversation({
     interruptRun?.();
   }
 
+  function take(text: string): void {
+    const question = current();
+    if (question !== undefined) return answer(question, text);
+    if (text.trim() === "") return;
+    say("", style.bold(`${PROMPT}${text}`));
+    if (text.startsWith("/")) return slash(text);
+    if (run === undefined) return start(text);
+    Promise.resolve(run.steer(text)).catch(failed);
+  }
+
   return {
     line(text) {
       warned = false;
-      const question = current();
-      if (question !== undefined) return answer(question, text);
-      if (text.trim() === "") return;
-      say("", style.bold(`${PROMPT}${text}`));
-      if (text.startsWith("/")) return slash(text);
-      if (run === undefined) return start(text);
-      Promise.resolve(run.steer(text)).catch(failed);
+      const isAnswer = current() !== undefined;
+      take(text);
+      return !isAnswer && text.trim() !== "";
     },
     interrupt() {
       if (interruptRun !== undefined) return interruptRun();

@@ -59,8 +59,7 @@ export async function converse(
     history,
     draw: (line) => screen.input(line),
     onLine(text) {
-      if (text.trim() !== "") typed.push(text);
-      conversation.line(text);
+      if (conversation.line(text)) typed.push(text);
     },
     onInterrupt: () => conversation.interrupt(),
     onEnd: () => conversation.end(),
