@@ -70,6 +70,7 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
       execution.put(key ?? `inject/${state.seq}/${++injected}`, { type: "message", message, ...(policy && { policy }) });
     },
     decide: (point, run) => execution.decide(point, run),
+    warn: (message) => execution.emit({ type: "status", status: message, level: "warn" }),
     metrics: () => {
       const run = state.run;
       if (run === undefined) throw new RangeError("metrics belong to a run");

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import {
   AgentError,
   OperatorError,
@@ -18,6 +19,8 @@ export interface Operation<Output> {
   readonly input?: JsonValue;
   /** Fires only the rules before it, or only those after it: for an act whose two ends lie apart. Default both. */
   readonly phase?: "before" | "after";
+  /** Rules may look at the input but not replace it: a `modify-input` is refused. */
+  readonly inputIsFixed?: true;
   /** @param input the operation's input, as rules left it */
   execute(context: Context, input: JsonValue | undefined): Output | Promise<Output>;
   /** What rules see of the output; default: nothing. */
@@ -31,6 +34,8 @@ export interface ContextBinding {
   append(key: string | undefined, message: Message, policy: CompactionPolicy | undefined): void | Promise<void>;
   decide<T>(point: string, run: () => T | Promise<T>): Promise<T>;
   metrics(): ContextMetrics;
+  /** Takes note that an observer failed. Default: nobody does. */
+  warn?(message: string): void;
 }
 
 const NO_RULES: readonly Rule[] = [];
@@ -43,24 +48,34 @@ const NO_METRICS: ContextMetrics = {
   elapsedMs: 0,
 };
 
+/** A rule at work. Operations that it runs itself are told from others by the asynchronous context they run in. */
+interface Firing {
+  readonly context: Context;
+  /** Where the rule's verdict is recorded; messages it injects are named after it. */
+  readonly point: string;
+  readonly outer: Firing | undefined;
+  injections: number;
+  over: boolean;
+}
+
+let storage: AsyncLocalStorage<Firing> | undefined;
+
 /**
  * One conversation with its rules and metrics. Every step of a pipeline goes through `run`, which fires the rules around
- * it. Without a binding it lives in memory and records nothing.
+ * it. Without a binding it lives in memory and records nothing. Operations may run side by side: each meets every rule.
  */
 export class Context {
   readonly conversation: Conversation;
   #rules: readonly Rule[] = [];
   #binding: ContextBinding | undefined;
-  #firing = false;
+  /** What tells apart rules of one name, of which each has its own verdicts. */
+  #labels: ReadonlyMap<Rule, string> = new Map();
   #unnamed = 0;
-  /** Where the rule that is firing records its verdict; messages it injects are named after it. */
-  #point = "";
-  #injections = 0;
 
   constructor(options: { readonly rules?: readonly Rule[]; readonly conversation?: Conversation; readonly binding?: ContextBinding } = {}) {
     this.conversation = options.conversation ?? new Conversation();
     this.#binding = options.binding;
-    if (options.rules) this.#rules = byPriority(options.rules);
+    if (options.rules) this.#setRules(options.rules);
   }
 
   get messages(): readonly Message[] {
@@ -76,7 +91,12 @@ export class Context {
   }
 
   addRule(rule: Rule): void {
-    this.#rules = byPriority([...this.#rules, rule]);
+    this.#setRules([...this.#rules, rule]);
+  }
+
+  /** Notes that something which only looks on has failed; the operation goes on. */
+  warn(message: string): void {
+    this.#binding?.warn?.(message);
   }
 
   /** Binds the context to a run: from now on messages and verdicts are recorded by it. */
@@ -98,8 +118,27 @@ export class Context {
    * @throws OperatorError of kind `halted` when a rule halts; AgentError of kind `panic` when one throws
    */
   run<Output>(operation: Operation<Output>): Promise<Output> | Output {
-    if (this.#rules.length === 0 || this.#firing) return operation.execute(this, operation.input);
+    if (this.#rules.length === 0 || this.#firing() !== undefined) return operation.execute(this, operation.input);
     return this.#runWithRules(operation);
+  }
+
+  /** The rule of this context inside of which the caller runs. */
+  #firing(): Firing | undefined {
+    let firing = storage?.getStore();
+    while (firing !== undefined && (firing.context !== this || firing.over)) firing = firing.outer;
+    return firing;
+  }
+
+  #setRules(rules: readonly Rule[]): void {
+    this.#rules = byPriority(rules);
+    const seen = new Map<string, number>();
+    this.#labels = new Map(
+      this.#rules.map((rule) => {
+        const count = (seen.get(rule.name) ?? 0) + 1;
+        seen.set(rule.name, count);
+        return [rule, count === 1 ? rule.name : `${rule.name}#${count}`];
+      }),
+    );
   }
 
   async #runWithRules<Output>(operation: Operation<Output>): Promise<Output> {
@@ -107,13 +146,17 @@ export class Context {
     let input = operation.input;
     for (const rule of operation.phase === "after" ? NO_RULES : this.#rules) {
       const action = await this.#fire(rule, "before", operation, key, input, undefined);
-      if (action?.type === "modify-input") input = action.input;
-      if (action?.type === "skip") return accepted(rule, operation, action.output);
+      if (action?.type === "modify-input") input = changedInput(rule, operation, action.input);
+      else if (action?.type === "skip") return accepted(rule, operation, action.output);
+      else if (action?.type === "modify-output")
+        throw misplaced(rule, operation.type, `there is no output before it: answer "skip" to give one in its place`);
     }
     let output: Output = await operation.execute(this, input);
     for (const rule of operation.phase === "before" ? NO_RULES : this.#rules) {
       const action = await this.#fire(rule, "after", operation, key, input, () => operation.show?.(output));
       if (action?.type === "modify-output") output = accepted(rule, operation, action.output);
+      else if (action?.type === "modify-input" || action?.type === "skip")
+        throw misplaced(rule, operation.type, `it has run already: answer "modify-output", or let the rule fire before it`);
     }
     return output;
   }
@@ -133,17 +176,27 @@ export class Context {
         : trigger.type === `${phase}-any` || (trigger.type === "when" && phase === "before");
     if (!applies) return undefined;
     const verdict = async (): Promise<RuleAction | null> => {
-      if (trigger.type === "when" && !trigger.predicate(this)) return null;
-      const shown = output?.();
-      return (await rule.run({ context: this, operation: operation.type, input, ...(shown !== undefined && { output: shown }) })) ?? null;
+      try {
+        if (trigger.type === "when" && !trigger.predicate(this)) return null;
+        const shown = output?.();
+        return (await rule.run({ context: this, operation: operation.type, input, ...(shown !== undefined && { output: shown }) })) ?? null;
+      } catch (error) {
+        throw AgentError.is(error, "panic")
+          ? error
+          : new AgentError(
+              { kind: "panic", callback: `rule ${rule.name}`, message: `the rule "${rule.name}" threw: ${messageOf(error)}` },
+              { cause: error },
+            );
+      }
     };
-    const point = `${key}/rule/${phase}/${rule.name}`;
-    this.#firing = true;
-    this.#point = point;
-    this.#injections = 0;
+    const point = `${key}/rule/${phase}/${this.#labels.get(rule) ?? rule.name}`;
+    storage ??= new AsyncLocalStorage();
+    const firing: Firing = { context: this, point, outer: storage.getStore(), injections: 0, over: false };
     let action: RuleAction | null;
     try {
-      action = rule.pure === true || !this.#binding ? await verdict() : await this.#binding.decide(point, verdict);
+      action = await storage.run(firing, async () =>
+        rule.pure === true || !this.#binding ? verdict() : this.#binding.decide(point, verdict),
+      );
     } catch (error) {
       throw AgentError.is(error)
         ? error
@@ -152,7 +205,7 @@ export class Context {
             { cause: error },
           );
     } finally {
-      this.#firing = false;
+      firing.over = true;
     }
     if (action?.type === "halt") {
       throw new OperatorError({
@@ -167,7 +220,8 @@ export class Context {
   }
 
   async #inject(type: OperationType, message: Message, policy: CompactionPolicy | undefined): Promise<void> {
-    const key = this.#firing ? `${this.#point}/inject/${++this.#injections}` : undefined;
+    const firing = this.#firing();
+    const key = firing && `${firing.point}/inject/${++firing.injections}`;
     await this.run({
       type,
       input: { message } as unknown as JsonValue,
@@ -176,6 +230,7 @@ export class Context {
         if (this.#binding) return this.#binding.append(key, final, policy);
         context.conversation.append(final, policy);
       },
+      accept: () => undefined,
     });
   }
 }
@@ -186,6 +241,19 @@ function accepted<Output>(rule: Rule, operation: Operation<Output>, output: Json
     kind: "panic",
     callback: `rule ${rule.name}`,
     message: `the rule "${rule.name}" cannot replace the output of "${operation.type}": let it continue or halt instead`,
+  });
+}
+
+function changedInput<Output>(rule: Rule, operation: Operation<Output>, input: JsonValue): JsonValue {
+  if (operation.inputIsFixed !== true && operation.input !== undefined) return input;
+  throw misplaced(rule, operation.type, "its input is for rules to look at: let it continue or halt instead");
+}
+
+function misplaced(rule: Rule, operation: OperationType, why: string): AgentError {
+  return new AgentError({
+    kind: "panic",
+    callback: `rule ${rule.name}`,
+    message: `the rule "${rule.name}" cannot do that at "${operation}": ${why}`,
   });
 }
 

@@ -2,6 +2,12 @@ import type { JsonValue, Message } from "@keelson/protocol";
 import { textMessage } from "@keelson/protocol";
 import type { ContextMetrics, OperationType, Rule, RuleAction } from "./rule.ts";
 
+/** A call that did not run because the user steered away from it. */
+export interface SkippedCall {
+  readonly callId: string;
+  readonly name: string;
+}
+
 type Verdict = RuleAction | void | Promise<RuleAction | void>;
 export type LoopView = ContextMetrics;
 
@@ -15,9 +21,9 @@ export interface RuleMethods {
   afterToolCall?(tool: string, result: JsonValue, view: LoopView): Verdict;
   whenExitCheck?(view: LoopView): Verdict;
   beforeSteeringInject?(messages: readonly Message[], view: LoopView): Verdict;
-  whenSteeringSkip?(skipped: readonly Message[], view: LoopView): void;
+  whenSteeringSkip?(skipped: readonly SkippedCall[], view: LoopView): void | Promise<void>;
   beforeCompaction?(view: LoopView): Verdict;
-  afterCompaction?(view: LoopView): void;
+  afterCompaction?(view: LoopView): void | Promise<void>;
 }
 
 /** Turns the method form into rules of the struct form, on the same pipeline. */
@@ -43,7 +49,9 @@ export function rulesFrom(methods: RuleMethods): readonly Rule[] {
   if (methods.beforeSteeringInject)
     add("before", "inject-steering", ({ context, input }) => methods.beforeSteeringInject?.(messagesOf(input), context.metrics));
   if (methods.whenSteeringSkip)
-    add("after", "steering-skip", ({ context, input }) => methods.whenSteeringSkip?.(messagesOf(input), context.metrics));
+    add("after", "steering-skip", ({ context, input }) =>
+      methods.whenSteeringSkip?.((input as unknown as { readonly calls: readonly SkippedCall[] }).calls, context.metrics),
+    );
   if (methods.beforeCompaction) add("before", "compact", ({ context }) => methods.beforeCompaction?.(context.metrics));
   if (methods.afterCompaction) add("after", "compact", ({ context }) => methods.afterCompaction?.(context.metrics));
   return rules;

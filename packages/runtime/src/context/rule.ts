@@ -43,7 +43,21 @@ export type RuleAction =
   | { readonly type: "modify-output"; readonly output: JsonValue }
   | { readonly type: "skip"; readonly output: JsonValue };
 
-/** What a rule is shown. `input` and `output` are those of the operation: see the table in docs/rules.md. */
+/**
+ * What a rule is shown. In a run, `input` and `output` are these; a rule may replace those that are marked:
+ *
+ * | operation | input | output |
+ * | --- | --- | --- |
+ * | `inject-system`, `inject-message` | `{ message }` (replaceable; `skip` drops it) | |
+ * | `inject-steering` | `{ messages }` (replaceable; `skip` with `null` drops them) | |
+ * | `steering-skip` | `{ calls }`, those that did not run | |
+ * | `compile` | | |
+ * | `infer` | `{ model }` | `{ content, stopReason }`, or `{ failure }` |
+ * | `append-response` | | |
+ * | `execute-tool` | `{ name, input }` (replaceable; `skip` answers the call) | `{ output, isError }` (replaceable by an output) |
+ * | `compact` | `{ messages }`, their number | |
+ * | `exit-check` | | |
+ */
 export interface RuleEvent {
   readonly context: Context;
   readonly operation: OperationType;

@@ -1,7 +1,6 @@
-import { OperatorError, ZERO_USD, type Operator, type Provider } from "@keelson/protocol";
+import { OperatorError, toOperatorFailure, ZERO_USD, type ModelFailure, type Operator, type Provider } from "@keelson/protocol";
 import { infer } from "../providers/infer.ts";
 import { compileRequest } from "./compile-request.ts";
-import { operatorFailureOf } from "./operator-failure.ts";
 
 export interface SingleShotOptions {
   readonly provider: Provider;
@@ -27,7 +26,7 @@ export function createSingleShotOperator({ provider, model, systemPrompt, maxTok
         const { content, usage, cost } = await infer(provider, request, { signal, idempotencyKey });
         return { content, usage, cost } as never as { readonly text: string };
       });
-      if (!result.ok) throw new OperatorError(operatorFailureOf(result.failure));
+      if (!result.ok) throw new OperatorError(toOperatorFailure(result.failure as unknown as ModelFailure));
       const { content, usage, cost } = result.value as never as Pick<Awaited<ReturnType<typeof infer>>, "content" | "usage" | "cost">;
       const untracked = [
         ...(usage.inputTokens === null ? ["tokensIn"] : []),

@@ -1,6 +1,6 @@
 import type { ContextMetrics, OperationType, Rule } from "./rule.ts";
 
-/** A rule that reports each operation after it and alters nothing. */
+/** A rule that reports each operation after it and alters nothing: a `record` that throws is only noted. */
 export function telemetryRecorder(
   record: (entry: { readonly operation: OperationType; readonly metrics: ContextMetrics }) => void,
   priority = 10,
@@ -11,7 +11,11 @@ export function telemetryRecorder(
     priority,
     pure: true,
     run({ context, operation }) {
-      record({ operation, metrics: context.metrics });
+      try {
+        record({ operation, metrics: context.metrics });
+      } catch (error) {
+        context.warn(`telemetry failed at "${operation}": ${error instanceof Error ? error.message : String(error)}`);
+      }
     },
   };
 }

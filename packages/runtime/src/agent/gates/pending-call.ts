@@ -12,6 +12,8 @@ export interface PendingCall {
   value?: unknown;
   /** Where the call ends without running: what the model is told instead. */
   answer?: { readonly output: JsonValue; readonly isError: boolean };
+  /** The answer is that the user steered away before it started. */
+  skipped?: true;
   /** The answer is that of an execution, though not of one in this process. */
   ran?: true;
   /** The answer is that the arguments are not valid. */

@@ -56,6 +56,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
     type: "infer",
     key,
     input: { model: model.reference },
+    inputIsFixed: true,
     execute: () => execution.attempt(key, modelCall + 1, (attempt) => stream(loop, model, final, fold, attempt, modelCall)),
     show: (output) =>
       output.ok

@@ -10,6 +10,7 @@ export async function compactConversation(loop: Loop, key: string): Promise<void
     type: "compact",
     key,
     input: { messages: before },
+    inputIsFixed: true,
     execute: async () => {
       const result = await execution.step(key, async ({ signal }) => {
         const entries = context.messages.map((message, index) => ({ message, policy: context.conversation.policyAt(index) }));
@@ -20,8 +21,18 @@ export async function compactConversation(loop: Loop, key: string): Promise<void
         })) as unknown as JsonObject;
       });
       if (!result.ok) throw new AgentError({ kind: "panic", callback: "compact", message: `compact failed: ${result.failure.message}` });
-      const { messages, summary } = result.value as unknown as { readonly messages: readonly Message[]; readonly summary: string };
+      const { messages, summary } = checked(result.value);
       execution.put(`${key}/done`, { type: "compaction", summary, messagesBefore: before, messages });
     },
   });
+}
+
+function checked(result: unknown): { readonly messages: readonly Message[]; readonly summary: string } {
+  const { messages, summary } = (result ?? {}) as { readonly messages?: unknown; readonly summary?: unknown };
+  if (Array.isArray(messages) && messages.length > 0 && messages.every(isMessage) && typeof summary === "string") return { messages, summary };
+  throw new AgentError({ kind: "panic", callback: "compact", message: "compact must return { messages, summary }, with at least one message" });
+}
+
+function isMessage(value: unknown): value is Message {
+  return typeof value === "object" && value !== null && "role" in value && Array.isArray((value as Message).content);
 }

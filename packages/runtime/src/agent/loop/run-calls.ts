@@ -1,8 +1,7 @@
-import { compareUsd, type ChildSpec, type JsonValue, type Tool, type ToolCallPart, type ToolOutput } from "@keelson/protocol";
-import { canonicalJson } from "../../json/index.ts";
+import { compareUsd, type JsonObject, type JsonValue, type Tool, type ToolCallPart, type ToolOutput } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { executeLeaf, type LeafResult } from "../../tools/execute-leaf.ts";
-import { isDispatchTool } from "../../tools/dispatch-tool.ts";
+import { dispatchInput, dispatchResult, isDispatchTool, type DispatchTool } from "../../tools/dispatch-tool.ts";
 import { planBatches } from "../../tools/plan-batches.ts";
 import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts";
 import { guardKey, passEditedArguments, passGates } from "../gates/pass-gates.ts";
@@ -38,6 +37,7 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
       );
   await settleQuestions(loop, open);
   await runBatches(loop, turn, open);
+  await tellSkipped(loop, turn, calls);
   execution.put(`${turn}/calls-done/${parts[0]?.id ?? ""}`, { type: "tool-calls-complete" });
 }
 
@@ -89,6 +89,14 @@ async function settleQuestions(loop: Loop, calls: readonly PendingCall[]): Promi
   }
 }
 
+/** Rules may note which calls a steering message pushed aside. */
+async function tellSkipped(loop: Loop, turn: string, calls: readonly PendingCall[]): Promise<void> {
+  const skipped = calls.filter((call) => call.skipped);
+  if (skipped.length === 0) return;
+  const names = skipped.map((call) => ({ callId: call.part.id, name: call.tool?.name ?? call.part.name }));
+  await loop.context.run({ type: "steering-skip", key: `${turn}/steering-skip`, input: { calls: names }, inputIsFixed: true, execute: () => {} });
+}
+
 async function runBatches(loop: Loop, turn: string, calls: readonly PendingCall[]): Promise<void> {
   const batches = planBatches(calls as readonly (PendingCall & { readonly tool: NonNullable<PendingCall["tool"]> })[], {
     maxParallelCalls: loop.limits.maxParallelCalls,
@@ -137,12 +145,12 @@ async function commitResults(
   batch: readonly PendingCall[],
   resultOf: (call: PendingCall) => Executed | undefined,
 ): Promise<void> {
-  let suspension: Suspension | undefined;
+  const suspensions: Suspension[] = [];
   let thrown: { readonly error: unknown } | undefined;
   for (const call of batch) {
     const result = resultOf(call);
     if (result?.suspended) {
-      suspension ??= result.suspended;
+      suspensions.push(result.suspended);
       continue;
     }
     let outcome: CallOutcome = result ?? (call.answer as NonNullable<PendingCall["answer"]>);
@@ -154,7 +162,8 @@ async function commitResults(
     putResult(loop, call, outcome, result);
   }
   if (thrown) throw thrown.error;
-  if (suspension) throw suspension;
+  const [first] = suspensions;
+  if (first) throw new Suspension(first.reason, suspensions.flatMap((suspension) => suspension.waits));
 }
 
 type Executed = LeafResult & { readonly durationMs: number; readonly suspended?: Suspension };
@@ -172,8 +181,10 @@ function withhold(loop: Loop, call: PendingCall): void {
         "Interrupted: the process ended while this call ran, and then the run was stopped. It may have taken effect: look before you repeat it.",
       );
   } else if (stopped) refuse(call, "Not run: the run was stopped before this call started.");
-  else if (run.interrupted) refuse(call, "Not run: the user sent a new message first. Read it, then decide again.");
-  else if (maxCost !== undefined && call.tool?.effect !== "read" && compareUsd(run.totals.cost, maxCost) > 0)
+  else if (run.interrupted) {
+    refuse(call, "Not run: the user sent a new message first. Read it, then decide again.");
+    call.skipped = true;
+  } else if (maxCost !== undefined && call.tool?.effect !== "read" && compareUsd(run.totals.cost, maxCost) > 0)
     refuse(
       call,
       `budget-exhausted: $${run.totals.cost} is spent, the limit is $${maxCost}. Nothing that changes anything is started any more.`,
@@ -189,11 +200,13 @@ async function execute(
   const tool = call.tool as NonNullable<PendingCall["tool"]>;
   const { execution } = loop;
   try {
-    if (isDispatchTool(tool)) return await dispatch(loop, call, tool.dispatch.operator);
-    return await executeLeaf(withTimeout(tool, loop.limits.toolTimeoutMs), call.value, toolCall(loop, call, number, signal), {
+    if (isDispatchTool(tool)) return await dispatch(loop, call, tool);
+    const result = await executeLeaf(withTimeout(tool, loop.limits.toolTimeoutMs), call.value, toolCall(loop, call, number, signal), {
       clock: execution.clock,
       blobs: loop.blobs,
     });
+    if (result.warning !== undefined) execution.emit({ type: "status", status: `${tool.name}: ${result.warning}`, level: "warn" });
+    return result;
   } catch (error) {
     if (error instanceof Suspension) return { output: "", isError: true, suspended: error };
     throw error;
@@ -210,23 +223,10 @@ function withTimeout(tool: Tool, timeoutMs: number | undefined): Tool {
 }
 
 /** A child run with its own log. That it failed is told as a failure, with what it had. */
-async function dispatch(loop: Loop, call: PendingCall, operator: string): Promise<LeafResult> {
-  const input = call.input as { readonly task?: JsonValue } | undefined;
-  const message = typeof input?.task === "string" ? input.task : canonicalJson(call.input);
-  const spec: ChildSpec = {
-    key: call.key,
-    operator,
-    call: call.part.id,
-    input: { message: [{ type: "text", text: message }], trigger: "task", metadata: {} },
-  };
-  const output = await loop.execution.startChild(spec);
-  const text = output.message.map((part) => (part.type === "text" ? part.text : "")).join("");
-  const { exitReason } = output;
-  if (exitReason.type === "complete" || exitReason.type === "handed-off") return { output: text, isError: false };
-  return {
-    output: `The agent "${operator}" did not finish (${exitReason.type}${"reason" in exitReason ? `: ${exitReason.reason}` : ""}).${text === "" ? "" : ` What it had: ${text}`}`,
-    isError: true,
-  };
+async function dispatch(loop: Loop, call: PendingCall, tool: DispatchTool): Promise<LeafResult> {
+  const input = dispatchInput(tool, { input: call.input as JsonObject, value: call.value });
+  const output = await loop.execution.startChild({ key: call.key, operator: tool.dispatch.operator, call: call.part.id, input });
+  return dispatchResult(tool, output, { blobs: loop.blobs });
 }
 
 interface CallOutcome {

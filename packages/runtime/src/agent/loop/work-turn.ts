@@ -1,4 +1,4 @@
-import { textMessage, type JsonValue, type SuspendReason, type Wait } from "@keelson/protocol";
+import { textMessage, type JsonValue, type Message, type SuspendReason, type Wait } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { endRun } from "./end-run.ts";
 import type { Answer } from "./answer.ts";
@@ -18,6 +18,10 @@ export type Next =
 
 const NOW: Next = { type: "now" };
 const MAX_PAUSES = 8;
+const GO_ON: Message = textMessage(
+  "user",
+  "Your answer was cut off at its token limit. Go on exactly where it stopped, without repeating anything.",
+);
 
 /**
  * Works one turn of a run, or goes on with the one that is open: what the log holds of it is read, the rest is done. Rejects
@@ -58,17 +62,14 @@ async function work(loop: Loop): Promise<void> {
     }
     if (answer.stopReason === "pause" && ++pauses <= MAX_PAUSES) continue;
     if (answer.stopReason === "max-tokens" && loop.agent.options.onMaxTokens === "continue" && !nothingSaid(answer)) {
+      const key = `${turn}/continue/${round}`;
       await context.run({
         type: "inject-message",
-        key: `${turn}/continue/${round}`,
-        execute: () =>
-          execution.put(`${turn}/continue/${round}/message`, {
-            type: "message",
-            message: textMessage(
-              "user",
-              "Your answer was cut off at its token limit. Go on exactly where it stopped, without repeating anything.",
-            ),
-          }),
+        key,
+        input: { message: GO_ON } as unknown as JsonValue,
+        execute: (_context, input) => {
+          execution.put(`${key}/message`, { type: "message", message: (input as unknown as { readonly message: Message }).message });
+        },
       });
       continue;
     }
