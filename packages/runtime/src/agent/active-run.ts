@@ -189,10 +189,12 @@ export class ActiveRun<Out> implements Run<Out> {
         this.#abort.abort("detached");
       },
     };
-    this.#journal = await this.#options.open(relay);
-    if (this.#lost) this.#journal.abandon(this.#lost);
+    const journal = (this.#journal = await this.#options.open(relay));
+    const { state } = journal;
+    this.hub.opened(state.run?.id === id ? state.run.startSeq - 1 : state.seq, state.seq);
+    if (this.#lost) journal.abandon(this.#lost);
     const execution: Execution = new Execution({
-      journal: this.#journal,
+      journal,
       clock: world.clock,
       runId: id,
       session,

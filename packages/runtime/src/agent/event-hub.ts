@@ -45,7 +45,6 @@ export class EventHub {
   /** A watcher from now on; with `after` it first gets what the log holds of this run behind that seq. */
   subscribe({ after }: { readonly after?: number } = {}): EventSubscription {
     const subscription = new EventSubscription({
-      runId: this.runId,
       maxBufferBytes: this.#maxBufferBytes,
       onReturn: () => {
         this.#subscriptions.delete(subscription);

@@ -1,9 +1,8 @@
-import type { AgentEvent, LogRecord, RunId } from "@keelson/protocol";
+import type { AgentEvent, LogRecord } from "@keelson/protocol";
 import { EventBacklog, type HeldRange } from "./event-backlog.ts";
 import type { EventSource } from "./event-source.ts";
 
 export interface EventSubscriptionOptions {
-  readonly runId: RunId;
   /** What the watcher may lag behind before it loses transient events and reads durable ones from the log. */
   readonly maxBufferBytes: number;
   /** The watcher left, or can't go on. */
@@ -32,7 +31,7 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
 
   constructor(options: EventSubscriptionOptions) {
     this.#options = options;
-    this.#backlog = new EventBacklog(options.runId, options.maxBufferBytes);
+    this.#backlog = new EventBacklog(options.maxBufferBytes);
   }
 
   [Symbol.asyncIterator](): this {
@@ -120,7 +119,6 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
         continue;
       }
       const record = result.value;
-      if (record.seq > range.upTo) break;
       range.after = record.seq;
       const event = await range.source.eventOf(record);
       if (this.#backlog.peek() !== range) return undefined;
@@ -133,7 +131,7 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
   }
 
   #leave(): void {
-    if (!this.#ended || this.#backlog.peek() !== undefined) this.#options.onReturn();
+    this.#options.onReturn();
     this.#ended = true;
     this.#backlog.clear();
     this.#stopReading();

@@ -129,7 +129,7 @@ async function watchChild(
   execution: Execution,
   name: string,
 ): Promise<RunOutcome<unknown>> {
-  const stopForwarding = forwardEvents(child, parent, name);
+  child.hub.forwardTo(parent.hub, name);
   const abort = (): void => {
     const { failure } = execution.journal;
     // A parent that lost its log has no say any more: whoever has it now may be working on the same child.
@@ -147,22 +147,9 @@ async function watchChild(
   } finally {
     execution.signal.removeEventListener("abort", abort);
     execution.stopping.removeEventListener("abort", stop);
-    await stopForwarding();
   }
 }
 
 function withoutError({ error: _, ...outcome }: RunOutcome<unknown>): RunOutcome<unknown> {
   return outcome;
-}
-
-/** Shows a child's events to the parent's watchers, with the way that leads to it. */
-function forwardEvents(child: ActiveRun<unknown>, parent: ActiveRun<unknown> | ActiveRun<never>, name: string): () => Promise<void> {
-  const subscription = child.hub.subscribe();
-  const forwarding = (async () => {
-    for await (const event of subscription) {
-      if (event.type === "detached") continue;
-      parent.hub.forward({ ...event, path: [name, ...(("path" in event ? event.path : undefined) ?? [])] } as typeof event);
-    }
-  })();
-  return () => forwarding;
 }

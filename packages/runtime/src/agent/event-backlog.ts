@@ -1,0 +1,193 @@
+import type { AgentEvent } from "@keelson/protocol";
+import type { EventSource } from "./event-source.ts";
+import { sizeOfEvent } from "./event-size.ts";
+
+/** An event that waits for its watcher. */
+export interface HeldEvent {
+  readonly event: AgentEvent;
+  /** Where it can be read again; absent for transient events. */
+  readonly source: EventSource | undefined;
+  readonly bytes: number;
+}
+
+/** Durable events that wait in their log: those after `after`, up to `upTo`. Both move while it is read. */
+export interface HeldRange {
+  readonly source: EventSource;
+  after: number;
+  upTo: number;
+}
+
+type Held = HeldEvent | HeldRange;
+
+const RANGE_BYTES = 100;
+
+/**
+ * What one watcher has still to get, oldest first, in bounded memory. When it is full, neighbouring deltas are joined; then
+ * transient events are dropped, and one `gap` says how many; then durable events are forgotten, and a range of their log
+ * stands for them. Of each log, events keep their order; only where many logs take turns do later events of a log move up
+ * to its first range.
+ */
+export class EventBacklog {
+  readonly #maxBytes: number;
+  #held: Held[] = [];
+  /** How many of `#held` were taken. */
+  #taken = 0;
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** What it holds in memory, about. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  push(event: AgentEvent, source: EventSource | undefined): void {
+    const bytes = sizeOfEvent(event);
+    this.#held.push({ event, source, bytes });
+    this.#bytes += bytes;
+    if (this.#bytes > this.#maxBytes) this.#shrink();
+  }
+
+  /** Durable events that are to be read from their log. */
+  pushRange(source: EventSource, after: number, upTo: number): void {
+    if (upTo <= after) return;
+    this.#held.push({ source, after, upTo });
+    this.#bytes += RANGE_BYTES;
+  }
+
+  peek(): Held | undefined {
+    return this.#held[this.#taken];
+  }
+
+  /** Takes what `peek` shows. */
+  take(): void {
+    const held = this.#held[this.#taken] as Held;
+    this.#bytes -= bytesOf(held);
+    // A watcher that never catches up completely must not make this grow.
+    if (++this.#taken < this.#held.length && this.#taken < 256) return;
+    this.#held = this.#held.slice(this.#taken);
+    this.#taken = 0;
+  }
+
+  clear(): void {
+    this.#held = [];
+    this.#taken = 0;
+    this.#bytes = 0;
+  }
+
+  #shrink(): void {
+    const enough = this.#maxBytes / 2;
+    this.#replace(joinDeltas(this.#held.slice(this.#taken)));
+    if (this.#bytes > enough) this.#replace(this.#withoutTransients());
+    if (this.#bytes > enough) this.#replace(withoutDurables(this.#held));
+    if (this.#bytes > enough) this.#replace(oneRangeEach(this.#held));
+  }
+
+  #replace(held: Held[]): void {
+    this.#held = held;
+    this.#taken = 0;
+    this.#bytes = 0;
+    for (const one of held) this.#bytes += bytesOf(one);
+  }
+
+  /** Leaves a gap where the first was dropped. What ends a stream stays. */
+  #withoutTransients(): Held[] {
+    const kept: Held[] = [];
+    let dropped = 0;
+    let at = -1;
+    let first: TransientEventShown | undefined;
+    for (const held of this.#held) {
+      if (!("event" in held) || held.source !== undefined || held.event.type === "detached") {
+        kept.push(held);
+        continue;
+      }
+      const event = held.event as TransientEventShown;
+      dropped += event.type === "gap" ? event.dropped : 1;
+      if (at < 0) at = kept.length;
+      // A gap belongs to the run as soon as it hides something of its own.
+      if (first === undefined || (first.path !== undefined && event.path === undefined)) first = event;
+    }
+    if (first !== undefined) {
+      const { runId, path, after, attempt, n } = first;
+      const gap: AgentEvent = { type: "gap", dropped, runId, ...(path && { path }), after, attempt, n };
+      kept.splice(at, 0, { event: gap, source: undefined, bytes: sizeOfEvent(gap) });
+    }
+    return kept;
+  }
+}
+
+/** Neighbouring deltas of one segment of an answer become one. */
+function joinDeltas(held: readonly Held[]): Held[] {
+  const joined: Held[] = [];
+  let texts: string[] = [];
+  const close = (): void => {
+    if (texts.length > 1) {
+      // Not by concatenation, which would keep every piece alive.
+      const event = { ...(joined.pop() as HeldDelta).event, text: texts.join("") };
+      joined.push({ event, source: undefined, bytes: sizeOfEvent(event) });
+    }
+    texts = [];
+  };
+  for (const one of held) {
+    const last = joined.at(-1);
+    if (!isDelta(one)) close();
+    else {
+      if (last !== undefined && isDelta(last) && continues(last, one)) joined.pop();
+      else close();
+      texts.push(one.event.text);
+    }
+    joined.push(one);
+  }
+  close();
+  return joined;
+}
+
+type TransientEventShown = Extract<AgentEvent, { readonly after: number }>;
+type HeldDelta = HeldEvent & { readonly event: Extract<AgentEvent, { readonly type: "text-delta" | "thinking-delta" }> };
+
+function isDelta(held: Held): held is HeldDelta {
+  return "event" in held && (held.event.type === "text-delta" || held.event.type === "thinking-delta");
+}
+
+function continues(last: HeldDelta, next: HeldDelta): boolean {
+  const { type, runId, after, attempt } = last.event;
+  return next.event.type === type && next.event.runId === runId && next.event.after === after && next.event.attempt === attempt;
+}
+
+/** Ranges of their logs in the place of durable events. */
+function withoutDurables(held: readonly Held[]): Held[] {
+  const kept: Held[] = [];
+  for (const one of held) {
+    if ("event" in one && one.source === undefined) kept.push(one);
+    else {
+      const range: HeldRange = "event" in one ? { source: one.source as EventSource, after: seqOf(one.event) - 1, upTo: seqOf(one.event) } : one;
+      const last = kept.at(-1);
+      // The earlier one goes on, since it may be the one that is read at the moment.
+      if (last !== undefined && !("event" in last) && last.source === range.source) last.upTo = range.upTo;
+      else kept.push(range);
+    }
+  }
+  return kept;
+}
+
+/** Of each log one range, where its first one stood: an event of a child still comes after the event that started it. */
+function oneRangeEach(held: readonly Held[]): Held[] {
+  const first = new Map<EventSource, HeldRange>();
+  return held.filter((one) => {
+    if ("event" in one) return true;
+    const earlier = first.get(one.source);
+    if (earlier === undefined) first.set(one.source, one);
+    else earlier.upTo = one.upTo;
+    return earlier === undefined;
+  });
+}
+
+function bytesOf(held: Held): number {
+  return "event" in held ? held.bytes : RANGE_BYTES;
+}
+
+function seqOf(event: AgentEvent): number {
+  return (event as { readonly seq?: number }).seq ?? 0;
+}
