@@ -6,11 +6,11 @@ export interface Points {
   readonly passed: readonly string[];
 }
 
-/** @param onPass may return what never settles: then nothing goes on there, nor at any later place */
-export function createPoints(onPass: (point: string) => Promise<never> | void = () => {}): Points {
+/** @param onPass may return what others wait for: while it is not settled, nothing goes on there, nor at any later place */
+export function createPoints(onPass: (point: string) => Promise<void> | void = () => {}): Points {
   const counts = new Map<string, number>();
   const passed: string[] = [];
-  let stuck: Promise<never> | void;
+  let stuck: Promise<void> | void;
   return {
     passed,
     pass(place) {

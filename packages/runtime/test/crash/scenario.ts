@@ -1,9 +1,9 @@
-import { type BlobStore, type EventLog, type InferRequest, ModelError, type SessionId, sessionLog, type Tool } from "@keelson/protocol";
+import { type Approver, type BlobStore, type EventLog, type InferRequest, ModelError, type SessionId, sessionLog, type Tool } from "@keelson/protocol";
 import type { Clock } from "../../src/session/clock.ts";
 import { agentTool, createAgent, createRunner, defineTool } from "../../src/index.ts";
 import type { Agent } from "../../src/agent/agent.ts";
 import type { SingleRunner } from "../../src/agent/runner.ts";
-import { scriptedModel, type ScriptedAnswer } from "../../src/testing/scripted-model.ts";
+import { scriptedModel, type ScriptedAnswer, type ScriptedModel } from "../../src/testing/scripted-model.ts";
 import type { Points } from "./points.ts";
 import type { SideEffects } from "./side-effects.ts";
 import { watchedLog } from "./watched-log.ts";
@@ -31,12 +31,19 @@ export interface ScenarioWorld {
   readonly withoutLedger?: boolean;
 }
 
+export type OpenRunner = (world: ScenarioWorld) => SingleRunner<undefined>;
+
 /**
  * A job that holds every kind of act: instructions from a function, reads side by side, an idempotent tool, writes that can
  * and cannot be reconciled, a server error with its retry, a call that a person must allow, a child agent with tools. Each
  * step passes points before and after what it does.
  */
 export function openScenario(world: ScenarioWorld): SingleRunner<undefined> {
+  return openRunner(world, (log) => mainAgent(world, log));
+}
+
+/** A runner whose appends pass points. */
+export function openRunner(world: ScenarioWorld, agentOn: (log: EventLog) => Agent<undefined>, approvals?: Approver): SingleRunner<undefined> {
   const { points } = world;
   const log = watchedLog(world.log, {
     ...(world.withoutLedger && { rewrite: (_log, records) => records.map((record) => (record.type === "tool-reserved" ? { ...record, type: "forgotten", key: `${record.key}/forgotten/${world.owner ?? ""}` } : record)) }),
@@ -44,27 +51,28 @@ export function openScenario(world: ScenarioWorld): SingleRunner<undefined> {
     after: () => points.pass("appended"),
   });
   return createRunner({
-    agent: mainAgent(world, log),
+    agent: agentOn(log),
     log,
     blobs: world.blobs,
     clock: world.now === undefined ? impatientClock : { ...impatientClock, now: world.now },
     random: () => 0.5,
     approvalKeys: { current: { id: "test", secret: new Uint8Array(32).fill(7) } },
+    ...(approvals && { approvals }),
     ...(world.owner !== undefined && { owner: world.owner }),
     ...(world.leaseTtlMs !== undefined && { leaseTtlMs: world.leaseTtlMs }),
   });
 }
 
-/** Real time, in which nobody waits for a retry. Timers that keep no process alive (a lease's renewal) take their time. */
+/** Real time, in which nobody waits for a retry. What takes a minute or more (people) takes it, and so do timers that keep no process alive (leases). */
 export const impatientClock: Clock = {
   now: () => Date.now(),
   after(ms, run, options) {
-    if (options?.keepAlive !== false) {
+    if (options?.keepAlive !== false && ms < 60_000) {
       const immediate = setImmediate(run);
       return () => clearImmediate(immediate);
     }
     const timer = setTimeout(run, ms);
-    timer.unref();
+    if (options?.keepAlive === false) timer.unref();
     return () => clearTimeout(timer);
   },
 };
@@ -73,7 +81,7 @@ function mainAgent(world: ScenarioWorld, log: EventLog): Agent<undefined> {
   const { points } = world;
   return createAgent({
     name: "main",
-    model: model(points, async ({ turn }, call) => {
+    model: scriptByTurn(points, "scripted/main", async (turn, request) => {
       switch (turn) {
         case 0:
           return { text: "Looking first.", toolCalls: [{ name: "look", input: { at: "door" } }, { name: "look", input: { at: "window" } }, { name: "mark", input: INPUTS.mark }] };
@@ -86,7 +94,7 @@ function mainAgent(world: ScenarioWorld, log: EventLog): Agent<undefined> {
         case 3:
           return { text: "Asking for help.", toolCalls: [{ name: "helper", input: { task: "Write the report." } }] };
         default:
-          return { text: `Done after ${call.request.messages.length} messages.` };
+          return { text: `Done after ${request.messages.length} messages.` };
       }
     }),
     instructions: async () => {
@@ -102,25 +110,26 @@ function helperAgent(world: ScenarioWorld): Agent<undefined> {
   return createAgent({
     name: "helper",
     description: "Writes reports.",
-    model: model(world.points, ({ turn }) =>
+    model: scriptByTurn(world.points, "scripted/helper", (turn) =>
       turn === 0 ? { toolCalls: [{ name: "look", input: { at: "files" } }, { name: "file_report", input: INPUTS.file_report }] } : { text: "The report is filed." },
     ),
     tools: [tool(world, "look", "read"), tool(world, "file_report", "write", true)],
   });
 }
 
-/** Answers by what stands in the conversation alone, so that any process can go on with it. */
-function model(points: Points, answer: (place: { readonly turn: number }, call: { readonly request: InferRequest }) => ScriptedAnswer | Promise<ScriptedAnswer>): ReturnType<typeof scriptedModel> {
+/** A model that answers by what stands in the conversation alone, so that any process can go on with it. */
+export function scriptByTurn(points: Points, name: string, answer: (turn: number, request: InferRequest) => ScriptedAnswer | Promise<ScriptedAnswer>): ScriptedModel {
   const turn = async (request: InferRequest): Promise<ScriptedAnswer> => {
     await points.pass("inferring");
-    const answered = await answer({ turn: request.messages.filter(({ role }) => role === "assistant").length }, { request });
+    const answered = await answer(request.messages.filter(({ role }) => role === "assistant").length, request);
     await points.pass("inferred");
     return answered;
   };
-  return scriptedModel(Array.from({ length: 100 }, () => turn), { name: `scripted/${answer.length}` });
+  return scriptedModel(Array.from({ length: 100 }, () => turn), { name });
 }
 
-async function hasFailed(log: EventLog): Promise<boolean> {
+/** Whether the log holds a failed inference. */
+export async function hasFailed(log: EventLog): Promise<boolean> {
   for await (const record of log.read(sessionLog(SESSION as SessionId))) if (record.type === "inference-failed") return true;
   return false;
 }

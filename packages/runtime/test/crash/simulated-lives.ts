@@ -3,7 +3,7 @@ import { createMemoryBlobStore, createMemoryEventLog } from "../../src/state/ind
 import { finish, type Finished } from "./finish.ts";
 import { faultsOf, normalisedLog } from "./normalised-log.ts";
 import { pointsUntil } from "./points.ts";
-import { openScenario, SESSION } from "./scenario.ts";
+import { type OpenRunner, openScenario, SESSION } from "./scenario.ts";
 import { type SideEffect, type SideEffects, sideEffectsInMemory } from "./side-effects.ts";
 
 const TTL_MS = 30_000;
@@ -16,7 +16,7 @@ export interface SimulatedWorld {
   live(place?: string): Promise<{ readonly passed: readonly string[]; readonly finished?: Finished }>;
 }
 
-export function simulatedWorld(options: { readonly withoutLedger?: boolean } = {}): SimulatedWorld {
+export function simulatedWorld({ open = openScenario, ...options }: { readonly withoutLedger?: boolean; readonly open?: OpenRunner } = {}): SimulatedWorld {
   let now = 1_700_000_000_000;
   let lives = 0;
   const log = createMemoryEventLog({ now: () => now });
@@ -30,7 +30,7 @@ export function simulatedWorld(options: { readonly withoutLedger?: boolean } = {
       // In memory nobody knows that an owner is dead: its lease ends.
       now += TTL_MS + 1;
       const points = pointsUntil(place);
-      const runner = openScenario({ log, blobs, effects, points, owner: `life-${lives}`, leaseTtlMs: TTL_MS, now: () => now, ...options });
+      const runner = open({ log, blobs, effects, points, owner: `life-${lives}`, leaseTtlMs: TTL_MS, now: () => now, ...options });
       const finished = await Promise.race([finish(runner, log, effects), points.died]);
       return { passed: points.passed, ...(finished !== undefined && { finished }) };
     },

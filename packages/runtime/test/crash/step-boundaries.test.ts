@@ -2,25 +2,14 @@ import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sampleSize, seed } from "../../../../test/tier.ts";
-import { randomNumbers } from "../processes/random-numbers.ts";
 import { answer, finish, openWaits } from "./finish.ts";
 import { createPoints } from "./points.ts";
 import { inParallel, liveInProcess, lostRecords, withFolder } from "./scenario-child.ts";
 import { openFolder } from "./scenario-folder.ts";
+import { sample } from "./sample.ts";
 import { effectFaults, faultsAfter, simulatedWorld, undisturbed } from "./simulated-lives.ts";
 
 const expected = await undisturbed();
-
-/** So many of `items`, drawn by the seed. */
-function sample<T>(items: readonly T[], count: number): readonly T[] {
-  if (count >= items.length) return items;
-  const random = randomNumbers(seed);
-  return items
-    .map((item) => ({ item, order: random() }))
-    .sort((a, b) => a.order - b.order)
-    .slice(0, count)
-    .map(({ item }) => item);
-}
 
 describe("a run that stops for good at a step boundary", () => {
   it("passes every kind of boundary: appends, inferences, instructions, and each tool before and after its effect", () => {
@@ -118,7 +107,7 @@ describe("a process that kills itself at a step boundary", () => {
 
   it("does a write twice when the ledger of tool calls is taken out of its log", { timeout: 60_000 }, async () => {
     await withFolder(async (folder) => {
-      expect((await liveInProcess(folder, { place: "send/after#0", option: "without-ledger" })).exit).toBe("SIGKILL");
+      expect((await liveInProcess(folder, { place: "send/after#0", withoutLedger: true })).exit).toBe("SIGKILL");
       await using world = openFolder(folder, { points: createPoints() });
       await finish(world.runner, world.log, world.effects);
       expect(effectFaults(world.effects.read(), expected.effects)).toContain("send was done 2 times");
