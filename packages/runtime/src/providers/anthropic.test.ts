@@ -198,6 +198,7 @@ describe("a request", () => {
       },
       result("c_2", { x: 1 }, { isError: true }),
       textMessage("user", "and hurry"),
+      result("c_9", "of long ago"),
       result("c_1", {
         type: "content",
         content: [
@@ -229,6 +230,7 @@ describe("a request", () => {
           },
           { type: "tool_result", tool_use_id: "c_2", content: '{"x":1}', is_error: true },
           { type: "tool_result", tool_use_id: "c_3", content: "This call was not executed.", is_error: true },
+          { type: "text", text: "Result of an earlier call of look: of long ago" },
           { type: "text", text: "and hurry" },
         ],
       },

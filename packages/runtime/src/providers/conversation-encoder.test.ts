@@ -15,16 +15,14 @@ const word = fc.constantFrom("", " ", "hi", 'ä\n"', "text  ");
 const callId = fc.constantFrom("c_0", "c_1", "c_2", "c_3").map((id) => id as CallId);
 const part: fc.Arbitrary<Content> = fc.oneof(
   word.map((text): Content => ({ type: "text", text })),
-  fc
-    .record({ id: callId, input: fc.constantFrom({ a: 1 }, {}, "x") })
-    .map(({ id, input }): Content => ({
-      type: "tool-call",
-      id,
-      name: "look",
-      input,
-      inputText: JSON.stringify(input),
-      providerData: { wire: "anthropic-messages", id: `toolu_${id}` },
-    })),
+  fc.record({ id: callId, input: fc.constantFrom({ a: 1 }, {}, "x") }).map(({ id, input }): Content => ({
+    type: "tool-call",
+    id,
+    name: "look",
+    input,
+    inputText: JSON.stringify(input),
+    providerData: { wire: "anthropic-messages", id: `toolu_${id}` },
+  })),
   fc
     .record({
       id: callId,
@@ -73,6 +71,10 @@ describe.each(Object.keys(makers) as (keyof typeof makers)[])("%s requests of a 
           const histories = history.map((_, at) => history.slice(0, at + 1));
           // Going back, or on from elsewhere, must not leave anything behind.
           for (const at of rewinds) histories.push(history.slice(0, at), [...history.slice(0, at), textMessage("user", "other")]);
+          histories.push([textMessage("user", "another beginning"), ...history.slice(1)], history, [
+            textMessage("user", "a summary"),
+            ...history.slice(Math.floor(history.length / 2)),
+          ]);
           for (const [at, sent] of histories.entries()) {
             const request: InferRequest = { model: at % 7 === 6 ? "m2" : "m", messages: sent, cache, ...(system !== null && { system }) };
             const bytes = Buffer.concat(kept.encode(request, { conversation })).toString();
@@ -119,15 +121,19 @@ it("encodes each message of a long session a bounded number of times, not once a
   }, 4);
   const conversation = {};
   const messages: Message[] = [textMessage("user", "start")];
+  const buffers = new Set<unknown>();
   for (let turn = 0; turn < 1000; turn += 1) {
     messages.push(textMessage("assistant", `turn ${turn}`), textMessage("tool", "result"));
     const { prefix, tail } = encoder.encode([...messages], "m", conversation);
+    buffers.add(prefix.buffer);
     if (turn === 999) {
       expect(JSON.parse(`[${Buffer.from(prefix).toString().slice(1)},${tail.map(({ json }) => json).join(",")}]`)).toEqual(messages);
       expect(tail).toHaveLength(4);
     }
   }
   expect(encoded).toBe(messages.length);
+  // Bytes are appended, and copied only to grow.
+  expect(buffers.size).toBeLessThan(20);
 });
 
 it("leaves the bytes of a request under way as they are when the conversation grows", () => {

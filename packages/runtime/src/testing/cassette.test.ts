@@ -55,13 +55,11 @@ describe("a cassette", () => {
 
   it("holds no secret, by value or by shape, in requests and answers, and still replays", async () => {
     const token = "sk-abcdefghijklmnopqrstuvwx";
-    const server = await serverOf([
-      {
-        text: `your key is ${KEY} and ${token}, ${"filler ".repeat(20)}`,
-        headers: { "x-note": KEY, "set-cookie": "session=1" },
-        misbehave: { chunkBytes: 20 },
-      },
-    ]);
+    const server = await serverOf(() => ({
+      text: [`your key is ${KEY} and ${token}, ${"filler ".repeat(20)}`],
+      headers: { "x-note": "note of sk-headerheaderheader", "set-cookie": "session=1" },
+      misbehave: { chunkBytes: 20 },
+    }));
     const secretRequest = { ...request, messages: [textMessage("user", `use ${KEY} and ${token} and my-own-form-77`)] };
     const options = { secrets: [KEY], patterns: [/my-own-form-\d+/] };
     const recorder = recordCassette({ fetch: platformFetch, ...options });
@@ -75,7 +73,7 @@ describe("a cassette", () => {
     const path = join(folder, "tape.json");
     await recorder.save(path);
     const text = await readFile(path, "utf8");
-    for (const secret of [KEY, "top-secret", token, "session=1", "my-own-form-77", "plain-query-secret"])
+    for (const secret of [KEY, "top-secret", token, "session=1", "sk-header", "my-own-form-77", "plain-query-secret"])
       expect(text).not.toContain(secret);
     expect(text).toContain("[redacted]");
 

@@ -41,7 +41,10 @@ export interface RecordOptions extends RedactionOptions {
   readonly fetch?: FetchLike;
 }
 
-/** Records what goes over a `fetch`, raw, with secrets taken out by value and by shape. */
+/**
+ * Records what goes over a `fetch`, raw, with secrets taken out by value and by shape. A secret that a model says piece by piece
+ * stands in several events and is not seen: do not tell models secrets while you record.
+ */
 export function recordCassette(options: RecordOptions = {}): CassetteRecorder {
   const send = options.fetch ?? (globalThis.fetch as FetchLike);
   const redact = redactor(options);

@@ -21,13 +21,20 @@ export const MAX_WHOLE_BODY_BYTES: number = 64 * 1024 * 1024;
  * Reads a body to its end as text.
  * @throws ModelError of kind `max-output-tokens` when it is longer than `maxBytes`; the connection is closed then.
  */
-export async function readWholeText(body: ByteStream, first: readonly Uint8Array[], maxBytes: number = MAX_WHOLE_BODY_BYTES): Promise<string> {
+export async function readWholeText(
+  body: ByteStream,
+  first: readonly Uint8Array[],
+  maxBytes: number = MAX_WHOLE_BODY_BYTES,
+): Promise<string> {
   const chunks = [...first];
   let bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   for (;;) {
     if (bytes > maxBytes) {
       body.close();
-      throw new ModelError({ kind: "max-output-tokens", message: `the answer is longer than ${maxBytes} bytes and did not come as a stream` });
+      throw new ModelError({
+        kind: "max-output-tokens",
+        message: `the answer is longer than ${maxBytes} bytes and did not come as a stream`,
+      });
     }
     const chunk = body.poll() ?? (await body.read());
     if (chunk === undefined) break;

@@ -30,7 +30,8 @@ async function send(fetch: FetchLike, request: TransportRequest): Promise<Transp
     controller.abort(failure);
   };
   const onAbort = (): void => fail(cancelled(origin, signal?.reason));
-  const startTimer = (ms: number, what: string, name: string): NodeJS.Timeout | undefined => (ms > 0 ? setTimeout(() => fail(timedOut(origin, what, ms, name)), ms) : undefined);
+  const startTimer = (ms: number, what: string, name: string): NodeJS.Timeout | undefined =>
+    ms > 0 ? setTimeout(() => fail(timedOut(origin, what, ms, name)), ms) : undefined;
   let idleTimer = startTimer(timeouts.idleMs, `no byte from ${host}`, "idleMs");
   const totalTimer = startTimer(timeouts.totalMs, `no whole answer from ${host}`, "totalMs");
   signal?.addEventListener("abort", onAbort, { once: true });

@@ -2,6 +2,14 @@ export { type BodyFormat, sniffFormat } from "./body-format.ts";
 export { type ByteStream, MAX_WHOLE_BODY_BYTES, readTextUpTo, readWholeText } from "./byte-stream.ts";
 export { type TlsOptions } from "./node-transport.ts";
 export { MAX_EVENT_LENGTH, type SseHandler, SseReader } from "./sse-reader.ts";
-export { type FetchLike, type RequestOrigin, type Transport, type TransportAnswer, type TransportOptions, type TransportRequest, createTransport } from "./transport.ts";
+export {
+  type FetchLike,
+  type RequestOrigin,
+  type Transport,
+  type TransportAnswer,
+  type TransportOptions,
+  type TransportRequest,
+  createTransport,
+} from "./transport.ts";
 export { Utf8Reader } from "./utf8-reader.ts";
 export { DEFAULT_TIMEOUTS, type Timeouts } from "./timeouts.ts";

@@ -7,7 +7,10 @@ import { cancelled, connectionFailed, timedOut } from "./transport-failure.ts";
 import { DEFAULT_TIMEOUTS } from "./timeouts.ts";
 import type { Transport, TransportAnswer, TransportOptions, TransportRequest } from "./transport.ts";
 
-export type TlsOptions = Pick<Https.AgentOptions, "ca" | "cert" | "key" | "pfx" | "passphrase" | "rejectUnauthorized" | "servername" | "minVersion" | "maxVersion" | "ciphers">;
+export type TlsOptions = Pick<
+  Https.AgentOptions,
+  "ca" | "cert" | "key" | "pfx" | "passphrase" | "rejectUnauthorized" | "servername" | "minVersion" | "maxVersion" | "ciphers"
+>;
 
 /** How long an unused connection is kept: shorter than the load balancers of the vendors do. */
 const FREE_SOCKET_MS = 60_000;
@@ -28,7 +31,11 @@ export function createNodeTransport(options: Omit<TransportOptions, "fetch">): T
   function agentFor(protocol: "http:" | "https:"): Http.Agent {
     let agent = agents.get(protocol);
     if (agent === undefined) {
-      const settings: Https.AgentOptions & { proxyEnv?: NodeJS.ProcessEnv } = { keepAlive: true, scheduling: "lifo", timeout: FREE_SOCKET_MS };
+      const settings: Https.AgentOptions & { proxyEnv?: NodeJS.ProcessEnv } = {
+        keepAlive: true,
+        scheduling: "lifo",
+        timeout: FREE_SOCKET_MS,
+      };
       const proxyEnv = proxyVariables(options.proxyEnvironment);
       if (proxyEnv !== undefined) settings.proxyEnv = proxyEnv;
       agent = protocol === "https:" ? new (https().Agent)({ ...settings, ...options.tls }) : new (http().Agent)(settings);
@@ -43,17 +50,30 @@ export function createNodeTransport(options: Omit<TransportOptions, "fetch">): T
     try {
       url = new URL(request.url);
     } catch (cause) {
-      throw new ModelError({ kind: "invalid-request", message: `"${request.url}" is no URL: correct baseUrl`, ...request.origin }, { cause });
+      throw new ModelError(
+        { kind: "invalid-request", message: `"${request.url}" is no URL: correct baseUrl`, ...request.origin },
+        { cause },
+      );
     }
     if (url.protocol !== "http:" && url.protocol !== "https:") {
-      throw new ModelError({ kind: "invalid-request", message: `"${request.url}" is neither http nor https: correct baseUrl`, ...request.origin });
+      throw new ModelError({
+        kind: "invalid-request",
+        message: `"${request.url}" is neither http nor https: correct baseUrl`,
+        ...request.origin,
+      });
     }
     const hostname = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
     lastUrl = request.url;
     lastTarget = {
       host: url.host,
       http: url.protocol === "https:" ? https() : http(),
-      options: { protocol: url.protocol, hostname, port: url.port === "" ? (url.protocol === "https:" ? 443 : 80) : url.port, path: url.pathname + url.search, agent: agentFor(url.protocol) },
+      options: {
+        protocol: url.protocol,
+        hostname,
+        port: url.port === "" ? (url.protocol === "https:" ? 443 : 80) : url.port,
+        path: url.pathname + url.search,
+        agent: agentFor(url.protocol),
+      },
     };
     return lastTarget;
   }
@@ -85,7 +105,12 @@ class Exchange {
   #totalTimer: NodeJS.Timeout | undefined;
   #settled = false;
 
-  constructor(request: TransportRequest, target: Target, resolve: (answer: TransportAnswer) => void, reject: (failure: ModelError) => void) {
+  constructor(
+    request: TransportRequest,
+    target: Target,
+    resolve: (answer: TransportAnswer) => void,
+    reject: (failure: ModelError) => void,
+  ) {
     this.#request = request;
     this.#target = target;
     this.#resolve = resolve;
@@ -98,15 +123,36 @@ class Exchange {
     const { connectMs, totalMs } = this.#timeouts;
     const length = body.reduce((sum, part) => sum + part.length, 0);
     try {
-      this.#client = this.#target.http.request({ ...this.#target.options, method, headers: method === "GET" ? headers : { ...headers, "content-length": length } });
+      this.#client = this.#target.http.request({
+        ...this.#target.options,
+        method,
+        headers: method === "GET" ? headers : { ...headers, "content-length": length },
+      });
     } catch (cause) {
       // Header values and paths that HTTP cannot carry.
-      this.#fail(new ModelError({ kind: "invalid-request", message: `the request to ${this.#target.host} cannot be sent: ${cause instanceof Error ? cause.message : String(cause)}`, ...origin }, { cause }));
+      this.#fail(
+        new ModelError(
+          {
+            kind: "invalid-request",
+            message: `the request to ${this.#target.host} cannot be sent: ${cause instanceof Error ? cause.message : String(cause)}`,
+            ...origin,
+          },
+          { cause },
+        ),
+      );
       return;
     }
     const client = this.#client;
-    if (connectMs > 0) this.#phaseTimer = setTimeout(() => this.#fail(timedOut(origin, `no connection to ${this.#target.host}`, connectMs, "connectMs")), connectMs);
-    if (totalMs > 0) this.#totalTimer = setTimeout(() => this.#fail(timedOut(origin, `no whole answer from ${this.#target.host}`, totalMs, "totalMs")), totalMs);
+    if (connectMs > 0)
+      this.#phaseTimer = setTimeout(
+        () => this.#fail(timedOut(origin, `no connection to ${this.#target.host}`, connectMs, "connectMs")),
+        connectMs,
+      );
+    if (totalMs > 0)
+      this.#totalTimer = setTimeout(
+        () => this.#fail(timedOut(origin, `no whole answer from ${this.#target.host}`, totalMs, "totalMs")),
+        totalMs,
+      );
     signal?.addEventListener("abort", this.#abort, { once: true });
     client.once("socket", (socket) => {
       const encrypting = (socket as { secureConnecting?: boolean }).secureConnecting;
@@ -166,7 +212,10 @@ class Exchange {
     this.#stopPhaseTimer();
     const { idleMs } = this.#timeouts;
     if (this.#settled || idleMs <= 0) return;
-    this.#phaseTimer = setTimeout(() => this.#fail(timedOut(this.#request.origin, `no byte from ${this.#target.host}`, idleMs, "idleMs")), idleMs);
+    this.#phaseTimer = setTimeout(
+      () => this.#fail(timedOut(this.#request.origin, `no byte from ${this.#target.host}`, idleMs, "idleMs")),
+      idleMs,
+    );
   }
 
   #stopPhaseTimer(): void {
@@ -198,7 +247,15 @@ function decoded(response: Http.IncomingMessage): Readable {
   if (encoding === undefined || encoding === "identity" || encoding === "") return response;
   const zlib = process.getBuiltinModule("node:zlib");
   const decoder =
-    encoding === "gzip" || encoding === "x-gzip" ? zlib.createGunzip() : encoding === "deflate" ? zlib.createInflate() : encoding === "br" ? zlib.createBrotliDecompress() : encoding === "zstd" ? zlib.createZstdDecompress() : undefined;
+    encoding === "gzip" || encoding === "x-gzip"
+      ? zlib.createGunzip()
+      : encoding === "deflate"
+        ? zlib.createInflate()
+        : encoding === "br"
+          ? zlib.createBrotliDecompress()
+          : encoding === "zstd"
+            ? zlib.createZstdDecompress()
+            : undefined;
   if (decoder === undefined) return response;
   response.on("error", (cause) => decoder.destroy(cause));
   return response.pipe(decoder);
@@ -222,7 +279,10 @@ function proxyVariables(environment: TransportOptions["proxyEnvironment"]): Node
   if (!found.some((name) => !name.toLowerCase().startsWith("no_"))) return undefined;
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major === 24 && minor < 5) {
-    throw new ModelError({ kind: "other", message: `${found[0]} is set, but Node ${process.versions.node} cannot use proxies: update Node to 24.5 or later, or pass a fetch that can` });
+    throw new ModelError({
+      kind: "other",
+      message: `${found[0]} is set, but Node ${process.versions.node} cannot use proxies: update Node to 24.5 or later, or pass a fetch that can`,
+    });
   }
   return Object.fromEntries(found.map((name) => [name, from[name]]));
 }

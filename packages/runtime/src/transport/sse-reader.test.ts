@@ -3,9 +3,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SseReader } from "./sse-reader.ts";
 
-function read(chunks: readonly (string | Uint8Array)[], options?: { readonly maxEventLength?: number; readonly skim?: (text: string, at: number) => number }): string[] {
+function read(
+  chunks: readonly (string | Uint8Array)[],
+  options?: { readonly maxEventLength?: number; readonly skim?: (text: string, at: number) => number },
+): string[] {
   const events: string[] = [];
-  const reader = new SseReader({ event: (text, start, end) => void events.push(text.slice(start, end)), ...(options?.skim && { skim: options.skim }) }, options);
+  const reader = new SseReader(
+    { event: (text, start, end) => void events.push(text.slice(start, end)), ...(options?.skim && { skim: options.skim }) },
+    options,
+  );
   for (const chunk of chunks) reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
   reader.end();
   return events;
@@ -64,7 +70,13 @@ describe("an event stream", () => {
   });
 
   it("tells fields from comments and from what is no event stream at all", () => {
-    for (const [text, expected] of [["data: x", true], ["event: x", true], [": comment\n\n", false], ["<html>", false], ["\n\n", false]] as const) {
+    for (const [text, expected] of [
+      ["data: x", true],
+      ["event: x", true],
+      [": comment\n\n", false],
+      ["<html>", false],
+      ["\n\n", false],
+    ] as const) {
       const reader = new SseReader({ event() {} });
       reader.push(Buffer.from(text));
       reader.end();
@@ -73,7 +85,11 @@ describe("an event stream", () => {
   });
 
   it("refuses an event that is too long, in one line or in many, without holding it", () => {
-    for (const chunks of [["data: ", "x".repeat(60), "x".repeat(60)], [`data: ${"x".repeat(101)}\n\n`], Array.from({ length: 20 }, () => "data: 0123456789\n")]) {
+    for (const chunks of [
+      ["data: ", "x".repeat(60), "x".repeat(60)],
+      [`data: ${"x".repeat(101)}\n\n`],
+      Array.from({ length: 20 }, () => "data: 0123456789\n"),
+    ]) {
       expect(() => read(chunks, { maxEventLength: 100 })).toThrow(expect.toSatisfy((error) => ModelError.is(error, "max-output-tokens")));
     }
   });

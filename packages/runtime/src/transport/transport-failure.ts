@@ -18,9 +18,19 @@ export function connectionFailed(origin: RequestOrigin | undefined, host: string
   const code = errorCode(cause);
   const detail = detailOf(cause);
   if (code !== undefined && CERTIFICATE_CODE.test(code)) {
-    return new ModelError({ kind: "other", message: `the TLS certificate of ${host} was refused: ${detail}; name its authority in the option tls.ca or in NODE_EXTRA_CA_CERTS`, code, ...origin }, { cause });
+    return new ModelError(
+      {
+        kind: "other",
+        message: `the TLS certificate of ${host} was refused: ${detail}; name its authority in the option tls.ca or in NODE_EXTRA_CA_CERTS`,
+        code,
+        ...origin,
+      },
+      { cause },
+    );
   }
-  const message = answerBegan ? `the connection to ${host} broke off in the middle of the answer: ${detail}` : `no answer from ${host}: ${detail}`;
+  const message = answerBegan
+    ? `the connection to ${host} broke off in the middle of the answer: ${detail}`
+    : `no answer from ${host}: ${detail}`;
   return new ModelError({ kind: "server-error", message, ...(code !== undefined && { code }), ...origin }, { cause });
 }
 
@@ -28,7 +38,9 @@ function errorCode(cause: unknown): string | undefined {
   const own = (cause as { code?: unknown } | undefined)?.code;
   if (typeof own === "string") return own;
   // `fetch` wraps the reason; "happy eyeballs" wraps one reason per address.
-  const inner = (cause as { cause?: unknown; errors?: readonly unknown[] } | undefined)?.cause ?? (cause as { errors?: readonly unknown[] } | undefined)?.errors?.[0];
+  const inner =
+    (cause as { cause?: unknown; errors?: readonly unknown[] } | undefined)?.cause ??
+    (cause as { errors?: readonly unknown[] } | undefined)?.errors?.[0];
   return inner === undefined ? undefined : errorCode(inner);
 }
 

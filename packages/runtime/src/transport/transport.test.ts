@@ -83,7 +83,12 @@ describe.each(kinds)("over %s", (_name, make) => {
       });
     });
     const answer = await make().send(post(url, { headers: { "x-mine": "yes" } }));
-    expect([answer.status, answer.header("x-two"), answer.header("x-echo"), answer.header("x-none")]).toEqual([418, "a, b", "yes", undefined]);
+    expect([answer.status, answer.header("x-two"), answer.header("x-echo"), answer.header("x-none")]).toEqual([
+      418,
+      "a, b",
+      "yes",
+      undefined,
+    ]);
     expect(await readWholeText(answer.body, [])).toBe("POST {}");
   });
 
@@ -142,11 +147,21 @@ describe.each(kinds)("over %s", (_name, make) => {
     });
     const carrier = make();
     const timeouts = { idleMs: 60, totalMs: 0 };
-    expect(await failureOf(carrier.send(post(`${url}silent`, { timeouts })))).toMatchObject({ kind: "server-error", code: "timeout", message: expect.stringContaining("idleMs") });
+    expect(await failureOf(carrier.send(post(`${url}silent`, { timeouts })))).toMatchObject({
+      kind: "server-error",
+      code: "timeout",
+      message: expect.stringContaining("idleMs"),
+    });
     const stuck = await carrier.send(post(`${url}stuck`, { timeouts }));
-    expect(await failureOf(readWholeText(stuck.body, []))).toMatchObject({ kind: "server-error", message: expect.stringContaining("idleMs") });
+    expect(await failureOf(readWholeText(stuck.body, []))).toMatchObject({
+      kind: "server-error",
+      message: expect.stringContaining("idleMs"),
+    });
     const dripping = await carrier.send(post(`${url}drip`, { timeouts: { idleMs: 5000, totalMs: 80 } }));
-    expect(await failureOf(readWholeText(dripping.body, []))).toMatchObject({ kind: "server-error", message: expect.stringContaining("totalMs") });
+    expect(await failureOf(readWholeText(dripping.body, []))).toMatchObject({
+      kind: "server-error",
+      message: expect.stringContaining("totalMs"),
+    });
   });
 
   it("pauses the server while nobody reads, and closes the connection when told to", async () => {
@@ -168,7 +183,7 @@ describe.each(kinds)("over %s", (_name, make) => {
     });
     const answer = await make().send(post(url, { timeouts: { idleMs: 0 } }));
     // The server stands still once the buffers on the way are full.
-    for (let before = -1; before !== sent; ) {
+    for (let before = -1; before !== sent;) {
       before = sent;
       await new Promise((resolve) => setTimeout(resolve, 60));
     }
@@ -182,7 +197,10 @@ describe.each(kinds)("over %s", (_name, make) => {
   it("bounds what it reads as a whole", async () => {
     const { url } = await serve((_request, response) => response.end("x".repeat(5000)));
     const carrier = make();
-    expect(await failureOf(readWholeText((await carrier.send(post(url))).body, [], 4999))).toMatchObject({ kind: "max-output-tokens", message: expect.stringContaining("4999") });
+    expect(await failureOf(readWholeText((await carrier.send(post(url))).body, [], 4999))).toMatchObject({
+      kind: "max-output-tokens",
+      message: expect.stringContaining("4999"),
+    });
     expect(await readTextUpTo((await carrier.send(post(url))).body, 10)).toBe("x".repeat(10));
     expect(await readWholeText((await carrier.send(post(url))).body, [], 5000)).toHaveLength(5000);
   });
@@ -222,7 +240,9 @@ describe("Node's http", () => {
   });
 
   it("decodes what a gateway compressed unasked", async () => {
-    const { url } = await serve((_request, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("data: hello\n\n")));
+    const { url } = await serve((_request, response) =>
+      response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("data: hello\n\n")),
+    );
     expect(await readWholeText((await transport().send(post(url))).body, [])).toBe("data: hello\n\n");
   });
 
@@ -234,9 +254,17 @@ describe("Node's http", () => {
   });
 
   it("says what is wrong with an address or a header", async () => {
-    expect(await failureOf(transport().send(post("nowhere")))).toMatchObject({ kind: "invalid-request", message: expect.stringContaining("baseUrl") });
-    expect(await failureOf(transport().send(post("ftp://host/")))).toMatchObject({ kind: "invalid-request", message: expect.stringContaining("neither http nor https") });
-    expect((await failureOf(transport().send(post("http://127.0.0.1:9/", { headers: { "x-bad": "line\nbreak" } })))).kind).toBe("invalid-request");
+    expect(await failureOf(transport().send(post("nowhere")))).toMatchObject({
+      kind: "invalid-request",
+      message: expect.stringContaining("baseUrl"),
+    });
+    expect(await failureOf(transport().send(post("ftp://host/")))).toMatchObject({
+      kind: "invalid-request",
+      message: expect.stringContaining("neither http nor https"),
+    });
+    expect((await failureOf(transport().send(post("http://127.0.0.1:9/", { headers: { "x-bad": "line\nbreak" } })))).kind).toBe(
+      "invalid-request",
+    );
   });
 
   it("leaves no timer and no listener behind", async () => {
@@ -247,8 +275,14 @@ describe("Node's http", () => {
     const signal = controller.signal;
     const add = signal.addEventListener.bind(signal);
     const remove = signal.removeEventListener.bind(signal);
-    signal.addEventListener = (...parameters: Parameters<typeof add>) => { listeners += 1; add(...parameters); };
-    signal.removeEventListener = (...parameters: Parameters<typeof remove>) => { listeners -= 1; remove(...parameters); };
+    signal.addEventListener = (...parameters: Parameters<typeof add>) => {
+      listeners += 1;
+      add(...parameters);
+    };
+    signal.removeEventListener = (...parameters: Parameters<typeof remove>) => {
+      listeners -= 1;
+      remove(...parameters);
+    };
     const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = timers();
     await readWholeText((await carrier.send(post(url, { signal }))).body, []);
@@ -294,7 +328,9 @@ describe("a proxy", () => {
   });
 
   it("that is not there is a retryable failure", async () => {
-    expect((await failureOf(transport({ proxyEnvironment: { http_proxy: "http://127.0.0.1:9" } }).send(post("http://model.invalid/")))).kind).toBe("server-error");
+    expect(
+      (await failureOf(transport({ proxyEnvironment: { http_proxy: "http://127.0.0.1:9" } }).send(post("http://model.invalid/")))).kind,
+    ).toBe("server-error");
   });
 
   const openssl = ((): boolean => {
@@ -306,21 +342,46 @@ describe("a proxy", () => {
     }
   })();
 
-  it.skipIf(!openssl)("tunnels https by CONNECT; the certificate is checked against tls.ca (skipped where openssl is missing)", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "keelson-tls-"));
-    cleanups.push(() => rmSync(folder, { recursive: true }));
-    const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
-    execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", ...subject, "-keyout", join(folder, "key"), "-out", join(folder, "cert")], { stdio: "ignore" });
-    const [key, cert] = [readFileSync(join(folder, "key")), readFileSync(join(folder, "cert"))];
-    const address = `https://127.0.0.1:${await listen(createTlsServer({ key, cert }, echo))}/v1`;
-    const { url, seen } = await proxy();
+  it.skipIf(!openssl)(
+    "tunnels https by CONNECT; the certificate is checked against tls.ca (skipped where openssl is missing)",
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), "keelson-tls-"));
+      cleanups.push(() => rmSync(folder, { recursive: true }));
+      const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+      execFileSync(
+        "openssl",
+        [
+          "req",
+          "-x509",
+          "-newkey",
+          "ec",
+          "-pkeyopt",
+          "ec_paramgen_curve:prime256v1",
+          "-nodes",
+          "-days",
+          "2",
+          ...subject,
+          "-keyout",
+          join(folder, "key"),
+          "-out",
+          join(folder, "cert"),
+        ],
+        { stdio: "ignore" },
+      );
+      const [key, cert] = [readFileSync(join(folder, "key")), readFileSync(join(folder, "cert"))];
+      const address = `https://127.0.0.1:${await listen(createTlsServer({ key, cert }, echo))}/v1`;
+      const { url, seen } = await proxy();
 
-    const trusting = transport({ tls: { ca: cert }, proxyEnvironment: { HTTPS_PROXY: url } });
-    expect(await readWholeText((await trusting.send(post(address))).body, [])).toBe("POST /v1 2 {}");
-    expect(seen).toEqual([`CONNECT ${new URL(address).host}`]);
+      const trusting = transport({ tls: { ca: cert }, proxyEnvironment: { HTTPS_PROXY: url } });
+      expect(await readWholeText((await trusting.send(post(address))).body, [])).toBe("POST /v1 2 {}");
+      expect(seen).toEqual([`CONNECT ${new URL(address).host}`]);
 
-    const direct = transport({ tls: { ca: cert }, proxyEnvironment: {} });
-    expect(await readWholeText((await direct.send(post(address))).body, [])).toBe("POST /v1 2 {}");
-    expect(await failureOf(transport({ proxyEnvironment: {} }).send(post(address)))).toMatchObject({ kind: "other", message: expect.stringContaining("tls.ca") });
-  });
+      const direct = transport({ tls: { ca: cert }, proxyEnvironment: {} });
+      expect(await readWholeText((await direct.send(post(address))).body, [])).toBe("POST /v1 2 {}");
+      expect(await failureOf(transport({ proxyEnvironment: {} }).send(post(address)))).toMatchObject({
+        kind: "other",
+        message: expect.stringContaining("tls.ca"),
+      });
+    },
+  );
 });

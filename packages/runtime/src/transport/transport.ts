@@ -39,7 +39,10 @@ export interface Transport {
 }
 
 /** The part of the platform's `fetch` that is called. */
-export type FetchLike = (url: string, init: { method: string; headers: Record<string, string>; body?: Uint8Array<ArrayBuffer>; signal: AbortSignal; redirect: "manual" }) => Promise<Response>;
+export type FetchLike = (
+  url: string,
+  init: { method: string; headers: Record<string, string>; body?: Uint8Array<ArrayBuffer>; signal: AbortSignal; redirect: "manual" },
+) => Promise<Response>;
 
 export interface TransportOptions {
   /** Sends requests instead of Node's `http`; proxy and TLS are then its own concern. */

@@ -3,7 +3,16 @@ import { expect, it } from "vitest";
 import { Utf8Reader } from "./utf8-reader.ts";
 
 /** Bytes that are mostly text, with characters of every length, marks and plain rubbish between. */
-const bytes = fc.array(fc.oneof(fc.string({ unit: "grapheme" }).map((text) => Buffer.from(text)), fc.constant(Buffer.from("\u{FEFF}")), fc.uint8Array({ maxLength: 4 }).map((raw) => Buffer.from(raw))), { maxLength: 12 }).map((parts) => Buffer.concat(parts));
+const bytes = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: "grapheme" }).map((text) => Buffer.from(text)),
+      fc.constant(Buffer.from("\u{FEFF}")),
+      fc.uint8Array({ maxLength: 4 }).map((raw) => Buffer.from(raw)),
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => Buffer.concat(parts));
 
 function decode(input: Buffer, cuts: readonly number[]): string {
   const reader = new Utf8Reader();
