@@ -116,4 +116,14 @@ describe.each(WIRES)("keelson -p and a bad server on the wire of %s", (wire) => 
     for (const words of ["read_file", "path", "missing.txt"]) expect(told).toContain(words);
     expect(told).not.toContain("root:");
   });
+
+  it("ends an answer that is too long, and keeps what a tool prints within bounds", async () => {
+    await using desk = await openDesk([
+      { toolCalls: [{ name: "bash", input: { command: "head -c 100000000 /dev/zero | tr '\\0' x" } }] },
+      { text: ["on and ".repeat(10_000)], misbehave: { hugeTextBytes: 20 * 1024 * 1024 } },
+    ]);
+    const finished = await desk.keelson("-p", "--model", MODELS[wire], "--output-format", "json", "--allow", "bash(*)", "go");
+    expect([finished.code, (JSON.parse(finished.stdout) as { readonly reason: string }).reason]).toEqual([3, "max-output"]);
+    expect(resultsIn(desk.server.requests[1] as never).length).toBeLessThan(200_000);
+  });
 });
