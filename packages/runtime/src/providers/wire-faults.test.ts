@@ -259,7 +259,7 @@ describe.each(wires)("%s", (wire) => {
   it("gives a stalled stream up after idleMs", async () => {
     const server = await startModelServer([{ ...turn, misbehave: { stall: "in-body" } }]);
     cleanups.push(() => server.close());
-    const options = { apiKey: "k", proxyEnvironment: {}, timeouts: { idleMs: 50 } };
+    const options = { apiKey: "k", proxyEnvironment: {}, timeouts: { idleMs: 400 } };
     const provider =
       wire === "anthropic-messages"
         ? createAnthropicProvider({ ...options, baseUrl: server.url })

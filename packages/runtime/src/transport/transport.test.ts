@@ -146,7 +146,7 @@ describe.each(kinds)("over %s", (_name, make) => {
       }
     });
     const carrier = make();
-    const timeouts = { idleMs: 60, totalMs: 0 };
+    const timeouts = { idleMs: 400, totalMs: 0 };
     expect(await failureOf(carrier.send(post(`${url}silent`, { timeouts })))).toMatchObject({
       kind: "server-error",
       code: "timeout",
@@ -157,7 +157,7 @@ describe.each(kinds)("over %s", (_name, make) => {
       kind: "server-error",
       message: expect.stringContaining("idleMs"),
     });
-    const dripping = await carrier.send(post(`${url}drip`, { timeouts: { idleMs: 5000, totalMs: 80 } }));
+    const dripping = await carrier.send(post(`${url}drip`, { timeouts: { idleMs: 5000, totalMs: 300 } }));
     expect(await failureOf(readWholeText(dripping.body, []))).toMatchObject({
       kind: "server-error",
       message: expect.stringContaining("totalMs"),
