@@ -1,5 +1,5 @@
 import { type EventLog, type SessionId, sessionLog, type Wait } from "@keelson/protocol";
-import type { RunOutcome } from "../../src/agent/run.ts";
+import type { Run, RunOutcome } from "../../src/agent/run.ts";
 import type { SingleRunner } from "../../src/agent/runner.ts";
 import { outputOf, SESSION } from "./scenario.ts";
 import type { SideEffects } from "./side-effects.ts";
@@ -12,12 +12,13 @@ export interface Finished {
   readonly resumes: number;
 }
 
-/** Plays the person who keeps the session going: resumes it, and answers what it asks, until it is over. */
-export async function finish(runner: SingleRunner<undefined>, log: EventLog, effects: SideEffects): Promise<Finished> {
+/** Plays the person who keeps the session going: resumes it, and answers what it asks, until it is over. `watch` is shown each run. */
+export async function finish(runner: SingleRunner<undefined>, log: EventLog, effects: SideEffects, watch?: (run: Run<unknown>) => void): Promise<Finished> {
   const unknown: string[] = [];
   for (let resumes = 0; resumes < 20; resumes++) {
     const isNew = (await log.head(sessionLog(SESSION as SessionId))) === 0;
     const run = isNew ? runner.run("Do the job.", { session: SESSION }) : await runner.resume(SESSION);
+    watch?.(run);
     const outcome = await run.outcome;
     if (!outcome.reason.startsWith("awaiting-")) return { outcome, unknown, resumes };
     unknown.push(...(await answer(runner, effects, outcome.waits ?? [])));

@@ -27,6 +27,7 @@ export interface ScenarioWorld {
   readonly leaseTtlMs?: number;
   /** Unix ms. Default: the time of day. */
   readonly now?: () => number;
+  readonly maxDurationMs?: number;
   /** Takes the ledger of tool calls out: reservations are forgotten as they are written. */
   readonly withoutLedger?: boolean;
 }
@@ -101,6 +102,7 @@ function mainAgent(world: ScenarioWorld, log: EventLog): Agent<undefined> {
       await points.pass("instructions");
       return "You are careful.";
     },
+    ...(world.maxDurationMs !== undefined && { limits: { maxDurationMs: world.maxDurationMs } }),
     permissions: { rules: [{ pattern: "pay", behavior: "ask" }] },
     tools: [tool(world, "look", "read"), tool(world, "mark", "idempotent"), tool(world, "send", "write"), tool(world, "post", "write", true), tool(world, "pay", "write"), agentTool(helperAgent(world))],
   });

@@ -1,4 +1,4 @@
-import type { EventLog, JsonValue } from "@keelson/protocol";
+import type { BlobStore, EventLog, JsonValue } from "@keelson/protocol";
 import { createMemoryBlobStore, createMemoryEventLog } from "../../src/state/index.ts";
 import { finish, type Finished } from "./finish.ts";
 import { faultsOf, normalisedLog } from "./normalised-log.ts";
@@ -11,6 +11,7 @@ const TTL_MS = 30_000;
 /** A world in memory that outlives the "processes" working in it, which stop where they are told to and are never heard of again. */
 export interface SimulatedWorld {
   readonly log: EventLog;
+  readonly blobs: BlobStore;
   readonly effects: SideEffects;
   /** Works until the run is over, or until `place`; at that a later life may take over. @returns the places it passed */
   live(place?: string): Promise<{ readonly passed: readonly string[]; readonly finished?: Finished }>;
@@ -24,6 +25,7 @@ export function simulatedWorld({ open = openScenario, ...options }: { readonly w
   const effects = sideEffectsInMemory();
   return {
     log,
+    blobs,
     effects,
     async live(place) {
       lives++;
