@@ -420,7 +420,7 @@ describe("an answer", () => {
     expect([answered.toolCalls, answered.content.map((part) => part.type)]).toEqual([[], ["server-tool", "server-tool"]]);
   });
 
-  it("keeps blocks that interleave apart, and what it does not know whole [EV-02]", async () => {
+  it("keeps blocks that interleave apart, and what it does not know whole [EV-02, EV-03, EV-04]", async () => {
     const answer = await answerTo(
       events(
         start,

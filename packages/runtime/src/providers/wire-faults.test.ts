@@ -95,7 +95,7 @@ describe.each(wires)("%s", (wire) => {
     ["one JSON object instead of a stream", { wholeJson: true }],
     ["one JSON object as an event stream, by its type", { wholeJson: true, contentType: "text/event-stream" }],
   ];
-  it.each(harmless)("decodes the same through %s [PV-01]", async (_name, misbehave) => {
+  it.each(harmless)("decodes the same through %s [PV-01, EV-01, EV-02, EV-03, EV-04]", async (_name, misbehave) => {
     const { provider } = await world(wire, [turn, { ...turn, misbehave }]);
     const [plain, odd] = [await receive(provider), await receive(provider)];
     for (const { events, error } of [plain, odd]) {

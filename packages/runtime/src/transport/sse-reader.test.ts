@@ -43,7 +43,7 @@ const line = fc.oneof(
 const stream = fc.array(fc.tuple(line, lineEnd), { maxLength: 20 }).map((lines) => lines.map((parts) => parts.join("")).join(""));
 
 describe("an event stream", () => {
-  it("gives the same events wherever its bytes are cut, with any line ends [EV-01]", () => {
+  it("gives the same events wherever its bytes are cut, with any line ends", () => {
     fc.assert(
       fc.property(stream, fc.boolean(), fc.array(fc.nat(200), { maxLength: 30 }), (text, endsCleanly, cuts) => {
         const whole = endsCleanly ? `${text}\n\n` : text;
