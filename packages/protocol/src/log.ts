@@ -38,7 +38,10 @@ export interface AppendOptions {
   readonly epoch?: number;
   /** Default `process`. */
   readonly durability?: Durability;
-  /** Told the `at` that the log gave these records (Unix ms), before the append resolves: saves the writer a read. */
+  /**
+   * Told the `at` that the log gave these records (Unix ms), before the append resolves: saves the writer a read. Not called
+   * where one of them stood there before.
+   */
   onAppended?(at: number): void;
 }
 

@@ -121,13 +121,18 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
   }
 
   return {
-    async append(log: LogId, expectedSeq: number | "any", records: readonly NewRecord[], { epoch }: AppendOptions = {}) {
+    async append(log: LogId, expectedSeq: number | "any", records: readonly NewRecord[], { epoch, onAppended }: AppendOptions = {}) {
       assertOpen();
       assertName(log, "The id of a log");
       assertExpectedSeq(log, expectedSeq);
       const encoded = encodeRecords(log, records, maxRecordBytes);
       if (epoch !== undefined) assertEpoch(log, epoch, leases.get(log));
-      return expectedSeq === "any" ? appendAnywhere(log, encoded) : appendAt(log, expectedSeq, encoded);
+      const before = logs.get(log)?.records.length ?? 0;
+      const seq = expectedSeq === "any" ? appendAnywhere(log, encoded) : appendAt(log, expectedSeq, encoded);
+      const stored = logs.get(log);
+      if (onAppended !== undefined && stored !== undefined && encoded.length > 0 && stored.records.length === before + encoded.length)
+        onAppended(stored.times[before] as number);
+      return seq;
     },
     read(log: LogId, readOptions: ReadOptions = {}) {
       return readRecords(sourceOf(log), readOptions);

@@ -58,14 +58,14 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
   const leases = createSqliteLeases({ database, now, busyTimeoutMs, assertOpen });
   const foreignWatch = createForeignWatch(database, options);
 
-  /** What an append comes to, decided and written within one transaction. */
+  /** What an append comes to, decided and written within one transaction; `at` when all of it was written now. */
   function append(
     log: LogId,
     expectedSeq: number | "any",
     encoded: readonly EncodedRecord[],
     epoch: number | undefined,
     isPower: boolean,
-  ): number {
+  ): { readonly seq: number; readonly at: number | undefined } {
     let known = database.known.get(log);
     if (known === undefined) {
       const row = findLog.get(log) as unknown as LogRow | undefined;
@@ -76,7 +76,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     const last = encoded[encoded.length - 1];
     if (last === undefined) {
       if (expectedSeq !== "any" && expectedSeq !== head) throw staleSeq(log, expectedSeq, head);
-      return head;
+      return { seq: head, at: undefined };
     }
     let missing = encoded;
     let lastSeq = head + encoded.length;
@@ -97,7 +97,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     if (missing.length === 0) {
       // Whoever wrote these records may have died before they were on disk. A commit that changes a page syncs them, too.
       if (isPower) database.prepare(COUNT_SYNC).run();
-      return lastSeq;
+      return { seq: lastSeq, at: undefined };
     }
     if (known === undefined) {
       const id = database.prepare(ADD_LOG).get(log)?.["id"] as number;
@@ -116,7 +116,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
         throw taken === undefined ? error : takenKey(log, expectedSeq, taken["seq"] as number, key);
       }
     }
-    return lastSeq;
+    return { seq: lastSeq, at: missing.length === encoded.length ? known.at : undefined };
   }
 
   /** Where keys that are in the log already stand. @throws LogError `conflict` when one says something else. */
@@ -142,13 +142,13 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
       log: LogId,
       expectedSeq: number | "any",
       records: readonly NewRecord[],
-      { epoch, durability = "process" }: AppendOptions = {},
+      { epoch, durability = "process", onAppended }: AppendOptions = {},
     ) {
       assertOpen();
       assertName(log, "The id of a log");
       assertExpectedSeq(log, expectedSeq);
       const encoded = encodeRecords(log, records, maxRecordBytes);
-      const seq = await database.write(
+      const { seq, at } = await database.write(
         durability,
         () => {
           assertOpen();
@@ -157,6 +157,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
         busyTimeoutMs,
       );
       database.wake(log);
+      if (at !== undefined) onAppended?.(at);
       return seq;
     },
     read(log: LogId, readOptions: ReadOptions = {}): AsyncIterable<LogRecord> {

@@ -25,6 +25,25 @@ export function describeEventLog(name: string, create: CreateEventLog): void {
         expect(await log.head(OTHER)).toBe(0);
       });
 
+      it("tells the writer the time of the records that this append put there, and of no others", async () => {
+        let clock = 1000;
+        await using log = await create(() => clock);
+        const told: number[] = [];
+        const onAppended = (at: number): number => told.push(at);
+        await log.append(LOG, 0, [record("a"), record("b")], { onAppended });
+        clock = 500;
+        await log.append(LOG, 2, [record("c")], { onAppended });
+        clock = 2000;
+        await log.append(LOG, "any", [record("d")], { onAppended });
+        expect(told).toEqual([1000, 1000, 2000]);
+        await log.append(LOG, 0, [record("a"), record("b")], { onAppended });
+        await log.append(LOG, "any", [record("d")], { onAppended });
+        await log.append(LOG, "any", [record("a"), record("e")], { onAppended });
+        await log.append(LOG, 5, [], { onAppended });
+        await failureOf(log.append(LOG, 4, [record("x")], { onAppended }));
+        expect(told).toHaveLength(3);
+      });
+
       it("rejects a writer that does not know the last record, tells it where the log is, and keeps nothing", async () => {
         await using log = await create(Date.now);
         await log.append(LOG, 0, [record("a"), record("b")]);
