@@ -33,13 +33,19 @@ describe("a failing model", () => {
   });
 
   it("is not retried when the failure would be the same [ER-03, ER-04, ER-07, ET-08]", async () => {
-    for (const kind of ["authentication", "billing", "invalid-request", "max-output-tokens", "content-blocked"] as const) {
+    for (const kind of ["authentication", "billing", "invalid-request", "content-blocked"] as const) {
       const model = scriptedModel([{ error: { kind } }]);
       const { outcome } = await watch(runnerOf(createAgent({ name: "a", model })).run("go"));
       expect(outcome.reason).toBe("error");
       expect(outcome.error?.failure).toMatchObject({ kind: "model", model: { kind } });
       expect(model.requests).toHaveLength(1);
     }
+  });
+
+  it("whose answer is longer than anybody may hold ends the run as max-output [ER-08, ET-08]", async () => {
+    const model = scriptedModel([{ error: { kind: "max-output-tokens" } }]);
+    expect((await runnerOf(createAgent({ name: "a", model })).run("go").outcome).reason).toBe("max-output");
+    expect(model.requests).toHaveLength(1);
   });
 
   it("is waited for at least as long as it asked [ET-09]", async () => {

@@ -41,6 +41,7 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
       continue;
     }
     checkEnding(loop);
+    if (failure.kind === "max-output-tokens") throw new RunEnding("max-output");
     if (failure.kind === "context-overflow" && !compacted && loop.agent.options.compact) {
       compacted = true;
       await compactConversation(loop, `${turn}/compact/${modelCall}`);
