@@ -1,0 +1,48 @@
+import type { Approver, EventLog } from "@keelson/protocol";
+import type { Agent } from "../../src/agent/agent.ts";
+import type { SingleRunner } from "../../src/agent/runner.ts";
+import { createMemoryBlobStore, createMemoryEventLog } from "../../src/state/index.ts";
+import { pointsUntil, type Points } from "./points.ts";
+import { openRunner } from "./scenario.ts";
+import { type SideEffects, sideEffectsInMemory } from "./side-effects.ts";
+
+export interface Life {
+  readonly runner: SingleRunner<undefined>;
+  readonly points: Points;
+  /** Resolves when it stopped where it was to stop. */
+  readonly died: Promise<void>;
+}
+
+export interface Lives {
+  readonly log: EventLog;
+  readonly effects: SideEffects;
+  /** Lets time go by, for the log and for all lives. */
+  pass(ms: number): void;
+  /** A process that works with this agent, until it stops for good at `place`. An earlier one has lost its leases by then. */
+  begin(agentOf: (life: { readonly points: Points; readonly effects: SideEffects }) => Agent<undefined>, options?: { readonly place?: string; readonly approver?: Approver; readonly log?: EventLog }): Life;
+}
+
+const TTL_MS = 30_000;
+
+/** One log in memory, and the processes that come and go on it. */
+export function createLives(): Lives {
+  let now = 1_700_000_000_000;
+  let count = 0;
+  const log = createMemoryEventLog({ now: () => now });
+  const blobs = createMemoryBlobStore();
+  const effects = sideEffectsInMemory();
+  return {
+    log,
+    effects,
+    pass(ms) {
+      now += ms;
+    },
+    begin(agentOf, { place, approver, log: through = log } = {}) {
+      count++;
+      now += TTL_MS + 1;
+      const points = pointsUntil(place);
+      const runner = openRunner({ log: through, blobs, effects, points, owner: `life-${count}`, leaseTtlMs: TTL_MS, now: () => now }, () => agentOf({ points, effects }), approver);
+      return { runner, points, died: points.died };
+    },
+  };
+}
