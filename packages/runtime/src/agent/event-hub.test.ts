@@ -77,6 +77,15 @@ describe("the hub of a run's events", () => {
     expect(shown(await all(hub.subscribe()))).toEqual([]);
   });
 
+  it("does not show a watcher what it says it has seen, even if that is still to come", async () => {
+    const { hub, commit } = stage(createMemoryEventLog(), "own");
+    const watcher = hub.subscribe({ after: 2 });
+    hub.opened(0, 0);
+    await commit("run-start", "message", "turn-start");
+    hub.close();
+    expect(shown(await all(watcher))).toEqual([["turn-start:3"]]);
+  });
+
   it("shows a slow watcher only what came since it began to watch", async () => {
     const { hub, commit } = stage(createMemoryEventLog(), "own", { maxBufferBytes: 1 });
     hub.opened(0, 0);

@@ -46,6 +46,7 @@ export class EventHub {
   subscribe({ after }: { readonly after?: number } = {}): EventSubscription {
     const subscription = new EventSubscription({
       maxBufferBytes: this.#maxBufferBytes,
+      ...(after !== undefined && { seen: after }),
       onReturn: () => {
         this.#subscriptions.delete(subscription);
         this.#early.delete(subscription);

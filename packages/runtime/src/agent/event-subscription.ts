@@ -5,6 +5,8 @@ import type { EventSource } from "./event-source.ts";
 export interface EventSubscriptionOptions {
   /** What the watcher may lag behind before it loses transient events and reads durable ones from the log. */
   readonly maxBufferBytes: number;
+  /** Seq of the run's log up to which the watcher has seen its events. Default 0. */
+  readonly seen?: number;
   /** The watcher left, or can't go on. */
   onReturn(): void;
 }
@@ -24,6 +26,7 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
   readonly #options: EventSubscriptionOptions;
   readonly #backlog: EventBacklog;
   readonly #waiters: Waiter[] = [];
+  readonly #seen: number;
   #ended = false;
   /** A range is being read: what comes meanwhile waits behind it. */
   #reading = false;
@@ -31,6 +34,7 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
 
   constructor(options: EventSubscriptionOptions) {
     this.#options = options;
+    this.#seen = options.seen ?? 0;
     this.#backlog = new EventBacklog(options.maxBufferBytes);
   }
 
@@ -45,7 +49,7 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
 
   /** @param source where a durable event can be read again; absent for a transient one */
   push(event: AgentEvent, source?: EventSource): void {
-    if (this.#ended) return;
+    if (this.#ended || (source !== undefined && event.path === undefined && (event as { readonly seq: number }).seq <= this.#seen)) return;
     const waiter = this.#reading || this.#backlog.peek() !== undefined ? undefined : this.#waiters.shift();
     if (waiter) waiter.resolve({ done: false, value: event });
     else this.#backlog.push(event, source);

@@ -117,7 +117,11 @@ async function systemPrompt(loop: Loop): Promise<string | undefined> {
 async function askInstructions(loop: Loop, instructions: (context: RunContext) => string | Promise<string>): Promise<string> {
   const known = runOf(loop).instructions;
   if (known !== undefined) return known;
-  const text = await loop.execution.decide("instructions/decision", () => instructions(runContext(loop, 0)));
+  const text = await loop.execution.decide("instructions/decision", async () => {
+    const answer: unknown = await instructions(runContext(loop, 0));
+    if (typeof answer !== "string") throw new TypeError(`the instructions must be a text, not ${typeof answer}`);
+    return answer;
+  });
   loop.execution.note("instructions", "instructions", { text });
   return text;
 }

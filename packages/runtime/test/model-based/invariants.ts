@@ -1,0 +1,193 @@
+import { type AgentEvent, type Content, type Decision, isDurableEventType, isFinal, isSuspendReason, type LogRecord, type RunId, type SessionId, sessionLog } from "@keelson/protocol";
+import { expect } from "vitest";
+import { eventOf } from "../../src/agent/event-source.ts";
+import type { SessionState } from "../../src/session/session-state.ts";
+import { effectOf } from "./cast.ts";
+import { type Life, SESSION, type Stretch } from "./life.ts";
+import { TOOL_NAMES } from "./story.ts";
+import type { Watching } from "./watching.ts";
+
+const ENDINGS: ReadonlySet<unknown> = new Set(["run-suspend", "run-complete", "error", "detached"]);
+
+/** All that holds of every life, whatever its story. */
+export async function expectInvariants(life: Life): Promise<void> {
+  expect(life.oddities).toEqual([]);
+  expect(life.listeners).toBe(0);
+  expectOneEnding(life);
+  for (const stretch of life.stretches) {
+    expectOutcome(life, stretch);
+    for (const watching of stretch.watchings) expectWatched(life, stretch, watching);
+    for (const journal of stretch.journals) if (journal.failure === undefined && journal === lastOf(life, journal.state.id)) expect(plain(journal.state)).toEqual(plain(await life.fold(journal.state.id)));
+  }
+  for (const [log] of life.records) {
+    const session = log.slice("session/".length) as SessionId;
+    const state = session === SESSION ? life.state : await life.fold(session);
+    expectWholeHistory(state);
+    expectLimits(life, state);
+  }
+  expectAuthority(life);
+  if (life.next) expect(life.next.reason).toBe("complete");
+}
+
+/** The journal that wrote last to a session, over the whole life. */
+function lastOf(life: Life, session: SessionId): unknown {
+  return life.stretches.flatMap(({ journals }) => journals).findLast((journal) => journal.state.id === session);
+}
+
+function expectOneEnding(life: Life): void {
+  for (const [log, records] of life.records) {
+    const ends = records.filter((record) => isFinal(record));
+    const isOver = log !== sessionLog(SESSION) || life.state.run !== undefined;
+    if (isOver && log === sessionLog(SESSION)) expect(life.state.run?.status).toBe("ended");
+    const starts = records.filter(({ type }) => type === "run-start");
+    expect(ends.length).toBeLessThanOrEqual(starts.length);
+    if (log === sessionLog(SESSION)) expect(ends).toHaveLength(starts.length);
+    for (const end of ends) {
+      const runId = end.key.slice(0, end.key.indexOf("/"));
+      expect(records.filter((record) => record.seq > end.seq && record.key.startsWith(`${runId}/`))).toEqual([]);
+    }
+  }
+}
+
+function expectOutcome(life: Life, { outcome, watchings }: Stretch): void {
+  for (const { events, left, error, since } of watchings) {
+    expect(error).toBeUndefined();
+    // Whoever came when it was over sees nothing.
+    if (left || (since !== undefined && events.length === 0)) continue;
+    const own = events.filter((event) => event.path === undefined);
+    const endings = own.filter((event) => ENDINGS.has(event.type));
+    // A watcher of the past sees how the run was suspended before; what ends its stream comes last.
+    const last = own.at(-1);
+    expect(ENDINGS.has(last?.type)).toBe(true);
+    expect(endings.filter((event) => event.type !== "run-suspend").length).toBeLessThanOrEqual(1);
+    switch (last?.type) {
+      case "run-suspend":
+        expect(outcome.reason).toBe(last.reason);
+        break;
+      case "run-complete":
+        expect([outcome.reason, outcome.text, outcome.turns]).toEqual([last.reason, last.text, last.turns]);
+        break;
+      case "error":
+        expect(outcome.error?.failure).toEqual(last.failure);
+        break;
+      default:
+        expect(["detached", "backend"]).toContain(outcome.error?.failure.kind);
+    }
+    expect(events.at(-1)).toBe(last);
+  }
+  if (outcome.reason !== "error" && !isSuspendReason(outcome.reason)) expect(life.state.run?.end?.reason).toBe(outcome.reason);
+  expect(outcome.error?.failure.kind).not.toBe("bug");
+}
+
+function expectWatched(life: Life, stretch: Stretch, { plan, since, events, left }: Watching): void {
+  for (const [log, records] of life.records) {
+    const session = log.slice("session/".length);
+    const depth = session.split("~").length - 1;
+    const runId = records.find(({ type }) => type === "run-start")?.key.split("/")[0] as RunId | undefined;
+    if (runId === undefined) continue;
+    const path = depth === 0 ? undefined : ["helper"];
+    const seen = events.filter((event) => "seq" in event && event.runId === runId);
+    for (const event of seen) expect(event.path).toEqual(path);
+    const from = depth === 0 && plan.after !== undefined ? plan.after : (stretch.before.get(log) ?? 0);
+    const there = records.filter((record) => isDurableEventType(record.type) && record.key.startsWith(`${runId}/`) && record.seq > from && record.seq <= (stretch.after.get(log) ?? 0));
+    const expected = there.map((record) => restored(record, runId, path));
+    const whole = since === undefined || (depth === 0 && plan.after !== undefined);
+    // Who came later saw a tail of it, with all that was committed since.
+    const tail = whole ? expected : expected.slice(expected.length - seen.length);
+    // Of an append whose acknowledgement was lost nobody is told here; it shows when the run is taken up again.
+    const told = isDetached(stretch) || left ? tail.slice(0, seen.length) : tail;
+    if (!whole && isDetached(stretch)) expectSomewhereIn(expected, seen);
+    else expect(seen.map(withoutBlobs)).toEqual(told.map(withoutBlobs));
+    if (!whole && depth === 0 && !left && !isDetached(stretch)) expect(seen.length).toBeGreaterThanOrEqual(expected.filter((event) => "seq" in event && event.seq > since).length);
+  }
+}
+
+function expectSomewhereIn(expected: readonly AgentEvent[], seen: readonly AgentEvent[]): void {
+  const start = expected.findIndex((event) => "seq" in event && "seq" in (seen[0] ?? {}) && event.seq === (seen[0] as { seq: number }).seq);
+  if (seen.length > 0) expect(seen.map(withoutBlobs)).toEqual(expected.slice(start, start + seen.length).map(withoutBlobs));
+}
+
+function isDetached({ outcome }: Stretch): boolean {
+  const kind = outcome.error?.failure.kind;
+  return kind === "detached" || kind === "backend";
+}
+
+function restored(record: LogRecord, runId: RunId, path: readonly string[] | undefined): AgentEvent {
+  const event = eventOf(record, runId);
+  return (path ? { ...event, path } : event) as AgentEvent;
+}
+
+/** Large records stand in the log as a reference; watchers see them whole. Where they stand is compared, not what they say. */
+function withoutBlobs(event: AgentEvent): unknown {
+  const plainEvent = JSON.parse(JSON.stringify(event)) as { readonly seq?: number; readonly type: string; readonly path?: readonly string[] };
+  return JSON.stringify(event).length > 20_000 || "~blob" in plainEvent ? { seq: plainEvent.seq, type: plainEvent.type, path: plainEvent.path } : plainEvent;
+}
+
+/** Every call of every answer has exactly one result, before the next answer. */
+function expectWholeHistory(state: SessionState): void {
+  if (state.run?.status !== "ended") return;
+  let open = new Map<string, number>();
+  const close = (): void => expect([...open.values()].every((results) => results === 1)).toBe(true);
+  for (const { role, content } of state.conversation.messages) {
+    if (role === "assistant") {
+      close();
+      open = new Map(content.filter((part): part is Extract<Content, { type: "tool-call" }> => part.type === "tool-call").map(({ id }) => [id, 0]));
+    } else for (const part of content) if (part.type === "tool-result" && open.has(part.id)) open.set(part.id, (open.get(part.id) ?? 0) + 1);
+  }
+  close();
+}
+
+function expectLimits({ story: { limits } }: Life, state: SessionState): void {
+  const run = state.run;
+  if (run === undefined || state.id !== SESSION) return;
+  expect(run.totals.turns).toBeLessThanOrEqual(limits.maxTurns);
+  expect(run.totals.modelCalls).toBeLessThanOrEqual(limits.maxModelCalls ?? 4 * limits.maxTurns);
+}
+
+/** What was denied, declined, unknown or never allowed did not run; what ran twice was told to. */
+function expectAuthority({ story, cast, records }: Life): void {
+  const decisions = new Map<string, Decision["type"][]>();
+  const granted = new Set<string>();
+  for (const list of records.values()) {
+    for (const { type, data } of list) {
+      if (type !== "approval-decision") continue;
+      const { callId, decision, grant } = data as unknown as { readonly callId: string; readonly decision: Decision; readonly grant?: string };
+      decisions.set(callId, [...(decisions.get(callId) ?? []), decision.type]);
+      if (grant !== undefined) granted.add(grant);
+    }
+  }
+  const runs = new Map<string, number>();
+  for (const { tool, callId, runId } of cast.executions) {
+    const verdict = story.verdicts[tool as keyof typeof story.verdicts];
+    const decided = decisions.get(callId) ?? [];
+    expect(TOOL_NAMES).toContain(tool);
+    expect(verdict).not.toBe("deny");
+    if (story.mode === "plan-only") expect(effectOf(tool)).toBe("read");
+    if (decided.length > 0) expect(["allow", "allow-always", "allow-modified", "retry"]).toContain(decided.find((type) => type !== "supply" && type !== "fail"));
+    expect(decided).not.toContain("deny");
+    expect(decided).not.toContain("abort");
+    if (verdict === "ask" && story.mode !== "bypass-all" && !granted.has(tool)) expect(decided.length).toBeGreaterThan(0);
+    const key = `${runId}/${callId}`;
+    runs.set(key, (runs.get(key) ?? 0) + 1);
+    if (effectOf(tool) === "write" && (runs.get(key) ?? 0) > 1) expect(decided).toContain("retry");
+  }
+  if (story.limits.maxToolCalls !== undefined) {
+    const main = [...records].find(([log]) => log === sessionLog(SESSION))?.[1].find(({ type }) => type === "run-start");
+    const calls = new Set(cast.executions.filter(({ runId }) => main?.key.startsWith(`${runId}/`)).map(({ callId }) => callId));
+    expect(calls.size).toBeLessThanOrEqual(story.limits.maxToolCalls);
+  }
+}
+
+/** The whole of a state as data. */
+function plain(state: SessionState): unknown {
+  const { conversation, grants, run, ...rest } = state;
+  return JSON.parse(
+    JSON.stringify({
+      ...rest,
+      messages: conversation.messages.map((message, index) => [message, conversation.policyAt(index)]),
+      bytes: conversation.bytes,
+      grants: [...grants],
+      run: run && { ...run, open: [...run.open.values()], questions: [...run.questions] },
+    }),
+  );
+}

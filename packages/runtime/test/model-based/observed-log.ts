@@ -1,0 +1,53 @@
+import { type EventLog, LogError, type LogId, type LogRecord, type NewRecord } from "@keelson/protocol";
+
+export interface Observer {
+  /** After each append, with the number of appends to logs of sessions so far (inboxes not counted). */
+  appended(log: LogId, records: readonly NewRecord[], count: number, seq: number): void;
+  /** An append to fail, by that number: before anything is written, or after all is. */
+  readonly fault?: { readonly at: number; readonly done: boolean } | undefined;
+}
+
+export interface ObservedLog extends EventLog {
+  /** Readers that follow and were not ended. */
+  readonly following: number;
+  readonly appends: number;
+}
+
+/** The log, with eyes on its appends and its readers, and a fault on order. */
+export function observedLog(log: EventLog, observer: Observer): ObservedLog {
+  let following = 0;
+  let appends = 0;
+  return {
+    get following() {
+      return following;
+    },
+    get appends() {
+      return appends;
+    },
+    async append(id, expectedSeq, records, options) {
+      if (id.endsWith("/inbox")) return log.append(id, expectedSeq, records, options);
+      const count = ++appends;
+      const fails = observer.fault?.at === count;
+      if (fails && !observer.fault?.done) throw new LogError({ kind: "unavailable", message: "the disk is away" });
+      const seq = await log.append(id, expectedSeq, records, options);
+      observer.appended(id, records, count, seq);
+      if (fails) throw new LogError({ kind: "unavailable", message: "the answer was lost" });
+      return seq;
+    },
+    read: (id, options) => (options?.follow ? counted(log.read(id, options)) : log.read(id, options)),
+    head: (id) => log.head(id),
+    list: (options) => log.list(options),
+    delete: (id) => log.delete(id),
+    acquire: (id, options) => log.acquire(id, options),
+    [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
+  };
+
+  async function* counted(records: AsyncIterable<LogRecord>): AsyncGenerator<LogRecord> {
+    following++;
+    try {
+      yield* records;
+    } finally {
+      following--;
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import type { Decision, ModelFailure, PermissionMode, StopReason } from "@keelson/protocol";
+import fc from "fast-check";
+
+/** Everything that is random about one life of a run. */
+export interface Story {
+  readonly turns: readonly Answer[];
+  readonly childTurns: readonly Answer[];
+  readonly fallbackTurns: readonly Answer[];
+  readonly mode: PermissionMode;
+  readonly verdicts: Readonly<Partial<Record<ToolName, "allow" | "deny" | "ask">>>;
+  readonly limits: Limits;
+  readonly approvals: Approving;
+  readonly acts: readonly Act[];
+  readonly watchers: readonly WatcherPlan[];
+  readonly callbacks: Callbacks;
+  readonly onMaxTokens: "end" | "continue";
+  readonly compacts: boolean;
+  readonly loopGuard: boolean;
+  /** An append of the session's log that fails: before it happened, or after it did. */
+  readonly fault: { readonly at: number; readonly done: boolean } | undefined;
+}
+
+export const TOOL_NAMES = ["read", "mark", "write", "send", "throws", "hangs", "stubborn", "slow", "huge", "chatty", "strict", "helper"] as const;
+export type ToolName = (typeof TOOL_NAMES)[number];
+
+export interface Answer {
+  readonly text?: string;
+  readonly thinking?: string;
+  readonly calls: readonly { readonly name: string; readonly input: "good" | "empty" | "truncated" | "no-object" | "repairable" }[];
+  readonly stopReason?: StopReason;
+  readonly error?: { readonly kind: ModelFailure["kind"]; readonly retryAfterMs?: number };
+  /** How long the model thinks; infinite: until it is cancelled. */
+  readonly waitMs?: number;
+  readonly chunkSize?: number;
+}
+
+export interface Limits {
+  readonly maxTurns: number;
+  readonly maxRetries: number;
+  readonly maxModelCalls?: number;
+  readonly maxToolCalls?: number;
+  readonly maxAnswerBytes?: number;
+  readonly maxParallelCalls?: number;
+  readonly toolTimeoutMs?: number;
+  readonly maxDurationMs?: number;
+}
+
+/** Who answers questions, and how. Decisions are used in order, the last again and again. */
+export interface Approving {
+  readonly by: "callback" | "iterator" | "elsewhere" | "nobody";
+  readonly decisions: readonly (Decision["type"] | "nothing" | "throw" | "hang" | "nonsense")[];
+  /** An iterator that leaves after so many questions. */
+  readonly leavesAfter: number;
+  /** Somebody elsewhere decides too, at the same time. */
+  readonly rival: boolean;
+}
+
+/** What a user does when the log has grown by so many appends. */
+export interface Act {
+  readonly at: number;
+  readonly lag: 0 | 1 | 2;
+  readonly do: "stop" | "abort" | "signal" | "steer" | "interrupt" | "set-model" | "set-unknown-model" | "watch" | "watch-past" | "leave";
+}
+
+export interface WatcherPlan {
+  readonly after: number | undefined;
+  /** Reads this many events in a row, then lets the run go on for a while. */
+  readonly pace: number;
+  readonly leavesAfter: number | undefined;
+}
+
+type Trouble = "none" | "throw" | "reject" | "halt" | "change" | "skip" | "inject" | "cycle";
+export interface Callbacks {
+  readonly maxBufferBytes: number | undefined;
+  readonly rule: { readonly form: "struct" | "methods" | "none"; readonly moment: "infer" | "execute-tool" | "exit-check" | "inject-steering" | "append-response" | "compile"; readonly phase: "before" | "after"; readonly trouble: Trouble; readonly from: number };
+  readonly onModelError: "none" | "retry" | "abort" | "switch-model" | "switch-unknown" | "undefined" | "throw" | "nonsense";
+  readonly instructions: "text" | "function" | "throw" | "reject" | "number";
+  readonly fallback: boolean;
+}
+
+const call = fc.record({
+  name: fc.oneof({ weight: 12, arbitrary: fc.constantFrom<string>(...TOOL_NAMES) }, { weight: 1, arbitrary: fc.constantFrom("no_such_tool", "", "READ") }),
+  input: fc.oneof({ weight: 6, arbitrary: fc.constant("good" as const) }, { weight: 3, arbitrary: fc.constantFrom("empty" as const, "truncated" as const, "no-object" as const, "repairable" as const) }),
+});
+
+const failure = fc.record(
+  { kind: fc.constantFrom<ModelFailure["kind"]>("authentication", "billing", "rate-limit", "rate-limit", "server-error", "server-error", "invalid-request", "invalid-response", "max-output-tokens", "context-overflow", "content-blocked", "cancelled", "other"), retryAfterMs: fc.constantFrom(1, 5_000, 120_000) },
+  { requiredKeys: ["kind"] },
+);
+
+const answer: fc.Arbitrary<Answer> = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ text: fc.constantFrom("Working.", "", "x".repeat(300)), calls: fc.array(call, { minLength: 1, maxLength: 4 }), chunkSize: fc.constantFrom(1, 7, 1_000) }) },
+  { weight: 3, arbitrary: fc.record({ text: fc.constantFrom("Half an ans", ""), calls: fc.constant([]), error: failure, waitMs: fc.constantFrom(0, 1_000) }) },
+  { weight: 2, arbitrary: fc.record({ text: fc.constantFrom("Done.", "", "y".repeat(3_000)), thinking: fc.constantFrom("Hm.", ""), calls: fc.constant([]), chunkSize: fc.constantFrom(1, 50) }) },
+  { weight: 2, arbitrary: fc.record({ text: fc.constantFrom("Cut", ""), calls: fc.array(call, { maxLength: 2 }), stopReason: fc.constantFrom<StopReason>("max-tokens", "pause", "content-filter", "stop-sequence", "other", "end-turn") }) },
+  { weight: 1, arbitrary: fc.record({ text: fc.constant("Slowly."), calls: fc.array(call, { maxLength: 1 }), waitMs: fc.constantFrom(1_000, Number.POSITIVE_INFINITY) }) },
+);
+
+const act = fc.record<Act>({
+  at: fc.nat({ max: 40 }),
+  lag: fc.constantFrom(0, 1, 2),
+  do: fc.constantFrom("stop", "abort", "signal", "steer", "steer", "steer", "interrupt", "interrupt", "set-model", "set-unknown-model", "watch", "watch", "watch-past", "leave"),
+});
+
+const watcher = fc.record<WatcherPlan>({ after: fc.constantFrom(undefined, 0, 3), pace: fc.constantFrom(1, 3, 1_000), leavesAfter: fc.constantFrom(undefined, undefined, 2) });
+
+/** Some part of a record. */
+function some<T>(value: fc.Arbitrary<T>, freq = 3): fc.Arbitrary<T | undefined> {
+  return fc.option(value, { freq, nil: undefined });
+}
+
+export const story: fc.Arbitrary<Story> = fc.record({
+  turns: fc.array(answer, { maxLength: 7 }),
+  childTurns: fc.array(answer, { maxLength: 4 }),
+  fallbackTurns: fc.array(answer, { maxLength: 3 }),
+  mode: fc.constantFrom<PermissionMode>("default", "default", "default", "accept-edits", "plan-only", "deny-unauthorized", "bypass-all"),
+  verdicts: fc.dictionary(fc.constantFrom<ToolName>(...TOOL_NAMES), fc.constantFrom("allow" as const, "deny" as const, "ask" as const, "ask" as const), { maxKeys: 5 }),
+  limits: fc.record(
+    {
+      maxTurns: fc.integer({ min: 1, max: 8 }),
+      maxRetries: fc.integer({ min: 0, max: 3 }),
+      maxModelCalls: fc.integer({ min: 1, max: 12 }),
+      maxToolCalls: fc.integer({ min: 0, max: 8 }),
+      maxAnswerBytes: fc.constantFrom(100, 2_000),
+      maxParallelCalls: fc.integer({ min: 1, max: 3 }),
+      toolTimeoutMs: fc.constantFrom(10, 60_000),
+      maxDurationMs: fc.constantFrom(1_500, 600_000),
+    },
+    { requiredKeys: ["maxTurns", "maxRetries"] },
+  ),
+  approvals: fc.record<Approving>({
+    by: fc.constantFrom("callback", "iterator", "elsewhere", "nobody"),
+    decisions: fc.array(fc.constantFrom("allow", "allow", "allow", "deny", "allow-always", "allow-modified", "abort", "retry", "nothing", "throw", "hang", "nonsense"), { minLength: 1, maxLength: 4 }),
+    leavesAfter: fc.integer({ min: 1, max: 4 }),
+    rival: fc.boolean(),
+  }),
+  acts: fc.array(act, { maxLength: 5 }),
+  watchers: fc.array(watcher, { minLength: 1, maxLength: 3 }),
+  callbacks: fc.record<Callbacks>({
+    maxBufferBytes: some(fc.constantFrom(1, 900, 5_000), 1),
+    rule: fc.record({
+      form: fc.constantFrom("none", "none", "struct", "methods"),
+      moment: fc.constantFrom("infer", "execute-tool", "exit-check", "inject-steering", "append-response", "compile"),
+      phase: fc.constantFrom("before", "after"),
+      trouble: fc.constantFrom("none", "throw", "reject", "halt", "change", "skip", "inject", "cycle"),
+      from: fc.nat({ max: 3 }),
+    }),
+    onModelError: fc.constantFrom("none", "none", "retry", "abort", "switch-model", "switch-unknown", "undefined", "throw", "nonsense"),
+    instructions: fc.constantFrom("text", "text", "function", "throw", "reject", "number"),
+    fallback: fc.boolean(),
+  }),
+  onMaxTokens: fc.constantFrom("end", "continue"),
+  compacts: fc.boolean(),
+  loopGuard: fc.boolean(),
+  fault: some(fc.record({ at: fc.integer({ min: 1, max: 25 }), done: fc.boolean() }), 4),
+}) as fc.Arbitrary<Story>;
