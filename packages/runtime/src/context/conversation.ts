@@ -1,4 +1,4 @@
-import type { CompactionPolicy, Message } from "@keelson/protocol";
+import type { CompactionPolicy, Content, Digest, FilePart, ImagePart, Message } from "@keelson/protocol";
 
 /**
  * The messages of one conversation, oldest first, each with what compaction may do to it. Grows at the end; only a
@@ -8,6 +8,7 @@ export class Conversation {
   #messages: Message[] = [];
   #policies: CompactionPolicy[] = [];
   #bytes = 0;
+  #namesBlobs = false;
 
   get messages(): readonly Message[] {
     return this.#messages;
@@ -22,6 +23,11 @@ export class Conversation {
     return this.#bytes;
   }
 
+  /** Whether a part of some message may have to be fetched from the blob store before a model sees it. */
+  get namesBlobs(): boolean {
+    return this.#namesBlobs;
+  }
+
   policyAt(index: number): CompactionPolicy {
     return this.#policies[index] ?? "normal";
   }
@@ -29,6 +35,7 @@ export class Conversation {
   append(message: Message, policy: CompactionPolicy = "normal"): void {
     this.#messages.push(message);
     this.#bytes += messageBytes(message);
+    this.#namesBlobs ||= message.content.some((part) => namesBlob(part));
     this.#policies.push(policy);
   }
 
@@ -45,9 +52,15 @@ export class Conversation {
   }
 
   #count(): void {
+    this.#namesBlobs = this.#messages.some((message) => message.content.some((part) => namesBlob(part)));
     this.#bytes = 0;
     for (const message of this.#messages) this.#bytes += messageBytes(message);
   }
+}
+
+/** An image or file whose bytes are in the blob store. */
+export function namesBlob(part: Content): part is (ImagePart | FilePart) & { readonly blob: Digest } {
+  return (part.type === "image" || part.type === "file") && part.blob !== undefined && part.data === undefined;
 }
 
 /** Framing of a message and of a part on any wire. */

@@ -20,6 +20,7 @@ import { costOf } from "../../providers/prices.ts";
 import type { Model } from "../model-source.ts";
 import { isToolCall, type Answer } from "./answer.ts";
 import { callIdOf } from "./call-id.ts";
+import { messagesWithBlobs } from "./inline-blobs.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { reserveInference } from "./reserve-inference.ts";
 import { checkEnding } from "./run-ending.ts";
@@ -82,15 +83,16 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
 
 async function compile(loop: Loop, key: string, model: Model, system: string | undefined): Promise<InferRequest> {
   const { options, output } = loop.agent;
+  const messages = await messagesWithBlobs(loop.context.conversation, loop.blobs);
   return loop.context.run<InferRequest>({
     type: "compile",
     key: `${key}/compile`,
-    execute: (context) =>
+    execute: () =>
       compileRequest({
         model: model.id,
         ...(system !== undefined && { system }),
         tools: loop.tools.schemas(),
-        messages: context.messages,
+        messages,
         settings: {
           ...options.settings,
           ...(options.effort && { effort: options.effort }),

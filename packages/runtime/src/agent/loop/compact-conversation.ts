@@ -29,8 +29,13 @@ export async function compactConversation(loop: Loop, key: string): Promise<void
 
 function checked(result: unknown): { readonly messages: readonly Message[]; readonly summary: string } {
   const { messages, summary } = (result ?? {}) as { readonly messages?: unknown; readonly summary?: unknown };
-  if (Array.isArray(messages) && messages.length > 0 && messages.every(isMessage) && typeof summary === "string") return { messages, summary };
-  throw new AgentError({ kind: "panic", callback: "compact", message: "compact must return { messages, summary }, with at least one message" });
+  if (Array.isArray(messages) && messages.length > 0 && messages.every(isMessage) && typeof summary === "string")
+    return { messages, summary };
+  throw new AgentError({
+    kind: "panic",
+    callback: "compact",
+    message: "compact must return { messages, summary }, with at least one message",
+  });
 }
 
 function isMessage(value: unknown): value is Message {

@@ -94,7 +94,13 @@ async function tellSkipped(loop: Loop, turn: string, calls: readonly PendingCall
   const skipped = calls.filter((call) => call.skipped);
   if (skipped.length === 0) return;
   const names = skipped.map((call) => ({ callId: call.part.id, name: call.tool?.name ?? call.part.name }));
-  await loop.context.run({ type: "steering-skip", key: `${turn}/steering-skip`, input: { calls: names }, inputIsFixed: true, execute: () => {} });
+  await loop.context.run({
+    type: "steering-skip",
+    key: `${turn}/steering-skip`,
+    input: { calls: names },
+    inputIsFixed: true,
+    execute: () => {},
+  });
 }
 
 async function runBatches(loop: Loop, turn: string, calls: readonly PendingCall[]): Promise<void> {
@@ -163,7 +169,11 @@ async function commitResults(
   }
   if (thrown) throw thrown.error;
   const [first] = suspensions;
-  if (first) throw new Suspension(first.reason, suspensions.flatMap((suspension) => suspension.waits));
+  if (first)
+    throw new Suspension(
+      first.reason,
+      suspensions.flatMap((suspension) => suspension.waits),
+    );
 }
 
 type Executed = LeafResult & { readonly durationMs: number; readonly suspended?: Suspension };

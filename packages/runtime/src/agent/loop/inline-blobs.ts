@@ -1,0 +1,38 @@
+import { AgentError, LogError, type BlobStore, type Content, type Message } from "@keelson/protocol";
+import { namesBlob, type Conversation } from "../../context/conversation.ts";
+
+const inlined = new WeakMap<Message, Message>();
+
+/**
+ * The messages as a model gets them: images and files that are named by digest come with their bytes. Made once for each
+ * message, so that encoders find the same object again; a conversation that names no blob is returned as it is.
+ */
+export async function messagesWithBlobs(conversation: Conversation, blobs: BlobStore): Promise<readonly Message[]> {
+  if (!conversation.namesBlobs) return conversation.messages;
+  return Promise.all(conversation.messages.map((message) => withBlobs(message, blobs)));
+}
+
+async function withBlobs(message: Message, blobs: BlobStore): Promise<Message> {
+  if (!message.content.some((part) => namesBlob(part))) return message;
+  let whole = inlined.get(message);
+  if (whole === undefined) {
+    whole = { ...message, content: await Promise.all(message.content.map((part) => withBytes(part, blobs))) };
+    inlined.set(message, whole);
+  }
+  return whole;
+}
+
+async function withBytes(part: Content, blobs: BlobStore): Promise<Content> {
+  if (!namesBlob(part)) return part;
+  const { blob, ...rest } = part;
+  try {
+    return { ...rest, data: Buffer.from(await blobs.get(blob)).toString("base64") } as Content;
+  } catch (cause) {
+    // It will not come by waiting: the run ends, while a store that can't be reached only interrupts it.
+    if (!LogError.is(cause, "not-found")) throw cause;
+    throw new AgentError(
+      { kind: "backend", message: `The conversation names an ${part.type} that is not in the blob store: ${blob}.` },
+      { cause },
+    );
+  }
+}

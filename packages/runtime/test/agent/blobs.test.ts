@@ -1,0 +1,36 @@
+import { createAgent } from "keelson";
+import { createMemoryBlobStore } from "keelson/state";
+import { scriptedModel } from "keelson/testing";
+import { describe, expect, it } from "vitest";
+import { recordingTool, runnerOf } from "./support.ts";
+
+describe("an image that is named by its digest", () => {
+  it("reaches the model with its bytes, as the same message object at every turn", async () => {
+    const blobs = createMemoryBlobStore();
+    const blob = await blobs.put(new Uint8Array([137, 80, 78, 71]));
+    const model = scriptedModel([{ toolCalls: [{ name: "look" }] }, "a picture"]);
+    const runner = runnerOf(createAgent({ name: "a", model, tools: [recordingTool("look", { effect: "read" })] }), { blobs });
+    await runner.run(
+      [
+        { type: "text", text: "what is it?" },
+        { type: "image", mediaType: "image/png", blob },
+      ],
+      { session: "s" },
+    ).outcome;
+    const [first, second] = model.requests;
+    expect(first?.messages[0]?.content[1]).toEqual({ type: "image", mediaType: "image/png", data: "iVBORw==" });
+    expect(second?.messages[0]).toBe(first?.messages[0]);
+    const { messages } = await runner.sessions.get("s");
+    expect(messages[0]?.content[1]).toEqual({ type: "image", mediaType: "image/png", blob });
+  });
+
+  it("that is not there ends the run with an error that names it", async () => {
+    const runner = runnerOf(createAgent({ name: "a", model: scriptedModel(["never"]) }));
+    const outcome = await runner.run([{ type: "image", mediaType: "image/png", blob: `sha256:${"0".repeat(64)}` as never }], {
+      session: "s",
+    }).outcome;
+    expect(outcome.reason).toBe("error");
+    expect(outcome.error?.message).toContain("sha256:");
+    expect((await runner.sessions.get("s")).run?.status).toBe("ended");
+  });
+});
