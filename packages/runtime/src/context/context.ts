@@ -237,11 +237,7 @@ export class Context {
 
 function accepted<Output>(rule: Rule, operation: Operation<Output>, output: JsonValue): Output {
   if (operation.accept) return operation.accept(output);
-  throw new AgentError({
-    kind: "panic",
-    callback: `rule ${rule.name}`,
-    message: `the rule "${rule.name}" cannot replace the output of "${operation.type}": let it continue or halt instead`,
-  });
+  throw misplaced(rule, operation.type, "its output cannot be replaced: let it continue or halt instead");
 }
 
 function changedInput<Output>(rule: Rule, operation: Operation<Output>, input: JsonValue): JsonValue {
