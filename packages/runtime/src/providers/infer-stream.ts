@@ -1,5 +1,13 @@
 import { type InferEvent, type JsonValue, ModelError } from "@keelson/protocol";
-import { type BodyFormat, readTextUpTo, readWholeText, sniffFormat, SseReader, type TransportAnswer } from "../transport/index.ts";
+import {
+  type BodyFormat,
+  JsonSequenceReader,
+  readTextUpTo,
+  readWholeText,
+  sniffFormat,
+  SseReader,
+  type TransportAnswer,
+} from "../transport/index.ts";
 import { failureOfStatus, MAX_ERROR_BYTES } from "./vendor-failure.ts";
 import { cutOff, type DecoderContext, notAnAnswer, type WireDecoder } from "./wire-decoder.ts";
 
@@ -27,7 +35,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent> {
   #head = 0;
   #answer: TransportAnswer | undefined;
   #decoder: WireDecoder | undefined;
-  #events: SseReader | undefined;
+  #events: SseReader | JsonSequenceReader | undefined;
   #failure: unknown;
   #state: "new" | "open" | "over" = "new";
   #pulling: Promise<IteratorResult<InferEvent, undefined>> | undefined;
@@ -118,6 +126,18 @@ export class InferStream implements AsyncIterableIterator<InferEvent> {
       first.push(chunk);
       format = sniffFormat(first.length === 1 ? chunk : Buffer.concat(first));
     }
+    if (format !== "events" && format === decoder.sequence) {
+      this.#events = new JsonSequenceReader(
+        {
+          event(text, start, end) {
+            if (!decoder.complete) decoder.event(text, start, end, -1);
+          },
+        },
+        format,
+      );
+      for (const chunk of first) this.#take(chunk);
+      return;
+    }
     if (format !== "events") {
       decoder.whole(parseWhole(await readWholeText(answer.body, first), context));
       this.#complete();
@@ -169,7 +189,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent> {
       // The last event lacks its end: the stream was cut in it.
       throw ModelError.is(error, "invalid-response") ? cutOff(context) : error;
     }
-    if (before !== true && this.#events?.sawField !== true) throw notAnAnswer("neither JSON nor an event stream", context);
+    if (before !== true && this.#events instanceof SseReader && !this.#events.sawField) throw notAnAnswer("neither JSON nor an event stream", context);
     this.#decoder?.finish();
     this.#complete();
   }

@@ -11,6 +11,16 @@ export interface ModelPage {
 
 /** Reads one page of `GET /models`: both vendors answer with `{ data: [{ id, … }] }`. */
 export async function readModelPage(answer: TransportAnswer, provider: string): Promise<ModelPage> {
+  const { items, body } = await readListing(answer, provider, "data");
+  return { models: items, next: body["has_more"] === true ? stringOf(body["last_id"]) || undefined : undefined };
+}
+
+/** Reads a list of models whose items stand in the member `member`. */
+export async function readListing(
+  answer: TransportAnswer,
+  provider: string,
+  member: string,
+): Promise<{ readonly items: readonly Fields[]; readonly body: Fields }> {
   if (answer.status !== 200) {
     throw failureOfStatus(answer.status, (name) => answer.header(name), await readTextUpTo(answer.body, MAX_ERROR_BYTES), {
       provider,
@@ -27,11 +37,10 @@ export async function readModelPage(answer: TransportAnswer, provider: string): 
       { cause },
     );
   }
-  const data = body?.["data"];
-  if (!Array.isArray(data))
-    throw new ModelError({ kind: "invalid-response", message: `${provider} answered the list of models without data`, provider });
-  const models = data.map(fieldsOf).filter((model) => model !== undefined);
-  return { models, next: body?.["has_more"] === true ? stringOf(body["last_id"]) || undefined : undefined };
+  const items = body?.[member];
+  if (body === undefined || !Array.isArray(items))
+    throw new ModelError({ kind: "invalid-response", message: `${provider} answered the list of models without ${member}`, provider });
+  return { items: items.map(fieldsOf).filter((model) => model !== undefined), body };
 }
 
 export function modelInfo(
@@ -51,6 +60,6 @@ export function modelInfo(
   };
 }
 
-function positive(value: unknown): number | null {
+export function positive(value: unknown): number | null {
   return typeof value === "number" && value > 0 ? value : null;
 }

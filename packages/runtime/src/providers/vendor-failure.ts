@@ -6,6 +6,8 @@ export interface VendorError {
   readonly type?: string;
   readonly code?: string;
   readonly requestId?: string;
+  /** How long to wait, where the body says it. */
+  readonly retryAfterMs?: number;
 }
 
 export interface FailureContext {
@@ -40,14 +42,34 @@ export function readVendorError(body: unknown): VendorError {
     [error["message"], outer["error"], outer["message"], outer["detail"], error["detail"]].map(words).find((text) => text !== "") ??
     JSON.stringify(body).slice(0, 500);
   const type = nameOf(error["type"]);
-  const code = nameOf(error["code"]) ?? nameOf((error["innererror"] as { code?: unknown } | undefined)?.code);
+  // Google's code is the HTTP status once more; its word for it stands beside.
+  const code = googleStatus(error) ?? nameOf(error["code"]) ?? nameOf((error["innererror"] as { code?: unknown } | undefined)?.code);
+  const retryAfterMs = googleRetryDelay(error["details"]);
   const requestId = nameOf(outer["request_id"]);
   return {
     message,
     ...(type !== undefined && { type }),
     ...(code !== undefined && { code }),
     ...(requestId !== undefined && { requestId }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
+}
+
+function googleStatus(error: { readonly [name: string]: unknown }): string | undefined {
+  return typeof error["code"] === "number" && typeof error["status"] === "string" && /^[A-Z_]+$/.test(error["status"])
+    ? error["status"]
+    : undefined;
+}
+
+/** `google.rpc.RetryInfo` among the details: `{ retryDelay: "34.4s" }`. */
+function googleRetryDelay(details: unknown): number | undefined {
+  if (!Array.isArray(details)) return undefined;
+  for (const detail of details as readonly unknown[]) {
+    const delay = (detail as { retryDelay?: unknown } | null)?.retryDelay;
+    const seconds = typeof delay === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(delay)?.[1] : undefined;
+    if (seconds !== undefined) return Math.ceil(Number(seconds) * 1000);
+  }
+  return undefined;
 }
 
 /** The failure of an answer whose status says so. */
@@ -60,7 +82,7 @@ export function failureOfStatus(status: number, header: HeaderLookup, body: stri
     return new ModelError({ kind: "invalid-request", message, status, ...context });
   }
   const kind = kindOfStatus(status, error);
-  const retryAfter = kind === "rate-limit" || kind === "server-error" ? retryAfterMs(header) : undefined;
+  const retryAfter = kind === "rate-limit" || kind === "server-error" ? longer(retryAfterMs(header), error.retryAfterMs) : undefined;
   return modelError(kind, error, context, {
     status,
     ...(requestId !== undefined && { requestId }),
@@ -71,7 +93,12 @@ export function failureOfStatus(status: number, header: HeaderLookup, body: stri
 /** The failure that came inside an answer of status 200: its own code says what it is. */
 export function failureInAnswer(error: VendorError, context: FailureContext, requestId: string | undefined): ModelError {
   const known = requestId ?? error.requestId;
-  return modelError(kindOfCode(error) ?? "server-error", error, context, known === undefined ? {} : { requestId: known });
+  const kind = kindOfCode(error) ?? "server-error";
+  const waits = (kind === "rate-limit" || kind === "server-error") && error.retryAfterMs !== undefined;
+  return modelError(kind, error, context, {
+    ...(known !== undefined && { requestId: known }),
+    ...(waits && { retryAfterMs: error.retryAfterMs }),
+  });
 }
 
 function modelError(
@@ -141,12 +168,12 @@ function kindOfCode(error: VendorError): Kind | undefined {
     if (TOO_LONG_CODES.has(name)) return "context-overflow";
     if (/insufficient_quota|billing/i.test(name)) return "billing";
     if (/rate.?limit|too_many_requests|resource_exhausted/i.test(name)) return "rate-limit";
-    if (/authentication|permission|api_key|unauthorized/i.test(name)) return "authentication";
-    if (/overloaded|server_error|api_error|internal|unavailable|timeout/i.test(name)) return "server-error";
+    if (/authenticat|permission|api_key|unauthorized/i.test(name)) return "authentication";
+    if (/overloaded|server_error|api_error|internal|unavailable|timeout|deadline_exceeded/i.test(name)) return "server-error";
     if (/content_filter|content_policy|ResponsibleAI/i.test(name)) return "content-blocked";
     // Groq: the model wrote a call that its server could not read.
     if (name === "tool_use_failed") return "invalid-response";
-    if (/invalid|not_found|unsupported|bad_request/i.test(name))
+    if (/invalid|not_found|unsupported|bad_request|failed_precondition|out_of_range/i.test(name))
       return TOO_LONG.test(error.message) ? "context-overflow" : "invalid-request";
   }
   return undefined;
@@ -168,6 +195,10 @@ export function retryAfterMs(header: HeaderLookup): number | undefined {
     if (!Number.isNaN(wait)) waits.push(Math.max(0, wait));
   }
   return waits.length === 0 ? undefined : Math.ceil(Math.max(...waits));
+}
+
+function longer(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }
 
 function isAmount(text: string): boolean {

@@ -3,6 +3,8 @@ import type { FailureContext } from "./vendor-failure.ts";
 
 /** What one wire makes of an answer. Everything it decodes is pushed onto the queue it was made with, in order. */
 export interface WireDecoder {
+  /** The format of answers that are a stream of JSON values: `event` gets each of them, `from` being -1. Default: none is. */
+  readonly sequence?: "array" | "object";
   /** One event of a stream, as `SseHandler.event` gets it. @throws ModelError */
   event(text: string, start: number, end: number, from: number): void;
   /** As `SseHandler.skim`. */
