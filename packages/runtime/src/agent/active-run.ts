@@ -239,7 +239,10 @@ export class ActiveRun<Out> implements Run<Out> {
   #setDeadline(loop: Loop): void {
     const { clock } = this.#options.world;
     const { maxDurationMs } = this.#options.limits;
-    const startedAt = loop.execution.journal.state.run?.startedAt ?? 0;
+    const { journal } = loop.execution;
+    const { run } = journal.state;
+    // The log gives a run its time with the first append, which is still to come where it begins here.
+    const startedAt = run === undefined || run.startSeq > journal.committedSeq ? clock.now() : run.startedAt;
     const at = Math.min(
       this.#options.deadline ?? Number.POSITIVE_INFINITY,
       maxDurationMs === undefined ? Number.POSITIVE_INFINITY : startedAt + maxDurationMs,

@@ -60,6 +60,7 @@ export class Journal {
   /** Where the inbox ended when the journal was opened: what stands behind it was written since. */
   readonly inboxAtOpen: number;
   #inboxSeen: number;
+  #committedSeq: number;
   #inboxListeners = new Set<(entry: InboxEntry) => void>();
   #following: Promise<void> | undefined;
   #closed = false;
@@ -71,6 +72,7 @@ export class Journal {
     this.log = sessionLog(options.session);
     this.inboxLog = inboxLog(options.session);
     this.inboxAtOpen = inboxHead;
+    this.#committedSeq = state.seq;
     this.#inboxSeen = inboxHead;
     this.#scheduleRenewal();
   }
@@ -90,6 +92,11 @@ export class Journal {
 
   get failure(): LogError | undefined {
     return this.#failure;
+  }
+
+  /** Seq of the last record that is in the log; the state may be ahead of it. */
+  get committedSeq(): number {
+    return this.#committedSeq;
   }
 
   /** Gives up writing, as if the log had failed: what was put and not flushed is void, and the lease goes back at `close`. */
@@ -171,6 +178,7 @@ export class Journal {
         this.#queue = [];
         this.#durability = "process";
         await this.#append(batch, durability);
+        this.#committedSeq = batch[batch.length - 1]?.seq ?? this.#committedSeq;
         this.#options.onCommitted(batch);
       }
     } catch (error) {

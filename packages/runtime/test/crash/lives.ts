@@ -1,5 +1,6 @@
 import type { Approver, EventLog } from "@keelson/protocol";
 import type { Agent } from "../../src/agent/agent.ts";
+import type { Clock } from "../../src/session/clock.ts";
 import type { SingleRunner } from "../../src/agent/runner.ts";
 import { createMemoryBlobStore, createMemoryEventLog } from "../../src/state/index.ts";
 import { pointsUntil, type Points } from "./points.ts";
@@ -13,13 +14,25 @@ export interface Life {
   readonly died: Promise<void>;
 }
 
+export interface LifeOptions {
+  readonly place?: string;
+  readonly approver?: Approver;
+  /** What it sees of the log. */
+  readonly log?: EventLog;
+  readonly clock?: Clock;
+  /** Whether `clock` says what time it is, and not the log's. */
+  readonly keepsOwnTime?: boolean;
+  /** Instead of `place`. */
+  readonly points?: Points;
+}
+
 export interface Lives {
   readonly log: EventLog;
   readonly effects: SideEffects;
   /** Lets time go by, for the log and for all lives. */
   pass(ms: number): void;
   /** A process that works with this agent, until it stops for good at `place`. An earlier one has lost its leases by then. */
-  begin(agentOf: (life: { readonly points: Points; readonly effects: SideEffects }) => Agent<undefined>, options?: { readonly place?: string; readonly approver?: Approver; readonly log?: EventLog }): Life;
+  begin(agentOf: (life: { readonly points: Points; readonly effects: SideEffects }) => Agent<undefined>, options?: LifeOptions): Life;
 }
 
 const TTL_MS = 30_000;
@@ -37,12 +50,13 @@ export function createLives(): Lives {
     pass(ms) {
       now += ms;
     },
-    begin(agentOf, { place, approver, log: through = log } = {}) {
+    begin(agentOf, { place, approver, log: through = log, clock, keepsOwnTime = false, points: given } = {}) {
       count++;
       now += TTL_MS + 1;
-      const points = pointsUntil(place);
-      const runner = openRunner({ log: through, blobs, effects, points, owner: `life-${count}`, leaseTtlMs: TTL_MS, now: () => now }, () => agentOf({ points, effects }), approver);
-      return { runner, points, died: points.died };
+      const until = pointsUntil(place);
+      const points = given ?? until;
+      const runner = openRunner({ log: through, blobs, effects, points, ...(clock && { clock }), owner: `life-${count}`, leaseTtlMs: TTL_MS, ...(!keepsOwnTime && { now: () => now }) }, () => agentOf({ points, effects }), approver);
+      return { runner, points, died: until.died };
     },
   };
 }

@@ -50,20 +50,26 @@ function rename(value: JsonValue | undefined, names: Map<string, string>): JsonV
   return value ?? null;
 }
 
-/** What must be so of any log: keys are single, each run ends at most once and nothing of it follows, every call has one answer. */
+/** What must be so of any log: keys are single, each run ends at most once and nothing of it follows, every call has one answer, every inference is settled. */
 export async function faultsOf(log: EventLog, session: string): Promise<readonly string[]> {
   const faults: string[] = [];
   const keys = new Set<string>();
   const ended = new Set<string>();
   const answered = new Set<string>();
   const asked = new Set<string>();
+  const inferences = new Set<string>();
   let suspended = false;
   for await (const { key, type, data } of log.read(sessionLog(session as SessionId))) {
     const run = key.slice(0, key.indexOf("/"));
     if (keys.has(key)) faults.push(`${key} stands twice`);
     keys.add(key);
     if (ended.has(run)) faults.push(`${type} (${key}) comes after the end of its run`);
-    if (type === "run-complete" || type === "error") ended.add(run);
+    if (type === "inference") inferences.add(key);
+    if (type === "usage") inferences.delete(key.slice(0, key.lastIndexOf("/")));
+    if (type === "run-complete" || type === "error") {
+      ended.add(run);
+      for (const inference of inferences) faults.push(`${inference} was never settled`);
+    }
     if (suspended && type !== "run-resume") faults.push(`${type} (${key}) comes after a suspension that nobody resumed`);
     suspended = type === "run-suspend";
     if (suspended && !isSuspendReason(String(data["reason"]))) faults.push(`${key} suspends for ${String(data["reason"])}`);

@@ -28,6 +28,8 @@ export interface ScenarioWorld {
   /** Unix ms. Default: the time of day. */
   readonly now?: () => number;
   readonly maxDurationMs?: number;
+  /** Default: {@link impatientClock}. */
+  readonly clock?: Clock;
   /** Takes the ledger of tool calls out: reservations are forgotten as they are written. */
   readonly withoutLedger?: boolean;
 }
@@ -55,7 +57,7 @@ export function openRunner(world: ScenarioWorld, agentOn: (log: EventLog) => Age
     agent: agentOn(log),
     log,
     blobs: world.blobs,
-    clock: world.now === undefined ? impatientClock : { ...impatientClock, now: world.now },
+    clock: { ...(world.clock ?? impatientClock), ...(world.now && { now: world.now }) },
     random: () => 0.5,
     approvalKeys: { current: { id: "test", secret: new Uint8Array(32).fill(7) } },
     ...(approvals && { approvals }),

@@ -1,0 +1,143 @@
+import { type EventLog, type Lease, LogError, type SessionId, sessionLog, type Tool } from "@keelson/protocol";
+import { expect, it } from "vitest";
+import type { Agent } from "../../src/agent/agent.ts";
+import { agentTool, createAgent, defineTool } from "../../src/index.ts";
+import type { Clock } from "../../src/session/clock.ts";
+import { createLives } from "./lives.ts";
+import { createPoints, type Points } from "./points.ts";
+import { impatientClock, scriptByTurn } from "./scenario.ts";
+
+const SESSION = "leased";
+
+/** Leases are renewed over and over. */
+const hasty: Clock = {
+  now: () => impatientClock.now(),
+  after(_ms, run) {
+    const immediate = setImmediate(run);
+    return () => clearImmediate(immediate);
+  },
+};
+
+function caller(points: Points, tools: readonly Tool[]): Agent<undefined> {
+  const [tool] = tools;
+  return createAgent({
+    name: `calls-${tool?.name ?? ""}`,
+    model: scriptByTurn(points, "scripted/caller", (turn) => (turn === 0 ? { toolCalls: [{ name: tool?.name ?? "", input: { task: "Do it." } }] } : { text: "Done." })),
+    tools,
+  });
+}
+
+/** A tool that takes until `end`, whatever its signal says. */
+function slow(): { readonly tool: Tool; readonly began: Promise<AbortSignal>; end(): void } {
+  let end = (): void => {};
+  let begin = (_signal: AbortSignal): void => {};
+  const began = new Promise<AbortSignal>((resolve) => {
+    begin = resolve;
+  });
+  const done = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const tool = defineTool({
+    name: "slow",
+    description: "Takes its time.",
+    effect: "read",
+    input: { type: "object" },
+    async execute(_input, { signal }) {
+      begin(signal);
+      await done;
+      return "slowly done";
+    },
+  }) as Tool;
+  return { tool, began, end: () => end() };
+}
+
+async function heads(log: EventLog): Promise<{ readonly [log: string]: number }> {
+  return Object.fromEntries((await log.list()).map(({ log: id, head }) => [id, head]));
+}
+
+it("a run that can't renew its lease for the moment goes on, since nobody else has it", async () => {
+  const lives = createLives();
+  let renewals = 0;
+  const shaky: EventLog = {
+    ...lives.log,
+    async acquire(log, options): Promise<Lease> {
+      const lease = await lives.log.acquire(log, options);
+      return { ...lease, renew: () => (++renewals < 3 ? Promise.reject(new LogError({ kind: "unavailable", message: "busy" })) : lease.renew()) };
+    },
+  };
+  const work = slow();
+  const points = createPoints();
+  const { outcome } = lives.begin(() => caller(points, [work.tool]), { log: shaky, clock: hasty, points }).runner.run("Go.", { session: SESSION });
+  await work.began;
+  while (renewals < 5) await new Promise(setImmediate);
+  work.end();
+  expect((await outcome).reason).toBe("complete");
+});
+
+it("a parent that learns in the midst of a child's tool that it lost its lease leaves the child as it is, and writes to nobody", async () => {
+  const lives = createLives();
+  const work = slow();
+  const points = createPoints();
+  const parts = (): Agent<undefined> => caller(points, [agentTool(caller(points, [work.tool]), { name: "helper" })]);
+  const { outcome } = lives.begin(parts, { clock: hasty, points }).runner.run("Go.", { session: SESSION });
+  const signal = await work.began;
+  lives.pass(1_000_000);
+  const lease = await lives.log.acquire(sessionLog(SESSION as SessionId), { owner: "another", ttlMs: 1_000 });
+  const before = await heads(lives.log);
+  while (!signal.aborted) await new Promise(setImmediate);
+  work.end();
+  expect((await outcome).error?.failure.kind).toBe("detached");
+  expect(await heads(lives.log)).toEqual(before);
+  await lease.release();
+
+  // Whoever has the lease now brings both to their end.
+  const { runner } = lives.begin(parts, { clock: hasty, points });
+  expect((await (await runner.resume(SESSION)).outcome).reason).toBe("complete");
+});
+
+it("a clock that was set back makes no run wait longer than it had to, for a retry or for its time limit", async () => {
+  const lives = createLives();
+  const points = createPoints();
+  const waits: number[] = [];
+  const recording: Clock = {
+    now: () => 0,
+    after(ms, run, options) {
+      waits.push(ms);
+      return options?.keepAlive === false ? () => {} : impatientClock.after(ms, run, options);
+    },
+  };
+  let failures = 0;
+  const agent = (): Agent<undefined> =>
+    createAgent({
+      name: "failing",
+      model: scriptByTurn(points, "scripted/failing", () => (failures++ === 0 ? { error: { kind: "server-error" } } : { text: "Done." })),
+      limits: { maxDurationMs: 120_000 },
+    });
+  // By this clock all that the log holds was written in a distant future.
+  const { runner } = lives.begin(agent, { clock: recording, points, keepsOwnTime: true });
+  expect((await runner.run("Go.", { session: SESSION }).outcome).reason).toBe("complete");
+  expect(failures).toBe(2);
+  expect(waits).toContain(375);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(120_000);
+});
+
+it("a run has its whole time limit from its beginning, also where it is the first in its session", async () => {
+  const lives = createLives();
+  const points = createPoints();
+  const limits: number[] = [];
+  const recording: Clock = {
+    now: () => impatientClock.now(),
+    after(ms, run, options) {
+      if (options?.keepAlive === false) limits.push(ms);
+      return options?.keepAlive === false ? () => {} : impatientClock.after(ms, run, options);
+    },
+  };
+  const agent = (): Agent<undefined> => createAgent({ name: "timed", model: scriptByTurn(points, "scripted/timed", () => ({ text: "Done." })), limits: { maxDurationMs: 77_000 } });
+  const { runner } = lives.begin(agent, { clock: recording, points });
+  for (const input of ["One.", "Two."]) {
+    limits.length = 0;
+    lives.pass(1_000_000);
+    expect((await runner.run(input, { session: SESSION }).outcome).reason).toBe("complete");
+    expect(limits).toContain(77_000);
+  }
+});
