@@ -32,21 +32,32 @@ const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLengt
 describe("JsonSequenceReader", () => {
   it("hands over the values of NDJSON however the bytes are cut [PV-03]", () => {
     fc.assert(
-      fc.property(fc.array(structured), sizes, fc.constantFrom(undefined, 2), fc.constantFrom("\n", "\r\n", ""), (values, cuts, indent, end) => {
-        const text = values.map((value) => JSON.stringify(value, undefined, indent) + end).join("");
-        expect(read("object", cut(text, cuts))).toEqual(values.map((value) => JSON.parse(JSON.stringify(value)) as unknown));
-      }),
+      fc.property(
+        fc.array(structured),
+        sizes,
+        fc.constantFrom(undefined, 2),
+        fc.constantFrom("\n", "\r\n", ""),
+        (values, cuts, indent, end) => {
+          const text = values.map((value) => JSON.stringify(value, undefined, indent) + end).join("");
+          expect(read("object", cut(text, cuts))).toEqual(values.map((value) => JSON.parse(JSON.stringify(value)) as unknown));
+        },
+      ),
     );
   });
 
   it("hands over the elements of an array before the array ends, however the bytes are cut [PV-03]", () => {
     fc.assert(
-      fc.property(fc.array(fc.dictionary(fc.string(), fc.jsonValue())), sizes, fc.constantFrom(",", ",\r\n", "\n,\n"), (values, cuts, comma) => {
-        const text = `[${values.map((value) => JSON.stringify(value)).join(comma)}`;
-        const expected = values.map((value) => JSON.parse(JSON.stringify(value)) as unknown);
-        expect(read("array", cut(text, cuts))).toEqual(expected);
-        expect(read("array", cut(`${text}\n]\n`, cuts))).toEqual(expected);
-      }),
+      fc.property(
+        fc.array(fc.dictionary(fc.string(), fc.jsonValue())),
+        sizes,
+        fc.constantFrom(",", ",\r\n", "\n,\n"),
+        (values, cuts, comma) => {
+          const text = `[${values.map((value) => JSON.stringify(value)).join(comma)}`;
+          const expected = values.map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+          expect(read("array", cut(text, cuts))).toEqual(expected);
+          expect(read("array", cut(`${text}\n]\n`, cuts))).toEqual(expected);
+        },
+      ),
     );
   });
 
