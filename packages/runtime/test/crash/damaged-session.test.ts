@@ -49,7 +49,13 @@ it("opens a session whose file was cut short or scribbled over, or says in a typ
         came.set(what, (came.get(what) ?? 0) + 1);
       });
     }
-    expect([...came.keys()].filter((what) => !["complete", "thrown/corrupt", "thrown/session", "thrown/backend", "error/backend", "thrown/invalid-input"].includes(what)), `seed ${seed}: ${JSON.stringify([...came])}`).toEqual([]);
+    expect(
+      [...came.keys()].filter(
+        (what) =>
+          !["complete", "thrown/corrupt", "thrown/session", "thrown/backend", "error/backend", "thrown/invalid-input"].includes(what),
+      ),
+      `seed ${seed}: ${JSON.stringify([...came])}`,
+    ).toEqual([]);
     expect(came.size).toBeGreaterThan(1);
   });
 });
@@ -61,13 +67,28 @@ it("names the record of a log that makes no sense, and leaves the log as it is",
   const records: { readonly key: string; readonly type: string; readonly data: JsonObject }[] = [];
   for await (const { key, type, data } of world.log.read(id)) records.push({ key, type, data });
   // In the place of the first record of this type, one that says nothing of what it should.
-  for (const [type, as] of [["run-start", "turn-start"], ["message", "message"], ["usage", "usage"]] as const) {
+  for (const [type, as] of [
+    ["run-start", "turn-start"],
+    ["message", "message"],
+    ["usage", "usage"],
+  ] as const) {
     const index = records.findIndex((record) => record.type === type);
     const log = createMemoryEventLog();
-    const seq = await log.append(id, 0, records.map((record, place) => (place === index ? { key: record.key, type: as, data: { note: "?" } } : record)));
+    const seq = await log.append(
+      id,
+      0,
+      records.map((record, place) => (place === index ? { key: record.key, type: as, data: { note: "?" } } : record)),
+    );
     const runner = openScenario({ log, blobs: createMemoryBlobStore(), effects: sideEffectsInMemory(), points: createPoints() });
-    const error = await runner.resume(SESSION).then(() => undefined, (thrown: unknown) => thrown);
-    expect({ type, kind: AgentError.is(error) && error.failure.kind, seq: AgentError.is(error) && LogError.is(error.cause, "corrupt") && error.cause.failure.seq }).toEqual({ type, kind: "backend", seq: index + 1 });
+    const error = await runner.resume(SESSION).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect({
+      type,
+      kind: AgentError.is(error) && error.failure.kind,
+      seq: AgentError.is(error) && LogError.is(error.cause, "corrupt") && error.cause.failure.seq,
+    }).toEqual({ type, kind: "backend", seq: index + 1 });
     expect(await log.head(id), type).toBe(seq);
   }
 });

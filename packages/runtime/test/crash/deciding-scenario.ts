@@ -28,7 +28,13 @@ export function openDeciding(world: ScenarioWorld): SingleRunner<undefined> {
     (log) => {
       const answers = (name: string) =>
         scriptByTurn(points, name, async (turn) => {
-          if (turn === 0) return { toolCalls: [{ name: "note", input: {} }, { name: "note", input: { more: true } }] };
+          if (turn === 0)
+            return {
+              toolCalls: [
+                { name: "note", input: {} },
+                { name: "note", input: { more: true } },
+              ],
+            };
           if (turn > 1) return { text: "Done." };
           if (!(await hasFailed(log))) throw new ModelError({ kind: "server-error", message: "overloaded" });
           return { toolCalls: [{ name: "pay", input: { amount: 5 } }] };
@@ -52,10 +58,12 @@ export function openDeciding(world: ScenarioWorld): SingleRunner<undefined> {
           {
             name: "remind",
             trigger: { type: "when", predicate: () => take("remind-when") % 5 === 0 },
-            run: async ({ context }) => context.injectMessage({ role: "system", content: [{ type: "text", text: `Reminder ${await taken("remind")}.` }] }),
+            run: async ({ context }) =>
+              context.injectMessage({ role: "system", content: [{ type: "text", text: `Reminder ${await taken("remind")}.` }] }),
           },
         ],
-        onModelError: async () => ((await taken("on-model-error")) % 2 === 0 ? { type: "switch-model", model: "scripted/second" } : { type: "retry" }),
+        onModelError: async () =>
+          (await taken("on-model-error")) % 2 === 0 ? { type: "switch-model", model: "scripted/second" } : { type: "retry" },
       });
     },
     async () => ({ type: "allow-modified", input: { amount: await taken("approval") } }),
@@ -63,5 +71,11 @@ export function openDeciding(world: ScenarioWorld): SingleRunner<undefined> {
 }
 
 function echo(name: string, effect: "read" | "idempotent"): Tool {
-  return defineTool({ name, description: `Does ${name}.`, effect, input: { type: "object" }, execute: (input) => JSON.stringify(input) }) as Tool;
+  return defineTool({
+    name,
+    description: `Does ${name}.`,
+    effect,
+    input: { type: "object" },
+    execute: (input) => JSON.stringify(input),
+  }) as Tool;
 }

@@ -19,7 +19,8 @@ async function committed(log: EventLog): Promise<ReadonlyMap<string, readonly Js
   for await (const { type, key, data } of log.read(sessionLog(SESSION as SessionId))) {
     if (type === "decision") add(callbackOf(key), data["value"] ?? null);
   }
-  for await (const { type, data } of log.read(inboxLog(SESSION as SessionId))) if (type === "decision") add("approval", data["decision"] ?? null);
+  for await (const { type, data } of log.read(inboxLog(SESSION as SessionId)))
+    if (type === "decision") add("approval", data["decision"] ?? null);
   return found;
 }
 
@@ -43,28 +44,42 @@ async function branchFaults(log: EventLog): Promise<readonly string[]> {
   const records: LogRecord[] = [];
   for await (const record of log.read(sessionLog(SESSION as SessionId))) records.push(record);
   const decided = await committed(log);
-  const valueAt = (suffix: RegExp): JsonValue | undefined => records.find(({ type, key }) => type === "decision" && suffix.test(key))?.data["value"];
+  const valueAt = (suffix: RegExp): JsonValue | undefined =>
+    records.find(({ type, key }) => type === "decision" && suffix.test(key))?.data["value"];
 
   for (const { data } of records.filter(({ type, data: { name } }) => type === "tool-result" && name === "note")) {
-    const stamped = valueAt(new RegExp(`/call/${String(data["callId"])}/rule/before/stamp$`)) as { readonly input: { readonly input: JsonValue } } | undefined;
-    if (data["output"] !== JSON.stringify(stamped?.input.input)) faults.push(`note answered ${JSON.stringify(data["output"])}, and the rule had decided ${JSON.stringify(stamped)}`);
+    const stamped = valueAt(new RegExp(`/call/${String(data["callId"])}/rule/before/stamp$`)) as
+      | { readonly input: { readonly input: JsonValue } }
+      | undefined;
+    if (data["output"] !== JSON.stringify(stamped?.input.input))
+      faults.push(`note answered ${JSON.stringify(data["output"])}, and the rule had decided ${JSON.stringify(stamped)}`);
   }
   const [allowed] = decided.get("approval") ?? [];
   const paid = records.find(({ type, data }) => type === "tool-result" && data["name"] === "pay")?.data["output"];
-  if (paid !== JSON.stringify((allowed as { readonly input: JsonValue } | undefined)?.input)) faults.push(`pay answered ${JSON.stringify(paid)}, and the person had decided ${JSON.stringify(allowed)}`);
+  if (paid !== JSON.stringify((allowed as { readonly input: JsonValue } | undefined)?.input))
+    faults.push(`pay answered ${JSON.stringify(paid)}, and the person had decided ${JSON.stringify(allowed)}`);
 
   const action = (decided.get("on-model-error") ?? [])[0] as { readonly type: string } | undefined;
   const switched = records.some(({ type }) => type === "model-switch");
-  if (switched !== (action?.type === "switch-model")) faults.push(`after ${JSON.stringify(action)} the model was ${switched ? "" : "not "}switched`);
+  if (switched !== (action?.type === "switch-model"))
+    faults.push(`after ${JSON.stringify(action)} the model was ${switched ? "" : "not "}switched`);
   const instructions = records.filter(({ type }) => type === "instructions").map(({ data }) => data["text"]);
-  if (JSON.stringify(instructions) !== JSON.stringify(decided.get("instructions"))) faults.push(`the instructions are ${JSON.stringify(instructions)}`);
-  const reminders = records.filter(({ type, data }) => type === "message" && (data["message"] as { readonly role?: string }).role === "system");
+  if (JSON.stringify(instructions) !== JSON.stringify(decided.get("instructions")))
+    faults.push(`the instructions are ${JSON.stringify(instructions)}`);
+  const reminders = records.filter(
+    ({ type, data }) => type === "message" && (data["message"] as { readonly role?: string }).role === "system",
+  );
   if (new Set(reminders.map(({ key }) => key)).size !== reminders.length) faults.push("a reminder stands twice");
   return faults;
 }
 
 /** In one life of a session, what was decided anew against what was asked. */
-async function watchLife(log: EventLog, effects: SideEffects, live: () => Promise<{ readonly over: boolean }>, place: string): Promise<readonly string[]> {
+async function watchLife(
+  log: EventLog,
+  effects: SideEffects,
+  live: () => Promise<{ readonly over: boolean }>,
+  place: string,
+): Promise<readonly string[]> {
   const before = { committed: await committed(log), calls: calls(effects) };
   const { over } = await live();
   const faults: string[] = [];
@@ -74,7 +89,8 @@ async function watchLife(log: EventLog, effects: SideEffects, live: () => Promis
     const now = after.committed.get(callback) ?? [];
     const asked = (after.calls.get(callback) ?? 0) - (before.calls.get(callback) ?? 0);
     const decided = now.length - earlier.length;
-    if (JSON.stringify(now.slice(0, earlier.length)) !== JSON.stringify(earlier)) faults.push(`${place}: what ${callback} had decided changed`);
+    if (JSON.stringify(now.slice(0, earlier.length)) !== JSON.stringify(earlier))
+      faults.push(`${place}: what ${callback} had decided changed`);
     // A verdict that was not committed when the process ended is void, and the callback is asked again.
     if (over ? asked !== decided : asked < decided) faults.push(`${place}: ${callback} was asked ${asked} times for ${decided} decisions`);
   }
@@ -84,7 +100,8 @@ async function watchLife(log: EventLog, effects: SideEffects, live: () => Promis
 async function undisturbed(): Promise<readonly string[]> {
   const world = simulatedWorld({ open: openDeciding });
   const { passed, finished } = await world.live();
-  if (finished?.outcome.reason !== "complete") throw new Error(`it ended with ${finished?.outcome.reason}: ${finished?.outcome.error?.message}`);
+  if (finished?.outcome.reason !== "complete")
+    throw new Error(`it ended with ${finished?.outcome.reason}: ${finished?.outcome.error?.message}`);
   return passed;
 }
 const places = await undisturbed();
@@ -96,7 +113,8 @@ describe("a rule, onModelError, instructions and an approvals callback that read
     const decided = await committed(world.log);
     for (const callback of CALLBACKS) expect(decided.get(callback)?.length ?? 0, callback).toBeGreaterThan(0);
     expect(await branchFaults(world.log)).toEqual([]);
-    for (const callback of ["instructions", "stamp", "remind", "on-model-error", "approval"]) expect(places).toContain(`${callback}/after#0`);
+    for (const callback of ["instructions", "stamp", "remind", "on-model-error", "approval"])
+      expect(places).toContain(`${callback}/after#0`);
   });
 
   it("decide each thing once, and the run keeps to the branch they took, wherever it stops and goes on", { timeout: 60_000 }, async () => {
@@ -118,7 +136,10 @@ describe("a rule, onModelError, instructions and an approvals callback that read
   });
 
   it("decide each thing once where the process is killed", { timeout: 600_000 }, async () => {
-    const chosen = sample(places, sampleSize("places at which a deciding process is killed", { test: 8, ci: places.length, soak: places.length }));
+    const chosen = sample(
+      places,
+      sampleSize("places at which a deciding process is killed", { test: 8, ci: places.length, soak: places.length }),
+    );
     const faults: string[] = [];
     await inParallel(chosen, (place) =>
       withFolder(async (folder) => {
@@ -136,7 +157,8 @@ describe("a rule, onModelError, instructions and an approvals callback that read
         };
         faults.push(...(await watchLife(world.log, world.effects, killed, place)));
         faults.push(...(await watchLife(world.log, world.effects, finished, `after ${place}`)));
-        for (const fault of [...(await branchFaults(world.log)), ...(await faultsOf(world.log, SESSION))]) faults.push(`${place}: ${fault}`);
+        for (const fault of [...(await branchFaults(world.log)), ...(await faultsOf(world.log, SESSION))])
+          faults.push(`${place}: ${fault}`);
       }),
     );
     expect(faults, `seed ${seed}`).toEqual([]);

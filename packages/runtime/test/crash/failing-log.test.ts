@@ -26,7 +26,9 @@ function watcher(): { readonly watch: (run: Run<unknown>) => void; readonly faul
     const seen: AgentEvent["type"][] = [];
     for await (const event of run) if (!("path" in event)) seen.push(event.type);
     const endings = seen.filter((type) => ENDINGS.includes(type));
-    return endings.length === 1 && ENDINGS.includes(seen.at(-1) as AgentEvent["type"]) ? [] : [`a watcher saw it end with ${endings.join(", ")}, and last with ${String(seen.at(-1))}`];
+    return endings.length === 1 && ENDINGS.includes(seen.at(-1) as AgentEvent["type"])
+      ? []
+      : [`a watcher saw it end with ${endings.join(", ")}, and last with ${String(seen.at(-1))}`];
   };
   return { watch: (run) => void streams.push(collect(run)), faults: async () => (await Promise.all(streams)).flat() };
 }
@@ -45,83 +47,123 @@ async function lifeFaults(live: () => Promise<Finished>, kinds: readonly string[
 
 describe("a log that fails at one append", () => {
   for (const recovers of [true, false]) {
-    it(`ends the run's part in this process with a typed error, and loses nothing, whichever append it is${recovers ? "" : " and though the later ones fail, too"}`, { timeout: 120_000 }, async () => {
-      const faults: string[] = [];
-      for (const mode of FAILURE_MODES) {
-        for (let at = 1, passed = false; !passed; at++) {
-          const world = simulatedWorld();
-          const log = failingLog(world.log, { at, mode, recovers });
-          const { watch, faults: streamFaults } = watcher();
-          const runner = openScenario({ log, blobs: world.blobs, effects: world.effects, points: createPoints(), owner: "unlucky", now: () => 1_700_000_000_000 });
-          // A bug of the log reaches whoever called it as it is.
-          const first = await lifeFaults(() => finish(runner, log, world.effects, watch), ["backend"]);
-          for (const fault of mode === "thrown" ? first.filter((text) => !text.includes("TypeError: the log has a bug was thrown")) : first) faults.push(`${mode} at ${at}: ${fault}`);
-          for (const fault of await streamFaults()) faults.push(`${mode} at ${at}: ${fault}`);
-          passed = log.asked < at;
-          const { finished } = await world.live();
-          for (const fault of await faultsAfter(world.log, world.effects, finished, expected)) faults.push(`${mode} at ${at}, afterwards: ${fault}`);
+    it(
+      `ends the run's part in this process with a typed error, and loses nothing, whichever append it is${recovers ? "" : " and though the later ones fail, too"} [EV-21]`,
+      { timeout: 120_000 },
+      async () => {
+        const faults: string[] = [];
+        for (const mode of FAILURE_MODES) {
+          for (let at = 1, passed = false; !passed; at++) {
+            const world = simulatedWorld();
+            const log = failingLog(world.log, { at, mode, recovers });
+            const { watch, faults: streamFaults } = watcher();
+            const runner = openScenario({
+              log,
+              blobs: world.blobs,
+              effects: world.effects,
+              points: createPoints(),
+              owner: "unlucky",
+              now: () => 1_700_000_000_000,
+            });
+            // A bug of the log reaches whoever called it as it is.
+            const first = await lifeFaults(() => finish(runner, log, world.effects, watch), ["backend"]);
+            for (const fault of mode === "thrown"
+              ? first.filter((text) => !text.includes("TypeError: the log has a bug was thrown"))
+              : first)
+              faults.push(`${mode} at ${at}: ${fault}`);
+            for (const fault of await streamFaults()) faults.push(`${mode} at ${at}: ${fault}`);
+            passed = log.asked < at;
+            const { finished } = await world.live();
+            for (const fault of await faultsAfter(world.log, world.effects, finished, expected))
+              faults.push(`${mode} at ${at}, afterwards: ${fault}`);
+          }
         }
-      }
-      expect(faults).toEqual([]);
-    });
+        expect(faults).toEqual([]);
+      },
+    );
   }
 });
 
 describe("a full disk", () => {
-  it("ends the run's part in this process with a typed error, loses nothing, and lets it go on once there is space", { timeout: 120_000 }, async () => {
-    const faults: string[] = [];
-    let full = 0;
-    for (let more = 0; more < 12; more++) {
-      await withFolder(async (folder) => {
-        await using world = openFolder(folder, { points: createPoints() });
-        const database = openSqliteDatabase(join(folder, "sessions.db"));
-        const pages = Number(database.connection.prepare("PRAGMA page_count").get()?.["page_count"]);
-        database.connection.exec(`PRAGMA max_page_count = ${pages + more}`);
-        const { watch, faults: streamFaults } = watcher();
-        let ended = "";
-        const first = await lifeFaults(async () => {
-          const finished = await finish(world.runner, world.log, world.effects, watch);
-          ended = finished.outcome.reason;
-          return finished;
-        }, ["backend"]);
-        for (const fault of [...first, ...(await streamFaults())]) faults.push(`${more} pages: ${fault}`);
-        if (ended !== "complete") full++;
-        database.connection.exec("PRAGMA max_page_count = 100000");
-        database.close();
-        const finished = await finish(world.runner, world.log, world.effects);
-        for (const fault of await faultsAfter(world.log, world.effects, finished, expected)) faults.push(`${more} pages, afterwards: ${fault}`);
-      });
-    }
-    expect(faults).toEqual([]);
-    expect(full, "runs that met a full disk").toBeGreaterThan(2);
-  });
+  it(
+    "ends the run's part in this process with a typed error, loses nothing, and lets it go on once there is space",
+    { timeout: 120_000 },
+    async () => {
+      const faults: string[] = [];
+      let full = 0;
+      for (let more = 0; more < 12; more++) {
+        await withFolder(async (folder) => {
+          await using world = openFolder(folder, { points: createPoints() });
+          const database = openSqliteDatabase(join(folder, "sessions.db"));
+          const pages = Number(database.connection.prepare("PRAGMA page_count").get()?.["page_count"]);
+          database.connection.exec(`PRAGMA max_page_count = ${pages + more}`);
+          const { watch, faults: streamFaults } = watcher();
+          let ended = "";
+          const first = await lifeFaults(async () => {
+            const finished = await finish(world.runner, world.log, world.effects, watch);
+            ended = finished.outcome.reason;
+            return finished;
+          }, ["backend"]);
+          for (const fault of [...first, ...(await streamFaults())]) faults.push(`${more} pages: ${fault}`);
+          if (ended !== "complete") full++;
+          database.connection.exec("PRAGMA max_page_count = 100000");
+          database.close();
+          const finished = await finish(world.runner, world.log, world.effects);
+          for (const fault of await faultsAfter(world.log, world.effects, finished, expected))
+            faults.push(`${more} pages, afterwards: ${fault}`);
+        });
+      }
+      expect(faults).toEqual([]);
+      expect(full, "runs that met a full disk").toBeGreaterThan(2);
+    },
+  );
 });
 
 describe("a clock that jumps", () => {
   const HOUR_MS = 3_600_000;
 
   for (const maxDurationMs of [undefined, 60_000]) {
-    it(`back and forth leaves a run to its ${maxDurationMs === undefined ? "end" : "end, or to its time limit"}, with one terminal event and times that never go back`, { timeout: 60_000 }, async () => {
-      const faults: string[] = [];
-      const seeds = Array.from({ length: sampleSize("clocks that jump", { test: 20, ci: 200, soak: 2_000 }) }, (_, index) => seed + index);
-      for (const jumps of seeds) {
-        const random = randomNumbers(jumps);
-        let now = 1_700_000_000_000;
-        const clock = (): number => (now += random() < 0.3 ? Math.round((random() - 0.5) * 2 * HOUR_MS) : Math.round(random() * 10));
-        const log = createMemoryEventLog({ now: clock });
-        const effects = sideEffectsInMemory();
-        const runner = openScenario({ log, blobs: createMemoryBlobStore(), effects, points: createPoints(), now: clock, ...(maxDurationMs !== undefined && { maxDurationMs }) });
-        const { watch, faults: streamFaults } = watcher();
-        const finished = await finish(runner, log, effects, watch);
-        const found = maxDurationMs === undefined ? await faultsAfter(log, effects, finished, expected) : [...(await faultsOf(log, SESSION)), ...(["complete", "timeout"].includes(finished.outcome.reason) ? [] : [`it ended with ${finished.outcome.reason}`])];
-        for (const fault of [...found, ...(await streamFaults())]) faults.push(`seed ${jumps}: ${fault}`);
-        let last = 0;
-        for await (const { at, seq } of log.read(`session/${SESSION}` as never)) {
-          if (at < last) faults.push(`seed ${jumps}: record ${seq} is older than the one before it`);
-          last = at;
+    it(
+      `back and forth leaves a run to its ${maxDurationMs === undefined ? "end" : "end, or to its time limit"}, with one terminal event and times that never go back [EV-21]`,
+      { timeout: 60_000 },
+      async () => {
+        const faults: string[] = [];
+        const seeds = Array.from(
+          { length: sampleSize("clocks that jump", { test: 20, ci: 200, soak: 2_000 }) },
+          (_, index) => seed + index,
+        );
+        for (const jumps of seeds) {
+          const random = randomNumbers(jumps);
+          let now = 1_700_000_000_000;
+          const clock = (): number => (now += random() < 0.3 ? Math.round((random() - 0.5) * 2 * HOUR_MS) : Math.round(random() * 10));
+          const log = createMemoryEventLog({ now: clock });
+          const effects = sideEffectsInMemory();
+          const runner = openScenario({
+            log,
+            blobs: createMemoryBlobStore(),
+            effects,
+            points: createPoints(),
+            now: clock,
+            ...(maxDurationMs !== undefined && { maxDurationMs }),
+          });
+          const { watch, faults: streamFaults } = watcher();
+          const finished = await finish(runner, log, effects, watch);
+          const found =
+            maxDurationMs === undefined
+              ? await faultsAfter(log, effects, finished, expected)
+              : [
+                  ...(await faultsOf(log, SESSION)),
+                  ...(["complete", "timeout"].includes(finished.outcome.reason) ? [] : [`it ended with ${finished.outcome.reason}`]),
+                ];
+          for (const fault of [...found, ...(await streamFaults())]) faults.push(`seed ${jumps}: ${fault}`);
+          let last = 0;
+          for await (const { at, seq } of log.read(`session/${SESSION}` as never)) {
+            if (at < last) faults.push(`seed ${jumps}: record ${seq} is older than the one before it`);
+            last = at;
+          }
         }
-      }
-      expect(faults).toEqual([]);
-    });
+        expect(faults).toEqual([]);
+      },
+    );
   }
 });

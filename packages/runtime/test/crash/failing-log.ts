@@ -10,7 +10,10 @@ export interface FailingLog extends EventLog {
 }
 
 /** A log whose append number `at` (from 1) fails; the later ones too, where it does not recover. */
-export function failingLog(log: EventLog, { at, mode, recovers }: { readonly at: number; readonly mode: FailureMode; readonly recovers: boolean }): FailingLog {
+export function failingLog(
+  log: EventLog,
+  { at, mode, recovers }: { readonly at: number; readonly mode: FailureMode; readonly recovers: boolean },
+): FailingLog {
   let asked = 0;
   return {
     get asked() {

@@ -13,7 +13,12 @@ export interface Finished {
 }
 
 /** Plays the person who keeps the session going: resumes it, and answers what it asks, until it is over. `watch` is shown each run. */
-export async function finish(runner: SingleRunner<undefined>, log: EventLog, effects: SideEffects, watch?: (run: Run<unknown>) => void): Promise<Finished> {
+export async function finish(
+  runner: SingleRunner<undefined>,
+  log: EventLog,
+  effects: SideEffects,
+  watch?: (run: Run<unknown>) => void,
+): Promise<Finished> {
   const unknown: string[] = [];
   for (let resumes = 0; resumes < 20; resumes++) {
     const isNew = (await log.head(sessionLog(SESSION as SessionId))) === 0;

@@ -55,7 +55,20 @@ export function createLives(): Lives {
       now += TTL_MS + 1;
       const until = pointsUntil(place);
       const points = given ?? until;
-      const runner = openRunner({ log: through, blobs, effects, points, ...(clock && { clock }), owner: `life-${count}`, leaseTtlMs: TTL_MS, ...(!keepsOwnTime && { now: () => now }) }, () => agentOf({ points, effects }), approver);
+      const runner = openRunner(
+        {
+          log: through,
+          blobs,
+          effects,
+          points,
+          ...(clock && { clock }),
+          owner: `life-${count}`,
+          leaseTtlMs: TTL_MS,
+          ...(!keepsOwnTime && { now: () => now }),
+        },
+        () => agentOf({ points, effects }),
+        approver,
+      );
       return { runner, points, died: until.died };
     },
   };

@@ -22,7 +22,9 @@ function caller(points: Points, tools: readonly Tool[]): Agent<undefined> {
   const [tool] = tools;
   return createAgent({
     name: `calls-${tool?.name ?? ""}`,
-    model: scriptByTurn(points, "scripted/caller", (turn) => (turn === 0 ? { toolCalls: [{ name: tool?.name ?? "", input: { task: "Do it." } }] } : { text: "Done." })),
+    model: scriptByTurn(points, "scripted/caller", (turn) =>
+      turn === 0 ? { toolCalls: [{ name: tool?.name ?? "", input: { task: "Do it." } }] } : { text: "Done." },
+    ),
     tools,
   });
 }
@@ -62,12 +64,17 @@ it("a run that can't renew its lease for the moment goes on, since nobody else h
     ...lives.log,
     async acquire(log, options): Promise<Lease> {
       const lease = await lives.log.acquire(log, options);
-      return { ...lease, renew: () => (++renewals < 3 ? Promise.reject(new LogError({ kind: "unavailable", message: "busy" })) : lease.renew()) };
+      return {
+        ...lease,
+        renew: () => (++renewals < 3 ? Promise.reject(new LogError({ kind: "unavailable", message: "busy" })) : lease.renew()),
+      };
     },
   };
   const work = slow();
   const points = createPoints();
-  const { outcome } = lives.begin(() => caller(points, [work.tool]), { log: shaky, clock: hasty, points }).runner.run("Go.", { session: SESSION });
+  const { outcome } = lives
+    .begin(() => caller(points, [work.tool]), { log: shaky, clock: hasty, points })
+    .runner.run("Go.", { session: SESSION });
   await work.began;
   while (renewals < 5) await new Promise(setImmediate);
   work.end();
@@ -132,7 +139,12 @@ it("a run has its whole time limit from its beginning, also where it is the firs
       return options?.keepAlive === false ? () => {} : impatientClock.after(ms, run, options);
     },
   };
-  const agent = (): Agent<undefined> => createAgent({ name: "timed", model: scriptByTurn(points, "scripted/timed", () => ({ text: "Done." })), limits: { maxDurationMs: 77_000 } });
+  const agent = ({ points: own }: { readonly points: Points }): Agent<undefined> =>
+    createAgent({
+      name: "timed",
+      model: scriptByTurn(own, "scripted/timed", () => ({ text: "Done." })),
+      limits: { maxDurationMs: 77_000 },
+    });
   const { runner } = lives.begin(agent, { clock: recording, points });
   for (const input of ["One.", "Two."]) {
     limits.length = 0;
@@ -140,4 +152,16 @@ it("a run has its whole time limit from its beginning, also where it is the firs
     expect((await runner.run(input, { session: SESSION }).outcome).reason).toBe("complete");
     expect(limits).toContain(77_000);
   }
+
+  // And no more than that where it goes on while the clock is set back.
+  const first = lives.begin(agent, { place: "inferring#0" });
+  void first.runner.run("Three.", { session: SESSION }).outcome;
+  await first.died;
+  limits.length = 0;
+  const { outcome } = await lives
+    .begin(agent, { clock: { ...recording, now: () => 0 }, points, keepsOwnTime: true })
+    .runner.resume(SESSION);
+  expect((await outcome).reason).toBe("complete");
+  expect(limits).toContain(77_000);
+  expect(Math.max(...limits)).toBe(77_000);
 });

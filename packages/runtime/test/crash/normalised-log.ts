@@ -38,15 +38,20 @@ function keep(record: LogRecord): { readonly [name: string]: JsonValue | undefin
   return fields && pick(data, fields);
 }
 
-function pick(data: { readonly [name: string]: JsonValue | undefined }, fields: readonly string[]): { readonly [name: string]: JsonValue | undefined } {
+function pick(
+  data: { readonly [name: string]: JsonValue | undefined },
+  fields: readonly string[],
+): { readonly [name: string]: JsonValue | undefined } {
   return Object.fromEntries(fields.map((field) => [field, data[field]]));
 }
 
 /** Ids by the order in which they come up. */
 function rename(value: JsonValue | undefined, names: Map<string, string>): JsonValue {
-  if (typeof value === "string") return value.replace(/\b[crk]_[\w-]{16,}/g, (id) => names.get(id) ?? (names.set(id, `id${names.size}`), `id${names.size - 1}`));
+  if (typeof value === "string")
+    return value.replace(/\b[crk]_[\w-]{16,}/g, (id) => names.get(id) ?? (names.set(id, `id${names.size}`), `id${names.size - 1}`));
   if (Array.isArray(value)) return value.map((item) => rename(item as JsonValue, names));
-  if (typeof value === "object" && value !== null) return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, rename(part, names)]));
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, rename(part, names)]));
   return value ?? null;
 }
 

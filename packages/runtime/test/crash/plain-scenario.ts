@@ -20,12 +20,19 @@ export function openPlain(world: ScenarioWorld): SingleRunner<undefined> {
         await points.pass(`${name}/after`);
         return `${name} in ${session}`;
       },
-      reconcile: (_input, { session, idempotencyKey }) => (effects.read().some(({ key }) => key === idempotencyKey) ? { output: `${name} in ${session}` } : "not-done"),
+      reconcile: (_input, { session, idempotencyKey }) =>
+        effects.read().some(({ key }) => key === idempotencyKey) ? { output: `${name} in ${session}` } : "not-done",
     });
   return openRunner(world, () =>
     createAgent({
       name: "plain",
-      model: scriptByTurn(points, "scripted/plain", (turn) => (turn === 0 ? { toolCalls: [{ name: "mark", input: {} }] } : turn === 1 ? { toolCalls: [{ name: "post", input: {} }] } : { text: "Done." })),
+      model: scriptByTurn(points, "scripted/plain", (turn) =>
+        turn === 0
+          ? { toolCalls: [{ name: "mark", input: {} }] }
+          : turn === 1
+            ? { toolCalls: [{ name: "post", input: {} }] }
+            : { text: "Done." },
+      ),
       tools: [tool("mark", "idempotent"), tool("post", "write")],
     }),
   );

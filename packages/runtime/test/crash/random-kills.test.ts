@@ -15,27 +15,32 @@ const MOST_LINES = 16;
 
 const expected = await undisturbed();
 
-it(`loses no record that an append had resolved, and comes to the same end with every write done once, wherever its processes are killed (${KILLS} kills, seed ${seed})`, { timeout: 60_000 + KILLS * 3_000 }, async () => {
-  const faults: string[] = [];
-  const sessions = Array.from({ length: Math.ceil(KILLS / KILLS_PER_SESSION) }, (_, index) => index);
-  let killed = 0;
-  await inParallel(sessions, async (session) => {
-    const random = randomNumbers(seed + session);
-    await withFolder(async (folder) => {
-      for (let life = 0; life < KILLS_PER_SESSION; life++) {
-        const { printed, reason, exit } = await liveInProcess(folder, { killAfter: 1 + Math.floor(random() * MOST_LINES) });
-        const place = `seed ${seed}, session ${session}, life ${life}, killed after ${printed.length} lines`;
-        if (exit === "SIGKILL") killed++;
-        else if (exit !== 0) faults.push(`${place}: it ended with ${exit}`);
+it(
+  `loses no record that an append had resolved, and comes to the same end with every write done once, wherever its processes are killed (${KILLS} kills, seed ${seed})`,
+  { timeout: 60_000 + KILLS * 3_000 },
+  async () => {
+    const faults: string[] = [];
+    const sessions = Array.from({ length: Math.ceil(KILLS / KILLS_PER_SESSION) }, (_, index) => index);
+    let killed = 0;
+    await inParallel(sessions, async (session) => {
+      const random = randomNumbers(seed + session);
+      await withFolder(async (folder) => {
+        for (let life = 0; life < KILLS_PER_SESSION; life++) {
+          const { printed, reason, exit } = await liveInProcess(folder, { killAfter: 1 + Math.floor(random() * MOST_LINES) });
+          const place = `seed ${seed}, session ${session}, life ${life}, killed after ${printed.length} lines`;
+          if (exit === "SIGKILL") killed++;
+          else if (exit !== 0) faults.push(`${place}: it ended with ${exit}`);
+          await using world = openFolder(folder, { points: createPoints() });
+          for (const lost of await lostRecords(world.log, printed)) faults.push(`${place}: ${JSON.stringify(lost)} is lost`);
+          if (reason?.startsWith("awaiting-") === true) await answer(world.runner, world.effects, await openWaits(world.log));
+        }
         await using world = openFolder(folder, { points: createPoints() });
-        for (const lost of await lostRecords(world.log, printed)) faults.push(`${place}: ${JSON.stringify(lost)} is lost`);
-        if (reason?.startsWith("awaiting-") === true) await answer(world.runner, world.effects, await openWaits(world.log));
-      }
-      await using world = openFolder(folder, { points: createPoints() });
-      const finished = await finish(world.runner, world.log, world.effects);
-      for (const fault of await faultsAfter(world.log, world.effects, finished, expected)) faults.push(`seed ${seed}, session ${session}: ${fault}`);
+        const finished = await finish(world.runner, world.log, world.effects);
+        for (const fault of await faultsAfter(world.log, world.effects, finished, expected))
+          faults.push(`seed ${seed}, session ${session}: ${fault}`);
+      });
     });
-  });
-  expect(faults).toEqual([]);
-  expect(killed, "kills that came in time").toBeGreaterThan(KILLS / 4);
-});
+    expect(faults).toEqual([]);
+    expect(killed, "kills that came in time").toBeGreaterThan(KILLS / 4);
+  },
+);

@@ -1,4 +1,17 @@
-import { AgentError, type Decision, type EventLog, inboxLog, type JsonValue, LogError, type LogId, type SessionId, sessionLog, type Tool, type ToolCall, type Wait } from "@keelson/protocol";
+import {
+  AgentError,
+  type Decision,
+  type EventLog,
+  inboxLog,
+  type JsonValue,
+  LogError,
+  type LogId,
+  type SessionId,
+  sessionLog,
+  type Tool,
+  type ToolCall,
+  type Wait,
+} from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import type { Agent, AgentOptions } from "../../src/agent/agent.ts";
 import { CHILD_MARK } from "../../src/session/sessions.ts";
@@ -12,7 +25,9 @@ import type { SideEffects } from "./side-effects.ts";
 
 const SESSION = "resumed";
 type Parts = { readonly points: Points; readonly effects: SideEffects };
-type ToolOptions = Partial<Pick<Parameters<typeof defineTool>[0], "effect" | "concurrency" | "version" | "description">> & { readonly reconcile?: (input: JsonValue, call: ToolCall) => "not-done" | "unknown" | Promise<never> };
+type ToolOptions = Partial<Pick<Parameters<typeof defineTool>[0], "effect" | "concurrency" | "version" | "description">> & {
+  readonly reconcile?: (input: JsonValue, call: ToolCall) => "not-done" | "unknown" | Promise<never>;
+};
 
 function acting({ points, effects }: Parts, name: string, { effect = "write", ...options }: ToolOptions = {}): Tool {
   return defineTool({
@@ -32,28 +47,47 @@ function acting({ points, effects }: Parts, name: string, { effect = "write", ..
 
 /** An agent that calls these tools in its first turn and answers in its second. */
 function calling(parts: Parts, calls: ScriptedAnswer["toolCalls"], options: Partial<AgentOptions>): Agent<undefined> {
-  return createAgent({ name: "caller", model: scriptByTurn(parts.points, "scripted/caller", (turn) => (turn === 0 ? { toolCalls: calls ?? [] } : { text: "Done." })), ...options } as AgentOptions);
+  return createAgent({
+    name: "caller",
+    model: scriptByTurn(parts.points, "scripted/caller", (turn) => (turn === 0 ? { toolCalls: calls ?? [] } : { text: "Done." })),
+    ...options,
+  } as AgentOptions);
 }
 
-async function results(log: EventLog, session: string = SESSION): Promise<readonly { readonly name: string; readonly output: JsonValue; readonly isError: boolean }[]> {
+async function results(
+  log: EventLog,
+  session: string = SESSION,
+): Promise<readonly { readonly name: string; readonly output: JsonValue; readonly isError: boolean }[]> {
   const found: { readonly name: string; readonly output: JsonValue; readonly isError: boolean }[] = [];
-  for await (const { type, data } of log.read(sessionLog(session as SessionId))) if (type === "tool-result") found.push({ name: data["name"] as string, output: data["output"] as JsonValue, isError: data["isError"] as boolean });
+  for await (const { type, data } of log.read(sessionLog(session as SessionId)))
+    if (type === "tool-result")
+      found.push({ name: data["name"] as string, output: data["output"] as JsonValue, isError: data["isError"] as boolean });
   return found;
 }
 
 function tokens(waits: readonly Wait[] | undefined): { readonly [operation: string]: string } {
-  return Object.fromEntries((waits ?? []).map((wait) => [(wait as { readonly operation: string }).operation, (wait as { readonly token: string }).token]));
+  return Object.fromEntries(
+    (waits ?? []).map((wait) => [(wait as { readonly operation: string }).operation, (wait as { readonly token: string }).token]),
+  );
 }
 
 describe("a run that goes on", () => {
   it("asks again about a call that was denied, not about the tool that was allowed for good beside it", async () => {
     const lives = createLives();
     const agent = (parts: Parts): Agent<undefined> =>
-      calling(parts, [{ name: "wipe", input: { disk: "a" } }, { name: "wipe", input: { disk: "b" } }], { tools: [acting(parts, "wipe", { effect: "idempotent" })], permissions: { rules: [{ pattern: "wipe", behavior: "ask" }] } });
+      calling(
+        parts,
+        [
+          { name: "wipe", input: { disk: "a" } },
+          { name: "wipe", input: { disk: "b" } },
+        ],
+        { tools: [acting(parts, "wipe", { effect: "idempotent" })], permissions: { rules: [{ pattern: "wipe", behavior: "ask" }] } },
+      );
     const first = lives.begin(agent);
     const { waits = [] } = await first.runner.run("Go.", { session: SESSION }).outcome;
     const decisions: readonly Decision[] = [{ type: "allow-always" }, { type: "deny" }];
-    for (const [index, wait] of waits.entries()) await first.runner.approve((wait as { readonly token: string }).token, decisions[index] as Decision);
+    for (const [index, wait] of waits.entries())
+      await first.runner.approve((wait as { readonly token: string }).token, decisions[index] as Decision);
     const second = lives.begin(agent, { place: "wipe/after#0" });
     void (await second.runner.resume(SESSION)).outcome;
     await second.died;
@@ -69,7 +103,9 @@ describe("a run that goes on", () => {
     const agent = (parts: Parts): Agent<undefined> =>
       createAgent({
         name: "caller",
-        model: scriptByTurn(parts.points, "scripted/caller", (turn) => (turn < 2 ? { toolCalls: [{ name: "wipe", input: { turn } }] } : { text: "Done." })),
+        model: scriptByTurn(parts.points, "scripted/caller", (turn) =>
+          turn < 2 ? { toolCalls: [{ name: "wipe", input: { turn } }] } : { text: "Done." },
+        ),
         tools: [acting(parts, "wipe")],
         permissions: { rules: [{ pattern: "wipe", behavior: "ask" }] },
       });
@@ -81,7 +117,15 @@ describe("a run that goes on", () => {
 
   it("says of a write that may have happened that it may have happened, when it is stopped before anybody found out", async () => {
     const lives = createLives();
-    const agent = (parts: Parts): Agent<undefined> => calling(parts, [{ name: "send", input: {} }, { name: "post", input: {} }], { tools: [acting(parts, "send"), acting(parts, "post")] });
+    const agent = (parts: Parts): Agent<undefined> =>
+      calling(
+        parts,
+        [
+          { name: "send", input: {} },
+          { name: "post", input: {} },
+        ],
+        { tools: [acting(parts, "send"), acting(parts, "post")] },
+      );
     const first = lives.begin(agent, { place: "send/after#0" });
     void first.runner.run("Go.", { session: SESSION }).outcome;
     await first.died;
@@ -100,9 +144,21 @@ describe("a run that goes on", () => {
   it("asks about all writes that nobody knows about at once, and about each of them once", async () => {
     const lives = createLives();
     const agent = (parts: Parts): Agent<undefined> =>
-      calling(parts, [{ name: "send", input: {} }, { name: "post", input: {} }, { name: "file", input: {} }], {
-        tools: [acting(parts, "send", { concurrency: "shared" }), acting(parts, "post", { concurrency: "shared" }), acting(parts, "file", { concurrency: "shared", reconcile: () => "not-done" })],
-      });
+      calling(
+        parts,
+        [
+          { name: "send", input: {} },
+          { name: "post", input: {} },
+          { name: "file", input: {} },
+        ],
+        {
+          tools: [
+            acting(parts, "send", { concurrency: "shared" }),
+            acting(parts, "post", { concurrency: "shared" }),
+            acting(parts, "file", { concurrency: "shared", reconcile: () => "not-done" }),
+          ],
+        },
+      );
     const first = lives.begin(agent, { place: "send/after#0" });
     void first.runner.run("Go.", { session: SESSION }).outcome;
     await first.died;
@@ -119,14 +175,18 @@ describe("a run that goes on", () => {
 
   it("asks people where the tool's own check fails, and tells them so", async () => {
     const lives = createLives();
-    const agent = (parts: Parts): Agent<undefined> => calling(parts, [{ name: "send", input: {} }], { tools: [acting(parts, "send", { reconcile: () => Promise.reject(new Error("no network")) })] });
+    const agent = (parts: Parts): Agent<undefined> =>
+      calling(parts, [{ name: "send", input: {} }], {
+        tools: [acting(parts, "send", { reconcile: () => Promise.reject(new Error("no network")) })],
+      });
     const first = lives.begin(agent, { place: "send/before#0" });
     void first.runner.run("Go.", { session: SESSION }).outcome;
     await first.died;
     const { reason, waits } = await (await lives.begin(agent).runner.resume(SESSION)).outcome;
     expect(reason).toBe("awaiting-decision");
     const reasons: unknown[] = [];
-    for await (const { type, data } of lives.log.read(sessionLog(SESSION as SessionId))) if (type === "approval-request") reasons.push(data["reason"]);
+    for await (const { type, data } of lives.log.read(sessionLog(SESSION as SessionId)))
+      if (type === "approval-request") reasons.push(data["reason"]);
     expect(reasons).toEqual([expect.stringContaining("no network")]);
     await lives.begin(agent).runner.approve(tokens(waits)["send"] ?? "", { type: "fail", reason: "not there" });
     expect((await (await lives.begin(agent).runner.resume(SESSION)).outcome).reason).toBe("complete");
@@ -135,7 +195,10 @@ describe("a run that goes on", () => {
 
   it("runs an idempotent tool again under the key it had, though the tool has another version by now", async () => {
     const lives = createLives();
-    const agent = (version: string) => (parts: Parts): Agent<undefined> => calling(parts, [{ name: "mark", input: {} }], { tools: [acting(parts, "mark", { effect: "idempotent", version })] });
+    const agent =
+      (version: string) =>
+      (parts: Parts): Agent<undefined> =>
+        calling(parts, [{ name: "mark", input: {} }], { tools: [acting(parts, "mark", { effect: "idempotent", version })] });
     const first = lives.begin(agent("1"), { place: "mark/after#0" });
     void first.runner.run("Go.", { session: SESSION }).outcome;
     await first.died;
@@ -147,7 +210,10 @@ describe("a run that goes on", () => {
 
   it("tells the truth about a call that it can't go on with, because the tool is gone", async () => {
     const lives = createLives();
-    const agent = (tools: readonly string[]) => (parts: Parts): Agent<undefined> => calling(parts, [{ name: "send", input: {} }], { tools: tools.map((name) => acting(parts, name)) });
+    const agent =
+      (tools: readonly string[]) =>
+      (parts: Parts): Agent<undefined> =>
+        calling(parts, [{ name: "send", input: {} }], { tools: tools.map((name) => acting(parts, name)) });
     const first = lives.begin(agent(["send"]), { place: "send/after#0" });
     void first.runner.run("Go.", { session: SESSION }).outcome;
     await first.died;
@@ -157,7 +223,8 @@ describe("a run that goes on", () => {
 
   it("is not touched by a stop or an abort that came too late for the run before it; what was said to the model is heard", async () => {
     const lives = createLives();
-    const agent = (parts: Parts): Agent<undefined> => createAgent({ name: "talker", model: scriptByTurn(parts.points, "scripted/talker", () => ({ text: "Hello." })) });
+    const agent = (parts: Parts): Agent<undefined> =>
+      createAgent({ name: "talker", model: scriptByTurn(parts.points, "scripted/talker", () => ({ text: "Hello." })) });
     const { runner } = lives.begin(agent);
     expect((await runner.run("One.", { session: SESSION }).outcome).reason).toBe("complete");
     const late = { role: "user", content: [{ type: "text", text: "Too late." }] };
@@ -168,7 +235,9 @@ describe("a run that goes on", () => {
     ]);
     const second = runner.run("Two.", { session: SESSION });
     expect((await second.outcome).reason).toBe("complete");
-    expect((await runner.sessions.get(SESSION)).messages.filter(({ role }) => role === "user").map(({ content }) => content)).toContainEqual(late.content);
+    expect(
+      (await runner.sessions.get(SESSION)).messages.filter(({ role }) => role === "user").map(({ content }) => content),
+    ).toContainEqual(late.content);
     await lives.log.append(inboxLog(SESSION as SessionId), "any", [{ key: "abort/2", type: "abort", data: {} }]);
     const third = lives.begin(agent, { place: "inferring#0" });
     void third.runner.run("Three.", { session: SESSION }).outcome;
@@ -180,13 +249,23 @@ describe("a run that goes on", () => {
     for (const run of [() => ({ type: "halt", reason: "enough" }) as const, () => Promise.reject(new Error("bad rule"))]) {
       const lives = createLives();
       const agent = (parts: Parts): Agent<undefined> =>
-        calling(parts, [{ name: "send", input: {} }, { name: "post", input: {} }], {
-          tools: [acting(parts, "send", { concurrency: "shared" }), acting(parts, "post", { concurrency: "shared" })],
-          rules: [{ name: "look", trigger: { type: "after", operation: "execute-tool" }, run }],
-        });
+        calling(
+          parts,
+          [
+            { name: "send", input: {} },
+            { name: "post", input: {} },
+          ],
+          {
+            tools: [acting(parts, "send", { concurrency: "shared" }), acting(parts, "post", { concurrency: "shared" })],
+            rules: [{ name: "look", trigger: { type: "after", operation: "execute-tool" }, run }],
+          },
+        );
       const { reason } = await lives.begin(agent).runner.run("Go.", { session: SESSION }).outcome;
       expect(["halted", "error"]).toContain(reason);
-      expect((await results(lives.log)).map(({ output }) => output)).toEqual([{ did: "send", with: {} }, { did: "post", with: {} }]);
+      expect((await results(lives.log)).map(({ output }) => output)).toEqual([
+        { did: "send", with: {} },
+        { did: "post", with: {} },
+      ]);
     }
   });
 
@@ -196,7 +275,16 @@ describe("a run that goes on", () => {
     const agent = (parts: Parts): Agent<undefined> =>
       calling(parts, [{ name: "mark", input: {} }], {
         tools: [acting(parts, "mark", { effect: "idempotent" })],
-        rules: [{ name: "add", trigger: { type: "before", operation: "execute-tool" }, run: () => ({ type: "modify-input", input: { name: "mark", input: { at: new Date(0), none: undefined, not: Number.NaN } as never } }) }],
+        rules: [
+          {
+            name: "add",
+            trigger: { type: "before", operation: "execute-tool" },
+            run: () => ({
+              type: "modify-input",
+              input: { name: "mark", input: { at: new Date(0), none: undefined, not: Number.NaN } as never },
+            }),
+          },
+        ],
       });
     await lives.begin(agent).runner.run("Go.", { session: SESSION }).outcome;
     for (const { output } of await results(lives.log)) seen.push(output);
@@ -205,7 +293,11 @@ describe("a run that goes on", () => {
 });
 
 describe("a question", () => {
-  const agent = (parts: Parts): Agent<undefined> => calling(parts, [{ name: "pay", input: {} }], { tools: [acting(parts, "pay")], permissions: { rules: [{ pattern: "pay", behavior: "ask" }] } });
+  const agent = (parts: Parts): Agent<undefined> =>
+    calling(parts, [{ name: "pay", input: {} }], {
+      tools: [acting(parts, "pay")],
+      permissions: { rules: [{ pattern: "pay", behavior: "ask" }] },
+    });
 
   it("gets a new token when it was not answered in time, and the old one stays refused", async () => {
     const lives = createLives();
@@ -213,7 +305,9 @@ describe("a question", () => {
     lives.pass(8 * 24 * 3_600_000);
     const { runner } = lives.begin(agent);
     const old = tokens(waits)["pay"] ?? "";
-    await expect(runner.approve(old, { type: "allow" })).rejects.toSatisfy((error) => AgentError.is(error, "invalid-token") && error.failure.reason === "expired");
+    await expect(runner.approve(old, { type: "allow" })).rejects.toSatisfy(
+      (error) => AgentError.is(error, "invalid-token") && error.failure.reason === "expired",
+    );
     const again = await (await runner.resume(SESSION)).outcome;
     const token = tokens(again.waits)["pay"] ?? "";
     expect(token).not.toBe(old);
@@ -258,7 +352,13 @@ describe("a question", () => {
 
   it("whose callback fails for want of its log ends nothing: the run goes on later", async () => {
     const lives = createLives();
-    const broken: EventLog = { ...lives.log, append: (log, ...rest) => (log === inboxLog(SESSION as SessionId) ? Promise.reject(new LogError({ kind: "full", message: "no space" })) : lives.log.append(log, ...rest)) };
+    const broken: EventLog = {
+      ...lives.log,
+      append: (log, ...rest) =>
+        log === inboxLog(SESSION as SessionId)
+          ? Promise.reject(new LogError({ kind: "full", message: "no space" }))
+          : lives.log.append(log, ...rest),
+    };
     const { outcome } = lives.begin(agent, { approver: () => ({ type: "allow" }), log: broken }).runner.run("Go.", { session: SESSION });
     expect((await outcome).error?.failure.kind).toBe("backend");
     const { runner } = lives.begin(agent, { approver: () => ({ type: "allow" }) });
@@ -267,8 +367,14 @@ describe("a question", () => {
 });
 
 describe("a child agent", () => {
-  const childOf = (parts: Parts): Agent<undefined> => calling(parts, [{ name: "pay", input: {} }], { name: "child", tools: [acting(parts, "pay")], permissions: { rules: [{ pattern: "pay", behavior: "ask" }] } });
-  const agent = (parts: Parts): Agent<undefined> => calling(parts, [{ name: "child", input: { task: "Pay." } }], { tools: [agentTool(childOf(parts))] });
+  const childOf = (parts: Parts): Agent<undefined> =>
+    calling(parts, [{ name: "pay", input: {} }], {
+      name: "child",
+      tools: [acting(parts, "pay")],
+      permissions: { rules: [{ pattern: "pay", behavior: "ask" }] },
+    });
+  const agent = (parts: Parts): Agent<undefined> =>
+    calling(parts, [{ name: "child", input: { task: "Pay." } }], { tools: [agentTool(childOf(parts))] });
 
   it("that a person has answered brings its parent back, by recover()", async () => {
     const lives = createLives();
@@ -290,7 +396,9 @@ describe("a child agent", () => {
     await run.abort();
     expect((await run.outcome).reason).toBe("aborted");
     const ends: unknown[] = [];
-    for (const { log } of await lives.log.list()) if (!log.endsWith("/inbox")) for await (const { type, data } of lives.log.read(log)) if (type === "run-complete") ends.push(data["reason"]);
+    for (const { log } of await lives.log.list())
+      if (!log.endsWith("/inbox"))
+        for await (const { type, data } of lives.log.read(log)) if (type === "run-complete") ends.push(data["reason"]);
     expect(ends).toEqual(["aborted", "aborted"]);
   });
 

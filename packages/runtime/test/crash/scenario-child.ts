@@ -44,7 +44,12 @@ interface StartedProcess {
 }
 
 function start(folder: string, { scenario = "job", place, waitAt, killAfter, withoutLedger = false }: LifeOptions): StartedProcess {
-  const options = [`--scenario=${scenario}`, ...(place === undefined ? [] : [`--kill-at=${place}`]), ...(waitAt === undefined ? [] : [`--wait-at=${waitAt}`]), ...(withoutLedger ? ["--without-ledger"] : [])];
+  const options = [
+    `--scenario=${scenario}`,
+    ...(place === undefined ? [] : [`--kill-at=${place}`]),
+    ...(waitAt === undefined ? [] : [`--wait-at=${waitAt}`]),
+    ...(withoutLedger ? ["--without-ledger"] : []),
+  ];
   const child = spawn(process.execPath, ["--conditions=source", program, folder, ...options], {
     stdio: ["pipe", "pipe", "inherit"],
     // Most of a start is compiling; one process that ends by itself leaves that to the others.

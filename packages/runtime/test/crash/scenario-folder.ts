@@ -27,11 +27,15 @@ export interface ScenarioFolderOptions {
 export const LEASE_MS = 3_600_000;
 
 /** The scenario on SQLite: what it knows and what its tools did lies in one folder, for any process to go on with. */
-export function openFolder(folder: string, { points, open = openScenario, withoutLedger, now, onAppended }: ScenarioFolderOptions): ScenarioFolder {
+export function openFolder(
+  folder: string,
+  { points, open = openScenario, withoutLedger, now, onAppended }: ScenarioFolderOptions,
+): ScenarioFolder {
   const path = join(folder, "sessions.db");
   const sqlite = createSqliteEventLog({ path, ...(now && { now }) });
   const blobs = createSqliteBlobStore(path);
-  const log = onAppended === undefined ? sqlite : watchedLog(sqlite, { after: (id, records, seq) => onAppended(id, records.at(-1)?.key ?? "", seq) });
+  const log =
+    onAppended === undefined ? sqlite : watchedLog(sqlite, { after: (id, records, seq) => onAppended(id, records.at(-1)?.key ?? "", seq) });
   const effects = sideEffectsFile(join(folder, "effects.jsonl"));
   return {
     log,

@@ -13,7 +13,12 @@ import { openScenario, SESSION } from "./scenario.ts";
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { "scenario": { type: "string", default: "job" }, "kill-at": { type: "string" }, "wait-at": { type: "string" }, "without-ledger": { type: "boolean", default: false } },
+  options: {
+    "scenario": { type: "string", default: "job" },
+    "kill-at": { type: "string" },
+    "wait-at": { type: "string" },
+    "without-ledger": { type: "boolean", default: false },
+  },
 });
 const points = createPoints((point) => {
   if (point === values["kill-at"]) {
@@ -32,7 +37,10 @@ await using world = openFolder(positionals[0] ?? "", {
 });
 
 async function work(session: string): Promise<RunOutcome<unknown>> {
-  const run = (await world.log.head(`session/${session}` as never)) === 0 ? world.runner.run("Do the job.", { session }) : await world.runner.resume(session);
+  const run =
+    (await world.log.head(`session/${session}` as never)) === 0
+      ? world.runner.run("Do the job.", { session })
+      : await world.runner.resume(session);
   return run.outcome;
 }
 

@@ -1,4 +1,13 @@
-import { type Approver, type BlobStore, type EventLog, type InferRequest, ModelError, type SessionId, sessionLog, type Tool } from "@keelson/protocol";
+import {
+  type Approver,
+  type BlobStore,
+  type EventLog,
+  type InferRequest,
+  ModelError,
+  type SessionId,
+  sessionLog,
+  type Tool,
+} from "@keelson/protocol";
 import type { Clock } from "../../src/session/clock.ts";
 import { agentTool, createAgent, createRunner, defineTool } from "../../src/index.ts";
 import type { Agent } from "../../src/agent/agent.ts";
@@ -11,7 +20,13 @@ import { watchedLog } from "./watched-log.ts";
 export const SESSION = "crash";
 
 /** What the tools that change something are called with, each of them once. */
-const INPUTS = { mark: { with: "chalk" }, send: { to: "ann" }, post: { to: "bob" }, pay: { amount: 5 }, file_report: { about: "it" } } as const;
+const INPUTS = {
+  mark: { with: "chalk" },
+  send: { to: "ann" },
+  post: { to: "bob" },
+  pay: { amount: 5 },
+  file_report: { about: "it" },
+} as const;
 
 /** What such a tool returns. */
 export function outputOf(tool: string): string {
@@ -46,10 +61,19 @@ export function openScenario(world: ScenarioWorld): SingleRunner<undefined> {
 }
 
 /** A runner whose appends pass points. */
-export function openRunner(world: ScenarioWorld, agentOn: (log: EventLog) => Agent<undefined>, approvals?: Approver): SingleRunner<undefined> {
+export function openRunner(
+  world: ScenarioWorld,
+  agentOn: (log: EventLog) => Agent<undefined>,
+  approvals?: Approver,
+): SingleRunner<undefined> {
   const { points } = world;
   const log = watchedLog(world.log, {
-    ...(world.withoutLedger && { rewrite: (_log, records) => records.map((record) => (record.type === "tool-reserved" ? { ...record, type: "forgotten", key: `${record.key}/forgotten/${world.owner ?? ""}` } : record)) }),
+    ...(world.withoutLedger && {
+      rewrite: (_log, records) =>
+        records.map((record) =>
+          record.type === "tool-reserved" ? { ...record, type: "forgotten", key: `${record.key}/forgotten/${world.owner ?? ""}` } : record,
+        ),
+    }),
     before: () => points.pass("append"),
     after: () => points.pass("appended"),
   });
@@ -87,13 +111,32 @@ function mainAgent(world: ScenarioWorld, log: EventLog): Agent<undefined> {
     model: scriptByTurn(points, "scripted/main", async (turn, request) => {
       switch (turn) {
         case 0:
-          return { text: "Looking first.", toolCalls: [{ name: "look", input: { at: "door" } }, { name: "look", input: { at: "window" } }, { name: "mark", input: INPUTS.mark }] };
+          return {
+            text: "Looking first.",
+            toolCalls: [
+              { name: "look", input: { at: "door" } },
+              { name: "look", input: { at: "window" } },
+              { name: "mark", input: INPUTS.mark },
+            ],
+          };
         case 1:
-          return { text: "Telling them.", toolCalls: [{ name: "send", input: INPUTS.send }, { name: "post", input: INPUTS.post }] };
+          return {
+            text: "Telling them.",
+            toolCalls: [
+              { name: "send", input: INPUTS.send },
+              { name: "post", input: INPUTS.post },
+            ],
+          };
         case 2:
           // Fails until the log says that it did, so that a crash in between changes nothing about the end.
           if (!(await hasFailed(log))) throw new ModelError({ kind: "server-error", message: "overloaded" });
-          return { text: "Paying.", toolCalls: [{ name: "pay", input: INPUTS.pay }, { name: "look", input: { at: "bill" } }] };
+          return {
+            text: "Paying.",
+            toolCalls: [
+              { name: "pay", input: INPUTS.pay },
+              { name: "look", input: { at: "bill" } },
+            ],
+          };
         case 3:
           return { text: "Asking for help.", toolCalls: [{ name: "helper", input: { task: "Write the report." } }] };
         default:
@@ -106,7 +149,14 @@ function mainAgent(world: ScenarioWorld, log: EventLog): Agent<undefined> {
     },
     ...(world.maxDurationMs !== undefined && { limits: { maxDurationMs: world.maxDurationMs } }),
     permissions: { rules: [{ pattern: "pay", behavior: "ask" }] },
-    tools: [tool(world, "look", "read"), tool(world, "mark", "idempotent"), tool(world, "send", "write"), tool(world, "post", "write", true), tool(world, "pay", "write"), agentTool(helperAgent(world))],
+    tools: [
+      tool(world, "look", "read"),
+      tool(world, "mark", "idempotent"),
+      tool(world, "send", "write"),
+      tool(world, "post", "write", true),
+      tool(world, "pay", "write"),
+      agentTool(helperAgent(world)),
+    ],
   });
 }
 
@@ -115,21 +165,35 @@ function helperAgent(world: ScenarioWorld): Agent<undefined> {
     name: "helper",
     description: "Writes reports.",
     model: scriptByTurn(world.points, "scripted/helper", (turn) =>
-      turn === 0 ? { toolCalls: [{ name: "look", input: { at: "files" } }, { name: "file_report", input: INPUTS.file_report }] } : { text: "The report is filed." },
+      turn === 0
+        ? {
+            toolCalls: [
+              { name: "look", input: { at: "files" } },
+              { name: "file_report", input: INPUTS.file_report },
+            ],
+          }
+        : { text: "The report is filed." },
     ),
     tools: [tool(world, "look", "read"), tool(world, "file_report", "write", true)],
   });
 }
 
 /** A model that answers by what stands in the conversation alone, so that any process can go on with it. */
-export function scriptByTurn(points: Points, name: string, answer: (turn: number, request: InferRequest) => ScriptedAnswer | Promise<ScriptedAnswer>): ScriptedModel {
+export function scriptByTurn(
+  points: Points,
+  name: string,
+  answer: (turn: number, request: InferRequest) => ScriptedAnswer | Promise<ScriptedAnswer>,
+): ScriptedModel {
   const turn = async (request: InferRequest): Promise<ScriptedAnswer> => {
     await points.pass("inferring");
     const answered = await answer(request.messages.filter(({ role }) => role === "assistant").length, request);
     await points.pass("inferred");
     return answered;
   };
-  return scriptedModel(Array.from({ length: 100 }, () => turn), { name });
+  return scriptedModel(
+    Array.from({ length: 100 }, () => turn),
+    { name },
+  );
 }
 
 /** Whether the log holds a failed inference. */

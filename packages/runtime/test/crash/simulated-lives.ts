@@ -17,7 +17,10 @@ export interface SimulatedWorld {
   live(place?: string): Promise<{ readonly passed: readonly string[]; readonly finished?: Finished }>;
 }
 
-export function simulatedWorld({ open = openScenario, ...options }: { readonly withoutLedger?: boolean; readonly open?: OpenRunner } = {}): SimulatedWorld {
+export function simulatedWorld({
+  open = openScenario,
+  ...options
+}: { readonly withoutLedger?: boolean; readonly open?: OpenRunner } = {}): SimulatedWorld {
   let now = 1_700_000_000_000;
   let lives = 0;
   const log = createMemoryEventLog({ now: () => now });
@@ -40,21 +43,34 @@ export function simulatedWorld({ open = openScenario, ...options }: { readonly w
 }
 
 /** What the scenario comes to when it is left alone. */
-export async function undisturbed(): Promise<{ readonly normalised: readonly JsonValue[]; readonly passed: readonly string[]; readonly text: string; readonly effects: readonly SideEffect[] }> {
+export async function undisturbed(): Promise<{
+  readonly normalised: readonly JsonValue[];
+  readonly passed: readonly string[];
+  readonly text: string;
+  readonly effects: readonly SideEffect[];
+}> {
   const world = simulatedWorld();
   const { passed, finished } = await world.live();
-  if (finished === undefined || finished.outcome.reason !== "complete") throw new Error(`the scenario ends with ${finished?.outcome.reason}: ${finished?.outcome.error?.message}`);
+  if (finished === undefined || finished.outcome.reason !== "complete")
+    throw new Error(`the scenario ends with ${finished?.outcome.reason}: ${finished?.outcome.error?.message}`);
   return { normalised: await normalisedLog(world.log, SESSION), passed, text: finished.outcome.text, effects: world.effects.read() };
 }
 
 /** What is wrong with a session that crashes and resumes have led to its end. */
-export async function faultsAfter(log: EventLog, effects: SideEffects, finished: Finished | undefined, expected: { readonly normalised: readonly JsonValue[]; readonly effects: readonly SideEffect[] }): Promise<readonly string[]> {
+export async function faultsAfter(
+  log: EventLog,
+  effects: SideEffects,
+  finished: Finished | undefined,
+  expected: { readonly normalised: readonly JsonValue[]; readonly effects: readonly SideEffect[] },
+): Promise<readonly string[]> {
   const faults = [...(await faultsOf(log, SESSION))];
-  if (finished?.outcome.reason !== "complete") faults.push(`it ended with ${finished?.outcome.reason}: ${finished?.outcome.error?.message ?? finished?.outcome.text}`);
+  if (finished?.outcome.reason !== "complete")
+    faults.push(`it ended with ${finished?.outcome.reason}: ${finished?.outcome.error?.message ?? finished?.outcome.text}`);
   const lines = (await normalisedLog(log, SESSION)).map((line) => JSON.stringify(line));
   const wanted = expected.normalised.map((line) => JSON.stringify(line));
   const at = wanted.findIndex((line, index) => lines[index] !== line);
-  if (at >= 0 || lines.length !== wanted.length) faults.push(`line ${at} of the normalised log is ${lines[at]}, not ${wanted[at]} (${lines.length} lines, not ${wanted.length})`);
+  if (at >= 0 || lines.length !== wanted.length)
+    faults.push(`line ${at} of the normalised log is ${lines[at]}, not ${wanted[at]} (${lines.length} lines, not ${wanted.length})`);
   faults.push(...effectFaults(effects.read(), expected.effects));
   return faults;
 }

@@ -22,7 +22,9 @@ describe("two processes on one session", () => {
       const first = await waitInProcess(folder, "mark/before#0");
       await using world = openFolder(folder, { points: createPoints() });
       const before = await heads(world.log);
-      await expect(world.runner.resume(SESSION)).rejects.toSatisfy((error) => AgentError.is(error, "session") && /is being worked on by/.test(error.message));
+      await expect(world.runner.resume(SESSION)).rejects.toSatisfy(
+        (error) => AgentError.is(error, "session") && /is being worked on by/.test(error.message),
+      );
       const run = world.runner.run("Do it too.", { session: SESSION });
       const { reason, error } = await run.outcome;
       expect({ reason, kind: error?.failure.kind }).toEqual({ reason: "error", kind: "session" });
@@ -125,7 +127,12 @@ describe("several runs at once", () => {
       const outcomes = await Promise.all(PLAIN_SESSIONS.map((session) => world.runner.run("Do the job.", { session }).outcome));
       expect(outcomes.map(({ reason }) => reason)).toEqual(PLAIN_SESSIONS.map(() => "complete"));
       for (const session of PLAIN_SESSIONS) expect(await faultsOf(world.log, session)).toEqual([]);
-      expect(world.effects.read().map(({ tool }) => tool).sort()).toEqual(PLAIN_SESSIONS.flatMap((session) => [`${session}/mark`, `${session}/post`]).sort());
+      expect(
+        world.effects
+          .read()
+          .map(({ tool }) => tool)
+          .sort(),
+      ).toEqual(PLAIN_SESSIONS.flatMap((session) => [`${session}/mark`, `${session}/post`]).sort());
     });
   });
 
@@ -140,7 +147,10 @@ describe("several runs at once", () => {
         expect(runs.map(({ session }) => session).sort()).toEqual(open);
         for (const run of runs) expect((await run.outcome).reason).toBe("complete");
         expect(await unended(world.log, started)).toEqual([]);
-        const writes = world.effects.read().map(({ tool }) => tool).filter((tool) => tool.endsWith("/post"));
+        const writes = world.effects
+          .read()
+          .map(({ tool }) => tool)
+          .filter((tool) => tool.endsWith("/post"));
         expect(writes.sort()).toEqual(started.map((log) => `${log.slice("session/".length)}/post`).sort());
       });
     });
