@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
-const documents = ["README.md"];
+const documents = ["README.md", "docs/durability.md"];
 
 describe("documents", () => {
   it.each(documents)("%s shows code as it stands in the examples that are run", (document) => {
