@@ -38,6 +38,8 @@ export interface ToolCall {
   /** Fires when the run was asked to stop gracefully: finish soon. */
   readonly stopping: AbortSignal;
   progress(message: string, ratio?: number): void;
+  /** The agent's working directory, when it has one. */
+  readonly cwd?: string;
   readonly files?: Vfs;
   readonly exec?: Executor;
   readonly state?: StateReader;

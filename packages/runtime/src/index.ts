@@ -5,6 +5,7 @@ import { createEphemeralApprovalKeys } from "./agent/approvals/approval-keys.ts"
 import { createRunnerWith, type Runner, type SingleRunner } from "./agent/runner.ts";
 import type { Agents, World } from "./agent/world.ts";
 import { createModelRegistry, type ModelRegistry } from "./providers/model-registry.ts";
+import { openDebugFile } from "./environment/debug-file.ts";
 import { lazyProvider } from "./providers/lazy-provider.ts";
 import { systemClock } from "./session/clock.ts";
 import { createMemoryBlobStore } from "./state/memory-blob-store.ts";
@@ -51,6 +52,7 @@ export function createRunner(
     owner: options.owner ?? processOwner(),
     random: options.random ?? Math.random,
     newId: options.newId ?? randomUUID,
+    openDebugFile: options.openDebugFile ?? openDebugFile,
   } as World & { readonly agent: Agent<unknown> });
 }
 

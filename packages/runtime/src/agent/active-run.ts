@@ -18,6 +18,7 @@ import { Journal } from "../session/journal.ts";
 import { restoreLargeRecord } from "../session/large-records.ts";
 import type { Agent } from "./agent.ts";
 import { createLoop } from "./create-loop.ts";
+import { openDebugTrace, type DebugTrace } from "./debug-trace.ts";
 import { EventHub } from "./event-hub.ts";
 import { agentErrorOf } from "./log-failure.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
@@ -71,6 +72,7 @@ export class ActiveRun<Out> implements Run<Out> {
   #asked: PendingApproval[] = [];
   #journal: Journal | undefined;
   #loop: Loop | undefined;
+  #trace: DebugTrace | undefined;
   #lost: LogError | undefined;
   #ended = false;
   readonly #opened: Promise<void>;
@@ -175,6 +177,7 @@ export class ActiveRun<Out> implements Run<Out> {
       for (const cancel of this.#cancelTimers) cancel();
       this.#markOpened();
       await this.#close();
+      await this.#trace?.close();
       this.hub.close();
       for (const queue of this.#approvalQueues) queue.end();
     }
@@ -206,6 +209,7 @@ export class ActiveRun<Out> implements Run<Out> {
       emit: (event) => this.hub.transient(event),
       startChild: (spec) => this.#options.startChild(spec, this, execution),
     });
+    const trace = (this.#trace = openDebugTrace(agent as Agent<unknown>, world, execution));
     this.#loop = createLoop({
       world,
       agent: agent as Agent<unknown>,
@@ -213,6 +217,7 @@ export class ActiveRun<Out> implements Run<Out> {
       limits,
       hub: this.hub,
       approvals: { watched: () => this.#approvalQueues.size > 0, ask: (request) => this.#ask(request) },
+      ...(trace && { debug: (message) => trace.say(message) }),
     });
     this.#markOpened();
     return this.#loop;

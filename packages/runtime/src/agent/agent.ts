@@ -55,7 +55,10 @@ export interface RunContext {
   readonly retryCount: number;
   /** Of this session so far; what has no price is not in it. */
   readonly cumulativeCost: Usd;
+  /** The agent's, with the run's own on top. */
   readonly metadata: JsonObject;
+  /** The agent's working directory, when it has one. */
+  readonly cwd?: string;
 }
 
 export type ModelErrorAction =
@@ -104,10 +107,13 @@ export interface AgentOptions<Out = undefined> {
   readonly settings?: Omit<InferenceSettings, "effort" | "thinking" | "output">;
   /** Whether repeated identical calls are refused. Default true. */
   readonly loopGuard?: boolean;
-  /** Working directory, for the tools and instructions that ask. */
+  /** Working directory, told to `instructions`, `onModelError` and tools as `cwd`. */
   readonly cwd?: string;
-  /** Reports each step as a `status` event. */
+  /** Reports model calls, the verdict of each gate, retries and batches as `status` events. */
   readonly debug?: boolean;
+  /** Appends the same to this file, line by line. */
+  readonly debugFile?: string;
+  /** Of every run of this agent; a run's own goes on top. */
   readonly metadata?: JsonObject;
 }
 

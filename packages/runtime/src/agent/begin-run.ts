@@ -36,12 +36,13 @@ export async function beginRun(
   }
   const parent = origin.parent;
   const { maxTurns, maxCost, maxDurationMs } = limits;
+  const metadata = agent.options.metadata || options.metadata ? { ...agent.options.metadata, ...options.metadata } : undefined;
   journal.put(`${id}/start`, "run-start", {
     session: state.id,
     agent: agent.name,
     definition: agent.digest,
     model,
-    ...(options.metadata && { metadata: options.metadata }),
+    ...(metadata && { metadata }),
     ...(parent && { parent: { run: parent.run } }),
   });
   journal.put(`${id}/terms`, "run-terms", {
@@ -49,6 +50,7 @@ export async function beginRun(
     limits: { maxTurns, ...(maxCost !== undefined && { maxCost }), ...(maxDurationMs !== undefined && { maxDurationMs }) },
     ...(journal.inboxAtOpen > 0 && { inboxBase: journal.inboxAtOpen }),
     ...(options.deadline !== undefined && { deadline: options.deadline }),
+    ...(origin.systemAddendum !== undefined && { systemAddendum: origin.systemAddendum }),
   });
   if (input === undefined) return;
   const message: Message = typeof input === "string" ? textMessage("user", input) : { role: "user", content: input };

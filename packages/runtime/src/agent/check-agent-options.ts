@@ -48,6 +48,11 @@ export function checkAgentOptions(options: AgentOptions<never> | AgentOptions<un
     );
   if (onMaxTokens !== undefined && onMaxTokens !== "end" && onMaxTokens !== "continue")
     throw invalid("onMaxTokens", `onMaxTokens must be "end" or "continue", not ${JSON.stringify(onMaxTokens)}`);
+  for (const option of ["cwd", "debugFile"] as const) {
+    const path = options[option];
+    if (path !== undefined && (typeof path !== "string" || path === ""))
+      throw invalid(option, `${option} must be a path, not ${JSON.stringify(path)}`);
+  }
   const names = new Set<string>();
   for (const [index, tool] of tools.entries()) {
     if (typeof tool?.execute !== "function" || typeof tool.parse !== "function")

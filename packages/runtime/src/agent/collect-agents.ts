@@ -40,7 +40,14 @@ export function chooseAgent(
 
 /** @throws AgentError of kind `invalid-option` for what can't be found, has no price under a money limit, or is on another wire */
 export function checkModels(agent: Agent<unknown>, world: World): void {
-  const { model, fallbackModel } = agent.options;
+  const { model, fallbackModel, debugFile } = agent.options;
+  if (debugFile !== undefined && world.openDebugFile === undefined) {
+    throw new AgentError({
+      kind: "invalid-option",
+      option: "debugFile",
+      message: `Agent "${agent.name}" wants its debug output in ${debugFile}, but this runner can't open files: give it \`openDebugFile\`.`,
+    });
+  }
   const source = createModelSource(fallbackModel === undefined ? [model] : [model, fallbackModel], world.models);
   const resolve = (choice: typeof model, option: string): Model => {
     try {

@@ -1,4 +1,4 @@
-import { compareUsd, type Authority, type BudgetScope, type Usd } from "@keelson/protocol";
+import { compareUsd, type Authority, type BudgetScope, type ToolSchema, type Usd } from "@keelson/protocol";
 import { Context, type ContextBinding } from "../context/context.ts";
 import type { Execution } from "../session/execution.ts";
 import { compileSchema } from "../schema/compile-schema.ts";
@@ -45,6 +45,8 @@ export function authorityOf(agent: Agent<unknown>, world: Pick<World, "maxDepth"
       { policies: [], depth: world.maxDepth ?? DEFAULT_MAX_DEPTH },
       { policies: [permissionPolicy(agent.options)], allowedTools },
     );
+  // Whoever starts a run without any policy restricts it by other means only: the agent's own is then the root.
+  if (given.policies.length === 0) return narrowAuthority(given, { policies: [permissionPolicy(agent.options)], allowedTools });
   // A child that names no mode has its parent's: only what it says itself takes something away.
   return narrowAuthority(given, { ...(permissions && { policy: permissions }), allowedTools });
 }
@@ -58,10 +60,11 @@ export interface LoopParts {
   readonly approvals: Pick<Approvals, "watched" | "ask">;
   /** Bound to the run. Default: one with the agent's rules. */
   readonly context?: Context;
+  readonly debug?: (message: string) => void;
 }
 
 /** Binds an agent to one run of it. */
-export function createLoop({ world, agent, execution, limits, hub, approvals, context: given }: LoopParts): Loop {
+export function createLoop({ world, agent, execution, limits, hub, approvals, context: given, debug }: LoopParts): Loop {
   const { journal, authority } = execution;
   const { state } = journal;
   let injected = 0;
@@ -93,6 +96,7 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
   return {
     agent,
     tools: agent.tools,
+    schemas: allowedSchemas(agent, authority.allowedTools),
     limits,
     context,
     execution,
@@ -116,8 +120,15 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
     random: () => world.random(),
     delta: (type, text) => hub.delta(type, text),
     watched: () => hub.watched,
+    debug,
     nextAttempt: () => hub.nextAttempt(),
   };
+}
+
+/** A model that is told of a tool calls it, so it is told only of those it may call. */
+function allowedSchemas(agent: Agent<unknown>, allowed: readonly string[] | undefined): readonly ToolSchema[] {
+  const schemas = agent.tools.schemas();
+  return allowed === undefined ? schemas : schemas.filter(({ name }) => allowed.includes(name));
 }
 
 function lowest(amounts: readonly (Usd | undefined)[]): Usd | undefined {

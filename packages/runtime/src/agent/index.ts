@@ -25,5 +25,6 @@ export { compilePolicy, decidePermission, type PermissionDecision } from "./perm
 export { narrowAuthority, type AuthorityNarrowing } from "./permissions/narrow-authority.ts";
 export type { PendingApproval, Run, RunInput, RunOptions, RunOutcome } from "./run.ts";
 export { createRunnerWith, runnerInternals, type OutputOf, type Runner, type RunnerInternals, type SingleRunner } from "./runner.ts";
+export type { DebugFile } from "./debug-trace.ts";
 export type { Agents, World } from "./world.ts";
 export { reactLoop, type ReactLoopOptions } from "./react-loop.ts";

@@ -1,16 +1,13 @@
-import { OperatorError, ZERO_USD, type OperatorOutput } from "@keelson/protocol";
+import { OperatorError, toOperatorError, ZERO_USD, type OperatorOutput } from "@keelson/protocol";
 import type { RunOutcome } from "./run.ts";
 
 /** @throws OperatorError when the run failed: a failed run never looks like an empty success */
 export function operatorOutputOf(outcome: RunOutcome<unknown>): OperatorOutput {
   const { error, reason, text, usage, cost, turns, effects, halted } = outcome;
   if (error) {
-    const model = error.failure.kind === "model" ? error.failure.model : undefined;
-    const retryable = model?.kind === "rate-limit" || model?.kind === "server-error";
-    throw new OperatorError(
-      retryable ? { kind: "retryable", message: error.message } : { kind: model ? "model" : "non-retryable", message: error.message },
-      { cause: error },
-    );
+    // The run's own words ("Max retries (3) exceeded: …"), with the kind that its model's failure has for an operator.
+    const { failure } = toOperatorError(error);
+    throw new OperatorError({ ...failure, message: error.message }, { cause: error });
   }
   const untracked = [
     ...(usage.inputTokens === null ? ["tokensIn"] : []),

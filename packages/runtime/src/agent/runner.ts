@@ -10,6 +10,7 @@ import { authorityOf, limitsOf } from "./create-loop.ts";
 import { createModelSource } from "./model-source.ts";
 import type { Next } from "./loop/work-turn.ts";
 import { beginResumed, beginRun } from "./begin-run.ts";
+import { narrowAuthority } from "./permissions/narrow-authority.ts";
 import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
 import type { Run, RunInput, RunOptions, RunOrigin } from "./run.ts";
 import { startChildRun } from "./start-child.ts";
@@ -43,6 +44,10 @@ export interface SingleRunner<Out> extends RunnerBase {
 /** Runs of several agents, by name. */
 export interface Runner<A extends Agents> extends RunnerBase {
   run<N extends keyof A & string>(input: RunInput, options: RunOptions & { readonly agent: N }): Run<OutputOf<A[N]>>;
+}
+
+function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : b === undefined ? a : Math.min(a, b);
 }
 
 /** What orchestrators and children need beside what users do. */
@@ -106,9 +111,10 @@ export function createRunnerWith(
       checkSessionId(session);
       const id = origin.id ?? (`r_${world.newId()}` as RunId);
       if (options.model !== undefined) createModelSource([agent.options.model], world.models).resolve(options.model);
-      const authority = authorityOf(agent, world, origin.authority);
+      const own = authorityOf(agent, world, origin.authority);
+      const authority = origin.allowedTools === undefined ? own : narrowAuthority(own, { allowedTools: origin.allowedTools });
       const limits = limitsOf(agent, options.limits, authority);
-      const deadline = options.deadline ?? authority.deadline;
+      const deadline = earlier(options.deadline, authority.deadline);
       return new ActiveRun<unknown>({
         world,
         agent,
@@ -126,7 +132,7 @@ export function createRunnerWith(
             agent,
             model: options.model ?? modelName(agent.options.model),
             input,
-            options,
+            options: deadline === undefined ? options : { ...options, deadline },
             origin,
             limits,
             authority,

@@ -52,15 +52,29 @@ export async function startChildRun(
   });
   await execution.flush();
 
-  const options = { session, ...(execution.deadline !== undefined && { deadline: execution.deadline }) };
+  const { config = {}, message, metadata } = spec.input;
+  const { maxTurns, maxCost, maxDurationMs, model, allowedOperators, systemAddendum } = config;
+  const options = {
+    session,
+    metadata,
+    ...(model !== undefined && { model }),
+    ...(execution.deadline !== undefined && { deadline: execution.deadline }),
+    limits: {
+      ...(maxTurns !== undefined && { maxTurns }),
+      ...(maxCost !== undefined && { maxCost }),
+      ...(maxDurationMs !== undefined && { maxDurationMs }),
+    },
+  };
   const origin = {
     id,
     parent: { run: execution.runId },
-    authority: narrowAuthority(spec.authority ?? execution.authority, { depth: execution.authority.depth - 1 }),
+    authority: narrowAuthority(narrowAuthority(execution.authority, spec.authority ?? {}), { depth: execution.authority.depth - 1 }),
+    ...(allowedOperators && { allowedTools: allowedOperators }),
+    ...(systemAddendum !== undefined && { systemAddendum }),
   };
   const begin = async (): Promise<ActiveRun<unknown>> =>
     (await foldSession(world.log, world.blobs, session)).run === undefined
-      ? runner.start(agent, spec.input.message, options, origin)
+      ? runner.start(agent, message, options, origin)
       : runner.resume(session);
   const { outcome, failure } = await workChild(begin, parent, execution, spec.operator);
   if (failure) {

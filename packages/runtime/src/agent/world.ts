@@ -13,6 +13,7 @@ import type { ModelRegistry } from "../providers/model-registry.ts";
 import type { Clock } from "../session/clock.ts";
 import type { Agent } from "./agent.ts";
 import type { ApprovalKeys } from "./approvals/approval-keys.ts";
+import type { DebugFile } from "./debug-trace.ts";
 
 /** What a runner binds agents to. `createRunner` in the package root fills in what is left out; here nothing is. */
 export interface World {
@@ -34,6 +35,8 @@ export interface World {
   readonly exec?: Executor;
   readonly state?: StateReader;
   readonly secrets?: SecretResolver;
+  /** Opens the `debugFile` of an agent. Without it, agents that want one are refused. */
+  openDebugFile?(path: string): DebugFile;
   /** Who holds leases: must name this process. */
   readonly owner: string;
   /** Default 30 s. A process that is silent for so long loses its sessions. */

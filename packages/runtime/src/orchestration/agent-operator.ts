@@ -1,47 +1,91 @@
-import { OperatorError, type Operator, type RunId } from "@keelson/protocol";
+import { OperatorError, type ExecutionContext, type InboxEntry, type Operator, type RunId, type SelectBranch } from "@keelson/protocol";
 import { operatorOutputOf } from "../agent/operator-output.ts";
 import { runnerInternals, type Runner, type SingleRunner } from "../agent/runner.ts";
+import type { Run } from "../agent/run.ts";
 import type { Agents } from "../agent/world.ts";
 
-/** An agent of a runner as an operator: an orchestrator runs it like any other, and the runner gives it its log. */
+/**
+ * An agent of a runner as an operator: an orchestrator runs it like any other, and the runner gives it its log. Stop and
+ * abort reach it through its dispatch, and so do the signals `stop` and `user-message` (whose text steers it).
+ */
 export function agentOperator(runner: SingleRunner<unknown> | SingleRunner<undefined> | Runner<Agents>, agent: string): Operator {
   const inner = runnerInternals(runner);
   return {
     async execute(input, context) {
       const found = inner.find(agent);
       if (found === undefined) throw new OperatorError({ kind: "non-retryable", message: `The runner has no agent "${agent}".` });
-      const { config } = input;
-      const limits = {
-        ...(config?.maxTurns !== undefined && { maxTurns: config.maxTurns }),
-        ...(config?.maxCost !== undefined && { maxCost: config.maxCost }),
-        ...(config?.maxDurationMs !== undefined && { maxDurationMs: config.maxDurationMs }),
-      };
-      const changed =
-        config?.systemAddendum === undefined ? found : found.with({ systemPrompt: { type: "append", content: config.systemAddendum } });
-      const narrowed = config?.allowedOperators === undefined ? changed : changed.with({ allowedTools: config.allowedOperators });
+      const { maxTurns, maxCost, maxDurationMs, model, allowedOperators, systemAddendum } = input.config ?? {};
       const run = inner.start(
-        narrowed,
+        found,
         input.message,
         {
-          limits,
+          limits: {
+            ...(maxTurns !== undefined && { maxTurns }),
+            ...(maxCost !== undefined && { maxCost }),
+            ...(maxDurationMs !== undefined && { maxDurationMs }),
+          },
           metadata: input.metadata,
-          ...(config?.model !== undefined && { model: config.model }),
+          ...(model !== undefined && { model }),
           ...(input.session && { session: input.session }),
           ...(context.deadline !== undefined && { deadline: context.deadline }),
         },
         {
           id: `r_${context.runId}` as RunId,
-          ...(context.authority.policies.length > 0 && { authority: context.authority }),
+          authority: context.authority,
           ...(context.parent && { parent: context.parent }),
+          ...(allowedOperators && { allowedTools: allowedOperators }),
+          ...(systemAddendum !== undefined && { systemAddendum }),
         },
       );
-      const abort = (): void => void run.abort().catch(() => {});
+      const abort = (): void => void run.abort();
       context.signal.addEventListener("abort", abort, { once: true });
+      if (context.signal.aborted) abort();
       try {
+        await relayInbox(context, run);
         return operatorOutputOf(await run.outcome);
       } finally {
         context.signal.removeEventListener("abort", abort);
       }
     },
   };
+}
+
+/** Passes on what the dispatch is told, until the run is over. */
+async function relayInbox(context: ExecutionContext, run: Run<unknown>): Promise<void> {
+  const over: SelectBranch = { type: "step", spec: { key: "run", run: async () => (await run.outcome).reason } };
+  for (let round = 1; !context.signal.aborted; round++) {
+    let winner: number;
+    try {
+      winner = await context.select(`inbox/${round}`, [{ type: "inbox" }, over]);
+    } catch (error) {
+      if (!context.signal.aborted) throw error;
+      return;
+    }
+    if (winner === 1) return;
+    for (const entry of await context.inbox(`inbox/${round}`)) await heed(entry, context, run);
+  }
+}
+
+async function heed(entry: InboxEntry, context: ExecutionContext, run: Run<unknown>): Promise<void> {
+  switch (entry.type) {
+    case "stop":
+      return run.stop();
+    case "abort":
+      return run.abort(entry.reason);
+    case "steer":
+      return run.steer(entry.message, { interrupt: entry.interrupt });
+    case "signal": {
+      const { kind, payload } = entry.signal;
+      if (kind === "stop") return run.stop();
+      if (kind === "user-message" && typeof payload === "string") return run.steer(payload);
+      context.emit({
+        type: "status",
+        level: "warn",
+        status: `an agent takes no signal "${kind}": send "stop", or "user-message" with a text`,
+      });
+      return undefined;
+    }
+    default:
+      context.emit({ type: "status", level: "warn", status: `an agent that was dispatched takes no "${entry.type}"` });
+  }
 }

@@ -1,6 +1,6 @@
 import {
-  OperatorError,
   OrchestratorError,
+  toOrchestratorError,
   type Authority,
   type DispatchOptions,
   type DispatchResult,
@@ -13,6 +13,7 @@ import {
   type RunId,
   type SessionId,
 } from "@keelson/protocol";
+import { narrowAuthority } from "../agent/permissions/narrow-authority.ts";
 import { systemClock, type Clock } from "../session/clock.ts";
 import { VolatileContext } from "../session/volatile-context.ts";
 
@@ -23,6 +24,8 @@ export interface LocalOrchestratorOptions {
   newId?(): string;
   /** Finished dispatches that are kept for `attach`. Default 1,000. */
   readonly maxFinished?: number;
+  /** How long an operator that was aborted has to end before it is left behind. Default 5 s. */
+  readonly abandonMs?: number;
 }
 
 export interface LocalOrchestrator extends Orchestrator {
@@ -46,7 +49,7 @@ interface Dispatch {
 
 /** Runs operators in this process. Nothing survives it; runs with a log are a runner's, which can be registered as an operator. */
 export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}): LocalOrchestrator {
-  const { clock = systemClock, newId = () => globalThis.crypto.randomUUID(), maxFinished = 1000 } = options;
+  const { clock = systemClock, newId = () => globalThis.crypto.randomUUID(), maxFinished = 1000, abandonMs = 5000 } = options;
   const operators = new Map(Object.entries(options.operators ?? {}));
   const queries = new Map<string, (name: string, params: JsonObject) => JsonValue | Promise<JsonValue>>();
   const dispatches = new Map<string, Dispatch>();
@@ -82,7 +85,7 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
           try {
             return { ok: true, output: await orchestrator.dispatch(task.operator, task.input, task.options) };
           } catch (error) {
-            return { ok: false, error: asOrchestratorError(error, task.operator).toJSON() };
+            return { ok: false, error: toOrchestratorError(error).toJSON() };
           }
         }),
       ),
@@ -108,7 +111,8 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
   };
   return orchestrator;
 
-  function begin(id: RunId, operatorId: string, input: OperatorInput, { parent, deadline, authority, signal }: DispatchOptions): void {
+  function begin(id: RunId, operatorId: string, input: OperatorInput, options: DispatchOptions): void {
+    const { parent, authority: given, signal } = options;
     const operator = operators.get(operatorId);
     if (operator === undefined)
       throw new OrchestratorError({
@@ -117,6 +121,9 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
         available: [...operators.keys()],
         message: `There is no operator "${operatorId}"; there are ${[...operators.keys()].join(", ") || "none"}.`,
       });
+    const above = parent === undefined ? undefined : dispatches.get(parent)?.context;
+    const authority = authorityBelow(above?.authority, given, operatorId);
+    const deadline = earliest([options.deadline, authority.deadline, above?.deadline]);
     const controller = new AbortController();
     const forward = (): void => controller.abort(signal?.reason);
     signal?.addEventListener("abort", forward, { once: true });
@@ -128,7 +135,7 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
       runId: id,
       session: (input.session ?? id) as SessionId,
       signal: controller.signal,
-      authority: authority ?? UNRESTRICTED,
+      authority,
       ...(parent && { parent: { run: parent } }),
       ...(deadline !== undefined && { deadline }),
       startChild: (spec) =>
@@ -139,7 +146,16 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
           signal: controller.signal,
         }),
     });
-    const output = (async () => operator.execute(input, context))()
+    const cancelled = (cause?: unknown): OrchestratorError =>
+      new OrchestratorError(
+        { kind: "cancelled", message: `"${operatorId}" was cancelled (${String(controller.signal.reason)}).` },
+        { cause },
+      );
+    const abandonment = abandonedAfter(controller.signal, abandonMs, clock);
+    const output = Promise.race([
+      (async () => operator.execute(input, context))(),
+      abandonment.reached.then(() => Promise.reject(cancelled())),
+    ])
       .then(
         (result) => {
           dispatch.status = "done";
@@ -148,12 +164,15 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
         (error: unknown) => {
           dispatch.status = "failed";
           throw controller.signal.aborted
-            ? new OrchestratorError({ kind: "cancelled", message: `"${operatorId}" was cancelled.` }, { cause: error })
-            : asOrchestratorError(error, operatorId);
+            ? OrchestratorError.is(error, "cancelled")
+              ? error
+              : cancelled(error)
+            : toOrchestratorError(error);
         },
       )
       .finally(() => {
         cancelDeadline();
+        abandonment.forget();
         signal?.removeEventListener("abort", forward);
         forget();
       });
@@ -183,13 +202,36 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
 
 const UNRESTRICTED: Authority = { policies: [], depth: 8 };
 
-/** An operator's failure is wrapped; whatever else was thrown is a failed dispatch. */
-function asOrchestratorError(error: unknown, operator: string): OrchestratorError {
-  if (OrchestratorError.is(error)) return error;
-  if (OperatorError.is(error))
-    return new OrchestratorError({ kind: "operator-error", operator: error.failure, message: error.message }, { cause: error });
-  return new OrchestratorError(
-    { kind: "dispatch-failed", message: `"${operator}" failed: ${error instanceof Error ? error.message : String(error)}` },
-    { cause: error },
-  );
+/** What a dispatch may do: never more than the one that started it. */
+function authorityBelow(above: Authority | undefined, given: Authority | undefined, operator: string): Authority {
+  if (above === undefined) return given ?? UNRESTRICTED;
+  if (above.depth < 1)
+    throw new OrchestratorError({
+      kind: "dispatch-failed",
+      message: `"${operator}" was not started: the limit of nested dispatches is reached.`,
+    });
+  return narrowAuthority(narrowAuthority(above, given ?? {}), { depth: above.depth - 1 });
+}
+
+function earliest(times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+/** An operator that does not heed its signal is left behind after a while, so that nobody waits for it for ever. */
+function abandonedAfter(signal: AbortSignal, ms: number, clock: Clock): { readonly reached: Promise<void>; forget(): void } {
+  let cancel = (): void => {};
+  let arm = (): void => {};
+  const reached = new Promise<void>((resolve) => {
+    arm = () => (cancel = clock.after(ms, resolve));
+  });
+  signal.addEventListener("abort", arm, { once: true });
+  if (signal.aborted) arm();
+  return {
+    reached,
+    forget() {
+      signal.removeEventListener("abort", arm);
+      cancel();
+    },
+  };
 }

@@ -56,6 +56,7 @@ export interface RunState {
     readonly authority: Authority;
     readonly limits: { readonly maxTurns: number; readonly maxCost?: Usd; readonly maxDurationMs?: number };
     readonly deadline?: number;
+    readonly systemAddendum?: string;
   };
   /** What the agent's `instructions` function answered for this run. */
   instructions?: string;

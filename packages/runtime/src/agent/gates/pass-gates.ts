@@ -7,10 +7,21 @@ import { repeats } from "./loop-guard.ts";
 import { refuse, type PendingCall } from "./pending-call.ts";
 
 /** A gate lets a call through, answers it, or wants a person asked. */
-type Gate = (loop: Loop, call: PendingCall) => void | Promise<void>;
+interface Gate {
+  readonly name: string;
+  pass(loop: Loop, call: PendingCall): void | Promise<void>;
+}
 
-const ENTRANCE: readonly Gate[] = [findTool, parseAndValidate, transform];
-const POLICY: readonly Gate[] = [checkPermission, guardLoops, limitCalls];
+const ENTRANCE: readonly Gate[] = [
+  { name: "find", pass: findTool },
+  { name: "parse and validate", pass: parseAndValidate },
+  { name: "transform", pass: transform },
+];
+const POLICY: readonly Gate[] = [
+  { name: "permission", pass: checkPermission },
+  { name: "loop guard", pass: guardLoops },
+  { name: "tool-call limit", pass: limitCalls },
+];
 
 /** Takes a call through the gates, in their order, until one answers it. A verdict to ask is left for the last gate, the approval. */
 export async function passGates(loop: Loop, call: PendingCall): Promise<void> {
@@ -30,9 +41,16 @@ export async function passEditedArguments(loop: Loop, call: PendingCall, input: 
 async function pass(loop: Loop, call: PendingCall, gates: readonly Gate[]): Promise<void> {
   for (const gate of gates) {
     if (call.answer !== undefined) return;
-    const waiting = gate(loop, call);
+    const waiting = gate.pass(loop, call);
     if (waiting !== undefined) await waiting;
+    loop.debug?.(`${call.part.name} ${call.part.id}, gate "${gate.name}": ${verdictOf(call)}`);
   }
+}
+
+function verdictOf({ answer, ask }: PendingCall): string {
+  if (answer !== undefined)
+    return `${answer.isError ? "refused" : "answered"}: ${typeof answer.output === "string" ? answer.output : JSON.stringify(answer.output)}`;
+  return ask === undefined ? "passed" : `asks: ${ask}`;
 }
 
 function findTool(loop: Loop, call: PendingCall): void {

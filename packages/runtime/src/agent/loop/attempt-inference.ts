@@ -1,15 +1,12 @@
 import {
-  ModelError,
   ZERO_USD,
   type Content,
   type InferEnd,
-  type InferEvent,
   type InferRequest,
   type JsonObject,
   type JsonValue,
   type Message,
   type ModelFailure,
-  type StepAttempt,
   type StepResult,
   type Usage,
   type Usd,
@@ -24,6 +21,7 @@ import { messagesWithBlobs } from "./inline-blobs.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { reserveInference } from "./reserve-inference.ts";
 import { checkEnding } from "./run-ending.ts";
+import { streamAnswer } from "./stream-answer.ts";
 import { estimatedUsage, NOTHING_USED, settle } from "./settle-inference.ts";
 
 type Outcome = { readonly answer: Answer } | { readonly failure: ModelFailure };
@@ -52,13 +50,14 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   }
 
   loop.nextAttempt();
+  loop.debug?.(`turn ${runOf(loop).turn}, model call ${modelCall + 1}: ${model.reference} with ${request.messages.length} messages`);
   const fold = foldInferEvents({ maxAnswerBytes: loop.limits.maxAnswerBytes });
   const result = await loop.context.run<StepResult<true>>({
     type: "infer",
     key,
     input: { model: model.reference },
     inputIsFixed: true,
-    execute: () => execution.attempt(key, modelCall + 1, (attempt) => stream(loop, model, final, fold, attempt, modelCall)),
+    execute: () => execution.attempt(key, modelCall + 1, (attempt) => streamAnswer(loop, model, final, fold, attempt, modelCall)),
     show: (output) =>
       output.ok
         ? ({ content: fold.content, stopReason: fold.end?.stopReason ?? null } as unknown as JsonValue)
@@ -91,7 +90,7 @@ async function compile(loop: Loop, key: string, model: Model, system: string | u
       compileRequest({
         model: model.id,
         ...(system !== undefined && { system }),
-        tools: loop.tools.schemas(),
+        tools: loop.schemas,
         messages,
         settings: {
           ...options.settings,
@@ -105,80 +104,6 @@ async function compile(loop: Loop, key: string, model: Model, system: string | u
 
 function outputRequest(loop: Loop): NonNullable<InferRequest["output"]> {
   return { name: loop.agent.name.replace(/[^\w-]/g, "_"), schema: loop.outputSchema as JsonObject };
-}
-
-/** Feeds the provider's stream into the fold and to watchers. Leaves early once the answer is longer than allowed. */
-async function stream(
-  loop: Loop,
-  model: Model,
-  request: InferRequest,
-  fold: InferFold,
-  attempt: StepAttempt,
-  modelCall: number,
-): Promise<true> {
-  const watched = loop.watched();
-  const ids: string[] = [];
-  // The run's signal, or a message that interrupts, ends this attempt.
-  const controller = new AbortController();
-  const abort = (): void => controller.abort(attempt.signal.reason);
-  attempt.signal.addEventListener("abort", abort, { once: true });
-  loop.interrupt = () => controller.abort("interrupted");
-  try {
-    for await (const event of model.provider.stream(request, {
-      signal: controller.signal,
-      idempotencyKey: attempt.idempotencyKey,
-      conversation: loop.context.conversation,
-    })) {
-      fold.push(event);
-      if (watched) show(loop, event, ids, modelCall);
-      if (fold.overflowed) return true;
-    }
-  } finally {
-    loop.interrupt = undefined;
-    attempt.signal.removeEventListener("abort", abort);
-  }
-  if (fold.end === undefined)
-    throw new ModelError({
-      kind: "server-error",
-      message: `the stream of ${model.reference} ended before its end`,
-      provider: model.provider.name,
-      model: model.id,
-    });
-  return true;
-}
-
-function show(loop: Loop, event: InferEvent, ids: string[], modelCall: number): void {
-  switch (event.type) {
-    case "text-delta":
-    case "thinking-delta":
-      loop.delta(event.type, event.text);
-      return;
-    case "text-start":
-    case "text-end":
-    case "thinking-start":
-    case "thinking-end":
-      loop.execution.emit({ type: event.type });
-      return;
-    case "tool-call-start":
-      loop.execution.emit({
-        type: "tool-call-start",
-        callId: (ids[event.index] = callIdOf(runOf(loop), modelCall, event.index)) as never,
-        name: event.name,
-      });
-      return;
-    case "tool-call-delta":
-      loop.execution.emit({ type: "tool-call-delta", callId: ids[event.index] as never, text: event.text });
-      return;
-    case "tool-call-end":
-      loop.execution.emit({ type: "tool-call-end", callId: ids[event.index] as never });
-      return;
-    case "content":
-      loop.execution.emit({ type: "content", part: event.part });
-      return;
-    case "rate-limit":
-    case "end":
-      return;
-  }
 }
 
 async function commitAnswer(

@@ -74,6 +74,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
     if (!execution.lookup(`${key}/retry`)) {
       const delayMs = retryDelayMs(attempt, "retryAfterMs" in failure ? failure.retryAfterMs : undefined, loop.random());
       execution.put(`${key}/retry`, { type: "retry", attempt, reason: failure.kind, delayMs, failure });
+      loop.debug?.(`retry ${attempt} of ${limits.maxRetries} in ${delayMs} ms: ${failure.kind}: ${failure.message}`);
     }
     const recorded = execution.lookup(`${key}/retry`);
     await execution.flush();
@@ -85,6 +86,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
   const to = action.type === "switch-model" ? action.model : action.type === "retry" && retryable && canFallBack ? fallback : undefined;
   if (to !== undefined && to !== runOf(loop).model) {
     checkSameWire(loop, to);
+    loop.debug?.(`switch from ${runOf(loop).model} to ${to}: ${failure.kind}: ${failure.message}`);
     execution.put(`${key}/switch`, { type: "model-switch", from: runOf(loop).model, to, reason: failure.kind });
     execution.put(`${key}/retry`, { type: "retry", attempt: 0, reason: failure.kind, delayMs: 0, failure });
     return 0;
@@ -112,6 +114,7 @@ export function runContext(loop: Loop, retryCount: number): RunContext {
     retryCount,
     cumulativeCost: session.totals.cost,
     metadata: runOf(loop).metadata,
+    ...(loop.agent.options.cwd !== undefined && { cwd: loop.agent.options.cwd }),
   };
 }
 

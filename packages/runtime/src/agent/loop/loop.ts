@@ -10,6 +10,7 @@ import type {
   JsonValue,
   SecretResolver,
   StateReader,
+  ToolSchema,
   Usd,
   Vfs,
 } from "@keelson/protocol";
@@ -61,6 +62,8 @@ export interface Approvals {
 export interface Loop {
   readonly agent: Agent<unknown>;
   readonly tools: ToolSet;
+  /** What the model is told of: the tools that it may call. */
+  readonly schemas: readonly ToolSchema[];
   readonly limits: Limits;
   readonly context: Context;
   readonly execution: Execution;
@@ -83,6 +86,8 @@ export interface Loop {
   /** Passes streamed text to watchers. */
   delta(type: "text-delta" | "thinking-delta", text: string): void;
   readonly watched: () => boolean;
+  /** Notes what the loop does, where somebody debugs it. */
+  readonly debug: ((message: string) => void) | undefined;
   nextAttempt(): void;
 }
 

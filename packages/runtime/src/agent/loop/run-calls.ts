@@ -109,6 +109,7 @@ async function runBatches(loop: Loop, turn: string, calls: readonly PendingCall[
     decideConcurrency: (call) => (call.answer === undefined ? call.tool.concurrency : "shared"),
   });
   for (const [index, batch] of batches.entries()) {
+    loop.debug?.(`batch ${index + 1} of ${batches.length}: ${batch.map(({ part }) => `${part.name} ${part.id}`).join(", ")}`);
     await readInbox(loop, `${turn}/batch/${index}`);
     await runBatch(loop, batch);
     await readInbox(loop, `${turn}/batch/${index}/after`);

@@ -17,6 +17,7 @@ export function toolCall(loop: Loop, call: PendingCall, number: number, signal: 
     signal,
     stopping: execution.stopping,
     progress: (message, ratio) => execution.emit({ type: "tool-progress", callId, message, ...(ratio !== undefined && { ratio }) }),
+    ...(loop.agent.options.cwd !== undefined && { cwd: loop.agent.options.cwd }),
     ...world,
   };
 }

@@ -109,9 +109,12 @@ async function checkLimits(loop: Loop): Promise<void> {
 async function systemPrompt(loop: Loop): Promise<string | undefined> {
   const { instructions, systemPrompt: change } = loop.agent.options;
   const base = typeof instructions === "function" ? await askInstructions(loop, instructions) : instructions;
-  if (change?.type === "replace") return change.content;
-  if (change?.type === "append") return base === undefined || base === "" ? change.content : `${base}\n\n${change.content}`;
-  return base;
+  const own = change?.type === "replace" ? change.content : joined(base, change?.content);
+  return joined(own, runOf(loop).terms?.systemAddendum);
+}
+
+function joined(text: string | undefined, addition: string | undefined): string | undefined {
+  return text === undefined || text === "" || addition === undefined || addition === "" ? text || addition : `${text}\n\n${addition}`;
 }
 
 async function askInstructions(loop: Loop, instructions: (context: RunContext) => string | Promise<string>): Promise<string> {

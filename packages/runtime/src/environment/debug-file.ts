@@ -1,0 +1,20 @@
+import { createWriteStream } from "node:fs";
+import type { DebugFile } from "../agent/debug-trace.ts";
+
+/** Opens a file to append lines to. Several runs may write to one file. */
+export function openDebugFile(path: string): DebugFile {
+  const stream = createWriteStream(path, { flags: "a" });
+  let failure: Error | undefined;
+  const closed = new Promise<void>((resolve) => stream.on("close", resolve));
+  stream.on("error", (error) => (failure ??= error));
+  return {
+    write(line) {
+      if (failure === undefined) stream.write(line);
+    },
+    async close() {
+      stream.end();
+      await closed;
+      if (failure !== undefined) throw failure;
+    },
+  };
+}
