@@ -71,6 +71,14 @@ export class EventBacklog {
     this.#taken = 0;
   }
 
+  /** Drops a range that was read to its end. What was dropped meanwhile may stand before it by now. */
+  finish(range: HeldRange): void {
+    const index = this.#held.indexOf(range, this.#taken);
+    if (index < 0) return;
+    this.#held.splice(index, 1);
+    this.#bytes -= RANGE_BYTES;
+  }
+
   clear(): void {
     this.#held = [];
     this.#taken = 0;
@@ -162,7 +170,8 @@ function withoutDurables(held: readonly Held[]): Held[] {
   for (const one of held) {
     if ("event" in one && one.source === undefined) kept.push(one);
     else {
-      const range: HeldRange = "event" in one ? { source: one.source as EventSource, after: seqOf(one.event) - 1, upTo: seqOf(one.event) } : one;
+      const range: HeldRange =
+        "event" in one ? { source: one.source as EventSource, after: seqOf(one.event) - 1, upTo: seqOf(one.event) } : one;
       const last = kept.at(-1);
       // The earlier one goes on, since it may be the one that is read at the moment.
       if (last !== undefined && !("event" in last) && last.source === range.source) last.upTo = range.upTo;
@@ -172,16 +181,29 @@ function withoutDurables(held: readonly Held[]): Held[] {
   return kept;
 }
 
-/** Of each log one range, where its first one stood: an event of a child still comes after the event that started it. */
+/**
+ * Of each log one range, where its first one stood: an event of a child still comes after the event that started it. What
+ * came last stays last, and the gap goes before them all, since nothing may come after what ends a stream.
+ */
 function oneRangeEach(held: readonly Held[]): Held[] {
+  const ranges: HeldRange[] = [];
   const first = new Map<EventSource, HeldRange>();
-  return held.filter((one) => {
-    if ("event" in one) return true;
-    const earlier = first.get(one.source);
-    if (earlier === undefined) first.set(one.source, one);
-    else earlier.upTo = one.upTo;
-    return earlier === undefined;
-  });
+  const newest = held.findLast((one): one is HeldRange => !("event" in one));
+  const passing: HeldEvent[] = [];
+  for (const one of held) {
+    if ("event" in one) {
+      passing.push(one);
+      continue;
+    }
+    const earlier = one === newest && ranges.at(-1)?.source !== one.source ? undefined : first.get(one.source);
+    if (earlier !== undefined) earlier.upTo = one.upTo;
+    else {
+      ranges.push(one);
+      first.set(one.source, one);
+    }
+  }
+  const isLast = ({ event }: HeldEvent): boolean => event.type === "detached";
+  return [...passing.filter((one) => !isLast(one)), ...ranges, ...passing.filter(isLast)];
 }
 
 function bytesOf(held: Held): number {

@@ -33,9 +33,15 @@ class Writer {
   async durable(watchers: readonly EventSubscription[], text = ""): Promise<void> {
     // Records that nobody sees stand between events.
     const hidden: NewRecord = { key: `${this.#runId}/hidden/${this.#seq}`, type: "step", data: {} };
-    const shown: NewRecord = { key: `${this.#runId}/retry/${this.#seq}`, type: "retry", data: { attempt: this.#seq, reason: text, delayMs: 0 } };
+    const shown: NewRecord = {
+      key: `${this.#runId}/retry/${this.#seq}`,
+      type: "retry",
+      data: { attempt: this.#seq, reason: text, delayMs: 0 },
+    };
     let at = 0;
-    this.#seq = await this.log.append(this.#logId, this.#seq, this.#seq % 3 === 0 ? [hidden, shown] : [shown], { onAppended: (time) => (at = time) });
+    this.#seq = await this.log.append(this.#logId, this.#seq, this.#seq % 3 === 0 ? [hidden, shown] : [shown], {
+      onAppended: (time) => (at = time),
+    });
     if (at === 0) for await (const record of this.log.read(this.#logId, { after: this.#seq - 1 })) at = record.at;
     this.#n = 0;
     const event = eventOf({ ...shown, seq: this.#seq, at }, this.#runId);
@@ -70,38 +76,54 @@ const pathOf = (event: AgentEvent): string => (event.path ?? []).join("/");
 describe("a watcher of events", () => {
   it("loses no durable event of any log, keeps their order, and holds no more than its bound, however slow it is [EV-17, WE-02]", async () => {
     type Act = { readonly do: "durable" | "transient" | "read" | "pause"; readonly who: number; readonly size: number };
-    const act = fc.record<Act>({ do: fc.constantFrom("durable", "transient", "transient", "read", "pause"), who: fc.nat({ max: 2 }), size: fc.nat({ max: 400 }) });
+    const act = fc.record<Act>({
+      do: fc.constantFrom("durable", "transient", "transient", "read", "pause"),
+      who: fc.nat({ max: 2 }),
+      size: fc.nat({ max: 400 }),
+    });
     await fc.assert(
-      fc.asyncProperty(fc.array(act, { maxLength: 120 }), fc.constantFrom(1, 600, 2_000, 1_000_000), async (acts, maxBufferBytes) => {
-        const log = createMemoryEventLog({ now: () => 7 });
-        const writers = [new Writer(log, LOG, OWN), new Writer(log, "session/a" as LogId, "r_a" as RunId, "a"), new Writer(log, "session/b" as LogId, "r_b" as RunId, "b")];
-        const watcher = watcherOf(maxBufferBytes);
-        const got: AgentEvent[] = [];
-        const pending: Promise<unknown>[] = [];
-        let sent = 0;
-        for (const { do: what, who, size } of acts) {
-          const writer = writers[who] as Writer;
-          if (what === "durable") await writer.durable([watcher], "x".repeat(size));
-          else if (what === "transient") writer.transient([watcher], `${sent++},`.padEnd(size, "."));
-          // Several readers at once, as the protocol of async iterators allows.
-          else if (what === "read") pending.push(watcher.next().then(({ value }) => value && got.push(value)));
-          else await new Promise((resolve) => setImmediate(resolve));
-          expect(watcher.bytes).toBeLessThanOrEqual(Math.max(maxBufferBytes, 3 * 100 + 600));
-        }
-        watcher.end();
-        await Promise.all(pending);
-        got.push(...(await rest(watcher)));
-        for (const [index, path] of ["", "a", "b"].entries()) {
-          expect(got.filter((event) => isDurable(event) && pathOf(event) === path)).toEqual(writers[index]?.written);
-        }
-        // Transient ones come in order, whole or not at all, and a gap tells that some did not come.
-        const numbers = got.flatMap((event) => (event.type === "text-delta" ? (event.text.match(/\d+/g) ?? []).map(Number) : []));
-        expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
-        expect(new Set(numbers).size).toBe(numbers.length);
-        const dropped = got.reduce((sum, event) => sum + (event.type === "gap" ? event.dropped : 0), 0);
-        expect(dropped > 0).toBe(numbers.length < sent);
-        expect(dropped).toBeLessThanOrEqual(sent - numbers.length);
-      }),
+      fc.asyncProperty(
+        fc.array(act, { maxLength: 120 }),
+        fc.constantFrom(1, 600, 2_000, 1_000_000),
+        fc.boolean(),
+        async (acts, maxBufferBytes, endsWell) => {
+          const log = createMemoryEventLog({ now: () => 7 });
+          const writers = [
+            new Writer(log, LOG, OWN),
+            new Writer(log, "session/a" as LogId, "r_a" as RunId, "a"),
+            new Writer(log, "session/b" as LogId, "r_b" as RunId, "b"),
+          ];
+          const watcher = watcherOf(maxBufferBytes);
+          const got: AgentEvent[] = [];
+          const pending: Promise<unknown>[] = [];
+          let sent = 0;
+          for (const { do: what, who, size } of acts) {
+            const writer = writers[who] as Writer;
+            if (what === "durable") await writer.durable([watcher], "x".repeat(size));
+            else if (what === "transient") writer.transient([watcher], `${sent++},`.padEnd(size, "."));
+            // Several readers at once, as the protocol of async iterators allows.
+            else if (what === "read") pending.push(watcher.next().then(({ value }) => value && got.push(value)));
+            else await new Promise((resolve) => setImmediate(resolve));
+            expect(watcher.bytes).toBeLessThanOrEqual(Math.max(maxBufferBytes, 3 * 100 + 600));
+          }
+          if (endsWell) await (writers[0] as Writer).durable([watcher]);
+          watcher.end();
+          await Promise.all(pending);
+          got.push(...(await rest(watcher)));
+          for (const [index, path] of ["", "a", "b"].entries()) {
+            expect(got.filter((event) => isDurable(event) && pathOf(event) === path)).toEqual(writers[index]?.written);
+          }
+          // Nothing comes after what ends a stream.
+          if (endsWell) expect(got.at(-1)).toEqual(writers[0]?.written.at(-1));
+          // Transient ones come in order, whole or not at all, and a gap tells that some did not come.
+          const numbers = got.flatMap((event) => (event.type === "text-delta" ? (event.text.match(/\d+/g) ?? []).map(Number) : []));
+          expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+          expect(new Set(numbers).size).toBe(numbers.length);
+          const dropped = got.reduce((sum, event) => sum + (event.type === "gap" ? event.dropped : 0), 0);
+          expect(dropped > 0).toBe(numbers.length < sent);
+          expect(dropped).toBeLessThanOrEqual(sent - numbers.length);
+        },
+      ),
     );
   });
 
@@ -129,7 +151,13 @@ describe("a watcher of events", () => {
     for (const text of "456789") watcher.push({ type: "text-delta", text, runId: OWN, after: own.seq, attempt: 1, n: 1 });
     for (const text of "abcdefghij") watcher.push({ type: "thinking-delta", text, runId: OWN, after: own.seq, attempt: 1, n: 1 });
     watcher.end();
-    expect((await rest(watcher)).flatMap((event) => ("text" in event ? [event.text] : []))).toEqual(["1", "2", "3", "456789", "abcdefghij"]);
+    expect((await rest(watcher)).flatMap((event) => ("text" in event ? [event.text] : []))).toEqual([
+      "1",
+      "2",
+      "3",
+      "456789",
+      "abcdefghij",
+    ]);
   });
 
   it("tells of what it dropped by one gap, where the first of it was, as the run's own if any of it was", async () => {

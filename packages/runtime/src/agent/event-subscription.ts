@@ -28,6 +28,7 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
   readonly #waiters: Waiter[] = [];
   readonly #seen: number;
   #ended = false;
+  #left = false;
   /** A range is being read: what comes meanwhile waits behind it. */
   #reading = false;
   #records: { readonly of: HeldRange; readonly iterator: AsyncIterator<LogRecord> } | undefined;
@@ -115,7 +116,7 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
       const fresh = this.#records?.of !== range;
       if (fresh) this.#records = { of: range, iterator: range.source.read(range.after)[Symbol.asyncIterator]() };
       const result = await (this.#records as { readonly iterator: AsyncIterator<LogRecord> }).iterator.next();
-      if (this.#backlog.peek() !== range) return undefined;
+      if (this.#left) return undefined;
       if (result.done) {
         // The range may have grown since this reading began; a fresh one finds all of it, or it is not there.
         this.#records = undefined;
@@ -125,11 +126,10 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
       const record = result.value;
       range.after = record.seq;
       const event = await range.source.eventOf(record);
-      if (this.#backlog.peek() !== range) return undefined;
-      if (event === undefined) continue;
-      return event;
+      if (this.#left) return undefined;
+      if (event !== undefined) return event;
     }
-    this.#backlog.take();
+    this.#backlog.finish(range);
     this.#stopReading();
     return undefined;
   }
@@ -137,6 +137,7 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
   #leave(): void {
     this.#options.onReturn();
     this.#ended = true;
+    this.#left = true;
     this.#backlog.clear();
     this.#stopReading();
   }

@@ -125,6 +125,7 @@ async function settledOrAborted(wait: Promise<unknown>, signal: AbortSignal | un
   await new Promise<void>((resolve, reject) => {
     const abort = (): void => resolve();
     signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
     wait.then(() => resolve(), reject).finally(() => signal.removeEventListener("abort", abort));
   });
 }

@@ -23,7 +23,18 @@ export interface Cast {
 
 /** Tools that change the world; those that ask in the default mode have a high risk. */
 const EFFECTS: Readonly<Record<ToolName, Tool["effect"]>> = {
-  read: "read", mark: "idempotent", write: "write", send: "write", throws: "idempotent", hangs: "read", stubborn: "write", slow: "read", huge: "read", chatty: "read", strict: "read", helper: "idempotent",
+  read: "read",
+  mark: "idempotent",
+  write: "write",
+  send: "write",
+  throws: "idempotent",
+  hangs: "read",
+  stubborn: "write",
+  slow: "read",
+  huge: "read",
+  chatty: "read",
+  strict: "read",
+  helper: "idempotent",
 };
 export const effectOf = (tool: string): Tool["effect"] => EFFECTS[tool as ToolName];
 
@@ -35,34 +46,52 @@ export function castOf(story: Story, clock: VirtualClock): Cast {
   const inferences = { main: 0, child: 0 };
   const tools = toolsOf(executions, clock);
   const common = {
-    permissions: { mode: story.mode, rules: Object.entries(story.verdicts).map(([pattern, behavior]) => ({ pattern, behavior: behavior as "allow" })) },
+    permissions: {
+      mode: story.mode,
+      rules: Object.entries(story.verdicts).map(([pattern, behavior]) => ({ pattern, behavior: behavior as "allow" })),
+    },
     loopGuard: story.loopGuard,
     onMaxTokens: story.onMaxTokens,
   };
   const child = createAgent({
     name: "helper",
-    model: scriptedModel(script(story.childTurns, clock, () => inferences.child++), { name: "child/model" }),
+    model: scriptedModel(
+      script(story.childTurns, clock, () => inferences.child++),
+      { name: "child/model" },
+    ),
     tools: tools.slice(0, 7),
     limits: { maxTurns: 4, maxRetries: 1 },
     ...common,
   });
+  const { callbacks } = story;
+  const main = scriptedModel(
+    script(story.turns, clock, () => inferences.main++),
+    { name: "main" },
+  );
   const models = createModelRegistry({
     providers: {
-      main: scriptedModel(script(story.turns, clock, () => inferences.main++), { name: "main" }),
-      other: scriptedModel(script(story.fallbackTurns, clock, () => inferences.main++), { name: "other" }),
+      main: callbacks.deafModel ? { name: main.name, wire: main.wire, stream: (request) => main.stream(request) } : main,
+      other: scriptedModel(
+        script(story.fallbackTurns, clock, () => inferences.main++),
+        { name: "other" },
+      ),
     },
   });
-  const { callbacks } = story;
   const agent = createAgent({
     name: "main",
     model: "main/model",
     ...(callbacks.fallback && { fallbackModel: "other/model" }),
     instructions: instructionsOf(callbacks.instructions),
     tools: [...tools, agentTool(child)],
-    limits: story.limits,
+    limits: Object.fromEntries(Object.entries(story.limits).filter(([, limit]) => limit !== undefined)),
     rules: rulesOf(callbacks.rule),
     ...(callbacks.onModelError !== "none" && { onModelError: onModelErrorOf(callbacks.onModelError) }),
-    ...(story.compacts && { compact: async (entries: readonly { readonly message: Message }[]) => ({ messages: entries.slice(-1).map(({ message }) => (message.role === "user" ? message : textMessage("user", "What was: work."))), summary: "work" }) }),
+    ...(story.compacts && {
+      compact: async (entries: readonly { readonly message: Message }[]) => ({
+        messages: entries.slice(-1).map(({ message }) => (message.role === "user" ? message : textMessage("user", "What was: work."))),
+        summary: "work",
+      }),
+    }),
     ...common,
   });
   return { agent, models, executions, inferences };
@@ -93,7 +122,11 @@ function script(turns: readonly Answer[], clock: VirtualClock, count: () => void
   return Array.from({ length: 400 }, () => turn);
 }
 
-function inputOf(name: string, input: Answer["calls"][number]["input"], index: number): { readonly input?: JsonValue; readonly inputText?: string } {
+function inputOf(
+  name: string,
+  input: Answer["calls"][number]["input"],
+  index: number,
+): { readonly input?: JsonValue; readonly inputText?: string } {
   switch (input) {
     case "good":
       return { input: name === "helper" ? { task: `Help ${index}.` } : { n: index % 2 } };
@@ -109,7 +142,11 @@ function inputOf(name: string, input: Answer["calls"][number]["input"], index: n
 }
 
 function toolsOf(executions: Execution[], clock: VirtualClock): readonly Tool[] {
-  const tool = (name: ToolName, fields: { readonly risk?: Tool["risk"]; readonly concurrency?: Tool["concurrency"]; readonly required?: readonly string[] }, work: (input: unknown, call: Parameters<Tool["execute"]>[1]) => unknown): Tool => {
+  const tool = (
+    name: ToolName,
+    fields: { readonly risk?: Tool["risk"]; readonly concurrency?: Tool["concurrency"]; readonly required?: readonly string[] },
+    work: (input: unknown, call: Parameters<Tool["execute"]>[1]) => unknown,
+  ): Tool => {
     const { required = [], ...rest } = fields;
     return defineTool({
       name,
@@ -132,7 +169,11 @@ function toolsOf(executions: Execution[], clock: VirtualClock): readonly Tool[] 
       if ((input as { n?: number }).n === 1) throw new Error("no");
       return Promise.reject({ toString: () => "not even an error" });
     }),
-    tool("hangs", {}, (_input, { signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }))),
+    tool(
+      "hangs",
+      {},
+      (_input, { signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true })),
+    ),
     tool("stubborn", {}, forever),
     tool("slow", {}, async (_input, { stopping }) => clock.sleep(2_000).then(() => (stopping.aborted ? "slow, and told to stop" : "slow"))),
     tool("huge", {}, () => "huge ".repeat(40_000)),
@@ -197,7 +238,9 @@ function rulesOf({ form, moment, phase, trouble, from }: Callbacks["rule"]): rea
       case "halt":
         return { type: "halt", reason: "enough" };
       case "change":
-        return phase === "before" ? { type: "modify-input", input: changedInput(moment, event?.input) } : { type: "modify-output", output: "changed" };
+        return phase === "before"
+          ? { type: "modify-input", input: changedInput(moment, event?.input) }
+          : { type: "modify-output", output: "changed" };
       case "skip":
         return { type: "skip", output: "skipped" };
       case "inject":
@@ -219,7 +262,8 @@ function rulesOf({ form, moment, phase, trouble, from }: Callbacks["rule"]): rea
         name: "troublemaker",
         beforeInference: () => (moment === "infer" && phase === "before" ? act(undefined) : undefined),
         afterInference: () => (moment === "infer" && phase === "after" ? act(undefined) : undefined),
-        beforeToolCall: (_tool, input) => (moment === "execute-tool" && phase === "before" ? act({ input: { input } } as never) : undefined),
+        beforeToolCall: (_tool, input) =>
+          moment === "execute-tool" && phase === "before" ? act({ input: { input } } as never) : undefined,
         afterToolCall: () => (moment === "execute-tool" && phase === "after" ? act(undefined) : undefined),
         whenExitCheck: () => (moment === "exit-check" ? act(undefined) : undefined),
         beforeSteeringInject: () => (moment === "inject-steering" ? act(undefined) : undefined),

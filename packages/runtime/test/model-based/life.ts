@@ -1,4 +1,16 @@
-import { AgentError, type ApprovalRequest, type Approver, type Decision, type JsonValue, type LogId, LogError, type LogRecord, type NewRecord, type SessionId, sessionLog } from "@keelson/protocol";
+import {
+  AgentError,
+  type ApprovalRequest,
+  type Approver,
+  type Decision,
+  type JsonValue,
+  type LogId,
+  LogError,
+  type LogRecord,
+  type NewRecord,
+  type SessionId,
+  sessionLog,
+} from "@keelson/protocol";
 import { createRunner, type Run, type RunOutcome, type SingleRunner } from "keelson";
 import { foldSession, Journal, type SessionState } from "keelson/session";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
@@ -97,7 +109,10 @@ export async function live(story: Story): Promise<Life> {
       watchings = [];
       stretchJournals = [];
       try {
-        run = count === 0 ? runner.run("Go.", { session: SESSION, signal: signal.signal }) : await runner.resume(SESSION, { signal: signal.signal });
+        run =
+          count === 0
+            ? runner.run("Go.", { session: SESSION, signal: signal.signal })
+            : await runner.resume(SESSION, { signal: signal.signal });
       } catch (error) {
         if (count === 0 || known > 0) oddities.push(`resume was refused: ${String(error)}`);
         break;
@@ -107,11 +122,13 @@ export async function live(story: Story): Promise<Life> {
       if (count === MAX_STRETCHES - 2) follow("the last abort", run.abort());
       await finish(run);
       const outcome = await run.outcome;
-      for (const watching of watchings) if (!(await clock.passUntil(watching.done, PATIENCE_MS))) oddities.push("a watcher's stream does not end");
+      for (const watching of watchings)
+        if (!(await clock.passUntil(watching.done, PATIENCE_MS))) oddities.push("a watcher's stream does not end");
       stretches.push({ outcome, watchings, before, after: await heads(), journals: stretchJournals });
       const state = await foldSession(memory, blobs, SESSION);
       if (state.run?.status === "ended") break;
-      if (outcome.waits && count < 3) for (const wait of outcome.waits) if ("token" in wait) await decideElsewhere(wait.token, wait.type === "decision");
+      if (outcome.waits && count < 3)
+        for (const wait of outcome.waits) if ("token" in wait) await decideElsewhere(wait.token, wait.type === "decision");
     }
     for (const { what, promise } of pending) if (!(await clock.passUntil(promise, PATIENCE_MS))) oddities.push(`${what} is never answered`);
     const state = await foldSession(memory, blobs, SESSION);
@@ -121,7 +138,19 @@ export async function live(story: Story): Promise<Life> {
     const records = new Map<LogId, readonly LogRecord[]>();
     for (const [id] of await heads()) records.set(id, await collect(memory, id));
     const next = state.run?.status === "ended" ? await anotherRun() : undefined;
-    return { story, stretches, cast, log, clock, records, state, fold: (session) => foldSession(memory, blobs, session), listeners: signal.listeners, oddities, next };
+    return {
+      story,
+      stretches,
+      cast,
+      log,
+      clock,
+      records,
+      state,
+      fold: (session) => foldSession(memory, blobs, session),
+      listeners: signal.listeners,
+      oddities,
+      next,
+    };
   } finally {
     Journal.open = openJournal;
   }
@@ -134,12 +163,23 @@ export async function live(story: Story): Promise<Life> {
   }
 
   async function heads(): Promise<ReadonlyMap<LogId, number>> {
-    return new Map((await memory.list({ prefix: "session/" })).filter((info) => !info.log.endsWith("/inbox")).map((info) => [info.log, info.head]));
+    return new Map(
+      (await memory.list({ prefix: "session/" })).filter((info) => !info.log.endsWith("/inbox")).map((info) => [info.log, info.head]),
+    );
   }
 
   /** Whatever was told to a run that is over must not touch the next one. */
   async function anotherRun(): Promise<RunOutcome<unknown>> {
-    const plain = createRunner({ agent: cast.agent.with({ rules: [], limits: {}, instructions: "Be good.", model: "plain/model" }), models: plainModels(), log: memory, blobs, clock, owner: "another", newId: () => `next${++ids}`, random: () => 0.5 });
+    const plain = createRunner({
+      agent: cast.agent.with({ rules: [], limits: {}, instructions: "Be good.", model: "plain/model" }),
+      models: plainModels(),
+      log: memory,
+      blobs,
+      clock,
+      owner: "another",
+      newId: () => `next${++ids}`,
+      random: () => 0.5,
+    });
     const active = plain.run("And now?", { session: SESSION });
     if (!(await clock.passUntil(active.outcome, HOUR_MS))) oddities.push("another run of the session hangs");
     return active.outcome;
@@ -198,7 +238,8 @@ export async function live(story: Story): Promise<Life> {
     if (planned === "throw") throw new Error("the approver failed");
     if (planned === "nothing" || planned === "hang") return undefined;
     if (planned === "nonsense") return { type: "perhaps" } as never;
-    if (planned === "allow-modified") return { type: planned, input: (index % 2 === 0 ? { n: 5, task: "edited" } : "no object") as JsonValue };
+    if (planned === "allow-modified")
+      return { type: planned, input: (index % 2 === 0 ? { n: 5, task: "edited" } : "no object") as JsonValue };
     if (type === "approval") return planned === "deny" ? { type: "deny", reason: "no" } : ({ type: planned } as Decision);
     return planned === "retry" ? { type: "retry" } : planned === "allow" ? { type: "supply", output: "supplied" } : { type: "fail" };
   }
@@ -218,9 +259,10 @@ export async function live(story: Story): Promise<Life> {
       const planned = decisions[Math.min(taken, decisions.length - 1)];
       if (planned !== "throw") {
         const decision = decisionFor(request.type, taken);
-        if (decision !== undefined) await decide(decision).catch((error: unknown) => {
-          if (!AgentError.is(error) && !LogError.is(error)) oddities.push(`decide failed: ${String(error)}`);
-        });
+        if (decision !== undefined)
+          await decide(decision).catch((error: unknown) => {
+            if (!AgentError.is(error) && !LogError.is(error)) oddities.push(`decide failed: ${String(error)}`);
+          });
       }
       if (++taken >= story.approvals.leavesAfter) return;
     }
@@ -244,7 +286,8 @@ export async function live(story: Story): Promise<Life> {
     try {
       await runner.approve(token, decision);
     } catch (error) {
-      if (!AgentError.is(error, "invalid-token") && !AgentError.is(error, "invalid-option")) oddities.push(`runner.approve failed: ${String(error)}`);
+      if (!AgentError.is(error, "invalid-token") && !AgentError.is(error, "invalid-option"))
+        oddities.push(`runner.approve failed: ${String(error)}`);
     }
   }
 }

@@ -41,7 +41,7 @@ export class VirtualClock implements Clock {
       () => (settled = true),
     );
     const end = this.#now + limitMs;
-    for (let idle = 0; idle < MAX_IDLE_TURNS; ) {
+    for (let idle = 0; idle < MAX_IDLE_TURNS;) {
       await new Promise((resolve) => setImmediate(resolve));
       if (settled) return true;
       const next = this.#earliest();
