@@ -13,7 +13,7 @@ export function canonicalJson(value: JsonValue | undefined): string {
     return `${text}]`;
   }
   let text = "{";
-  for (const key of Object.keys(value).sort()) {
+  for (const key of sortedKeys(value)) {
     const member = value[key];
     if (member === undefined) continue;
     text += `${text.length === 1 ? "" : ","}${JSON.stringify(key)}:${canonicalJson(member)}`;
@@ -24,4 +24,11 @@ export function canonicalJson(value: JsonValue | undefined): string {
 // `Array.isArray` does not narrow readonly arrays.
 function isArray(value: object): value is readonly JsonValue[] {
   return Array.isArray(value);
+}
+
+function sortedKeys(value: object): readonly string[] {
+  const keys = Object.keys(value);
+  // Sorting copies; few keys are mostly in order.
+  for (let index = 1; index < keys.length; index++) if ((keys[index - 1] as string) > (keys[index] as string)) return keys.sort();
+  return keys;
 }

@@ -12,8 +12,10 @@ export function digestOf(value: JsonValue | Uint8Array): Digest {
 }
 
 // RFC 4648 base32 in lower case: letters and digits alone, so ids made of it pass every vendor's pattern and file system.
-const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+const ALPHABET: Uint8Array = Buffer.from("abcdefghijklmnopqrstuvwxyz234567");
 const MAX_LENGTH = 51;
+/** Each name is written here and read out at once, as one flat string. */
+const scratch = Buffer.alloc(MAX_LENGTH);
 
 /**
  * A short name for a text: the first `length` characters (5 bits each) of its SHA-256 in lower-case base32.
@@ -22,18 +24,18 @@ const MAX_LENGTH = 51;
 export function shortHash(text: string, length: number = 24): string {
   if (!Number.isInteger(length) || length < 1 || length > MAX_LENGTH)
     throw new RangeError(`A short hash has 1 to ${MAX_LENGTH} characters, not ${length}`);
-  const bytes = hash("sha256", text, "buffer");
-  let name = "";
+  // As text of one character a byte: a buffer for 32 bytes would cost more than the hash.
+  const bytes = hash("sha256", text, "latin1");
   let bits = 0;
   let pending = 0;
-  for (let index = 0; name.length < length; index++) {
-    pending = (pending << 8) | (bytes[index] ?? 0);
+  for (let index = 0, written = 0; written < length; index++) {
+    pending = (pending << 8) | bytes.charCodeAt(index);
     bits += 8;
-    while (bits >= 5 && name.length < length) {
+    while (bits >= 5 && written < length) {
       bits -= 5;
-      name += ALPHABET[(pending >> bits) & 31];
+      scratch[written++] = ALPHABET[(pending >> bits) & 31] as number;
     }
     pending &= (1 << bits) - 1;
   }
-  return name;
+  return scratch.toString("latin1", 0, length);
 }

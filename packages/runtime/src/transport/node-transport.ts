@@ -15,6 +15,9 @@ export type TlsOptions = Pick<
 /** How long an unused connection is kept: shorter than the load balancers of the vendors do. */
 const FREE_SOCKET_MS = 60_000;
 
+/** Up to this size a request is put together in one piece. */
+const ONE_WRITE_BYTES = 64 * 1024;
+
 interface Target {
   readonly host: string;
   readonly http: typeof Http | typeof Https;
@@ -103,6 +106,7 @@ class Exchange {
   #buffer: AnswerBuffer | undefined;
   #phaseTimer: NodeJS.Timeout | undefined;
   #totalTimer: NodeJS.Timeout | undefined;
+  #connected = false;
   #settled = false;
 
   constructor(
@@ -120,8 +124,9 @@ class Exchange {
 
   start(): void {
     const { body = [], headers, method, signal, origin } = this.#request;
-    const { connectMs, totalMs } = this.#timeouts;
-    const length = body.reduce((sum, part) => sum + part.length, 0);
+    const { totalMs } = this.#timeouts;
+    let length = 0;
+    for (const part of body) length += part.length;
     try {
       this.#client = this.#target.http.request({
         ...this.#target.options,
@@ -143,11 +148,6 @@ class Exchange {
       return;
     }
     const client = this.#client;
-    if (connectMs > 0)
-      this.#phaseTimer = setTimeout(
-        () => this.#fail(timedOut(origin, `no connection to ${this.#target.host}`, connectMs, "connectMs")),
-        connectMs,
-      );
     if (totalMs > 0)
       this.#totalTimer = setTimeout(
         () => this.#fail(timedOut(origin, `no whole answer from ${this.#target.host}`, totalMs, "totalMs")),
@@ -159,10 +159,16 @@ class Exchange {
       if (!socket.connecting && encrypting !== true) this.#waitForBytes();
       else socket.once(encrypting === undefined ? "connect" : "secureConnect", () => this.#waitForBytes());
     });
+    // A kept connection is there by then, and needs no timer of its own.
+    process.nextTick(() => this.#waitForConnection());
     client.once("response", (response) => this.#answer(response));
     client.on("error", (cause) => this.#fail(connectionFailed(origin, this.#target.host, cause, this.#buffer !== undefined)));
-    for (const part of body) client.write(part);
-    client.end();
+    if (length > ONE_WRITE_BYTES) {
+      for (const part of body) client.write(part);
+      client.end();
+    }
+    // As text of one character a byte it goes out together with the headers, in one write without a further copy of bytes.
+    else client.end(Buffer.concat(body, length).toString("latin1"), "latin1");
   }
 
   #answer(response: Http.IncomingMessage): void {
@@ -182,7 +188,7 @@ class Exchange {
       },
     });
     this.#buffer = buffer;
-    this.#waitForBytes();
+    this.#phaseTimer?.refresh();
     source.on("data", (chunk: Buffer) => {
       this.#phaseTimer?.refresh();
       buffer.push(chunk);
@@ -207,8 +213,18 @@ class Exchange {
     });
   }
 
+  #waitForConnection(): void {
+    const { connectMs } = this.#timeouts;
+    if (this.#settled || this.#connected || connectMs <= 0) return;
+    this.#phaseTimer = setTimeout(
+      () => this.#fail(timedOut(this.#request.origin, `no connection to ${this.#target.host}`, connectMs, "connectMs")),
+      connectMs,
+    );
+  }
+
   /** Starts, or starts anew, the time without a byte. */
   #waitForBytes(): void {
+    this.#connected = true;
     this.#stopPhaseTimer();
     const { idleMs } = this.#timeouts;
     if (this.#settled || idleMs <= 0) return;
