@@ -20,3 +20,10 @@ export {
   type ServerTurn,
   startModelServer,
 } from "./model-server.ts";
+export {
+  type RequestFacts,
+  type RequestProblem,
+  type ValidatedWire,
+  VALIDATED_WIRES,
+  validateRequest,
+} from "./request-validation/validate-request.ts";

@@ -1,0 +1,31 @@
+import { validateAnthropicRequest } from "./anthropic-messages.ts";
+import { validateGeminiRequest } from "./gemini.ts";
+import { validateOllamaRequest } from "./ollama-chat.ts";
+import { validateChatRequest } from "./openai-chat.ts";
+import { validateResponsesRequest } from "./openai-responses.ts";
+import type { RequestFacts, RequestProblem } from "./request-check.ts";
+
+export type { RequestFacts, RequestProblem } from "./request-check.ts";
+
+/** The wires whose rules are known. */
+export type ValidatedWire = "anthropic-messages" | "openai-chat" | "openai-responses" | "gemini" | "ollama-chat";
+
+const VALIDATORS: { readonly [wire in ValidatedWire]: (body: unknown, facts?: RequestFacts) => readonly RequestProblem[] } = {
+  "anthropic-messages": validateAnthropicRequest,
+  "openai-chat": validateChatRequest,
+  "openai-responses": validateResponsesRequest,
+  "gemini": validateGeminiRequest,
+  "ollama-chat": validateOllamaRequest,
+};
+
+export const VALIDATED_WIRES: readonly ValidatedWire[] = Object.keys(VALIDATORS) as ValidatedWire[];
+
+/**
+ * What the API of a wire would refuse in a request: role order, unpaired calls, ids, empty content, missing fields, lost
+ * signatures. Empty when it would take it. For tests of anything that builds requests.
+ *
+ * @example expect(validateRequest("openai-chat", JSON.parse(body))).toEqual([]);
+ */
+export function validateRequest(wire: ValidatedWire, body: unknown, facts?: RequestFacts): readonly RequestProblem[] {
+  return VALIDATORS[wire](body, facts);
+}
