@@ -25,7 +25,7 @@ export function shortHash(text: string, length: number = 24): string {
   if (!Number.isInteger(length) || length < 1 || length > MAX_LENGTH)
     throw new RangeError(`A short hash has 1 to ${MAX_LENGTH} characters, not ${length}`);
   // As text of one character a byte: a buffer for 32 bytes would cost more than the hash.
-  const bytes = hash("sha256", text, "latin1");
+  const bytes = hash("sha256", text, "binary");
   let bits = 0;
   let pending = 0;
   for (let index = 0, written = 0; written < length; index++) {
