@@ -2,6 +2,7 @@
 const MAX_FAILURES = 8;
 /** No vendor text can hold it unescaped by chance, and JSON takes it as it is. */
 const PROBE = "\u{E000}keelson\u{E001}";
+const PROBE_NUMBER = 271828182;
 
 const QUOTE = 34;
 const BACKSLASH = 92;
@@ -9,8 +10,13 @@ const BACKSLASH = 92;
 type Noise = "spaces" | "padding";
 
 interface Learned {
+  /** Up to the text, or up to the counter where that stands before the text. */
   readonly before: string;
+  /** From the counter to the text. */
+  readonly between: string | undefined;
   readonly after: string;
+  /** What follows a counter that stands behind the text. */
+  readonly afterCounter: string | undefined;
   readonly noise: Noise;
   readonly last: string;
 }
@@ -22,18 +28,23 @@ interface Learned {
  * text and proves it: with a probe in the literal's place, parsing must give the probe as the text. From then on an event that
  * has the same bytes before and after a string literal means the same, with another text, since JSON has no other context. What
  * may differ besides is spaces before the last brace (Anthropic pads its events) and the value of an `obfuscation` member
- * (OpenAI does so with random letters), which says nothing.
+ * (OpenAI does so with random letters), which says nothing, and the number of the member that is named as a counter.
  */
 export class DeltaEnvelope {
   readonly #member: string;
   readonly #textOf: (event: unknown) => unknown;
+  readonly #counter: string | undefined;
   #learned: Learned | undefined;
   #failures = 0;
 
-  /** `member` is the name of the member that holds the text, `textOf` finds it in a parsed event. */
-  constructor(member: string, textOf: (event: unknown) => unknown) {
+  /**
+   * `member` is the name of the member that holds the text, `textOf` finds it in a parsed event. `counter` is a member of the event
+   * that holds a whole number, which says nothing.
+   */
+  constructor(member: string, textOf: (event: unknown) => unknown, counter?: string) {
     this.#member = `"${member}":"`;
     this.#textOf = textOf;
+    this.#counter = counter;
   }
 
   /**
@@ -43,11 +54,16 @@ export class DeltaEnvelope {
   skim(text: string, at: number, take: (text: string) => void): number {
     const learned = this.#learned;
     if (learned === undefined) return at;
-    const { before, after, last, noise } = learned;
+    const { before, between, after, afterCounter, last, noise } = learned;
     for (let event = at; ;) {
       // Comparing a slice is several times as fast as `startsWith`.
-      const from = event + before.length;
+      let from = event + before.length;
       if (text.slice(event, from) !== before) return event;
+      if (between !== undefined) {
+        const rest = numberEnd(text, from);
+        from = rest + between.length;
+        if (rest < 0 || text.slice(rest, from) !== between) return event;
+      }
       let escaped = false;
       let to = from;
       for (; ; to += 1) {
@@ -62,6 +78,11 @@ export class DeltaEnvelope {
       }
       let end = to + after.length;
       if (text.slice(to, end) !== after) return event;
+      if (afterCounter !== undefined) {
+        const rest = numberEnd(text, end);
+        end = rest + afterCounter.length;
+        if (rest < 0 || text.slice(rest, end) !== afterCounter) return event;
+      }
       while (isNoise(text.charCodeAt(end), noise)) end += 1;
       if (text.slice(end, end + last.length) !== last) return event;
       const piece = escaped ? unescaped(text.slice(from - 1, to + 1)) : text.slice(from, to);
@@ -99,21 +120,46 @@ export class DeltaEnvelope {
       if (parts === null) continue;
       const [, after = "", last = ""] = parts;
       const noise: Noise = padding === null ? "spaces" : "padding";
-      if (this.#proves(before, after, noise, last)) {
-        this.#learned = { before: lines + before, after, noise, last: `${last}\n\n` };
+      const learned = this.#withCounter(before, after, noise, last);
+      if (this.#proves(learned)) {
+        this.#learned = { ...learned, before: lines + learned.before, last: `${last}\n\n` };
         return;
       }
     }
   }
 
-  #proves(before: string, after: string, noise: Noise, last: string): boolean {
+  #withCounter(before: string, after: string, noise: Noise, last: string): Learned {
+    if (this.#counter !== undefined) {
+      const counter = new RegExp(`^(.*"${this.#counter}":\\s*)\\d+(\\D.*)$`, "s");
+      const early = counter.exec(before);
+      if (early !== null) return { before: early[1] as string, between: early[2] as string, after, afterCounter: undefined, noise, last };
+      // Behind it the last brace may follow at once: it stands in `last`.
+      const late = counter.exec(`${after} `);
+      if (late !== null)
+        return { before, between: undefined, after: late[1] as string, afterCounter: (late[2] as string).slice(0, -1), noise, last };
+    }
+    return { before, between: undefined, after, afterCounter: undefined, noise, last };
+  }
+
+  #proves({ before, between, after, afterCounter, noise, last }: Learned): boolean {
+    const counted = between !== undefined || afterCounter !== undefined;
+    const head = between === undefined ? before : `${before}${PROBE_NUMBER}${between}`;
+    const tail = afterCounter === undefined ? after : `${after}${PROBE_NUMBER}${afterCounter}`;
     try {
-      const event: unknown = JSON.parse(before + PROBE + after + (noise === "padding" ? PROBE : " ") + last);
-      return this.#textOf(event) === PROBE && (noise === "spaces" || (event as { obfuscation?: unknown }).obfuscation === PROBE);
+      const event = JSON.parse(head + PROBE + tail + (noise === "padding" ? PROBE : " ") + last) as { readonly [name: string]: unknown };
+      if (this.#textOf(event) !== PROBE || (noise === "padding" && event["obfuscation"] !== PROBE)) return false;
+      return !counted || event[this.#counter as string] === PROBE_NUMBER;
     } catch {
       return false;
     }
   }
+}
+
+/** Where the whole number ends that begins at `at`; -1 when none does. */
+function numberEnd(text: string, at: number): number {
+  let end = at;
+  while (text.charCodeAt(end) >= 48 && text.charCodeAt(end) <= 57) end += 1;
+  return end === at || (end > at + 1 && text.charCodeAt(at) === 48) ? -1 : end;
 }
 
 function unescaped(literal: string): string | undefined {

@@ -30,7 +30,9 @@ export async function readListing(
   const text = await readWholeText(answer.body, []);
   let body: Fields | undefined;
   try {
-    body = fieldsOf(JSON.parse(text));
+    const parsed: unknown = JSON.parse(text);
+    // Some answer with the bare list (Together).
+    body = Array.isArray(parsed) ? { [member]: parsed } : fieldsOf(parsed);
   } catch (cause) {
     throw new ModelError(
       { kind: "invalid-response", message: `${provider} answered the list of models with no JSON: ${text.slice(0, 120)}`, provider },

@@ -1,8 +1,9 @@
 import type { InferEvent, InferOptions, InferRequest, Provider } from "@keelson/protocol";
 import { InferStream } from "./infer-stream.ts";
-import { modelInfo, readModelPage } from "./model-list.ts";
+import { readModelPage } from "./model-list.ts";
 import { ChatDecoder } from "./openai-chat/chat-decoder.ts";
 import { ChatRequestEncoder } from "./openai-chat/chat-request.ts";
+import { openAiModelInfo } from "./openai-model-info.ts";
 import { ApiClient, type ProviderOptions } from "./provider-options.ts";
 import { readRateLimit } from "./rate-limit.ts";
 import { fieldsOf, stringOf } from "./wire-decoder.ts";
@@ -70,22 +71,7 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
     },
     async listModels({ signal } = {}) {
       const page = await readModelPage(await client.send({ method: "GET", path: "/models", signal, origin: { provider: name } }), name);
-      return page.models.map((model) => {
-        const id = stringOf(model["id"]);
-        const reasons = /^(?:o\d|gpt-[5-9])/.test(id);
-        const other = /embedding|whisper|tts|dall-e|image|moderation|realtime|transcribe|audio|davinci|babbage|sora/.test(id);
-        return modelInfo(
-          model,
-          {
-            toolCalling: !other,
-            vision: !other && /^(?:o\d|gpt-4|gpt-[5-9]|chatgpt)/.test(id),
-            streaming: !other,
-            structuredOutput: !other,
-            effortLevels: reasons && !other,
-          },
-          reasons && !other ? ["low", "medium", "high"] : [],
-        );
-      });
+      return page.models.map(openAiModelInfo);
     },
   };
 }

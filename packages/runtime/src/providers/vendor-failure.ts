@@ -38,9 +38,10 @@ export function readVendorError(body: unknown): VendorError {
   if (typeof body !== "object" || body === null) return { message: "" };
   const outer = body as Record<string, unknown>;
   const error = typeof outer["error"] === "object" && outer["error"] !== null ? (outer["error"] as Record<string, unknown>) : outer;
-  const message =
+  const told =
     [error["message"], outer["error"], outer["message"], outer["detail"], error["detail"]].map(words).find((text) => text !== "") ??
     JSON.stringify(body).slice(0, 500);
+  const message = withUpstream(told, error["metadata"]);
   const type = nameOf(error["type"]);
   // Google's code is the HTTP status once more; its word for it stands beside.
   const code = googleStatus(error) ?? nameOf(error["code"]) ?? nameOf((error["innererror"] as { code?: unknown } | undefined)?.code);
@@ -70,6 +71,13 @@ function googleRetryDelay(details: unknown): number | undefined {
     if (seconds !== undefined) return Math.ceil(Number(seconds) * 1000);
   }
   return undefined;
+}
+
+/** A router (OpenRouter) says little itself; what its own vendor told it says what is wrong. */
+function withUpstream(told: string, metadata: unknown): string {
+  const raw = (metadata as { raw?: unknown } | undefined | null)?.raw;
+  const upstream = typeof raw === "string" && raw !== "" ? readVendorError(raw).message : "";
+  return upstream === "" || told.includes(upstream) ? told : `${told}: ${upstream}`;
 }
 
 /** The failure of an answer whose status says so. */

@@ -1,4 +1,4 @@
-import { type InferEvent, type JsonValue, ModelError, type StopReason } from "@keelson/protocol";
+import { type InferEvent, type JsonValue, ModelError, type ProviderData, type StopReason } from "@keelson/protocol";
 import type { FailureContext } from "./vendor-failure.ts";
 
 /** What one wire makes of an answer. Everything it decodes is pushed onto the queue it was made with, in order. */
@@ -91,10 +91,13 @@ export function madeUpCallId(): string {
  */
 export class SegmentWriter {
   readonly #queue: InferEvent[];
+  readonly #thinkingData: (() => ProviderData | undefined) | undefined;
   #open: "text" | "thinking" | undefined;
 
-  constructor(queue: InferEvent[]) {
+  /** `thinkingData` is asked when a thinking segment ends and nothing was given for it. */
+  constructor(queue: InferEvent[], thinkingData?: () => ProviderData | undefined) {
     this.#queue = queue;
+    this.#thinkingData = thinkingData;
   }
 
   get open(): "text" | "thinking" | undefined {
@@ -117,11 +120,12 @@ export class SegmentWriter {
     this.#queue.push({ type: "thinking-delta", text });
   }
 
-  end(providerData?: Extract<InferEvent, { type: "text-end" }>["providerData"]): void {
+  end(providerData?: ProviderData): void {
     if (this.#open === undefined) return;
     const type = this.#open === "text" ? "text-end" : "thinking-end";
+    const data = providerData ?? (type === "thinking-end" ? this.#thinkingData?.() : undefined);
     this.#open = undefined;
-    this.#queue.push(providerData === undefined ? { type } : { type, providerData });
+    this.#queue.push(data === undefined ? { type } : { type, providerData: data });
   }
 }
 

@@ -15,11 +15,14 @@ import {
   type WireDecoder,
 } from "../wire-decoder.ts";
 import { ChatCalls } from "./chat-calls.ts";
+import { ChatReasoning } from "./chat-reasoning.ts";
 import { chatUsage } from "./chat-usage.ts";
 
 export interface ChatDecoderOptions {
   /** The format of audio answers, which the answer does not tell: that of the request. */
   readonly audioFormat?: string;
+  /** Thinking keeps what its server wants back. */
+  readonly keepsReasoning?: boolean;
 }
 
 const STOP_REASONS: { readonly [reason: string]: StopReason } = {
@@ -42,6 +45,7 @@ export class ChatDecoder implements WireDecoder {
   readonly #options: ChatDecoderOptions;
   readonly #segments: SegmentWriter;
   readonly #calls: ChatCalls;
+  readonly #reasoning: ChatReasoning;
   readonly #envelope = new DeltaEnvelope("content", (event) => fieldsOf(firstChoice(event as Fields)?.["delta"])?.["content"]);
   readonly #onText = (text: string): void => this.#segments.text(text);
   #refusal = "";
@@ -61,7 +65,8 @@ export class ChatDecoder implements WireDecoder {
     this.#queue = queue;
     this.#context = context;
     this.#options = options;
-    this.#segments = new SegmentWriter(queue);
+    this.#reasoning = new ChatReasoning(context.wire, context.model);
+    this.#segments = new SegmentWriter(queue, options.keepsReasoning === true ? () => this.#reasoning.take() : undefined);
     this.#calls = new ChatCalls(queue, context.wire);
   }
 
@@ -106,6 +111,10 @@ export class ChatDecoder implements WireDecoder {
     const { wire, model } = this.#context;
     this.#endText();
     this.#calls.finish();
+    if (this.#options.keepsReasoning === true && this.#reasoning.pending) {
+      this.#segments.start("thinking");
+      this.#segments.end();
+    }
     if (this.#refusal !== "") this.#queue.push({ type: "content", part: { type: "refusal", text: this.#refusal } });
     for (const image of this.#images) this.#pushImage(stringOf(fieldsOf(image["image_url"])?.["url"]));
     if (this.#audio !== undefined) this.#pushAudio(this.#audio);
@@ -173,7 +182,8 @@ export class ChatDecoder implements WireDecoder {
   }
 
   #message(message: Fields, whole: boolean): void {
-    this.#thinking(message);
+    const reasoning = this.#reasoning.read(message);
+    if (reasoning !== "") this.#segments.thinking(reasoning);
     this.#content(message["content"]);
     const refusal = stringOf(message["refusal"]);
     if (refusal !== "") {
@@ -192,12 +202,6 @@ export class ChatDecoder implements WireDecoder {
     this.#media(message);
   }
 
-  /** `reasoning_content` (DeepSeek and many), `reasoning` (OpenRouter, Groq): some servers send both, with the same text. */
-  #thinking(message: Fields): void {
-    const reasoning = stringOf(message["reasoning_content"]) || stringOf(message["reasoning"]);
-    if (reasoning !== "") this.#segments.thinking(reasoning);
-  }
-
   /** A string, or parts: Mistral changes between them within a stream. */
   #content(content: unknown): void {
     if (typeof content === "string") {
@@ -209,8 +213,7 @@ export class ChatDecoder implements WireDecoder {
       const part = fieldsOf(value);
       if (part === undefined) continue;
       if (part["type"] === "thinking") {
-        const inner = part["thinking"];
-        const text = Array.isArray(inner) ? inner.map((piece) => stringOf(fieldsOf(piece)?.["text"])).join("") : stringOf(inner);
+        const text = this.#reasoning.readPart(part);
         if (text !== "") this.#segments.thinking(text);
       } else if (part["type"] === "refusal") this.#refusal += stringOf(part["refusal"]);
       else if (part["type"] === "image_url") this.#images.push(part as JsonObject);

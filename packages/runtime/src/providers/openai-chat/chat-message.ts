@@ -1,5 +1,7 @@
-import type { Content, FilePart, JsonObject, JsonValue, Message, ToolCallPart, ToolResultPart } from "@keelson/protocol";
+import type { Content, FilePart, JsonObject, JsonValue, Message, ThinkingPart, ToolCallPart, ToolResultPart } from "@keelson/protocol";
+import { callArguments } from "../call-arguments.ts";
 import {
+  belongsTo,
   isAssistantGroup,
   isBlank,
   matchResults,
@@ -13,15 +15,29 @@ import {
   wireCallId,
 } from "../history.ts";
 import { textOfFile } from "../request-body.ts";
+import { acceptableOrder } from "./chat-order.ts";
+import { reasoningMembers } from "./chat-reasoning.ts";
 
 export interface ChatMessageOptions {
   readonly wire: string;
   readonly provider: string;
+  /** The model's reasoning goes back in the form it came in. */
+  readonly replaysReasoning?: boolean;
+  /** A turn that calls tools must have this member, if need be an empty one, for the server to go on reasoning. */
+  readonly reasoningField?: string;
+  /** An id as the server takes it. Must give different ids for different ids. */
+  readonly callId?: (id: string) => string;
+  /** The server refuses system messages but at the beginning: later ones are told by the user. */
+  readonly systemOnlyFirst?: boolean;
+  /** The server refuses two messages of the user in a row, so that they are joined. */
+  readonly joinsUserMessages?: boolean;
+  /** The server refuses a user message right after results: this is said between them. */
+  readonly afterResults?: string;
 }
 
 /** One group as messages of the chat wire, joined by commas; "" when nothing of it can be sent. */
-export function encodeChatGroup(group: MessageGroup, before: MessageGroup | undefined, options: ChatMessageOptions): string {
-  const messages = isAssistantGroup(group) ? assistantMessage(group, options) : answerMessages(group, before, options);
+export function encodeChatGroup(group: MessageGroup, before: MessageGroup | undefined, model: string, options: ChatMessageOptions): string {
+  const messages = isAssistantGroup(group) ? assistantMessage(group, model, options) : answerMessages(group, before, options);
   return messages.map((message) => JSON.stringify(message)).join(",");
 }
 
@@ -33,12 +49,13 @@ export function closeChatCalls(last: MessageGroup, options: ChatMessageOptions):
 }
 
 /** Neighbours become one message: the answers to all their calls follow it. */
-function assistantMessage(group: MessageGroup, options: ChatMessageOptions): readonly JsonObject[] {
+function assistantMessage(group: MessageGroup, model: string, options: ChatMessageOptions): readonly JsonObject[] {
   let text = "";
   let refusal = "";
   let audio: JsonValue | undefined;
   let functionCall: JsonObject | undefined;
   const calls: JsonObject[] = [];
+  const thoughts: ThinkingPart[] = [];
   for (const part of group.flatMap((message) => message.content)) {
     switch (part.type) {
       case "text":
@@ -51,7 +68,7 @@ function assistantMessage(group: MessageGroup, options: ChatMessageOptions): rea
         if (!isBlank(part.text)) text += `${text === "" ? "" : "\n"}[${part.name}] ${part.text}\n`;
         break;
       case "tool-call":
-        if (isLegacy(part, options)) functionCall = { name: part.name, arguments: argumentsText(part) };
+        if (isLegacy(part, options)) functionCall = { name: part.name, arguments: callArguments(part) };
         else calls.push(toolCall(part, options));
         break;
       case "file":
@@ -62,8 +79,9 @@ function assistantMessage(group: MessageGroup, options: ChatMessageOptions): rea
       case "image":
         text += readableText(part);
         break;
-      // No chat server wants its thinking back in this form.
       case "thinking":
+        if (options.replaysReasoning === true && belongsTo(part.providerData, options.wire, model)) thoughts.push(part);
+        break;
       case "tool-result":
       case "other":
         break;
@@ -74,6 +92,7 @@ function assistantMessage(group: MessageGroup, options: ChatMessageOptions): rea
     {
       role: "assistant",
       content: text === "" ? null : text,
+      ...reasoningMembers(thoughts, text, calls.length > 0 ? options.reasoningField : undefined),
       ...(refusal !== "" && { refusal }),
       ...(audio !== undefined && { audio }),
       ...(calls.length > 0 && { tool_calls: calls }),
@@ -92,7 +111,7 @@ function answerMessages(group: readonly Message[], before: MessageGroup | undefi
     messages.push(
       isLegacy(call, options)
         ? { role: "function", name: call.name, content }
-        : { role: "tool", tool_call_id: wireCallId(call, options.wire), content },
+        : { role: "tool", tool_call_id: callId(call, options), content },
     );
     if (result !== undefined) shown.push(...mediaOf(result, options));
   }
@@ -101,7 +120,8 @@ function answerMessages(group: readonly Message[], before: MessageGroup | undefi
   for (const message of group) {
     const parts = message.content.flatMap((part) => userPart(part, options));
     if (parts.length === 0) continue;
-    const role = message.role === "system" ? "system" : "user";
+    const role =
+      message.role === "system" && !(options.systemOnlyFirst === true && (before !== undefined || messages.length > 0)) ? "system" : "user";
     const only = parts.length === 1 ? parts[0] : undefined;
     if (role === "system")
       messages.push({
@@ -113,7 +133,7 @@ function answerMessages(group: readonly Message[], before: MessageGroup | undefi
       });
     else messages.push({ role, content: only?.["type"] === "text" ? (only["text"] as string) : parts });
   }
-  return messages;
+  return acceptableOrder(messages, options);
 }
 
 function mediaOf(result: ToolResultPart, options: ChatMessageOptions): readonly JsonObject[] {
@@ -165,26 +185,20 @@ function filePart(part: FilePart, { wire, provider }: ChatMessageOptions): JsonO
   throw unresolvedBlob(part, provider);
 }
 
+function callId(call: ToolCallPart, { wire, callId: shaped }: ChatMessageOptions): string {
+  const id = wireCallId(call, wire);
+  return shaped === undefined ? id : shaped(id);
+}
+
 function isLegacy(call: ToolCallPart, { wire }: ChatMessageOptions): boolean {
   return call.providerData?.wire === wire && call.providerData["functionCall"] === true;
 }
 
-function toolCall(call: ToolCallPart, { wire }: ChatMessageOptions): JsonObject {
-  const id = wireCallId(call, wire);
+function toolCall(call: ToolCallPart, options: ChatMessageOptions): JsonObject {
+  const id = callId(call, options);
+  const { wire } = options;
   const extra = call.providerData?.wire === wire ? call.providerData["extraContent"] : undefined;
   const kept = extra === undefined ? {} : { extra_content: extra };
   if (call.custom === true) return { id, type: "custom", custom: { name: call.name, input: call.inputText }, ...kept };
-  return { id, type: "function", function: { name: call.name, arguments: argumentsText(call) }, ...kept };
-}
-
-/** The model's own text where it says what was meant, since the vendor's prompt cache knows that; some servers refuse text that is no JSON. */
-function argumentsText(call: ToolCallPart): string {
-  if (call.input === undefined) return "{}";
-  const text = JSON.stringify(call.input);
-  try {
-    if (JSON.stringify(JSON.parse(call.inputText)) === text) return call.inputText;
-  } catch {
-    // Empty, or repaired since.
-  }
-  return text;
+  return { id, type: "function", function: { name: call.name, arguments: callArguments(call) }, ...kept };
 }

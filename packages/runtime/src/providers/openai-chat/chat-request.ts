@@ -1,10 +1,21 @@
-import type { InferOptions, InferRequest, JsonObject, JsonValue } from "@keelson/protocol";
+import type { InferOptions, InferRequest, JsonObject } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
 import { isAssistantGroup } from "../history.ts";
+import { reasoningEffort } from "../reasoning-effort.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
+import { strictSchema } from "../strict-schema.ts";
 import { closeChatCalls, type ChatMessageOptions, encodeChatGroup } from "./chat-message.ts";
 
+/** How a server of this wire wants to be told what OpenAI is told otherwise. */
+export interface ChatDialect {
+  /** The parameters of a request, made of those that OpenAI would get. */
+  parameters(standard: JsonObject, request: InferRequest, model: string): JsonObject;
+  /** What is said in words, after the system prompt, since no parameter says it; "" when there is nothing. */
+  instructions(request: InferRequest): string;
+}
+
 export interface ChatRequestOptions extends ChatMessageOptions {
+  readonly dialect?: ChatDialect;
   readonly defaultModel: string;
   /** What the server calls the limit of the answer. OpenAI's reasoning models take the first only, older servers the second only. */
   readonly maxTokensField: "max_completion_tokens" | "max_tokens";
@@ -21,20 +32,22 @@ export class ChatRequestEncoder {
 
   constructor(options: ChatRequestOptions) {
     this.#options = options;
-    this.#messages = new ConversationEncoder((group, before) => encodeChatGroup(group, before, options), 1);
+    this.#messages = new ConversationEncoder((group, before, model) => encodeChatGroup(group, before, model, options), 1);
   }
 
   /** The body, in parts that follow each other. */
   encode(request: InferRequest, options: InferOptions): readonly Uint8Array[] {
     const model = request.model || this.#options.defaultModel;
     const { tools: extraTools, messages: extraMessages, ...extra } = request.extra ?? {};
-    let head = `{${jsonMembers(mergeExtra(this.#parameters(request, model), extra))}`;
+    const { dialect } = this.#options;
+    const standard = this.#parameters(request, model);
+    let head = `{${jsonMembers(mergeExtra(dialect === undefined ? standard : dialect.parameters(standard, request, model), extra))}`;
     const own = this.#tools.json(request.tools ?? []);
     const more = Array.isArray(extraTools) ? JSON.stringify(extraTools).slice(1, -1) : "";
     if (own !== "" || more !== "") head += `,"tools":[${[own, more].filter((json) => json !== "").join(",")}]`;
     if (extraMessages !== undefined) return [Buffer.from(`${head},"messages":${JSON.stringify(extraMessages)}}`)];
 
-    const system = request.system ?? "";
+    const system = [request.system ?? "", dialect?.instructions(request) ?? ""].filter((text) => text !== "").join("\n\n");
     head += `,"messages":[`;
     if (system !== "") head += `{"role":"system","content":${JSON.stringify(system)}}`;
     const { prefix, tail } = this.#messages.encode(request.messages, model, options.conversation);
@@ -48,6 +61,7 @@ export class ChatRequestEncoder {
 
   #parameters(request: InferRequest, model: string): JsonObject {
     const effort = reasoningEffort(request, model);
+    const strict = request.output === undefined ? undefined : strictSchema(request.output.schema);
     return {
       model,
       stream: true,
@@ -60,7 +74,7 @@ export class ChatRequestEncoder {
       ...(request.output !== undefined && {
         response_format: {
           type: "json_schema",
-          json_schema: { name: request.output.name, schema: request.output.schema, strict: isStrict(request.output.schema) },
+          json_schema: { name: request.output.name, schema: strict ?? request.output.schema, strict: strict !== undefined },
         },
       }),
       // A choice among no tools is an error.
@@ -71,24 +85,4 @@ export class ChatRequestEncoder {
         }),
     };
   }
-}
-
-/** Models from GPT-5.1 on can leave reasoning out; those from 5.2 on have a level above `high`. */
-function reasoningEffort({ effort, thinking }: InferRequest, model: string): string | undefined {
-  const version = Number(/gpt-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? Number.NaN);
-  if (effort === undefined) return thinking?.type === "disabled" && version >= 5.1 ? "none" : undefined;
-  return effort === "max" ? (version >= 5.2 ? "xhigh" : "high") : effort;
-}
-
-/** Whether the vendor's strict mode takes this schema: every object closed, every member required. */
-export function isStrict(schema: JsonValue | undefined): boolean {
-  if (typeof schema !== "object" || schema === null) return true;
-  if (Array.isArray(schema)) return schema.every(isStrict);
-  const { type, properties, additionalProperties, required, ...rest } = schema as JsonObject;
-  if (type === "object" || properties !== undefined) {
-    const names = Object.keys((properties ?? {}) as JsonObject);
-    const all = new Set(Array.isArray(required) ? (required as readonly JsonValue[]) : []);
-    if (additionalProperties !== false || !names.every((name) => all.has(name))) return false;
-  }
-  return Object.values((properties ?? {}) as JsonObject).every(isStrict) && Object.values(rest).every(isStrict);
 }

@@ -1,0 +1,108 @@
+import { type InferEvent, type InferOptions, type InferRequest, ModelError, type Provider } from "@keelson/protocol";
+import { InferStream } from "./infer-stream.ts";
+import { readModelPage } from "./model-list.ts";
+import { ChatDecoder } from "./openai-chat/chat-decoder.ts";
+import { ChatRequestEncoder } from "./openai-chat/chat-request.ts";
+import { dialectOf, messageQuirks } from "./openai-compatible/compatible-dialect.ts";
+import { compatibleModelInfo } from "./openai-compatible/compatible-model-info.ts";
+import type { VendorQuirks } from "./openai-compatible/vendor-quirks.ts";
+import { quirksOf } from "./openai-compatible/vendors.ts";
+import { ApiClient, type ProviderOptions } from "./provider-options.ts";
+import { readRateLimit } from "./rate-limit.ts";
+import { fieldsOf, stringOf } from "./wire-decoder.ts";
+
+export type { ProviderOptions } from "./provider-options.ts";
+export type { OutputQuirks, ReasoningQuirks, VendorQuirks } from "./openai-compatible/vendor-quirks.ts";
+export { KNOWN_VENDORS } from "./openai-compatible/vendors.ts";
+
+const WIRE = "openai-chat";
+
+export interface OpenAiCompatibleOptions extends ProviderOptions {
+  /** Who serves it, as in `groq`, `mistral`, `ollama`. One that is not known is taken for an ordinary server, and needs a `baseUrl`. */
+  readonly vendor: string;
+  /** Go before what is known of the vendor. */
+  readonly quirks?: VendorQuirks;
+}
+
+/**
+ * Models of the many servers that speak OpenAI's Chat Completions more or less. Address, key and manners come from a table by
+ * `vendor`; the key is `apiKey` or the vendor's environment variable, and servers of one's own may have none.
+ */
+export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
+  const quirks: VendorQuirks = { ...quirksOf(options.vendor), ...options.quirks };
+  const name = options.name ?? options.vendor;
+  const client = lazily(() => clientOf(options, quirks, name));
+  const defaultModel = options.defaultModel ?? "";
+  const encoder = new ChatRequestEncoder({
+    wire: WIRE,
+    provider: name,
+    defaultModel,
+    maxTokensField: quirks.maxTokensField ?? "max_tokens",
+    dialect: dialectOf(quirks),
+    ...messageQuirks(quirks),
+  });
+
+  return {
+    name,
+    wire: WIRE,
+    stream(request: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
+      const model = request.model || defaultModel;
+      const audioFormat = stringOf(fieldsOf(request.extra?.["audio"])?.["format"]);
+      return new InferStream({
+        context: { wire: WIRE, provider: name, model },
+        send: async () =>
+          client().send({
+            method: "POST",
+            path: "/chat/completions",
+            body: encoder.encode(request, inferOptions),
+            signal: inferOptions.signal,
+            origin: { provider: name, model },
+          }),
+        decoder: (queue, context) => new ChatDecoder(queue, context, { keepsReasoning: true, ...(audioFormat !== "" && { audioFormat }) }),
+        headerEvents(answer) {
+          const rateLimit = readRateLimit((header) => answer.header(header), "x-ratelimit", Date.now());
+          return rateLimit === undefined ? [] : [{ type: "rate-limit", rateLimit }];
+        },
+      });
+    },
+    async listModels({ signal } = {}) {
+      const page = await readModelPage(await client().send({ method: "GET", path: "/models", signal, origin: { provider: name } }), name);
+      return page.models.map(compatibleModelInfo);
+    },
+  };
+}
+
+/** Only a request needs an address: a provider can be made before its environment is complete. */
+function clientOf(options: OpenAiCompatibleOptions, quirks: VendorQuirks, name: string): ApiClient {
+  const { keyHeader } = quirks;
+  return new ApiClient({
+    options,
+    provider: name,
+    defaultBaseUrl: options.baseUrl ?? addressOf(quirks, options.vendor, name),
+    environmentVariable: quirks.keyVariable ?? `${options.vendor.toUpperCase().replace(/[^A-Z0-9]+/g, "_")}_API_KEY`,
+    keyOptional: quirks.local === true || options.baseUrl !== undefined,
+    authorize: (key): { readonly [header: string]: string } =>
+      keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key },
+    ...(quirks.headers !== undefined && { headers: quirks.headers }),
+  });
+}
+
+function addressOf({ baseUrl }: VendorQuirks, vendor: string, provider: string): string {
+  if (baseUrl === undefined)
+    throw new ModelError({ kind: "invalid-request", message: `no address is known for the vendor "${vendor}": pass baseUrl`, provider });
+  return baseUrl.replace(/\{(\w+)\}/g, (_, variable: string) => {
+    const value = process.env[variable];
+    if (value === undefined || value === "")
+      throw new ModelError({
+        kind: "invalid-request",
+        message: `the address of ${vendor} needs ${variable}: set it or pass baseUrl`,
+        provider,
+      });
+    return value.replace(/\/+$/, "");
+  });
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}

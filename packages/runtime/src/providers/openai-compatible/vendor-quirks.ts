@@ -1,0 +1,58 @@
+import type { EffortLevel, JsonObject } from "@keelson/protocol";
+
+/**
+ * In what a vendor of the chat wire differs from OpenAI, as data; what is absent is as most servers have it. What an answer shows by
+ * itself (where reasoning stands, how usage is counted, how a stream ends) is found in the answer, and needs no line here.
+ */
+export interface VendorQuirks {
+  /** `{NAME}` in it is read from the environment. Absent: the caller must give `baseUrl`. */
+  readonly baseUrl?: string;
+  /** The environment variable of the key. Absent: `<VENDOR>_API_KEY`. */
+  readonly keyVariable?: string;
+  /** A server of one's own, which may want no key. */
+  readonly local?: true;
+  /** The header that takes the key as it is, where it is no bearer. */
+  readonly keyHeader?: string;
+  readonly headers?: { readonly [name: string]: string };
+  /** What the limit of the answer is called. Absent: `max_tokens`. */
+  readonly maxTokensField?: "max_completion_tokens";
+  /** It tells usage in streams without being asked, or refuses to be asked. */
+  readonly streamOptions?: false;
+  readonly reasoning?: ReasoningQuirks;
+  readonly output?: OutputQuirks;
+  /** What `required` is called. */
+  readonly requiredToolChoice?: string;
+  /** A tool cannot be named in the choice: one is required instead. */
+  readonly namedToolChoice?: false;
+  /** Standard members of the body that it refuses: they are left out. */
+  readonly refuses?: readonly string[];
+  /** The form of call ids that it takes; others are turned into such. */
+  readonly callIds?: { readonly length: number };
+  readonly systemOnlyFirst?: true;
+  readonly joinsUserMessages?: true;
+  readonly afterResults?: string;
+}
+
+export interface ReasoningQuirks {
+  /** Members of the body by effort. Absent: `reasoning_effort`, with `high` for `max`. */
+  readonly effort?: { readonly [level in EffortLevel]: JsonObject };
+  /** Members that turn reasoning on or off where no effort is given. Absent: nothing is said. */
+  readonly on?: JsonObject;
+  readonly off?: JsonObject;
+  /** The path of the member that takes a budget of tokens, as in `reasoning.max_tokens`. */
+  readonly budget?: string;
+  /** Sends reasoning that it does not take back. */
+  readonly replays?: false;
+  /** A turn with calls must have this member. */
+  readonly requiredField?: string;
+}
+
+export interface OutputQuirks {
+  /**
+   * `json-object`: it can be held to JSON, and is told the schema in words. `words`: it is told everything in words. Absent: it can be
+   * held to a schema.
+   */
+  readonly form?: "json-object" | "words";
+  /** It refuses strict schemas, or to be asked about them. */
+  readonly strict?: false;
+}

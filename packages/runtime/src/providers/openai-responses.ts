@@ -1,0 +1,65 @@
+import type { InferEvent, InferOptions, InferRequest, Provider } from "@keelson/protocol";
+import { InferStream } from "./infer-stream.ts";
+import { readModelPage } from "./model-list.ts";
+import { openAiModelInfo } from "./openai-model-info.ts";
+import { ResponsesDecoder } from "./openai-responses/responses-decoder.ts";
+import { ResponsesRequestEncoder } from "./openai-responses/responses-request.ts";
+import { ApiClient, type ProviderOptions } from "./provider-options.ts";
+import { readRateLimit } from "./rate-limit.ts";
+
+export type { ProviderOptions } from "./provider-options.ts";
+
+export const OPENAI_RESPONSES_WIRE = "openai-responses";
+export const DEFAULT_OPENAI_RESPONSES_MODEL = "gpt-5-mini";
+const DEFAULT_BASE_URL = "https://api.openai.com/v1";
+
+/**
+ * Models over OpenAI's Responses API, or any server that speaks it: `/responses` is put after the path of `baseUrl`, before its
+ * query, so that Azure's addresses work as they are. The key is `apiKey` or `OPENAI_API_KEY`; a server of one's own may have none.
+ * The conversation goes with each request; `extra: { store: true }` leaves it with the vendor as well.
+ */
+export function createOpenAiResponsesProvider(options: ProviderOptions = {}): Provider {
+  const name = options.name ?? "openai";
+  const client = new ApiClient({
+    options,
+    provider: name,
+    defaultBaseUrl: DEFAULT_BASE_URL,
+    environmentVariable: "OPENAI_API_KEY",
+    keyOptional: options.baseUrl !== undefined,
+    // Azure takes its own keys in a header of its own, and tokens as a bearer.
+    authorize: (key, url) =>
+      /^https?:\/\/[^/]*\.azure\.com(?::\d+)?\//.test(url) && !key.startsWith("ey")
+        ? { "api-key": key }
+        : { authorization: `Bearer ${key}` },
+  });
+  const defaultModel = options.defaultModel ?? DEFAULT_OPENAI_RESPONSES_MODEL;
+  const encoder = new ResponsesRequestEncoder({ wire: OPENAI_RESPONSES_WIRE, provider: name, defaultModel });
+
+  return {
+    name,
+    wire: OPENAI_RESPONSES_WIRE,
+    stream(request: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
+      const model = request.model || defaultModel;
+      return new InferStream({
+        context: { wire: OPENAI_RESPONSES_WIRE, provider: name, model },
+        send: async () =>
+          client.send({
+            method: "POST",
+            path: "/responses",
+            body: encoder.encode(request, inferOptions),
+            signal: inferOptions.signal,
+            origin: { provider: name, model },
+          }),
+        decoder: (queue, context) => new ResponsesDecoder(queue, context),
+        headerEvents(answer) {
+          const rateLimit = readRateLimit((header) => answer.header(header), "x-ratelimit", Date.now());
+          return rateLimit === undefined ? [] : [{ type: "rate-limit", rateLimit }];
+        },
+      });
+    },
+    async listModels({ signal } = {}) {
+      const page = await readModelPage(await client.send({ method: "GET", path: "/models", signal, origin: { provider: name } }), name);
+      return page.models.map(openAiModelInfo);
+    },
+  };
+}

@@ -1,0 +1,226 @@
+import type { InferEvent, JsonValue, ProviderData, StopReason } from "@keelson/protocol";
+import { DeltaEnvelope } from "../delta-envelope.ts";
+import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
+import {
+  cutOff,
+  type DecoderContext,
+  type Fields,
+  fieldsOf,
+  notAnAnswer,
+  parseEvent,
+  SegmentWriter,
+  stopReasonWithCalls,
+  stringOf,
+  type WireDecoder,
+} from "../wire-decoder.ts";
+import { CallItem, ItemSink, MessageItem, type OpenItem, ReasoningItem, type ResponseFacts, ServerItem } from "./responses-item.ts";
+import { responsesUsage } from "./responses-usage.ts";
+
+const INCOMPLETE: { readonly [reason: string]: StopReason } = {
+  max_output_tokens: "max-tokens",
+  max_tokens: "max-tokens",
+  content_filter: "content-filter",
+};
+
+/** Decodes answers of the Responses API. */
+export class ResponsesDecoder implements WireDecoder {
+  readonly #queue: InferEvent[];
+  readonly #context: DecoderContext;
+  readonly #facts: ResponseFacts = { id: "", stored: true };
+  readonly #sink: ItemSink;
+  /** By their place in the output; their ids may change from event to event (GitHub Copilot). */
+  readonly #items = new Map<number, { readonly open: OpenItem; readonly start: Fields }>();
+  readonly #finished = new Set<number>();
+  readonly #envelope = new DeltaEnvelope("delta", (event) => (event as Fields)["delta"], "sequence_number");
+  readonly #onText = (text: string): void => this.#skimmed?.item.text(this.#skimmed.part, text);
+  /** Where the text goes of the events that the envelope reads. */
+  #skimmed: { readonly item: MessageItem; readonly part: number } | undefined;
+  #model = "";
+  complete = false;
+
+  constructor(queue: InferEvent[], context: DecoderContext) {
+    this.#queue = queue;
+    this.#context = context;
+    this.#sink = new ItemSink(queue, new SegmentWriter(queue), context, this.#facts);
+  }
+
+  skim(text: string, at: number): number {
+    return this.#envelope.skim(text, at, this.#onText);
+  }
+
+  event(text: string, start: number, end: number, from: number): void {
+    const data = text.slice(start, end);
+    // Ends some streams, but only after the event that ends the answer.
+    if (data.trim() === "[DONE]") throw cutOff(this.#context);
+    const event = parseEvent(data, this.#context);
+    const at = typeof event["output_index"] === "number" ? event["output_index"] : this.#items.size;
+    switch (event["type"]) {
+      case "response.output_text.delta": {
+        const item = this.#message(at, event);
+        const part = numberOf(event["content_index"]);
+        const delta = stringOf(event["delta"]);
+        item.text(part, delta);
+        if (delta !== "") {
+          this.#skimmed = { item, part };
+          this.#envelope.learn(text, from, start, end);
+        }
+        return;
+      }
+      case "response.refusal.delta":
+        this.#message(at, event).refusal(numberOf(event["content_index"]), stringOf(event["delta"]));
+        return;
+      case "response.content_part.done":
+        this.#partDone(at, event);
+        return;
+      case "response.reasoning_summary_text.delta":
+        this.#reasoning(at, event).thinking("summary", numberOf(event["summary_index"]), stringOf(event["delta"]));
+        return;
+      case "response.reasoning_text.delta":
+      case "response.reasoning.delta":
+        this.#reasoning(at, event).thinking("text", numberOf(event["content_index"]), stringOf(event["delta"]));
+        return;
+      case "response.function_call_arguments.delta":
+      case "response.custom_tool_call_input.delta":
+        this.#call(at)?.input(stringOf(event["delta"]));
+        return;
+      case "response.function_call_arguments.done":
+        this.#call(at)?.whole(event["arguments"]);
+        return;
+      case "response.custom_tool_call_input.done":
+        this.#call(at)?.whole(event["input"]);
+        return;
+      case "response.output_item.added":
+        this.#open(at, fieldsOf(event["item"]) ?? {});
+        return;
+      case "response.output_item.done":
+        this.#done(at, fieldsOf(event["item"]) ?? {});
+        return;
+      case "response.created":
+      case "response.queued":
+      case "response.in_progress":
+        this.#learnFacts(fieldsOf(event["response"]) ?? {});
+        return;
+      case "response.completed":
+      case "response.incomplete":
+      case "response.failed":
+      case "response.cancelled":
+      case "response.done":
+        this.#end(fieldsOf(event["response"]) ?? {}, stringOf(event["type"]).slice("response.".length));
+        return;
+      case "error":
+        throw failureInAnswer(readVendorError(event), this.#context, this.#context.requestId);
+      default:
+        // Progress of the server's own tools, keep-alives, and what is new. An error may come without a type.
+        if (event["type"] === undefined && event["error"] !== undefined)
+          throw failureInAnswer(readVendorError(event), this.#context, this.#context.requestId);
+    }
+  }
+
+  whole(body: JsonValue): void {
+    const answer = fieldsOf(Array.isArray(body) ? body[0] : body);
+    if (answer === undefined) throw notAnAnswer(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
+    const error = answer["error"] ?? undefined;
+    if (error !== undefined) throw failureInAnswer(readVendorError({ error }), this.#context, this.#context.requestId);
+    if (!Array.isArray(answer["output"]) && typeof answer["status"] !== "string")
+      throw notAnAnswer(`an object without output: ${JSON.stringify(answer).slice(0, 120)}`, this.#context);
+    this.#end(answer, "completed");
+  }
+
+  finish(): void {
+    if (!this.complete) throw cutOff(this.#context);
+  }
+
+  #learnFacts(response: Fields): void {
+    this.#facts.id = stringOf(response["id"]) || this.#facts.id;
+    this.#model = stringOf(response["model"]) || this.#model;
+    if (response["store"] === false) this.#facts.stored = false;
+  }
+
+  #open(at: number, item: Fields): OpenItem {
+    const open = openItem(this.#sink, item);
+    this.#items.set(at, { open, start: item });
+    return open;
+  }
+
+  #done(at: number, item: Fields): void {
+    if (this.#finished.has(at)) return;
+    this.#finished.add(at);
+    (this.#items.get(at)?.open ?? this.#open(at, item)).done(item);
+  }
+
+  #message(at: number, { item_id: id }: Fields): MessageItem {
+    const item = this.#items.get(at)?.open;
+    return item instanceof MessageItem ? item : (this.#open(at, { type: "message", id }) as MessageItem);
+  }
+
+  #reasoning(at: number, { item_id: id }: Fields): ReasoningItem {
+    const item = this.#items.get(at)?.open;
+    return item instanceof ReasoningItem ? item : (this.#open(at, { type: "reasoning", id }) as ReasoningItem);
+  }
+
+  #call(at: number): CallItem | undefined {
+    const item = this.#items.get(at)?.open;
+    return item instanceof CallItem ? item : undefined;
+  }
+
+  #partDone(at: number, event: Fields): void {
+    const item = this.#items.get(at)?.open;
+    const part = fieldsOf(event["part"]);
+    if (item instanceof MessageItem && part !== undefined) item.partDone(numberOf(event["content_index"]), part);
+  }
+
+  /** The last event repeats all items; servers that streamed none of them are read from it (the ChatGPT back end sends it empty). */
+  #end(response: Fields, ending: string): void {
+    this.#learnFacts(response);
+    const status = stringOf(response["status"]) || ending;
+    const error = fieldsOf(response["error"]);
+    if (error !== undefined || status === "failed") {
+      const told = error === undefined ? { message: "the answer failed, and no reason was given" } : readVendorError({ error });
+      throw failureInAnswer(told, this.#context, this.#context.requestId);
+    }
+    const output = Array.isArray(response["output"]) ? response["output"] : [];
+    for (const [at, value] of output.entries()) {
+      const item = fieldsOf(value);
+      if (item !== undefined) this.#done(at, item);
+    }
+    for (const [at, { open, start }] of this.#items) if (!this.#finished.has(at)) open.done(start);
+    this.#sink.take(undefined);
+    const reason = stringOf(fieldsOf(response["incomplete_details"])?.["reason"]);
+    const { wire, model } = this.#context;
+    const providerData: ProviderData = {
+      wire,
+      ...(this.#facts.id !== "" && { id: this.#facts.id }),
+      ...(reason !== "" && { incompleteReason: reason }),
+    };
+    this.#queue.push({
+      type: "end",
+      stopReason:
+        status === "incomplete"
+          ? (INCOMPLETE[reason] ?? "other")
+          : stopReasonWithCalls(status === "completed" ? "end-turn" : "other", this.#sink.calls > 0),
+      rawStopReason: status,
+      usage: responsesUsage(fieldsOf(response["usage"])),
+      model: this.#model === "" ? model : this.#model,
+      providerData,
+    });
+    this.complete = true;
+  }
+}
+
+function openItem(sink: ItemSink, item: Fields): OpenItem {
+  switch (item["type"]) {
+    case "message":
+      return new MessageItem(sink, item);
+    case "reasoning":
+      return new ReasoningItem(sink, item);
+    case "function_call":
+    case "custom_tool_call":
+      return new CallItem(sink, item);
+    default:
+      return new ServerItem(sink);
+  }
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === "number" ? value : 0;
+}

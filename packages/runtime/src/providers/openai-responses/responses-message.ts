@@ -1,0 +1,297 @@
+import type {
+  Content,
+  FilePart,
+  ImagePart,
+  JsonObject,
+  JsonValue,
+  Message,
+  ProviderData,
+  ServerToolPart,
+  TextPart,
+  RefusalPart,
+  ThinkingPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "@keelson/protocol";
+import {
+  belongsTo,
+  isAssistantGroup,
+  isBlank,
+  matchResults,
+  type MessageGroup,
+  outputParts,
+  outputText,
+  readableText,
+  strayResultText,
+  UNANSWERED,
+  unresolvedBlob,
+  wireCallId,
+} from "../history.ts";
+import { callArguments } from "../call-arguments.ts";
+import { textOfFile } from "../request-body.ts";
+import { stringOf } from "../wire-decoder.ts";
+import { closeClientRun, originalItem } from "./server-item.ts";
+
+export interface ResponsesMessageOptions {
+  readonly wire: string;
+  readonly provider: string;
+}
+
+/** The API takes call ids up to this long. */
+const MAX_CALL_ID = 64;
+
+/** One group as input items, joined by commas; "" when nothing of it can be sent. */
+export function encodeResponsesGroup(
+  group: MessageGroup,
+  before: MessageGroup | undefined,
+  model: string,
+  options: ResponsesMessageOptions,
+): string {
+  const items = isAssistantGroup(group) ? new AssistantItems(model, options).encode(group) : answerItems(group, before, model, options);
+  return items.map((item) => JSON.stringify(item)).join(",");
+}
+
+/** The answers to calls that end a conversation; "" when there are none. */
+export function closeResponsesCalls(last: MessageGroup, model: string, options: ResponsesMessageOptions): string {
+  return answerItems([], last, model, options)
+    .map((item) => JSON.stringify(item))
+    .join(",");
+}
+
+/** What only this provider's model can read or knows by its id. */
+function isOwn(data: ProviderData | undefined, model: string, { wire, provider }: ResponsesMessageOptions): data is ProviderData {
+  return belongsTo(data, wire, model) && (data["provider"] === undefined || data["provider"] === provider);
+}
+
+/** Joins the parts of a turn to the items that they came from. */
+class AssistantItems {
+  readonly #model: string;
+  readonly #options: ResponsesMessageOptions;
+  readonly #items: JsonObject[] = [];
+  #message: { readonly id: string; readonly phase: string; readonly content: JsonObject[] } | undefined;
+  #reasoning: ThinkingPart[] = [];
+
+  constructor(model: string, options: ResponsesMessageOptions) {
+    this.#model = model;
+    this.#options = options;
+  }
+
+  encode(group: MessageGroup): readonly JsonObject[] {
+    const parts = group.flatMap((message) => message.content);
+    for (const part of parts) this.#part(part, parts);
+    this.#close();
+    return this.#items;
+  }
+
+  #part(part: Content, parts: readonly Content[]): void {
+    switch (part.type) {
+      case "text":
+      case "refusal":
+        if (part.text !== "") this.#say(part);
+        return;
+      case "thinking":
+        this.#think(part);
+        return;
+      case "tool-call":
+        this.#add(callItem(part, this.#model, this.#options));
+        return;
+      case "server-tool":
+        if (isReplayable(part, this.#model, this.#options)) this.#add(originalItem(part, parts));
+        else if (!isBlank(part.text)) this.#say({ type: "text", text: `[${part.name}] ${part.text}\n` });
+        return;
+      case "image":
+        // It goes back in the item that made it.
+        if (isOwn(part.providerData, this.#model, this.#options) && part.providerData["resultOf"] !== undefined) return;
+        this.#say({ type: "text", text: readableText(part) });
+        return;
+      case "file":
+        this.#say({ type: "text", text: readableText(part) });
+        return;
+      case "other":
+        if (part.providerData?.wire === this.#options.wire) this.#add(part.raw as JsonObject);
+        return;
+      case "tool-result":
+        return;
+    }
+  }
+
+  #say(part: TextPart | RefusalPart): void {
+    this.#closeReasoning();
+    const data = isOwn(part.providerData, this.#model, this.#options) ? part.providerData : undefined;
+    const id = stringOf(data?.["itemId"]);
+    const phase = stringOf(data?.["phase"]);
+    if (this.#message?.id !== id || this.#message.phase !== phase) {
+      this.#closeMessage();
+      this.#message = { id, phase, content: [] };
+    }
+    if (part.type === "refusal") this.#message.content.push({ type: "refusal", refusal: part.text });
+    else this.#message.content.push({ type: "output_text", text: part.text, annotations: data?.["annotations"] ?? [] });
+  }
+
+  #think(part: ThinkingPart): void {
+    if (!isOwn(part.providerData, this.#model, this.#options)) return;
+    this.#closeMessage();
+    this.#reasoning.push(part);
+    if (part.providerData["more"] !== true) this.#closeReasoning();
+  }
+
+  #add(item: JsonObject): void {
+    this.#close();
+    this.#items.push(item);
+  }
+
+  #close(): void {
+    this.#closeReasoning();
+    this.#closeMessage();
+  }
+
+  /** A message with its id as it came; without one, in the short form that every server of this wire takes. */
+  #closeMessage(): void {
+    const message = this.#message;
+    this.#message = undefined;
+    if (message === undefined) return;
+    const { id, content } = message;
+    const phase = message.phase === "" ? {} : { phase: message.phase };
+    if (id !== "") this.#items.push({ type: "message", id, role: "assistant", status: "completed", content, ...phase });
+    else
+      this.#items.push({ role: "assistant", content: content.map((part) => stringOf(part["text"] ?? part["refusal"])).join(""), ...phase });
+  }
+
+  /** Reasoning that is neither encrypted nor open nor kept by the vendor would mean nothing to him. */
+  #closeReasoning(): void {
+    const parts = this.#reasoning;
+    if (parts.length === 0) return;
+    this.#reasoning = [];
+    const summary: JsonObject[] = [];
+    const content: JsonObject[] = [];
+    for (const { text, providerData } of parts) {
+      if (text === "") continue;
+      if (providerData?.["part"] === "text") content.push({ type: "reasoning_text", text });
+      else summary.push({ type: "summary_text", text });
+    }
+    const last = parts.at(-1)?.providerData;
+    const encrypted = last?.["encrypted"];
+    if (encrypted === undefined && last?.["stored"] !== true && content.length === 0) return;
+    const id = stringOf(last?.["itemId"]);
+    this.#items.push({
+      type: "reasoning",
+      ...(id !== "" && { id }),
+      summary,
+      ...(content.length > 0 && { content }),
+      ...(encrypted !== undefined && { encrypted_content: encrypted }),
+    });
+  }
+}
+
+/** A screenshot cannot be made up, so that calls of a computer are told in words. */
+function isReplayable(part: ServerToolPart, model: string, options: ResponsesMessageOptions): boolean {
+  const item = part.providerData["item"] as JsonObject | undefined;
+  return isOwn(part.providerData, model, options) && item !== undefined && item["type"] !== "computer_call";
+}
+
+function callItem(call: ToolCallPart, model: string, options: ResponsesMessageOptions): JsonObject {
+  const itemId = isOwn(call.providerData, model, options) ? call.providerData["itemId"] : undefined;
+  const known = { ...(itemId !== undefined && { id: itemId }), call_id: callId(call, options), name: call.name };
+  return call.custom === true
+    ? { type: "custom_tool_call", ...known, input: call.inputText }
+    : { type: "function_call", ...known, arguments: callArguments(call) };
+}
+
+/** Ids that the server counts anew in each answer are told apart by the answer's own. */
+function callId(call: ToolCallPart, { wire }: ResponsesMessageOptions): string {
+  const response = call.providerData?.wire === wire ? stringOf(call.providerData["responseId"]) : "";
+  const id = wireCallId(call, wire);
+  return response === "" ? id : `${response}:${id}`.slice(-MAX_CALL_ID);
+}
+
+function answerItems(
+  group: readonly Message[],
+  before: MessageGroup | undefined,
+  model: string,
+  options: ResponsesMessageOptions,
+): readonly JsonObject[] {
+  const { answered, strays } = matchResults(before, group);
+  const items: JsonObject[] = answered.map(({ call, result }) => {
+    const type = call.custom === true ? "custom_tool_call_output" : "function_call_output";
+    return { type, call_id: callId(call, options), output: result === undefined ? UNANSWERED : resultOutput(result, options) };
+  });
+  const told = group.flatMap((message) => messageItems(message, options));
+  const open = (before ?? [])
+    .flatMap((message) => message.content)
+    .filter((part): part is ServerToolPart => part.type === "server-tool" && isReplayable(part, model, options))
+    .map((part) => part.providerData["item"] as JsonObject);
+  items.push(...closeClientRun(open, told, UNANSWERED));
+  for (const stray of strays) items.push({ role: "user", content: strayResultText(stray) });
+  items.push(...told);
+  return items;
+}
+
+/** Parts that are items of their own (`mcp_approval_response`, `local_shell_call_output`) stand where the message stands. */
+function messageItems(message: Message, options: ResponsesMessageOptions): readonly JsonObject[] {
+  if (message.role === "system") {
+    const content = message.content
+      .map(readableText)
+      .filter((text) => text !== "")
+      .join("\n");
+    return content === "" ? [] : [{ role: "system", content }];
+  }
+  const parts = message.content.flatMap((part) => userPart(part, options));
+  const items = parts.filter((part) => !isInputPart(part));
+  const content = parts.filter(isInputPart);
+  const only = content.length === 1 ? content[0] : undefined;
+  if (content.length > 0) items.push({ role: "user", content: only?.["type"] === "input_text" ? (only["text"] as string) : content });
+  return items;
+}
+
+function isInputPart(part: JsonObject): boolean {
+  return stringOf(part["type"]).startsWith("input_");
+}
+
+/** Text alone as a string, which every server takes; images and files as parts. */
+function resultOutput(result: ToolResultPart, options: ResponsesMessageOptions): JsonValue {
+  const parts = outputParts(result.output);
+  if (parts === undefined || !parts.some((part) => part.type === "image" || part.type === "file")) return outputText(result.output);
+  return parts.flatMap((part) => userPart(part, options)).filter(isInputPart);
+}
+
+function userPart(part: Content, options: ResponsesMessageOptions): readonly JsonObject[] {
+  switch (part.type) {
+    case "text":
+    case "refusal":
+      return part.text === "" ? [] : [{ type: "input_text", text: part.text }];
+    case "server-tool":
+      return isBlank(part.text) ? [] : [{ type: "input_text", text: `[${part.name}] ${part.text}` }];
+    case "image":
+      return [imagePart(part, options)];
+    case "file":
+      return [filePart(part, options)];
+    case "other":
+      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : [];
+    case "thinking":
+    case "tool-call":
+    case "tool-result":
+      return [];
+  }
+}
+
+function imagePart(part: ImagePart, { wire, provider }: ResponsesMessageOptions): JsonObject {
+  const own = part.providerData?.wire === wire ? part.providerData : undefined;
+  const detail = own?.["detail"] ?? "auto";
+  if (own?.["fileId"] !== undefined) return { type: "input_image", file_id: own["fileId"], detail };
+  if (part.data === undefined && part.url === undefined) throw unresolvedBlob(part, provider);
+  return { type: "input_image", image_url: part.url ?? `data:${part.mediaType};base64,${part.data}`, detail };
+}
+
+function filePart(part: FilePart, { wire, provider }: ResponsesMessageOptions): JsonObject {
+  const fileId = part.providerData?.wire === wire ? part.providerData["fileId"] : undefined;
+  if (fileId !== undefined) return { type: "input_file", file_id: fileId };
+  const text = textOfFile(part.mediaType, part.data);
+  if (text !== undefined) return { type: "input_text", text: part.name === undefined ? text : `${part.name}:\n${text}` };
+  const audio = /^audio\/(?:x-)?(wav|mp3|mpeg|\w+)$/.exec(part.mediaType)?.[1];
+  if (part.data !== undefined && audio !== undefined)
+    return { type: "input_audio", input_audio: { data: part.data, format: audio === "mpeg" ? "mp3" : audio } };
+  if (part.data !== undefined)
+    return { type: "input_file", filename: part.name ?? "file", file_data: `data:${part.mediaType};base64,${part.data}` };
+  if (part.url !== undefined) return { type: "input_file", file_url: part.url };
+  throw unresolvedBlob(part, provider);
+}

@@ -1,0 +1,95 @@
+import type { InferOptions, InferRequest, JsonObject, JsonValue, ToolSchema } from "@keelson/protocol";
+import { ConversationEncoder } from "../conversation-encoder.ts";
+import { isAssistantGroup } from "../history.ts";
+import { reasoningEffort } from "../reasoning-effort.ts";
+import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
+import { strictSchema } from "../strict-schema.ts";
+import { closeResponsesCalls, encodeResponsesGroup, type ResponsesMessageOptions } from "./responses-message.ts";
+
+export interface ResponsesRequestOptions extends ResponsesMessageOptions {
+  readonly defaultModel: string;
+}
+
+const ENCRYPTED_REASONING = "reasoning.encrypted_content";
+/** OpenAI's models that do not reason answer a wish for encrypted reasoning with an error. */
+const NO_REASONING = /(?:^|\/)(?:gpt-[34]|chatgpt-|gpt-.*-chat)/;
+
+/**
+ * Encodes requests of the Responses API; the messages before the last group are kept as bytes. Nothing is left with the vendor
+ * (`store: false`): what he must know again, encrypted reasoning too, goes back with each request.
+ */
+export class ResponsesRequestEncoder {
+  readonly #options: ResponsesRequestOptions;
+  readonly #tools = new ToolEncoder(functionTool);
+  readonly #messages: ConversationEncoder;
+
+  constructor(options: ResponsesRequestOptions) {
+    this.#options = options;
+    this.#messages = new ConversationEncoder((group, before, model) => encodeResponsesGroup(group, before, model, options), 1);
+  }
+
+  /** The body, in parts that follow each other. */
+  encode(request: InferRequest, options: InferOptions): readonly Uint8Array[] {
+    const model = request.model || this.#options.defaultModel;
+    const { tools: extraTools, input: extraInput, include: extraInclude, ...extra } = request.extra ?? {};
+    const parameters = { ...mergeExtra(this.#parameters(request, model), extra), ...included(model, extraInclude) };
+    let head = `{${jsonMembers(parameters)}`;
+    const own = this.#tools.json(request.tools ?? []);
+    const more = Array.isArray(extraTools) ? JSON.stringify(extraTools).slice(1, -1) : "";
+    if (own !== "" || more !== "") head += `,"tools":[${[own, more].filter((json) => json !== "").join(",")}]`;
+    if (extraInput !== undefined) return [Buffer.from(`${head},"input":${JSON.stringify(extraInput)}}`)];
+
+    head += `,"input":[`;
+    const { prefix, tail } = this.#messages.encode(request.messages, model, options.conversation);
+    const pieces = tail.map(({ json }) => json);
+    const lastGroup = tail.at(-1)?.group;
+    if (lastGroup !== undefined && isAssistantGroup(lastGroup)) pieces.push(closeResponsesCalls(lastGroup, model, this.#options));
+    const last = pieces.filter((json) => json !== "").join(",");
+    if (prefix.length === 0) return [Buffer.from(`${head}${last}]}`)];
+    return [Buffer.from(head), prefix.subarray(1), Buffer.from(`${last === "" ? "" : `,${last}`}]}`)];
+  }
+
+  #parameters(request: InferRequest, model: string): JsonObject {
+    const { output, thinking, toolChoice } = request;
+    const effort = reasoningEffort(request, model);
+    const reasoning: JsonObject = {
+      ...(effort !== undefined && { effort }),
+      // Vendors show summaries to those who ask, and OpenAI to verified organisations only.
+      ...(thinking !== undefined && thinking.type !== "disabled" && { summary: "auto" }),
+    };
+    return {
+      model,
+      stream: true,
+      store: false,
+      ...(request.system !== undefined && request.system !== "" && { instructions: request.system }),
+      ...(request.maxTokens !== undefined && { max_output_tokens: request.maxTokens }),
+      ...(request.temperature !== undefined && { temperature: request.temperature }),
+      ...(request.topP !== undefined && { top_p: request.topP }),
+      // OpenAI knows no stop sequences here and says so; other servers of this wire do.
+      ...(request.stopSequences !== undefined && request.stopSequences.length > 0 && { stop: request.stopSequences }),
+      ...(Object.keys(reasoning).length > 0 && { reasoning }),
+      ...(output !== undefined && { text: { format: { type: "json_schema", name: output.name, ...strictness(output.schema, "schema") } } }),
+      // A choice among no tools is an error.
+      ...(toolChoice !== undefined &&
+        ((request.tools?.length ?? 0) > 0 || request.extra?.["tools"] !== undefined) && {
+          tool_choice: typeof toolChoice === "object" ? { type: "function", name: toolChoice.name } : toolChoice,
+        }),
+    };
+  }
+}
+
+function functionTool({ name, description, inputSchema }: ToolSchema): JsonObject {
+  return { type: "function", name, description, ...strictness(inputSchema, "parameters") };
+}
+
+/** The API takes a schema as strict unless it is told otherwise. */
+function strictness(schema: JsonObject, member: "schema" | "parameters"): JsonObject {
+  const strict = strictSchema(schema);
+  return { [member]: strict ?? schema, strict: strict !== undefined };
+}
+
+function included(model: string, extra: JsonValue | undefined): JsonObject {
+  const more = Array.isArray(extra) ? (extra as readonly JsonValue[]) : [];
+  const include = NO_REASONING.test(model) ? more : [...new Set<JsonValue>([ENCRYPTED_REASONING, ...more])];
+  return include.length === 0 ? {} : { include };
+}
