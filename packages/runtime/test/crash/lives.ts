@@ -1,8 +1,8 @@
-import type { Approver, EventLog } from "@keelson/protocol";
+import type { Approver, BudgetLedger, EventLog } from "@keelson/protocol";
 import type { Agent } from "../../src/agent/agent.ts";
 import type { Clock } from "../../src/session/clock.ts";
 import type { SingleRunner } from "../../src/agent/runner.ts";
-import { createMemoryBlobStore, createMemoryEventLog } from "../../src/state/index.ts";
+import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog } from "../../src/state/index.ts";
 import { pointsUntil, type Points } from "./points.ts";
 import { openRunner } from "./scenario.ts";
 import { type SideEffects, sideEffectsInMemory } from "./side-effects.ts";
@@ -29,6 +29,8 @@ export interface LifeOptions {
 export interface Lives {
   readonly log: EventLog;
   readonly effects: SideEffects;
+  /** Of the newest process: it dies with it. */
+  readonly ledger: BudgetLedger;
   /** Lets time go by, for the log and for all lives. */
   pass(ms: number): void;
   /** A process that works with this agent, until it stops for good at `place`. An earlier one has lost its leases by then. */
@@ -44,14 +46,19 @@ export function createLives(): Lives {
   const log = createMemoryEventLog({ now: () => now });
   const blobs = createMemoryBlobStore();
   const effects = sideEffectsInMemory();
+  let ledger = createMemoryBudgetLedger();
   return {
     log,
     effects,
+    get ledger() {
+      return ledger;
+    },
     pass(ms) {
       now += ms;
     },
     begin(agentOf, { place, approver, log: through = log, clock, keepsOwnTime = false, points: given } = {}) {
       count++;
+      ledger = createMemoryBudgetLedger();
       now += TTL_MS + 1;
       const until = pointsUntil(place);
       const points = given ?? until;
@@ -60,6 +67,7 @@ export function createLives(): Lives {
           log: through,
           blobs,
           effects,
+          ledger,
           points,
           ...(clock && { clock }),
           owner: `life-${count}`,

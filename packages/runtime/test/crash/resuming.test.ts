@@ -16,7 +16,7 @@ import { describe, expect, it } from "vitest";
 import type { Agent, AgentOptions } from "../../src/agent/agent.ts";
 import { CHILD_MARK } from "../../src/session/sessions.ts";
 import { agentTool, createAgent, defineTool } from "../../src/index.ts";
-import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
+import { scriptedModel, type ScriptedAnswer } from "../../src/testing/scripted-model.ts";
 import { createLives } from "./lives.ts";
 import { faultsOf } from "./normalised-log.ts";
 import type { Points } from "./points.ts";
@@ -289,6 +289,36 @@ describe("a run that goes on", () => {
     await lives.begin(agent).runner.run("Go.", { session: SESSION }).outcome;
     for (const { output } of await results(lives.log)) seen.push(output);
     expect(seen).toEqual([{ did: "mark", with: { at: "1970-01-01T00:00:00.000Z", not: null } }]);
+  });
+});
+
+describe("money", () => {
+  it("that an inference may have cost is spent when its process died, in the log and on the ledger alike, whether the run goes on or ends", async () => {
+    for (const ending of ["complete", "aborted"]) {
+      const lives = createLives();
+      const agent = ({ points }: Parts): Agent<undefined> => {
+        const answer = async (): Promise<string> => {
+          await points.pass("inferring");
+          return "Done.";
+        };
+        return createAgent({
+          name: "priced",
+          model: scriptedModel([answer, answer], { price: { input: "1", output: "2", asOf: "2026-01-01" } }),
+          limits: { maxCost: "1" },
+        });
+      };
+      const first = lives.begin(agent, { place: "inferring#0" });
+      const run = first.runner.run("Go.", { session: SESSION });
+      await first.died;
+      const second = lives.begin(agent);
+      const resumed = await second.runner.resume(SESSION);
+      if (ending === "aborted") await resumed.abort();
+      const { reason, cost } = await resumed.outcome;
+      expect(reason).toBe(ending);
+      expect(Number(cost)).toBeGreaterThan(0.005);
+      expect(await lives.ledger.spent(`run/${run.id}`)).toBe(cost);
+      expect(await faultsOf(lives.log, SESSION)).toEqual([]);
+    }
   });
 });
 

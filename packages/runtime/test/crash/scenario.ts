@@ -1,6 +1,7 @@
 import {
   type Approver,
   type BlobStore,
+  type BudgetLedger,
   type EventLog,
   type InferRequest,
   ModelError,
@@ -38,6 +39,7 @@ export interface ScenarioWorld {
   readonly blobs: BlobStore;
   readonly effects: SideEffects;
   readonly points: Points;
+  readonly ledger?: BudgetLedger;
   readonly owner?: string;
   readonly leaseTtlMs?: number;
   /** Unix ms. Default: the time of day. */
@@ -81,6 +83,7 @@ export function openRunner(
     agent: agentOn(log),
     log,
     blobs: world.blobs,
+    ...(world.ledger && { ledger: world.ledger }),
     clock: { ...(world.clock ?? impatientClock), ...(world.now && { now: world.now }) },
     random: () => 0.5,
     approvalKeys: { current: { id: "test", secret: new Uint8Array(32).fill(7) } },

@@ -1,17 +1,19 @@
 import type { Failure, JsonValue, ToolCallPart } from "@keelson/protocol";
 import { runOf, sessionOf, type Loop } from "./loop.ts";
 import type { RunEnding } from "./run-ending.ts";
+import { settleUnseen } from "./settle-inference.ts";
 import { mayHaveRun } from "./tool-call-ledger.ts";
 
 /**
  * Ends a run for good: open calls get their answer, so that the history stays whole; the open turn is closed; the result is
- * committed, then the terminal event. All in one append, on disk before anybody is told.
+ * committed, then the terminal event; inferences that nobody saw the end of are paid. All in one append, on disk before anybody is told.
  */
 export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue): Promise<void> {
   const { execution } = loop;
   const run = runOf(loop);
   const turn = `t${run.turn}`;
   if (run.turnOpen) {
+    for (const { type, key } of [...run.open.values()]) if (type === "inference") await settleUnseen(loop, key.slice(run.id.length + 1));
     for (const part of openCalls(loop)) {
       const key = `${turn}/call/${part.id}`;
       const output = `Not finished: the run ended (${ending.reason}).${mayHaveRun(loop, { key }) ? " It was started and may have taken effect: look before you repeat it." : ""}`;

@@ -27,7 +27,7 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
     else {
       checkEnding(loop);
       if (execution.lookup(key)) {
-        settleUnseen(loop, key);
+        await settleUnseen(loop, key);
         continue;
       }
       if (runOf(loop).totals.modelCalls >= limits.maxModelCalls) throw new RunEnding("max-turns");

@@ -1,4 +1,14 @@
-import { UNKNOWN_USAGE, ZERO_USD, type DurableEvent, type Usage, type Usd } from "@keelson/protocol";
+import {
+  addUsd,
+  AgentError,
+  LogError,
+  UNKNOWN_USAGE,
+  ZERO_USD,
+  type BudgetScope,
+  type DurableEvent,
+  type Usage,
+  type Usd,
+} from "@keelson/protocol";
 import { worstCase } from "../../providers/prices.ts";
 import type { Model } from "../model-source.ts";
 import type { Loop } from "./loop.ts";
@@ -20,7 +30,8 @@ export async function settle(loop: Loop, key: string, model: Model, usage: Usage
 }
 
 /** A reservation whose end nobody saw (a crash came first) is spent as a whole. */
-export function settleUnseen(loop: Loop, key: string): void {
+export async function settleUnseen(loop: Loop, key: string): Promise<void> {
+  if (loop.execution.lookup(`${key}/usage`)) return;
   const data = loop.execution.lookup(key)?.data as {
     readonly model: string;
     readonly inputBound: number;
@@ -28,8 +39,37 @@ export function settleUnseen(loop: Loop, key: string): void {
     readonly reserved?: Usd;
   };
   const usage: Usage = { ...UNKNOWN_USAGE, inputTokens: data.inputBound, outputTokens: data.maxTokens ?? null };
-  const model = loop.models.resolve(data.model);
-  const cost =
-    data.reserved ?? (model.price === null ? null : worstCase(data.inputBound, data.maxTokens ?? DEFAULT_MAX_OUTPUT_TOKENS, model.price));
+  const cost = data.reserved ?? worstCaseOf(loop, data);
+  await chargeUnseen(loop, key, cost ?? ZERO_USD);
   loop.execution.put(`${key}/usage`, { type: "usage", usage, cost, model: data.model, estimated: true }, "power");
+}
+
+/** `null` where the price is unknown, and where the model itself is by now. */
+function worstCaseOf(loop: Loop, inference: { readonly model: string; readonly inputBound: number; readonly maxTokens?: number }): Usd | null {
+  try {
+    const { price } = loop.models.resolve(inference.model);
+    return price === null ? null : worstCase(inference.inputBound, inference.maxTokens ?? DEFAULT_MAX_OUTPUT_TOKENS, price);
+  } catch (error) {
+    if (AgentError.is(error, "model")) return null;
+    throw error;
+  }
+}
+
+/** Spends the money on the ledger, which may hold the reservation still, know of its settlement, or have forgotten it with its process. */
+async function chargeUnseen(loop: Loop, key: string, cost: Usd): Promise<void> {
+  const { ledger, scopes, execution } = loop;
+  if (scopes.length === 0) return;
+  const reservation = `${execution.runId}/${key}`;
+  try {
+    await ledger.settle(reservation, cost);
+  } catch (error) {
+    // Settled, only not recorded: what it really cost is spent.
+    if (LogError.is(error, "invalid-input")) return;
+    if (!LogError.is(error, "not-found")) throw error;
+    // The money is gone: no limit stands in its way.
+    const raised: BudgetScope[] = [];
+    for (const scope of scopes) raised.push({ ...scope, maxCost: addUsd(addUsd(scope.maxCost, await ledger.spent(scope.id)), cost) });
+    await ledger.reserve(reservation, raised, cost);
+    await ledger.settle(reservation, cost);
+  }
 }
