@@ -20,7 +20,7 @@ import type { Agent } from "./agent.ts";
 import { createLoop } from "./create-loop.ts";
 import { openDebugTrace, type DebugTrace } from "./debug-trace.ts";
 import { EventHub } from "./event-hub.ts";
-import { agentErrorOf } from "./log-failure.ts";
+import { agentErrorOf } from "../session/log-failure.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
 import { runTurns } from "./loop/run-turns.ts";
 import type { Next } from "./loop/work-turn.ts";

@@ -4,7 +4,7 @@ import { createSessions, checkSessionId, sessionError, sessionIds, type Sessions
 import { foldSession, inboxRecord, Journal } from "../session/journal.ts";
 import { modelName, type Agent } from "./agent.ts";
 import { ActiveRun, type JournalRelay } from "./active-run.ts";
-import { agentErrorOf } from "./log-failure.ts";
+import { agentErrorOf } from "../session/log-failure.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
 import { authorityOf, limitsOf } from "./create-loop.ts";
 import { createModelSource } from "./model-source.ts";
@@ -108,7 +108,7 @@ export function createRunnerWith(
     find: (name) => agents.get(name),
     start(agent, input, options, origin) {
       const session = (options.session ?? world.newId()) as SessionId;
-      checkSessionId(session);
+      checkSessionId(session, { child: origin.parent !== undefined });
       const id = origin.id ?? (`r_${world.newId()}` as RunId);
       if (options.model !== undefined) createModelSource([agent.options.model], world.models).resolve(options.model);
       const own = authorityOf(agent, world, origin.authority);
@@ -148,7 +148,7 @@ export function createRunnerWith(
     session: string,
     options: { readonly signal?: AbortSignal; readonly turns?: number },
   ): Promise<ActiveRun<unknown>> {
-    checkSessionId(session);
+    checkSessionId(session, { child: true });
     if ((await log.head(sessionLog(session as SessionId))) === 0) throw sessionError(session, `There is no session "${session}".`);
     // The lease comes first, so that a session on which another process works is refused here. The run takes over as soon as it is there.
     const relay: { -readonly [K in keyof JournalRelay]: JournalRelay[K] } = { committed: () => {}, lost: () => {} };

@@ -52,8 +52,19 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
   "session-tag": (state, _record, data: { readonly tag: string }) => {
     if (!state.tags.includes(data.tag)) state.tags.push(data.tag);
   },
-  "session-rewind": (state, _record, data: { readonly length: number; readonly turns: number }) => {
-    state.conversation.truncate(data.length);
+  "session-rewind": (
+    state,
+    _record,
+    data: {
+      readonly length: number;
+      readonly turns: number;
+      /** What stood before a compaction, which can't be had back by truncating. */
+      readonly restored?: readonly { readonly message: Message; readonly policy: CompactionPolicy }[];
+    },
+  ) => {
+    if (data.restored) state.conversation.replace(data.restored);
+    else state.conversation.truncate(data.length);
+    state.compaction = state.turnBorders[data.turns - 1]?.compaction ?? "";
     state.turnBorders = state.turnBorders.slice(0, data.turns);
     state.totals.turns = data.turns;
   },
@@ -217,7 +228,8 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     addTo(state.totals, data.usage, data.cost);
     addTo(running(state).totals, data.usage, data.cost);
   },
-  "compaction": (state, _record, data: { readonly messages: readonly Message[] }) => {
+  "compaction": (state, record, data: { readonly messages: readonly Message[] }) => {
+    state.compaction = `${state.id}/${record.seq}`;
     state.conversation.replace(data.messages.map((message) => ({ message })));
   },
   "turn-end": (state, record) => {
@@ -227,7 +239,13 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     run.crashes = 0;
     run.totals.turns++;
     state.totals.turns++;
-    state.turnBorders.push({ turn: state.totals.turns, seq: record.seq, length: state.conversation.length });
+    state.turnBorders.push({
+      turn: state.totals.turns,
+      session: state.id,
+      seq: record.seq,
+      length: state.conversation.length,
+      compaction: state.compaction,
+    });
     run.open = new Map();
     run.questions = new Map();
     for (const tool of run.newGrants) state.grants.add(tool);

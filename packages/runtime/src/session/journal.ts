@@ -263,7 +263,7 @@ export async function foldSession(
   for await (const stored of log.read(sessionLog(session))) {
     const record = await restoreLargeRecord(stored, blobs);
     const parent = record.type === "session-create" ? (record.data["parent"] as unknown as SessionState["parent"]) : undefined;
-    if (parent) state = forkedSession(session, await foldSession(log, blobs, parent.session, parent.seq));
+    if (parent) state = forkedSession(session, await foldParent(log, blobs, session, parent));
     try {
       applyRecord(state, record);
     } catch (cause) {
@@ -280,6 +280,21 @@ export async function foldSession(
     if (record.seq >= upTo) break;
   }
   return state;
+}
+
+async function foldParent(
+  log: EventLog,
+  blobs: BlobStore,
+  session: SessionId,
+  parent: NonNullable<SessionState["parent"]>,
+): Promise<SessionState> {
+  const state = await foldSession(log, blobs, parent.session, parent.seq);
+  if (state.seq >= parent.seq) return state;
+  throw new LogError({
+    kind: "corrupt",
+    log: sessionLog(session),
+    message: `Session "${session}" is a fork of "${parent.session}" at record ${parent.seq}, of which there are ${state.seq}: restore that session from a backup.`,
+  });
 }
 
 export function inboxRecord(key: string, message: InboxMessage): NewRecord {

@@ -100,6 +100,16 @@ export interface RunEnd {
   readonly halted?: { readonly by: string; readonly reason: string };
 }
 
+export interface TurnBorder {
+  readonly turn: number;
+  /** Where the end of the turn stands: in this session's log, or in that of one it is a fork of. */
+  readonly session: SessionId;
+  readonly seq: number;
+  /** Length of the conversation there. It says nothing once another compaction replaced the conversation. */
+  readonly length: number;
+  readonly compaction: string;
+}
+
 /** The fold of a session's log. Only `applyRecord` changes it. */
 export interface SessionState {
   readonly id: SessionId;
@@ -113,8 +123,10 @@ export interface SessionState {
   parent?: { readonly session: SessionId; readonly seq: number };
   readonly conversation: Conversation;
   readonly totals: Totals;
-  /** Length of the conversation at the end of each turn, for rewinding. */
-  turnBorders: { readonly turn: number; readonly seq: number; readonly length: number }[];
+  /** Ends of turns, for rewinding and forking. */
+  turnBorders: TurnBorder[];
+  /** The last compaction of the conversation as it is; "" before the first. */
+  compaction: string;
   /** Tools that a person allowed for the whole session. */
   readonly grants: Set<string>;
   /** Seq of the last inbox entry that was heeded. */
@@ -133,6 +145,7 @@ export function emptySession(id: SessionId): SessionState {
     conversation: new Conversation(),
     totals: emptyTotals(),
     turnBorders: [],
+    compaction: "",
     grants: new Set(),
     inboxRead: 0,
     run: undefined,
@@ -141,10 +154,10 @@ export function emptySession(id: SessionId): SessionState {
 
 /** A session that begins with the conversation of another. Its own costs begin at zero. */
 export function forkedSession(id: SessionId, parent: SessionState): SessionState {
-  const { conversation, turnBorders } = parent;
+  const { conversation, turnBorders, compaction } = parent;
   const state = emptySession(id);
   state.totals.turns = parent.totals.turns;
-  return { ...state, conversation, turnBorders };
+  return { ...state, conversation, turnBorders, compaction };
 }
 
 export function emptyTotals(): Totals {

@@ -7,6 +7,7 @@ import {
   type BlobStore,
   type EventLog,
   type JsonObject,
+  type JsonValue,
   type LogRecord,
   type Message,
   type RunId,
@@ -16,7 +17,8 @@ import {
 import type { Clock } from "./clock.ts";
 import { foldSession, Journal } from "./journal.ts";
 import { restoreLargeRecord } from "./large-records.ts";
-import type { SessionState } from "./session-state.ts";
+import { agentErrorOf } from "./log-failure.ts";
+import type { SessionState, TurnBorder } from "./session-state.ts";
 
 export interface SessionsOptions {
   readonly log: EventLog;
@@ -34,7 +36,10 @@ export interface SessionView {
   readonly run?: { readonly id: RunId; readonly status: "working" | "suspended" | "ended"; readonly reason?: string };
 }
 
-/** The sessions that a log holds. Every change is a record; nothing is rewritten. */
+/**
+ * The sessions that a log holds. Every change is a record; nothing is rewritten. Failures reject with `AgentError`: of kind
+ * `session` when there is no such session, or another process works on it.
+ */
 export interface Sessions {
   create(options?: {
     readonly id?: string;
@@ -52,7 +57,7 @@ export interface Sessions {
   rename(id: string, name: string): Promise<void>;
   /** A tag that is there already is not added again. */
   tag(id: string, tag: string): Promise<void>;
-  /** With its inbox. Refused while forks share its history. */
+  /** With its inbox and the sessions of its children. Refused while forks share its history, and while somebody works on it. */
   delete(id: string): Promise<void>;
   /** The durable events of all its runs after `after`. */
   events(id: string, options?: { readonly after?: number }): AsyncIterable<AgentEvent>;
@@ -60,30 +65,28 @@ export interface Sessions {
 
 export function createSessions(options: SessionsOptions): Sessions {
   const { log, blobs } = options;
-  const sessions: Sessions = {
+  return {
     async create({ id, name, tags, agent } = {}) {
       const session = (id ?? options.newId()) as SessionId;
       checkSessionId(session);
-      if ((await log.head(sessionLog(session))) > 0)
-        throw sessionError(session, `There is a session "${session}" already. Choose another id, or go on with that one.`);
-      await write(
-        session,
-        "create",
-        "session-create",
-        { ...(name !== undefined && { name }), ...(tags && { tags }), ...(agent !== undefined && { agent }) },
-        false,
-      );
+      const data = { ...(name !== undefined && { name }), ...(tags && { tags }), ...(agent !== undefined && { agent }) };
+      await change(session, (state) => {
+        if (state.seq > 0)
+          throw sessionError(session, `There is a session "${session}" already. Choose another id, or go on with that one.`);
+        return { key: "create", type: "session-create", data };
+      });
       return session;
     },
 
-    async list({ children = false } = {}) {
-      const found: SessionMetadata[] = [];
-      for await (const session of sessionIds(log)) {
-        if (!children && session.includes(CHILD_MARK)) continue;
-        found.push(metadataOf(await foldSession(log, blobs, session)));
-      }
-      return found.toSorted((a, b) => b.updatedAt - a.updatedAt);
-    },
+    list: ({ children = false } = {}) =>
+      inWordsOf("*", async () => {
+        const found: SessionMetadata[] = [];
+        for await (const session of sessionIds(log)) {
+          if (!children && session.includes(CHILD_MARK)) continue;
+          found.push(metadataOf(await foldSession(log, blobs, session)));
+        }
+        return found.toSorted((a, b) => b.updatedAt - a.updatedAt);
+      }),
 
     async get(id) {
       const state = await fold(id);
@@ -98,75 +101,90 @@ export function createSessions(options: SessionsOptions): Sessions {
 
     async fork(id, { name, turn } = {}) {
       const state = await fold(id);
-      const count = state.turnBorders.length;
-      const wanted = turn ?? count;
-      const border = state.turnBorders[wanted - 1];
-      if (wanted !== 0 && border === undefined)
-        throw sessionError(id, `Session "${id}" has ${count} complete turns; it can't be forked after turn ${wanted}.`);
+      const border = borderAfter(state, turn ?? state.turnBorders.length, "forked after turn");
       const session = options.newId();
-      await write(
-        session,
-        "create",
-        "session-create",
-        { parent: { session: state.id, seq: border?.seq ?? 0 }, name: name ?? `${state.name ?? state.id} (fork)`, agent: state.agent },
-        false,
-      );
+      const data = {
+        parent: { session: border?.session ?? state.id, seq: border?.seq ?? 0 },
+        name: name ?? `${state.name ?? state.id} (fork)`,
+        agent: state.agent,
+      };
+      await change(session, () => ({ key: "create", type: "session-create", data }));
       return session;
     },
 
     async rewind(id, turns) {
-      const state = await fold(id);
-      if (state.run && state.run.status !== "ended")
-        throw sessionError(id, `Session "${id}" has a run that is not finished. Finish or abort it, then rewind.`);
-      if (!Number.isInteger(turns) || turns < 0 || turns > state.turnBorders.length)
-        throw sessionError(id, `Session "${id}" has ${state.turnBorders.length} turns; it can't be rewound to ${turns}.`);
-      const length = turns === 0 ? 0 : (state.turnBorders[turns - 1]?.length ?? 0);
-      await write(state.id, `rewind/${state.seq}`, "session-rewind", { turns, length });
+      await change(existing(id), async (state) => {
+        if (state.run && state.run.status !== "ended")
+          throw sessionError(id, `Session "${id}" has a run that is not finished. Finish or abort it, then rewind.`);
+        const border = borderAfter(state, turns, "rewound to turn");
+        const data = { turns, length: border?.length ?? 0 };
+        if (border === undefined || border.compaction === state.compaction)
+          return { key: `rewind/${state.seq}`, type: "session-rewind", data };
+        const { conversation } = await foldSession(log, blobs, border.session, border.seq);
+        const restored = conversation.messages.map((message, index) => ({ message, policy: conversation.policyAt(index) }));
+        return { key: `rewind/${state.seq}`, type: "session-rewind", data: { ...data, restored: restored as unknown as JsonValue } };
+      });
     },
 
     async rename(id, name) {
-      await write(id as SessionId, `rename/${options.newId()}`, "session-rename", { name });
+      await change(existing(id), () => ({ key: `rename/${options.newId()}`, type: "session-rename", data: { name } }));
     },
 
     async tag(id, tag) {
-      if ((await fold(id)).tags.includes(tag)) return;
-      await write(id as SessionId, `tag/${options.newId()}`, "session-tag", { tag });
+      await change(existing(id), (state) =>
+        state.tags.includes(tag) ? undefined : { key: `tag/${options.newId()}`, type: "session-tag", data: { tag } },
+      );
     },
 
-    async delete(id) {
-      await fold(id);
-      for await (const other of sessionIds(log)) {
-        if ((await firstRecord(other))?.data["parent"] === undefined) continue;
-        const parent = (await firstRecord(other))?.data["parent"] as { readonly session: string } | undefined;
-        if (parent?.session === id)
-          throw sessionError(id, `Session "${id}" shares its history with its fork "${other}". Delete that one first.`);
-      }
-      // Taking the lease makes sure that nobody works on it.
-      const lease = await log.acquire(sessionLog(id), { owner: `${options.owner}:${options.newId()}`, ttlMs: options.leaseTtlMs });
-      await log.delete(sessionLog(id));
-      await log.delete(inboxLog(id));
-      await lease.release();
-    },
+    delete: (id) =>
+      inWordsOf(id, async () => {
+        await fold(id);
+        const children: SessionId[] = [];
+        for await (const other of sessionIds(log)) {
+          const parent = (await firstRecord(other))?.data["parent"] as
+            | { readonly session?: string; readonly seq?: number; readonly run?: string }
+            | undefined;
+          if (parent?.run !== undefined && other.startsWith(`${id}${CHILD_MARK}`)) children.push(other);
+          if (parent?.session === id && parent.seq !== 0)
+            throw sessionError(id, `Session "${id}" shares its history with its fork "${other}". Delete that one first.`);
+        }
+        // Taking the lease makes sure that nobody works on it.
+        const lease = await log.acquire(sessionLog(id), { owner: `${options.owner}:${options.newId()}`, ttlMs: options.leaseTtlMs });
+        for (const session of [...children, id]) {
+          await log.delete(sessionLog(session));
+          await log.delete(inboxLog(session));
+        }
+        await lease.release();
+      }),
 
     async *events(id, { after = 0 } = {}) {
-      for await (const record of log.read(sessionLog(id), { after })) {
-        if (!isDurableEventType(record.type)) continue;
-        const whole = await restoreLargeRecord(record, blobs);
-        yield {
-          ...whole.data,
-          type: whole.type,
-          seq: whole.seq,
-          at: whole.at,
-          runId: whole.key.slice(0, whole.key.indexOf("/")),
-        } as unknown as AgentEvent;
+      await existing(id);
+      try {
+        for await (const record of log.read(sessionLog(id), { after })) {
+          if (!isDurableEventType(record.type)) continue;
+          const whole = await restoreLargeRecord(record, blobs);
+          yield {
+            ...whole.data,
+            type: whole.type,
+            seq: whole.seq,
+            at: whole.at,
+            runId: whole.key.slice(0, whole.key.indexOf("/")),
+          } as unknown as AgentEvent;
+        }
+      } catch (error) {
+        throw agentErrorOf(id as SessionId, error);
       }
     },
   };
-  return sessions;
+
+  async function existing(id: string): Promise<SessionId> {
+    if ((await inWordsOf(id, () => log.head(sessionLog(id)))) === 0) throw sessionError(id, `There is no session "${id}".`);
+    return id as SessionId;
+  }
 
   async function fold(id: string): Promise<SessionState> {
-    if ((await log.head(sessionLog(id))) === 0) throw sessionError(id, `There is no session "${id}".`);
-    return foldSession(log, blobs, id as SessionId);
+    const session = await existing(id);
+    return inWordsOf(id, () => foldSession(log, blobs, session));
   }
 
   async function firstRecord(session: SessionId): Promise<LogRecord | undefined> {
@@ -174,25 +192,55 @@ export function createSessions(options: SessionsOptions): Sessions {
     return undefined;
   }
 
-  async function write(session: SessionId, key: string, type: string, data: JsonObject, mustExist = true): Promise<void> {
-    if (mustExist && (await log.head(sessionLog(session))) === 0) throw sessionError(session, `There is no session "${session}".`);
-    const journal = await Journal.open({
-      log,
-      blobs,
-      clock: options.clock,
-      session,
-      owner: `${options.owner}:${options.newId()}`,
-      leaseTtlMs: options.leaseTtlMs,
-      durability: "power",
-      onCommitted: () => {},
-      onLost: () => {},
+  /** Adds the record that `decide` makes of the session as it is, while nobody else can change it. */
+  async function change(
+    target: SessionId | Promise<SessionId>,
+    decide: (state: SessionState) => Change | undefined | Promise<Change | undefined>,
+  ): Promise<void> {
+    const session = await target;
+    await inWordsOf(session, async () => {
+      const journal = await Journal.open({
+        log,
+        blobs,
+        clock: options.clock,
+        session,
+        owner: `${options.owner}:${options.newId()}`,
+        leaseTtlMs: options.leaseTtlMs,
+        durability: "power",
+        onCommitted: () => {},
+        onLost: () => {},
+      });
+      try {
+        const record = await decide(journal.state);
+        if (record === undefined) return;
+        journal.put(`session/${record.key}`, record.type, record.data, "power");
+        await journal.flush();
+      } finally {
+        await journal.close();
+      }
     });
-    try {
-      journal.put(`session/${key}`, type, data, "power");
-      await journal.flush();
-    } finally {
-      await journal.close();
-    }
+  }
+}
+
+interface Change {
+  readonly key: string;
+  readonly type: string;
+  readonly data: JsonObject;
+}
+
+/** The end of that turn; nothing for 0, which is before the first. */
+function borderAfter({ id, turnBorders }: SessionState, turn: number, what: string): TurnBorder | undefined {
+  const border = turnBorders[turn - 1];
+  if (border !== undefined || turn === 0) return border;
+  throw sessionError(id, `Session "${id}" has ${turnBorders.length} complete turns; it can't be ${what} ${turn}.`);
+}
+
+/** What a log throws does not cross the boundary as it is. */
+async function inWordsOf<T>(session: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw agentErrorOf(session as SessionId, error);
   }
 }
 
@@ -200,8 +248,8 @@ export function createSessions(options: SessionsOptions): Sessions {
 export const CHILD_MARK = "~";
 
 /** @throws AgentError of kind `session` for an id that can't name a log */
-export function checkSessionId(session: string): void {
-  if (/^[\w.~:@-]{1,200}$/.test(session)) return;
+export function checkSessionId(session: string, options: { readonly child?: boolean } = {}): void {
+  if (/^[\w.~:@-]{1,200}$/.test(session) && (options.child === true || !session.includes(CHILD_MARK))) return;
   throw sessionError(session, `${JSON.stringify(session.slice(0, 80))} can't be a session id: use 1 to 200 letters, digits and . _ - : @`);
 }
 
