@@ -1,0 +1,91 @@
+import type { InferEvent, InferOptions, InferRequest, ModelInfo, Provider } from "@keelson/protocol";
+import { GeminiDecoder } from "./gemini/gemini-decoder.ts";
+import { GeminiRequestEncoder } from "./gemini/gemini-request.ts";
+import { InferStream } from "./infer-stream.ts";
+import { positive, readListing } from "./model-list.ts";
+import { ApiClient, type ProviderOptions } from "./provider-options.ts";
+import { type Fields, stringOf } from "./wire-decoder.ts";
+
+export type { ProviderOptions } from "./provider-options.ts";
+
+export const GEMINI_WIRE = "gemini";
+export const DEFAULT_GEMINI_MODEL = "gemini-2.5-flash";
+const DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com";
+
+/**
+ * Models over Google's Gemini API. The key is `apiKey` or `GEMINI_API_KEY`. For Vertex AI, `baseUrl` goes as far as
+ * `…/publishers/google`, and an `authorization` header takes the place of the key.
+ */
+export function createGeminiProvider(options: ProviderOptions = {}): Provider {
+  const name = options.name ?? "gemini";
+  const client = new ApiClient({
+    options,
+    provider: name,
+    defaultBaseUrl: DEFAULT_BASE_URL,
+    environmentVariable: "GEMINI_API_KEY",
+    keyOptional:
+      options.headers !== undefined && Object.keys(options.headers).some((header) => /^(?:authorization|x-goog-api-key)$/i.test(header)),
+    authorize: (key) => ({ "x-goog-api-key": key }),
+  });
+  // People set the address with and without the version.
+  const version = /\/v\d+(?:alpha|beta)?\d*(?:\/|$)/.test(client.base) ? "" : "/v1beta";
+  const defaultModel = bareName(options.defaultModel ?? DEFAULT_GEMINI_MODEL);
+  const encoder = new GeminiRequestEncoder({ wire: GEMINI_WIRE, provider: name, defaultModel });
+
+  return {
+    name,
+    wire: GEMINI_WIRE,
+    stream(given: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
+      const model = bareName(given.model || defaultModel);
+      const request = given.model === model ? given : { ...given, model };
+      return new InferStream({
+        context: { wire: GEMINI_WIRE, provider: name, model },
+        send: async () =>
+          client.send({
+            method: "POST",
+            // Tuned models and those of endpoints come with the folder they are in.
+            path: `${version}/${model.includes("/") ? model : `models/${encodeURIComponent(model)}`}:streamGenerateContent?alt=sse`,
+            body: encoder.encode(request, inferOptions),
+            signal: inferOptions.signal,
+            origin: { provider: name, model },
+          }),
+        decoder: (queue, context) => new GeminiDecoder(queue, context),
+      });
+    },
+    async listModels({ signal } = {}) {
+      const models: ModelInfo[] = [];
+      for (let token = "", more = true; more;) {
+        const path = `${version}/models?pageSize=1000${token === "" ? "" : `&pageToken=${encodeURIComponent(token)}`}`;
+        const { items, body } = await readListing(await client.send({ method: "GET", path, signal, origin: { provider: name } }), name, "models");
+        models.push(...items.map(geminiModelInfo));
+        const next = stringOf(body["nextPageToken"]);
+        more = next !== "" && next !== token;
+        token = next;
+      }
+      return models;
+    },
+  };
+}
+
+/** The list names models `models/gemini-…`. */
+function bareName(model: string): string {
+  return model.startsWith("models/") ? model.slice("models/".length) : model;
+}
+
+function geminiModelInfo(model: Fields): ModelInfo {
+  const id = bareName(stringOf(model["name"]));
+  const methods = Array.isArray(model["supportedGenerationMethods"]) ? (model["supportedGenerationMethods"] as readonly unknown[]) : [];
+  const answers = methods.includes("generateContent");
+  const talks = answers && !/-(?:tts|image|live|audio)(?:-|$)|embedding|imagen|veo|aqa/.test(id);
+  const gemini = talks && id.startsWith("gemini-");
+  const thinks = gemini && model["thinking"] === true;
+  return {
+    id,
+    displayName: stringOf(model["displayName"]) || id,
+    description: stringOf(model["description"]),
+    capabilities: { toolCalling: gemini, vision: talks, streaming: answers, structuredOutput: gemini, effortLevels: thinks },
+    contextWindow: positive(model["inputTokenLimit"]),
+    maxOutputTokens: positive(model["outputTokenLimit"]),
+    supportedEffortLevels: thinks ? ["low", "medium", "high"] : [],
+  };
+}

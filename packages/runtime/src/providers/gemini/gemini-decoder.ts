@@ -1,0 +1,265 @@
+import type { Content, InferEvent, JsonObject, JsonValue, ProviderData, StopReason } from "@keelson/protocol";
+import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
+import {
+  cutOff,
+  type DecoderContext,
+  type Fields,
+  fieldsOf,
+  madeUpCallId,
+  notAnAnswer,
+  parseEvent,
+  SegmentWriter,
+  stopReasonWithCalls,
+  stringOf,
+  type WireDecoder,
+} from "../wire-decoder.ts";
+import { GeminiUsage } from "./gemini-usage.ts";
+import { PartialArguments } from "./partial-arguments.ts";
+
+const STOP_REASONS: { readonly [reason: string]: StopReason } = {
+  STOP: "end-turn",
+  MAX_TOKENS: "max-tokens",
+  SAFETY: "content-filter",
+  RECITATION: "content-filter",
+  BLOCKLIST: "content-filter",
+  PROHIBITED_CONTENT: "content-filter",
+  SPII: "content-filter",
+  MODEL_ARMOR: "content-filter",
+  IMAGE_SAFETY: "content-filter",
+  IMAGE_PROHIBITED_CONTENT: "content-filter",
+  IMAGE_RECITATION: "content-filter",
+};
+/** Vertex writes numbers for its words when it is asked to (`$alt=json;enum-encoding=int`). */
+const NUMBERED = [
+  "FINISH_REASON_UNSPECIFIED",
+  "STOP",
+  "MAX_TOKENS",
+  "SAFETY",
+  "RECITATION",
+  "OTHER",
+  "BLOCKLIST",
+  "PROHIBITED_CONTENT",
+  "SPII",
+  "MALFORMED_FUNCTION_CALL",
+  "MODEL_ARMOR",
+];
+/** What of a candidate tells where its words come from. */
+const SOURCES = ["groundingMetadata", "citationMetadata", "urlContextMetadata", "finishMessage"] as const;
+
+/** A call whose arguments are still coming. */
+interface OpenCall {
+  readonly index: number;
+  readonly providerData: ProviderData | undefined;
+  readonly input: PartialArguments;
+}
+
+/** Decodes answers of `generateContent` and `streamGenerateContent`: events, one JSON array, or one whole. */
+export class GeminiDecoder implements WireDecoder {
+  readonly sequence = "array";
+  readonly #queue: InferEvent[];
+  readonly #context: DecoderContext;
+  readonly #segments: SegmentWriter;
+  readonly #usage = new GeminiUsage();
+  #calls = 0;
+  #openCall: OpenCall | undefined;
+  #finishReason: string | null = null;
+  #blocked = false;
+  #ended = false;
+  #facts: Record<string, JsonValue> = {};
+  #model = "";
+  complete = false;
+
+  constructor(queue: InferEvent[], context: DecoderContext) {
+    this.#queue = queue;
+    this.#context = context;
+    this.#segments = new SegmentWriter(queue);
+  }
+
+  /** Every event carries other counts, so that no two share an envelope. */
+  skim(_text: string, at: number): number {
+    return at;
+  }
+
+  event(text: string, start: number, end: number): void {
+    const data = text.slice(start, end);
+    // Gateways end streams of every kind so.
+    if (data.trim() === "[DONE]") this.finish();
+    else this.#answer(parseEvent(data, this.#context));
+  }
+
+  whole(body: JsonValue): void {
+    const answer = fieldsOf(body);
+    if (answer === undefined) throw notAnAnswer(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
+    this.#answer(answer);
+    if (!Array.isArray(answer["candidates"]) && !this.#blocked)
+      throw notAnAnswer(`an object without candidates: ${JSON.stringify(answer).slice(0, 120)}`, this.#context);
+    this.#ended = true;
+    this.finish();
+  }
+
+  finish(): void {
+    if (this.complete) return;
+    // More may follow the finish reason, so that only the end of input or [DONE] ends the answer.
+    if (!this.#ended && this.#finishReason === null) throw cutOff(this.#context);
+    const { wire, model } = this.#context;
+    this.#segments.end();
+    // A call that is still open was cut: it stays without its end, so that it is not run.
+    if (this.#openCall !== undefined) this.#callText(this.#openCall.index, this.#openCall.input.value);
+    this.#queue.push({
+      type: "end",
+      stopReason: stopReasonWithCalls(
+        this.#blocked ? "content-filter" : (STOP_REASONS[nameOf(this.#finishReason)] ?? "other"),
+        this.#calls > 0,
+      ),
+      rawStopReason: this.#finishReason,
+      usage: this.#usage.read(),
+      model: this.#model === "" ? model : this.#model,
+      providerData: { wire, ...this.#facts },
+    });
+    this.complete = true;
+  }
+
+  #answer(answer: Fields): void {
+    if (answer["error"] !== undefined && answer["error"] !== null)
+      throw failureInAnswer(readVendorError(answer), this.#context, this.#context.requestId);
+    if (stringOf(answer["modelVersion"]) !== "") this.#model = stringOf(answer["modelVersion"]);
+    if (stringOf(answer["responseId"]) !== "") this.#facts["id"] = stringOf(answer["responseId"]);
+    this.#usage.merge(fieldsOf(answer["usageMetadata"]));
+    const feedback = fieldsOf(answer["promptFeedback"]);
+    const blockReason = reasonOf(feedback?.["blockReason"]);
+    if (blockReason !== null) {
+      this.#blocked = true;
+      this.#finishReason = blockReason;
+      this.#facts["promptFeedback"] = feedback as JsonObject;
+    }
+    const candidate = firstCandidate(answer);
+    if (candidate === undefined) return;
+    const parts = fieldsOf(candidate["content"])?.["parts"];
+    if (Array.isArray(parts)) for (const part of parts.map(fieldsOf)) if (part !== undefined) this.#part(part);
+    this.#finishReason = reasonOf(candidate["finishReason"]) ?? this.#finishReason;
+    for (const name of SOURCES) if (candidate[name] !== undefined) this.#facts[name] = candidate[name] as JsonValue;
+  }
+
+  #part(part: Fields): void {
+    const signature = stringOf(part["thoughtSignature"]);
+    const thought = part["thought"] === true;
+    if (typeof part["text"] === "string") this.#text(thought ? "thinking" : "text", part["text"], signature);
+    else if (fieldsOf(part["functionCall"]) !== undefined) this.#call(part["functionCall"] as Fields, signature);
+    else {
+      const content = this.#wholePart(part, signature, thought);
+      if (content === undefined) return;
+      this.#segments.end();
+      this.#queue.push({ type: "content", part: content });
+    }
+  }
+
+  /** A signature belongs to the part it came in, which must go back unjoined with others; often it comes with an empty text. */
+  #text(type: "text" | "thinking", text: string, signature: string): void {
+    if (signature !== "") this.#segments.start(type);
+    if (text !== "") this.#segments[type](text);
+    if (signature !== "") this.#segments.end(this.#signed(signature));
+  }
+
+  #call(call: Fields, signature: string): void {
+    const name = stringOf(call["name"]);
+    if (name === "") {
+      // A further piece of the call before, or its end.
+      this.#openCall?.input.add(call["partialArgs"]);
+      if (call["willContinue"] !== true) this.#closeCall();
+      return;
+    }
+    this.#segments.end();
+    this.#closeCall();
+    const id = stringOf(call["id"]);
+    const index = this.#calls++;
+    const providerData =
+      id === "" && signature === ""
+        ? undefined
+        : { wire: this.#context.wire, ...(signature !== "" && this.#signed(signature)), ...(id !== "" && { id }) };
+    this.#queue.push({ type: "tool-call-start", index, id: id === "" ? madeUpCallId() : id, name });
+    if (call["willContinue"] === true || call["partialArgs"] !== undefined) {
+      const input = new PartialArguments();
+      input.add(call["partialArgs"]);
+      this.#openCall = { index, providerData, input };
+      if (call["willContinue"] !== true) this.#closeCall();
+      return;
+    }
+    this.#endCall(index, (call["args"] ?? {}) as JsonValue, providerData);
+  }
+
+  #closeCall(): void {
+    const open = this.#openCall;
+    if (open === undefined) return;
+    this.#openCall = undefined;
+    this.#endCall(open.index, open.input.value, open.providerData);
+  }
+
+  #endCall(index: number, input: JsonValue, providerData: ProviderData | undefined): void {
+    this.#callText(index, input);
+    this.#queue.push({ type: "tool-call-end", index, ...(providerData && { providerData }) });
+  }
+
+  #callText(index: number, input: JsonValue): void {
+    this.#queue.push({ type: "tool-call-delta", index, text: typeof input === "string" ? input : JSON.stringify(input) });
+  }
+
+  /** What comes whole: media, what the vendor ran itself, what is new. */
+  #wholePart(part: Fields, signature: string, thought: boolean): Content | undefined {
+    const { wire } = this.#context;
+    const raw = part as JsonObject;
+    const kept: ProviderData = { wire, part: raw };
+    const code = fieldsOf(part["executableCode"]);
+    if (code !== undefined) return { type: "server-tool", name: "code_execution", text: stringOf(code["code"]), providerData: kept };
+    const result = fieldsOf(part["codeExecutionResult"]);
+    if (result !== undefined)
+      return {
+        type: "server-tool",
+        name: "code_execution_result",
+        text: stringOf(result["output"]) || stringOf(result["outcome"]),
+        providerData: kept,
+      };
+    for (const name of ["toolCall", "toolResponse"]) {
+      const tool = fieldsOf(part[name]);
+      if (tool === undefined) continue;
+      const words = JSON.stringify(tool["args"] ?? tool["response"] ?? {});
+      return { type: "server-tool", name: stringOf(tool["toolType"]).toLowerCase() || name, text: words, providerData: kept };
+    }
+    const inline = fieldsOf(part["inlineData"]);
+    const file = fieldsOf(part["fileData"]);
+    const media = inline ?? file;
+    // Images that the model only thought of are none of the answer.
+    if (media !== undefined && !thought) {
+      const mediaType = stringOf(media["mimeType"]) || "application/octet-stream";
+      const bytes = inline === undefined ? { url: stringOf(media["fileUri"]) } : { data: stringOf(media["data"]) };
+      const providerData = signature === "" ? {} : { providerData: this.#signed(signature) };
+      return { type: mediaType.startsWith("image/") ? "image" : "file", mediaType, ...bytes, ...providerData };
+    }
+    // Nothing but a signature, or nothing at all.
+    if (Object.keys(part).every((name) => name === "thought" || name === "thoughtSignature")) {
+      if (signature !== "") this.#text(thought ? "thinking" : "text", "", signature);
+      return undefined;
+    }
+    return { type: "other", raw, providerData: { wire } };
+  }
+
+  #signed(thoughtSignature: string): ProviderData {
+    const { wire, model } = this.#context;
+    return { wire, model, thoughtSignature };
+  }
+}
+
+/** Further candidates are of no interest. */
+function firstCandidate(answer: Fields): Fields | undefined {
+  const candidates = answer["candidates"];
+  if (!Array.isArray(candidates)) return undefined;
+  return candidates.map(fieldsOf).find((candidate) => candidate !== undefined && (candidate["index"] ?? 0) === 0);
+}
+
+function reasonOf(value: unknown): string | null {
+  if (typeof value === "number") return value === 0 ? null : String(value);
+  return typeof value === "string" && value !== "" && !value.endsWith("_UNSPECIFIED") ? value : null;
+}
+
+function nameOf(reason: string | null): string {
+  return reason !== null && /^\d+$/.test(reason) ? (NUMBERED[Number(reason)] ?? reason) : (reason ?? "");
+}

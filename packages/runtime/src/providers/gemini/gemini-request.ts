@@ -1,0 +1,97 @@
+import type { InferOptions, InferRequest, JsonObject, JsonValue } from "@keelson/protocol";
+import { ConversationEncoder } from "../conversation-encoder.ts";
+import { isAssistantGroup } from "../history.ts";
+import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
+import {
+  closeGeminiCalls,
+  encodeGeminiGroup,
+  type GeminiMessageOptions,
+  geminiOpening,
+  MODEL_CONTENT,
+} from "./gemini-message.ts";
+import { geminiGeneration, thinkingConfig } from "./gemini-thinking.ts";
+import { lowerGeminiSchema } from "./lower-schema.ts";
+
+export interface GeminiRequestOptions extends GeminiMessageOptions {
+  readonly defaultModel: string;
+}
+
+/** Encodes requests of `generateContent`; the contents before the last group are kept as bytes. */
+export class GeminiRequestEncoder {
+  readonly #options: GeminiRequestOptions;
+  readonly #tools = new ToolEncoder(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    parameters: lowerGeminiSchema(inputSchema),
+  }));
+  readonly #contents: ConversationEncoder;
+
+  constructor(options: GeminiRequestOptions) {
+    this.#options = options;
+    this.#contents = new ConversationEncoder((group, before, model) => encodeGeminiGroup(group, before, model, options), 1);
+  }
+
+  /** The body, in parts that follow each other. */
+  encode(request: InferRequest, options: InferOptions): readonly Uint8Array[] {
+    const model = request.model || this.#options.defaultModel;
+    const { tools: extraTools, contents: extraContents, ...extra } = request.extra ?? {};
+    const members = jsonMembers(mergeExtra(this.#parameters(request, model), extra));
+    const tools = this.#toolMembers(request, extraTools);
+    let head = `{${[members, tools].filter((json) => json !== "").join(",")}`;
+    head += `${head === "{" ? "" : ","}"contents":`;
+    if (extraContents !== undefined) return [Buffer.from(`${head}${JSON.stringify(extraContents)}}`)];
+
+    const { prefix, tail } = this.#contents.encode(request.messages, model, options.conversation);
+    const pieces = tail.map(({ json }) => json);
+    const lastGroup = tail.at(-1)?.group;
+    if (lastGroup !== undefined && isAssistantGroup(lastGroup)) pieces.push(closeGeminiCalls(lastGroup, this.#options));
+    const last = pieces.filter((json) => json !== "").join(",");
+    const beginning = prefix.length > 0 ? Buffer.from(prefix.subarray(1, 1 + MODEL_CONTENT.length)).toString() : last;
+    head += beginning.startsWith(MODEL_CONTENT) ? `[${geminiOpening()},` : "[";
+    if (prefix.length === 0) return [Buffer.from(`${head}${last}]}`)];
+    return [Buffer.from(head), prefix.subarray(1), Buffer.from(`${last === "" ? "" : `,${last}`}]}`)];
+  }
+
+  /** Functions make one entry of the tools; the vendor's own tools come as entries of `extra`. */
+  #toolMembers(request: InferRequest, extraTools: JsonValue | undefined): string {
+    const own = this.#tools.json(request.tools ?? []);
+    const entries = own === "" ? [] : [`{"functionDeclarations":[${own}]}`];
+    if (Array.isArray(extraTools) && extraTools.length > 0) entries.push(JSON.stringify(extraTools).slice(1, -1));
+    return entries.length === 0 ? "" : `"tools":[${entries.join(",")}]`;
+  }
+
+  #parameters(request: InferRequest, model: string): JsonObject {
+    const thinking = thinkingConfig(request, model);
+    const schema = request.output === undefined ? undefined : lowerGeminiSchema(request.output.schema, { ordered: true });
+    // Models before Gemini 3 refuse a response schema beside functions: the schema is told them in words.
+    const inWords = schema !== undefined && hasTools(request) && geminiGeneration(model) < 3;
+    const system = [
+      request.system ?? "",
+      inWords ? `When you give your final answer, give JSON that fits this schema, and nothing else: ${JSON.stringify(schema)}` : "",
+    ];
+    const instruction = system.filter((text) => text !== "").join("\n\n");
+    const generationConfig: JsonObject = {
+      ...(request.maxTokens !== undefined && { maxOutputTokens: request.maxTokens }),
+      ...(request.temperature !== undefined && { temperature: request.temperature }),
+      ...(request.topP !== undefined && { topP: request.topP }),
+      ...(request.stopSequences !== undefined && request.stopSequences.length > 0 && { stopSequences: request.stopSequences }),
+      ...(thinking !== undefined && { thinkingConfig: thinking }),
+      ...(schema !== undefined && !inWords && { responseMimeType: "application/json", responseSchema: schema }),
+    };
+    return {
+      ...(instruction !== "" && { systemInstruction: { parts: [{ text: instruction }] } }),
+      ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+      // A choice among no tools is an error.
+      ...(request.toolChoice !== undefined && hasTools(request) && { toolConfig: toolConfig(request.toolChoice) }),
+    };
+  }
+}
+
+function hasTools(request: InferRequest): boolean {
+  return (request.tools?.length ?? 0) > 0 || request.extra?.["tools"] !== undefined;
+}
+
+function toolConfig(choice: NonNullable<InferRequest["toolChoice"]>): JsonObject {
+  if (typeof choice === "object") return { functionCallingConfig: { mode: "ANY", allowedFunctionNames: [choice.name] } };
+  return { functionCallingConfig: { mode: { auto: "AUTO", none: "NONE", required: "ANY" }[choice] } };
+}

@@ -1,0 +1,123 @@
+import type { InferEvent, JsonObject, JsonValue, StopReason } from "@keelson/protocol";
+import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
+import {
+  countOf,
+  cutOff,
+  type DecoderContext,
+  type Fields,
+  fieldsOf,
+  madeUpCallId,
+  notAnAnswer,
+  parseEvent,
+  SegmentWriter,
+  stopReasonWithCalls,
+  stringOf,
+  type WireDecoder,
+} from "../wire-decoder.ts";
+
+const STOP_REASONS: { readonly [reason: string]: StopReason } = {
+  stop: "end-turn",
+  length: "max-tokens",
+};
+/** How long the server took, in nanoseconds. */
+const DURATIONS = ["total_duration", "load_duration", "prompt_eval_duration", "eval_duration"] as const;
+
+/** Decodes answers of `/api/chat`: lines of JSON of which the last is `done`, or that one alone. */
+export class OllamaDecoder implements WireDecoder {
+  readonly sequence = "object";
+  readonly #queue: InferEvent[];
+  readonly #context: DecoderContext;
+  readonly #segments: SegmentWriter;
+  #calls = 0;
+  #model = "";
+  complete = false;
+
+  constructor(queue: InferEvent[], context: DecoderContext) {
+    this.#queue = queue;
+    this.#context = context;
+    // Thoughts go back to the model that had them: templates put them before the calls they led to.
+    this.#segments = new SegmentWriter(queue, () => ({ wire: context.wire, model: context.model }));
+  }
+
+  /** Every line has its own time, so that no two share an envelope. */
+  skim(_text: string, at: number): number {
+    return at;
+  }
+
+  event(text: string, start: number, end: number): void {
+    const data = text.slice(start, end);
+    if (data.trim() !== "[DONE]") this.#line(parseEvent(data, this.#context));
+  }
+
+  whole(body: JsonValue): void {
+    throw notAnAnswer(`${JSON.stringify(body).slice(0, 120)} instead of lines of objects`, this.#context);
+  }
+
+  finish(): void {
+    if (!this.complete) throw cutOff(this.#context);
+  }
+
+  #line(line: Fields): void {
+    if (line["error"] !== undefined && line["error"] !== null && line["error"] !== "")
+      throw failureInAnswer(readVendorError(line), this.#context, this.#context.requestId);
+    const message = fieldsOf(line["message"]);
+    if (message === undefined && line["done"] !== true)
+      throw notAnAnswer(`a line without a message: ${JSON.stringify(line).slice(0, 120)}`, this.#context);
+    if (stringOf(line["model"]) !== "") this.#model = stringOf(line["model"]);
+    if (message !== undefined) this.#message(message);
+    if (line["done"] === true) this.#end(line);
+  }
+
+  #message(message: Fields): void {
+    const thinking = stringOf(message["thinking"]);
+    if (thinking !== "") this.#segments.thinking(thinking);
+    const content = stringOf(message["content"]);
+    if (content !== "") this.#segments.text(content);
+    const calls = message["tool_calls"];
+    if (Array.isArray(calls)) for (const call of calls.map(fieldsOf)) if (call !== undefined) this.#call(call);
+  }
+
+  /** Calls come whole. Their `index` says nothing: older servers give the same one to all. */
+  #call(call: Fields): void {
+    const called = fieldsOf(call["function"]);
+    const name = stringOf(called?.["name"]);
+    if (name === "") return;
+    const id = stringOf(call["id"]);
+    const index = this.#calls++;
+    this.#segments.end();
+    this.#queue.push({ type: "tool-call-start", index, id: id === "" ? madeUpCallId() : id, name });
+    this.#queue.push({ type: "tool-call-delta", index, text: argumentText(called?.["arguments"]) });
+    if (id === "") this.#queue.push({ type: "tool-call-end", index });
+    else this.#queue.push({ type: "tool-call-end", index, providerData: { wire: this.#context.wire, id } });
+  }
+
+  #end(line: Fields): void {
+    const { wire, model } = this.#context;
+    this.#segments.end();
+    // Servers before 0.1.4x tell no reason.
+    const reason = stringOf(line["done_reason"]) || null;
+    const durations: Record<string, JsonValue> = {};
+    for (const name of DURATIONS) if (countOf(line[name]) !== null) durations[name] = line[name] as number;
+    this.#queue.push({
+      type: "end",
+      stopReason: stopReasonWithCalls(reason === null ? "end-turn" : (STOP_REASONS[reason] ?? "other"), this.#calls > 0),
+      rawStopReason: reason,
+      usage: {
+        // Left out where the whole prompt was cached.
+        inputTokens: countOf(line["prompt_eval_count"]),
+        outputTokens: countOf(line["eval_count"]),
+        cacheReadTokens: null,
+        cacheCreationTokens: null,
+        reasoningTokens: null,
+      },
+      model: this.#model === "" ? model : this.#model,
+      providerData: { wire, ...(Object.keys(durations).length > 0 && { durations: durations as JsonObject }) },
+    });
+    this.complete = true;
+  }
+}
+
+function argumentText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return value === undefined || value === null ? "" : JSON.stringify(value);
+}

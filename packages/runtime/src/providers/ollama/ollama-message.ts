@@ -1,0 +1,127 @@
+import type { Content, FilePart, ImagePart, JsonObject, JsonValue, Message, ToolCallPart } from "@keelson/protocol";
+import {
+  belongsTo,
+  isAssistantGroup,
+  isBlank,
+  matchResults,
+  type MessageGroup,
+  outputParts,
+  outputText,
+  readableText,
+  strayResultText,
+  UNANSWERED,
+  unresolvedBlob,
+} from "../history.ts";
+import { textOfFile } from "../request-body.ts";
+
+export interface OllamaMessageOptions {
+  readonly wire: string;
+  readonly provider: string;
+}
+
+/** One group as messages of `/api/chat`, joined by commas; "" when nothing of it can be sent. */
+export function encodeOllamaGroup(
+  group: MessageGroup,
+  before: MessageGroup | undefined,
+  model: string,
+  options: OllamaMessageOptions,
+): string {
+  const messages = isAssistantGroup(group) ? assistantMessage(group, model, options) : answerMessages(group, before, options);
+  return messages.map((message) => JSON.stringify(message)).join(",");
+}
+
+/** The answers to calls that end a conversation; "" when there are none. */
+export function closeOllamaCalls(last: MessageGroup, options: OllamaMessageOptions): string {
+  return answerMessages([], last, options)
+    .map((message) => JSON.stringify(message))
+    .join(",");
+}
+
+/** Neighbours become one message: the answers to all their calls follow it. */
+function assistantMessage(group: MessageGroup, model: string, options: OllamaMessageOptions): readonly JsonObject[] {
+  let content = "";
+  let thinking = "";
+  const calls: JsonObject[] = [];
+  for (const part of group.flatMap((message) => message.content)) {
+    switch (part.type) {
+      case "text":
+      case "refusal":
+        content += part.text;
+        break;
+      case "thinking":
+        if (belongsTo(part.providerData, options.wire, model)) thinking += part.text;
+        break;
+      case "server-tool":
+        if (!isBlank(part.text)) content += `${content === "" ? "" : "\n"}[${part.name}] ${part.text}\n`;
+        break;
+      case "tool-call":
+        calls.push(callOf(part, options));
+        break;
+      case "image":
+      case "file":
+        content += readableText(part);
+        break;
+      case "tool-result":
+      case "other":
+        break;
+    }
+  }
+  if (content === "" && thinking === "" && calls.length === 0) return [];
+  return [{ role: "assistant", content, ...(thinking !== "" && { thinking }), ...(calls.length > 0 && { tool_calls: calls }) }];
+}
+
+function callOf(call: ToolCallPart, { wire }: OllamaMessageOptions): JsonObject {
+  const id = call.providerData?.wire === wire ? call.providerData["id"] : undefined;
+  return { ...(typeof id === "string" && { id }), type: "function", function: { name: call.name, arguments: argumentsOf(call) } };
+}
+
+/** The server takes objects only; what the model wrote instead is told by the result. */
+function argumentsOf({ input, custom }: ToolCallPart): JsonObject {
+  if (custom === true && input !== undefined) return { input };
+  return typeof input === "object" && input !== null && !Array.isArray(input) ? (input as JsonObject) : {};
+}
+
+function answerMessages(group: readonly Message[], before: MessageGroup | undefined, options: OllamaMessageOptions): readonly JsonObject[] {
+  const { answered, strays } = matchResults(before, group);
+  const messages: JsonObject[] = [];
+  const shown: Content[] = [];
+  for (const { call, result } of answered) {
+    const id = call.providerData?.wire === options.wire ? call.providerData["id"] : undefined;
+    const told = result === undefined ? UNANSWERED : outputText(result.output);
+    messages.push({
+      role: "tool",
+      content: result?.isError === true ? `Error: ${told}` : told,
+      tool_name: call.name,
+      ...(typeof id === "string" && { tool_call_id: id }),
+    });
+    const media = (outputParts(result?.output ?? null) ?? []).filter((part) => part.type === "image" || part.type === "file");
+    if (media.length > 0) shown.push({ type: "text", text: `From the result of ${call.name}:` }, ...media);
+  }
+  push(messages, "user", shown, options);
+  for (const stray of strays) messages.push({ role: "user", content: strayResultText(stray) });
+  for (const message of group) push(messages, message.role === "system" ? "system" : "user", message.content, options);
+  return messages;
+}
+
+/** One message: its words joined by line ends, its images beside them. */
+function push(messages: JsonObject[], role: "user" | "system", content: readonly Content[], options: OllamaMessageOptions): void {
+  const words: string[] = [];
+  const images: JsonValue[] = [];
+  for (const part of content) {
+    if (part.type === "image" && part.data !== undefined) images.push(part.data);
+    else if (part.type === "image" || part.type === "file") words.push(mediaWords(part, options));
+    else if (part.type !== "tool-result") words.push(readableText(part));
+  }
+  const text = words.filter((word) => word !== "").join("\n");
+  if (text !== "" || images.length > 0) messages.push({ role, content: text, ...(images.length > 0 && { images }) });
+}
+
+/** The server takes images as bytes, and no other files. */
+function mediaWords(part: ImagePart | FilePart, { provider }: OllamaMessageOptions): string {
+  const text = part.type === "file" ? textOfFile(part.mediaType, part.data) : undefined;
+  const name = part.type === "file" && part.name !== undefined ? part.name : undefined;
+  if (text !== undefined) return name === undefined ? text : `${name}:\n${text}`;
+  if (part.url !== undefined) return `[${part.type}${name === undefined ? "" : ` ${name}`} at ${part.url}]`;
+  if (part.data !== undefined) return readableText(part);
+  throw unresolvedBlob(part, provider);
+}
