@@ -81,26 +81,34 @@ it("a run that can't renew its lease for the moment goes on, since nobody else h
   expect((await outcome).reason).toBe("complete");
 });
 
-it("a parent that learns in the midst of a child's tool that it lost its lease leaves the child as it is, and writes to nobody", async () => {
-  const lives = createLives();
-  const work = slow();
-  const points = createPoints();
-  const parts = (): Agent<undefined> => caller(points, [agentTool(caller(points, [work.tool]), { name: "helper" })]);
-  const { outcome } = lives.begin(parts, { clock: hasty, points }).runner.run("Go.", { session: SESSION });
-  const signal = await work.began;
-  lives.pass(1_000_000);
-  const lease = await lives.log.acquire(sessionLog(SESSION as SessionId), { owner: "another", ttlMs: 1_000 });
-  const before = await heads(lives.log);
-  while (!signal.aborted) await new Promise(setImmediate);
-  work.end();
-  expect((await outcome).error?.failure.kind).toBe("detached");
-  expect(await heads(lives.log)).toEqual(before);
-  await lease.release();
+for (const resumed of [false, true]) {
+  it(`a parent that learns in the midst of a child's tool that it lost its lease leaves the child as it is, and writes to nobody${resumed ? ", in a run that was resumed as well" : ""}`, async () => {
+    const lives = createLives();
+    const work = slow();
+    const parts = ({ points }: { readonly points: Points }): Agent<undefined> =>
+      caller(points, [agentTool(caller(points, [work.tool]), { name: "helper" })]);
+    if (resumed) {
+      const first = lives.begin(parts, { place: "inferring#0" });
+      void first.runner.run("Go.", { session: SESSION }).outcome;
+      await first.died;
+    }
+    const { runner: losing } = lives.begin(parts, { clock: hasty });
+    const { outcome } = resumed ? await losing.resume(SESSION) : losing.run("Go.", { session: SESSION });
+    const signal = await work.began;
+    lives.pass(1_000_000);
+    const lease = await lives.log.acquire(sessionLog(SESSION as SessionId), { owner: "another", ttlMs: 1_000 });
+    const before = await heads(lives.log);
+    while (!signal.aborted) await new Promise(setImmediate);
+    work.end();
+    expect((await outcome).error?.failure.kind).toBe("detached");
+    expect(await heads(lives.log)).toEqual(before);
+    await lease.release();
 
-  // Whoever has the lease now brings both to their end.
-  const { runner } = lives.begin(parts, { clock: hasty, points });
-  expect((await (await runner.resume(SESSION)).outcome).reason).toBe("complete");
-});
+    // Whoever has the lease now brings both to their end.
+    const { runner } = lives.begin(parts, { clock: hasty });
+    expect((await (await runner.resume(SESSION)).outcome).reason).toBe("complete");
+  });
+}
 
 it("a clock that was set back makes no run wait longer than it had to, for a retry or for its time limit", async () => {
   const lives = createLives();
