@@ -287,7 +287,7 @@ describe("Node's http", () => {
     const before = timers();
     await readWholeText((await carrier.send(post(url, { signal }))).body, []);
     expect(listeners).toBe(0);
-    expect(timers()).toBe(before);
+    expect(timers()).toBeLessThanOrEqual(before); // those of earlier tests may end meanwhile
   });
 });
 
