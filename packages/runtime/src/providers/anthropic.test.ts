@@ -213,7 +213,7 @@ describe("a request", () => {
         role: "assistant",
         content: [
           { type: "tool_use", id: "toolu_1", name: "look", input: { a: 1 } },
-          { type: "tool_use", id: "c_2", name: "look", input: {} },
+          { type: "tool_use", id: "c_2", name: "look", input: { input: [1] } },
           { type: "tool_use", id: "c_3", name: "look", input: { a: 1 } },
         ],
       },

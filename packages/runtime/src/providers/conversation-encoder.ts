@@ -1,4 +1,5 @@
-import type { Message } from "@keelson/protocol";
+import type { Message, ToolCallPart } from "@keelson/protocol";
+import { DistinctCalls } from "./history/distinct-calls.ts";
 import { groupMessages, isAssistantGroup, type MessageGroup } from "./history.ts";
 
 /**
@@ -28,6 +29,8 @@ interface Conversation {
   messages: Message[];
   /** The last group among them. */
   last: MessageGroup | undefined;
+  /** The ids of the calls among them. */
+  readonly calls: DistinctCalls | undefined;
   bytes: Buffer;
   length: number;
 }
@@ -41,13 +44,18 @@ const NO_BYTES = new Uint8Array(0);
 export class ConversationEncoder {
   readonly #encode: EncodeGroup;
   readonly #tailGroups: number;
+  readonly #callId: ((call: ToolCallPart) => string) | undefined;
   readonly #groups = new WeakMap<Message, EncodedGroup>();
   readonly #conversations = new WeakMap<object, Conversation>();
 
-  /** `tailGroups`: how many groups at the end are left open, because more may come to them or marks move over them. */
-  constructor(encode: EncodeGroup, tailGroups: number) {
+  /**
+   * `tailGroups`: how many groups at the end are left open, because more may come to them or marks move over them. `callId`: what
+   * requests call a call, where the wire knows calls by their ids; each gets one of its own.
+   */
+  constructor(encode: EncodeGroup, tailGroups: number, callId?: (call: ToolCallPart) => string) {
     this.#encode = encode;
     this.#tailGroups = tailGroups;
+    this.#callId = callId;
   }
 
   encode(messages: readonly Message[], model: string, conversation?: object): EncodedMessages {
@@ -60,15 +68,25 @@ export class ConversationEncoder {
     }
     const closed = Math.max(0, groups.length - this.#tailGroups);
     let before = known?.last;
-    const kept: Conversation = known ?? { model, messages: [], last: undefined, bytes: Buffer.alloc(0), length: 0 };
-    for (const group of groups.slice(0, closed)) {
+    const kept: Conversation = known ?? {
+      model,
+      messages: [],
+      last: undefined,
+      calls: this.#callId && new DistinctCalls(this.#callId),
+      bytes: Buffer.alloc(0),
+      length: 0,
+    };
+    for (const original of groups.slice(0, closed)) {
+      const group = kept.calls === undefined ? original : kept.calls.next(original);
       append(kept, this.#encodeGroup(group, before, model));
-      kept.messages.push(...group);
+      kept.messages.push(...original);
       kept.last = group;
       before = group;
     }
     if (conversation !== undefined && known === undefined) this.#conversations.set(conversation, kept);
-    const tail = groups.slice(closed).map((group) => {
+    const calls = this.#callId && new DistinctCalls(this.#callId, kept.calls);
+    const tail = groups.slice(closed).map((original) => {
+      const group = calls === undefined ? original : calls.next(original);
       const encoded = { group, before, json: this.#encodeGroup(group, before, model) };
       before = group;
       return encoded;

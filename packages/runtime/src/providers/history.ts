@@ -2,6 +2,7 @@ import {
   type Content,
   type FilePart,
   type ImagePart,
+  type JsonObject,
   type JsonValue,
   type Message,
   ModelError,
@@ -9,6 +10,9 @@ import {
   type ToolCallPart,
   type ToolResultPart,
 } from "@keelson/protocol";
+import { modelFamily } from "./history/model-family.ts";
+
+export { wireCallId } from "./history/wire-call-id.ts";
 
 /**
  * Neighbouring messages of one side: those of the assistant, or those between them (user, tool and system messages). Requests
@@ -34,15 +38,10 @@ export function groupMessages(messages: readonly Message[], from: number): Messa
   return groups;
 }
 
-/** What a vendor's request calls a call: the id it gave on this wire, else ours. */
-export function wireCallId(call: ToolCallPart, wire: string): string {
-  const own = call.providerData?.wire === wire ? call.providerData["id"] : undefined;
-  return typeof own === "string" && own !== "" ? own : call.id;
-}
-
-/** Whether data belongs to this wire, and where it names a model, to this model. */
+/** Whether data belongs to this wire, and where it names a model, to this model under any of its names. */
 export function belongsTo(data: ProviderData | undefined, wire: string, model: string): data is ProviderData {
-  return data !== undefined && data.wire === wire && (data.model === undefined || data.model === model);
+  if (data === undefined || data.wire !== wire) return false;
+  return data.model === undefined || data.model === model || modelFamily(data.model) === modelFamily(model);
 }
 
 export interface AnsweredCall {
@@ -75,6 +74,8 @@ export function matchResults(
 
 export const UNANSWERED = "This call was not executed.";
 export const EARLIER_NOT_SHOWN = "(The beginning of the conversation is not shown.)";
+/** Stands in for a conversation of which nothing can be sent, since every API wants a message. */
+export const NOTHING_SAID = "(empty message)";
 
 export function strayResultText(result: ToolResultPart): string {
   return `Result of an earlier call of ${result.name}: ${outputText(result.output)}`;
@@ -110,11 +111,37 @@ export function readableText(part: Content): string {
       return `[file${part.name === undefined ? "" : ` ${part.name}`}]`;
     case "tool-result":
       return outputText(part.output);
+    case "other":
+      return wordsIn(part.raw);
     case "thinking":
     case "tool-call":
-    case "other":
       return "";
   }
+}
+
+/** The text of a part that only another vendor knows: what his summary says outlives the switch to another model. */
+function wordsIn(raw: JsonValue | undefined): string {
+  if (typeof raw === "string") return raw;
+  if (Array.isArray(raw))
+    return (raw as readonly JsonValue[])
+      .map(wordsIn)
+      .filter((text) => text !== "")
+      .join("\n");
+  if (typeof raw !== "object" || raw === null) return "";
+  const { text, content } = raw as { text?: JsonValue; content?: JsonValue };
+  return typeof text === "string" ? text : wordsIn(content);
+}
+
+/** What a call was made with, for wires whose calls take objects only. Free text and other values stand in a member. */
+export function objectInput(call: ToolCallPart): JsonObject {
+  const { input } = call;
+  if (input === undefined) return call.custom === true ? { input: call.inputText } : {};
+  return typeof input === "object" && input !== null && !Array.isArray(input) ? (input as JsonObject) : { input };
+}
+
+/** Whether a call is one of this wire's own free-text calls: other wires, and servers that know no such tools, get an object. */
+export function isFreeText(call: ToolCallPart, wire: string): boolean {
+  return call.custom === true && call.providerData?.wire === wire;
 }
 
 export function isBlank(text: string): boolean {

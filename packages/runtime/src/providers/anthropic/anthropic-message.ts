@@ -1,4 +1,4 @@
-import type { Content, FilePart, ImagePart, JsonObject, JsonValue, Message, ToolCallPart, ToolResultPart } from "@keelson/protocol";
+import type { Content, FilePart, ImagePart, JsonObject, Message, ToolCallPart, ToolResultPart } from "@keelson/protocol";
 import {
   belongsTo,
   EARLIER_NOT_SHOWN,
@@ -6,8 +6,11 @@ import {
   isBlank,
   matchResults,
   type MessageGroup,
+  NOTHING_SAID,
+  objectInput,
   outputParts,
   outputText,
+  readableText,
   strayResultText,
   UNANSWERED,
   unresolvedBlob,
@@ -46,6 +49,11 @@ export function anthropicOpening(): string {
   return messageJson("user", [textBlock(EARLIER_NOT_SHOWN)]);
 }
 
+/** A conversation that is not empty, though nothing of it can be sent. */
+export function anthropicPlaceholder(): string {
+  return messageJson("user", [textBlock(NOTHING_SAID)]);
+}
+
 function messageJson(role: "user" | "assistant", content: readonly JsonObject[]): string {
   return JSON.stringify({ role, content });
 }
@@ -77,12 +85,17 @@ function userBlock(part: Content, options: AnthropicMessageOptions): readonly Js
     case "server-tool":
       return isBlank(part.text) ? [] : [textBlock(`[${part.name}] ${part.text}`)];
     case "other":
-      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : [];
+      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : words(part);
     case "thinking":
     case "tool-call":
     case "tool-result":
       return [];
   }
+}
+
+function words(part: Content): readonly JsonObject[] {
+  const text = readableText(part);
+  return isBlank(text) ? [] : [textBlock(text)];
 }
 
 function assistantBlock(part: Content, model: string, options: AnthropicMessageOptions): readonly JsonObject[] {
@@ -104,12 +117,11 @@ function assistantBlock(part: Content, model: string, options: AnthropicMessageO
       if (data?.wire === options.wire && data["block"] !== undefined) return [data["block"] as JsonObject];
       return isBlank(part.text) ? [] : [textBlock(`[${part.name}] ${part.text}`)];
     case "other":
-      return data?.wire === options.wire ? [part.raw as JsonObject] : [];
+      return data?.wire === options.wire ? [part.raw as JsonObject] : words(part);
     case "refusal":
-      return isBlank(part.text) ? [] : [textBlock(part.text)];
     case "image":
     case "file":
-      return [textBlock(`[${part.type}]`)];
+      return words(part);
     case "tool-result":
       return [];
   }
@@ -121,14 +133,9 @@ function callBlock(call: ToolCallPart, { wire }: AnthropicMessageOptions): JsonO
     type: "tool_use",
     id: wireCallId(call, wire),
     name: call.name,
-    input: objectInput(call.input),
+    input: objectInput(call),
     ...(caller !== undefined && { caller }),
   };
-}
-
-/** The API takes objects only; what the model wrote instead is told by the result. */
-function objectInput(input: JsonValue | undefined): JsonObject {
-  return typeof input === "object" && input !== null && !Array.isArray(input) ? (input as JsonObject) : {};
 }
 
 function resultBlock(call: ToolCallPart, result: ToolResultPart | undefined, options: AnthropicMessageOptions): JsonObject {

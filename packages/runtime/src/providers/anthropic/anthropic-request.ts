@@ -1,8 +1,14 @@
 import type { InferOptions, InferRequest, JsonObject, JsonValue } from "@keelson/protocol";
 import { ConversationEncoder, type EncodedMessages } from "../conversation-encoder.ts";
-import { isAssistantGroup } from "../history.ts";
+import { isAssistantGroup, wireCallId } from "../history.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
-import { anthropicOpening, closeAnthropicCalls, type AnthropicMessageOptions, encodeAnthropicGroup } from "./anthropic-message.ts";
+import {
+  anthropicOpening,
+  anthropicPlaceholder,
+  closeAnthropicCalls,
+  type AnthropicMessageOptions,
+  encodeAnthropicGroup,
+} from "./anthropic-message.ts";
 
 export interface AnthropicRequestOptions extends AnthropicMessageOptions {
   readonly defaultModel: string;
@@ -11,6 +17,7 @@ export interface AnthropicRequestOptions extends AnthropicMessageOptions {
 
 const CACHE_MARK = `"cache_control":{"type":"ephemeral"}`;
 const ASSISTANT = `{"role":"assistant"`;
+const THINKING = /^\{"role":"assistant","content":\[\{"type":"(?:redacted_)?thinking"/;
 /** A user message ends with its last block, the content's bracket and its own brace. */
 const MESSAGE_TAIL = "}]}";
 
@@ -25,7 +32,11 @@ export class AnthropicRequestEncoder {
 
   constructor(options: AnthropicRequestOptions) {
     this.#options = options;
-    this.#messages = new ConversationEncoder((group, before, model) => encodeAnthropicGroup(group, before, model, options), 4);
+    this.#messages = new ConversationEncoder(
+      (group, before, model) => encodeAnthropicGroup(group, before, model, options),
+      4,
+      (call) => wireCallId(call, options.wire),
+    );
   }
 
   /** The body, in parts that follow each other. */
@@ -33,7 +44,9 @@ export class AnthropicRequestEncoder {
     const model = request.model || this.#options.defaultModel;
     const mark = request.cache !== "none";
     const { tools: extraTools, messages: extraMessages, system: extraSystem, ...extra } = request.extra ?? {};
-    let head = `{${jsonMembers(mergeExtra(this.#parameters(request, model), extra))}`;
+    const messages = extraMessages === undefined ? this.#messages.encode(request.messages, model, options.conversation) : undefined;
+    const thinks = messages === undefined || !lacksThinking(messages.tail);
+    let head = `{${jsonMembers(mergeExtra(this.#parameters(request, model, thinks), extra))}`;
 
     const ownTools = request.tools ?? [];
     const moreTools = Array.isArray(extraTools) ? JSON.stringify(extraTools).slice(1, -1) : "";
@@ -44,10 +57,11 @@ export class AnthropicRequestEncoder {
     }
     if (extraSystem !== undefined) head += `,"system":${JSON.stringify(extraSystem)}`;
     else if (system !== "") head += `,"system":[{"type":"text","text":${JSON.stringify(system)}${mark ? `,${CACHE_MARK}` : ""}}]`;
-    if (extraMessages !== undefined) return [Buffer.from(`${head},"messages":${JSON.stringify(extraMessages)}}`)];
+    if (messages === undefined) return [Buffer.from(`${head},"messages":${JSON.stringify(extraMessages)}}`)];
 
-    const { prefix, tail } = this.#messages.encode(request.messages, model, options.conversation);
-    const last = this.#tail(tail, mark, model);
+    const { prefix, tail } = messages;
+    let last = this.#tail(tail, mark, model);
+    if (last === "" && prefix.length === 0 && request.messages.length > 0) last = anthropicPlaceholder();
     head += `,"messages":[`;
     const beginning = prefix.length > 0 ? Buffer.from(prefix.subarray(1, 1 + ASSISTANT.length)).toString() : last;
     if (beginning.startsWith(ASSISTANT)) head += `${anthropicOpening()},`;
@@ -78,8 +92,8 @@ export class AnthropicRequestEncoder {
     return pieces.filter((json) => json !== "").join(",");
   }
 
-  #parameters(request: InferRequest, model: string): JsonObject {
-    const { thinking } = request;
+  #parameters(request: InferRequest, model: string, thinks: boolean): JsonObject {
+    const thinking = thinks || request.thinking?.type !== "enabled" ? request.thinking : undefined;
     const maxTokens =
       request.maxTokens ??
       (thinking?.type === "enabled" ? thinking.budgetTokens + this.#options.defaultMaxTokens : this.#options.defaultMaxTokens);
@@ -101,6 +115,19 @@ export class AnthropicRequestEncoder {
       ...(request.toolChoice !== undefined && hasTools(request) && { tool_choice: toolChoice(request.toolChoice) }),
     };
   }
+}
+
+/**
+ * Whether an open tool loop was begun without thinking of this model, by another one for example. The API refuses to think in
+ * the middle of such a turn ("a final assistant message must start with a thinking block").
+ */
+function lacksThinking(tail: EncodedMessages["tail"]): boolean {
+  const last = tail.at(-1);
+  if (last === undefined || isAssistantGroup(last.group)) return false;
+  return (
+    last.before?.some((message) => message.content.some((part) => part.type === "tool-call")) === true &&
+    !THINKING.test(tail.at(-2)?.json ?? "")
+  );
 }
 
 /** A choice among no tools is an error. */
