@@ -3,7 +3,7 @@ import { InferStream } from "./infer-stream.ts";
 import { readModelPage } from "./model-list.ts";
 import { ChatDecoder } from "./openai-chat/chat-decoder.ts";
 import { ChatRequestEncoder } from "./openai-chat/chat-request.ts";
-import { dialectOf, messageQuirks } from "./openai-compatible/compatible-dialect.ts";
+import { CHAT_WIRE, dialectOf, messageQuirks } from "./openai-compatible/compatible-dialect.ts";
 import { compatibleModelInfo } from "./openai-compatible/compatible-model-info.ts";
 import type { VendorQuirks } from "./openai-compatible/vendor-quirks.ts";
 import { quirksOf } from "./openai-compatible/vendors.ts";
@@ -14,8 +14,6 @@ import { fieldsOf, stringOf } from "./wire-decoder.ts";
 export type { ProviderOptions } from "./provider-options.ts";
 export type { OutputQuirks, ReasoningQuirks, VendorQuirks } from "./openai-compatible/vendor-quirks.ts";
 export { KNOWN_VENDORS } from "./openai-compatible/vendors.ts";
-
-const WIRE = "openai-chat";
 
 export interface OpenAiCompatibleOptions extends ProviderOptions {
   /** Who serves it, as in `groq`, `mistral`, `ollama`. One that is not known is taken for an ordinary server, and needs a `baseUrl`. */
@@ -34,7 +32,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
   const client = lazily(() => clientOf(options, quirks, name));
   const defaultModel = options.defaultModel ?? "";
   const encoder = new ChatRequestEncoder({
-    wire: WIRE,
+    wire: CHAT_WIRE,
     provider: name,
     defaultModel,
     maxTokensField: quirks.maxTokensField ?? "max_tokens",
@@ -44,12 +42,12 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
 
   return {
     name,
-    wire: WIRE,
+    wire: CHAT_WIRE,
     stream(request: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
       const model = request.model || defaultModel;
       const audioFormat = stringOf(fieldsOf(request.extra?.["audio"])?.["format"]);
       return new InferStream({
-        context: { wire: WIRE, provider: name, model },
+        context: { wire: CHAT_WIRE, provider: name, model },
         send: async () =>
           client().send({
             method: "POST",

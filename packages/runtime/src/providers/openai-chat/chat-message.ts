@@ -25,14 +25,19 @@ export interface ChatMessageOptions {
   readonly replaysReasoning?: boolean;
   /** A turn that calls tools must have this member, if need be an empty one, for the server to go on reasoning. */
   readonly reasoningField?: string;
-  /** An id as the server takes it. Must give different ids for different ids. */
-  readonly callId?: (id: string) => string;
+  /** What the server is told a call is called; absent: its id on this wire. Must give different ids for different calls. */
+  readonly callId?: (call: ToolCallPart) => string;
   /** The server refuses system messages but at the beginning: later ones are told by the user. */
   readonly systemOnlyFirst?: boolean;
   /** The server refuses two messages of the user in a row, so that they are joined. */
   readonly joinsUserMessages?: boolean;
   /** The server refuses a user message right after results: this is said between them. */
   readonly afterResults?: string;
+}
+
+/** What a request calls a call. */
+export function chatCallId(call: ToolCallPart, { wire, callId }: Pick<ChatMessageOptions, "wire" | "callId">): string {
+  return callId === undefined ? wireCallId(call, wire) : callId(call);
 }
 
 /** One group as messages of the chat wire, joined by commas; "" when nothing of it can be sent. */
@@ -111,7 +116,7 @@ function answerMessages(group: readonly Message[], before: MessageGroup | undefi
     messages.push(
       isLegacy(call, options)
         ? { role: "function", name: call.name, content }
-        : { role: "tool", tool_call_id: callId(call, options), content },
+        : { role: "tool", tool_call_id: chatCallId(call, options), content },
     );
     if (result !== undefined) shown.push(...mediaOf(result, options));
   }
@@ -185,17 +190,12 @@ function filePart(part: FilePart, { wire, provider }: ChatMessageOptions): JsonO
   throw unresolvedBlob(part, provider);
 }
 
-function callId(call: ToolCallPart, { wire, callId: shaped }: ChatMessageOptions): string {
-  const id = wireCallId(call, wire);
-  return shaped === undefined ? id : shaped(id);
-}
-
 function isLegacy(call: ToolCallPart, { wire }: ChatMessageOptions): boolean {
   return call.providerData?.wire === wire && call.providerData["functionCall"] === true;
 }
 
 function toolCall(call: ToolCallPart, options: ChatMessageOptions): JsonObject {
-  const id = callId(call, options);
+  const id = chatCallId(call, options);
   const { wire } = options;
   const extra = call.providerData?.wire === wire ? call.providerData["extraContent"] : undefined;
   const kept = extra === undefined ? {} : { extra_content: extra };

@@ -4,7 +4,7 @@ import { isAssistantGroup } from "../history.ts";
 import { reasoningEffort } from "../reasoning-effort.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
 import { strictSchema } from "../strict-schema.ts";
-import { closeChatCalls, type ChatMessageOptions, encodeChatGroup } from "./chat-message.ts";
+import { chatCallId, closeChatCalls, type ChatMessageOptions, encodeChatGroup } from "./chat-message.ts";
 
 /** How a server of this wire wants to be told what OpenAI is told otherwise. */
 export interface ChatDialect {
@@ -32,7 +32,11 @@ export class ChatRequestEncoder {
 
   constructor(options: ChatRequestOptions) {
     this.#options = options;
-    this.#messages = new ConversationEncoder((group, before, model) => encodeChatGroup(group, before, model, options), 1);
+    this.#messages = new ConversationEncoder(
+      (group, before, model) => encodeChatGroup(group, before, model, options),
+      1,
+      (call) => chatCallId(call, options),
+    );
   }
 
   /** The body, in parts that follow each other. */

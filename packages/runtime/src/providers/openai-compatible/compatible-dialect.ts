@@ -1,16 +1,21 @@
 import { createHash } from "node:crypto";
-import type { EffortLevel, InferRequest, JsonObject, JsonValue } from "@keelson/protocol";
+import type { InferRequest, JsonObject, JsonValue, ToolCallPart } from "@keelson/protocol";
+import { wireCallId } from "../history.ts";
 import type { ChatMessageOptions } from "../openai-chat/chat-message.ts";
 import type { ChatDialect } from "../openai-chat/chat-request.ts";
 import { mergeExtra } from "../request-body.ts";
+import { stringOf } from "../wire-decoder.ts";
 import type { OutputQuirks, ReasoningQuirks, VendorQuirks } from "./vendor-quirks.ts";
+
+/** What the wire is called that all these vendors speak. */
+export const CHAT_WIRE = "openai-chat";
 
 /** Says to a vendor what OpenAI is told, as his quirks have it. */
 export function dialectOf(quirks: VendorQuirks): ChatDialect {
   const { reasoning = {}, output = {} } = quirks;
   return {
     parameters(standard, request) {
-      const { reasoning_effort: _, response_format: format, tool_choice: choice, stream_options: streamOptions, ...rest } = standard;
+      const { reasoning_effort: effort, response_format: format, tool_choice: choice, stream_options: streamOptions, ...rest } = standard;
       const parameters = mergeExtra(
         {
           ...rest,
@@ -18,7 +23,7 @@ export function dialectOf(quirks: VendorQuirks): ChatDialect {
           ...(format !== undefined && outputFormat(format as JsonObject, output)),
           ...(choice !== undefined && { tool_choice: toolChoice(choice, quirks) }),
         },
-        reasoningParameters(request, reasoning),
+        reasoningParameters(request, reasoning, effort === undefined ? {} : { reasoning_effort: effort }),
       );
       if (quirks.refuses === undefined) return parameters;
       const refused = new Set(quirks.refuses);
@@ -37,23 +42,17 @@ export function messageQuirks(quirks: VendorQuirks): Omit<ChatMessageOptions, "w
   return {
     replaysReasoning: reasoning.replays !== false,
     ...(reasoning.requiredField !== undefined && { reasoningField: reasoning.requiredField }),
-    ...(callIds !== undefined && { callId: (id: string) => callIdOf(id, callIds.length) }),
+    callId: (call) => fittingCallId(call, callIds),
     ...(systemOnlyFirst !== undefined && { systemOnlyFirst }),
     ...(joinsUserMessages !== undefined && { joinsUserMessages }),
     ...(afterResults !== undefined && { afterResults }),
   };
 }
 
-const DEFAULT_EFFORT: { readonly [level in EffortLevel]: JsonObject } = {
-  low: { reasoning_effort: "low" },
-  medium: { reasoning_effort: "medium" },
-  high: { reasoning_effort: "high" },
-  max: { reasoning_effort: "high" },
-};
-
-function reasoningParameters({ effort, thinking }: InferRequest, quirks: ReasoningQuirks): JsonObject {
-  if (thinking?.type === "disabled") return quirks.off ?? {};
-  const asked = effort === undefined ? {} : (quirks.effort ?? DEFAULT_EFFORT)[effort];
+/** `standard` is how OpenAI is told. */
+function reasoningParameters({ effort, thinking }: InferRequest, quirks: ReasoningQuirks, standard: JsonObject): JsonObject {
+  if (thinking?.type === "disabled") return quirks.off ?? standard;
+  const asked = effort === undefined ? {} : (quirks.effort?.[effort] ?? standard);
   if (thinking === undefined) return asked;
   const budget = thinking.type === "enabled" && quirks.budget !== undefined ? atPath(quirks.budget, thinking.budgetTokens) : {};
   // A budget and a level exclude each other where one member holds both.
@@ -80,9 +79,16 @@ function toolChoice(choice: JsonValue, { requiredToolChoice, namedToolChoice }: 
 
 const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/** The id itself where it has the form, else one of that form that stands for it. */
-function callIdOf(id: string, length: number): string {
-  if (id.length === length && /^[0-9A-Za-z]+$/.test(id)) return id;
+/** The vendor's own id goes back as it is, unless another vendor of this wire gave it and this one refuses such ids. */
+function fittingCallId(call: ToolCallPart, form: VendorQuirks["callIds"]): string {
+  const own = call.providerData?.wire === CHAT_WIRE ? stringOf(call.providerData["id"]) : "";
+  const id = own === "" ? wireCallId(call, CHAT_WIRE) : own;
+  if (form === undefined) return id;
+  if ("maxLength" in form) return id.length <= form.maxLength ? id : standIn(id, form.maxLength);
+  return id.length === form.length && /^[0-9A-Za-z]+$/.test(id) ? id : standIn(id, form.length);
+}
+
+function standIn(id: string, length: number): string {
   let rest = BigInt(`0x${createHash("sha256").update(id).digest("hex")}`);
   let made = "";
   for (; made.length < length; rest /= 62n) made += DIGITS[Number(rest % 62n)];

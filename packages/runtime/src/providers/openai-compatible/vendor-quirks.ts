@@ -26,8 +26,8 @@ export interface VendorQuirks {
   readonly namedToolChoice?: false;
   /** Standard members of the body that it refuses: they are left out. */
   readonly refuses?: readonly string[];
-  /** The form of call ids that it takes; others are turned into such. */
-  readonly callIds?: { readonly length: number };
+  /** The letters and digits that a call's id must have, or how long it may be; ids that do not fit get another that stands for them. */
+  readonly callIds?: { readonly length: number } | { readonly maxLength: number };
   readonly systemOnlyFirst?: true;
   readonly joinsUserMessages?: true;
   readonly afterResults?: string;

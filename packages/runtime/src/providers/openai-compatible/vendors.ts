@@ -43,6 +43,7 @@ const VENDORS: { readonly [vendor: string]: VendorQuirks } = {
     keyVariable: "AZURE_OPENAI_API_KEY",
     keyHeader: "api-key",
     maxTokensField: "max_completion_tokens",
+    callIds: { maxLength: 40 },
   },
   "bedrock": {
     baseUrl: "https://bedrock-runtime.{AWS_REGION}.amazonaws.com/openai/v1",
@@ -63,7 +64,7 @@ const VENDORS: { readonly [vendor: string]: VendorQuirks } = {
     baseUrl: "https://api.cloudflare.com/client/v4/accounts/{CLOUDFLARE_ACCOUNT_ID}/ai/v1",
     keyVariable: "CLOUDFLARE_API_TOKEN",
   },
-  "copilot": { baseUrl: "https://api.githubcopilot.com", keyVariable: "GITHUB_COPILOT_TOKEN" },
+  "copilot": { baseUrl: "https://api.githubcopilot.com", keyVariable: "GITHUB_COPILOT_TOKEN", callIds: { maxLength: 40 } },
   "crusoe": { baseUrl: "https://api.inference.crusoecloud.com/v1" },
   "databricks": {
     baseUrl: "{DATABRICKS_HOST}/serving-endpoints",
@@ -134,7 +135,7 @@ const VENDORS: { readonly [vendor: string]: VendorQuirks } = {
   },
   "nvidia": { baseUrl: "https://integrate.api.nvidia.com/v1", reasoning: TEMPLATE_SWITCH },
   "ollama": { local: true, baseUrl: "http://localhost:11434/v1", reasoning: { off: { reasoning_effort: "none" } } },
-  "openai": { baseUrl: "https://api.openai.com/v1", maxTokensField: "max_completion_tokens" },
+  "openai": { baseUrl: "https://api.openai.com/v1", maxTokensField: "max_completion_tokens", callIds: { maxLength: 40 } },
   "openrouter": {
     baseUrl: "https://openrouter.ai/api/v1",
     reasoning: {

@@ -26,7 +26,7 @@ const INCOMPLETE: { readonly [reason: string]: StopReason } = {
 export class ResponsesDecoder implements WireDecoder {
   readonly #queue: InferEvent[];
   readonly #context: DecoderContext;
-  readonly #facts: ResponseFacts = { id: "", stored: true };
+  readonly #facts: ResponseFacts = { id: "", stored: false };
   readonly #sink: ItemSink;
   /** By their place in the output; their ids may change from event to event (GitHub Copilot). */
   readonly #items = new Map<number, { readonly open: OpenItem; readonly start: Fields }>();
@@ -133,7 +133,7 @@ export class ResponsesDecoder implements WireDecoder {
   #learnFacts(response: Fields): void {
     this.#facts.id = stringOf(response["id"]) || this.#facts.id;
     this.#model = stringOf(response["model"]) || this.#model;
-    if (response["store"] === false) this.#facts.stored = false;
+    if (typeof response["store"] === "boolean") this.#facts.stored = response["store"];
   }
 
   #open(at: number, item: Fields): OpenItem {

@@ -16,6 +16,7 @@ import type {
 import {
   belongsTo,
   isAssistantGroup,
+  isFreeText,
   isBlank,
   matchResults,
   type MessageGroup,
@@ -80,6 +81,8 @@ class AssistantItems {
     const parts = group.flatMap((message) => message.content);
     for (const part of parts) this.#part(part, parts);
     this.#close();
+    // The API refuses reasoning that nothing follows: an answer that was cut off while the model thought.
+    while (this.#items.at(-1)?.["type"] === "reasoning") this.#items.pop();
     return this.#items;
   }
 
@@ -191,14 +194,14 @@ function isReplayable(part: ServerToolPart, model: string, options: ResponsesMes
 
 function callItem(call: ToolCallPart, model: string, options: ResponsesMessageOptions): JsonObject {
   const itemId = isOwn(call.providerData, model, options) ? call.providerData["itemId"] : undefined;
-  const known = { ...(itemId !== undefined && { id: itemId }), call_id: callId(call, options), name: call.name };
-  return call.custom === true
+  const known = { ...(itemId !== undefined && { id: itemId }), call_id: responsesCallId(call, options), name: call.name };
+  return isFreeText(call, options.wire)
     ? { type: "custom_tool_call", ...known, input: call.inputText }
     : { type: "function_call", ...known, arguments: callArguments(call) };
 }
 
-/** Ids that the server counts anew in each answer are told apart by the answer's own. */
-function callId(call: ToolCallPart, { wire }: ResponsesMessageOptions): string {
+/** What a request calls a call. Ids that the server counts anew in each answer are told apart by the answer's own. */
+export function responsesCallId(call: ToolCallPart, { wire }: ResponsesMessageOptions): string {
   const response = call.providerData?.wire === wire ? stringOf(call.providerData["responseId"]) : "";
   const id = wireCallId(call, wire);
   return response === "" ? id : `${response}:${id}`.slice(-MAX_CALL_ID);
@@ -212,8 +215,8 @@ function answerItems(
 ): readonly JsonObject[] {
   const { answered, strays } = matchResults(before, group);
   const items: JsonObject[] = answered.map(({ call, result }) => {
-    const type = call.custom === true ? "custom_tool_call_output" : "function_call_output";
-    return { type, call_id: callId(call, options), output: result === undefined ? UNANSWERED : resultOutput(result, options) };
+    const type = isFreeText(call, options.wire) ? "custom_tool_call_output" : "function_call_output";
+    return { type, call_id: responsesCallId(call, options), output: result === undefined ? UNANSWERED : resultOutput(result, options) };
   });
   const told = group.flatMap((message) => messageItems(message, options));
   const open = (before ?? [])

@@ -4,7 +4,7 @@ import { isAssistantGroup } from "../history.ts";
 import { reasoningEffort } from "../reasoning-effort.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
 import { strictSchema } from "../strict-schema.ts";
-import { closeResponsesCalls, encodeResponsesGroup, type ResponsesMessageOptions } from "./responses-message.ts";
+import { closeResponsesCalls, encodeResponsesGroup, responsesCallId, type ResponsesMessageOptions } from "./responses-message.ts";
 
 export interface ResponsesRequestOptions extends ResponsesMessageOptions {
   readonly defaultModel: string;
@@ -25,7 +25,11 @@ export class ResponsesRequestEncoder {
 
   constructor(options: ResponsesRequestOptions) {
     this.#options = options;
-    this.#messages = new ConversationEncoder((group, before, model) => encodeResponsesGroup(group, before, model, options), 1);
+    this.#messages = new ConversationEncoder(
+      (group, before, model) => encodeResponsesGroup(group, before, model, options),
+      1,
+      (call) => responsesCallId(call, options),
+    );
   }
 
   /** The body, in parts that follow each other. */
