@@ -6,7 +6,9 @@ import {
   type ApprovalRequest,
   type Authority,
   type ChildSpec,
+  type Decision,
   type InboxEntry,
+  type InboxMessage,
   type LogRecord,
   type Message,
   type OperatorOutput,
@@ -17,6 +19,8 @@ import { Execution } from "../session/execution.ts";
 import { Journal } from "../session/journal.ts";
 import { restoreLargeRecord } from "../session/large-records.ts";
 import type { Agent } from "./agent.ts";
+import { ApprovalDesk } from "./approvals/approval-desk.ts";
+import { checkDecision } from "./approvals/check-decision.ts";
 import { createLoop } from "./create-loop.ts";
 import { openDebugTrace, type DebugTrace } from "./debug-trace.ts";
 import { EventHub } from "./event-hub.ts";
@@ -25,7 +29,6 @@ import type { Limits, Loop } from "./loop/loop.ts";
 import { runTurns } from "./loop/run-turns.ts";
 import type { Next } from "./loop/work-turn.ts";
 import { outcomeOf } from "./outcome.ts";
-import { Queue } from "./queue.ts";
 import type { PendingApproval, Run, RunOutcome } from "./run.ts";
 import type { World } from "./world.ts";
 
@@ -68,8 +71,7 @@ export class ActiveRun<Out> implements Run<Out> {
   readonly #options: ActiveRunOptions<Out>;
   readonly #abort = new AbortController();
   readonly #stopping = new AbortController();
-  readonly #approvalQueues = new Set<Queue<PendingApproval>>();
-  #asked: PendingApproval[] = [];
+  readonly #desk: ApprovalDesk;
   #journal: Journal | undefined;
   #loop: Loop | undefined;
   #trace: DebugTrace | undefined;
@@ -91,6 +93,10 @@ export class ActiveRun<Out> implements Run<Out> {
       restore: (record) => restoreLargeRecord(record, world.blobs),
       ...(world.maxBufferBytes !== undefined && { maxBufferBytes: world.maxBufferBytes }),
     });
+    this.#desk = new ApprovalDesk({
+      isOpen: (request) => this.#isOpen(request),
+      decide: (request, decision) => this.#decide(request, decision),
+    });
     this.#opened = new Promise((resolve) => {
       this.#markOpened = resolve;
     });
@@ -110,8 +116,7 @@ export class ActiveRun<Out> implements Run<Out> {
   }
 
   async abort(reason?: string): Promise<void> {
-    if (this.#ended) return;
-    this.#abort.abort("aborted");
+    if (!this.#ended) this.#abort.abort("aborted");
     await this.#tell({ type: "abort", ...(reason !== undefined && { reason }) });
   }
 
@@ -133,19 +138,20 @@ export class ActiveRun<Out> implements Run<Out> {
   }
 
   approvals(): AsyncIterable<PendingApproval> {
-    const queue = new Queue<PendingApproval>(() => this.#approvalQueues.delete(queue));
-    if (this.#ended) queue.end();
-    else {
-      this.#approvalQueues.add(queue);
-      for (const pending of this.#asked) queue.push(pending);
-    }
-    return queue;
+    return this.#desk.take();
   }
 
-  /** Writes to the inbox. @returns whether the run could still heed it */
+  /** Shows events and questions to the watchers of the run that started this one, too. */
+  forwardTo(parent: ActiveRun<unknown> | ActiveRun<never>, name: string): void {
+    this.hub.forwardTo(parent.hub, name);
+    this.#desk.forwardTo(parent.#desk);
+  }
+
+  /** Writes to the inbox, where a run that waits finds it when it goes on. @returns whether the run could still heed it */
   async #tell(message: Parameters<Journal["writeInbox"]>[1]): Promise<boolean> {
     await this.#opened;
-    if (this.#ended || !this.#journal) return false;
+    const { run } = this.#journal?.state ?? {};
+    if (!this.#journal || run?.id !== this.id || run.status === "ended") return false;
     await this.#journal.writeInbox(`${message.type}/${this.#options.world.newId()}`, message);
     return true;
   }
@@ -179,7 +185,7 @@ export class ActiveRun<Out> implements Run<Out> {
       await this.#close();
       await this.#trace?.close();
       this.hub.close();
-      for (const queue of this.#approvalQueues) queue.end();
+      this.#desk.close();
     }
   }
 
@@ -216,7 +222,7 @@ export class ActiveRun<Out> implements Run<Out> {
       execution,
       limits,
       hub: this.hub,
-      approvals: { watched: () => this.#approvalQueues.size > 0, ask: (request) => this.#ask(request) },
+      approvals: { watched: () => this.#desk.watched, ask: (request) => this.#desk.ask(request) },
       ...(trace && { debug: (message) => trace.say(message) }),
     });
     this.#markOpened();
@@ -257,28 +263,32 @@ export class ActiveRun<Out> implements Run<Out> {
     if (Number.isFinite(at)) this.#cancelTimers.push(clock.after(left, () => this.#abort.abort("timeout"), { keepAlive: false }));
   }
 
-  #ask(request: ApprovalRequest): void {
-    const pending: PendingApproval = {
-      request,
-      decide: async (decision) => {
-        const nonce = this.#nonceOf(request.token);
-        try {
-          await this.#journal?.writeInbox(nonce, { type: "decision", callId: request.callId, decision });
-        } catch (error) {
-          if (!LogError.is(error, "conflict")) throw error;
-          throw new AgentError(
-            { kind: "invalid-token", reason: "used", message: `This question about ${request.operation} was decided already.` },
-            { cause: error },
-          );
-        }
-      },
-    };
-    this.#asked = [...this.#asked.filter((earlier) => earlier.request.token !== request.token), pending];
-    for (const queue of this.#approvalQueues) queue.push(pending);
+  #isOpen({ token }: ApprovalRequest): boolean {
+    const { run } = this.#journal?.state ?? {};
+    if (run?.id !== this.id || run.status === "ended") return false;
+    for (const question of run.questions.values()) if (question.token === token) return question.decision === undefined;
+    return false;
   }
 
-  #nonceOf(token: string): string {
-    return (this.#loop as Loop).approvals.tokens.verify(token).nonce;
+  async #decide(request: ApprovalRequest, decision: Decision): Promise<void> {
+    const { operation } = request;
+    checkDecision(request.type, decision, operation);
+    const { nonce } = (this.#loop as Loop).approvals.tokens.verify(request.token);
+    try {
+      // `decidedAs` makes two decisions differ, so that the second is a conflict and not a repetition.
+      await this.#journal?.writeInbox(nonce, {
+        type: "decision",
+        callId: request.callId,
+        decision,
+        decidedAs: this.#options.world.newId(),
+      } as InboxMessage);
+    } catch (error) {
+      if (!LogError.is(error, "conflict")) throw error;
+      throw new AgentError(
+        { kind: "invalid-token", reason: "used", message: `This question about ${operation} was decided already.` },
+        { cause: error },
+      );
+    }
   }
 
   async #close(): Promise<void> {

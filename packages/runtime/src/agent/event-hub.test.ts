@@ -9,10 +9,20 @@ interface Stage {
   commit(...types: readonly string[]): Promise<void>;
 }
 
-function stage(log: EventLog, name: string, { head = 0, base = head, maxBufferBytes }: { readonly head?: number; readonly base?: number; readonly maxBufferBytes?: number } = {}): Stage {
+function stage(
+  log: EventLog,
+  name: string,
+  { head = 0, base = head, maxBufferBytes }: { readonly head?: number; readonly base?: number; readonly maxBufferBytes?: number } = {},
+): Stage {
   const runId = `r_${name}` as RunId;
   const logId = `session/${name}` as LogId;
-  const hub = new EventHub({ runId, log, logId, restore: async (record) => record, ...(maxBufferBytes !== undefined && { maxBufferBytes }) });
+  const hub = new EventHub({
+    runId,
+    log,
+    logId,
+    restore: async (record) => record,
+    ...(maxBufferBytes !== undefined && { maxBufferBytes }),
+  });
   let seq = head;
   return {
     hub,
@@ -32,7 +42,8 @@ async function all(events: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
   for await (const event of events) got.push(event);
   return got;
 }
-const shown = (events: readonly AgentEvent[]): unknown[] => events.map((event) => [...(event.path ?? []), "seq" in event ? `${event.type}:${event.seq}` : event.type]);
+const shown = (events: readonly AgentEvent[]): unknown[] =>
+  events.map((event) => [...(event.path ?? []), "seq" in event ? `${event.type}:${event.seq}` : event.type]);
 
 describe("the hub of a run's events", () => {
   it("shows what was committed, without the records that are no events, and what is passing in its place [EV-01, EV-17]", async () => {
@@ -58,7 +69,11 @@ describe("the hub of a run's events", () => {
   it("gives a watcher that asks from a seq on the past of this run alone, then the present, whether it came before the log was open or after [EV-17]", async () => {
     const log = createMemoryEventLog();
     const logId = "session/own" as LogId;
-    await log.append(logId, 0, [{ key: "r_earlier/1", type: "run-start", data: {} }, { key: "r_own/2", type: "run-start", data: {} }, { key: "r_own/3", type: "message", data: {} }]);
+    await log.append(logId, 0, [
+      { key: "r_earlier/1", type: "run-start", data: {} },
+      { key: "r_own/2", type: "run-start", data: {} },
+      { key: "r_own/3", type: "message", data: {} },
+    ]);
     const { hub, commit } = stage(log, "own", { head: 3 });
     const early = hub.subscribe({ after: 0 });
     const present = hub.subscribe();
@@ -121,8 +136,14 @@ describe("the hub of a run's events", () => {
       const events = await all(watcher);
       const durable = events.filter((event) => "seq" in event);
       expect(shown(durable.filter((event) => event.path === undefined))).toEqual([["child-start:1"], ["child-end:2"]]);
-      expect(shown(durable.filter((event) => event.path?.length === 1))).toEqual([["c", "run-start:1"], ["c", "run-complete:2"]]);
-      expect(shown(durable.filter((event) => event.path?.length === 2))).toEqual([["c", "g", "run-start:1"], ["c", "g", "run-complete:2"]]);
+      expect(shown(durable.filter((event) => event.path?.length === 1))).toEqual([
+        ["c", "run-start:1"],
+        ["c", "run-complete:2"],
+      ]);
+      expect(shown(durable.filter((event) => event.path?.length === 2))).toEqual([
+        ["c", "g", "run-start:1"],
+        ["c", "g", "run-complete:2"],
+      ]);
       expect(shown(durable)[0]).toEqual(["child-start:1"]);
       expect(events.some((event) => event.type === "detached")).toBe(false);
       if (maxBufferBytes > 1) expect(shown(events).at(-1)).toEqual(["child-end:2"]);

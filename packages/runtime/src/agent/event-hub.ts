@@ -1,4 +1,12 @@
-import { isDurableEventType, type AgentEvent, type EventLog, type LogId, type LogRecord, type RunId, type TransientEvent } from "@keelson/protocol";
+import {
+  isDurableEventType,
+  type AgentEvent,
+  type EventLog,
+  type LogId,
+  type LogRecord,
+  type RunId,
+  type TransientEvent,
+} from "@keelson/protocol";
 import { eventOf, logSource, sourceOfChild, withPath, type EventSource } from "./event-source.ts";
 import { EventSubscription } from "./event-subscription.ts";
 
@@ -87,7 +95,8 @@ export class EventHub {
   }
 
   transient(event: TransientEvent): void {
-    if (this.watched) this.#show({ ...event, runId: this.runId, after: this.#after, attempt: this.#attempt, n: ++this.#n } as AgentEvent, undefined);
+    if (this.watched)
+      this.#show({ ...event, runId: this.runId, after: this.#after, attempt: this.#attempt, n: ++this.#n } as AgentEvent, undefined);
   }
 
   /** The text of a delta, without an intermediate object: this is the path of every chunk. */

@@ -1,4 +1,13 @@
-import { isDurableEventType, LogError, type AgentEvent, type DurableEvent, type EventLog, type LogId, type LogRecord, type RunId } from "@keelson/protocol";
+import {
+  isDurableEventType,
+  LogError,
+  type AgentEvent,
+  type DurableEvent,
+  type EventLog,
+  type LogId,
+  type LogRecord,
+  type RunId,
+} from "@keelson/protocol";
 
 /** Where the durable events of one run stand: what a watcher had no room for is read here again. */
 export interface EventSource {
@@ -19,7 +28,12 @@ export function logSource(log: EventLog, logId: LogId, runId: RunId, restore: (r
       if (!isDurableEventType(record.type) || !record.key.startsWith(prefix)) return undefined;
       return restore(record).then((whole) => eventOf(whole, runId));
     },
-    missing: (after, upTo) => new LogError({ kind: "not-found", log: logId, message: `The events of run ${runId} after ${after} and up to ${upTo} are no longer in its log "${logId}": the session was deleted before this watcher got there.` }),
+    missing: (after, upTo) =>
+      new LogError({
+        kind: "not-found",
+        log: logId,
+        message: `The events of run ${runId} after ${after} and up to ${upTo} are no longer in its log "${logId}": the session was deleted before this watcher got there.`,
+      }),
   };
 }
 

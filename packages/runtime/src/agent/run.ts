@@ -37,14 +37,14 @@ export interface RunOutcome<Out = undefined> {
 
 export interface PendingApproval {
   readonly request: ApprovalRequest;
-  /** Rejects with AgentError `invalid-token` when it was decided already. */
+  /** Rejects with AgentError `invalid-token` when it was decided already, `invalid-option` for what does not answer it. */
   decide(decision: Decision): Promise<void>;
 }
 
 /**
  * One run: iterate it to watch, await `outcome` to wait. Each iterator is a subscription from its creation; nothing is
  * emitted before the caller's next microtask. Leaving the loop early does not stop the run. The actions resolve when they
- * are accepted; on a run that is over they do nothing.
+ * are accepted: a run that waits heeds them when it is resumed; on a run that is over they do nothing.
  */
 export interface Run<Out = undefined> extends AsyncIterable<AgentEvent> {
   readonly id: RunId;

@@ -5,6 +5,7 @@ import { foldSession, inboxRecord, Journal } from "../session/journal.ts";
 import { modelName, type Agent } from "./agent.ts";
 import { ActiveRun, type JournalRelay } from "./active-run.ts";
 import { agentErrorOf } from "../session/log-failure.ts";
+import { checkDecision } from "./approvals/check-decision.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
 import { authorityOf, limitsOf } from "./create-loop.ts";
 import { createModelSource } from "./model-source.ts";
@@ -244,14 +245,7 @@ export function createRunnerWith(
         throw refuse("mismatch", `The run that asked about ${claims.tool} is over.`);
       const question = state.run.questions.get(nonce);
       if (question === undefined) throw refuse("mismatch", `The run no longer asks this question about ${claims.tool}.`);
-      const answers =
-        question.type === "approval" ? ["allow", "deny", "allow-always", "allow-modified", "abort"] : ["retry", "supply", "fail", "abort"];
-      if (!answers.includes(decision?.type))
-        throw new AgentError({
-          kind: "invalid-option",
-          option: "decision",
-          message: `The decision ${JSON.stringify(decision?.type)} does not answer this question about ${claims.tool}. Decide one of ${answers.join(", ")}.`,
-        });
+      checkDecision(question.type, decision, claims.tool);
       try {
         // `decidedAs` makes two decisions differ, so that the second is a conflict and not a repetition.
         await log.append(

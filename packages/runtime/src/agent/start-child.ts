@@ -143,7 +143,7 @@ async function watchChild(
   execution: Execution,
   name: string,
 ): Promise<RunOutcome<unknown>> {
-  child.hub.forwardTo(parent.hub, name);
+  child.forwardTo(parent, name);
   const abort = (): void => {
     const { failure } = execution.journal;
     // A parent that lost its log has no say any more: whoever has it now may be working on the same child.
