@@ -61,6 +61,8 @@ export class Journal {
   readonly inboxAtOpen: number;
   #inboxSeen: number;
   #committedSeq: number;
+  /** When the log says that the append under way took place. */
+  #appendedAt: number | undefined;
   #inboxListeners = new Set<(entry: InboxEntry) => void>();
   #following: Promise<void> | undefined;
   #closed = false;
@@ -141,9 +143,14 @@ export class Journal {
     }
   }
 
-  /** What arrived after the last entry that was heeded. Costs nothing when nothing did. */
+  /** Whether anything arrived after the last entry that was heeded. */
+  get hasUnread(): boolean {
+    return this.#inboxSeen > this.state.inboxRead;
+  }
+
+  /** What arrived after the last entry that was heeded. Reads nothing when nothing did. */
   async readInbox(): Promise<readonly InboxEntry[]> {
-    if (this.#inboxSeen <= this.state.inboxRead) return NO_ENTRIES;
+    if (!this.hasUnread) return NO_ENTRIES;
     const entries: InboxEntry[] = [];
     for await (const record of this.#options.log.read(this.inboxLog, { after: this.state.inboxRead })) entries.push(inboxEntry(record));
     return entries;
@@ -160,7 +167,8 @@ export class Journal {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#tail.abort();
+    // With a reason of our own: making an AbortError is dear.
+    this.#tail.abort(CLOSED);
     this.#cancelRenewal();
     try {
       await this.#following;
@@ -171,14 +179,25 @@ export class Journal {
   }
 
   async #drain(): Promise<void> {
+    const { log, blobs } = this.#options;
     try {
       while (this.#queue.length > 0) {
         const batch = this.#queue;
+        const expected = (batch[0] as LogRecord).seq - 1;
         const durability = this.#durability;
         this.#queue = [];
         this.#durability = "process";
-        await this.#append(batch, durability);
-        this.#committedSeq = batch[batch.length - 1]?.seq ?? this.#committedSeq;
+        this.#appendedAt = undefined;
+        const records = recordsToAppend(batch, blobs);
+        await log.append(this.log, expected, records instanceof Promise ? await records : records, {
+          epoch: this.#lease.epoch,
+          durability,
+          onAppended: this.#noteTime,
+        });
+        let at: number | undefined = this.#appendedAt;
+        if (at === undefined) for await (const record of log.read(this.log, { after: expected })) at = record.at;
+        stampTimes(this.state, batch, at ?? this.state.at);
+        this.#committedSeq = expected + batch.length;
         this.#options.onCommitted(batch);
       }
     } catch (error) {
@@ -189,24 +208,9 @@ export class Journal {
     }
   }
 
-  async #append(batch: readonly LogRecord[], durability: Durability): Promise<void> {
-    const expected = (batch[0] as LogRecord).seq - 1;
-    let at: number | undefined;
-    const records: NewRecord[] = [];
-    for (const { key, type, data } of batch) {
-      const kept = spillLargeData(data, this.#options.blobs);
-      records.push({ key, type, data: kept instanceof Promise ? await kept : kept });
-    }
-    await this.#options.log.append(this.log, expected, records, {
-      epoch: this.#lease.epoch,
-      durability,
-      onAppended: (time) => {
-        at = time;
-      },
-    });
-    if (at === undefined) for await (const record of this.#options.log.read(this.log, { after: expected })) at = record.at;
-    stampTimes(this.state, batch, at ?? this.state.at);
-  }
+  readonly #noteTime = (at: number): void => {
+    this.#appendedAt = at;
+  };
 
   #fail(error: unknown): void {
     if (this.#failure) return;
@@ -249,7 +253,21 @@ export class Journal {
 }
 
 const DONE = Promise.resolve();
+const CLOSED = "the journal was closed";
 const NO_ENTRIES: readonly InboxEntry[] = [];
+
+/** What the log is given. Only data that has to go into a blob makes it wait. */
+function recordsToAppend(batch: readonly LogRecord[], blobs: BlobStore): readonly NewRecord[] | Promise<readonly NewRecord[]> {
+  const records: NewRecord[] = [];
+  let spilled = false;
+  for (const { key, type, data } of batch) {
+    const kept = spillLargeData(data, blobs);
+    if (kept instanceof Promise) spilled = true;
+    records.push({ key, type, data: kept as JsonObject });
+  }
+  if (!spilled) return records;
+  return Promise.all(records.map(async (record) => ({ ...record, data: await record.data })));
+}
 
 /** Folds a session's log into its state. An unknown session folds to an empty one; a fork begins with its parent's history. */
 export async function foldSession(

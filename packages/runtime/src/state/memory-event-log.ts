@@ -1,10 +1,11 @@
-import type { AppendOptions, EventLog, Lease, LogId, LogInfo, LogRecord, NewRecord } from "@keelson/protocol";
+import type { AppendOptions, EventLog, JsonValue, Lease, LogId, LogInfo, NewRecord } from "@keelson/protocol";
 import { compareCodePoints } from "./compare-code-points.ts";
-import { assertName, type EncodedRecord, encodeRecords, MAX_RECORD_BYTES } from "./encoded-record.ts";
+import { assertName, encodeTogether, MAX_RECORD_BYTES } from "./encoded-record.ts";
 import { assertEpoch, assertLeaseRequest, createLease, leaseEnd, leaseHeld, type LeaseState } from "./lease-state.ts";
 import { assertExpectedSeq, closedLog, deletedLog, staleSeq, takenKey } from "./log-conflict.ts";
+import { MemoryLogContent } from "./memory-log-content.ts";
 import { readRecords, type ReadOptions, type RecordSource } from "./read-records.ts";
-import { isSameJson } from "./same-json.ts";
+import { isSameValue } from "./same-json.ts";
 
 export interface MemoryEventLogOptions {
   /** Unix ms. Default `Date.now`. */
@@ -13,19 +14,18 @@ export interface MemoryEventLogOptions {
   readonly maxRecordBytes?: number;
 }
 
-interface StoredLog {
-  /** The record with seq `n` stands at `n - 1`. */
-  readonly records: EncodedRecord[];
-  readonly times: number[];
-  readonly seqs: Map<string, number>;
-}
-
 const RECORDS_PER_PAGE = 64;
+
+/** What an append comes to; `at` when all of it was put there now. */
+interface Appended {
+  readonly seq: number;
+  readonly at: number | undefined;
+}
 
 /** Logs that live as long as this object: for tests, and for runs that nobody resumes. Durability has no meaning here. */
 export function createMemoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   const { now = Date.now, maxRecordBytes = MAX_RECORD_BYTES } = options;
-  const logs = new Map<LogId, StoredLog>();
+  const logs = new Map<LogId, MemoryLogContent>();
   const leases = new Map<LogId, LeaseState>();
   const listeners = new Map<LogId, Set<() => void>>();
   let lastEpoch = 0;
@@ -39,56 +39,49 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
     if (waiting !== undefined) for (const wake of waiting) wake();
   };
 
-  function store(log: LogId, stored: StoredLog | undefined, encoded: readonly EncodedRecord[]): number {
-    if (stored === undefined) {
-      stored = { records: [], times: [], seqs: new Map() };
-      logs.set(log, stored);
-    }
-    const { records, times, seqs } = stored;
-    const at = Math.max(now(), times[times.length - 1] ?? 0);
-    for (const record of encoded) {
-      times.push(at);
-      seqs.set(record.key, records.push(record));
-    }
+  function store(log: LogId, content: MemoryLogContent | undefined, records: readonly NewRecord[], text: string): Appended {
+    if (content === undefined) logs.set(log, (content = new MemoryLogContent()));
+    const at = Math.max(now(), content.lastAt);
+    content.append(at, records, text);
     wakeReaders(log);
-    return records.length;
+    return { seq: content.head, at };
   }
 
-  function appendAt(log: LogId, expectedSeq: number, encoded: readonly EncodedRecord[]): number {
-    const stored = logs.get(log);
-    const head = stored?.records.length ?? 0;
+  function appendAt(log: LogId, expectedSeq: number, records: readonly NewRecord[], text: string): Appended {
+    const content = logs.get(log);
+    const head = content?.head ?? 0;
     if (head !== expectedSeq) {
-      const isThere = encoded.length > 0 && encoded.every((record, index) => stored?.records[expectedSeq + index]?.key === record.key);
+      const isThere = records.length > 0 && records.every(({ key }, index) => content?.at(expectedSeq + index + 1)?.key === key);
       if (!isThere) throw staleSeq(log, expectedSeq, head);
-      return expectedSeq + encoded.length;
+      return { seq: expectedSeq + records.length, at: undefined };
     }
-    if (encoded.length === 0) return head;
-    if (stored !== undefined) {
-      for (const { key } of encoded) {
-        const seq = stored.seqs.get(key);
+    if (records.length === 0) return { seq: head, at: undefined };
+    if (content !== undefined) {
+      for (const { key } of records) {
+        const seq = content.seqOf(key);
         if (seq !== undefined) throw takenKey(log, expectedSeq, seq, key);
       }
     }
-    return store(log, stored, encoded);
+    return store(log, content, records, text);
   }
 
-  function appendAnywhere(log: LogId, encoded: readonly EncodedRecord[]): number {
-    const stored = logs.get(log);
-    const last = encoded[encoded.length - 1];
-    if (last === undefined) return stored?.records.length ?? 0;
-    let missing = encoded;
-    if (stored !== undefined) {
-      missing = encoded.filter((record) => {
-        const seq = stored.seqs.get(record.key);
-        if (seq === undefined) return true;
-        const standing = stored.records[seq - 1] as EncodedRecord;
-        if (standing.type !== record.type || !isSameJson(standing.text, record.text)) throw takenKey(log, "any", seq, record.key);
-        return false;
-      });
-      if (missing.length === 0) return stored.seqs.get(last.key) as number;
-    }
-    const head = store(log, stored, missing);
-    return logs.get(log)?.seqs.get(last.key) ?? head;
+  function appendAnywhere(log: LogId, records: readonly NewRecord[], text: string): Appended {
+    const content = logs.get(log);
+    const last = records[records.length - 1];
+    if (last === undefined) return { seq: content?.head ?? 0, at: undefined };
+    if (content === undefined) return store(log, content, records, text);
+    let given: readonly JsonValue[] | undefined;
+    const missing = records.filter(({ key, type }, index) => {
+      const seq = content.seqOf(key);
+      if (seq === undefined) return true;
+      const standing = content.at(seq);
+      given ??= JSON.parse(text) as JsonValue[];
+      if (standing?.type !== type || !isSameValue(standing.data(), given[index])) throw takenKey(log, "any", seq, key);
+      return false;
+    });
+    if (missing.length === records.length) return store(log, content, records, text);
+    if (missing.length > 0) store(log, content, missing, encodeTogether(log, missing, maxRecordBytes));
+    return { seq: content.seqOf(last.key) as number, at: undefined };
   }
 
   function sourceOf(log: LogId): RecordSource {
@@ -96,17 +89,10 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
     return {
       page(after) {
         assertOpen();
-        const stored = logs.get(log);
-        if (seen !== undefined && stored !== seen) throw deletedLog(log);
-        seen = stored;
-        if (stored === undefined) return [];
-        const page: LogRecord[] = [];
-        const end = Math.min(stored.records.length, after + RECORDS_PER_PAGE);
-        for (let index = after; index < end; index++) {
-          const { key, type, text } = stored.records[index] as EncodedRecord;
-          page.push({ seq: index + 1, at: stored.times[index] as number, key, type, data: JSON.parse(text) as LogRecord["data"] });
-        }
-        return page;
+        const content = logs.get(log);
+        if (seen !== undefined && content !== seen) throw deletedLog(log);
+        seen = content;
+        return content?.read(after, RECORDS_PER_PAGE) ?? [];
       },
       listen(wake) {
         let waiting = listeners.get(log);
@@ -125,13 +111,10 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
       assertOpen();
       assertName(log, "The id of a log");
       assertExpectedSeq(log, expectedSeq);
-      const encoded = encodeRecords(log, records, maxRecordBytes);
+      const text = encodeTogether(log, records, maxRecordBytes);
       if (epoch !== undefined) assertEpoch(log, epoch, leases.get(log));
-      const before = logs.get(log)?.records.length ?? 0;
-      const seq = expectedSeq === "any" ? appendAnywhere(log, encoded) : appendAt(log, expectedSeq, encoded);
-      const stored = logs.get(log);
-      if (onAppended !== undefined && stored !== undefined && encoded.length > 0 && stored.records.length === before + encoded.length)
-        onAppended(stored.times[before] as number);
+      const { seq, at } = expectedSeq === "any" ? appendAnywhere(log, records, text) : appendAt(log, expectedSeq, records, text);
+      if (at !== undefined) onAppended?.(at);
       return seq;
     },
     read(log: LogId, readOptions: ReadOptions = {}) {
@@ -139,14 +122,14 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
     },
     async head(log: LogId) {
       assertOpen();
-      return logs.get(log)?.records.length ?? 0;
+      return logs.get(log)?.head ?? 0;
     },
     async list({ prefix = "", after, limit = Infinity } = {}) {
       assertOpen();
       const found: LogInfo[] = [];
-      for (const [log, { times }] of logs) {
+      for (const [log, { head, lastAt }] of logs) {
         if (log.startsWith(prefix) && (after === undefined || compareCodePoints(log, after) > 0)) {
-          found.push({ log, head: times.length, updatedAt: times[times.length - 1] as number });
+          found.push({ log, head, updatedAt: lastAt });
         }
       }
       return found.sort((a, b) => compareCodePoints(a.log, b.log)).slice(0, limit);

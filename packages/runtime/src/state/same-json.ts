@@ -5,7 +5,8 @@ export function isSameJson(left: string, right: string): boolean {
   return left === right || isSameValue(JSON.parse(left) as JsonValue, JSON.parse(right) as JsonValue);
 }
 
-function isSameValue(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+/** The same of values that come from JSON. */
+export function isSameValue(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
   if (left === right) return true;
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
   if (Array.isArray(left) || Array.isArray(right)) {

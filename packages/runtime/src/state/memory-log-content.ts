@@ -1,0 +1,85 @@
+import type { JsonValue, LogRecord, NewRecord } from "@keelson/protocol";
+
+/** The records of one append: their data as one text, since a few long strings cost the garbage collector much less than many objects. */
+interface Appended {
+  /** The seq before its first record. */
+  readonly after: number;
+  readonly at: number;
+  readonly keys: readonly string[];
+  readonly types: readonly string[];
+  /** A JSON list, with one object for each record. */
+  readonly text: string;
+}
+
+/** The records of one log in memory. No later change of the caller's objects reaches them, and every reading gives new ones. */
+export class MemoryLogContent {
+  readonly #appended: Appended[] = [];
+  readonly #seqs = new Map<string, number>();
+  #head = 0;
+
+  get head(): number {
+    return this.#head;
+  }
+
+  /** Unix ms of the last record. */
+  get lastAt(): number {
+    return this.#appended[this.#appended.length - 1]?.at ?? 0;
+  }
+
+  seqOf(key: string): number | undefined {
+    return this.#seqs.get(key);
+  }
+
+  /** @param text the data of the records as a JSON list */
+  append(at: number, records: readonly NewRecord[], text: string): void {
+    const keys: string[] = [];
+    const types: string[] = [];
+    const after = this.#head;
+    for (const { key, type } of records) {
+      keys.push(key);
+      types.push(type);
+      this.#seqs.set(key, ++this.#head);
+    }
+    this.#appended.push({ after, at, keys, types, text });
+  }
+
+  /** At least one record after `after` if there is one, at least `enough` if there are so many. */
+  read(after: number, enough: number): readonly LogRecord[] {
+    const found: LogRecord[] = [];
+    for (let index = this.#indexOf(after + 1); index < this.#appended.length && found.length < enough; index++) {
+      const appended = this.#appended[index] as Appended;
+      const data = JSON.parse(appended.text) as LogRecord["data"][];
+      for (let place = Math.max(0, after - appended.after); place < data.length; place++) {
+        found.push({
+          seq: appended.after + place + 1,
+          at: appended.at,
+          key: appended.keys[place] as string,
+          type: appended.types[place] as string,
+          data: data[place] as LogRecord["data"],
+        });
+      }
+    }
+    return found;
+  }
+
+  at(seq: number): { readonly key: string; readonly type: string; data(): JsonValue } | undefined {
+    const appended = this.#appended[this.#indexOf(seq)];
+    const place = seq - 1 - (appended?.after ?? 0);
+    const key = appended?.keys[place];
+    if (appended === undefined || key === undefined) return undefined;
+    return { key, type: appended.types[place] as string, data: () => (JSON.parse(appended.text) as JsonValue[])[place] as JsonValue };
+  }
+
+  /** Which append holds the record with this seq; one past the last when none does. */
+  #indexOf(seq: number): number {
+    let low = 0;
+    let high = this.#appended.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const { after, keys } = this.#appended[middle] as Appended;
+      if (after + keys.length < seq) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
