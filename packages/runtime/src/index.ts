@@ -25,9 +25,10 @@ export { textMessage, usd, type AgentEvent, type Message, type Tool, type Usd } 
 export type RunnerOptions = Partial<World>;
 
 /**
- * Binds an agent, or several by name, to the world. With nothing more it runs in memory; models named `anthropic/…` and
- * `openai/…` are found through the keys in the environment (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`). Give it a `log` and
- * `blobs` from `keelson/state`, and `approvalKeys`, to outlive the process.
+ * Binds an agent, or several by name, to the world. With nothing more it runs in memory; models named `anthropic/…`,
+ * `openai/…` and `gemini/…` are found through the keys in the environment (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`,
+ * `GEMINI_API_KEY`), `ollama/…` through `OLLAMA_HOST`. Give it a `log` and `blobs` from `keelson/state`, and `approvalKeys`,
+ * to outlive the process.
  *
  * ```ts
  * const run = createRunner({ agent }).run("What is in the README?");
@@ -56,9 +57,10 @@ export function createRunner(
   } as World & { readonly agent: Agent<unknown> });
 }
 
-/** Providers by the keys in the environment. Their code is loaded with the first request. */
+/** Providers by what the environment gives access to. Their code is loaded with the first request. */
 function modelsFromEnvironment(): ModelRegistry {
-  const { ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL } = process.env;
+  const { ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, GEMINI_API_KEY, GEMINI_BASE_URL, OLLAMA_HOST } =
+    process.env;
   const providers: { [name: string]: Provider } = {};
   if (ANTHROPIC_API_KEY) {
     providers["anthropic"] = lazyProvider("anthropic", "anthropic-messages", async () =>
@@ -76,5 +78,18 @@ function modelsFromEnvironment(): ModelRegistry {
       }),
     );
   }
-  return createModelRegistry({ providers });
+  if (GEMINI_API_KEY) {
+    providers["gemini"] = lazyProvider("gemini", "gemini", async () =>
+      (await import("./providers/gemini.ts")).createGeminiProvider({
+        apiKey: GEMINI_API_KEY,
+        ...(GEMINI_BASE_URL && { baseUrl: GEMINI_BASE_URL }),
+      }),
+    );
+  }
+  if (OLLAMA_HOST) {
+    providers["ollama"] = lazyProvider("ollama", "ollama-chat", async () =>
+      (await import("./providers/ollama.ts")).createOllamaProvider({ baseUrl: OLLAMA_HOST }),
+    );
+  }
+  return createModelRegistry({ providers, free: ["ollama"] });
 }

@@ -6,13 +6,14 @@ describe("doctor", () => {
   it("never shows a key, nor credentials in an address", () => {
     const findings = keyFindings({ ANTHROPIC_API_KEY: "sk-secret", OPENAI_BASE_URL: "http://user:sk-secret@localhost:1/v1?key=sk-secret" });
     expect(JSON.stringify(findings)).not.toContain("secret");
-    expect(findings.map(({ state }) => state)).toEqual(["ok", "ok"]);
+    expect(findings.map(({ state }) => state)).toEqual(["ok", "ok", "missing", "missing"]);
     expect(findings[1]?.detail).toContain("http://localhost:1/v1");
   });
 
   it("calls missing keys broken only when there is no way to a model at all", () => {
-    expect(keyFindings({}).map(({ state }) => state)).toEqual(["broken", "broken"]);
-    expect(keyFindings({ OPENAI_API_KEY: "k" }).map(({ state }) => state)).toEqual(["missing", "ok"]);
+    expect(keyFindings({}).map(({ state }) => state)).toEqual(["broken", "broken", "broken", "broken"]);
+    expect(keyFindings({ OPENAI_API_KEY: "k" }).map(({ state }) => state)).toEqual(["missing", "ok", "missing", "missing"]);
+    expect(keyFindings({ OLLAMA_HOST: "localhost" })[3]).toEqual({ what: "ollama", state: "ok", detail: "models of http://localhost/" });
   });
 
   it("wants a new enough Node", () => {

@@ -3,7 +3,7 @@ import { access, constants } from "node:fs/promises";
 import { resolve } from "node:path";
 import { promisify } from "node:util";
 import { homePath } from "../core/home.ts";
-import { VENDORS } from "../core/model-access.ts";
+import { accessVariable, VENDORS } from "../core/model-access.ts";
 import type { Surroundings } from "../core/surroundings.ts";
 import { openWorld } from "../core/world.ts";
 import type { DoctorCommand } from "../options/command-line.ts";
@@ -51,16 +51,19 @@ export function nodeFinding(version: string): Finding {
 
 /** A key is never shown, only whether there is one. */
 export function keyFindings(environment: { readonly [name: string]: string | undefined }): Finding[] {
-  const has = (name: string): boolean => (environment[name] ?? "") !== "";
+  const has = (name: string | undefined): boolean => name !== undefined && (environment[name] ?? "") !== "";
   const any = VENDORS.some(({ key, baseUrl }) => has(key) || has(baseUrl));
-  return VENDORS.map(({ name, key, baseUrl, defaultModel }) => {
-    const at = has(baseUrl) ? ` at ${withoutCredentials(environment[baseUrl] ?? "")}` : "";
+  return VENDORS.map((vendor) => {
+    const { name, key, baseUrl, defaultModel } = vendor;
+    const address = withoutCredentials(environment[baseUrl] ?? "");
+    const at = has(baseUrl) ? ` at ${address}` : "";
     if (has(key)) return { what: name, state: "ok", detail: `${key} is set${at}; default model ${defaultModel}` };
-    if (has(baseUrl)) return { what: name, state: "ok", detail: `no ${key}${at}` };
+    if (has(baseUrl)) return { what: name, state: "ok", detail: key === undefined ? `models of ${address}` : `no ${key}${at}` };
+    const missing = `${accessVariable(vendor)} is not set`;
     return {
       what: name,
       state: any ? "missing" : "broken",
-      detail: any ? `${key} is not set` : `${key} is not set: set one of ${VENDORS.map((vendor) => vendor.key).join(", ")}`,
+      detail: any ? missing : `${missing}: set one of ${VENDORS.map(accessVariable).join(", ")}`,
     };
   });
 }
@@ -106,7 +109,9 @@ async function firstLine(program: string): Promise<string> {
   return stdout.split("\n")[0] ?? "";
 }
 
-function withoutCredentials(url: string): string {
+function withoutCredentials(address: string): string {
+  // OLLAMA_HOST may be a host alone.
+  const url = /^[a-z]+:\/\//i.test(address) ? address : `http://${address}`;
   if (!URL.canParse(url)) return "an address that is no URL";
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;

@@ -6,7 +6,7 @@ import { foldSession } from "keelson/session";
 import { openClerk } from "../core/clerk.ts";
 import { createCodingRunner } from "../core/coding-runner.ts";
 import { type Launch, launchFromMetadata, launchToMetadata, mergedOptions } from "../core/launch.ts";
-import { type ModelAccess, openModels, VENDORS } from "../core/model-access.ts";
+import { accessVariable, type ModelAccess, openModels, VENDORS } from "../core/model-access.ts";
 import { forkSession, newSession } from "../core/new-session.ts";
 import { readStandardInput } from "../core/read-standard-input.ts";
 import { newestSession } from "../core/session-folder.ts";
@@ -126,7 +126,7 @@ async function planLaunch(
   const recorded = found?.launch?.agent ?? { rules: [] };
   const inherited: AgentOptions = found?.open ? recorded : { rules: [], ...(recorded.model !== undefined && { model: recorded.model }) };
   const options = mergedOptions(inherited, command.agent);
-  const model = options.model ?? found?.model ?? access.defaultModel;
+  const model = options.model ?? found?.model ?? (await access.defaultModel());
   if (model === undefined) throw noModel(access);
   // Found out now, as a usage error, rather than in the middle of a run.
   for (const reference of [model, options.fallbackModel]) if (reference !== undefined) checkModel(access, reference);
@@ -151,7 +151,7 @@ function noModel({ models }: ModelAccess): UsageError {
 }
 
 function keyHint(): string {
-  return `Set ${VENDORS.map(({ key }) => key).join(" or ")} (and --model provider/id for another model than the default). keelson doctor says what is there.`;
+  return `Set ${VENDORS.map(accessVariable).join(" or ")} (and --model provider/id for another model than the default). keelson doctor says what is there.`;
 }
 
 async function workingFolder(from: string, given: string | undefined): Promise<string> {

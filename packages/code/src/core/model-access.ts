@@ -3,16 +3,19 @@ import { createModelRegistry, type ModelRegistry } from "keelson/providers";
 
 export interface ModelAccess {
   readonly models: ModelRegistry;
-  /** The model that is taken when none is named; `undefined` when there is no key. */
-  readonly defaultModel: string | undefined;
+  /** The model that is taken when none is named; `undefined` when there is none. A server without keys is asked what it has. */
+  defaultModel(): Promise<string | undefined>;
 }
 
 interface Vendor {
   readonly name: string;
-  readonly key: string;
+  /** The variable that holds the key; `undefined` where none is needed. */
+  readonly key: string | undefined;
+  /** The variable that says where the server is. */
   readonly baseUrl: string;
-  readonly defaultModel: string;
-  create(options: { readonly apiKey: string; readonly baseUrl?: string }): Promise<Provider>;
+  /** `undefined`: the first of the server's models that can call tools. */
+  readonly defaultModel: string | undefined;
+  create(options: { readonly apiKey?: string; readonly baseUrl?: string }): Promise<Provider>;
 }
 
 /** In the order in which a default is looked for. A vendor's code is loaded only when it can be used. */
@@ -31,19 +34,53 @@ export const VENDORS: readonly Vendor[] = [
     defaultModel: "openai/gpt-5.4",
     create: async (options) => (await import("keelson/providers/openai-chat")).createOpenAiChatProvider(options),
   },
+  {
+    name: "gemini",
+    key: "GEMINI_API_KEY",
+    baseUrl: "GEMINI_BASE_URL",
+    defaultModel: "gemini/gemini-3.5-flash",
+    create: async (options) => (await import("keelson/providers/gemini")).createGeminiProvider(options),
+  },
+  {
+    name: "ollama",
+    key: undefined,
+    baseUrl: "OLLAMA_HOST",
+    defaultModel: undefined,
+    create: async (options) => (await import("keelson/providers/ollama")).createOllamaProvider(options),
+  },
 ];
+
+/** The variable that gives access to a vendor's models. */
+export function accessVariable({ key, baseUrl }: Vendor): string {
+  return key ?? baseUrl;
+}
+
+/** A local server answers at once, or is not there. */
+const LIST_MS = 5_000;
 
 /** The models that the environment gives access to. */
 export async function openModels(environment: { readonly [name: string]: string | undefined }): Promise<ModelAccess> {
   const providers: { [name: string]: Provider } = {};
-  let defaultModel: string | undefined;
+  const defaults: (() => Promise<string | undefined>)[] = [];
   for (const vendor of VENDORS) {
-    const apiKey = environment[vendor.key] ?? "";
+    const apiKey = vendor.key === undefined ? "" : (environment[vendor.key] ?? "");
     const baseUrl = environment[vendor.baseUrl] ?? "";
     // A server of one's own often wants no key.
     if (apiKey === "" && baseUrl === "") continue;
-    providers[vendor.name] = await vendor.create({ apiKey: apiKey === "" ? "none" : apiKey, ...(baseUrl !== "" && { baseUrl }) });
-    if (apiKey !== "") defaultModel ??= vendor.defaultModel;
+    const provider = await vendor.create({
+      ...(vendor.key !== undefined && { apiKey: apiKey === "" ? "none" : apiKey }),
+      ...(baseUrl !== "" && { baseUrl }),
+    });
+    providers[vendor.name] = provider;
+    const { defaultModel } = vendor;
+    if (apiKey !== "" && defaultModel !== undefined) defaults.push(async () => defaultModel);
+    if (vendor.key === undefined) defaults.push(() => firstModel(vendor.name, provider));
   }
-  return { models: createModelRegistry({ providers }), defaultModel };
+  return { models: createModelRegistry({ providers, free: ["ollama"] }), defaultModel: async () => defaults[0]?.() };
+}
+
+async function firstModel(vendor: string, provider: Provider): Promise<string | undefined> {
+  const models = (await provider.listModels?.({ signal: AbortSignal.timeout(LIST_MS) })) ?? [];
+  const first = models.find(({ capabilities }) => capabilities.toolCalling);
+  return first === undefined ? undefined : `${vendor}/${first.id}`;
 }

@@ -9,19 +9,25 @@ export interface DemoModel {
   readonly models: ModelRegistry;
   readonly model: string;
   readonly scripted: boolean;
+  /** Why there is a script in the model's place. */
+  readonly reason?: string;
 }
 
 const SCRIPTED = "scripted/repair";
 // A pace that can be read along with; nobody reads along in a pipe.
 const WORD_MS = 14;
 
-/** The model of the first key that is there; without a key, the script. */
+/** The model of the first key or server that is there; without one, the script. */
 export async function openDemoModel(
   environment: { readonly [name: string]: string | undefined },
   { live }: { readonly live: boolean },
 ): Promise<DemoModel> {
   const { models, defaultModel } = await openModels(environment);
-  if (defaultModel !== undefined) return { models, model: defaultModel, scripted: false };
+  const found = await defaultModel().then(
+    (model) => ({ model, reason: model === undefined && Object.keys(models.providers).length > 0 ? "no model found" : "no API key found" }),
+    (error: unknown) => ({ model: undefined, reason: error instanceof Error ? error.message : String(error) }),
+  );
+  if (found.model !== undefined) return { models, model: found.model, scripted: false };
   const provider = createLivelyProvider(scriptedModel(REPAIR_SCRIPT), {
     wordMs: live ? WORD_MS : 0,
     sleep: async (ms, signal) => void (await wait(ms, undefined, signal === undefined ? {} : { signal })),
@@ -31,5 +37,6 @@ export async function openDemoModel(
     models: createModelRegistry({ providers: { scripted: provider }, prices: { [SCRIPTED]: free } }),
     model: SCRIPTED,
     scripted: true,
+    reason: found.reason,
   };
 }

@@ -46,7 +46,7 @@ export async function demo(surroundings: Surroundings, { project = BROKEN_PROJEC
 
   const folder = await copyProject(project, "shared-tab");
   await using world = await openDemoWorld(environment);
-  const { models, model, scripted } = await openDemoModel(environment, { live: live !== undefined });
+  const { models, model, scripted, reason } = await openDemoModel(environment, { live: live !== undefined });
   const launch: Launch = {
     cwd: folder,
     agent: {
@@ -67,7 +67,7 @@ export async function demo(surroundings: Surroundings, { project = BROKEN_PROJEC
   screen.block([
     scripted
       ? style.yellow(
-          "scripted model: no API key found. The tools, the test runs and the session are real; set ANTHROPIC_API_KEY or OPENAI_API_KEY for a real model.",
+          `scripted model: ${reason}. The tools, the test runs and the session are real; set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or OLLAMA_HOST with a model of yours, for a real model.`,
         )
       : `model: ${model}`,
     style.bold(`› ${TASK}`),

@@ -49,7 +49,8 @@ Examples:
   $ keelson -c                                     go on with the newest session of this folder
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a limit was reached, 4 waiting for a decision, 130 stopped.
-Environment: ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, KEELSON_HOME (default ~/.keelson), NO_COLOR.`;
+Environment: ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, GEMINI_API_KEY, OLLAMA_HOST,
+  KEELSON_HOME (default ~/.keelson), NO_COLOR.`;
 
 /**
  * Reads the arguments after `keelson`.

@@ -9,7 +9,7 @@ import { type Fields, stringOf } from "./wire-decoder.ts";
 export type { ProviderOptions } from "./provider-options.ts";
 
 export const GEMINI_WIRE = "gemini";
-export const DEFAULT_GEMINI_MODEL = "gemini-2.5-flash";
+export const DEFAULT_GEMINI_MODEL = "gemini-3.5-flash";
 const DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com";
 
 /**

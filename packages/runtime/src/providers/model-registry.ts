@@ -6,6 +6,8 @@ export interface ModelRegistryOptions {
   readonly providers: { readonly [name: string]: Provider };
   /** Go before the built-in price table. */
   readonly prices?: PriceTable;
+  /** Names of providers whose models cost nothing where `prices` does not say otherwise: servers of one's own. */
+  readonly free?: readonly string[];
   /** Short names for model references, for example `{ fast: "anthropic/claude-haiku-4-5" }`. */
   readonly aliases?: { readonly [alias: string]: string };
   /** The reference that `resolve()` takes when none is given. */
@@ -39,18 +41,27 @@ export interface ModelRegistry {
   list(options?: { readonly signal?: AbortSignal }): Promise<readonly ListedModel[]>;
 }
 
+const NOTHING: ModelPrice = { input: "0", output: "0", asOf: "2026-09-23" };
+/** Whose names stand for themselves: no aggregator has models of these makers under them. */
+const OWN_PREFIXES: ReadonlySet<string | undefined> = new Set(["anthropic", "openai", "gemini", "ollama"]);
+
 export function createModelRegistry(options: ModelRegistryOptions): ModelRegistry {
-  const { providers, prices, aliases = {} } = options;
+  const { providers, prices, aliases = {}, free = [] } = options;
   const names = Object.keys(providers);
   const fail = (message: string): ModelError => new ModelError({ kind: "invalid-request", message: `${message}; ${describe()}` });
   const describe = (): string => {
-    const there = names.length === 0 ? "no provider is configured" : `there are the providers ${names.join(", ")}`;
+    const there =
+      names.length === 0
+        ? "no provider is configured: set a key such as ANTHROPIC_API_KEY, or pass a registry of your own as the runner's `models`"
+        : `there are the providers ${names.join(", ")}`;
     const short = Object.keys(aliases);
     return short.length === 0 ? there : `${there}, and the aliases ${short.join(", ")}`;
   };
+  const priceFor = (providerName: string, reference: string): ModelPrice | null =>
+    free.includes(providerName) && !(prices !== undefined && Object.hasOwn(prices, reference)) ? NOTHING : priceOf(reference, prices);
   const resolved = (providerName: string, provider: Provider, model: string): ResolvedModel => {
     const reference = `${providerName}/${model}`;
-    return { reference, provider, providerName, model, price: priceOf(reference, prices) };
+    return { reference, provider, providerName, model, price: priceFor(providerName, reference) };
   };
   const own = <T>(table: { readonly [key: string]: T }, key: string): T | undefined => (Object.hasOwn(table, key) ? table[key] : undefined);
 
@@ -82,8 +93,7 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
     }
     // Ids of aggregators hold slashes themselves ("meta-llama/llama-3.3-70b"): with one provider they are bare ids.
     if (prefix !== undefined && names.length !== 1) throw fail(`there is no provider "${prefix}" (in "${asked}")`);
-    if (prefix !== undefined && (prefix === "anthropic" || prefix === "openai"))
-      throw fail(`there is no provider "${prefix}" (in "${asked}")`);
+    if (OWN_PREFIXES.has(prefix)) throw fail(`there is no provider "${prefix}" (in "${asked}")`);
     if (names.length === 0) throw fail(`the model "${asked}" cannot be found`);
     const providerName = providerOfBareId(target);
     return resolved(providerName, providers[providerName] as Provider, target);
@@ -99,7 +109,7 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
           return models.map((model): ListedModel => ({
             ...model,
             reference: `${name}/${model.id}`,
-            price: priceOf(`${name}/${model.id}`, prices),
+            price: priceFor(name, `${name}/${model.id}`),
           }));
         }),
       );
@@ -110,5 +120,6 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
 
 function vendorOf(model: string): string | undefined {
   if (model.startsWith("claude-")) return "anthropic";
+  if (model.startsWith("gemini-")) return "gemini";
   return /^(?:gpt-|chatgpt-|o\d)/.test(model) ? "openai" : undefined;
 }
