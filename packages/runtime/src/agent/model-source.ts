@@ -40,7 +40,8 @@ export function createModelSource(choices: readonly ModelChoice[], registry: Mod
       return {
         reference,
         provider,
-        id: reference.slice(reference.indexOf("/") + 1),
+        // A name without a model: the provider has one of its own.
+        id: reference.includes("/") ? reference.slice(reference.indexOf("/") + 1) : "",
         price: (provider as { readonly price?: ModelPrice }).price ?? priceOf(reference),
       };
     try {

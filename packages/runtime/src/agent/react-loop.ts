@@ -31,7 +31,7 @@ export interface ReactLoopOptions {
   readonly context: Context;
   readonly provider: Provider;
   readonly tools?: readonly Tool[];
-  /** The vendor's model id. Default: the provider's name. */
+  /** The vendor's model id. Default: the provider's own. */
   readonly model?: string;
   readonly systemPrompt?: string;
   readonly settings?: Omit<InferenceSettings, "effort" | "thinking" | "output">;
@@ -140,5 +140,5 @@ const unlimited: BudgetLedger = {
 
 function providerOf(provider: Provider, model: string | undefined): Provider {
   if (model === undefined) return provider;
-  return { name: `${provider.name}/${model}`, wire: provider.wire, stream: (request, options) => provider.stream(request, options) };
+  return { name: `${provider.name.split("/", 1)[0]}/${model}`, wire: provider.wire, stream: (request, options) => provider.stream(request, options) };
 }

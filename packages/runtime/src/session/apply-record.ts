@@ -92,6 +92,7 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
       status: "working",
       turn: 0,
       turnOpen: false,
+      answered: false,
       totals: emptyTotals(),
       open: new Map(),
       callsOpen: false,
@@ -134,6 +135,7 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     const run = running(state);
     run.turn = data.turn;
     run.turnOpen = true;
+    run.answered = false;
     run.turnBase = { calls: run.calls, toolCalls: run.totals.toolCalls };
     run.model = data.model;
   },
@@ -145,7 +147,10 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     state.conversation.append(data.message, data.policy);
     const { run } = state;
     if (run === undefined) return;
-    if (data.message.role === "assistant") run.text = textParts(data.message.content);
+    if (data.message.role === "assistant") {
+      run.text = textParts(data.message.content);
+      run.answered = true;
+    }
     if (data.message.role === "user") run.calls = [];
   },
   "steer": (state, _record, data: { readonly message: Message; readonly interrupt?: boolean }) => {
@@ -237,15 +242,17 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     run.turnOpen = false;
     run.interrupted = false;
     run.crashes = 0;
-    run.totals.turns++;
-    state.totals.turns++;
-    state.turnBorders.push({
-      turn: state.totals.turns,
-      session: state.id,
-      seq: record.seq,
-      length: state.conversation.length,
-      compaction: state.compaction,
-    });
+    if (run.answered) {
+      run.totals.turns++;
+      state.totals.turns++;
+      state.turnBorders.push({
+        turn: state.totals.turns,
+        session: state.id,
+        seq: record.seq,
+        length: state.conversation.length,
+        compaction: state.compaction,
+      });
+    }
     run.open = new Map();
     run.questions = new Map();
     for (const tool of run.newGrants) state.grants.add(tool);

@@ -44,6 +44,8 @@ export interface RunState {
   /** The turn that is open, or the last one; 0 before the first. */
   turn: number;
   turnOpen: boolean;
+  /** The open turn has an answer of the model: only then it counts as one. */
+  answered: boolean;
   readonly totals: Totals;
   /** What stands in the log for the open turn (or, between turns, since the last), by key: what a replay finds done. */
   open: Map<string, LogRecord>;

@@ -33,8 +33,8 @@ const BACKENDS: readonly (readonly [string, () => Promise<Storage>])[] = [
       const blobs = createSqliteBlobStore(path);
       cleanups.push(
         () => rm(folder, { recursive: true, force: true }),
-        () => log[Symbol.asyncDispose](),
-        () => blobs[Symbol.asyncDispose](),
+        async () => log[Symbol.asyncDispose](),
+        async () => blobs[Symbol.asyncDispose](),
       );
       return { clock, log, blobs };
     },

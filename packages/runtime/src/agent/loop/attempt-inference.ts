@@ -26,10 +26,12 @@ import { estimatedUsage, NOTHING_USED, settle } from "./settle-inference.ts";
 
 type Outcome = { readonly answer: Answer } | { readonly failure: ModelFailure };
 
-/** One call of the model: compile, reserve, stream, settle, commit. */
+/** One call of the model: rules before it, compile, reserve, stream, settle, commit, rules after it. */
 export async function attemptInference(loop: Loop, key: string, modelCall: number, system: string | undefined): Promise<Outcome> {
   const { execution } = loop;
   const model = loop.models.resolve(runOf(loop).model);
+  // Before anything is reserved: a rule that halts here costs nothing, and what it injects is in the request.
+  await loop.context.run({ type: "infer", phase: "before", key, input: { model: model.reference }, inputIsFixed: true, execute: () => {} });
   const request = await compile(loop, key, model, system);
   const inputBound = loop.context.conversation.bytes + Buffer.byteLength(system ?? "") + toolBytes(request);
   const reservation = await reserveInference(loop, key, model, request, inputBound);
@@ -52,17 +54,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   loop.nextAttempt();
   loop.debug?.(`turn ${runOf(loop).turn}, model call ${modelCall + 1}: ${model.reference} with ${request.messages.length} messages`);
   const fold = foldInferEvents({ maxAnswerBytes: loop.limits.maxAnswerBytes });
-  const result = await loop.context.run<StepResult<true>>({
-    type: "infer",
-    key,
-    input: { model: model.reference },
-    inputIsFixed: true,
-    execute: () => execution.attempt(key, modelCall + 1, (attempt) => streamAnswer(loop, model, final, fold, attempt, modelCall)),
-    show: (output) =>
-      output.ok
-        ? ({ content: fold.content, stopReason: fold.end?.stopReason ?? null } as unknown as JsonValue)
-        : { failure: output.failure as unknown as JsonValue },
-  });
+  const result = await execution.attempt(key, modelCall + 1, (attempt) => streamAnswer(loop, model, final, fold, attempt, modelCall));
 
   if (result.ok) {
     const end = fold.end;
@@ -70,28 +62,39 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
     const known = costOf(usage, model.price);
     const estimated = end === undefined || (known === null && model.price !== null);
     const cost = known ?? (model.price === null ? null : costOf(estimatedUsage(inputBound, fold.bytes), model.price));
-    return { answer: await commitAnswer(loop, key, modelCall, model, fold, end, usage, cost, estimated) };
+    const answer = await commitAnswer(loop, key, modelCall, model, fold, end, usage, cost, estimated);
+    await showAnswer(loop, key, answer);
+    return { answer };
   }
   const failure = modelFailureOf(result.failure, model);
   const received = fold.bytes > 0;
   const usage = received ? estimatedUsage(inputBound, fold.bytes) : NOTHING_USED;
   await settle(loop, key, model, usage, received ? (model.price === null ? null : costOf(usage, model.price)) : ZERO_USD, received);
   execution.note(`${key}/failed`, "inference-failed", { failure: failure as unknown as JsonValue });
+  await afterInference(loop, key, { failure: failure as unknown as JsonValue });
   return { failure };
+}
+
+/** Rules look at an answer that is paid for and in the conversation: they can halt, and nothing of it is lost. */
+export async function showAnswer(loop: Loop, key: string, { message, stopReason }: Answer): Promise<void> {
+  await afterInference(loop, key, { content: message.content as unknown as JsonValue, stopReason });
+}
+
+async function afterInference(loop: Loop, key: string, output: JsonValue): Promise<void> {
+  await loop.context.run({ type: "infer", phase: "after", key, execute: () => output, show: (shown) => shown });
 }
 
 async function compile(loop: Loop, key: string, model: Model, system: string | undefined): Promise<InferRequest> {
   const { options, output } = loop.agent;
-  const messages = await messagesWithBlobs(loop.context.conversation, loop.blobs);
   return loop.context.run<InferRequest>({
     type: "compile",
     key: `${key}/compile`,
-    execute: () =>
+    execute: async ({ conversation }) =>
       compileRequest({
         model: model.id,
         ...(system !== undefined && { system }),
         tools: loop.schemas,
-        messages,
+        messages: await messagesWithBlobs(conversation, loop.blobs),
         settings: {
           ...options.settings,
           ...(options.effort && { effort: options.effort }),

@@ -1,7 +1,7 @@
 import { AgentError, type JsonObject, type ModelFailure } from "@keelson/protocol";
 import { modelName, type ModelErrorAction, type RunContext } from "../agent.ts";
 import { answerFrom, type Answer } from "./answer.ts";
-import { attemptInference } from "./attempt-inference.ts";
+import { attemptInference, showAnswer } from "./attempt-inference.ts";
 import { compactConversation } from "./compact-conversation.ts";
 import { runOf, sessionOf, type Loop } from "./loop.ts";
 import { readInbox } from "./read-inbox.ts";
@@ -20,7 +20,11 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
   for (let modelCall = from; ; modelCall++) {
     const key = `${turn}/infer/${modelCall}`;
     const settled = execution.lookup(`${key}/answer`);
-    if (settled) return answerFrom(loop, settled.data, modelCall);
+    if (settled) {
+      const answer = answerFrom(loop, settled.data, modelCall);
+      await showAnswer(loop, key, answer);
+      return answer;
+    }
     const failed = execution.lookup(`${key}/failed`)?.data as FailedAttempt | undefined;
     let failure: ModelFailure;
     if (failed) failure = failed.failure;
