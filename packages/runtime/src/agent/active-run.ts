@@ -134,7 +134,14 @@ export class ActiveRun<Out> implements Run<Out> {
   }
 
   async steer(message: string | Message, { interrupt = false }: { readonly interrupt?: boolean } = {}): Promise<void> {
-    await this.#tell({ type: "steer", message: typeof message === "string" ? textMessage("user", message) : message, interrupt });
+    const steering = typeof message === "string" ? textMessage("user", message) : message;
+    if (steering.role !== "user" && steering.role !== "system")
+      throw new AgentError({
+        kind: "invalid-option",
+        option: "message",
+        message: `steer takes a message of the role user or system, not ${JSON.stringify(steering.role)}.`,
+      });
+    await this.#tell({ type: "steer", message: steering, interrupt });
   }
 
   approvals(): AsyncIterable<PendingApproval> {

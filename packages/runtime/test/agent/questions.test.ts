@@ -122,3 +122,14 @@ describe("what a run that waits is told", () => {
     }
   });
 });
+
+describe("steering", () => {
+  it("is a message of a user or of the system: the model's and the tools' words are not put into their mouths", async () => {
+    const run = runnerOf(createAgent({ name: "a", model: scriptedModel(["hello"]) })).run("hi");
+    for (const role of ["assistant", "tool"] as const) {
+      const error = await run.steer({ role, content: [] }).catch((thrown: unknown) => thrown);
+      expect(AgentError.is(error, "invalid-option")).toBe(true);
+    }
+    expect((await run.outcome).text).toBe("hello");
+  });
+});

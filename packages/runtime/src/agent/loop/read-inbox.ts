@@ -1,4 +1,4 @@
-import type { InboxEntry, JsonValue, Message } from "@keelson/protocol";
+import { AgentError, messageCodec, type InboxEntry, type JsonValue, type Message } from "@keelson/protocol";
 import { runOf, sessionOf, type Loop } from "./loop.ts";
 
 /**
@@ -58,14 +58,27 @@ async function admitSteering(loop: Loop, entries: readonly InboxEntry[]): Promis
   const admitted = new Map<number, Message>();
   for (const entry of entries) {
     if (entry.type !== "steer") continue;
+    const given = { messages: [entry.message] } as unknown as JsonValue;
     const final = await loop.context.run<Message | undefined>({
       type: "inject-steering",
       key: `inbox/${entry.seq}`,
-      input: { messages: [entry.message] } as unknown as JsonValue,
-      execute: (_context, input) => (input as unknown as { readonly messages: readonly Message[] }).messages[0],
-      accept: (output) => output as unknown as Message,
+      input: given,
+      execute: (_context, input) =>
+        input === given ? entry.message : steeringOf((input as { readonly messages?: readonly JsonValue[] } | null)?.messages?.[0]),
+      accept: steeringOf,
     });
     if (final) admitted.set(entry.seq, final);
   }
   return admitted;
+}
+
+/** What a rule made of steering: another message, or nothing. */
+function steeringOf(value: JsonValue | undefined): Message | undefined {
+  if (value === undefined || value === null) return undefined;
+  try {
+    return messageCodec.decode(value);
+  } catch (cause) {
+    const message = `a rule put something in the place of steering that is no message (${cause instanceof Error ? cause.message : String(cause)}): answer with a message, or null to withhold it`;
+    throw new AgentError({ kind: "panic", callback: "a rule on inject-steering", message }, { cause });
+  }
 }
