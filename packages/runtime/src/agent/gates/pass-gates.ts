@@ -1,5 +1,6 @@
 import type { JsonValue } from "@keelson/protocol";
 import { canonicalJson, shortHash } from "../../json/index.ts";
+import { isDispatchTool } from "../../tools/dispatch-tool.ts";
 import { prepareCall, type CallArguments } from "../../tools/prepare-call.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { decidePermission, readsArguments } from "../permissions/decide-permission.ts";
@@ -108,7 +109,9 @@ function checkPermission(loop: Loop, call: PendingCall): void {
   const { tool } = call;
   if (!tool) return;
   const argumentText = readsArguments(loop.policies, tool.name) ? (tool.permissionText?.(call.value) ?? canonicalJson(call.input)) : "";
-  const decision = decidePermission({ policies: loop.policies, tool, argumentText, allowedTools: loop.authority.allowedTools });
+  // What a child does is judged call by call, under the same policies: starting it changes nothing by itself.
+  const judged = isDispatchTool(tool) ? { name: tool.name, effect: "read" as const, risk: tool.risk } : tool;
+  const decision = decidePermission({ policies: loop.policies, tool: judged, argumentText, allowedTools: loop.authority.allowedTools });
   if (decision.behavior === "deny") refuse(call, `Not permitted: ${decision.reason}`);
   else if (decision.behavior === "ask" && !sessionOf(loop).grants.has(tool.name)) call.ask = decision.reason;
 }
