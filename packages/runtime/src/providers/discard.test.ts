@@ -13,7 +13,7 @@ const client = `
   const options = { apiKey: "k", proxyEnvironment: false };
   const provider = wire === "anthropic" ? createAnthropicProvider({ ...options, baseUrl: url }) : createOpenAiChatProvider({ ...options, baseUrl: url + "/v1" });
   let bytes = 0, events = 0, last;
-  for await (const event of provider.stream({ model: "m", messages: [] })) {
+  for await (const event of provider.stream({ model: "m", messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }] })) {
     if (event.type === "text-delta") bytes += event.text.length;
     // A reader that is slower than the network holds it back.
     if (pause === "slow" && ++events % 500 === 0) await new Promise((resolve) => setTimeout(resolve, 5));

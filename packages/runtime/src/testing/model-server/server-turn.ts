@@ -1,11 +1,12 @@
 import type { JsonObject, JsonValue } from "@keelson/protocol";
+import type { ValidatedWire } from "../request-validation/validate-request.ts";
 
 export interface ServerToolCall {
   readonly name: string;
   readonly input?: JsonValue;
-  /** The raw arguments instead of `input`: they need not be JSON. */
+  /** The raw arguments instead of `input`: they need not be JSON. Wires whose calls are objects then tell what their vendors tell. */
   readonly inputText?: string;
-  /** Default: derived from the number of the request. */
+  /** Default: derived from the number of the request; older Gemini models give none. */
   readonly id?: string;
 }
 
@@ -13,10 +14,11 @@ export interface ServerToolCall {
 export interface ServerTurn {
   /** An array is streamed piece by piece; a string in words. */
   readonly text?: string | readonly string[];
+  /** Signed or encrypted where the wire has it, so that the server knows it again. */
   readonly thinking?: string;
   readonly refusal?: string;
   readonly toolCalls?: readonly ServerToolCall[];
-  /** Default: counts that follow from the lengths. Input includes what the cache gave. */
+  /** Default: counts that follow from the lengths. Input includes what the cache gave, output what was thought. */
   readonly usage?: {
     readonly inputTokens?: number;
     readonly outputTokens?: number;
@@ -27,30 +29,36 @@ export interface ServerTurn {
   readonly stopReason?: string;
   /** An HTTP error instead of an answer; with 200 the error comes in an answer that is otherwise good. */
   readonly status?: number;
-  readonly error?: { readonly message: string; readonly type?: string; readonly code?: string };
+  readonly error?: ServerError;
   readonly headers?: { readonly [name: string]: string };
   readonly misbehave?: Misbehaviour;
+}
+
+export interface ServerError {
+  readonly message: string;
+  readonly type?: string;
+  readonly code?: string;
 }
 
 /** Ways to be a bad server. They can be combined. */
 export interface Misbehaviour {
   /** The connection is reset after so many bytes of the body. */
   readonly resetAfterBytes?: number;
-  /** The stream ends without `[DONE]` or `message_stop`. */
+  /** The stream ends without its last event: `[DONE]`, `message_stop`, `response.completed`, the line that is `done`. */
   readonly omitEnd?: boolean;
-  /** Chat: the stream ends without a finish reason. Anthropic: without `message_delta`. */
+  /** The stream ends without a reason, and without its last event. */
   readonly omitFinish?: boolean;
   /** The body is sent in chunks of so many bytes, which cut characters and events anywhere. */
   readonly chunkBytes?: number;
   readonly lineEnd?: "\n" | "\r\n" | "\r";
-  /** Comment lines between the events. */
+  /** Comment lines between the events; blank ones where a wire has none. */
   readonly comments?: boolean;
-  /** `ping` events between the events (chat: events without choices). */
+  /** Events between the events that say nothing. */
   readonly pings?: boolean;
   /** No `event:` lines and no space after `data:`. */
   readonly bare?: boolean;
   /** An error event after half of the events. */
-  readonly errorInStream?: { readonly message: string; readonly type?: string; readonly code?: string };
+  readonly errorInStream?: ServerError;
   /** Half of the events are followed by this line of data. */
   readonly garbage?: string;
   /** Nothing more comes, and the connection stays open. */
@@ -67,8 +75,10 @@ export interface Misbehaviour {
 export interface ServerRequest {
   /** Counts from 0. */
   readonly index: number;
-  readonly wire: "anthropic-messages" | "openai-chat";
+  readonly wire: ValidatedWire;
   readonly path: string;
+  /** As in the body, or where the path names it. */
+  readonly model: string;
   readonly headers: { readonly [name: string]: string };
   readonly body: JsonObject;
   readonly streamed: boolean;
@@ -76,32 +86,47 @@ export interface ServerRequest {
 
 /** One turn in a wire's own words. */
 export interface EncodedTurn {
-  /** `[event name, data]`, in order; the finish and the end are told apart so that they can be left out. */
+  /** In order; the finish and the end are told apart so that they can be left out. */
   readonly events: readonly ServerEvent[];
   readonly whole: JsonObject;
 }
 
 export interface ServerEvent {
+  /** "" where the wire names no events. */
   readonly name: string;
   readonly data: string;
-  readonly role?: "finish" | "end";
+  /** `text` shows a piece of text. */
+  readonly role?: "text" | "finish" | "end";
+}
+
+/** What the server knows of a wire. */
+export interface ServerWire {
+  encode(turn: ServerTurn, request: ServerRequest): EncodedTurn;
+  /** The body of an answer that is an error. */
+  error(error: ServerError, status: number, requestId: string): JsonObject;
+  /** The event in a stream that is an error. */
+  streamError(error: ServerError, requestId: string): ServerEvent;
+  /** An event that says nothing. */
+  readonly ping: ServerEvent;
 }
 
 export interface TurnCounts {
   readonly inputTokens: number;
+  /** Reasoning included. */
   readonly outputTokens: number;
+  readonly reasoningTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheCreationTokens: number;
 }
 
 export function countsOf(turn: ServerTurn, request: ServerRequest): TurnCounts {
-  const said =
-    pieces(turn).join("").length +
-    (turn.thinking?.length ?? 0) +
-    (turn.toolCalls ?? []).reduce((sum, call) => sum + argumentsOf(call).length, 0);
+  const thought = turn.thinking?.length ?? 0;
+  const said = pieces(turn).join("").length + thought + (turn.toolCalls ?? []).reduce((sum, call) => sum + argumentsOf(call).length, 0);
+  const outputTokens = turn.usage?.outputTokens ?? Math.ceil(said / 4);
   return {
     inputTokens: turn.usage?.inputTokens ?? Math.ceil(JSON.stringify(request.body).length / 4),
-    outputTokens: turn.usage?.outputTokens ?? Math.ceil(said / 4),
+    outputTokens,
+    reasoningTokens: Math.min(outputTokens, Math.ceil(thought / 4)),
     cacheReadTokens: turn.usage?.cacheReadTokens ?? 0,
     cacheCreationTokens: turn.usage?.cacheCreationTokens ?? 0,
   };
@@ -114,6 +139,16 @@ export function pieces(turn: ServerTurn): readonly string[] {
 
 export function argumentsOf(call: ServerToolCall): string {
   return call.inputText ?? JSON.stringify(call.input ?? {});
+}
+
+/** The arguments of wires whose calls are objects; `undefined` for a text that is none. */
+export function argumentObject(call: ServerToolCall): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(argumentsOf(call));
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Cut as vendors cut arguments: anywhere. */

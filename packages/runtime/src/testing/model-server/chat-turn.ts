@@ -6,13 +6,22 @@ import {
   countsOf,
   type EncodedTurn,
   pieces,
+  type ServerError,
   type ServerEvent,
   type ServerRequest,
   type ServerTurn,
-} from "./model-server-turn.ts";
+  type ServerWire,
+} from "./server-turn.ts";
+
+export const CHAT_WIRE: ServerWire = {
+  encode: encodeChatTurn,
+  error: openAiError,
+  streamError: (error) => ({ name: "error", data: JSON.stringify(openAiError(error, 500)) }),
+  ping: { name: "", data: `{"choices":[]}` },
+};
 
 /** A turn in the words of Chat Completions. */
-export function encodeChatTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn {
+function encodeChatTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn {
   const counts = countsOf(turn, request);
   const usage = {
     prompt_tokens: counts.inputTokens,
@@ -26,7 +35,7 @@ export function encodeChatTurn(turn: ServerTurn, request: ServerRequest): Encode
   const answer = {
     id: `chatcmpl-${request.index}`,
     created: 1_700_000_000,
-    model: String(request.body["model"] ?? ""),
+    model: request.model,
     system_fingerprint: "fp_test",
   };
   const withUsage = (request.body["stream_options"] as { include_usage?: unknown } | undefined)?.include_usage === true;
@@ -38,11 +47,12 @@ export function encodeChatTurn(turn: ServerTurn, request: ServerRequest): Encode
       data: JSON.stringify({ ...answer, object: "chat.completion.chunk", choices, ...more }),
       ...(role && { role }),
     });
-  const delta = (fields: JsonObject): void => push([{ index: 0, delta: fields, logprobs: null, finish_reason: null }]);
+  const delta = (fields: JsonObject, role?: ServerEvent["role"]): void =>
+    push([{ index: 0, delta: fields, logprobs: null, finish_reason: null }], undefined, role);
 
   delta({ role: "assistant", content: calls.length > 0 && turn.text === undefined ? null : "", refusal: null });
   if (turn.thinking !== undefined) delta({ reasoning_content: turn.thinking });
-  for (const piece of pieces(turn)) delta({ content: piece });
+  for (const piece of pieces(turn)) delta({ content: piece }, "text");
   if (turn.refusal !== undefined) delta({ refusal: turn.refusal });
   for (const [index, call] of calls.entries()) {
     delta({ tool_calls: [{ index, id: callIdOf(call, request, index), type: "function", function: { name: call.name, arguments: "" } }] });
@@ -72,7 +82,8 @@ export function encodeChatTurn(turn: ServerTurn, request: ServerRequest): Encode
   };
 }
 
-export function chatError(error: { readonly message: string; readonly type?: string; readonly code?: string }, status: number): JsonObject {
+/** OpenAI's, on both of its wires. */
+export function openAiError(error: ServerError, status: number): JsonObject {
   const type = error.type ?? (status === 429 ? "rate_limit_exceeded" : status >= 500 ? "server_error" : "invalid_request_error");
   return { error: { message: error.message, type, param: null, code: error.code ?? null } };
 }

@@ -1,18 +1,28 @@
 import type { JsonObject } from "@keelson/protocol";
+import { serverSignature } from "./server-signature.ts";
 import {
+  argumentObject,
   argumentPieces,
-  argumentsOf,
   callIdOf,
   countsOf,
   type EncodedTurn,
   pieces,
+  type ServerError,
   type ServerEvent,
   type ServerRequest,
   type ServerTurn,
-} from "./model-server-turn.ts";
+  type ServerWire,
+} from "./server-turn.ts";
+
+export const ANTHROPIC_WIRE: ServerWire = {
+  encode: encodeAnthropicTurn,
+  error: anthropicError,
+  streamError: (error, requestId) => ({ name: "error", data: JSON.stringify(anthropicError(error, 500, requestId)) }),
+  ping: { name: "ping", data: `{"type":"ping"}` },
+};
 
 /** A turn in the words of the Messages API. */
-export function encodeAnthropicTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn {
+function encodeAnthropicTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn {
   const counts = countsOf(turn, request);
   const usage = {
     input_tokens: counts.inputTokens - counts.cacheReadTokens - counts.cacheCreationTokens,
@@ -22,16 +32,16 @@ export function encodeAnthropicTurn(turn: ServerTurn, request: ServerRequest): E
   };
   const calls = turn.toolCalls ?? [];
   const stopReason = turn.stopReason ?? (turn.refusal !== undefined ? "refusal" : calls.length > 0 ? "tool_use" : "end_turn");
-  const message = { id: `msg_${request.index}`, type: "message", role: "assistant", model: String(request.body["model"] ?? "") };
-  const signature = `signature-${request.index}`;
+  const message = { id: `msg_${request.index}`, type: "message", role: "assistant", model: request.model };
+  const signature = serverSignature(request);
 
   const events: ServerEvent[] = [];
   const push = (data: JsonObject & { readonly type: string }, role?: ServerEvent["role"]): void =>
     void events.push({ name: data.type, data: JSON.stringify(data), ...(role && { role }) });
   let index = 0;
-  const block = (start: JsonObject, deltas: readonly JsonObject[]): void => {
+  const block = (start: JsonObject, deltas: readonly JsonObject[], role?: ServerEvent["role"]): void => {
     push({ type: "content_block_start", index, content_block: start });
-    for (const delta of deltas) push({ type: "content_block_delta", index, delta });
+    for (const delta of deltas) push({ type: "content_block_delta", index, delta }, role);
     push({ type: "content_block_stop", index });
     index += 1;
   };
@@ -51,6 +61,7 @@ export function encodeAnthropicTurn(turn: ServerTurn, request: ServerRequest): E
     block(
       { type: "text", text: "" },
       text.map((piece) => ({ type: "text_delta", text: piece })),
+      "text",
     );
   for (const [at, call] of calls.entries()) {
     block(
@@ -64,16 +75,12 @@ export function encodeAnthropicTurn(turn: ServerTurn, request: ServerRequest): E
   const content = [
     ...(turn.thinking === undefined ? [] : [{ type: "thinking", thinking: turn.thinking, signature }]),
     ...(text.length === 0 ? [] : [{ type: "text", text: text.join("") }]),
-    ...calls.map((call, at) => ({ type: "tool_use", id: callIdOf(call, request, at), name: call.name, input: parsed(argumentsOf(call)) })),
+    ...calls.map((call, at) => ({ type: "tool_use", id: callIdOf(call, request, at), name: call.name, input: argumentObject(call) ?? {} })),
   ];
   return { events, whole: { ...message, content, stop_reason: stopReason, stop_sequence: null, usage } };
 }
 
-export function anthropicError(
-  error: { readonly message: string; readonly type?: string; readonly code?: string },
-  status: number,
-  requestId: string,
-): JsonObject {
+function anthropicError(error: ServerError, status: number, requestId: string): JsonObject {
   const type =
     error.type ??
     {
@@ -86,12 +93,4 @@ export function anthropicError(
     }[status] ??
     "api_error";
   return { type: "error", error: { type, message: error.message }, request_id: requestId };
-}
-
-function parsed(text: string): JsonObject {
-  try {
-    return JSON.parse(text) as JsonObject;
-  } catch {
-    return {};
-  }
 }
