@@ -30,7 +30,7 @@ interface Conversation {
   /** The last group among them. */
   last: MessageGroup | undefined;
   /** The ids of the calls among them. */
-  readonly calls: DistinctCalls | undefined;
+  readonly calls: DistinctCalls;
   bytes: Buffer;
   length: number;
 }
@@ -44,15 +44,15 @@ const NO_BYTES = new Uint8Array(0);
 export class ConversationEncoder {
   readonly #encode: EncodeGroup;
   readonly #tailGroups: number;
-  readonly #callId: ((call: ToolCallPart) => string) | undefined;
+  readonly #callId: (call: ToolCallPart) => string;
   readonly #groups = new WeakMap<Message, EncodedGroup>();
   readonly #conversations = new WeakMap<object, Conversation>();
 
   /**
    * `tailGroups`: how many groups at the end are left open, because more may come to them or marks move over them. `callId`: what
-   * requests call a call, where the wire knows calls by their ids; each gets one of its own.
+   * requests call a call; each gets an id of its own.
    */
-  constructor(encode: EncodeGroup, tailGroups: number, callId?: (call: ToolCallPart) => string) {
+  constructor(encode: EncodeGroup, tailGroups: number, callId: (call: ToolCallPart) => string = (call) => call.id) {
     this.#encode = encode;
     this.#tailGroups = tailGroups;
     this.#callId = callId;
@@ -72,21 +72,21 @@ export class ConversationEncoder {
       model,
       messages: [],
       last: undefined,
-      calls: this.#callId && new DistinctCalls(this.#callId),
+      calls: new DistinctCalls(this.#callId),
       bytes: Buffer.alloc(0),
       length: 0,
     };
     for (const original of groups.slice(0, closed)) {
-      const group = kept.calls === undefined ? original : kept.calls.next(original);
+      const group = kept.calls.next(original);
       append(kept, this.#encodeGroup(group, before, model));
       kept.messages.push(...original);
       kept.last = group;
       before = group;
     }
     if (conversation !== undefined && known === undefined) this.#conversations.set(conversation, kept);
-    const calls = this.#callId && new DistinctCalls(this.#callId, kept.calls);
+    const calls = new DistinctCalls(this.#callId, kept.calls);
     const tail = groups.slice(closed).map((original) => {
-      const group = calls === undefined ? original : calls.next(original);
+      const group = calls.next(original);
       const encoded = { group, before, json: this.#encodeGroup(group, before, model) };
       before = group;
       return encoded;

@@ -106,9 +106,8 @@ export function readableText(part: Content): string {
     case "server-tool":
       return part.text;
     case "image":
-      return "[image]";
     case "file":
-      return `[file${part.name === undefined ? "" : ` ${part.name}`}]`;
+      return mediaText(part);
     case "tool-result":
       return outputText(part.output);
     case "other":
@@ -117,6 +116,12 @@ export function readableText(part: Content): string {
     case "tool-call":
       return "";
   }
+}
+
+/** Tells of an image or a file that cannot be shown. */
+export function mediaText(part: ImagePart | FilePart): string {
+  const name = part.type === "file" && part.name !== undefined ? ` ${part.name}` : "";
+  return `[${part.type}${name}${part.url === undefined || part.url.startsWith("data:") ? "" : ` at ${part.url}`}]`;
 }
 
 /** The text of a part that only another vendor knows: what his summary says outlives the switch to another model. */
@@ -146,6 +151,18 @@ export function isFreeText(call: ToolCallPart, wire: string): boolean {
 
 export function isBlank(text: string): boolean {
   return text.trim() === "";
+}
+
+/** The part with the bytes that a `data:` address holds, which servers take in places of their own only. */
+export function withBytes<T extends ImagePart | FilePart>(part: T): T {
+  if (part.data !== undefined || part.url?.startsWith("data:") !== true) return part;
+  const [, mediaType, data] = /^data:([^;,]+)(?:;[^;,]+)*;base64,(.*)$/s.exec(part.url) ?? [];
+  return data === undefined ? part : { ...part, mediaType: mediaType ?? part.mediaType, data };
+}
+
+/** The address of a part, where every server can fetch it; those of one vendor's storage (`gs://…`) mean nothing to the others. */
+export function webAddress(part: ImagePart | FilePart): string | undefined {
+  return part.url !== undefined && /^https?:/i.test(part.url) ? part.url : undefined;
 }
 
 /** A part that names a blob cannot be sent: whoever holds the blob store puts the bytes in. */

@@ -137,7 +137,7 @@ describe("a request", () => {
           { type: "text", text: "I look" },
           call("c_1", { providerData: { wire: "openai-chat", id: "call_1" } }),
           call("c_2", { input: undefined, inputText: "{cut" }),
-          { type: "tool-call", id: "c_3" as CallId, name: "free", input: "text", inputText: "text", custom: true },
+          { type: "tool-call", id: "c_3" as CallId, name: "free", input: "text", inputText: "text", custom: true, providerData: { wire: "openai-chat" } },
           call("c_4", { input: { a: 2 } }),
         ],
       },

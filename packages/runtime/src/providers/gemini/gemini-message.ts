@@ -6,11 +6,15 @@ import {
   isBlank,
   matchResults,
   type MessageGroup,
+  NOTHING_SAID,
+  objectInput,
   outputParts,
   outputText,
+  readableText,
   strayResultText,
   UNANSWERED,
   unresolvedBlob,
+  withBytes,
 } from "../history.ts";
 import { textOfFile } from "../request-body.ts";
 import { geminiGeneration } from "./gemini-thinking.ts";
@@ -47,6 +51,11 @@ export function closeGeminiCalls(last: MessageGroup, options: GeminiMessageOptio
 /** What a conversation begins with whose first turn is the model's: the API wants calls right after a user's turn. */
 export function geminiOpening(): string {
   return contentJson("user", [{ text: EARLIER_NOT_SHOWN }]);
+}
+
+/** A conversation that is not empty, though nothing of it can be sent. */
+export function geminiPlaceholder(): string {
+  return contentJson("user", [{ text: NOTHING_SAID }]);
 }
 
 /** What the contents of the model begin with. */
@@ -86,7 +95,7 @@ function userPart(part: Content, options: GeminiMessageOptions): readonly JsonOb
     case "server-tool":
       return isBlank(part.text) ? [] : [{ text: `[${part.name}] ${part.text}` }];
     case "other":
-      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : [];
+      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : words(part);
     case "thinking":
     case "tool-call":
     case "tool-result":
@@ -115,12 +124,17 @@ function modelPart(part: Content, model: string, options: GeminiMessageOptions):
     case "file":
       return [{ ...mediaPart(part, options), ...signatureOf(part, model, options) }];
     case "other":
-      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : [];
+      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : words(part);
     case "refusal":
       return part.text === "" ? [] : [{ text: part.text }];
     case "tool-result":
       return [];
   }
+}
+
+function words(part: Content): readonly JsonObject[] {
+  const text = readableText(part);
+  return text === "" ? [] : [{ text }];
 }
 
 function signatureOf(
@@ -134,19 +148,13 @@ function signatureOf(
 }
 
 function callPart(call: ToolCallPart, model: string, options: GeminiMessageOptions): JsonObject {
-  return { functionCall: { ...idOf(call, options), name: call.name, args: argsOf(call) }, ...signatureOf(call, model, options) };
+  return { functionCall: { ...idOf(call, options), name: call.name, args: objectInput(call) }, ...signatureOf(call, model, options) };
 }
 
 /** Only newer models give ids; without one, calls and results are matched by their order. */
 function idOf(call: ToolCallPart, { wire }: GeminiMessageOptions): { readonly id?: string } {
   const id = call.providerData?.wire === wire ? call.providerData["id"] : undefined;
   return typeof id === "string" ? { id } : {};
-}
-
-/** The API takes objects only; what the model wrote instead is told by the result. */
-function argsOf({ input, custom }: ToolCallPart): JsonObject {
-  if (custom === true && input !== undefined) return { input };
-  return typeof input === "object" && input !== null && !Array.isArray(input) ? (input as JsonObject) : {};
 }
 
 function signFirstCall(parts: JsonObject[]): void {
@@ -173,7 +181,8 @@ function mediaOf(result: ToolResultPart, options: GeminiMessageOptions): readonl
   return [{ text: `From the result of ${result.name}:` }, ...media.map((part) => mediaPart(part, options))];
 }
 
-function mediaPart(part: ImagePart | FilePart, { wire, provider }: GeminiMessageOptions): JsonObject {
+function mediaPart(given: ImagePart | FilePart, { wire, provider }: GeminiMessageOptions): JsonObject {
+  const part = withBytes(given);
   const fileUri = part.providerData?.wire === wire ? part.providerData["fileUri"] : undefined;
   if (typeof fileUri === "string") return { fileData: { mimeType: part.mediaType, fileUri } };
   const text = part.type === "file" ? textOfFile(part.mediaType, part.data) : undefined;

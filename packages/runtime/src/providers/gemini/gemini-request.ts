@@ -1,12 +1,13 @@
 import type { InferOptions, InferRequest, JsonObject, JsonValue } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
-import { isAssistantGroup } from "../history.ts";
+import { isAssistantGroup, wireCallId } from "../history.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
 import {
   closeGeminiCalls,
   encodeGeminiGroup,
   type GeminiMessageOptions,
   geminiOpening,
+  geminiPlaceholder,
   MODEL_CONTENT,
 } from "./gemini-message.ts";
 import { geminiGeneration, thinkingConfig } from "./gemini-thinking.ts";
@@ -28,7 +29,11 @@ export class GeminiRequestEncoder {
 
   constructor(options: GeminiRequestOptions) {
     this.#options = options;
-    this.#contents = new ConversationEncoder((group, before, model) => encodeGeminiGroup(group, before, model, options), 1);
+    this.#contents = new ConversationEncoder(
+      (group, before, model) => encodeGeminiGroup(group, before, model, options),
+      1,
+      (call) => wireCallId(call, options.wire),
+    );
   }
 
   /** The body, in parts that follow each other. */
@@ -45,7 +50,8 @@ export class GeminiRequestEncoder {
     const pieces = tail.map(({ json }) => json);
     const lastGroup = tail.at(-1)?.group;
     if (lastGroup !== undefined && isAssistantGroup(lastGroup)) pieces.push(closeGeminiCalls(lastGroup, this.#options));
-    const last = pieces.filter((json) => json !== "").join(",");
+    let last = pieces.filter((json) => json !== "").join(",");
+    if (last === "" && prefix.length === 0 && request.messages.length > 0) last = geminiPlaceholder();
     const beginning = prefix.length > 0 ? Buffer.from(prefix.subarray(1, 1 + MODEL_CONTENT.length)).toString() : last;
     head += beginning.startsWith(MODEL_CONTENT) ? `[${geminiOpening()},` : "[";
     if (prefix.length === 0) return [Buffer.from(`${head}${last}]}`)];

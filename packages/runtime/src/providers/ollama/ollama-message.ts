@@ -5,12 +5,14 @@ import {
   isBlank,
   matchResults,
   type MessageGroup,
+  objectInput,
   outputParts,
   outputText,
   readableText,
   strayResultText,
   UNANSWERED,
   unresolvedBlob,
+  withBytes,
 } from "../history.ts";
 import { textOfFile } from "../request-body.ts";
 
@@ -59,10 +61,10 @@ function assistantMessage(group: MessageGroup, model: string, options: OllamaMes
         break;
       case "image":
       case "file":
+      case "other":
         content += readableText(part);
         break;
       case "tool-result":
-      case "other":
         break;
     }
   }
@@ -72,13 +74,7 @@ function assistantMessage(group: MessageGroup, model: string, options: OllamaMes
 
 function callOf(call: ToolCallPart, { wire }: OllamaMessageOptions): JsonObject {
   const id = call.providerData?.wire === wire ? call.providerData["id"] : undefined;
-  return { ...(typeof id === "string" && { id }), type: "function", function: { name: call.name, arguments: argumentsOf(call) } };
-}
-
-/** The server takes objects only; what the model wrote instead is told by the result. */
-function argumentsOf({ input, custom }: ToolCallPart): JsonObject {
-  if (custom === true && input !== undefined) return { input };
-  return typeof input === "object" && input !== null && !Array.isArray(input) ? (input as JsonObject) : {};
+  return { ...(typeof id === "string" && { id }), type: "function", function: { name: call.name, arguments: objectInput(call) } };
 }
 
 function answerMessages(group: readonly Message[], before: MessageGroup | undefined, options: OllamaMessageOptions): readonly JsonObject[] {
@@ -107,7 +103,8 @@ function answerMessages(group: readonly Message[], before: MessageGroup | undefi
 function push(messages: JsonObject[], role: "user" | "system", content: readonly Content[], options: OllamaMessageOptions): void {
   const words: string[] = [];
   const images: JsonValue[] = [];
-  for (const part of content) {
+  for (const given of content) {
+    const part = given.type === "image" || given.type === "file" ? withBytes(given) : given;
     if (part.type === "image" && part.data !== undefined) images.push(part.data);
     else if (part.type === "image" || part.type === "file") words.push(mediaWords(part, options));
     else if (part.type !== "tool-result") words.push(readableText(part));
@@ -121,7 +118,6 @@ function mediaWords(part: ImagePart | FilePart, { provider }: OllamaMessageOptio
   const text = part.type === "file" ? textOfFile(part.mediaType, part.data) : undefined;
   const name = part.type === "file" && part.name !== undefined ? part.name : undefined;
   if (text !== undefined) return name === undefined ? text : `${name}:\n${text}`;
-  if (part.url !== undefined) return `[${part.type}${name === undefined ? "" : ` ${name}`} at ${part.url}]`;
-  if (part.data !== undefined) return readableText(part);
+  if (part.data !== undefined || part.url !== undefined) return readableText(part);
   throw unresolvedBlob(part, provider);
 }

@@ -1,6 +1,6 @@
 import type { InferOptions, InferRequest, JsonObject, JsonValue, ToolSchema } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
-import { isAssistantGroup } from "../history.ts";
+import { isAssistantGroup, NOTHING_SAID, wireCallId } from "../history.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
 import { closeOllamaCalls, encodeOllamaGroup, type OllamaMessageOptions } from "./ollama-message.ts";
 
@@ -21,7 +21,11 @@ export class OllamaRequestEncoder {
 
   constructor(options: OllamaRequestOptions) {
     this.#options = options;
-    this.#messages = new ConversationEncoder((group, before, model) => encodeOllamaGroup(group, before, model, options), 1);
+    this.#messages = new ConversationEncoder(
+      (group, before, model) => encodeOllamaGroup(group, before, model, options),
+      1,
+      (call) => wireCallId(call, options.wire),
+    );
   }
 
   /** The body, in parts that follow each other. */
@@ -41,7 +45,8 @@ export class OllamaRequestEncoder {
     const pieces = tail.map(({ json }) => json);
     const lastGroup = tail.at(-1)?.group;
     if (lastGroup !== undefined && isAssistantGroup(lastGroup)) pieces.push(closeOllamaCalls(lastGroup, this.#options));
-    const last = pieces.filter((json) => json !== "").join(",");
+    let last = pieces.filter((json) => json !== "").join(",");
+    if (last === "" && prefix.length === 0 && request.messages.length > 0) last = JSON.stringify({ role: "user", content: NOTHING_SAID });
     if (prefix.length === 0) return [Buffer.from(`${head}${system !== "" && last !== "" ? "," : ""}${last}]}`)];
     return [Buffer.from(head), system === "" ? prefix.subarray(1) : prefix, Buffer.from(`${last === "" ? "" : `,${last}`}]}`)];
   }

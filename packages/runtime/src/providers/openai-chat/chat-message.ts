@@ -1,10 +1,22 @@
-import type { Content, FilePart, JsonObject, JsonValue, Message, ThinkingPart, ToolCallPart, ToolResultPart } from "@keelson/protocol";
+import type {
+  Content,
+  FilePart,
+  ImagePart,
+  JsonObject,
+  JsonValue,
+  Message,
+  ThinkingPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "@keelson/protocol";
 import { callArguments } from "../call-arguments.ts";
 import {
   belongsTo,
   isAssistantGroup,
   isBlank,
+  isFreeText,
   matchResults,
+  mediaText,
   type MessageGroup,
   outputParts,
   outputText,
@@ -12,7 +24,9 @@ import {
   strayResultText,
   UNANSWERED,
   unresolvedBlob,
+  webAddress,
   wireCallId,
+  withBytes,
 } from "../history.ts";
 import { textOfFile } from "../request-body.ts";
 import { acceptableOrder } from "./chat-order.ts";
@@ -61,6 +75,7 @@ function assistantMessage(group: MessageGroup, model: string, options: ChatMessa
   let functionCall: JsonObject | undefined;
   const calls: JsonObject[] = [];
   const thoughts: ThinkingPart[] = [];
+  const legacy = legacyCall(group, options);
   for (const part of group.flatMap((message) => message.content)) {
     switch (part.type) {
       case "text":
@@ -73,7 +88,7 @@ function assistantMessage(group: MessageGroup, model: string, options: ChatMessa
         if (!isBlank(part.text)) text += `${text === "" ? "" : "\n"}[${part.name}] ${part.text}\n`;
         break;
       case "tool-call":
-        if (isLegacy(part, options)) functionCall = { name: part.name, arguments: callArguments(part) };
+        if (part === legacy) functionCall = { name: part.name, arguments: callArguments(part) };
         else calls.push(toolCall(part, options));
         break;
       case "file":
@@ -87,8 +102,10 @@ function assistantMessage(group: MessageGroup, model: string, options: ChatMessa
       case "thinking":
         if (options.replaysReasoning === true && belongsTo(part.providerData, options.wire, model)) thoughts.push(part);
         break;
-      case "tool-result":
       case "other":
+        text += readableText(part);
+        break;
+      case "tool-result":
         break;
     }
   }
@@ -111,12 +128,11 @@ function answerMessages(group: readonly Message[], before: MessageGroup | undefi
   const { answered, strays } = matchResults(before, group);
   const messages: JsonObject[] = [];
   const shown: JsonObject[] = [];
+  const legacy = before === undefined ? undefined : legacyCall(before, options);
   for (const { call, result } of answered) {
     const content = result === undefined ? UNANSWERED : outputText(result.output);
     messages.push(
-      isLegacy(call, options)
-        ? { role: "function", name: call.name, content }
-        : { role: "tool", tool_call_id: chatCallId(call, options), content },
+      call === legacy ? { role: "function", name: call.name, content } : { role: "tool", tool_call_id: chatCallId(call, options), content },
     );
     if (result !== undefined) shown.push(...mediaOf(result, options));
   }
@@ -156,19 +172,28 @@ function userPart(part: Content, options: ChatMessageOptions): readonly JsonObje
     case "server-tool":
       return isBlank(part.text) ? [] : [{ type: "text", text: `[${part.name}] ${part.text}` }];
     case "image":
-      if (part.data === undefined && part.url === undefined) throw unresolvedBlob(part, options.provider);
-      return [
-        { type: "image_url", image_url: { url: part.url ?? `data:${part.mediaType};base64,${part.data}`, ...detailOf(part, options) } },
-      ];
+      return [imagePart(withBytes(part), options)];
     case "file":
-      return [filePart(part, options)];
+      return [filePart(withBytes(part), options)];
     case "other":
-      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : [];
+      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : words(part);
     case "thinking":
     case "tool-call":
     case "tool-result":
       return [];
   }
+}
+
+function words(part: Content): readonly JsonObject[] {
+  const text = readableText(part);
+  return text === "" ? [] : [{ type: "text", text }];
+}
+
+function imagePart(part: ImagePart, options: ChatMessageOptions): JsonObject {
+  const url = part.data === undefined ? webAddress(part) : `data:${part.mediaType};base64,${part.data}`;
+  if (url !== undefined) return { type: "image_url", image_url: { url, ...detailOf(part, options) } };
+  if (part.url !== undefined) return { type: "text", text: mediaText(part) };
+  throw unresolvedBlob(part, options.provider);
 }
 
 function detailOf(part: { readonly providerData?: JsonObject }, { wire }: ChatMessageOptions): JsonObject {
@@ -186,12 +211,21 @@ function filePart(part: FilePart, { wire, provider }: ChatMessageOptions): JsonO
     return { type: "input_audio", input_audio: { data: part.data, format: audio === "mpeg" ? "mp3" : audio } };
   if (part.data !== undefined)
     return { type: "file", file: { filename: part.name ?? "file", file_data: `data:${part.mediaType};base64,${part.data}` } };
-  if (part.url !== undefined) return { type: "text", text: `[file ${part.name ?? ""} at ${part.url}]` };
+  if (part.url !== undefined) return { type: "text", text: mediaText(part) };
   throw unresolvedBlob(part, provider);
 }
 
-function isLegacy(call: ToolCallPart, { wire }: ChatMessageOptions): boolean {
-  return call.providerData?.wire === wire && call.providerData["functionCall"] === true;
+/** The call of a turn that came as `function_call`: there is room for one, so that where there are more, all are told as tool calls. */
+function legacyCall(group: MessageGroup, { wire }: ChatMessageOptions): ToolCallPart | undefined {
+  let only: ToolCallPart | undefined;
+  for (const { content } of group) {
+    for (const part of content) {
+      if (part.type !== "tool-call") continue;
+      if (only !== undefined || part.providerData?.wire !== wire || part.providerData["functionCall"] !== true) return undefined;
+      only = part;
+    }
+  }
+  return only;
 }
 
 function toolCall(call: ToolCallPart, options: ChatMessageOptions): JsonObject {
@@ -199,6 +233,6 @@ function toolCall(call: ToolCallPart, options: ChatMessageOptions): JsonObject {
   const { wire } = options;
   const extra = call.providerData?.wire === wire ? call.providerData["extraContent"] : undefined;
   const kept = extra === undefined ? {} : { extra_content: extra };
-  if (call.custom === true) return { id, type: "custom", custom: { name: call.name, input: call.inputText }, ...kept };
+  if (isFreeText(call, wire)) return { id, type: "custom", custom: { name: call.name, input: call.inputText }, ...kept };
   return { id, type: "function", function: { name: call.name, arguments: callArguments(call) }, ...kept };
 }

@@ -1,6 +1,6 @@
 import type { InferOptions, InferRequest, JsonObject } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
-import { isAssistantGroup } from "../history.ts";
+import { isAssistantGroup, NOTHING_SAID } from "../history.ts";
 import { reasoningEffort } from "../reasoning-effort.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
 import { strictSchema } from "../strict-schema.ts";
@@ -58,7 +58,8 @@ export class ChatRequestEncoder {
     const pieces = tail.map(({ json }) => json);
     const lastGroup = tail.at(-1)?.group;
     if (lastGroup !== undefined && isAssistantGroup(lastGroup)) pieces.push(closeChatCalls(lastGroup, this.#options));
-    const last = pieces.filter((json) => json !== "").join(",");
+    let last = pieces.filter((json) => json !== "").join(",");
+    if (last === "" && prefix.length === 0 && request.messages.length > 0) last = JSON.stringify({ role: "user", content: NOTHING_SAID });
     if (prefix.length === 0) return [Buffer.from(`${head}${system !== "" && last !== "" ? "," : ""}${last}]}`)];
     return [Buffer.from(head), system === "" ? prefix.subarray(1) : prefix, Buffer.from(`${last === "" ? "" : `,${last}`}]}`)];
   }
@@ -69,7 +70,8 @@ export class ChatRequestEncoder {
     return {
       model,
       stream: true,
-      stream_options: { include_usage: true },
+      // The API refuses them where nothing is streamed.
+      ...(request.extra?.["stream"] !== false && { stream_options: { include_usage: true } }),
       ...(request.maxTokens !== undefined && { [this.#options.maxTokensField]: request.maxTokens }),
       ...(request.temperature !== undefined && { temperature: request.temperature }),
       ...(request.topP !== undefined && { top_p: request.topP }),

@@ -19,6 +19,7 @@ import {
   isFreeText,
   isBlank,
   matchResults,
+  mediaText,
   type MessageGroup,
   outputParts,
   outputText,
@@ -26,7 +27,9 @@ import {
   strayResultText,
   UNANSWERED,
   unresolvedBlob,
+  webAddress,
   wireCallId,
+  withBytes,
 } from "../history.ts";
 import { callArguments } from "../call-arguments.ts";
 import { textOfFile } from "../request-body.ts";
@@ -112,6 +115,7 @@ class AssistantItems {
         return;
       case "other":
         if (part.providerData?.wire === this.#options.wire) this.#add(part.raw as JsonObject);
+        else if (readableText(part) !== "") this.#say({ type: "text", text: readableText(part) });
         return;
       case "tool-result":
         return;
@@ -265,11 +269,11 @@ function userPart(part: Content, options: ResponsesMessageOptions): readonly Jso
     case "server-tool":
       return isBlank(part.text) ? [] : [{ type: "input_text", text: `[${part.name}] ${part.text}` }];
     case "image":
-      return [imagePart(part, options)];
+      return [imagePart(withBytes(part), options)];
     case "file":
-      return [filePart(part, options)];
+      return [filePart(withBytes(part), options)];
     case "other":
-      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : [];
+      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : words(part);
     case "thinking":
     case "tool-call":
     case "tool-result":
@@ -277,12 +281,19 @@ function userPart(part: Content, options: ResponsesMessageOptions): readonly Jso
   }
 }
 
+function words(part: Content): readonly JsonObject[] {
+  const text = readableText(part);
+  return text === "" ? [] : [{ type: "input_text", text }];
+}
+
 function imagePart(part: ImagePart, { wire, provider }: ResponsesMessageOptions): JsonObject {
   const own = part.providerData?.wire === wire ? part.providerData : undefined;
   const detail = own?.["detail"] ?? "auto";
   if (own?.["fileId"] !== undefined) return { type: "input_image", file_id: own["fileId"], detail };
-  if (part.data === undefined && part.url === undefined) throw unresolvedBlob(part, provider);
-  return { type: "input_image", image_url: part.url ?? `data:${part.mediaType};base64,${part.data}`, detail };
+  const url = part.data === undefined ? webAddress(part) : `data:${part.mediaType};base64,${part.data}`;
+  if (url !== undefined) return { type: "input_image", image_url: url, detail };
+  if (part.url !== undefined) return { type: "input_text", text: mediaText(part) };
+  throw unresolvedBlob(part, provider);
 }
 
 function filePart(part: FilePart, { wire, provider }: ResponsesMessageOptions): JsonObject {
@@ -295,6 +306,8 @@ function filePart(part: FilePart, { wire, provider }: ResponsesMessageOptions): 
     return { type: "input_audio", input_audio: { data: part.data, format: audio === "mpeg" ? "mp3" : audio } };
   if (part.data !== undefined)
     return { type: "input_file", filename: part.name ?? "file", file_data: `data:${part.mediaType};base64,${part.data}` };
-  if (part.url !== undefined) return { type: "input_file", file_url: part.url };
+  const url = webAddress(part);
+  if (url !== undefined) return { type: "input_file", file_url: url };
+  if (part.url !== undefined) return { type: "input_text", text: mediaText(part) };
   throw unresolvedBlob(part, provider);
 }

@@ -1,6 +1,6 @@
 import type { InferOptions, InferRequest, JsonObject, JsonValue, ToolSchema } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
-import { isAssistantGroup } from "../history.ts";
+import { isAssistantGroup, NOTHING_SAID } from "../history.ts";
 import { reasoningEffort } from "../reasoning-effort.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
 import { strictSchema } from "../strict-schema.ts";
@@ -48,7 +48,8 @@ export class ResponsesRequestEncoder {
     const pieces = tail.map(({ json }) => json);
     const lastGroup = tail.at(-1)?.group;
     if (lastGroup !== undefined && isAssistantGroup(lastGroup)) pieces.push(closeResponsesCalls(lastGroup, model, this.#options));
-    const last = pieces.filter((json) => json !== "").join(",");
+    let last = pieces.filter((json) => json !== "").join(",");
+    if (last === "" && prefix.length === 0 && request.messages.length > 0) last = JSON.stringify({ role: "user", content: NOTHING_SAID });
     if (prefix.length === 0) return [Buffer.from(`${head}${last}]}`)];
     return [Buffer.from(head), prefix.subarray(1), Buffer.from(`${last === "" ? "" : `,${last}`}]}`)];
   }

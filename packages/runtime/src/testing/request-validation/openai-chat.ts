@@ -21,7 +21,7 @@ export function validateChatRequest(body: unknown, facts: RequestFacts = {}): re
   checkFormat(check, request["response_format"]);
   const tools = checkTools(check, request["tools"]);
   checkToolChoice(check, request["tool_choice"], tools);
-  checkMessages(check, request["messages"]);
+  checkMessages(check, request["messages"], facts.vendor === undefined ? MAX_CALL_ID : Infinity);
   return check.problems;
 }
 
@@ -68,7 +68,7 @@ function checkToolChoice(check: RequestCheck, choice: unknown, tools: ReadonlySe
   if (name !== undefined && tools !== undefined && !tools.has(name)) check.fail("tool_choice", `there is no tool ${JSON.stringify(name)}`);
 }
 
-function checkMessages(check: RequestCheck, value: unknown): void {
+function checkMessages(check: RequestCheck, value: unknown, maxCallId: number): void {
   const messages = check.list(value, "messages");
   if (messages === undefined) return;
   let open = new Set<string>();
@@ -110,7 +110,7 @@ function checkMessages(check: RequestCheck, value: unknown): void {
       continue;
     }
     caller = path;
-    open = checkCalls(check, message, path);
+    open = checkCalls(check, message, path, maxCallId);
     functionCall = checkFunctionCall(check, message, path);
     const { content } = message;
     const other = open.size > 0 || functionCall !== undefined || isFilled(message["refusal"]) || message["audio"] !== undefined;
@@ -145,7 +145,7 @@ function checkPart(check: RequestCheck, part: Fields, type: string, path: string
       // Mistral takes the address itself.
       const image = part["image_url"];
       const url = typeof image === "string" ? image : check.object(image, `${path}.image_url`)?.["url"];
-      check.matching(url, `${path}.image_url.url`, /^(?:https?:|data:|gs:)/);
+      check.matching(url, `${path}.image_url.url`, /^(?:https?:|data:)/);
       return;
     }
     case "input_audio": {
@@ -164,7 +164,7 @@ function checkPart(check: RequestCheck, part: Fields, type: string, path: string
   }
 }
 
-function checkCalls(check: RequestCheck, message: Fields, path: string): Set<string> {
+function checkCalls(check: RequestCheck, message: Fields, path: string, maxCallId: number): Set<string> {
   const ids = new Set<string>();
   if (message["tool_calls"] === undefined || message["tool_calls"] === null) return ids;
   for (const [at, value] of (check.list(message["tool_calls"], `${path}.tool_calls`) ?? []).entries()) {
@@ -172,7 +172,7 @@ function checkCalls(check: RequestCheck, message: Fields, path: string): Set<str
     const call = check.object(value, where);
     if (call === undefined) continue;
     const id = check.filled(call["id"], `${where}.id`);
-    if (id !== undefined && id.length > MAX_CALL_ID) check.fail(`${where}.id`, `is longer than ${MAX_CALL_ID} characters`);
+    if (id !== undefined && id.length > maxCallId) check.fail(`${where}.id`, `is longer than ${maxCallId} characters`);
     if (id !== undefined && ids.has(id)) check.fail(`${where}.id`, `the call id ${JSON.stringify(id)} is not unique`);
     if (id !== undefined) ids.add(id);
     const type = check.oneOf(call["type"], `${where}.type`, ["function", "custom"]);

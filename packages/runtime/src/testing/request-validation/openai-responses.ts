@@ -7,7 +7,7 @@ const CHOICES = ["none", "auto", "required"];
 const ID_PREFIXES: { readonly [type: string]: string } = { function_call: "fc", custom_tool_call: "ctc", message: "msg", reasoning: "rs" };
 
 /** What OpenAI's Responses API would refuse in a request. */
-export function validateResponsesRequest(body: unknown, _facts?: RequestFacts): readonly RequestProblem[] {
+export function validateResponsesRequest(body: unknown, facts: RequestFacts = {}): readonly RequestProblem[] {
   const check = new RequestCheck();
   const request = check.object(body, "");
   if (request === undefined) return check.problems;
@@ -22,7 +22,7 @@ export function validateResponsesRequest(body: unknown, _facts?: RequestFacts): 
   const tools = checkTools(check, request["tools"]);
   checkToolChoice(check, request["tool_choice"], tools);
   checkFormat(check, request["text"]);
-  checkInput(check, request);
+  checkInput(check, request, facts.stored ?? request["store"] !== false);
   return check.problems;
 }
 
@@ -67,7 +67,7 @@ function checkFormat(check: RequestCheck, value: unknown): void {
   check.object(fields?.["schema"], "text.format.schema");
 }
 
-function checkInput(check: RequestCheck, request: Fields): void {
+function checkInput(check: RequestCheck, request: Fields, stored: boolean): void {
   const { input } = request;
   const continued = request["previous_response_id"] ?? request["conversation"] ?? request["prompt"];
   if (input === undefined && continued !== undefined) return;
@@ -109,7 +109,7 @@ function checkInput(check: RequestCheck, request: Fields): void {
       else if (called.has(id)) check.fail(path, `the call ${id} is answered twice, or as one of another kind`);
       else if (!elsewhere) check.fail(path, `there is no call ${id} before its output`);
       called.add(id);
-    } else checkItem(check, item, type, path, request["store"] === false);
+    } else checkItem(check, item, type, path, stored);
   }
   if (reasoning !== undefined) check.fail(reasoning, "the reasoning lacks the item that followed it");
   if (open.size > 0) check.fail("input", `the calls ${[...open.keys()].join(", ")} have no outputs`);
@@ -137,7 +137,7 @@ function checkOutput(check: RequestCheck, output: unknown, path: string): void {
   for (const [at, value] of (check.list(output, path) ?? []).entries()) checkPart(check, value, `${path}[${at}]`, INPUT_PARTS);
 }
 
-function checkItem(check: RequestCheck, item: Fields, type: string, path: string, unstored: boolean): void {
+function checkItem(check: RequestCheck, item: Fields, type: string, path: string, stored: boolean): void {
   if (type === "message") {
     const role = check.oneOf(item["role"], `${path}.role`, ["user", "assistant", "system", "developer"]);
     const { content } = item;
@@ -148,7 +148,7 @@ function checkItem(check: RequestCheck, item: Fields, type: string, path: string
     if (!Array.isArray(item["summary"])) check.fail(`${path}.summary`, "is required");
     const encrypted = item["encrypted_content"];
     if (encrypted !== undefined && encrypted !== null) check.filled(encrypted, `${path}.encrypted_content`);
-    else if (unstored || item["id"] === undefined) check.fail(path, "reasoning that is not stored must bring its encrypted_content");
+    else if (!stored || item["id"] === undefined) check.fail(path, "reasoning that is not stored must bring its encrypted_content");
   } else if (type === "item_reference") check.filled(item["id"], `${path}.id`);
 }
 

@@ -13,6 +13,10 @@ export interface Fields {
 export interface RequestFacts {
   /** The model, where the body doesn't name it (Gemini's stands in the path). */
   readonly model?: string;
+  /** Who serves it, where that isn't the vendor whose wire it is: his limits of call ids aren't known. */
+  readonly vendor?: string;
+  /** The vendor keeps earlier answers, so that reasoning can be sent by its id alone (Responses). */
+  readonly stored?: boolean;
 }
 
 /** Gathers what is wrong with one request. The readers return what they were asked for, or `undefined` after noting why not. */
