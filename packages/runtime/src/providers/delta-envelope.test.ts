@@ -4,6 +4,8 @@ import { expect, it } from "vitest";
 import { SseReader } from "../transport/index.ts";
 import { AnthropicDecoder } from "./anthropic/anthropic-decoder.ts";
 import { ChatDecoder } from "./openai-chat/chat-decoder.ts";
+import { ResponsesDecoder } from "./openai-responses/responses-decoder.ts";
+import type { WireDecoder } from "./wire-decoder.ts";
 
 const context = { wire: "w", provider: "p", model: "m" };
 
@@ -13,7 +15,7 @@ interface Decoded {
   readonly skimmed: number;
 }
 
-function decode(make: (queue: InferEvent[]) => ChatDecoder | AnthropicDecoder, text: string, skimming: boolean, chunk: number): Decoded {
+function decode(make: (queue: InferEvent[]) => WireDecoder, text: string, skimming: boolean, chunk: number): Decoded {
   const events: InferEvent[] = [];
   const decoder = make(events);
   let skimmed = 0;
@@ -120,7 +122,70 @@ const anthropicEvent = fc
     }
   });
 
+const counter = fc.oneof(
+  { weight: 9, arbitrary: fc.nat(1200).map(String) },
+  { weight: 1, arbitrary: fc.constantFrom("01", "-4", "1.5", "2e3", '"8"', "") },
+);
+const responsesEvent = fc
+  .record({
+    delta: piece,
+    pad: fc.constantFrom("", "abc", "x1", '\\"', " "),
+    at: counter,
+    index: fc.nat(1),
+    shape: fc.integer({ min: 0, max: 24 }),
+  })
+  .map(({ delta, pad, at, index, shape }) => {
+    const number = at === "" ? "" : `"sequence_number":${at},`;
+    const event = (type: string, rest: string): string => `event: ${type}\ndata: {"type":"${type}",${rest}}\n\n`;
+    switch (shape) {
+      case 0:
+        return event("response.output_item.added", `${number}"output_index":${index},"item":{"type":"message","id":"m","content":[]}`);
+      case 1:
+        return event(
+          "response.output_item.added",
+          `${number}"output_index":${index},"item":{"type":"function_call","call_id":"c","name":"f"}`,
+        );
+      case 2:
+        return event("response.reasoning_summary_text.delta", `${number}"output_index":${index},"summary_index":0,"delta":${delta}`);
+      case 3:
+        return event("response.refusal.delta", `${number}"output_index":${index},"content_index":0,"delta":${delta}`);
+      case 4:
+        return event(
+          "response.content_part.done",
+          `"output_index":${index},"content_index":0,"part":{"type":"output_text","text":${delta}}`,
+        );
+      case 5:
+        return event("response.function_call_arguments.delta", `"output_index":${index},"delta":${delta}`);
+      case 6:
+        return event("response.output_text.delta", `"inner":{"sequence_number":1},"output_index":${index},"delta":${delta}`);
+      case 7:
+      case 8:
+        // The counter behind the text, as servers in Python and Rust have it; at the very end too.
+        return event(
+          "response.output_text.delta",
+          `"output_index":0,"content_index":0,"delta":${delta},"logprobs":[]${at === "" ? "" : `,"sequence_number":${at}`}`,
+        );
+      case 9:
+        return event(
+          "response.output_text.delta",
+          `"output_index":0,"content_index":0,"delta":${delta},"sequence_number":${at || 3},"item_id":"m"`,
+        );
+      default:
+        return event(
+          "response.output_text.delta",
+          `${number}"output_index":0,"content_index":0,"delta":${delta},"logprobs":[],"obfuscation":"${pad}"`,
+        );
+    }
+  });
+
 it.each([
+  [
+    "Responses",
+    (queue: InferEvent[]) => new ResponsesDecoder(queue, context),
+    responsesEvent,
+    'data: {"type":"response.created","response":{"id":"r","model":"m"}}\n\n',
+    'data: {"type":"response.completed","response":{"id":"r","status":"completed","output":[]}}\n\n',
+  ],
   [
     "chat",
     (queue: InferEvent[]) => new ChatDecoder(queue, context),

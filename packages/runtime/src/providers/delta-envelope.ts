@@ -100,10 +100,10 @@ export class DeltaEnvelope {
 
   /**
    * Takes an event that was parsed and gave nothing but a piece of text as the model of those to come. Its lines start at `start`
-   * (nothing is learned when that is negative), its data stands from `dataStart` to `end`.
+   * (nothing is learned when that is negative), its data stands from `dataStart` to `end`. Returns whether it was learned.
    */
-  learn(text: string, start: number, dataStart: number, end: number): void {
-    if (start < 0 || this.#failures >= MAX_FAILURES) return;
+  learn(text: string, start: number, dataStart: number, end: number): boolean {
+    if (start < 0 || this.#failures >= MAX_FAILURES) return false;
     this.#failures += 1;
     this.#learned = undefined;
     const lines = text.slice(start, dataStart);
@@ -111,7 +111,7 @@ export class DeltaEnvelope {
     for (let found = event.indexOf(this.#member); found >= 0; found = event.indexOf(this.#member, found + 1)) {
       const from = found + this.#member.length;
       const to = literalEnd(event, from);
-      if (to < 0) return;
+      if (to < 0) return false;
       const before = event.slice(0, from);
       const rest = event.slice(to);
       const padding = /^(.*"obfuscation":")[0-9A-Za-z]*("\s*\})$/s.exec(rest);
@@ -123,9 +123,10 @@ export class DeltaEnvelope {
       const learned = this.#withCounter(before, after, noise, last);
       if (this.#proves(learned)) {
         this.#learned = { ...learned, before: lines + learned.before, last: `${last}\n\n` };
-        return;
+        return true;
       }
     }
+    return false;
   }
 
   #withCounter(before: string, after: string, noise: Noise, last: string): Learned {

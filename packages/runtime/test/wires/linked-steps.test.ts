@@ -1,3 +1,5 @@
+import type { JsonObject } from "@keelson/protocol";
+import { validateRequest } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 import { linkedChat, linkedResponses } from "./linked-openai.ts";
 import { type LinkedStep, linkedSteps, type LinkedWire, ownTurn, recordedTurn } from "./linked-steps.ts";
@@ -28,9 +30,17 @@ function plain(text: string): string {
   }
 }
 
+/** What the vendor would refuse. Some of the recorded answers were stored with him, and only OpenAI itself bounds the ids of calls. */
+function problems({ before }: LinkedStep, { wire }: LinkedWire, body: JsonObject): readonly unknown[] {
+  const stored = before.response.body.includes('"store":true') || before.response.body.includes('"store": true');
+  const found = validateRequest(wire, stored ? { ...body, store: true } : body);
+  return before.provider === "openai-chat" ? found : found.filter(({ message }) => message !== "is longer than 40 characters");
+}
+
 async function check(wire: LinkedWire, step: LinkedStep): Promise<void> {
   const needed = recordedTurn(wire, step);
-  const ours = await ownTurn(wire, step);
+  const { blocks: ours, body } = await ownTurn(wire, step);
+  expect(problems(step, wire, body)).toEqual([]);
   if (needed.text !== "") expect(plain(ours.text)).toBe(plain(needed.text));
   if (needed.calls.length > 0)
     expect(ours.calls.map(({ name, input }) => ({ name, input }))).toEqual(needed.calls.map(({ name, input }) => ({ name, input })));

@@ -1,5 +1,6 @@
 import type { InferResponse, JsonObject, JsonValue, Message, Provider } from "@keelson/protocol";
 import { infer } from "keelson/providers";
+import type { ValidatedWire } from "keelson/testing";
 import type { Recording, SentRequest } from "./recordings.ts";
 import { replay } from "./recordings.ts";
 
@@ -15,7 +16,7 @@ export interface TurnBlocks {
 
 /** What a wire must tell for its linked steps to be tested. */
 export interface LinkedWire {
-  readonly wire: string;
+  readonly wire: ValidatedWire;
   provider(recording: Recording, fetch: ReturnType<typeof replay>): Provider;
   /** The conversation in a request. */
   entries(body: JsonObject): readonly JsonObject[];
@@ -48,15 +49,19 @@ export function recordedTurn(wire: LinkedWire, { before, next }: LinkedStep): Tu
 }
 
 /** The turn that we would send back: the answer decoded, put after a question, and encoded again for the same model. */
-export async function ownTurn(wire: LinkedWire, { before }: LinkedStep): Promise<TurnBlocks> {
+export async function ownTurn(
+  wire: LinkedWire,
+  { before }: LinkedStep,
+): Promise<{ readonly blocks: TurnBlocks; readonly body: JsonObject }> {
   const sent: SentRequest[] = [];
   const provider = wire.provider(before, replay(before, [Buffer.from(before.response.body)], sent));
   const model = String(before.request.body?.["model"] ?? before.expect.model ?? "a-model");
   const question: Message = { role: "user", content: [{ type: "text", text: "?" }] };
   const answer: InferResponse = await infer(provider, { model, messages: [question] });
   await infer(provider, { model, messages: [question, { role: "assistant", content: answer.content }, question] });
-  const entries = wire.entries(sent[1]?.body as JsonObject);
-  return turnFrom(wire, entries.slice(entries.findIndex((entry) => wire.isAssistant(entry))));
+  const body = sent[1]?.body as JsonObject;
+  const entries = wire.entries(body);
+  return { blocks: turnFrom(wire, entries.slice(entries.findIndex((entry) => wire.isAssistant(entry)))), body };
 }
 
 function turnFrom(wire: LinkedWire, entries: readonly JsonObject[]): TurnBlocks {

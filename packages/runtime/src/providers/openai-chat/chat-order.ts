@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@keelson/protocol";
 
-export interface ChatOrder {
+interface ChatOrder {
   readonly joinsUserMessages?: boolean;
   readonly afterResults?: string;
 }

@@ -32,9 +32,9 @@ export class ResponsesDecoder implements WireDecoder {
   readonly #items = new Map<number, { readonly open: OpenItem; readonly start: Fields }>();
   readonly #finished = new Set<number>();
   readonly #envelope = new DeltaEnvelope("delta", (event) => (event as Fields)["delta"], "sequence_number");
-  readonly #onText = (text: string): void => this.#skimmed?.item.text(this.#skimmed.part, text);
-  /** Where the text goes of the events that the envelope reads. */
-  #skimmed: { readonly item: MessageItem; readonly part: number } | undefined;
+  readonly #onText = (text: string): void => this.#text(this.#learned, text);
+  /** The event that the envelope was learned from: those it reads differ in nothing but their text. */
+  #learned: Fields = {};
   #model = "";
   complete = false;
 
@@ -53,17 +53,13 @@ export class ResponsesDecoder implements WireDecoder {
     // Ends some streams, but only after the event that ends the answer.
     if (data.trim() === "[DONE]") throw cutOff(this.#context);
     const event = parseEvent(data, this.#context);
-    const at = typeof event["output_index"] === "number" ? event["output_index"] : this.#items.size;
+    const at = this.#place(event);
     switch (event["type"]) {
       case "response.output_text.delta": {
-        const item = this.#message(at, event);
-        const part = numberOf(event["content_index"]);
         const delta = stringOf(event["delta"]);
-        item.text(part, delta);
-        if (delta !== "") {
-          this.#skimmed = { item, part };
-          this.#envelope.learn(text, from, start, end);
-        }
+        this.#text(event, delta);
+        if (delta !== "" && typeof event["output_index"] === "number" && this.#envelope.learn(text, from, start, end))
+          this.#learned = event;
         return;
       }
       case "response.refusal.delta":
@@ -137,6 +133,8 @@ export class ResponsesDecoder implements WireDecoder {
   }
 
   #open(at: number, item: Fields): OpenItem {
+    const before = this.#items.get(at);
+    if (before !== undefined && !this.#finished.has(at)) before.open.done(before.start);
     const open = openItem(this.#sink, item);
     this.#items.set(at, { open, start: item });
     return open;
@@ -146,6 +144,14 @@ export class ResponsesDecoder implements WireDecoder {
     if (this.#finished.has(at)) return;
     this.#finished.add(at);
     (this.#items.get(at)?.open ?? this.#open(at, item)).done(item);
+  }
+
+  #place(event: Fields): number {
+    return typeof event["output_index"] === "number" ? event["output_index"] : this.#items.size;
+  }
+
+  #text(event: Fields, delta: string): void {
+    if (delta !== "") this.#message(this.#place(event), event).text(numberOf(event["content_index"]), delta);
   }
 
   #message(at: number, { item_id: id }: Fields): MessageItem {
