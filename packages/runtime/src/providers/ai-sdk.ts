@@ -1,0 +1,134 @@
+import { type InferEvent, type InferOptions, type InferRequest, ModelError, type Provider } from "@keelson/protocol";
+import { AiSdkDecoder } from "./ai-sdk/ai-sdk-decoder.ts";
+import { aiSdkFailure } from "./ai-sdk/ai-sdk-failure.ts";
+import { type AiSdkModel, type AiSdkReader, versionOf } from "./ai-sdk/ai-sdk-model.ts";
+import { encodeAiSdkPrompt } from "./ai-sdk/ai-sdk-prompt.ts";
+import { readRateLimit } from "./rate-limit.ts";
+import { fieldsOf } from "./wire-decoder.ts";
+
+export type { AiSdkModel, AiSdkReader, AiSdkStream } from "./ai-sdk/ai-sdk-model.ts";
+
+export const AI_SDK_WIRE = "ai-sdk";
+
+export interface AiSdkOptions {
+  /** What failures and the registry call this provider. Default: the model's own `provider`. */
+  readonly name?: string;
+  /** Sent with every request, where the model sends requests. */
+  readonly headers?: { readonly [name: string]: string };
+  /** `providerOptions` of every call; those in the request's `extra` win. */
+  readonly providerOptions?: { readonly [provider: string]: { readonly [option: string]: unknown } };
+}
+
+/**
+ * Any model of the AI SDK: `createAiSdkProvider(groq("llama-4"))`, or a whole provider, `createAiSdkProvider(groq)`, which is then
+ * asked for the model that a request names. `extra` of a request is merged into the call's options (`topK`, `providerOptions`).
+ */
+export function createAiSdkProvider(model: AiSdkModel | ((modelId: string) => AiSdkModel), options: AiSdkOptions = {}): Provider {
+  const name = options.name ?? (typeof model === "function" ? "ai-sdk" : model.provider);
+  return {
+    name,
+    wire: AI_SDK_WIRE,
+    stream: (request, inferOptions = {}) => streamAiSdk(model, name, request, inferOptions, options),
+  };
+}
+
+async function* streamAiSdk(
+  given: AiSdkModel | ((modelId: string) => AiSdkModel),
+  name: string,
+  request: InferRequest,
+  { signal }: InferOptions,
+  options: AiSdkOptions,
+): AsyncGenerator<InferEvent> {
+  const context = { provider: name, model: request.model };
+  // Ours, so that the connection closes when the consumer leaves.
+  const leaving = new AbortController();
+  const abort = (): void => leaving.abort(signal?.reason);
+  signal?.addEventListener("abort", abort, { once: true });
+  let reader: AiSdkReader | undefined;
+  try {
+    if (signal?.aborted === true) throw new ModelError({ kind: "cancelled", message: "the model call was cancelled", ...context });
+    const model = typeof given === "function" ? given(request.model) : given;
+    const at = { wire: AI_SDK_WIRE, provider: name, model: model.modelId };
+    const owner = `${model.provider}/${model.modelId}`;
+    const asked = model.doStream(callOptions(model, owner, name, request, leaving.signal, options));
+    const answer = await untilAborted(Promise.resolve(asked), leaving.signal);
+    reader = answer.stream.getReader();
+    const queue: InferEvent[] = [];
+    const decoder = new AiSdkDecoder(queue, at, owner, signal);
+    yield* rateLimits(answer.response?.headers);
+    while (!decoder.complete) {
+      const { done, value } = await untilAborted(reader.read(), leaving.signal);
+      if (done) decoder.finish();
+      else decoder.part(value);
+      // What came before a failure was yielded already.
+      yield* queue.splice(0);
+    }
+  } catch (error) {
+    throw aiSdkFailure(error, context, signal);
+  } finally {
+    signal?.removeEventListener("abort", abort);
+    // A stream that cannot be cancelled any more is over.
+    void reader?.cancel().catch(() => undefined);
+    leaving.abort();
+  }
+}
+
+/** Not every model heeds its signal. */
+function untilAborted<T>(reading: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const abort = (): void => reject(new Error("the model call was cancelled"));
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    reading.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+function* rateLimits(headers: { readonly [name: string]: string | undefined } | undefined): Generator<InferEvent> {
+  if (headers === undefined) return;
+  for (const prefix of ["anthropic-ratelimit", "x-ratelimit"] as const) {
+    const rateLimit = readRateLimit((header) => headers[header], prefix, Date.now());
+    if (rateLimit !== undefined) yield { type: "rate-limit", rateLimit };
+  }
+}
+
+function callOptions(
+  model: AiSdkModel,
+  owner: string,
+  provider: string,
+  request: InferRequest,
+  abortSignal: AbortSignal,
+  options: AiSdkOptions,
+): { [option: string]: unknown } {
+  const version = versionOf(model);
+  const { providerOptions: extraOptions, ...extra } = request.extra ?? {};
+  const tools = request.tools ?? [];
+  const providerOptions = { ...options.providerOptions, ...fieldsOf(extraOptions) };
+  return {
+    prompt: encodeAiSdkPrompt(request.system, request.messages, { wire: AI_SDK_WIRE, provider, model: owner, version }),
+    abortSignal,
+    includeRawChunks: false,
+    ...(request.maxTokens !== undefined && { maxOutputTokens: request.maxTokens }),
+    ...(request.temperature !== undefined && { temperature: request.temperature }),
+    ...(request.topP !== undefined && { topP: request.topP }),
+    ...(request.stopSequences !== undefined && request.stopSequences.length > 0 && { stopSequences: request.stopSequences }),
+    ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", ...tool })) }),
+    // A choice among no tools is an error.
+    ...(request.toolChoice !== undefined && (tools.length > 0 || extra["tools"] !== undefined) && { toolChoice: toolChoice(request.toolChoice) }),
+    ...(request.output !== undefined && { responseFormat: { type: "json", schema: request.output.schema, name: request.output.name } }),
+    ...(version === 4 && reasoningOf(request)),
+    ...(options.headers !== undefined && { headers: options.headers }),
+    ...(Object.keys(providerOptions).length > 0 && { providerOptions }),
+    ...extra,
+  };
+}
+
+function toolChoice(choice: NonNullable<InferRequest["toolChoice"]>): { [field: string]: unknown } {
+  return typeof choice === "object" ? { type: "tool", toolName: choice.name } : { type: choice };
+}
+
+/** Only version 4 has one word for all vendors; budgets are each vendor's own, in `providerOptions`. */
+function reasoningOf({ effort, thinking }: InferRequest): { readonly reasoning?: string } {
+  if (thinking?.type === "disabled") return { reasoning: "none" };
+  if (effort !== undefined) return { reasoning: effort === "max" ? "xhigh" : effort };
+  return {};
+}
