@@ -1,4 +1,5 @@
 import { AgentError, PERMISSION_MODES } from "@keelson/protocol";
+import { compileSchema } from "../schema/compile-schema.ts";
 import type { AgentOptions } from "./agent.ts";
 import { costLimit } from "./cost-limit.ts";
 
@@ -48,6 +49,14 @@ export function checkAgentOptions(options: AgentOptions<never> | AgentOptions<un
     );
   if (onMaxTokens !== undefined && onMaxTokens !== "end" && onMaxTokens !== "continue")
     throw invalid("onMaxTokens", `onMaxTokens must be "end" or "continue", not ${JSON.stringify(onMaxTokens)}`);
+  checkFunctions(options as AgentOptions<unknown>);
+  checkPrompt(options as AgentOptions<unknown>);
+  checkOutput((options as AgentOptions<unknown>).output);
+  for (const option of ["allowedTools", "excludedTools"] as const) {
+    const list: unknown = options[option];
+    if (list !== undefined && !(Array.isArray(list) && list.every((entry) => typeof entry === "string")))
+      throw invalid(option, `${option} must be a list of names of tools, not ${JSON.stringify(list)}`);
+  }
   for (const option of ["cwd", "debugFile"] as const) {
     const path = options[option];
     if (path !== undefined && (typeof path !== "string" || path === ""))
@@ -64,6 +73,36 @@ export function checkAgentOptions(options: AgentOptions<never> | AgentOptions<un
     if (!names.has(excluded)) throw invalid("excludedTools", `excludedTools names "${excluded}", which is none of the agent's tools`);
 }
 
-function invalid(option: string, message: string): AgentError {
-  return new AgentError({ kind: "invalid-option", option, message: `${message}.` });
+function checkFunctions(options: AgentOptions<unknown>): void {
+  for (const option of ["onModelError", "compact"] as const) {
+    if (options[option] !== undefined && typeof options[option] !== "function") throw invalid(option, `${option} must be a function`);
+  }
+  for (const [index, rule] of (options.rules ?? []).entries()) {
+    if (typeof rule?.run !== "function" || typeof rule.name !== "string" || typeof rule.trigger?.type !== "string")
+      throw invalid(`rules[${index}]`, `rules[${index}] is no rule: make it with ruleBefore, ruleAfter, ruleWhen or rulesFrom`);
+  }
+}
+
+function checkPrompt({ instructions, systemPrompt }: AgentOptions<unknown>): void {
+  if (instructions !== undefined && typeof instructions !== "string" && typeof instructions !== "function")
+    throw invalid("instructions", "instructions must be a text, or a function that gives one");
+  if (systemPrompt === undefined) return;
+  if ((systemPrompt.type !== "append" && systemPrompt.type !== "replace") || typeof systemPrompt.content !== "string")
+    throw invalid(
+      "systemPrompt",
+      `systemPrompt must be { type: "append" | "replace", content } with a text, not ${JSON.stringify(systemPrompt)}`,
+    );
+}
+
+function checkOutput(output: AgentOptions<unknown>["output"]): void {
+  if (output === undefined) return;
+  try {
+    compileSchema(output);
+  } catch (cause) {
+    throw invalid("output", `output is no schema that can be used: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+  }
+}
+
+function invalid(option: string, message: string, cause?: unknown): AgentError {
+  return new AgentError({ kind: "invalid-option", option, message: `${message}.` }, cause === undefined ? {} : { cause });
 }

@@ -1,3 +1,4 @@
+import { formatIssue } from "../../schema/schema-issue.ts";
 import type { Schema } from "../../schema/schema.ts";
 import { compileSchema } from "../../schema/compile-schema.ts";
 
@@ -19,7 +20,7 @@ export async function parseOutput(
   if (result.issues)
     return {
       ok: false,
-      message: `The model's answer does not match the output schema: ${result.issues.map((issue) => issue.message).join("; ")}`,
+      message: `The model's answer does not match the output schema: ${result.issues.map(formatIssue).join("; ")}`,
     };
   return { ok: true, value: result.value };
 }

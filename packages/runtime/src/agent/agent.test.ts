@@ -1,0 +1,115 @@
+import { AgentError } from "@keelson/protocol";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { ruleBefore } from "../context/rule.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tools/define-tool.ts";
+import { agentTool } from "./agent-tool.ts";
+import { createAgent, type AgentOptions } from "./agent.ts";
+
+const tool = (name: string) => defineTool({ name, description: "A tool.", input: { type: "object" }, execute: () => "" });
+const base = { name: "clerk", model: "anthropic/claude-haiku-4-5" } as const;
+
+describe("createAgent", () => {
+  it("needs a name and a model; everything else has a default [AG-02, AG-03, AG-04]", () => {
+    const agent = createAgent(base);
+    expect(agent).toMatchObject({ name: "clerk", description: "", options: base, subAgents: [] });
+    expect([...agent.tools]).toEqual([]);
+    expect(createAgent({ ...base, description: "Keeps books." }).description).toBe("Keeps books.");
+  });
+
+  it("takes tools, leaves out the excluded ones, and names the agents among them [AG-08, AG-10, AG-30]", () => {
+    const helper = createAgent({ name: "helper", model: scriptedModel([]) });
+    const agent = createAgent({
+      ...base,
+      tools: [tool("write"), tool("read"), agentTool(helper), tool("erase")],
+      excludedTools: ["erase"],
+    });
+    expect([...agent.tools].map(({ name }) => name)).toEqual(["helper", "read", "write"]);
+    expect(agent.subAgents).toEqual(["helper"]);
+  });
+
+  it("is changed by making another: the first stays as it was, and its output schema goes along [GEN-05, AG-01]", () => {
+    const output = z.object({ total: z.number() });
+    const first = createAgent({ ...base, output, tools: [tool("read")], limits: { maxTurns: 3 } });
+    const second = first.with({ model: "openai/gpt-5", description: "Other." }).with({ limits: { maxTurns: 9 }, tools: [] });
+    expect(first).toMatchObject({ description: "", options: { model: base.model, limits: { maxTurns: 3 } } });
+    expect(first.tools.size).toBe(1);
+    expect(second).toMatchObject({ name: "clerk", description: "Other.", options: { model: "openai/gpt-5", limits: { maxTurns: 9 } } });
+    expect(second.tools.size).toBe(0);
+    expect(second.output).toBe(output);
+  });
+
+  it("has a digest that changes with whatever data a run depends on, and with nothing else", () => {
+    const agent = createAgent({ ...base, tools: [tool("read")] });
+    const changes: readonly Partial<AgentOptions>[] = [
+      { name: "other" },
+      { model: "openai/gpt-5" },
+      { fallbackModel: "openai/gpt-5" },
+      { instructions: "Be brief." },
+      { systemPrompt: { type: "append", content: "x" } },
+      { tools: [] },
+      { tools: [{ ...tool("read"), version: "2" }] },
+      { allowedTools: ["read"] },
+      { limits: { maxTurns: 3 } },
+      { permissions: { mode: "plan-only" } },
+      { rules: [ruleBefore("infer", "r", 0, () => {})] },
+      { effort: "low" },
+      { thinking: { type: "disabled" } },
+      { settings: { temperature: 1 } },
+    ];
+    const digests = [agent, ...changes.map((change) => agent.with(change))].map(({ digest }) => digest);
+    expect(new Set(digests).size).toBe(digests.length);
+    expect(createAgent({ ...base, output: z.object({}) }).digest).not.toBe(createAgent(base).digest);
+    for (const same of [{}, { debug: true }, { debugFile: "/tmp/x" }, { description: "x" }, { tools: [tool("read")] }])
+      expect(agent.with(same).digest).toBe(agent.digest);
+  });
+
+  it.each<[string, object]>([
+    ["name", { name: "" }],
+    ["name", { name: "two words" }],
+    ["name", { name: 7 }],
+    ["model", { model: "" }],
+    ["model", { model: undefined }],
+    ["fallbackModel", { fallbackModel: {} }],
+    ["limits.maxTurns", { limits: { maxTurns: 0 } }],
+    ["limits.maxTurns", { limits: { maxTurns: Number.NaN } }],
+    ["limits.maxRetries", { limits: { maxRetries: -1 } }],
+    ["limits.maxParallelCalls", { limits: { maxParallelCalls: 0 } }],
+    ["limits.maxCost", { limits: { maxCost: "much" } }],
+    ["limits.maxCost", { limits: { maxCost: -1 } }],
+    ["permissions.mode", { permissions: { mode: "yolo" } }],
+    ["permissions.rules[0]", { permissions: { rules: [{ pattern: "", behavior: "allow" }] } }],
+    ["onMaxTokens", { onMaxTokens: "panic" }],
+    ["tools[1]", { tools: [tool("a"), {}] }],
+    ["tools[1]", { tools: [tool("a"), tool("a")] }],
+    ["excludedTools", { excludedTools: ["none"] }],
+    ["allowedTools", { allowedTools: "read" }],
+    ["cwd", { cwd: "" }],
+    ["debugFile", { debugFile: 7 }],
+    ["systemPrompt", { systemPrompt: { type: "prepend", content: "x" } }],
+    ["systemPrompt", { systemPrompt: { type: "append" } }],
+    ["instructions", { instructions: 7 }],
+    ["rules[0]", { rules: [{ name: "r" }] }],
+    ["output", { output: "a number" }],
+    ["compact", { compact: "later" }],
+    ["onModelError", { onModelError: "retry" }],
+  ])("names the option %s that is wrong: %o", (option, change) => {
+    const thrown = (() => {
+      try {
+        createAgent({ ...base, ...change } as never);
+      } catch (error) {
+        return error;
+      }
+      return undefined;
+    })();
+    expect(AgentError.is(thrown, "invalid-option") && thrown.failure.option).toBe(option);
+    expect((thrown as Error).message).toMatch(
+      option.startsWith("permissions.rules") ? /Permission rule ""/ : option.replace(/\[\d\]$/, ""),
+    );
+  });
+
+  it("refuses a change that is wrong, like a definition [GEN-05]", () => {
+    expect(() => createAgent(base).with({ limits: { maxTurns: -1 } })).toThrow(/limits.maxTurns/);
+  });
+});
