@@ -1,9 +1,10 @@
 import type { Content, InferEvent, JsonObject, JsonValue, ProviderData } from "@keelson/protocol";
-import { type DecoderContext, type Fields, fieldsOf, type SegmentWriter, stringOf } from "../wire-decoder.ts";
+import { type DecoderContext, fieldsOf, type SegmentWriter, stringOf } from "../wire-decoder.ts";
+import type { AnthropicBlockStart, AnthropicDelta } from "./anthropic-wire.ts";
 
 /** One content block while it comes in. `start` and `finish` bracket any number of `delta`s. */
 export interface AnthropicBlock {
-  delta(delta: Fields): void;
+  delta(delta: AnthropicDelta): void;
   finish(): void;
 }
 
@@ -17,7 +18,7 @@ export interface BlockSink {
 }
 
 /** Streams what it gets. */
-export function openTextBlock(block: Fields, { segments, context }: BlockSink): AnthropicBlock {
+export function openTextBlock(block: AnthropicBlockStart, { segments, context }: BlockSink): AnthropicBlock {
   const citations: JsonValue[] = Array.isArray(block["citations"]) ? [...(block["citations"] as JsonValue[])] : [];
   segments.start("text");
   if (stringOf(block["text"]) !== "") segments.text(stringOf(block["text"]));
@@ -31,7 +32,7 @@ export function openTextBlock(block: Fields, { segments, context }: BlockSink): 
 }
 
 /** Newer models send no thinking text, only the signature; it must go back all the same. */
-export function openThinkingBlock(block: Fields, { segments, context }: BlockSink): AnthropicBlock {
+export function openThinkingBlock(block: AnthropicBlockStart, { segments, context }: BlockSink): AnthropicBlock {
   let signature = stringOf(block["signature"]);
   segments.start("thinking");
   if (stringOf(block["thinking"]) !== "") segments.thinking(stringOf(block["thinking"]));
@@ -44,7 +45,7 @@ export function openThinkingBlock(block: Fields, { segments, context }: BlockSin
   };
 }
 
-export function openToolUseBlock(block: Fields, { queue, segments, context, nextCallIndex }: BlockSink): AnthropicBlock {
+export function openToolUseBlock(block: AnthropicBlockStart, { queue, segments, context, nextCallIndex }: BlockSink): AnthropicBlock {
   const id = stringOf(block["id"]);
   const index = nextCallIndex();
   let any = false;
@@ -68,7 +69,7 @@ export function openToolUseBlock(block: Fields, { queue, segments, context, next
 }
 
 /** Everything else is gathered, and handed over whole: what the vendor ran itself, redacted thinking, compaction, what is new. */
-export function openWholeBlock(block: Fields, { queue, segments, context }: BlockSink): AnthropicBlock {
+export function openWholeBlock(block: AnthropicBlockStart, { queue, segments, context }: BlockSink): AnthropicBlock {
   const gathered: Record<string, unknown> = { ...block };
   let inputText = "";
   segments.end();

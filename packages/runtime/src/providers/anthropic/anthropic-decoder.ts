@@ -21,6 +21,15 @@ import {
   openWholeBlock,
 } from "./anthropic-block.ts";
 import { AnthropicUsage } from "./anthropic-usage.ts";
+import type {
+  AnthropicAnswer,
+  AnthropicBlockStart,
+  AnthropicDelta,
+  AnthropicEnding,
+  AnthropicEvent,
+  AnthropicStopReason,
+  AnthropicStreamedBlock,
+} from "./anthropic-wire.ts";
 
 const STOP_REASONS: { readonly [reason: string]: StopReason } = {
   end_turn: "end-turn",
@@ -31,10 +40,10 @@ const STOP_REASONS: { readonly [reason: string]: StopReason } = {
   refusal: "content-filter",
   pause_turn: "pause",
   compaction: "pause",
-};
+} satisfies Record<AnthropicStopReason, StopReason>;
 
 interface OpenBlock {
-  readonly start: Fields;
+  readonly start: AnthropicBlockStart;
   readonly block: AnthropicBlock;
 }
 
@@ -79,7 +88,7 @@ export class AnthropicDecoder implements WireDecoder {
       this.#end();
       return;
     }
-    const event = parseEvent(data, this.#context);
+    const event = parseEvent(data, this.#context) as AnthropicEvent;
     switch (event["type"]) {
       case "message_start":
         this.#message(fieldsOf(event["message"]) ?? {});
@@ -112,7 +121,7 @@ export class AnthropicDecoder implements WireDecoder {
   }
 
   whole(body: JsonValue): void {
-    const answer = fieldsOf(body);
+    const answer: AnthropicAnswer | undefined = fieldsOf(body);
     if (answer === undefined) throw notAnAnswer(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
     if (answer["type"] === "error" || (answer["content"] === undefined && answer["error"] !== undefined))
       throw failureInAnswer(readVendorError(answer), this.#context, this.#context.requestId);
@@ -126,7 +135,7 @@ export class AnthropicDecoder implements WireDecoder {
     if (!this.complete) throw cutOff(this.#context);
   }
 
-  #message(message: Fields): void {
+  #message(message: AnthropicAnswer): void {
     this.#started = true;
     const { id, model, container } = message;
     if (stringOf(model) !== "") this.#model = stringOf(model);
@@ -138,21 +147,21 @@ export class AnthropicDecoder implements WireDecoder {
     for (const block of Array.isArray(message["content"]) ? message["content"] : []) this.#wholeBlock(fieldsOf(block) ?? {});
   }
 
-  #ending(delta: Fields): void {
+  #ending(delta: AnthropicEnding): void {
     if (typeof delta["stop_reason"] === "string") this.#stopReason = delta["stop_reason"];
     if (typeof delta["stop_sequence"] === "string") this.#stopSequence = delta["stop_sequence"];
     if (fieldsOf(delta["stop_details"]) !== undefined) this.#facts["stopDetails"] = delta["stop_details"] as JsonValue;
     if (fieldsOf(delta["container"]) !== undefined) this.#facts["container"] = delta["container"] as JsonValue;
   }
 
-  #startBlock(index: number, start: Fields): void {
+  #startBlock(index: number, start: AnthropicBlockStart): void {
     if (this.#open.has(index)) this.#stopBlock(index);
     // Held blocks are gathered whole; the others are streamed.
     const hold = this.#held !== undefined || isProgramCall(start);
     this.#open.set(index, { start, block: hold ? this.#holdBlock(start) : openBlock(start, this.#sink) });
   }
 
-  #streamsText(event: Fields): boolean {
+  #streamsText(event: AnthropicEvent): boolean {
     return (
       fieldsOf(event["delta"])?.["type"] === "text_delta" &&
       this.#open.get(indexOf(event))?.start["type"] === "text" &&
@@ -161,7 +170,7 @@ export class AnthropicDecoder implements WireDecoder {
     );
   }
 
-  #delta(index: number, delta: Fields): void {
+  #delta(index: number, delta: AnthropicDelta): void {
     const open = this.#open.get(index);
     if (open === undefined) {
       // Some gateways leave the start of a text block out.
@@ -181,12 +190,12 @@ export class AnthropicDecoder implements WireDecoder {
     open.block.finish();
   }
 
-  #wholeBlock(start: Fields): void {
+  #wholeBlock(start: AnthropicBlockStart): void {
     if (this.#held !== undefined || isProgramCall(start)) this.#holdBlock(start).finish();
     else openBlock(start, this.#sink).finish();
   }
 
-  #holdBlock(start: Fields): AnthropicBlock {
+  #holdBlock(start: AnthropicBlockStart): AnthropicBlock {
     this.#envelope.forget();
     const gathered: Record<string, unknown> = { ...start };
     let inputText = "";
@@ -240,8 +249,8 @@ export class AnthropicDecoder implements WireDecoder {
   }
 }
 
-function openBlock(start: Fields, sink: BlockSink): AnthropicBlock {
-  switch (start["type"]) {
+function openBlock(start: AnthropicBlockStart, sink: BlockSink): AnthropicBlock {
+  switch (start["type"] as AnthropicStreamedBlock) {
     case "text":
       return openTextBlock(start, sink);
     case "thinking":
@@ -254,11 +263,11 @@ function openBlock(start: Fields, sink: BlockSink): AnthropicBlock {
 }
 
 /** A call that code makes which the vendor runs. */
-function isProgramCall(block: Fields): boolean {
+function isProgramCall(block: AnthropicBlockStart): boolean {
   const caller = fieldsOf(block["caller"]);
   return block["type"] === "tool_use" && caller !== undefined && caller["type"] !== "direct";
 }
 
-function indexOf(event: Fields): number {
+function indexOf(event: AnthropicEvent): number {
   return typeof event["index"] === "number" ? event["index"] : 0;
 }

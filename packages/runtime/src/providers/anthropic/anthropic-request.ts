@@ -1,7 +1,8 @@
-import type { InferOptions, InferRequest, JsonObject, JsonValue } from "@keelson/protocol";
+import type { InferOptions, InferRequest } from "@keelson/protocol";
 import { ConversationEncoder, type EncodedMessages } from "../conversation-encoder.ts";
 import { isAssistantGroup, wireCallId } from "../history.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
+import type { Exactly } from "../wire-type.ts";
 import {
   anthropicOpening,
   anthropicPlaceholder,
@@ -9,6 +10,7 @@ import {
   type AnthropicMessageOptions,
   encodeAnthropicGroup,
 } from "./anthropic-message.ts";
+import type { AnthropicOutputConfig, AnthropicParameters, AnthropicTool, AnthropicToolChoice } from "./anthropic-wire.ts";
 
 export interface AnthropicRequestOptions extends AnthropicMessageOptions {
   readonly defaultModel: string;
@@ -27,7 +29,11 @@ const MESSAGE_TAIL = "}]}";
  */
 export class AnthropicRequestEncoder {
   readonly #options: AnthropicRequestOptions;
-  readonly #tools = new ToolEncoder((tool) => ({ name: tool.name, description: tool.description, input_schema: tool.inputSchema }));
+  readonly #tools = new ToolEncoder((tool): AnthropicTool => ({
+    name: tool.name,
+    description: tool.description,
+    input_schema: tool.inputSchema,
+  }));
   readonly #messages: ConversationEncoder;
 
   constructor(options: AnthropicRequestOptions) {
@@ -92,16 +98,16 @@ export class AnthropicRequestEncoder {
     return pieces.filter((json) => json !== "").join(",");
   }
 
-  #parameters(request: InferRequest, model: string, thinks: boolean): JsonObject {
+  #parameters(request: InferRequest, model: string, thinks: boolean): AnthropicParameters {
     const thinking = thinks || request.thinking?.type !== "enabled" ? request.thinking : undefined;
     const maxTokens =
       request.maxTokens ??
       (thinking?.type === "enabled" ? thinking.budgetTokens + this.#options.defaultMaxTokens : this.#options.defaultMaxTokens);
-    const outputConfig: Record<string, JsonValue> = {
+    const outputConfig = {
       ...(request.effort !== undefined && { effort: request.effort }),
       ...(request.output !== undefined && { format: { type: "json_schema", schema: request.output.schema } }),
-    };
-    return {
+    } satisfies AnthropicOutputConfig;
+    const parameters = {
       model,
       max_tokens: maxTokens,
       stream: true,
@@ -111,9 +117,12 @@ export class AnthropicRequestEncoder {
       ...(thinking !== undefined && {
         thinking: thinking.type === "enabled" ? { type: "enabled", budget_tokens: thinking.budgetTokens } : { type: thinking.type },
       }),
-      ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
+      ...(Object.keys(outputConfig).length > 0 && {
+        output_config: outputConfig satisfies Exactly<typeof outputConfig, AnthropicOutputConfig>,
+      }),
       ...(request.toolChoice !== undefined && hasTools(request) && { tool_choice: toolChoice(request.toolChoice) }),
-    };
+    } satisfies AnthropicParameters;
+    return parameters satisfies Exactly<typeof parameters, AnthropicParameters>;
   }
 }
 
@@ -135,7 +144,7 @@ function hasTools(request: InferRequest): boolean {
   return (request.tools?.length ?? 0) > 0 || request.extra?.["tools"] !== undefined;
 }
 
-function toolChoice(choice: NonNullable<InferRequest["toolChoice"]>): JsonObject {
+function toolChoice(choice: NonNullable<InferRequest["toolChoice"]>): AnthropicToolChoice {
   if (typeof choice === "object") return { type: "tool", name: choice.name };
   return { type: choice === "required" ? "any" : choice };
 }

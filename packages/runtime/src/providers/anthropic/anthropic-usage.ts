@@ -1,5 +1,6 @@
 import { UNKNOWN_USAGE, type Usage } from "@keelson/protocol";
-import { countOf, type Fields, fieldsOf } from "../wire-decoder.ts";
+import { countOf, fieldsOf } from "../wire-decoder.ts";
+import type { AnthropicCounts } from "./anthropic-wire.ts";
 
 /**
  * Gathers the counts of one answer. `message_delta` replaces those of `message_start` field by field, and `null` replaces nothing.
@@ -16,12 +17,12 @@ export class AnthropicUsage {
   }
 
   read(): Usage {
-    const fields = this.#fields;
+    const fields: AnthropicCounts | undefined = this.#fields;
     if (fields === undefined) return UNKNOWN_USAGE;
     // The top level leaves out what a compaction cost; its parts do not.
     const iterations = Array.isArray(fields["iterations"]) ? fields["iterations"].map(fieldsOf).filter((part) => part !== undefined) : [];
-    const counted: readonly Fields[] = iterations.length > 0 ? iterations : [fields];
-    const sum = (name: string): number | null => {
+    const counted: readonly AnthropicCounts[] = iterations.length > 0 ? iterations : [fields];
+    const sum = (name: keyof AnthropicCounts): number | null => {
       let total: number | null = null;
       for (const part of counted) {
         const count = countOf(part[name]);

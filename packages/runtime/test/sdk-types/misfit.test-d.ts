@@ -1,0 +1,47 @@
+import { describe, expectTypeOf, it } from "vitest";
+import type { Misfit, Unknown } from "./misfit.ts";
+
+type Theirs = {
+  model: string;
+  limit?: number | null;
+  parts: Array<{ type: "text"; text: string } | { type: "image"; source: { url: string } }>;
+  schema?: { [name: string]: unknown };
+};
+type Ours = { readonly model: string; readonly parts: readonly { readonly type: "text"; readonly text: string }[] };
+
+describe("Misfit", () => {
+  it("is nothing where ours is what theirs takes", () => {
+    expectTypeOf<Misfit<Ours, Theirs>>().toEqualTypeOf<never>();
+    expectTypeOf<Misfit<Ours & { limit?: number; schema?: { readonly a: 1 } }, Theirs>>().toEqualTypeOf<never>();
+    expectTypeOf<Misfit<{ role: "a" | "b" }, { role: "a" | "b" | "c" }>>().toEqualTypeOf<never>();
+  });
+
+  it("names members that theirs does not know, at any depth", () => {
+    expectTypeOf<Misfit<Ours & { limits?: number }, Theirs>>().toEqualTypeOf<".limits?">();
+    type Part = { type: "image"; source: { url: string; detail?: string } };
+    expectTypeOf<Misfit<{ model: string; parts: Part[] }, Theirs>>().toEqualTypeOf<".parts[].source.detail?">();
+  });
+
+  it("names members that theirs must have, and ours has not or not always", () => {
+    expectTypeOf<Misfit<{ parts: [] }, Theirs>>().toEqualTypeOf<".model!">();
+    expectTypeOf<Misfit<{ model?: string; parts: [] }, Theirs>>().toEqualTypeOf<".model!">();
+  });
+
+  it("names values of the wrong type, and members of a union that theirs has not", () => {
+    expectTypeOf<Misfit<Ours & { limit: string }, Theirs>>().toEqualTypeOf<".limit">();
+    expectTypeOf<Misfit<{ model: string; parts: Ours["parts"][number] }, Theirs>>().toEqualTypeOf<".parts">();
+    expectTypeOf<
+      Misfit<{ model: string; parts: ({ type: "text"; text: string } | { type: "audio" })[] }, Theirs>
+    >().toEqualTypeOf<".parts[]">();
+  });
+
+  it("says nothing of what is excepted", () => {
+    expectTypeOf<Misfit<{ model: string; parts: Date[] }, Theirs, Date>>().toEqualTypeOf<never>();
+  });
+});
+
+describe("Unknown", () => {
+  it("names members that no member of the union has", () => {
+    expectTypeOf<Unknown<{ a: 1; b?: 2; c: 3 }, { a: 1 } | { b: 1 }>>().toEqualTypeOf<"c">();
+  });
+});
