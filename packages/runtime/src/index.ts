@@ -26,9 +26,9 @@ export type RunnerOptions = Partial<World>;
 
 /**
  * Binds an agent, or several by name, to the world. With nothing more it runs in memory; models named `anthropic/…`,
- * `openai/…` and `gemini/…` are found through the keys in the environment (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`,
- * `GEMINI_API_KEY`), `ollama/…` through `OLLAMA_HOST`. Give it a `log` and `blobs` from `keelson/state`, and `approvalKeys`,
- * to outlive the process.
+ * `openai/…`, `openai-responses/…` (the same vendor over its Responses API) and `gemini/…` are found through the keys in the
+ * environment (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY`), `ollama/…` through `OLLAMA_HOST`. Give it a `log` and
+ * `blobs` from `keelson/state`, and `approvalKeys`, to outlive the process.
  *
  * ```ts
  * const run = createRunner({ agent }).run("What is in the README?");
@@ -77,6 +77,13 @@ function modelsFromEnvironment(): ModelRegistry {
         ...(OPENAI_BASE_URL && { baseUrl: OPENAI_BASE_URL }),
       }),
     );
+    providers["openai-responses"] = lazyProvider("openai-responses", "openai-responses", async () =>
+      (await import("./providers/openai-responses.ts")).createOpenAiResponsesProvider({
+        name: "openai-responses",
+        apiKey: OPENAI_API_KEY,
+        ...(OPENAI_BASE_URL && { baseUrl: OPENAI_BASE_URL }),
+      }),
+    );
   }
   if (GEMINI_API_KEY) {
     providers["gemini"] = lazyProvider("gemini", "gemini", async () =>
@@ -91,5 +98,5 @@ function modelsFromEnvironment(): ModelRegistry {
       (await import("./providers/ollama.ts")).createOllamaProvider({ baseUrl: OLLAMA_HOST }),
     );
   }
-  return createModelRegistry({ providers, free: ["ollama"] });
+  return createModelRegistry({ providers, free: ["ollama"], onlyNamed: ["openai-responses"] });
 }

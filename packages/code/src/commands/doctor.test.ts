@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createStyle } from "../render/style.ts";
-import { findingLines, keyFindings, nodeFinding } from "./doctor.ts";
+import { findingLines, keyFindings, nodeFinding, vendorFindings } from "./doctor.ts";
 
 describe("doctor", () => {
   it("never shows a key, nor credentials in an address", () => {
@@ -12,8 +12,18 @@ describe("doctor", () => {
 
   it("calls missing keys broken only when there is no way to a model at all", () => {
     expect(keyFindings({}).map(({ state }) => state)).toEqual(["broken", "broken", "broken", "broken"]);
+    expect(keyFindings({}, true).map(({ state }) => state)).toEqual(Array(4).fill("missing"));
     expect(keyFindings({ OPENAI_API_KEY: "k" }).map(({ state }) => state)).toEqual(["missing", "ok", "missing", "missing"]);
     expect(keyFindings({ OLLAMA_HOST: "localhost" })[3]).toEqual({ what: "ollama", state: "ok", detail: "models of http://localhost/" });
+  });
+
+  it("tells of vendors that are compatible with OpenAI where there is a way to them, and of no others", async () => {
+    expect(await vendorFindings({ ANTHROPIC_API_KEY: "k", GEMINI_API_KEY: "k" })).toEqual([]);
+    const found = await vendorFindings({ GROQ_API_KEY: "gsk-secret", VLLM_BASE_URL: "http://me:secret@gpu:8000/v1" });
+    expect(found).toEqual([
+      { what: "groq", state: "ok", detail: "GROQ_API_KEY set; --model groq/<id>" },
+      { what: "vllm", state: "ok", detail: "VLLM_BASE_URL set (http://gpu:8000/v1); --model vllm/<id>" },
+    ]);
   });
 
   it("wants a new enough Node", () => {

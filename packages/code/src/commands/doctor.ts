@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { resolve } from "node:path";
 import { promisify } from "node:util";
+import { compatibleAccess } from "../core/compatible-vendors.ts";
 import { homePath } from "../core/home.ts";
 import { accessVariable, VENDORS } from "../core/model-access.ts";
 import type { Surroundings } from "../core/surroundings.ts";
@@ -21,9 +22,11 @@ const LEAST_NODE = 24;
 /** Looks at everything a run needs and says what is wrong with it. @returns the exit code */
 export async function doctor({ json, cwd }: DoctorCommand, surroundings: Surroundings): Promise<number> {
   const { stdout, environment } = surroundings;
+  const vendors = await vendorFindings(environment);
   const findings = [
     nodeFinding(process.versions.node),
-    ...keyFindings(environment),
+    ...keyFindings(environment, vendors.length > 0),
+    ...vendors,
     await homeFinding(environment),
     await folderFinding(resolve(surroundings.cwd, cwd ?? ".")),
     await ripgrepFinding(),
@@ -49,10 +52,10 @@ export function nodeFinding(version: string): Finding {
   };
 }
 
-/** A key is never shown, only whether there is one. */
-export function keyFindings(environment: { readonly [name: string]: string | undefined }): Finding[] {
+/** A key is never shown, only whether there is one. `others`: there are models without these. */
+export function keyFindings(environment: { readonly [name: string]: string | undefined }, others = false): Finding[] {
   const has = (name: string | undefined): boolean => name !== undefined && (environment[name] ?? "") !== "";
-  const any = VENDORS.some(({ key, baseUrl }) => has(key) || has(baseUrl));
+  const any = others || VENDORS.some(({ key, baseUrl }) => has(key) || has(baseUrl));
   return VENDORS.map((vendor) => {
     const { name, key, baseUrl, defaultModel } = vendor;
     const address = withoutCredentials(environment[baseUrl] ?? "");
@@ -66,6 +69,15 @@ export function keyFindings(environment: { readonly [name: string]: string | und
       detail: any ? missing : `${missing}: set one of ${VENDORS.map(accessVariable).join(", ")}`,
     };
   });
+}
+
+/** Vendors beside the usual ones are told only where there is a way to them. */
+export async function vendorFindings(environment: { readonly [name: string]: string | undefined }): Promise<Finding[]> {
+  return (await compatibleAccess(environment)).map(({ vendor, variables, baseUrl }) => ({
+    what: vendor,
+    state: "ok",
+    detail: `${variables.join(" and ")} set${baseUrl === undefined ? "" : ` (${withoutCredentials(baseUrl)})`}; --model ${vendor}/<id>`,
+  }));
 }
 
 async function homeFinding(environment: { readonly [name: string]: string | undefined }): Promise<Finding> {

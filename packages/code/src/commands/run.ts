@@ -147,7 +147,7 @@ function noModel({ models }: ModelAccess): UsageError {
   const there = Object.keys(models.providers);
   return there.length === 0
     ? new UsageError("there is no key for a model", keyHint())
-    : new UsageError("no model was named", `Add --model ${there[0]}/<id>.`);
+    : new UsageError("no model was named", `Add --model ${there[0]}/<id>. For one that is taken without being named: ${keyHint()}`);
 }
 
 function keyHint(): string {

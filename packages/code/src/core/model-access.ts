@@ -1,5 +1,6 @@
 import type { Provider } from "@keelson/protocol";
 import { createModelRegistry, type ModelRegistry } from "keelson/providers";
+import { openCompatibleVendors } from "./compatible-vendors.ts";
 
 export interface ModelAccess {
   readonly models: ModelRegistry;
@@ -15,7 +16,14 @@ interface Vendor {
   readonly baseUrl: string;
   /** `undefined`: the first of the server's models that can call tools. */
   readonly defaultModel: string | undefined;
-  create(options: { readonly apiKey?: string; readonly baseUrl?: string }): Promise<Provider>;
+  create(options: AccessOptions): Promise<Provider>;
+  /** A second wire to the same models, under another name. */
+  readonly second?: { readonly name: string; create(options: AccessOptions): Promise<Provider> };
+}
+
+interface AccessOptions {
+  readonly apiKey?: string;
+  readonly baseUrl?: string;
 }
 
 /** In the order in which a default is looked for. A vendor's code is loaded only when it can be used. */
@@ -33,6 +41,11 @@ export const VENDORS: readonly Vendor[] = [
     baseUrl: "OPENAI_BASE_URL",
     defaultModel: "openai/gpt-5.4",
     create: async (options) => (await import("keelson/providers/openai-chat")).createOpenAiChatProvider(options),
+    second: {
+      name: "openai-responses",
+      create: async (options) =>
+        (await import("keelson/providers/openai-responses")).createOpenAiResponsesProvider({ ...options, name: "openai-responses" }),
+    },
   },
   {
     name: "gemini",
@@ -61,22 +74,32 @@ const LIST_MS = 5_000;
 /** The models that the environment gives access to. */
 export async function openModels(environment: { readonly [name: string]: string | undefined }): Promise<ModelAccess> {
   const providers: { [name: string]: Provider } = {};
+  const onlyNamed: string[] = [];
   const defaults: (() => Promise<string | undefined>)[] = [];
   for (const vendor of VENDORS) {
     const apiKey = vendor.key === undefined ? "" : (environment[vendor.key] ?? "");
     const baseUrl = environment[vendor.baseUrl] ?? "";
     // A server of one's own often wants no key.
     if (apiKey === "" && baseUrl === "") continue;
-    const provider = await vendor.create({
+    const options = {
       ...(vendor.key !== undefined && { apiKey: apiKey === "" ? "none" : apiKey }),
       ...(baseUrl !== "" && { baseUrl }),
-    });
+    };
+    const provider = await vendor.create(options);
     providers[vendor.name] = provider;
+    if (vendor.second !== undefined) {
+      providers[vendor.second.name] = await vendor.second.create(options);
+      onlyNamed.push(vendor.second.name);
+    }
     const { defaultModel } = vendor;
     if (apiKey !== "" && defaultModel !== undefined) defaults.push(async () => defaultModel);
     if (vendor.key === undefined) defaults.push(() => firstModel(vendor.name, provider));
   }
-  return { models: createModelRegistry({ providers, free: ["ollama"] }), defaultModel: async () => defaults[0]?.() };
+  for (const [name, provider] of await openCompatibleVendors(environment)) {
+    providers[name] = provider;
+    onlyNamed.push(name);
+  }
+  return { models: createModelRegistry({ providers, free: ["ollama"], onlyNamed }), defaultModel: async () => defaults[0]?.() };
 }
 
 async function firstModel(vendor: string, provider: Provider): Promise<string | undefined> {

@@ -50,6 +50,19 @@ describe("a model registry", () => {
     expect(router.resolve("meta-llama/llama-3.3")).toMatchObject({ providerName: "router", model: "meta-llama/llama-3.3" });
   });
 
+  it("never means a second wire by a bare id, only by its name", () => {
+    const second = provider("openai-responses");
+    const two = createModelRegistry({ providers: { openai, "openai-responses": second }, onlyNamed: ["openai-responses"] });
+    expect(two.resolve("gpt-5").providerName).toBe("openai");
+    expect(two.resolve("meta-llama/llama-3.3")).toMatchObject({ providerName: "openai", model: "meta-llama/llama-3.3" });
+    expect(two.resolve("openai-responses/gpt-5")).toMatchObject({ provider: second, price: DEFAULT_PRICES["gpt-5"] });
+    const none = createModelRegistry({ providers: { second }, onlyNamed: ["second"] });
+    expect(() => none.resolve("gpt-5")).toThrow(/which provider serves.*there are the providers second/);
+    expect(() => createModelRegistry({ providers: { openai } }).resolve("openai-responses/gpt-5")).toThrow(
+      'no provider "openai-responses"',
+    );
+  });
+
   it.each(["mistral/large", "llama-4", "anthropic/", "", "a", "toString/x"])(
     "refuses %j by an error that names what there is",
     (reference) => {

@@ -8,6 +8,8 @@ export interface ModelRegistryOptions {
   readonly prices?: PriceTable;
   /** Names of providers whose models cost nothing where `prices` does not say otherwise: servers of one's own. */
   readonly free?: readonly string[];
+  /** Names of providers that a bare id never means, only a reference with their name: a second wire to a vendor. */
+  readonly onlyNamed?: readonly string[];
   /** Short names for model references, for example `{ fast: "anthropic/claude-haiku-4-5" }`. */
   readonly aliases?: { readonly [alias: string]: string };
   /** The reference that `resolve()` takes when none is given. */
@@ -43,11 +45,12 @@ export interface ModelRegistry {
 
 const NOTHING: ModelPrice = { input: "0", output: "0", asOf: "2026-09-23" };
 /** Whose names stand for themselves: no aggregator has models of these makers under them. */
-const OWN_PREFIXES: ReadonlySet<string | undefined> = new Set(["anthropic", "openai", "gemini", "ollama"]);
+const OWN_PREFIXES: ReadonlySet<string | undefined> = new Set(["anthropic", "openai", "openai-responses", "gemini", "ollama"]);
 
 export function createModelRegistry(options: ModelRegistryOptions): ModelRegistry {
-  const { providers, prices, aliases = {}, free = [] } = options;
+  const { providers, prices, aliases = {}, free = [], onlyNamed = [] } = options;
   const names = Object.keys(providers);
+  const meantByBareIds = names.filter((name) => !onlyNamed.includes(name));
   const fail = (message: string): ModelError => new ModelError({ kind: "invalid-request", message: `${message}; ${describe()}` });
   const describe = (): string => {
     const there =
@@ -66,9 +69,9 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
   const own = <T>(table: { readonly [key: string]: T }, key: string): T | undefined => (Object.hasOwn(table, key) ? table[key] : undefined);
 
   function providerOfBareId(model: string): string {
-    if (names.length === 1) return names[0] as string;
+    if (meantByBareIds.length === 1) return meantByBareIds[0] as string;
     const vendor = priceOf(model, prices)?.vendor ?? vendorOf(model);
-    const candidates = names.filter((name) => name === vendor || own(providers, name)?.name === vendor);
+    const candidates = meantByBareIds.filter((name) => name === vendor || own(providers, name)?.name === vendor);
     if (candidates.length === 1) return candidates[0] as string;
     throw fail(`which provider serves the model "${model}"? Write "provider/${model}"`);
   }
@@ -92,7 +95,7 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
       return resolved(prefix, named, model);
     }
     // Ids of aggregators hold slashes themselves ("meta-llama/llama-3.3-70b"): with one provider they are bare ids.
-    if (prefix !== undefined && names.length !== 1) throw fail(`there is no provider "${prefix}" (in "${asked}")`);
+    if (prefix !== undefined && meantByBareIds.length !== 1) throw fail(`there is no provider "${prefix}" (in "${asked}")`);
     if (OWN_PREFIXES.has(prefix)) throw fail(`there is no provider "${prefix}" (in "${asked}")`);
     if (names.length === 0) throw fail(`the model "${asked}" cannot be found`);
     const providerName = providerOfBareId(target);

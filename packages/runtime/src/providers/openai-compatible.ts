@@ -77,12 +77,21 @@ function clientOf(options: OpenAiCompatibleOptions, quirks: VendorQuirks, name: 
     options,
     provider: name,
     defaultBaseUrl: options.baseUrl ?? addressOf(quirks, options.vendor, name),
-    environmentVariable: quirks.keyVariable ?? `${options.vendor.toUpperCase().replace(/[^A-Z0-9]+/g, "_")}_API_KEY`,
+    environmentVariable: quirks.keyVariable ?? vendorVariable(options.vendor, "API_KEY"),
     keyOptional: quirks.local === true || options.baseUrl !== undefined,
     authorize: (key): { readonly [header: string]: string } =>
       keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key },
     ...(quirks.headers !== undefined && { headers: quirks.headers }),
   });
+}
+
+/** The environment variables that give access to a vendor: his key, and where his server is when that is not the usual place. */
+export function vendorVariables(vendor: string): { readonly key: string; readonly baseUrl: string } {
+  return { key: quirksOf(vendor).keyVariable ?? vendorVariable(vendor, "API_KEY"), baseUrl: vendorVariable(vendor, "BASE_URL") };
+}
+
+function vendorVariable(vendor: string, what: string): string {
+  return `${vendor.toUpperCase().replace(/[^A-Z0-9]+/g, "_")}_${what}`;
 }
 
 function addressOf({ baseUrl }: VendorQuirks, vendor: string, provider: string): string {
