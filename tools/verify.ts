@@ -28,6 +28,7 @@ const steps: readonly Step[] = [
   script("build"),
   script("check-packages"),
   script("type-cost"),
+  script("weight"),
   { name: "lock-file", command: "npm", args: ["ci", "--dry-run", "--ignore-scripts"] },
   // Without a report of the tests there is nothing to judge; `.ci/run` runs them first.
   ...(existsSync(join(root, "results", "tests.json")) ? [script("checklist", ...provedIssues.flatMap((issue) => ["--issue", issue]))] : []),
@@ -44,7 +45,7 @@ for (const { name, command, args, env } of steps.filter((step) => wanted.length 
   if (code !== 0) {
     failed.push(name);
     console.log(output.trimEnd());
-  } else if (name === "check-packages" || name === "checklist" || name === "type-cost") {
+  } else if (name === "check-packages" || name === "checklist" || name === "type-cost" || name === "weight") {
     console.log(output.trimEnd().replace(/^/gm, "     "));
   }
 }
