@@ -181,7 +181,7 @@ interface SentTurn {
 
 function geminiTurn(content: Record<string, unknown>): SentTurn {
   const parts = content["parts"] as readonly Record<string, unknown>[];
-  const calls = parts.flatMap((part) => part["functionCall"] ?? part["function_call"] ?? []) as readonly { name: string; args: unknown }[];
+  const calls = parts.flatMap((part) => part["functionCall"] ?? part["function_call"] ?? []) as unknown as readonly { name: string; args: unknown }[];
   return {
     words: parts.map((part) => (typeof part["text"] === "string" && part["thought"] !== true ? part["text"] : "")).join(""),
     calls: calls.map(({ name, args }) => ({ name, args })),

@@ -1,16 +1,16 @@
 import type { InferEvent, InferOptions, InferRequest, ModelInfo, Provider } from "@keelson/protocol";
+import { bareModelName, createGeminiClient } from "./gemini/gemini-client.ts";
 import { GeminiDecoder } from "./gemini/gemini-decoder.ts";
 import { GeminiRequestEncoder } from "./gemini/gemini-request.ts";
 import { InferStream } from "./infer-stream.ts";
 import { positive, readListing } from "./model-list.ts";
-import { ApiClient, type ProviderOptions } from "./provider-options.ts";
+import type { ProviderOptions } from "./provider-options.ts";
 import { type Fields, stringOf } from "./wire-decoder.ts";
 
 export type { ProviderOptions } from "./provider-options.ts";
 
 export const GEMINI_WIRE = "gemini";
 export const DEFAULT_GEMINI_MODEL = "gemini-3.5-flash";
-const DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com";
 
 /**
  * Models over Google's Gemini API. The key is `apiKey` or `GEMINI_API_KEY`. For Vertex AI, `baseUrl` goes as far as
@@ -18,25 +18,15 @@ const DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com";
  */
 export function createGeminiProvider(options: ProviderOptions = {}): Provider {
   const name = options.name ?? "gemini";
-  const client = new ApiClient({
-    options,
-    provider: name,
-    defaultBaseUrl: DEFAULT_BASE_URL,
-    environmentVariable: "GEMINI_API_KEY",
-    keyOptional:
-      options.headers !== undefined && Object.keys(options.headers).some((header) => /^(?:authorization|x-goog-api-key)$/i.test(header)),
-    authorize: (key) => ({ "x-goog-api-key": key }),
-  });
-  // People set the address with and without the version.
-  const version = /\/v\d+(?:alpha|beta)?\d*(?:\/|$)/.test(client.base) ? "" : "/v1beta";
-  const defaultModel = bareName(options.defaultModel ?? DEFAULT_GEMINI_MODEL);
+  const { client, version } = createGeminiClient(options, name);
+  const defaultModel = bareModelName(options.defaultModel ?? DEFAULT_GEMINI_MODEL);
   const encoder = new GeminiRequestEncoder({ wire: GEMINI_WIRE, provider: name, defaultModel });
 
   return {
     name,
     wire: GEMINI_WIRE,
     stream(given: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
-      const model = bareName(given.model || defaultModel);
+      const model = bareModelName(given.model || defaultModel);
       const request = given.model === model ? given : { ...given, model };
       return new InferStream({
         context: { wire: GEMINI_WIRE, provider: name, model },
@@ -67,13 +57,8 @@ export function createGeminiProvider(options: ProviderOptions = {}): Provider {
   };
 }
 
-/** The list names models `models/gemini-…`. */
-function bareName(model: string): string {
-  return model.startsWith("models/") ? model.slice("models/".length) : model;
-}
-
 function geminiModelInfo(model: Fields): ModelInfo {
-  const id = bareName(stringOf(model["name"]));
+  const id = bareModelName(stringOf(model["name"]));
   const methods = Array.isArray(model["supportedGenerationMethods"]) ? (model["supportedGenerationMethods"] as readonly unknown[]) : [];
   const answers = methods.includes("generateContent");
   const talks = answers && !/-(?:tts|image|live|audio)(?:-|$)|embedding|imagen|veo|aqa/.test(id);

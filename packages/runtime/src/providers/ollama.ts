@@ -1,12 +1,10 @@
-import { type InferEvent, type InferOptions, type InferRequest, ModelError, type ModelInfo, type Provider } from "@keelson/protocol";
-import { readTextUpTo, type TransportAnswer } from "../transport/index.ts";
+import type { InferEvent, InferOptions, InferRequest, ModelInfo, Provider } from "@keelson/protocol";
 import { InferStream } from "./infer-stream.ts";
 import { readListing } from "./model-list.ts";
+import { createOllamaClient } from "./ollama/ollama-client.ts";
 import { OllamaDecoder } from "./ollama/ollama-decoder.ts";
-import { ollamaAddress } from "./ollama/ollama-address.ts";
 import { OllamaRequestEncoder } from "./ollama/ollama-request.ts";
-import { ApiClient, type ProviderOptions } from "./provider-options.ts";
-import { failureOfStatus, MAX_ERROR_BYTES } from "./vendor-failure.ts";
+import type { ProviderOptions } from "./provider-options.ts";
 import { type Fields, fieldsOf, stringOf } from "./wire-decoder.ts";
 
 export type { ProviderOptions } from "./provider-options.ts";
@@ -30,16 +28,7 @@ export interface OllamaOptions extends ProviderOptions {
  */
 export function createOllamaProvider(options: OllamaOptions = {}): Provider {
   const name = options.name ?? "ollama";
-  const base = ollamaAddress(options.baseUrl ?? process.env["OLLAMA_HOST"] ?? "");
-  const client = new ApiClient({
-    // A key in the environment is none of a local server's business.
-    options: { ...options, baseUrl: base, apiKey: options.apiKey ?? "" },
-    provider: name,
-    defaultBaseUrl: base,
-    environmentVariable: "OLLAMA_API_KEY",
-    keyOptional: true,
-    authorize: (key) => ({ authorization: `Bearer ${key}` }),
-  });
+  const client = createOllamaClient(options, name);
   const defaultModel = options.defaultModel ?? DEFAULT_OLLAMA_MODEL;
   const { contextLength, keepAlive } = options;
   const encoder = new OllamaRequestEncoder({ wire: OLLAMA_WIRE, provider: name, defaultModel, contextLength, keepAlive });
@@ -51,38 +40,22 @@ export function createOllamaProvider(options: OllamaOptions = {}): Provider {
       const model = request.model || defaultModel;
       return new InferStream({
         context: { wire: OLLAMA_WIRE, provider: name, model },
-        async send() {
-          const origin = { provider: name, model };
-          const body = encoder.encode(request, inferOptions);
-          const answer = await reached(client.send({ method: "POST", path: "/api/chat", body, signal: inferOptions.signal, origin }), base);
-          if (answer.status === 404) throw await unknownModel(answer, origin);
-          return answer;
-        },
+        send: async () =>
+          client.send({
+            method: "POST",
+            path: "/api/chat",
+            body: encoder.encode(request, inferOptions),
+            signal: inferOptions.signal,
+            origin: { provider: name, model },
+          }),
         decoder: (queue, context) => new OllamaDecoder(queue, context),
       });
     },
     async listModels({ signal } = {}) {
-      const answer = await reached(client.send({ method: "GET", path: "/api/tags", signal, origin: { provider: name } }), base);
+      const answer = await client.send({ method: "GET", path: "/api/tags", signal, origin: { provider: name } });
       return (await readListing(answer, name, "models")).items.map(ollamaModelInfo);
     },
   };
-}
-
-/** Adds what to do to the commonest failure: no server there. */
-async function reached(answer: Promise<TransportAnswer>, base: string): Promise<TransportAnswer> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (!ModelError.is(error, "server-error") || error.failure.code !== "ECONNREFUSED") throw error;
-    const message = `${error.failure.message}; is Ollama running at ${base}? Start it with \`ollama serve\`, or set OLLAMA_HOST`;
-    throw new ModelError({ ...error.failure, message }, { cause: error });
-  }
-}
-
-async function unknownModel(answer: TransportAnswer, context: { provider: string; model: string }): Promise<ModelError> {
-  const error = failureOfStatus(404, (name) => answer.header(name), await readTextUpTo(answer.body, MAX_ERROR_BYTES), context);
-  if (!/not found/.test(error.failure.message) || !error.failure.message.includes("model")) return error;
-  return new ModelError({ ...error.failure, message: `${error.failure.message}; get it with \`ollama pull ${context.model}\`` });
 }
 
 /** The list tells families and sizes; what a model can do it tells only since some version, and not of all. */

@@ -4,7 +4,8 @@ import { readModelPage } from "./model-list.ts";
 import { ChatDecoder } from "./openai-chat/chat-decoder.ts";
 import { ChatRequestEncoder } from "./openai-chat/chat-request.ts";
 import { openAiModelInfo } from "./openai-model-info.ts";
-import { ApiClient, type ProviderOptions } from "./provider-options.ts";
+import { createOpenAiClient } from "./openai-client.ts";
+import type { ProviderOptions } from "./provider-options.ts";
 import { readRateLimit } from "./rate-limit.ts";
 import { fieldsOf, stringOf } from "./wire-decoder.ts";
 
@@ -12,7 +13,6 @@ export type { ProviderOptions } from "./provider-options.ts";
 
 export const OPENAI_CHAT_WIRE = "openai-chat";
 export const DEFAULT_OPENAI_MODEL = "gpt-5-mini";
-const DEFAULT_BASE_URL = "https://api.openai.com/v1";
 
 export interface OpenAiChatOptions extends ProviderOptions {
   /** What the server calls the limit of the answer. Default `max_completion_tokens`; servers that do not know it want `max_tokens`. */
@@ -26,18 +26,7 @@ export interface OpenAiChatOptions extends ProviderOptions {
  */
 export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provider {
   const name = options.name ?? "openai";
-  const client = new ApiClient({
-    options,
-    provider: name,
-    defaultBaseUrl: DEFAULT_BASE_URL,
-    environmentVariable: "OPENAI_API_KEY",
-    keyOptional: options.baseUrl !== undefined,
-    // Azure takes its own keys in a header of its own, and tokens as a bearer.
-    authorize: (key, url) =>
-      /^https?:\/\/[^/]*\.azure\.com(?::\d+)?\//.test(url) && !key.startsWith("ey")
-        ? { "api-key": key }
-        : { authorization: `Bearer ${key}` },
-  });
+  const client = createOpenAiClient(options, name);
   const defaultModel = options.defaultModel ?? DEFAULT_OPENAI_MODEL;
   const encoder = new ChatRequestEncoder({
     wire: OPENAI_CHAT_WIRE,

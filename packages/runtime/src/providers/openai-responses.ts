@@ -4,14 +4,14 @@ import { readModelPage } from "./model-list.ts";
 import { openAiModelInfo } from "./openai-model-info.ts";
 import { ResponsesDecoder } from "./openai-responses/responses-decoder.ts";
 import { ResponsesRequestEncoder } from "./openai-responses/responses-request.ts";
-import { ApiClient, type ProviderOptions } from "./provider-options.ts";
+import { createOpenAiClient } from "./openai-client.ts";
+import type { ProviderOptions } from "./provider-options.ts";
 import { readRateLimit } from "./rate-limit.ts";
 
 export type { ProviderOptions } from "./provider-options.ts";
 
 export const OPENAI_RESPONSES_WIRE = "openai-responses";
 export const DEFAULT_OPENAI_RESPONSES_MODEL = "gpt-5-mini";
-const DEFAULT_BASE_URL = "https://api.openai.com/v1";
 
 /**
  * Models over OpenAI's Responses API, or any server that speaks it: `/responses` is put after the path of `baseUrl`, before its
@@ -20,18 +20,7 @@ const DEFAULT_BASE_URL = "https://api.openai.com/v1";
  */
 export function createOpenAiResponsesProvider(options: ProviderOptions = {}): Provider {
   const name = options.name ?? "openai";
-  const client = new ApiClient({
-    options,
-    provider: name,
-    defaultBaseUrl: DEFAULT_BASE_URL,
-    environmentVariable: "OPENAI_API_KEY",
-    keyOptional: options.baseUrl !== undefined,
-    // Azure takes its own keys in a header of its own, and tokens as a bearer.
-    authorize: (key, url) =>
-      /^https?:\/\/[^/]*\.azure\.com(?::\d+)?\//.test(url) && !key.startsWith("ey")
-        ? { "api-key": key }
-        : { authorization: `Bearer ${key}` },
-  });
+  const client = createOpenAiClient(options, name);
   const defaultModel = options.defaultModel ?? DEFAULT_OPENAI_RESPONSES_MODEL;
   const encoder = new ResponsesRequestEncoder({ wire: OPENAI_RESPONSES_WIRE, provider: name, defaultModel });
 

@@ -21,7 +21,9 @@ export function thinkingConfig({ thinking, effort }: InferRequest, model: string
   const generation = geminiGeneration(model);
   if (!model.includes("gemini-") || generation < 2.5) return undefined;
   const amount =
-    thinking?.type !== "enabled" && generation >= 3 ? levelOf(thinking?.type === "disabled", effort, model) : budgetOf(thinking, effort, model);
+    thinking?.type !== "enabled" && generation >= 3
+      ? levelOf(thinking?.type === "disabled", effort, model)
+      : budgetOf(thinking, effort, model);
   const includeThoughts = thinking?.type === "enabled" || thinking?.type === "adaptive";
   if (!includeThoughts && Object.keys(amount).length === 0) return undefined;
   return { ...amount, ...(includeThoughts && { includeThoughts }) };

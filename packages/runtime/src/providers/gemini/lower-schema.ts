@@ -78,7 +78,8 @@ function lowerReference(schema: JsonObject, reference: string, scope: Scope): Js
   if (scope.within.includes(reference)) {
     const again = `the same structure again: ${reference.slice(reference.lastIndexOf("/") + 1)}`;
     const { types, nullable } = typesOf(target);
-    const shape = types.length !== 1 || nullable ? ANYTHING : types[0] === "object" ? { type: "OBJECT" } : types[0] === "array" ? ANY_LIST : ANYTHING;
+    const shape =
+      types.length !== 1 || nullable ? ANYTHING : types[0] === "object" ? { type: "OBJECT" } : types[0] === "array" ? ANY_LIST : ANYTHING;
     return { ...shape, description: again };
   }
   return lower({ ...target, ...beside }, { ...scope, within: [...scope.within, reference] });
@@ -108,7 +109,8 @@ function joined(schema: JsonObject, scope: Scope): { schema: JsonObject; parts: 
 }
 
 function merge(a: JsonObject, b: JsonObject): JsonObject {
-  const names = (schema: JsonObject): readonly JsonValue[] => (Array.isArray(schema["required"]) ? (schema["required"] as JsonValue[]) : []);
+  const names = (schema: JsonObject): readonly JsonValue[] =>
+    Array.isArray(schema["required"]) ? (schema["required"] as JsonValue[]) : [];
   const properties = { ...schemaOf(a["properties"]), ...schemaOf(b["properties"]) };
   const required = [...new Set([...names(a), ...names(b)])];
   return {
@@ -231,7 +233,8 @@ function describe(schema: JsonObject, lowered: JsonObject): string {
     if (say !== undefined) told.push(say);
   }
   const values = schemaOf(schema["additionalProperties"]);
-  if (lowered["type"] === "OBJECT" && values !== undefined && Object.keys(values).length > 0) told.push(`each further value: ${text(values)}`);
+  if (lowered["type"] === "OBJECT" && values !== undefined && Object.keys(values).length > 0)
+    told.push(`each further value: ${text(values)}`);
   if (Array.isArray(schema["prefixItems"])) told.push(`items in this order: ${text(schema["prefixItems"] as JsonValue)}`);
   if (told.length > 0) words.push(`(${told.join("; ")})`);
   return words.join(" ");
