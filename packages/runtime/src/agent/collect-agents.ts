@@ -38,7 +38,7 @@ export function chooseAgent(
   return agent as Agent<unknown>;
 }
 
-/** @throws AgentError of kind `invalid-option` for what can't be found, has no price under a money limit, or is on another wire */
+/** @throws AgentError of kind `invalid-option` for what can't be found, or has no price under a money limit */
 export function checkModels(agent: Agent<unknown>, world: World): void {
   const { model, fallbackModel, debugFile } = agent.options;
   if (debugFile !== undefined && world.openDebugFile === undefined) {
@@ -64,14 +64,6 @@ export function checkModels(agent: Agent<unknown>, world: World): void {
     }
   };
   const found = [resolve(model, "model"), ...(fallbackModel === undefined ? [] : [resolve(fallbackModel, "fallbackModel")])];
-  const [first, fallback] = found;
-  if (first && fallback && first.provider.wire !== fallback.provider.wire) {
-    throw new AgentError({
-      kind: "invalid-option",
-      option: "fallbackModel",
-      message: `Agent "${agent.name}" speaks ${first.provider.wire} and would fall back to ${fallback.provider.wire}. Fallback across wires is not supported yet: choose a model on the same wire.`,
-    });
-  }
   if (agent.options.limits?.maxCost === undefined) return;
   for (const unpriced of found) {
     if (unpriced.price === null)

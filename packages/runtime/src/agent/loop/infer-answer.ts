@@ -1,4 +1,4 @@
-import { AgentError, type JsonObject, type ModelFailure } from "@keelson/protocol";
+import type { JsonObject, ModelFailure } from "@keelson/protocol";
 import { modelName, type ModelErrorAction, type RunContext } from "../agent.ts";
 import { answerFrom, type Answer } from "./answer.ts";
 import { attemptInference, showAnswer } from "./attempt-inference.ts";
@@ -89,7 +89,6 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
   }
   const to = action.type === "switch-model" ? action.model : action.type === "retry" && retryable && canFallBack ? fallback : undefined;
   if (to !== undefined && to !== runOf(loop).model) {
-    checkSameWire(loop, to);
     loop.debug?.(`switch from ${runOf(loop).model} to ${to}: ${failure.kind}: ${failure.message}`);
     execution.put(`${key}/switch`, { type: "model-switch", from: runOf(loop).model, to, reason: failure.kind });
     execution.put(`${key}/retry`, { type: "retry", attempt: 0, reason: failure.kind, delayMs: 0, failure });
@@ -120,16 +119,4 @@ export function runContext(loop: Loop, retryCount: number): RunContext {
     metadata: runOf(loop).metadata,
     ...(loop.agent.options.cwd !== undefined && { cwd: loop.agent.options.cwd }),
   };
-}
-
-/** Until conversations are rewritten from wire to wire, a run stays on the wire it began on. */
-export function checkSameWire(loop: Loop, to: string): void {
-  const from = loop.models.resolve(runOf(loop).model);
-  const target = loop.models.resolve(to);
-  if (from.provider.wire === target.provider.wire) return;
-  throw new AgentError({
-    kind: "invalid-option",
-    option: "model",
-    message: `The run speaks ${from.provider.wire} (${from.reference}); a switch to ${target.reference} (${target.provider.wire}) is not supported in mid-session yet. Choose a model on the same wire.`,
-  });
 }
