@@ -44,6 +44,17 @@ export const WIRES = ["anthropic", "openai"] as const;
 export type Wire = (typeof WIRES)[number];
 export const MODELS: { readonly [W in Wire]: string } = { anthropic: "anthropic/claude-sonnet-4-5", openai: "openai/gpt-5-mini" };
 
+/** What the environment must tell, beside what it tells anyway, for models over every wire. */
+export function everyWire({ url, openAiUrl }: ModelServer): { readonly [name: string]: string } {
+  return {
+    GEMINI_API_KEY: "key-of-gemini",
+    GEMINI_BASE_URL: url,
+    OLLAMA_HOST: url,
+    MISTRAL_API_KEY: "key-of-mistral",
+    MISTRAL_BASE_URL: openAiUrl,
+  };
+}
+
 /** @param files the project's, by path */
 export async function openDesk(script: ServerScript, files: { readonly [path: string]: string } = {}): Promise<Desk> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "keelson-test-")));

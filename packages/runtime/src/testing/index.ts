@@ -20,6 +20,7 @@ export {
   type ServerTurn,
   startModelServer,
 } from "./model-server.ts";
+export { type RequestMessage, requestMessages } from "./model-server/request-messages.ts";
 export {
   type RequestFacts,
   type RequestProblem,
