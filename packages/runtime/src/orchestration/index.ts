@@ -1,2 +1,4 @@
 export { agentOperator } from "./agent-operator.ts";
+export { authorityBelow } from "./authority-below.ts";
+export { dispatchTasks } from "./dispatch-tasks.ts";
 export { createLocalOrchestrator, type LocalOrchestrator, type LocalOrchestratorOptions } from "./local-orchestrator.ts";

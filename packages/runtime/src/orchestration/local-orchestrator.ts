@@ -1,9 +1,7 @@
 import {
   OrchestratorError,
   toOrchestratorError,
-  type Authority,
   type DispatchOptions,
-  type DispatchResult,
   type JsonObject,
   type JsonValue,
   type Operator,
@@ -13,9 +11,10 @@ import {
   type RunId,
   type SessionId,
 } from "@keelson/protocol";
-import { narrowAuthority } from "../agent/permissions/narrow-authority.ts";
 import { systemClock, type Clock } from "../session/clock.ts";
 import { VolatileContext } from "../session/volatile-context.ts";
+import { authorityBelow } from "./authority-below.ts";
+import { dispatchTasks } from "./dispatch-tasks.ts";
 
 export interface LocalOrchestratorOptions {
   readonly operators?: { readonly [id: string]: Operator };
@@ -80,15 +79,7 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
     },
 
     dispatchMany: (tasks) =>
-      Promise.all(
-        tasks.map(async (task): Promise<DispatchResult> => {
-          try {
-            return { ok: true, output: await orchestrator.dispatch(task.operator, task.input, task.options) };
-          } catch (error) {
-            return { ok: false, error: toOrchestratorError(error).toJSON() };
-          }
-        }),
-      ),
+      dispatchTasks(tasks, ({ operator, input, options: taskOptions }) => orchestrator.dispatch(operator, input, taskOptions)),
 
     async signal(target, signal) {
       const dispatch = find(target);
@@ -152,8 +143,12 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
         { cause },
       );
     const abandonment = abandonedAfter(controller.signal, abandonMs, clock);
+    // Begins in the next microtask, when the dispatch is known: its children find it.
     const output = Promise.race([
-      (async () => operator.execute(input, context))(),
+      Promise.resolve().then(() => {
+        controller.signal.throwIfAborted();
+        return operator.execute(input, context);
+      }),
       abandonment.reached.then(() => Promise.reject(cancelled())),
     ])
       .then(
@@ -198,19 +193,6 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
       over--;
     }
   }
-}
-
-const UNRESTRICTED: Authority = { policies: [], depth: 8 };
-
-/** What a dispatch may do: never more than the one that started it. */
-function authorityBelow(above: Authority | undefined, given: Authority | undefined, operator: string): Authority {
-  if (above === undefined) return given ?? UNRESTRICTED;
-  if (above.depth < 1)
-    throw new OrchestratorError({
-      kind: "dispatch-failed",
-      message: `"${operator}" was not started: the limit of nested dispatches is reached.`,
-    });
-  return narrowAuthority(narrowAuthority(above, given ?? {}), { depth: above.depth - 1 });
 }
 
 function earliest(times: readonly (number | undefined)[]): number | undefined {

@@ -1,0 +1,175 @@
+import { OperatorError, OrchestratorError, textMessage, usd, type OperatorInput, type RunId } from "@keelson/protocol";
+import { describe, expect, it } from "vitest";
+import { createAgent } from "../agent/agent.ts";
+import { createRunner } from "../index.ts";
+import { scriptedModel, type ScriptedTurn } from "../testing/scripted-model.ts";
+import { defineTool } from "../tools/define-tool.ts";
+import { agentOperator } from "./agent-operator.ts";
+import { createLocalOrchestrator } from "./local-orchestrator.ts";
+
+const input = (fields: Partial<OperatorInput> = {}): OperatorInput => ({
+  message: [{ type: "text", text: "go" }],
+  trigger: "user",
+  metadata: {},
+  ...fields,
+});
+const price = { input: "1000", output: "1000", asOf: "2026-01-01" };
+
+function tool(name: string, effect: "read" | "write", called: string[], execute: () => Promise<string> | string = () => `${name} done`) {
+  return defineTool({
+    name,
+    description: "A tool.",
+    effect,
+    input: { type: "object" },
+    execute: () => {
+      called.push(name);
+      return execute();
+    },
+  });
+}
+
+function set(turns: readonly ScriptedTurn[], options: Partial<Parameters<typeof createAgent>[0]> = {}) {
+  const model = scriptedModel(turns, { price });
+  const runner = createRunner({
+    agent: createAgent({ name: "clerk", model, instructions: "Keep books.", ...options }),
+    random: () => 0.5,
+    clock: { now: () => 1000, after: (_ms, run, timer) => (timer?.keepAlive === false ? undefined : queueMicrotask(run), () => {}) },
+  });
+  return { model, runner, orchestrator: createLocalOrchestrator({ operators: { clerk: agentOperator(runner, "clerk") } }) };
+}
+
+describe("an agent as an operator", () => {
+  it("gives its last text, its ending and what it used; its run has a log in the runner [OR-01, OP-06, OP-11, LA-14]", async () => {
+    const called: string[] = [];
+    const { orchestrator, runner } = set(
+      [
+        { toolCalls: [{ name: "look" }], usage: { inputTokens: 1000, outputTokens: 0 } },
+        { text: "Booked.", usage: { inputTokens: 1000, outputTokens: 0 } },
+      ],
+      { tools: [tool("look", "read", called)] },
+    );
+    const id = await orchestrator.start("clerk", input({ session: "books" as never, metadata: { user: "ada" } }));
+    const output = await orchestrator.attach(id);
+    expect(output).toMatchObject({
+      message: [{ type: "text", text: "Booked." }],
+      exitReason: { type: "complete" },
+      effects: [],
+      metadata: { tokensIn: 2000, tokensOut: 0, cost: usd("2"), turnsUsed: 2, untracked: ["duration"] },
+    });
+    const { run, messages } = await runner.sessions.get("books");
+    expect(run).toMatchObject({ id: `r_${id}`, status: "ended" });
+    expect(messages).toHaveLength(4);
+  });
+
+  it("ends as its run ended: limits and halts are exits, not errors [OP-07, OP-08]", async () => {
+    const called: string[] = [];
+    const turns = Array.from({ length: 5 }, (_, n): ScriptedTurn => ({ toolCalls: [{ name: "look", input: { n } }] }));
+    const { orchestrator } = set(turns, { tools: [tool("look", "read", called)] });
+    expect((await orchestrator.dispatch("clerk", input({ config: { maxTurns: 2 } }))).exitReason).toEqual({ type: "max-turns" });
+    const halting = set(["never"], {
+      rules: [{ name: "r", trigger: { type: "before", operation: "infer" }, run: () => ({ type: "halt", reason: "closed" }) }],
+    });
+    expect((await halting.orchestrator.dispatch("clerk", input())).exitReason).toEqual({ type: "halted", by: "rule", reason: "closed" });
+  });
+
+  it("heeds the configuration of a dispatch, which narrows and never widens what the agent may do [OP-05]", async () => {
+    const called: string[] = [];
+    const tools = [tool("look", "read", called), tool("write", "write", called)];
+    const turns: ScriptedTurn[] = [{ toolCalls: [{ name: "look" }, { name: "write" }] }, "done"];
+    const { model, orchestrator } = set(turns, { tools, limits: { maxTurns: 3 } });
+    await orchestrator.dispatch("clerk", input({ config: { systemAddendum: "In euros.", allowedOperators: ["look"], maxTurns: 99 } }));
+    expect(model.requests[0]).toMatchObject({ system: "Keep books.\n\nIn euros.", tools: [{ name: "look" }] });
+    expect(called).toEqual(["look"]);
+  });
+
+  it("works under the authority of its dispatch, also where that names no policy [OP-05]", async () => {
+    const called: string[] = [];
+    const make = () =>
+      set([{ toolCalls: [{ name: "look" }, { name: "write" }] }, "done"], {
+        tools: [tool("look", "read", called), tool("write", "write", called)],
+        permissions: { mode: "bypass-all" },
+      }).orchestrator;
+    await make().dispatch("clerk", input(), { authority: { policies: [{ mode: "plan-only", rules: [] }], depth: 1 } });
+    expect(called.splice(0)).toEqual(["look"]);
+    await make().dispatch("clerk", input(), { authority: { policies: [], allowedTools: ["write"], depth: 1 } });
+    expect(called.splice(0)).toEqual(["write"]);
+  });
+
+  it("fails with an error that says whether to try again, and hides its model's [TE-01, OP-13, OP-14]", async () => {
+    const failureOf = async (turns: readonly ScriptedTurn[]): Promise<unknown> => {
+      const error: unknown = await set(turns, { limits: { maxRetries: 0 } })
+        .orchestrator.dispatch("clerk", input())
+        .catch((caught: unknown) => caught);
+      expect(OrchestratorError.is(error, "operator-error")).toBe(true);
+      return OrchestratorError.is(error, "operator-error") && error.failure.operator;
+    };
+    expect(await failureOf([{ error: { kind: "rate-limit" } }])).toMatchObject({ kind: "retryable" });
+    expect(await failureOf([{ error: { kind: "billing", message: "no funds" } }])).toMatchObject({ kind: "model", message: "no funds" });
+    expect(await failureOf([{ error: { kind: "context-overflow" } }])).toMatchObject({ kind: "non-retryable" });
+    const unknown: unknown = await createLocalOrchestrator({ operators: { ghost: agentOperator(set([]).runner, "ghost") } })
+      .dispatch("ghost", input())
+      .catch((caught: unknown) => caught);
+    expect(OrchestratorError.is(unknown, "operator-error") && unknown.failure.operator.message).toMatch(/no agent "ghost"/);
+    expect(() => agentOperator({} as never, "x")).toThrow(/no runner/);
+    expect(OperatorError.is(unknown)).toBe(false);
+  });
+
+  it("is stopped gracefully, aborted and steered through its dispatch [OR-03]", async () => {
+    const during = async (
+      act: (orchestrator: ReturnType<typeof createLocalOrchestrator>, id: RunId) => Promise<void>,
+      turns: readonly ScriptedTurn[] = ["late"],
+    ) => {
+      const called: string[] = [];
+      let reached = (): void => {};
+      const working = new Promise<void>((resolve) => (reached = resolve));
+      let go = (): void => {};
+      const told = new Promise<void>((resolve) => (go = resolve));
+      const { orchestrator, model } = set([{ toolCalls: [{ name: "work" }] }, ...turns], {
+        tools: [tool("work", "write", called, async () => (reached(), await told, "worked"))],
+      });
+      const id = await orchestrator.start("clerk", input());
+      await working;
+      await act(orchestrator, id);
+      for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+      go();
+      return { model, ended: await orchestrator.attach(id).catch((error: unknown) => error) };
+    };
+    expect((await during((orchestrator, id) => orchestrator.cancel(id, "stop"))).ended).toMatchObject({ exitReason: { type: "stopped" } });
+    expect((await during((orchestrator, id) => orchestrator.signal(id, { kind: "stop", payload: null }))).ended).toMatchObject({
+      exitReason: { type: "stopped" },
+    });
+    const steered = await during(
+      (orchestrator, id) => orchestrator.signal(id, { kind: "user-message", payload: "and hurry" }),
+      ["hurried"],
+    );
+    expect(steered.ended).toMatchObject({ exitReason: { type: "complete" }, message: [{ text: "hurried" }] });
+    expect(steered.model.requests[1]?.messages.at(-1)).toEqual(textMessage("user", "and hurry"));
+    const aborted = (await during((orchestrator, id) => orchestrator.cancel(id, "abort"))).ended;
+    expect(aborted).toMatchObject({ exitReason: { type: "aborted" } });
+  });
+
+  it("can be one of many at once [OR-02]", async () => {
+    const model = scriptedModel(
+      Array.from({ length: 5 }, (): ScriptedTurn => (request) => `re: ${JSON.stringify(request.messages[0]?.content)}`),
+    );
+    const runner = createRunner({ agent: createAgent({ name: "clerk", model }) });
+    const orchestrator = createLocalOrchestrator({ operators: { clerk: agentOperator(runner, "clerk") } });
+    const results = await orchestrator.dispatchMany(
+      [1, 2, 3, 4, 5].map((n) => ({ operator: "clerk", input: input({ message: [{ type: "text", text: `task ${n}` }] }) })),
+    );
+    expect(results.map((result) => result.ok && JSON.stringify(result.output.message).includes("task"))).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(results.map((result, index) => result.ok && JSON.stringify(result.output.message).includes(`task ${index + 1}`))).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+    ]);
+  });
+});
