@@ -8,6 +8,8 @@ declare const echoed: unique symbol;
 /** What a vendor said itself and gets back as it was: its shape is the vendor's affair. */
 export interface Echo {
   readonly [echoed]: true;
+  /** It can stand in a union with the objects that are told apart so. */
+  readonly type?: never;
 }
 
 export function echo(value: JsonValue): Echo {

@@ -1,5 +1,6 @@
 import type { InferEvent, JsonObject } from "@keelson/protocol";
 import { type Fields, fieldsOf, madeUpCallId, stringOf } from "../wire-decoder.ts";
+import type { ChatCallSaid } from "./chat-wire.ts";
 
 interface ChatCall {
   /** Place in the answer; `undefined` until the call has a name. */
@@ -36,7 +37,7 @@ export class ChatCalls {
   /** Fragments of a stream: told apart by `index`, else by `id`. A new id at a known index is a new call. */
   fragments(values: readonly unknown[]): void {
     for (const value of values) {
-      const fragment = fieldsOf(value);
+      const fragment = fieldsOf(value) as ChatCallSaid | undefined;
       if (fragment === undefined) continue;
       const id = stringOf(fragment["id"]);
       const index = typeof fragment["index"] === "number" ? fragment["index"] : undefined;
@@ -54,7 +55,7 @@ export class ChatCalls {
   /** The calls of a whole answer: their order counts, never their `index`. */
   whole(values: readonly unknown[]): void {
     for (const value of values) {
-      const fields = fieldsOf(value);
+      const fields = fieldsOf(value) as ChatCallSaid | undefined;
       if (fields === undefined) continue;
       const call = this.#add();
       call.id = stringOf(fields["id"]);
@@ -98,7 +99,7 @@ export class ChatCalls {
     return call;
   }
 
-  #extend(call: ChatCall, fragment: Fields): void {
+  #extend(call: ChatCall, fragment: ChatCallSaid): void {
     // By type, not by member: Snowflake puts an empty `custom` beside `function`.
     if (fragment["type"] === "custom") call.custom = true;
     const body = fieldsOf(call.custom ? fragment["custom"] : fragment["function"]);

@@ -17,6 +17,7 @@ import {
 import { ChatCalls } from "./chat-calls.ts";
 import { ChatReasoning } from "./chat-reasoning.ts";
 import { chatUsage } from "./chat-usage.ts";
+import type { ChatAnswer, ChatChoice, ChatCounts, ChatFinishReason, ChatSaid } from "./chat-wire.ts";
 
 export interface ChatDecoderOptions {
   /** The format of audio answers, which the answer does not tell: that of the request. */
@@ -36,7 +37,7 @@ const STOP_REASONS: { readonly [reason: string]: StopReason } = {
   max_tokens: "max-tokens",
   model_length: "max-tokens",
   content_filter: "content-filter",
-};
+} satisfies Record<ChatFinishReason, StopReason> & { readonly [reason: string]: StopReason };
 
 /** Decodes answers of the chat wire: OpenAI's, and those of the many servers that speak it more or less. */
 export class ChatDecoder implements WireDecoder {
@@ -55,7 +56,7 @@ export class ChatDecoder implements WireDecoder {
   #finishReason: string | null = null;
   #ended = false;
   #sawChoice = false;
-  #usage: Fields | undefined;
+  #usage: ChatCounts | undefined;
   #id = "";
   #model = "";
   #fingerprint = "";
@@ -87,7 +88,7 @@ export class ChatDecoder implements WireDecoder {
   }
 
   whole(body: JsonValue): void {
-    const answer = fieldsOf(Array.isArray(body) ? body[0] : body);
+    const answer: ChatAnswer | undefined = fieldsOf(Array.isArray(body) ? body[0] : body);
     if (answer === undefined) throw notAnAnswer(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
     this.#facts(answer);
     const choice = firstChoice(answer);
@@ -135,7 +136,7 @@ export class ChatDecoder implements WireDecoder {
   }
 
   /** Whether the chunk gave nothing but what its text may have given. */
-  #chunk(chunk: Fields): boolean {
+  #chunk(chunk: ChatAnswer): boolean {
     this.#facts(chunk);
     const choice = firstChoice(chunk);
     if (choice === undefined) return false;
@@ -145,12 +146,12 @@ export class ChatDecoder implements WireDecoder {
     // `message` beside `delta` repeats all text so far (Perplexity).
     if (delta !== undefined) this.#message(delta, false);
     else if (fieldsOf(choice["message"]) !== undefined && this.#segments.open === undefined)
-      this.#message(choice["message"] as Fields, false);
+      this.#message(choice["message"] as ChatSaid, false);
     this.#choiceError(choice);
     return !finished && (chunk["usage"] ?? null) === null && chunk["x_groq"] === undefined && delta !== undefined && saysOnlyText(delta);
   }
 
-  #facts(answer: Fields): void {
+  #facts(answer: ChatAnswer): void {
     const model = stringOf(answer["model"]);
     if (model !== "") this.#model = model;
     const id = stringOf(answer["id"]);
@@ -164,7 +165,7 @@ export class ChatDecoder implements WireDecoder {
     if (answer["choices"] === undefined && stringOf(answer["object"]) === "error") this.#raise(answer);
   }
 
-  #choiceError(choice: Fields): void {
+  #choiceError(choice: ChatChoice): void {
     if (fieldsOf(choice["error"]) !== undefined) this.#raise({ error: choice["error"] });
   }
 
@@ -174,14 +175,14 @@ export class ChatDecoder implements WireDecoder {
     throw failureInAnswer(readVendorError(body), this.#context, this.#context.requestId);
   }
 
-  #finish(choice: Fields): boolean {
+  #finish(choice: ChatChoice): boolean {
     const reason = choice["finish_reason"];
     if (typeof reason !== "string") return false;
     this.#finishReason = reason;
     return true;
   }
 
-  #message(message: Fields, whole: boolean): void {
+  #message(message: ChatSaid, whole: boolean): void {
     const reasoning = this.#reasoning.read(message);
     if (reasoning !== "") this.#segments.thinking(reasoning);
     this.#content(message["content"]);
@@ -229,7 +230,7 @@ export class ChatDecoder implements WireDecoder {
     } else this.#segments.end();
   }
 
-  #media(message: Fields): void {
+  #media(message: ChatSaid): void {
     if (Array.isArray(message["images"]))
       this.#images.push(
         ...message["images"]
@@ -282,11 +283,11 @@ function isOnePieceOfText(queue: readonly InferEvent[], from: number): boolean {
 }
 
 /** Other choices than the first are not asked for, and ignored where they come. */
-function firstChoice(answer: Fields): Fields | undefined {
+function firstChoice(answer: ChatAnswer): ChatChoice | undefined {
   const choices = answer["choices"];
   if (!Array.isArray(choices)) return undefined;
   for (const value of choices) {
-    const choice = fieldsOf(value);
+    const choice: ChatChoice | undefined = fieldsOf(value);
     if (choice !== undefined && (countOf(choice["index"]) ?? 0) === 0) return choice;
   }
   return undefined;

@@ -1,14 +1,4 @@
-import type {
-  Content,
-  FilePart,
-  ImagePart,
-  JsonObject,
-  JsonValue,
-  Message,
-  ThinkingPart,
-  ToolCallPart,
-  ToolResultPart,
-} from "@keelson/protocol";
+import type { Content, FilePart, ImagePart, JsonObject, Message, ThinkingPart, ToolCallPart, ToolResultPart } from "@keelson/protocol";
 import { callArguments } from "../call-arguments.ts";
 import {
   belongsTo,
@@ -29,8 +19,10 @@ import {
   withBytes,
 } from "../history.ts";
 import { textOfFile } from "../request-body.ts";
+import { type Echo, echo, type Exactly } from "../wire-type.ts";
 import { acceptableOrder } from "./chat-order.ts";
 import { reasoningMembers } from "./chat-reasoning.ts";
+import type { ChatAssistantMessage, ChatMessage, ChatPart, ChatText, ChatToolCall } from "./chat-wire.ts";
 
 export interface ChatMessageOptions {
   readonly wire: string;
@@ -68,12 +60,12 @@ export function closeChatCalls(last: MessageGroup, options: ChatMessageOptions):
 }
 
 /** Neighbours become one message: the answers to all their calls follow it. */
-function assistantMessage(group: MessageGroup, model: string, options: ChatMessageOptions): readonly JsonObject[] {
+function assistantMessage(group: MessageGroup, model: string, options: ChatMessageOptions): readonly ChatAssistantMessage[] {
   let text = "";
   let refusal = "";
-  let audio: JsonValue | undefined;
-  let functionCall: JsonObject | undefined;
-  const calls: JsonObject[] = [];
+  let audio: ChatAssistantMessage["audio"];
+  let functionCall: ChatAssistantMessage["function_call"];
+  const calls: ChatToolCall[] = [];
   const thoughts: ThinkingPart[] = [];
   const legacy = legacyCall(group, options);
   for (const part of group.flatMap((message) => message.content)) {
@@ -93,7 +85,7 @@ function assistantMessage(group: MessageGroup, model: string, options: ChatMessa
         break;
       case "file":
         if (part.providerData?.wire === options.wire && part.providerData["audio"] !== undefined)
-          audio = { id: part.providerData["audio"] };
+          audio = { id: echo(part.providerData["audio"]) };
         else text += readableText(part);
         break;
       case "image":
@@ -110,24 +102,23 @@ function assistantMessage(group: MessageGroup, model: string, options: ChatMessa
     }
   }
   if (text === "" && refusal === "" && calls.length === 0 && functionCall === undefined && audio === undefined) return [];
-  return [
-    {
-      role: "assistant",
-      content: text === "" ? null : text,
-      ...reasoningMembers(thoughts, text, calls.length > 0 ? options.reasoningField : undefined),
-      ...(refusal !== "" && { refusal }),
-      ...(audio !== undefined && { audio }),
-      ...(calls.length > 0 && { tool_calls: calls }),
-      ...(functionCall !== undefined && { function_call: functionCall }),
-    },
-  ];
+  const message = {
+    role: "assistant",
+    content: text === "" ? null : text,
+    ...reasoningMembers(thoughts, text, calls.length > 0 ? options.reasoningField : undefined),
+    ...(refusal !== "" && { refusal }),
+    ...(audio !== undefined && { audio }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...(functionCall !== undefined && { function_call: functionCall }),
+  } satisfies ChatAssistantMessage;
+  return [message satisfies Exactly<typeof message, ChatAssistantMessage>];
 }
 
 /** Results stand right after their calls; what they show beside text follows in a user message, which alone may hold it. */
-function answerMessages(group: readonly Message[], before: MessageGroup | undefined, options: ChatMessageOptions): readonly JsonObject[] {
+function answerMessages(group: readonly Message[], before: MessageGroup | undefined, options: ChatMessageOptions): readonly ChatMessage[] {
   const { answered, strays } = matchResults(before, group);
-  const messages: JsonObject[] = [];
-  const shown: JsonObject[] = [];
+  const messages: ChatMessage[] = [];
+  const shown: ChatPart[] = [];
   const legacy = before === undefined ? undefined : legacyCall(before, options);
   for (const { call, result } of answered) {
     const content = result === undefined ? UNANSWERED : outputText(result.output);
@@ -152,19 +143,19 @@ function answerMessages(group: readonly Message[], before: MessageGroup | undefi
           .filter((text) => text !== "")
           .join("\n"),
       });
-    else messages.push({ role, content: only?.["type"] === "text" ? (only["text"] as string) : parts });
+    else messages.push({ role, content: only?.type === "text" ? only.text : parts });
   }
   return acceptableOrder(messages, options);
 }
 
-function mediaOf(result: ToolResultPart, options: ChatMessageOptions): readonly JsonObject[] {
+function mediaOf(result: ToolResultPart, options: ChatMessageOptions): readonly ChatPart[] {
   const media = (outputParts(result.output) ?? [])
     .filter((part) => part.type === "image" || part.type === "file")
     .flatMap((part) => userPart(part, options));
   return media.length === 0 ? [] : [{ type: "text", text: `From the result of ${result.name}:` }, ...media];
 }
 
-function userPart(part: Content, options: ChatMessageOptions): readonly JsonObject[] {
+function userPart(part: Content, options: ChatMessageOptions): readonly ChatPart[] {
   switch (part.type) {
     case "text":
     case "refusal":
@@ -176,7 +167,7 @@ function userPart(part: Content, options: ChatMessageOptions): readonly JsonObje
     case "file":
       return [filePart(withBytes(part), options)];
     case "other":
-      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : words(part);
+      return part.providerData?.wire === options.wire ? [echo(part.raw)] : words(part);
     case "thinking":
     case "tool-call":
     case "tool-result":
@@ -184,26 +175,26 @@ function userPart(part: Content, options: ChatMessageOptions): readonly JsonObje
   }
 }
 
-function words(part: Content): readonly JsonObject[] {
+function words(part: Content): readonly ChatText[] {
   const text = readableText(part);
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-function imagePart(part: ImagePart, options: ChatMessageOptions): JsonObject {
+function imagePart(part: ImagePart, options: ChatMessageOptions): ChatPart {
   const url = part.data === undefined ? webAddress(part) : `data:${part.mediaType};base64,${part.data}`;
   if (url !== undefined) return { type: "image_url", image_url: { url, ...detailOf(part, options) } };
   if (part.url !== undefined) return { type: "text", text: mediaText(part) };
   throw unresolvedBlob(part, options.provider);
 }
 
-function detailOf(part: { readonly providerData?: JsonObject }, { wire }: ChatMessageOptions): JsonObject {
+function detailOf(part: { readonly providerData?: JsonObject }, { wire }: ChatMessageOptions): { readonly detail?: Echo } {
   const detail = part.providerData?.["wire"] === wire ? part.providerData["detail"] : undefined;
-  return detail === undefined ? {} : { detail };
+  return detail === undefined ? {} : { detail: echo(detail) };
 }
 
-function filePart(part: FilePart, { wire, provider }: ChatMessageOptions): JsonObject {
+function filePart(part: FilePart, { wire, provider }: ChatMessageOptions): ChatPart {
   const fileId = part.providerData?.wire === wire ? part.providerData["fileId"] : undefined;
-  if (fileId !== undefined) return { type: "file", file: { file_id: fileId } };
+  if (fileId !== undefined) return { type: "file", file: { file_id: echo(fileId) } };
   const text = textOfFile(part.mediaType, part.data);
   if (text !== undefined) return { type: "text", text: part.name === undefined ? text : `${part.name}:\n${text}` };
   const audio = /^audio\/(?:x-)?(wav|mp3|mpeg|\w+)$/.exec(part.mediaType)?.[1];
@@ -228,7 +219,7 @@ function legacyCall(group: MessageGroup, { wire }: ChatMessageOptions): ToolCall
   return only;
 }
 
-function toolCall(call: ToolCallPart, options: ChatMessageOptions): JsonObject {
+function toolCall(call: ToolCallPart, options: ChatMessageOptions): ChatToolCall {
   const id = chatCallId(call, options);
   const { wire } = options;
   const extra = call.providerData?.wire === wire ? call.providerData["extraContent"] : undefined;

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, ProviderData, ThinkingPart } from "@keelson/protocol";
 import { type Fields, fieldsOf, stringOf } from "../wire-decoder.ts";
+import type { ChatSaid } from "./chat-wire.ts";
 
 /** Members of a message that hold reasoning as text. Some servers send the same text in two of them: the first counts. */
 const FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
@@ -16,7 +17,7 @@ export class ChatReasoning {
   }
 
   /** The text that this message or delta adds. `reasoning_details` repeat it, typed and signed (OpenRouter), or hold it alone (Snowflake). */
-  read(message: Fields): string {
+  read(message: ChatSaid): string {
     const field = FIELDS.find((name) => stringOf(message[name]) !== "");
     if (field !== undefined) this.#field = field;
     const details = Array.isArray(message["reasoning_details"])

@@ -4,7 +4,9 @@ import { isAssistantGroup, NOTHING_SAID } from "../history.ts";
 import { reasoningEffort } from "../reasoning-effort.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
 import { strictSchema } from "../strict-schema.ts";
+import type { Exactly } from "../wire-type.ts";
 import { chatCallId, closeChatCalls, type ChatMessageOptions, encodeChatGroup } from "./chat-message.ts";
+import type { ChatParameters, ChatTool } from "./chat-wire.ts";
 
 /** How a server of this wire wants to be told what OpenAI is told otherwise. */
 export interface ChatDialect {
@@ -24,7 +26,7 @@ export interface ChatRequestOptions extends ChatMessageOptions {
 /** Encodes requests of the chat wire; the messages before the last group are kept as bytes. */
 export class ChatRequestEncoder {
   readonly #options: ChatRequestOptions;
-  readonly #tools = new ToolEncoder((tool) => ({
+  readonly #tools = new ToolEncoder((tool): ChatTool => ({
     type: "function",
     function: { name: tool.name, description: tool.description, parameters: tool.inputSchema },
   }));
@@ -64,15 +66,15 @@ export class ChatRequestEncoder {
     return [Buffer.from(head), system === "" ? prefix.subarray(1) : prefix, Buffer.from(`${last === "" ? "" : `,${last}`}]}`)];
   }
 
-  #parameters(request: InferRequest, model: string): JsonObject {
+  #parameters(request: InferRequest, model: string): ChatParameters {
     const effort = reasoningEffort(request, model);
     const strict = request.output === undefined ? undefined : strictSchema(request.output.schema);
-    return {
+    const parameters = {
       model,
       stream: true,
       // The API refuses them where nothing is streamed.
       ...(request.extra?.["stream"] !== false && { stream_options: { include_usage: true } }),
-      ...(request.maxTokens !== undefined && { [this.#options.maxTokensField]: request.maxTokens }),
+      ...(request.maxTokens !== undefined && this.#limit(request.maxTokens)),
       ...(request.temperature !== undefined && { temperature: request.temperature }),
       ...(request.topP !== undefined && { top_p: request.topP }),
       ...(request.stopSequences !== undefined && request.stopSequences.length > 0 && { stop: request.stopSequences }),
@@ -89,6 +91,11 @@ export class ChatRequestEncoder {
           tool_choice:
             typeof request.toolChoice === "object" ? { type: "function", function: { name: request.toolChoice.name } } : request.toolChoice,
         }),
-    };
+    } satisfies ChatParameters;
+    return parameters satisfies Exactly<typeof parameters, ChatParameters>;
+  }
+
+  #limit(tokens: number): Pick<ChatParameters, "max_tokens" | "max_completion_tokens"> {
+    return this.#options.maxTokensField === "max_tokens" ? { max_tokens: tokens } : { max_completion_tokens: tokens };
   }
 }

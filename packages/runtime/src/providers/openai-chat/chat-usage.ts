@@ -1,11 +1,12 @@
 import { UNKNOWN_USAGE, type Usage } from "@keelson/protocol";
 import { countOf, type Fields, fieldsOf } from "../wire-decoder.ts";
+import type { ChatCounts } from "./chat-wire.ts";
 
 /**
  * Counts as the chat wire's vendors mean them. Input includes the cache everywhere; output is raised to `total - prompt` where
  * the total is larger than the sum, since some (xAI, Google) leave reasoning out of it.
  */
-export function chatUsage(usage: Fields | undefined): Usage {
+export function chatUsage(usage: ChatCounts | undefined): Usage {
   if (usage === undefined) return UNKNOWN_USAGE;
   const prompt = countOf(usage["prompt_tokens"]);
   const completion = countOf(usage["completion_tokens"]);
