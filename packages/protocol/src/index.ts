@@ -30,6 +30,7 @@ export {
   type ToolResultPart,
   textMessage,
 } from "./content.ts";
+export { type EmbedOptions, type EmbedResult, type Embedder } from "./embedding.ts";
 export {
   type EffortLevel,
   type InferEnd,

@@ -109,7 +109,9 @@ describe("createAiSdkProvider", () => {
     ]);
     const answer = await infer(createAiSdkProvider(model), request);
     expect(textOf(answer)).toBe("onetwo");
-    const thoughts = answer.content.filter((part) => part.type === "thinking").map(({ providerData }) => providerData?.["providerMetadata"]);
+    const thoughts = answer.content
+      .filter((part) => part.type === "thinking")
+      .map(({ providerData }) => providerData?.["providerMetadata"]);
     expect(thoughts).toEqual([{ acme: { redacted: "xyz" } }, { acme: { more: 1 } }]);
   });
 
@@ -221,7 +223,11 @@ describe("createAiSdkProvider", () => {
     {
       role: "assistant",
       content: [
-        { type: "thinking", text: "mine", providerData: { wire: "ai-sdk", model: "acme.chat/acme-1", providerMetadata: { acme: { s: 1 } } } },
+        {
+          type: "thinking",
+          text: "mine",
+          providerData: { wire: "ai-sdk", model: "acme.chat/acme-1", providerMetadata: { acme: { s: 1 } } },
+        },
         { type: "thinking", text: "foreign", providerData: { wire: "anthropic-messages", signature: "x" } },
         call("k1", { model: "acme.chat/acme-1", id: "vendor-1" }),
         call("k2"),
@@ -250,38 +256,50 @@ describe("createAiSdkProvider", () => {
   ];
 
   it.each([
-    ["v4", { type: "file", mediaType: "image/png", data: { type: "data", data: "AQID" } }, { type: "url", url: new URL("https://example.com/a.pdf") }],
+    [
+      "v4",
+      { type: "file", mediaType: "image/png", data: { type: "data", data: "AQID" } },
+      { type: "url", url: new URL("https://example.com/a.pdf") },
+    ],
     ["v3", { type: "image-data", mediaType: "image/png", data: "AQID" }, new URL("https://example.com/a.pdf")],
     ["v2", { type: "media", mediaType: "image/png", data: "AQID" }, new URL("https://example.com/a.pdf")],
-  ])("says a conversation in the words of %s: own thinking back, foreign thinking dropped, open calls closed", async (version, media, data) => {
-    const model = fakeModel([finish()], { specificationVersion: version });
-    await infer(createAiSdkProvider(model), { model: "", messages: history });
-    expect(model.calls[0]?.["prompt"]).toEqual([
-      {
-        role: "assistant",
-        content: [
-          { type: "reasoning", text: "mine", providerOptions: { acme: { s: 1 } } },
-          { type: "tool-call", toolCallId: "vendor-1", toolName: "look", input: { at: "k1" } },
-          { type: "tool-call", toolCallId: "k2", toolName: "look", input: { at: "k2" } },
-          { type: "tool-call", toolCallId: "k3", toolName: "look", input: { at: "k3" } },
-        ],
-      },
-      {
-        role: "tool",
-        content: [
-          {
-            type: "tool-result",
-            toolCallId: "vendor-1",
-            toolName: "look",
-            output: { type: "content", value: [{ type: "text", text: "a picture" }, media] },
-          },
-          { type: "tool-result", toolCallId: "k2", toolName: "look", output: { type: "error-json", value: { code: 5 } } },
-          { type: "tool-result", toolCallId: "k3", toolName: "look", output: { type: "error-text", value: "This call was not executed." } },
-        ],
-      },
-      { role: "user", content: [{ type: "file", mediaType: "application/pdf", filename: "a.pdf", data }] },
-    ]);
-  });
+  ])(
+    "says a conversation in the words of %s: own thinking back, foreign thinking dropped, open calls closed",
+    async (version, media, data) => {
+      const model = fakeModel([finish()], { specificationVersion: version });
+      await infer(createAiSdkProvider(model), { model: "", messages: history });
+      expect(model.calls[0]?.["prompt"]).toEqual([
+        {
+          role: "assistant",
+          content: [
+            { type: "reasoning", text: "mine", providerOptions: { acme: { s: 1 } } },
+            { type: "tool-call", toolCallId: "vendor-1", toolName: "look", input: { at: "k1" } },
+            { type: "tool-call", toolCallId: "k2", toolName: "look", input: { at: "k2" } },
+            { type: "tool-call", toolCallId: "k3", toolName: "look", input: { at: "k3" } },
+          ],
+        },
+        {
+          role: "tool",
+          content: [
+            {
+              type: "tool-result",
+              toolCallId: "vendor-1",
+              toolName: "look",
+              output: { type: "content", value: [{ type: "text", text: "a picture" }, media] },
+            },
+            { type: "tool-result", toolCallId: "k2", toolName: "look", output: { type: "error-json", value: { code: 5 } } },
+            {
+              type: "tool-result",
+              toolCallId: "k3",
+              toolName: "look",
+              output: { type: "error-text", value: "This call was not executed." },
+            },
+          ],
+        },
+        { role: "user", content: [{ type: "file", mediaType: "application/pdf", filename: "a.pdf", data }] },
+      ]);
+    },
+  );
 
   it("gives metadata back to no other model", async () => {
     const other = fakeModel([finish()], { modelId: "acme-2" });
@@ -315,7 +333,10 @@ describe("failures of an AI SDK model", () => {
 
   async function failureOf(thrown: unknown, inStream = false): Promise<ModelError> {
     const model: AiSdkModel = inStream
-      ? fakeModel([{ type: "text-delta", id: "0", delta: "par" }, { type: "error", error: thrown }])
+      ? fakeModel([
+          { type: "text-delta", id: "0", delta: "par" },
+          { type: "error", error: thrown },
+        ])
       : { ...fakeModel([]), doStream: () => Promise.reject(thrown) };
     const error = await infer(createAiSdkProvider(model), request).catch((caught: unknown) => caught);
     if (!ModelError.is(error)) throw new Error("no ModelError", { cause: error });
@@ -367,7 +388,9 @@ describe("failures of an AI SDK model", () => {
   it("a stream without a finish is one, and so is a finish for an error that was not named", async () => {
     const cut = fakeModel([{ type: "text-delta", id: "0", delta: "par" }]);
     await expect(infer(createAiSdkProvider(cut), request)).rejects.toMatchObject({ failure: { kind: "server-error", code: "stream-cut" } });
-    await expect(infer(createAiSdkProvider(fakeModel([finish("error")])), request)).rejects.toMatchObject({ failure: { kind: "server-error" } });
+    await expect(infer(createAiSdkProvider(fakeModel([finish("error")])), request)).rejects.toMatchObject({
+      failure: { kind: "server-error" },
+    });
   });
 
   it("a signal that fires is a cancellation, though the model doesn't heed it, and closes the stream", async () => {

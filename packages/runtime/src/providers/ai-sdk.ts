@@ -113,7 +113,8 @@ function callOptions(
     ...(request.stopSequences !== undefined && request.stopSequences.length > 0 && { stopSequences: request.stopSequences }),
     ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", ...tool })) }),
     // A choice among no tools is an error.
-    ...(request.toolChoice !== undefined && (tools.length > 0 || extra["tools"] !== undefined) && { toolChoice: toolChoice(request.toolChoice) }),
+    ...(request.toolChoice !== undefined &&
+      (tools.length > 0 || extra["tools"] !== undefined) && { toolChoice: toolChoice(request.toolChoice) }),
     ...(request.output !== undefined && { responseFormat: { type: "json", schema: request.output.schema, name: request.output.name } }),
     ...(version === 4 && reasoningOf(request)),
     ...(options.headers !== undefined && { headers: options.headers }),

@@ -76,7 +76,9 @@ function providerOf(wire: Recording["wire"], options: { fetch?: () => Promise<Re
 }
 
 function headersOf(recording: Recording): [string, string][] {
-  return Object.entries(recording.response.headers).filter(([name]) => !/^(?:transfer-encoding|content-encoding|content-length)$/.test(name));
+  return Object.entries(recording.response.headers).filter(
+    ([name]) => !/^(?:transfer-encoding|content-encoding|content-length)$/.test(name),
+  );
 }
 
 function served(recording: Recording, chunks: readonly Buffer[]): Provider {
@@ -138,39 +140,42 @@ function usageByTheRules({ wire, expect: { usage }, response: { body } }: Record
   return { ...rest, inputTokens: (input_tokens ?? 0) + Number(toolUse), outputTokens: (output_tokens ?? 0) + (reasoning ?? 0) };
 }
 
-describe.skipIf(!there)(`recorded answers of Gemini and Ollama${there ? "" : ` (skipped: no recordings at ${folder}; set KEELSON_SHARED)`}`, () => {
-  let server: Server;
-  let origin: string;
-  beforeAll(async () => {
-    server = createServer((request, response) => {
-      request.resume().on("end", () => {
-        const recording = recordings[Number(/^\/(\d+)\//.exec(request.url ?? "")?.[1])] as Recording;
-        response.writeHead(recording.response.status, Object.fromEntries(headersOf(recording)));
-        let bytes = Buffer.from(recording.response.body);
-        for (const size of recording.response.chunk_sizes ?? []) {
-          response.write(bytes.subarray(0, size));
-          bytes = bytes.subarray(size);
-        }
-        response.end(bytes);
+describe.skipIf(!there)(
+  `recorded answers of Gemini and Ollama${there ? "" : ` (skipped: no recordings at ${folder}; set KEELSON_SHARED)`}`,
+  () => {
+    let server: Server;
+    let origin: string;
+    beforeAll(async () => {
+      server = createServer((request, response) => {
+        request.resume().on("end", () => {
+          const recording = recordings[Number(/^\/(\d+)\//.exec(request.url ?? "")?.[1])] as Recording;
+          response.writeHead(recording.response.status, Object.fromEntries(headersOf(recording)));
+          let bytes = Buffer.from(recording.response.body);
+          for (const size of recording.response.chunk_sizes ?? []) {
+            response.write(bytes.subarray(0, size));
+            bytes = bytes.subarray(size);
+          }
+          response.end(bytes);
+        });
       });
+      await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+      origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     });
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  afterAll(() => void server?.close());
+    afterAll(() => void server?.close());
 
-  it("are all there [PV-03]", () => expect(recordings).toHaveLength(78));
+    it("are all there [PV-03]", () => expect(recordings).toHaveLength(78));
 
-  it.each(recordings.map((recording, index) => ({ id: recording.id, recording, index })))(
-    "$id decodes as expected, whole, over the network and cut at random [PV-03, PV-04, PV-09]",
-    async ({ recording, index }) => {
-      const bytes = Buffer.from(recording.response.body);
-      await check(recording, served(recording, [bytes]));
-      await check(recording, providerOf(recording.wire, { baseUrl: `${origin}/${index}` }));
-      for (let seed = index * 5; seed < index * 5 + 5; seed += 1) await check(recording, served(recording, cut(bytes, seed)));
-    },
-  );
-});
+    it.each(recordings.map((recording, index) => ({ id: recording.id, recording, index })))(
+      "$id decodes as expected, whole, over the network and cut at random [PV-03, PV-04, PV-09]",
+      async ({ recording, index }) => {
+        const bytes = Buffer.from(recording.response.body);
+        await check(recording, served(recording, [bytes]));
+        await check(recording, providerOf(recording.wire, { baseUrl: `${origin}/${index}` }));
+        for (let seed = index * 5; seed < index * 5 + 5; seed += 1) await check(recording, served(recording, cut(bytes, seed)));
+      },
+    );
+  },
+);
 
 /** What a turn of the model holds, whatever the wire calls it. */
 interface SentTurn {
@@ -181,14 +186,22 @@ interface SentTurn {
 
 function geminiTurn(content: Record<string, unknown>): SentTurn {
   const parts = content["parts"] as readonly Record<string, unknown>[];
-  const calls = parts.flatMap((part) => part["functionCall"] ?? part["function_call"] ?? []) as unknown as readonly { name: string; args: unknown }[];
+  const calls = parts.flatMap((part) => part["functionCall"] ?? part["function_call"] ?? []) as unknown as readonly {
+    name: string;
+    args: unknown;
+  }[];
   return {
     words: parts.map((part) => (typeof part["text"] === "string" && part["thought"] !== true ? part["text"] : "")).join(""),
     calls: calls.map(({ name, args }) => ({ name, args })),
     signatures: [
       ...new Set(parts.flatMap((part) => (part["thoughtSignature"] ?? part["thought_signature"] ?? []) as string)),
       // Long ones were cut out of the recorded requests; some clients write the signature in the other base64.
-    ].map((signature) => signature.replace(/^<base64 omitted.*/, "").replaceAll("-", "+").replaceAll("_", "/")),
+    ].map((signature) =>
+      signature
+        .replace(/^<base64 omitted.*/, "")
+        .replaceAll("-", "+")
+        .replaceAll("_", "/"),
+    ),
   };
 }
 
@@ -228,7 +241,9 @@ describe.skipIf(!there)("the next step of a recorded conversation", () => {
 
     const gemini = recording.wire === "gemini";
     const turns = (body: Record<string, unknown>): readonly Record<string, unknown>[] =>
-      (body[gemini ? "contents" : "messages"] as readonly Record<string, unknown>[]).filter(({ role }) => role === (gemini ? "model" : "assistant"));
+      (body[gemini ? "contents" : "messages"] as readonly Record<string, unknown>[]).filter(
+        ({ role }) => role === (gemini ? "model" : "assistant"),
+      );
     const read = gemini ? geminiTurn : ollamaTurn;
     const ours = read(turns(sent).at(-1) as Record<string, unknown>);
     const theirs = read(turns(recording.request.body as Record<string, unknown>).at(-1) as Record<string, unknown>);

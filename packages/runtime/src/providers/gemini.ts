@@ -46,7 +46,11 @@ export function createGeminiProvider(options: ProviderOptions = {}): Provider {
       const models: ModelInfo[] = [];
       for (let token = "", more = true; more;) {
         const path = `${version}/models?pageSize=1000${token === "" ? "" : `&pageToken=${encodeURIComponent(token)}`}`;
-        const { items, body } = await readListing(await client.send({ method: "GET", path, signal, origin: { provider: name } }), name, "models");
+        const { items, body } = await readListing(
+          await client.send({ method: "GET", path, signal, origin: { provider: name } }),
+          name,
+          "models",
+        );
         models.push(...items.map(geminiModelInfo));
         const next = stringOf(body["nextPageToken"]);
         more = next !== "" && next !== token;

@@ -9,7 +9,16 @@ import {
   UNKNOWN_USAGE,
   type Usage,
 } from "@keelson/protocol";
-import { countOf, cutOff, type DecoderContext, type Fields, fieldsOf, SegmentWriter, stopReasonWithCalls, stringOf } from "../wire-decoder.ts";
+import {
+  countOf,
+  cutOff,
+  type DecoderContext,
+  type Fields,
+  fieldsOf,
+  SegmentWriter,
+  stopReasonWithCalls,
+  stringOf,
+} from "../wire-decoder.ts";
 import { aiSdkFailure } from "./ai-sdk-failure.ts";
 
 const STOP_REASONS: { readonly [reason: string]: StopReason } = {
@@ -169,7 +178,12 @@ export class AiSdkDecoder {
     const name = stringOf(part["toolName"]);
     const input = parsed(part["input"]);
     const kept = { type: "tool-call", toolCallId: stringOf(part["toolCallId"]), toolName: name, input, providerExecuted: true };
-    this.#content({ type: "server-tool", name, text: `${name}(${JSON.stringify(input)})`, providerData: { ...this.#data(part), part: kept } });
+    this.#content({
+      type: "server-tool",
+      name,
+      text: `${name}(${JSON.stringify(input)})`,
+      providerData: { ...this.#data(part), part: kept },
+    });
   }
 
   #serverResult(part: Fields): void {

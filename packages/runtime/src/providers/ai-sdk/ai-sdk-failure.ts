@@ -26,7 +26,8 @@ export function aiSdkFailure(thrown: unknown, context: FailureContext, signal: A
   const error = fieldsOf(thrown);
   const name = stringOf(error?.["name"]);
   const known = KINDS[name];
-  if (known !== undefined) return new ModelError({ kind: known, message: `${messageOf(thrown)} (${context.provider})`, ...context }, { cause: thrown });
+  if (known !== undefined)
+    return new ModelError({ kind: known, message: `${messageOf(thrown)} (${context.provider})`, ...context }, { cause: thrown });
   if (error !== undefined && (typeof error["statusCode"] === "number" || name === "AI_APICallError")) return apiCallFailure(error, context);
   // An error of the vendor as it came in the stream.
   if (!(thrown instanceof Error) && thrown !== undefined && thrown !== null)

@@ -48,7 +48,12 @@ function push(prompt: PromptMessage[], role: "user" | "assistant" | "tool", cont
   if (content.length > 0) prompt.push({ role, content });
 }
 
-function pushAnswers(prompt: PromptMessage[], group: readonly Message[], before: MessageGroup | undefined, options: AiSdkPromptOptions): void {
+function pushAnswers(
+  prompt: PromptMessage[],
+  group: readonly Message[],
+  before: MessageGroup | undefined,
+  options: AiSdkPromptOptions,
+): void {
   const { answered, strays } = matchResults(before, group);
   const results = answered.map(({ call, result }) => ({
     type: "tool-result",

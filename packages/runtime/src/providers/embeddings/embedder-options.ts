@@ -1,0 +1,26 @@
+import type { ProviderOptions } from "../provider-options.ts";
+import type { BatchLimits } from "./embed-batches.ts";
+
+export interface EmbedderOptions extends Omit<ProviderOptions, "defaultModel"> {
+  readonly model?: string;
+  /** Texts in one request, at most. Default: the vendor's limit. */
+  readonly maxBatchTexts?: number;
+  /** Tokens in one request, at most, counted as one for each byte of the texts. Default: what the vendor takes. */
+  readonly maxBatchTokens?: number;
+  /** Requests at a time. Default 4. */
+  readonly concurrency?: number;
+}
+
+const DEFAULT_CONCURRENCY = 4;
+
+/** @throws RangeError for a limit under which nothing could be sent */
+export function batchLimits(options: EmbedderOptions, vendor: { readonly maxTexts: number; readonly maxTokens: number }): BatchLimits {
+  const limits = {
+    maxTexts: options.maxBatchTexts ?? vendor.maxTexts,
+    maxTokens: options.maxBatchTokens ?? vendor.maxTokens,
+    concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
+  };
+  for (const [name, value] of Object.entries(limits))
+    if (!(value >= 1)) throw new RangeError(`${name} of an embedder must be 1 or more, not ${value}`);
+  return limits;
+}

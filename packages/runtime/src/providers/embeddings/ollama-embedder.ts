@@ -1,0 +1,44 @@
+import type { Embedder } from "@keelson/protocol";
+import { createOllamaClient } from "../ollama/ollama-client.ts";
+import { countOf, stringOf } from "../wire-decoder.ts";
+import { embedInBatches } from "./embed-batches.ts";
+import { batchLimits, type EmbedderOptions } from "./embedder-options.ts";
+import { readEmbeddings, vectorOf } from "./read-embeddings.ts";
+
+export const DEFAULT_OLLAMA_EMBEDDING_MODEL = "embeddinggemma";
+const LIMITS = { maxTexts: 256, maxTokens: 500_000 };
+
+export interface OllamaEmbedderOptions extends EmbedderOptions {
+  /** Cut texts that are longer than the model's window. Default `false`: they are an error, so that nothing is left out silently. */
+  readonly truncate?: boolean;
+}
+
+/** Vectors from models that Ollama runs. The server is `baseUrl`, `OLLAMA_HOST`, or `http://localhost:11434`. */
+export function createOllamaEmbedder(options: OllamaEmbedderOptions = {}): Embedder {
+  const name = options.name ?? "ollama";
+  const model = options.model ?? DEFAULT_OLLAMA_EMBEDDING_MODEL;
+  const client = createOllamaClient(options, name);
+  // One model, one graphics card: more requests at a time only wait.
+  const limits = batchLimits({ concurrency: 1, ...options }, LIMITS);
+  const context = { provider: name, model };
+  return {
+    name,
+    model,
+    embed: (texts, embedOptions = {}) =>
+      embedInBatches(texts, embedOptions, limits, context, async (input, signal) => {
+        const { dimensions } = embedOptions;
+        const asked = { model, input, truncate: options.truncate ?? false, ...(dimensions !== undefined && { dimensions }) };
+        const body = [Buffer.from(JSON.stringify(asked))];
+        const answer = await readEmbeddings(
+          await client.send({ method: "POST", path: "/api/embed", body, signal, origin: context }),
+          context,
+        );
+        const embeddings = answer["embeddings"];
+        return {
+          vectors: Array.isArray(embeddings) ? embeddings.map(vectorOf) : [],
+          inputTokens: countOf(answer["prompt_eval_count"]),
+          model: stringOf(answer["model"]) || undefined,
+        };
+      }),
+  };
+}
