@@ -1,0 +1,52 @@
+import type {
+  Authority,
+  ChildSpec,
+  DurableEvent,
+  ExecutionContext,
+  OperatorOutput,
+  RunId,
+  SessionId,
+  TransientEvent,
+} from "@keelson/protocol";
+import { systemClock, type Clock } from "../../session/clock.ts";
+import { VolatileContext } from "../../session/volatile-context.ts";
+
+export interface MockExecutionContextOptions {
+  readonly clock?: Clock;
+  readonly runId?: string;
+  readonly session?: string;
+  readonly signal?: AbortSignal;
+  readonly deadline?: number;
+  readonly authority?: Authority;
+  startChild?(spec: ChildSpec): Promise<OperatorOutput>;
+}
+
+/** What a mock context was told, beside what it is. */
+export interface MockExecutionContext {
+  readonly context: ExecutionContext & Pick<VolatileContext, "write">;
+  /** Everything that was committed or emitted, in order. */
+  readonly events: readonly (DurableEvent | TransientEvent)[];
+}
+
+/** An execution context for one operator under test: steps happen once, decisions are taken once, nothing is kept. Write to its inbox with `context.write`. */
+export function mockExecutionContext(options: MockExecutionContextOptions = {}): MockExecutionContext {
+  const {
+    clock = systemClock,
+    runId = "r_mock",
+    session = "mock",
+    signal = new AbortController().signal,
+    authority = { policies: [], depth: 8 },
+  } = options;
+  const events: (DurableEvent | TransientEvent)[] = [];
+  const context = new VolatileContext({
+    clock,
+    runId: runId as RunId,
+    session: session as SessionId,
+    signal,
+    authority,
+    ...(options.deadline !== undefined && { deadline: options.deadline }),
+    onEvent: (event) => void events.push(event),
+    ...(options.startChild && { startChild: (spec: ChildSpec) => options.startChild?.(spec) as Promise<OperatorOutput> }),
+  });
+  return { context, events };
+}

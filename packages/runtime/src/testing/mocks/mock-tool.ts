@@ -1,0 +1,34 @@
+import type { JsonValue, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
+import { defineTool } from "../../tools/define-tool.ts";
+import type { JsonToolDefinition } from "../../tools/tool-definition.ts";
+
+/** What a tool gives at one call: its output, an error to fail with, or a function. */
+export type MockToolAnswer = ToolOutput | Error | ((input: JsonValue, call: ToolCall) => ToolOutput | Promise<ToolOutput>);
+
+export interface MockTool extends Tool {
+  /** The arguments it was called with, call by call. */
+  readonly calls: readonly JsonValue[];
+}
+
+/** A tool that answers by script and remembers its calls; its last answer is given again and again. It reads, and takes any object, unless told otherwise. */
+export function mockTool(
+  name: string,
+  answers: readonly MockToolAnswer[] = ["done"],
+  fields: Partial<Omit<JsonToolDefinition, "name" | "execute">> = {},
+): MockTool {
+  const calls: JsonValue[] = [];
+  const tool = defineTool({
+    name,
+    description: `A mock of ${name}.`,
+    effect: "read",
+    input: { type: "object" },
+    ...fields,
+    async execute(input, call) {
+      const answer = answers[Math.min(calls.length, answers.length - 1)];
+      calls.push(input);
+      if (answer instanceof Error) throw answer;
+      return typeof answer === "function" ? await answer(input, call) : answer;
+    },
+  });
+  return Object.assign(tool as Tool, { calls });
+}
