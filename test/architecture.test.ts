@@ -1,0 +1,69 @@
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { root } from "../tools/run-command.ts";
+
+interface Layers {
+  readonly rows: readonly (readonly string[])[];
+  readonly packages: { readonly [name: string]: readonly string[] };
+}
+
+const layers = JSON.parse(readFileSync(join(root, "layers.json"), "utf8")) as Layers;
+const source = join(root, "packages/runtime/src");
+const folders = readdirSync(source, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+
+/** The six layers, bottom first, and which folders are each of them; layer 0 is a package of its own. */
+const SIX: readonly (readonly string[])[] = [
+  [],
+  ["json", "transport", "schema", "providers", "tools", "context", "session", "agent"],
+  ["orchestration"],
+  ["state"],
+  ["environment"],
+  ["security", "telemetry", "mcp", "testing"],
+];
+
+describe("the layers", () => {
+  it("are six, bottom first, each wholly below the next, with a package of all of them at the top [LA-01]", () => {
+    const rowOf = (folder: string): number => layers.rows.findIndex((row) => row.includes(folder));
+    expect(SIX.flat().map(rowOf)).not.toContain(-1);
+    for (const [index, layer] of SIX.entries()) {
+      const above = SIX[index + 1] ?? ["index"];
+      for (const folder of layer)
+        for (const higher of above) expect(rowOf(folder), `${folder} below ${higher}`).toBeLessThan(rowOf(higher));
+    }
+    expect(layers.rows.at(-1)).toEqual(["index"]);
+    expect(layers.packages["protocol"]).toEqual([]);
+    for (const [name, below] of Object.entries(layers.packages)) if (name !== "protocol") expect(below, name).toContain("protocol");
+  });
+
+  it("hold every folder of the runtime, and the root binds those that a run needs together [LA-01]", () => {
+    expect(folders.filter((folder) => !SIX.flat().includes(folder))).toEqual([]);
+    const root = readFileSync(join(source, "index.ts"), "utf8");
+    for (const folder of ["agent", "state", "environment", "providers", "tools"]) expect(root).toContain(`from "./${folder}/`);
+  });
+});
+
+describe("implementations", () => {
+  it("are named after the technology they wrap, which may offer several things; none is named after what it offers alone [LA-12]", () => {
+    const factories = [...readFileSync(join(source, "state/index.ts"), "utf8").matchAll(/\bcreate([A-Z]\w+)/g)].map(
+      ([, name]) => name ?? "",
+    );
+    const offers = new Map<string, string[]>();
+    for (const name of factories) {
+      const [, technology = "", capability = ""] = /^(Memory|Fs|Sqlite)(EventLog|BlobStore|BudgetLedger|Store)$/.exec(name) ?? [];
+      expect(technology, `create${name} is named after a technology and an interface of the protocol`).not.toBe("");
+      offers.set(technology, [...(offers.get(technology) ?? []), capability]);
+    }
+    expect(offers.get("Memory")?.length).toBeGreaterThan(1);
+    expect(offers.get("Sqlite")?.length).toBeGreaterThan(1);
+    for (const name of factories) {
+      const file = join(source, "state", `${name.replace(/(?<!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase()}.ts`);
+      expect(existsSync(file), file).toBe(true);
+    }
+  });
+
+  it("that bring a technology of their own are packages named after it [LA-12]", () => {
+    const adapters = Object.keys(layers.packages).filter((name) => !["protocol", "runtime", "code", "inspector"].includes(name));
+    expect(adapters.sort()).toEqual(["postgres", "restate"]);
+  });
+});
