@@ -1,4 +1,5 @@
 import { describe, expectTypeOf, it } from "vitest";
+import type { FunctionCallingConfigMode as Mode } from "@google/genai";
 import type { Misfit, Unknown } from "./misfit.ts";
 
 type Theirs = {
@@ -35,8 +36,15 @@ describe("Misfit", () => {
     >().toEqualTypeOf<".parts[]">();
   });
 
-  it("says nothing of what is excepted", () => {
+  it("takes an enum's strings for its members", () => {
+    expectTypeOf<Misfit<{ mode: "ANY" }, { mode: Mode }>>().toEqualTypeOf<never>();
+    expectTypeOf<Misfit<{ mode: "ALL" }, { mode: Mode }>>().toEqualTypeOf<".mode">();
+  });
+
+  it("says nothing of what is excepted, nor of objects with names of any kind", () => {
     expectTypeOf<Misfit<{ model: string; parts: Date[] }, Theirs, Date>>().toEqualTypeOf<never>();
+    expectTypeOf<Misfit<Ours & { schema: { [name: string]: string } }, Theirs>>().toEqualTypeOf<never>();
+    expectTypeOf<Misfit<Ours & { limit: { [name: string]: string } }, Theirs>>().toEqualTypeOf<".limit">();
   });
 });
 

@@ -8,7 +8,8 @@ export type Unknown<Ours, Theirs> = Exclude<MemberOf<Ours>, MemberOf<Theirs>>;
 
 /**
  * Where `Ours` is not what `Theirs` takes, as paths; `never` when all of it is. Unlike assignability it tells members that
- * `Theirs` does not know, at any depth, and it tells where. Of what stands under an `Except` nothing is said.
+ * `Theirs` does not know, at any depth, and it tells where; the members of an enum are their strings. Nothing is said of what
+ * stands under an `Except`, nor of objects with names of any kind, as JSON schemas are.
  */
 export type Misfit<Ours, Theirs, Except = never, Path extends string = ""> = [Ours] extends [never]
   ? never
@@ -17,7 +18,7 @@ export type Misfit<Ours, Theirs, Except = never, Path extends string = ""> = [Ou
     : unknown extends Theirs
       ? never
       : Ours extends Primitive
-        ? Ours extends Theirs
+        ? Ours extends Theirs | `${Extract<Theirs, string>}`
           ? never
           : Path
         : Ours extends readonly (infer Item)[]
@@ -26,7 +27,7 @@ export type Misfit<Ours, Theirs, Except = never, Path extends string = ""> = [Ou
 
 type ItemMisfit<Item, Theirs, Except, Path extends string> = [Theirs] extends [never]
   ? Path
-  : Theirs extends readonly (infer Theirs)[]
+  : [Theirs] extends [readonly (infer Theirs)[]]
     ? Misfit<Item, Theirs, Except, `${Path}[]`>
     : never;
 
@@ -58,18 +59,20 @@ type Tried<Ours, Theirs, Except, Path extends string> = Theirs extends unknown
     : MembersMisfit<Ours, Theirs, Except, Path>
   : never;
 
-type MembersMisfit<Ours, Theirs, Except, Path extends string> =
-  | {
-      [K in keyof Ours & string]: K extends keyof Theirs
-        ? Misfit<Exclude<Ours[K], undefined>, Theirs[K], Except, `${Path}.${K}`>
-        : `${Path}.${K}?`;
-    }[keyof Ours & string]
-  | {
-      [K in keyof Theirs & string]: {} extends Pick<Theirs, K>
-        ? never
-        : K extends keyof Ours
-          ? {} extends Pick<Ours, K>
-            ? `${Path}.${K}!`
-            : never
-          : `${Path}.${K}!`;
-    }[keyof Theirs & string];
+type MembersMisfit<Ours, Theirs, Except, Path extends string> = string extends keyof Ours
+  ? never
+  :
+      | {
+          [K in keyof Ours & string]: K extends keyof Theirs
+            ? Misfit<Exclude<Ours[K], undefined>, Theirs[K], Except, `${Path}.${K}`>
+            : `${Path}.${K}?`;
+        }[keyof Ours & string]
+      | {
+          [K in keyof Theirs & string]: {} extends Pick<Theirs, K>
+            ? never
+            : K extends keyof Ours
+              ? {} extends Pick<Ours, K>
+                ? `${Path}.${K}!`
+                : never
+              : `${Path}.${K}!`;
+        }[keyof Theirs & string];

@@ -4,7 +4,6 @@ import {
   countOf,
   cutOff,
   type DecoderContext,
-  type Fields,
   fieldsOf,
   madeUpCallId,
   notAnAnswer,
@@ -14,6 +13,7 @@ import {
   stringOf,
   type WireDecoder,
 } from "../wire-decoder.ts";
+import type { OllamaCalled, OllamaLine, OllamaLineMessage } from "./ollama-wire.ts";
 
 const STOP_REASONS: { readonly [reason: string]: StopReason } = {
   stop: "end-turn",
@@ -57,7 +57,7 @@ export class OllamaDecoder implements WireDecoder {
     if (!this.complete) throw cutOff(this.#context);
   }
 
-  #line(line: Fields): void {
+  #line(line: OllamaLine): void {
     if (line["error"] !== undefined && line["error"] !== null && line["error"] !== "")
       throw failureInAnswer(readVendorError(line), this.#context, this.#context.requestId);
     const message = fieldsOf(line["message"]);
@@ -68,7 +68,7 @@ export class OllamaDecoder implements WireDecoder {
     if (line["done"] === true) this.#end(line);
   }
 
-  #message(message: Fields): void {
+  #message(message: OllamaLineMessage): void {
     const thinking = stringOf(message["thinking"]);
     if (thinking !== "") this.#segments.thinking(thinking);
     const content = stringOf(message["content"]);
@@ -78,7 +78,7 @@ export class OllamaDecoder implements WireDecoder {
   }
 
   /** Calls come whole. Their `index` says nothing: older servers give the same one to all. */
-  #call(call: Fields): void {
+  #call(call: OllamaCalled): void {
     const called = fieldsOf(call["function"]);
     const name = stringOf(called?.["name"]);
     if (name === "") return;
@@ -91,7 +91,7 @@ export class OllamaDecoder implements WireDecoder {
     else this.#queue.push({ type: "tool-call-end", index, providerData: { wire: this.#context.wire, id } });
   }
 
-  #end(line: Fields): void {
+  #end(line: OllamaLine): void {
     const { wire, model } = this.#context;
     this.#segments.end();
     // Servers before 0.1.4x tell no reason.

@@ -1,4 +1,4 @@
-import type { Content, FilePart, ImagePart, JsonObject, JsonValue, Message, ToolCallPart } from "@keelson/protocol";
+import type { Content, FilePart, ImagePart, Message, ToolCallPart } from "@keelson/protocol";
 import {
   belongsTo,
   isAssistantGroup,
@@ -15,6 +15,8 @@ import {
   withBytes,
 } from "../history.ts";
 import { textOfFile } from "../request-body.ts";
+import type { Exactly } from "../wire-type.ts";
+import type { OllamaAnswer, OllamaCall, OllamaMessage, OllamaSaid, OllamaToolMessage } from "./ollama-wire.ts";
 
 export interface OllamaMessageOptions {
   readonly wire: string;
@@ -40,10 +42,10 @@ export function closeOllamaCalls(last: MessageGroup, options: OllamaMessageOptio
 }
 
 /** Neighbours become one message: the answers to all their calls follow it. */
-function assistantMessage(group: MessageGroup, model: string, options: OllamaMessageOptions): readonly JsonObject[] {
+function assistantMessage(group: MessageGroup, model: string, options: OllamaMessageOptions): readonly OllamaAnswer[] {
   let content = "";
   let thinking = "";
-  const calls: JsonObject[] = [];
+  const calls: OllamaCall[] = [];
   for (const part of group.flatMap((message) => message.content)) {
     switch (part.type) {
       case "text":
@@ -69,27 +71,38 @@ function assistantMessage(group: MessageGroup, model: string, options: OllamaMes
     }
   }
   if (content === "" && thinking === "" && calls.length === 0) return [];
-  return [{ role: "assistant", content, ...(thinking !== "" && { thinking }), ...(calls.length > 0 && { tool_calls: calls }) }];
+  const message = {
+    role: "assistant",
+    content,
+    ...(thinking !== "" && { thinking }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  } satisfies OllamaAnswer;
+  return [message satisfies Exactly<typeof message, OllamaAnswer>];
 }
 
-function callOf(call: ToolCallPart, { wire }: OllamaMessageOptions): JsonObject {
+function callOf(call: ToolCallPart, { wire }: OllamaMessageOptions): OllamaCall {
   const id = call.providerData?.wire === wire ? call.providerData["id"] : undefined;
   return { ...(typeof id === "string" && { id }), type: "function", function: { name: call.name, arguments: objectInput(call) } };
 }
 
-function answerMessages(group: readonly Message[], before: MessageGroup | undefined, options: OllamaMessageOptions): readonly JsonObject[] {
+function answerMessages(
+  group: readonly Message[],
+  before: MessageGroup | undefined,
+  options: OllamaMessageOptions,
+): readonly OllamaMessage[] {
   const { answered, strays } = matchResults(before, group);
-  const messages: JsonObject[] = [];
+  const messages: OllamaMessage[] = [];
   const shown: Content[] = [];
   for (const { call, result } of answered) {
     const id = call.providerData?.wire === options.wire ? call.providerData["id"] : undefined;
     const told = result === undefined ? UNANSWERED : outputText(result.output);
-    messages.push({
+    const message = {
       role: "tool",
       content: result?.isError === true ? `Error: ${told}` : told,
       tool_name: call.name,
       ...(typeof id === "string" && { tool_call_id: id }),
-    });
+    } satisfies OllamaToolMessage;
+    messages.push(message satisfies Exactly<typeof message, OllamaToolMessage>);
     const media = (outputParts(result?.output ?? null) ?? []).filter((part) => part.type === "image" || part.type === "file");
     if (media.length > 0) shown.push({ type: "text", text: `From the result of ${call.name}:` }, ...media);
   }
@@ -100,9 +113,9 @@ function answerMessages(group: readonly Message[], before: MessageGroup | undefi
 }
 
 /** One message: its words joined by line ends, its images beside them. */
-function push(messages: JsonObject[], role: "user" | "system", content: readonly Content[], options: OllamaMessageOptions): void {
+function push(messages: OllamaMessage[], role: "user" | "system", content: readonly Content[], options: OllamaMessageOptions): void {
   const words: string[] = [];
-  const images: JsonValue[] = [];
+  const images: string[] = [];
   for (const given of content) {
     const part = given.type === "image" || given.type === "file" ? withBytes(given) : given;
     if (part.type === "image" && part.data !== undefined) images.push(part.data);
@@ -110,7 +123,9 @@ function push(messages: JsonObject[], role: "user" | "system", content: readonly
     else if (part.type !== "tool-result") words.push(readableText(part));
   }
   const text = words.filter((word) => word !== "").join("\n");
-  if (text !== "" || images.length > 0) messages.push({ role, content: text, ...(images.length > 0 && { images }) });
+  if (text === "" && images.length === 0) return;
+  const message = { role, content: text, ...(images.length > 0 && { images }) } satisfies OllamaSaid;
+  messages.push(message satisfies Exactly<typeof message, OllamaSaid>);
 }
 
 /** The server takes images as bytes, and no other files. */

@@ -1,8 +1,10 @@
-import type { InferOptions, InferRequest, JsonObject, JsonValue, ToolSchema } from "@keelson/protocol";
+import type { InferOptions, InferRequest, ToolSchema } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
 import { isAssistantGroup, NOTHING_SAID, wireCallId } from "../history.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
+import type { Exactly } from "../wire-type.ts";
 import { closeOllamaCalls, encodeOllamaGroup, type OllamaMessageOptions } from "./ollama-message.ts";
+import type { OllamaModelOptions, OllamaParameters, OllamaThink, OllamaTool } from "./ollama-wire.ts";
 
 export interface OllamaRequestOptions extends OllamaMessageOptions {
   readonly defaultModel: string;
@@ -13,7 +15,7 @@ export interface OllamaRequestOptions extends OllamaMessageOptions {
 /** Encodes requests of `/api/chat`; the messages before the last group are kept as bytes. */
 export class OllamaRequestEncoder {
   readonly #options: OllamaRequestOptions;
-  readonly #tools = new ToolEncoder(({ name, description, inputSchema }) => ({
+  readonly #tools = new ToolEncoder(({ name, description, inputSchema }): OllamaTool => ({
     type: "function",
     function: { name, description, parameters: inputSchema },
   }));
@@ -51,24 +53,25 @@ export class OllamaRequestEncoder {
     return [Buffer.from(head), system === "" ? prefix.subarray(1) : prefix, Buffer.from(`${last === "" ? "" : `,${last}`}]}`)];
   }
 
-  #parameters(request: InferRequest, model: string): JsonObject {
+  #parameters(request: InferRequest, model: string): OllamaParameters {
     const { contextLength, keepAlive } = this.#options;
-    const options: JsonObject = {
+    const options = {
       ...(contextLength !== undefined && { num_ctx: contextLength }),
       ...(request.maxTokens !== undefined && { num_predict: request.maxTokens }),
       ...(request.temperature !== undefined && { temperature: request.temperature }),
       ...(request.topP !== undefined && { top_p: request.topP }),
       ...(request.stopSequences !== undefined && request.stopSequences.length > 0 && { stop: request.stopSequences }),
-    };
+    } satisfies OllamaModelOptions;
     const think = thinkOf(request, model);
-    return {
+    const parameters = {
       model,
       stream: true,
-      ...(Object.keys(options).length > 0 && { options }),
+      ...(Object.keys(options).length > 0 && { options: options satisfies Exactly<typeof options, OllamaModelOptions> }),
       ...(think !== undefined && { think }),
       ...(request.output !== undefined && { format: request.output.schema }),
       ...(keepAlive !== undefined && { keep_alive: keepAlive }),
-    };
+    } satisfies OllamaParameters;
+    return parameters satisfies Exactly<typeof parameters, OllamaParameters>;
   }
 }
 
@@ -79,7 +82,7 @@ function offeredTools({ tools = [], toolChoice }: InferRequest): readonly ToolSc
 }
 
 /** Only gpt-oss knows levels, and models that cannot think refuse to be asked: an effort alone asks no other model to think. */
-function thinkOf({ thinking, effort }: InferRequest, model: string): JsonValue | undefined {
+function thinkOf({ thinking, effort }: InferRequest, model: string): OllamaThink | undefined {
   if (/gpt-oss/.test(model)) {
     if (effort !== undefined) return effort === "max" ? "high" : effort;
     return thinking === undefined ? undefined : thinking.type === "disabled" ? "low" : "medium";

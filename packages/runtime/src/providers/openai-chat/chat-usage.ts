@@ -1,5 +1,5 @@
 import { UNKNOWN_USAGE, type Usage } from "@keelson/protocol";
-import { countOf, type Fields, fieldsOf } from "../wire-decoder.ts";
+import { countOf, fieldsOf } from "../wire-decoder.ts";
 import type { ChatCounts } from "./chat-wire.ts";
 
 /**
