@@ -28,6 +28,7 @@ import { agentErrorOf } from "../session/log-failure.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
 import { runTurns } from "./loop/run-turns.ts";
 import type { Next } from "./loop/work-turn.ts";
+import { accountOf, type RunAccount } from "./operator-output.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { PendingApproval, Run, RunOutcome } from "./run.ts";
 import type { World } from "./world.ts";
@@ -161,6 +162,11 @@ export class ActiveRun<Out> implements Run<Out> {
     if (!this.#journal || run?.id !== this.id || run.status === "ended") return false;
     await this.#journal.writeInbox(`${message.type}/${this.#options.world.newId()}`, message);
     return true;
+  }
+
+  /** What the log says of the run's work so far. */
+  get account(): RunAccount | undefined {
+    return accountOf(this.#journal?.state);
   }
 
   async #work(): Promise<RunOutcome<Out>> {

@@ -1,32 +1,33 @@
-import { OperatorError, toOperatorError, ZERO_USD, type OperatorOutput } from "@keelson/protocol";
+import { OperatorError, operatorMetadataOf, toOperatorError, type OperatorOutput, type SubDispatchRecord } from "@keelson/protocol";
+import { MAX_SUB_DISPATCHES, type SessionState } from "../session/session-state.ts";
 import type { RunOutcome } from "./run.ts";
 
+/** What a run's outcome does not say of its work. */
+export interface RunAccount {
+  /** By recorded times. */
+  readonly durationMs: number;
+  readonly subDispatches: readonly SubDispatchRecord[];
+}
+
+export function accountOf(state: SessionState | undefined): RunAccount | undefined {
+  const run = state?.run;
+  return run && { durationMs: Math.max(0, state.at - run.startedAt), subDispatches: run.subDispatches };
+}
+
 /** @throws OperatorError when the run failed: a failed run never looks like an empty success */
-export function operatorOutputOf(outcome: RunOutcome<unknown>): OperatorOutput {
+export function operatorOutputOf(outcome: RunOutcome<unknown>, account?: RunAccount): OperatorOutput {
   const { error, reason, text, usage, cost, turns, effects, halted } = outcome;
   if (error) {
     // The run's own words ("Max retries (3) exceeded: …"), with the kind that its model's failure has for an operator.
     const { failure } = toOperatorError(error);
     throw new OperatorError({ ...failure, message: error.message }, { cause: error });
   }
-  const untracked = [
-    ...(usage.inputTokens === null ? ["tokensIn"] : []),
-    ...(usage.outputTokens === null ? ["tokensOut"] : []),
-    ...(cost === null ? ["cost"] : []),
-    "duration",
-  ];
+  const subDispatches = account?.subDispatches ?? [];
+  const metadata = operatorMetadataOf({ usage, cost, turns, durationMs: account?.durationMs ?? null, subDispatches });
   return {
     message: [{ type: "text", text }],
     exitReason: halted ? { type: "halted", by: "rule", reason: halted.reason } : { type: reason },
-    metadata: {
-      tokensIn: usage.inputTokens ?? 0,
-      tokensOut: usage.outputTokens ?? 0,
-      cost: cost ?? ZERO_USD,
-      turnsUsed: turns,
-      subDispatches: [],
-      durationMs: 0,
-      untracked,
-    },
+    metadata: subDispatches.length < MAX_SUB_DISPATCHES ? metadata : { ...metadata, untracked: [...metadata.untracked, "subDispatches"] },
     effects,
   };
 }

@@ -23,7 +23,7 @@ import { beginRun } from "./begin-run.ts";
 import { authorityOf, createLoop, limitsOf } from "./create-loop.ts";
 import { EventHub } from "./event-hub.ts";
 import { runTurns } from "./loop/run-turns.ts";
-import { operatorOutputOf } from "./operator-output.ts";
+import { accountOf, operatorOutputOf } from "./operator-output.ts";
 import { outcomeOf } from "./outcome.ts";
 
 export interface ReactLoopOptions {
@@ -122,7 +122,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
     };
     const loop = createLoop({ world, agent, execution, limits, hub, approvals: { watched: () => false, ask: () => {} }, context });
     const next = await runTurns(loop);
-    return operatorOutputOf(outcomeOf(journal.state, next));
+    return operatorOutputOf(outcomeOf(journal.state, next), accountOf(journal.state));
   } finally {
     signal?.removeEventListener("abort", abort);
     await journal.close();
@@ -140,5 +140,9 @@ const unlimited: BudgetLedger = {
 
 function providerOf(provider: Provider, model: string | undefined): Provider {
   if (model === undefined) return provider;
-  return { name: `${provider.name.split("/", 1)[0]}/${model}`, wire: provider.wire, stream: (request, options) => provider.stream(request, options) };
+  return {
+    name: `${provider.name.split("/", 1)[0]}/${model}`,
+    wire: provider.wire,
+    stream: (request, options) => provider.stream(request, options),
+  };
 }

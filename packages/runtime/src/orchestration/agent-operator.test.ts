@@ -39,7 +39,7 @@ function set(turns: readonly ScriptedTurn[], options: Partial<Parameters<typeof 
 }
 
 describe("an agent as an operator", () => {
-  it("gives its last text, its ending and what it used; its run has a log in the runner [OR-01, OP-06, OP-11, LA-14]", async () => {
+  it("gives its last text, its ending and what it used; its run has a log in the runner [OR-01, OP-06, OP-11, OP-12, LA-14]", async () => {
     const called: string[] = [];
     const { orchestrator, runner } = set(
       [
@@ -54,7 +54,15 @@ describe("an agent as an operator", () => {
       message: [{ type: "text", text: "Booked." }],
       exitReason: { type: "complete" },
       effects: [],
-      metadata: { tokensIn: 2000, tokensOut: 0, cost: usd("2"), turnsUsed: 2, untracked: ["duration"] },
+      metadata: {
+        tokensIn: 2000,
+        tokensOut: 0,
+        cost: usd("2"),
+        turnsUsed: 2,
+        durationMs: 0,
+        subDispatches: [{ name: "look", durationMs: 0, success: true }],
+        untracked: [],
+      },
     });
     const { run, messages } = await runner.sessions.get("books");
     expect(run).toMatchObject({ id: `r_${id}`, status: "ended" });

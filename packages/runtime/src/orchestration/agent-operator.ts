@@ -42,7 +42,7 @@ export function agentOperator(runner: SingleRunner<unknown> | SingleRunner<undef
       if (context.signal.aborted) abort();
       try {
         await relayInbox(context, run);
-        return operatorOutputOf(await run.outcome);
+        return operatorOutputOf(await run.outcome, run.account);
       } finally {
         context.signal.removeEventListener("abort", abort);
       }

@@ -17,7 +17,15 @@ import {
   type Wait,
 } from "@keelson/protocol";
 import { recordedCall, type RecordedCall } from "./recorded-call.ts";
-import { emptyTotals, type Question, type RunEnd, type RunState, type SessionState, type Totals } from "./session-state.ts";
+import {
+  emptyTotals,
+  MAX_SUB_DISPATCHES,
+  type Question,
+  type RunEnd,
+  type RunState,
+  type SessionState,
+  type Totals,
+} from "./session-state.ts";
 
 /**
  * Folds one record. The same function runs when a session is opened and when a run commits, so that what a run knows is
@@ -102,6 +110,7 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
       questions: new Map(),
       newGrants: [],
       inboxBase: 0,
+      subDispatches: [],
       interrupted: false,
       held: [],
       waits: [],
@@ -177,6 +186,7 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
       readonly name: string;
       readonly output: JsonValue;
       readonly isError: boolean;
+      readonly durationMs: number;
       readonly blob?: Digest;
       readonly executed?: RecordedCall["key"];
       readonly changed?: boolean;
@@ -185,6 +195,8 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     const run = running(state);
     run.totals.toolCalls++;
     state.totals.toolCalls++;
+    if (data.executed !== undefined && run.subDispatches.length < MAX_SUB_DISPATCHES)
+      run.subDispatches.push({ name: data.name, durationMs: data.durationMs, success: !data.isError });
     if (data.executed !== undefined)
       run.calls = recordedCall(run.calls, {
         key: data.executed,

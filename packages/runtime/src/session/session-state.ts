@@ -11,6 +11,7 @@ import {
   type Message,
   type RunId,
   type SessionId,
+  type SubDispatchRecord,
   type SuspendReason,
   type Usage,
   type Usd,
@@ -72,6 +73,8 @@ export interface RunState {
   turnBase: { readonly calls: readonly RecordedCall[]; readonly toolCalls: number };
   /** Questions of the open turn by nonce. */
   questions: Map<string, Question>;
+  /** The calls that ran, for whoever dispatched this run; the first {@link MAX_SUB_DISPATCHES} of them. */
+  readonly subDispatches: SubDispatchRecord[];
   /** A steering message wants the rest of this turn's calls skipped. */
   interrupted: boolean;
   /** Steering that came while calls were open: it joins the conversation when they are answered. */
@@ -85,6 +88,9 @@ export interface RunState {
   stopping?: "stop" | "abort";
   end?: RunEnd;
 }
+
+/** Calls that an account of a run names one by one. */
+export const MAX_SUB_DISPATCHES: number = 1000;
 
 export interface Question {
   readonly callId: CallId;

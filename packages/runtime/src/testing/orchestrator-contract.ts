@@ -195,7 +195,7 @@ export function describeOrchestrator(name: string, create: CreateOrchestrator): 
       expect(textOf((await orchestrator.attach(id)).message)).toBe("stop false");
     });
 
-    it("gives operators steps that happen once, and children that are dispatches of their own [OP-12]", async () => {
+    it("gives operators steps that happen once, and children that are dispatches of their own", async () => {
       let acts = 0;
       const orchestrator = await create({
         echo,
