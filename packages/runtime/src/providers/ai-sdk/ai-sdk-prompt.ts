@@ -6,12 +6,16 @@ import {
   isBlank,
   matchResults,
   type MessageGroup,
+  NOTHING_SAID,
+  objectInput,
   outputParts,
   outputText,
+  readableText,
   strayResultText,
   UNANSWERED,
   unresolvedBlob,
   wireCallId,
+  withBytes,
 } from "../history.ts";
 import { textOfFile } from "../request-body.ts";
 import type { AiSdkVersion } from "./ai-sdk-model.ts";
@@ -41,6 +45,7 @@ export function encodeAiSdkPrompt(system: string | undefined, messages: readonly
     before = group;
   }
   if (before !== undefined && isAssistantGroup(before)) pushAnswers(prompt, [], before, options);
+  if (messages.length > 0 && prompt.every(({ role }) => role === "system")) push(prompt, "user", [{ type: "text", text: NOTHING_SAID }]);
   return prompt;
 }
 
@@ -84,12 +89,17 @@ function userPart(part: Content, options: AiSdkPromptOptions): readonly PromptPa
       return [filePart(part, options)];
     case "server-tool":
       return isBlank(part.text) ? [] : [{ type: "text", text: `[${part.name}] ${part.text}` }];
+    case "other":
+      return words(readableText(part));
     case "thinking":
     case "tool-call":
     case "tool-result":
-    case "other":
       return [];
   }
+}
+
+function words(text: string): readonly PromptPart[] {
+  return isBlank(text) ? [] : [{ type: "text", text }];
 }
 
 function assistantParts(group: MessageGroup, options: AiSdkPromptOptions): readonly PromptPart[] {
@@ -113,7 +123,7 @@ function assistantPart(part: Content, options: AiSdkPromptOptions): readonly Pro
           type: "tool-call",
           toolCallId: wireCallId(part, options.wire),
           toolName: part.name,
-          input: part.input ?? {},
+          input: objectInput(part),
           ...carried(part.providerData, options),
         },
       ];
@@ -121,7 +131,8 @@ function assistantPart(part: Content, options: AiSdkPromptOptions): readonly Pro
     case "other": {
       const kept = belongsTo(part.providerData, options.wire, options.model) ? part.providerData["part"] : undefined;
       if (kept !== undefined) return [{ ...(kept as JsonObject), ...carried(part.providerData, options) }];
-      return part.type === "other" || isBlank(part.text) ? [] : [{ type: "text", text: `[${part.name}] ${part.text}` }];
+      if (part.type === "other") return words(readableText(part));
+      return isBlank(part.text) ? [] : words(`[${part.name}] ${part.text}`);
     }
     case "image":
     case "file":
@@ -153,7 +164,7 @@ function outputOf(result: ToolResultPart | undefined, options: AiSdkPromptOption
 function outputPart(part: Content, options: AiSdkPromptOptions): readonly PromptPart[] {
   if (part.type === "text" || part.type === "refusal") return part.text === "" ? [] : [{ type: "text", text: part.text }];
   if (part.type !== "image" && part.type !== "file") return [];
-  const { mediaType, data, url } = part;
+  const { mediaType, data, url } = withBytes(part);
   if (options.version === 4) return [filePart(part, options)];
   if (data === undefined) {
     if (url === undefined) throw unresolvedBlob(part, options.provider);
@@ -164,7 +175,7 @@ function outputPart(part: Content, options: AiSdkPromptOptions): readonly Prompt
 }
 
 function filePart(part: ImagePart | FilePart, options: AiSdkPromptOptions): PromptPart {
-  const { mediaType, data, url } = part;
+  const { mediaType, data, url } = withBytes(part);
   const text = part.type === "file" ? textOfFile(mediaType, data) : undefined;
   const name = part.type === "file" ? part.name : undefined;
   if (text !== undefined) return { type: "text", text: name === undefined ? text : `${name}:\n${text}` };

@@ -40,8 +40,8 @@ interface Scope {
 }
 
 /**
- * A JSON Schema in the subset that Gemini takes as `parameters` and `responseSchema`. Whatever fits `schema` fits the result,
- * which may take more: references are put in their place, `allOf` is joined, `oneOf` is `anyOf`, `null` is `nullable`, free maps
+ * A JSON Schema in the subset that Gemini takes as `parameters` and `responseSchema`. Whatever fits `schema` fits the result
+ * (but lists of lists where it takes anything), which may take more: references are put in their place, `allOf` is joined, `oneOf` is `anyOf`, `null` is `nullable`, free maps
  * are objects, and a structure that contains itself ends in an object that is described by words.
  */
 export function lowerGeminiSchema(schema: JsonObject, { ordered = false }: LowerOptions = {}): JsonObject {
@@ -91,7 +91,7 @@ function joined(schema: JsonObject, scope: Scope): { schema: JsonObject; parts: 
   if (!Array.isArray(all)) return { schema, parts: [] };
   const { allOf: _, ...own } = schema;
   const parts: string[] = [];
-  let result: JsonObject = own;
+  let base: JsonObject = {};
   for (const member of all as readonly JsonValue[]) {
     let part = schemaOf(member);
     const reference = part?.["$ref"];
@@ -103,9 +103,9 @@ function joined(schema: JsonObject, scope: Scope): { schema: JsonObject; parts: 
     if (part === undefined) continue;
     const nested = joined(part, { ...scope, within: [...scope.within, ...parts] });
     parts.push(...nested.parts);
-    result = merge(nested.schema, result);
+    base = merge(base, nested.schema);
   }
-  return { schema: result, parts };
+  return { schema: merge(base, own), parts };
 }
 
 function merge(a: JsonObject, b: JsonObject): JsonObject {

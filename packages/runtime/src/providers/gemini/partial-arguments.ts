@@ -53,9 +53,9 @@ const MAX_INDEX = 100_000;
 /** `$.a.b[0]["c d"]` in steps. */
 function pathOf(path: string): readonly (string | number)[] {
   const steps: (string | number)[] = [];
-  for (const [, name, index, quoted] of path.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\[(?:"([^"]*)"|'[^']*')\]/g)) {
+  for (const [, name, index, double, single] of path.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\["([^"]*)"\]|\['([^']*)'\]/g)) {
     if (index !== undefined) steps.push(Math.min(Number(index), MAX_INDEX));
-    else steps.push(name ?? quoted ?? "");
+    else steps.push(name ?? double ?? single ?? "");
   }
   return steps;
 }
