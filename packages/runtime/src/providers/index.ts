@@ -7,4 +7,6 @@ export {
   type ResolvedModel,
   createModelRegistry,
 } from "./model-registry.ts";
-export { DEFAULT_PRICES, type ModelPrice, type PriceTable, type TokenPrices, costOf, priceOf, worstCase } from "./prices.ts";
+export { type ListedPrice, listedPrices } from "./listed-models.ts";
+export { PRICES_AS_OF } from "./prices.gen.ts";
+export { type CostOptions, type ModelPrice, type PriceTable, type TokenPrices, costOf, priceOf, worstCase } from "./prices.ts";

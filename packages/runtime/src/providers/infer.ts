@@ -22,7 +22,8 @@ export async function infer(provider: Provider, request: InferRequest, options: 
     }
   }
   const end = fold.end;
-  const price = end === undefined ? null : (priceOf(end.model, prices) ?? priceOf(request.model, prices));
+  const price =
+    end === undefined ? null : (priceOf(`${provider.name}/${end.model}`, prices) ?? priceOf(`${provider.name}/${request.model}`, prices));
   const response = end && fold.response(costOf(end.usage, price));
   if (response === undefined) {
     throw new ModelError({

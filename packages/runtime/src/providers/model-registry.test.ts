@@ -1,7 +1,7 @@
 import { ModelError, type ModelInfo, type Provider } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { createModelRegistry } from "./model-registry.ts";
-import { DEFAULT_PRICES } from "./prices.ts";
+import { priceOf } from "./prices.ts";
 
 function provider(name: string, models?: readonly string[]): Provider {
   const info = (id: string): ModelInfo => ({
@@ -33,7 +33,7 @@ describe("a model registry", () => {
       provider: openai,
       providerName: "openai",
       model: "gpt-4o",
-      price: DEFAULT_PRICES["gpt-4o"],
+      price: priceOf("gpt-4o"),
     });
     expect(registry.resolve("claude-future-9")).toMatchObject({ reference: "anthropic/claude-future-9", price: null });
     expect(registry.resolve("o3").providerName).toBe("openai");
@@ -55,7 +55,7 @@ describe("a model registry", () => {
     const two = createModelRegistry({ providers: { openai, "openai-responses": second }, onlyNamed: ["openai-responses"] });
     expect(two.resolve("gpt-5").providerName).toBe("openai");
     expect(two.resolve("meta-llama/llama-3.3")).toMatchObject({ providerName: "openai", model: "meta-llama/llama-3.3" });
-    expect(two.resolve("openai-responses/gpt-5")).toMatchObject({ provider: second, price: DEFAULT_PRICES["gpt-5"] });
+    expect(two.resolve("openai-responses/gpt-5")).toMatchObject({ provider: second, price: priceOf("gpt-5") });
     const none = createModelRegistry({ providers: { second }, onlyNamed: ["second"] });
     expect(() => none.resolve("gpt-5")).toThrow(/which provider serves.*there are the providers second/);
     expect(() => createModelRegistry({ providers: { openai } }).resolve("openai-responses/gpt-5")).toThrow(

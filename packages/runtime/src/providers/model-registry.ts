@@ -60,11 +60,15 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
     const short = Object.keys(aliases);
     return short.length === 0 ? there : `${there}, and the aliases ${short.join(", ")}`;
   };
-  const priceFor = (providerName: string, reference: string): ModelPrice | null =>
-    free.includes(providerName) && !(prices !== undefined && Object.hasOwn(prices, reference)) ? NOTHING : priceOf(reference, prices);
-  const resolved = (providerName: string, provider: Provider, model: string): ResolvedModel => {
+  const priceFor = (providerName: string, model: string): ModelPrice | null => {
     const reference = `${providerName}/${model}`;
-    return { reference, provider, providerName, model, price: priceFor(providerName, reference) };
+    if (prices !== undefined && Object.hasOwn(prices, reference)) return prices[reference] as ModelPrice | null;
+    if (free.includes(providerName)) return NOTHING;
+    // A provider may stand under any key: whose prices hold is told by its own name.
+    return priceOf(reference, prices) ?? priceOf(`${own(providers, providerName)?.name ?? ""}/${model}`, prices);
+  };
+  const resolved = (providerName: string, provider: Provider, model: string): ResolvedModel => {
+    return { reference: `${providerName}/${model}`, provider, providerName, model, price: priceFor(providerName, model) };
   };
   const own = <T>(table: { readonly [key: string]: T }, key: string): T | undefined => (Object.hasOwn(table, key) ? table[key] : undefined);
 
@@ -112,7 +116,7 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
           return models.map((model): ListedModel => ({
             ...model,
             reference: `${name}/${model.id}`,
-            price: priceFor(name, `${name}/${model.id}`),
+            price: priceFor(name, model.id),
           }));
         }),
       );
