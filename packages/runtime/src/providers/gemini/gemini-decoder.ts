@@ -3,7 +3,6 @@ import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
 import {
   cutOff,
   type DecoderContext,
-  type Fields,
   fieldsOf,
   madeUpCallId,
   notAnAnswer,
@@ -14,6 +13,7 @@ import {
   type WireDecoder,
 } from "../wire-decoder.ts";
 import { GeminiUsage } from "./gemini-usage.ts";
+import type { GeminiAnswer, GeminiCalled, GeminiCandidate, GeminiFinishReason, GeminiSaid } from "./gemini-wire.ts";
 import { PartialArguments } from "./partial-arguments.ts";
 
 const STOP_REASONS: { readonly [reason: string]: StopReason } = {
@@ -28,7 +28,7 @@ const STOP_REASONS: { readonly [reason: string]: StopReason } = {
   IMAGE_SAFETY: "content-filter",
   IMAGE_PROHIBITED_CONTENT: "content-filter",
   IMAGE_RECITATION: "content-filter",
-};
+} satisfies Record<GeminiFinishReason, StopReason>;
 /** Vertex writes numbers for its words when it is asked to (`$alt=json;enum-encoding=int`). */
 const NUMBERED = [
   "FINISH_REASON_UNSPECIFIED",
@@ -88,7 +88,7 @@ export class GeminiDecoder implements WireDecoder {
   }
 
   whole(body: JsonValue): void {
-    const answer = fieldsOf(body);
+    const answer: GeminiAnswer | undefined = fieldsOf(body);
     if (answer === undefined) throw notAnAnswer(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
     this.#answer(answer);
     if (!Array.isArray(answer["candidates"]) && !this.#blocked)
@@ -119,7 +119,7 @@ export class GeminiDecoder implements WireDecoder {
     this.complete = true;
   }
 
-  #answer(answer: Fields): void {
+  #answer(answer: GeminiAnswer): void {
     if (answer["error"] !== undefined && answer["error"] !== null)
       throw failureInAnswer(readVendorError(answer), this.#context, this.#context.requestId);
     if (stringOf(answer["modelVersion"]) !== "") this.#model = stringOf(answer["modelVersion"]);
@@ -140,11 +140,11 @@ export class GeminiDecoder implements WireDecoder {
     for (const name of SOURCES) if (candidate[name] !== undefined) this.#facts[name] = candidate[name] as JsonValue;
   }
 
-  #part(part: Fields): void {
+  #part(part: GeminiSaid): void {
     const signature = stringOf(part["thoughtSignature"]);
     const thought = part["thought"] === true;
     if (typeof part["text"] === "string") this.#text(thought ? "thinking" : "text", part["text"], signature);
-    else if (fieldsOf(part["functionCall"]) !== undefined) this.#call(part["functionCall"] as Fields, signature);
+    else if (fieldsOf(part["functionCall"]) !== undefined) this.#call(part["functionCall"] as GeminiCalled, signature);
     else {
       const content = this.#wholePart(part, signature, thought);
       if (content === undefined) return;
@@ -160,7 +160,7 @@ export class GeminiDecoder implements WireDecoder {
     if (signature !== "") this.#segments.end(this.#signed(signature));
   }
 
-  #call(call: Fields, signature: string): void {
+  #call(call: GeminiCalled, signature: string): void {
     const name = stringOf(call["name"]);
     if (name === "") {
       // A further piece of the call before, or its end.
@@ -204,7 +204,7 @@ export class GeminiDecoder implements WireDecoder {
   }
 
   /** What comes whole: media, what the vendor ran itself, what is new. */
-  #wholePart(part: Fields, signature: string, thought: boolean): Content | undefined {
+  #wholePart(part: GeminiSaid, signature: string, thought: boolean): Content | undefined {
     const { wire } = this.#context;
     const raw = part as JsonObject;
     const kept: ProviderData = { wire, part: raw };
@@ -218,7 +218,7 @@ export class GeminiDecoder implements WireDecoder {
         text: stringOf(result["output"]) || stringOf(result["outcome"]),
         providerData: kept,
       };
-    for (const name of ["toolCall", "toolResponse"]) {
+    for (const name of ["toolCall", "toolResponse"] as const) {
       const tool = fieldsOf(part[name]);
       if (tool === undefined) continue;
       const words = JSON.stringify(tool["args"] ?? tool["response"] ?? {});
@@ -249,7 +249,7 @@ export class GeminiDecoder implements WireDecoder {
 }
 
 /** Further candidates are of no interest. */
-function firstCandidate(answer: Fields): Fields | undefined {
+function firstCandidate(answer: GeminiAnswer): GeminiCandidate | undefined {
   const candidates = answer["candidates"];
   if (!Array.isArray(candidates)) return undefined;
   return candidates.map(fieldsOf).find((candidate) => candidate !== undefined && (candidate["index"] ?? 0) === 0);

@@ -17,7 +17,9 @@ import {
   withBytes,
 } from "../history.ts";
 import { textOfFile } from "../request-body.ts";
+import { echo } from "../wire-type.ts";
 import { geminiGeneration } from "./gemini-thinking.ts";
+import type { GeminiCall, GeminiContent, GeminiMedia, GeminiPart, GeminiResult, GeminiText } from "./gemini-wire.ts";
 
 export interface GeminiMessageOptions {
   readonly wire: string;
@@ -61,15 +63,15 @@ export function geminiPlaceholder(): string {
 /** What the contents of the model begin with. */
 export const MODEL_CONTENT = `{"role":"model"`;
 
-function contentJson(role: "user" | "model", parts: readonly JsonObject[]): string {
-  return JSON.stringify({ role, parts });
+function contentJson(role: GeminiContent["role"], parts: readonly GeminiPart[]): string {
+  return JSON.stringify({ role, parts } satisfies GeminiContent);
 }
 
 /** Results make a content of their own, as many as there were calls: mixed with other parts, they are not counted right. */
 function userContents(group: readonly Message[], before: MessageGroup | undefined, options: GeminiMessageOptions): string {
   const { answered, strays } = matchResults(before, group);
   const results = answered.map(({ call, result }) => responsePart(call, result, options));
-  const others = answered.flatMap(({ result }) => (result === undefined ? [] : mediaOf(result, options)));
+  const others: GeminiPart[] = answered.flatMap(({ result }) => (result === undefined ? [] : mediaOf(result, options)));
   others.push(...strays.map((stray) => ({ text: strayResultText(stray) })));
   for (const message of group) {
     for (const part of message.content) {
@@ -84,7 +86,7 @@ function userContents(group: readonly Message[], before: MessageGroup | undefine
     .join(",");
 }
 
-function userPart(part: Content, options: GeminiMessageOptions): readonly JsonObject[] {
+function userPart(part: Content, options: GeminiMessageOptions): readonly GeminiPart[] {
   switch (part.type) {
     case "text":
     case "refusal":
@@ -95,7 +97,7 @@ function userPart(part: Content, options: GeminiMessageOptions): readonly JsonOb
     case "server-tool":
       return isBlank(part.text) ? [] : [{ text: `[${part.name}] ${part.text}` }];
     case "other":
-      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : words(part);
+      return part.providerData?.wire === options.wire ? [echo(part.raw)] : words(part);
     case "thinking":
     case "tool-call":
     case "tool-result":
@@ -103,7 +105,7 @@ function userPart(part: Content, options: GeminiMessageOptions): readonly JsonOb
   }
 }
 
-function modelPart(part: Content, model: string, options: GeminiMessageOptions): readonly JsonObject[] {
+function modelPart(part: Content, model: string, options: GeminiMessageOptions): readonly GeminiPart[] {
   switch (part.type) {
     case "text": {
       const signature = signatureOf(part, model, options);
@@ -117,14 +119,13 @@ function modelPart(part: Content, model: string, options: GeminiMessageOptions):
     case "tool-call":
       return [callPart(part, model, options)];
     case "server-tool":
-      if (part.providerData.wire === options.wire && part.providerData["part"] !== undefined)
-        return [part.providerData["part"] as JsonObject];
+      if (part.providerData.wire === options.wire && part.providerData["part"] !== undefined) return [echo(part.providerData["part"])];
       return isBlank(part.text) ? [] : [{ text: `[${part.name}] ${part.text}` }];
     case "image":
     case "file":
       return [{ ...mediaPart(part, options), ...signatureOf(part, model, options) }];
     case "other":
-      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : words(part);
+      return part.providerData?.wire === options.wire ? [echo(part.raw)] : words(part);
     case "refusal":
       return part.text === "" ? [] : [{ text: part.text }];
     case "tool-result":
@@ -132,7 +133,7 @@ function modelPart(part: Content, model: string, options: GeminiMessageOptions):
   }
 }
 
-function words(part: Content): readonly JsonObject[] {
+function words(part: Content): readonly GeminiText[] {
   const text = readableText(part);
   return text === "" ? [] : [{ text }];
 }
@@ -147,7 +148,7 @@ function signatureOf(
   return typeof signature === "string" ? { thoughtSignature: signature } : undefined;
 }
 
-function callPart(call: ToolCallPart, model: string, options: GeminiMessageOptions): JsonObject {
+function callPart(call: ToolCallPart, model: string, options: GeminiMessageOptions): GeminiCall {
   return { functionCall: { ...idOf(call, options), name: call.name, args: objectInput(call) }, ...signatureOf(call, model, options) };
 }
 
@@ -157,13 +158,13 @@ function idOf(call: ToolCallPart, { wire }: GeminiMessageOptions): { readonly id
   return typeof id === "string" ? { id } : {};
 }
 
-function signFirstCall(parts: JsonObject[]): void {
-  const at = parts.findIndex((part) => part["functionCall"] !== undefined);
+function signFirstCall(parts: GeminiPart[]): void {
+  const at = parts.findIndex((part) => "functionCall" in part);
   const first = parts[at];
-  if (first !== undefined && first["thoughtSignature"] === undefined) parts[at] = { ...first, thoughtSignature: NO_SIGNATURE };
+  if (first !== undefined && !("thoughtSignature" in first)) parts[at] = { ...first, thoughtSignature: NO_SIGNATURE };
 }
 
-function responsePart(call: ToolCallPart, result: ToolResultPart | undefined, options: GeminiMessageOptions): JsonObject {
+function responsePart(call: ToolCallPart, result: ToolResultPart | undefined, options: GeminiMessageOptions): GeminiResult {
   return { functionResponse: { ...idOf(call, options), name: call.name, response: responseOf(result) } };
 }
 
@@ -175,13 +176,13 @@ function responseOf(result: ToolResultPart | undefined): JsonObject {
 }
 
 /** What a result shows beside text follows in the user's content, since older models take no media within results. */
-function mediaOf(result: ToolResultPart, options: GeminiMessageOptions): readonly JsonObject[] {
+function mediaOf(result: ToolResultPart, options: GeminiMessageOptions): readonly GeminiPart[] {
   const media = (outputParts(result.output) ?? []).filter((part) => part.type === "image" || part.type === "file");
   if (media.length === 0) return [];
   return [{ text: `From the result of ${result.name}:` }, ...media.map((part) => mediaPart(part, options))];
 }
 
-function mediaPart(given: ImagePart | FilePart, { wire, provider }: GeminiMessageOptions): JsonObject {
+function mediaPart(given: ImagePart | FilePart, { wire, provider }: GeminiMessageOptions): GeminiMedia {
   const part = withBytes(given);
   const fileUri = part.providerData?.wire === wire ? part.providerData["fileUri"] : undefined;
   if (typeof fileUri === "string") return { fileData: { mimeType: part.mediaType, fileUri } };

@@ -2,6 +2,7 @@ import type { InferOptions, InferRequest, JsonObject, JsonValue } from "@keelson
 import { ConversationEncoder } from "../conversation-encoder.ts";
 import { isAssistantGroup, wireCallId } from "../history.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
+import type { Exactly } from "../wire-type.ts";
 import {
   closeGeminiCalls,
   encodeGeminiGroup,
@@ -11,6 +12,7 @@ import {
   MODEL_CONTENT,
 } from "./gemini-message.ts";
 import { geminiGeneration, thinkingConfig } from "./gemini-thinking.ts";
+import type { GeminiFunction, GeminiGenerationConfig, GeminiParameters, GeminiToolConfig } from "./gemini-wire.ts";
 import { lowerGeminiSchema } from "./lower-schema.ts";
 
 export interface GeminiRequestOptions extends GeminiMessageOptions {
@@ -20,7 +22,7 @@ export interface GeminiRequestOptions extends GeminiMessageOptions {
 /** Encodes requests of `generateContent`; the contents before the last group are kept as bytes. */
 export class GeminiRequestEncoder {
   readonly #options: GeminiRequestOptions;
-  readonly #tools = new ToolEncoder(({ name, description, inputSchema }) => ({
+  readonly #tools = new ToolEncoder(({ name, description, inputSchema }): GeminiFunction => ({
     name,
     description,
     parameters: lowerGeminiSchema(inputSchema),
@@ -66,7 +68,7 @@ export class GeminiRequestEncoder {
     return entries.length === 0 ? "" : `"tools":[${entries.join(",")}]`;
   }
 
-  #parameters(request: InferRequest, model: string): JsonObject {
+  #parameters(request: InferRequest, model: string): GeminiParameters {
     const thinking = thinkingConfig(request, model);
     const schema = request.output === undefined ? undefined : lowerGeminiSchema(request.output.schema, { ordered: true });
     // Models before Gemini 3 refuse a response schema beside functions: the schema is told them in words.
@@ -76,20 +78,23 @@ export class GeminiRequestEncoder {
       inWords ? `When you give your final answer, give JSON that fits this schema, and nothing else: ${JSON.stringify(schema)}` : "",
     ];
     const instruction = system.filter((text) => text !== "").join("\n\n");
-    const generationConfig: JsonObject = {
+    const generationConfig = {
       ...(request.maxTokens !== undefined && { maxOutputTokens: request.maxTokens }),
       ...(request.temperature !== undefined && { temperature: request.temperature }),
       ...(request.topP !== undefined && { topP: request.topP }),
       ...(request.stopSequences !== undefined && request.stopSequences.length > 0 && { stopSequences: request.stopSequences }),
       ...(thinking !== undefined && { thinkingConfig: thinking }),
       ...(schema !== undefined && !inWords && { responseMimeType: "application/json", responseSchema: schema }),
-    };
-    return {
+    } satisfies GeminiGenerationConfig;
+    const parameters = {
       ...(instruction !== "" && { systemInstruction: { parts: [{ text: instruction }] } }),
-      ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+      ...(Object.keys(generationConfig).length > 0 && {
+        generationConfig: generationConfig satisfies Exactly<typeof generationConfig, GeminiGenerationConfig>,
+      }),
       // A choice among no tools is an error.
       ...(request.toolChoice !== undefined && hasTools(request) && { toolConfig: toolConfig(request.toolChoice) }),
-    };
+    } satisfies GeminiParameters;
+    return parameters satisfies Exactly<typeof parameters, GeminiParameters>;
   }
 }
 
@@ -97,7 +102,9 @@ function hasTools(request: InferRequest): boolean {
   return (request.tools?.length ?? 0) > 0 || request.extra?.["tools"] !== undefined;
 }
 
-function toolConfig(choice: NonNullable<InferRequest["toolChoice"]>): JsonObject {
+const MODES = { auto: "AUTO", none: "NONE", required: "ANY" } as const;
+
+function toolConfig(choice: NonNullable<InferRequest["toolChoice"]>): GeminiToolConfig {
   if (typeof choice === "object") return { functionCallingConfig: { mode: "ANY", allowedFunctionNames: [choice.name] } };
-  return { functionCallingConfig: { mode: { auto: "AUTO", none: "NONE", required: "ANY" }[choice] } };
+  return { functionCallingConfig: { mode: MODES[choice] } };
 }

@@ -1,4 +1,5 @@
-import type { EffortLevel, InferRequest, JsonObject } from "@keelson/protocol";
+import type { EffortLevel, InferRequest } from "@keelson/protocol";
+import type { GeminiThinkingAmount, GeminiThinkingConfig } from "./gemini-wire.ts";
 
 /** 2.5 for `gemini-2.5-flash`; `NaN` for aliases such as `gemini-flash-latest`, and for models of other families. */
 export function geminiGeneration(model: string): number {
@@ -17,7 +18,7 @@ const DYNAMIC = -1;
  * `thinkingConfig`, whose means differ by generation: levels from Gemini 3 on, budgets in 2.5, nothing before. `undefined` leaves
  * the choice to the model.
  */
-export function thinkingConfig({ thinking, effort }: InferRequest, model: string): JsonObject | undefined {
+export function thinkingConfig({ thinking, effort }: InferRequest, model: string): GeminiThinkingConfig | undefined {
   const generation = geminiGeneration(model);
   if (!model.includes("gemini-") || generation < 2.5) return undefined;
   const amount =
@@ -29,7 +30,7 @@ export function thinkingConfig({ thinking, effort }: InferRequest, model: string
   return { ...amount, ...(includeThoughts && { includeThoughts }) };
 }
 
-function levelOf(disabled: boolean, effort: EffortLevel | undefined, model: string): JsonObject {
+function levelOf(disabled: boolean, effort: EffortLevel | undefined, model: string): GeminiThinkingAmount {
   const flash = model.includes("flash");
   // No model of this generation can leave thinking out; the pro ones know fewer levels.
   if (disabled) return { thinkingLevel: flash ? "minimal" : "low" };
@@ -38,7 +39,7 @@ function levelOf(disabled: boolean, effort: EffortLevel | undefined, model: stri
   return { thinkingLevel: effort === "low" ? "low" : "high" };
 }
 
-function budgetOf(thinking: InferRequest["thinking"], effort: EffortLevel | undefined, model: string): JsonObject {
+function budgetOf(thinking: InferRequest["thinking"], effort: EffortLevel | undefined, model: string): GeminiThinkingAmount {
   const pro = model.includes("pro");
   if (thinking?.type === "enabled") return { thinkingBudget: thinking.budgetTokens };
   if (thinking?.type === "disabled") return { thinkingBudget: pro ? PRO_MIN_BUDGET : 0 };

@@ -1,5 +1,6 @@
 import { UNKNOWN_USAGE, type Usage } from "@keelson/protocol";
-import { countOf, type Fields } from "../wire-decoder.ts";
+import { countOf } from "../wire-decoder.ts";
+import type { GeminiCounts } from "./gemini-wire.ts";
 
 /**
  * Gathers the counts of one answer. Every chunk of a stream repeats them, cumulated and not always all; the last one wins,
@@ -9,7 +10,7 @@ import { countOf, type Fields } from "../wire-decoder.ts";
 export class GeminiUsage {
   readonly #counts = new Map<string, number>();
 
-  merge(usage: Fields | undefined): void {
+  merge(usage: GeminiCounts | undefined): void {
     if (usage === undefined) return;
     for (const name of COUNTED) {
       const count = countOf(usage[name]);
