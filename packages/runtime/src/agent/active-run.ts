@@ -249,7 +249,7 @@ export class ActiveRun<Out> implements Run<Out> {
       if (entry.seq <= base) return;
       if (entry.type === "abort") this.#abort.abort("aborted");
       else if (entry.type === "stop") this.#beginStop();
-      else if (entry.type === "steer" && entry.interrupt) loop.interrupt?.();
+      else if (entry.type === "steer" && entry.interrupt) loop.attempts.interrupt();
     });
   }
 

@@ -7,6 +7,7 @@ import { permissionPolicy, type Agent } from "./agent.ts";
 import { costLimit } from "./cost-limit.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
 import type { EventHub } from "./event-hub.ts";
+import { AttemptSignal } from "./loop/attempt-signal.ts";
 import type { Approvals, Limits, Loop } from "./loop/loop.ts";
 import { createModelSource } from "./model-source.ts";
 import { compilePolicy } from "./permissions/decide-permission.ts";
@@ -116,7 +117,7 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
     world: { ...(files && { files }), ...(exec && { exec }), ...(reader && { state: reader }), ...(secrets && { secrets }) },
     outputSchema: agent.output === undefined ? undefined : compileSchema(agent.output as Schema<unknown>).jsonSchema,
     output: undefined,
-    interrupt: undefined,
+    attempts: new AttemptSignal(execution.signal),
     random: () => world.random(),
     delta: (type, text) => hub.delta(type, text),
     watched: () => hub.watched,

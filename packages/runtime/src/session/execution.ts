@@ -208,6 +208,11 @@ export class Execution implements ExecutionContext {
     return winner;
   }
 
+  /** Whether `inbox` has anything to give. */
+  get hasUnread(): boolean {
+    return this.journal.hasUnread;
+  }
+
   inbox(_point: string): Promise<readonly InboxEntry[]> {
     return this.journal.readInbox();
   }

@@ -41,10 +41,11 @@ const NO_OUTPUT = "(no output)";
  * dropped. The output is JSON, checked against the output schema (parts are not: a schema describes data).
  */
 export async function executeLeaf(tool: Tool, value: unknown, call: ToolCall, options: LeafOptions = {}): Promise<LeafResult> {
-  const ending = await runLeaf(tool, value, call, options);
+  const running = runLeaf(tool, value, call, options);
+  const ending = running instanceof Promise ? await running : running;
   switch (ending.type) {
     case "returned":
-      return await acceptOutput(tool, ending.value, options);
+      return acceptText(tool, ending.value) ?? (await acceptOutput(tool, ending.value, options));
     case "threw":
       return failed(tool, failureOf(tool, ending.error));
     case "timeout":
@@ -63,6 +64,12 @@ export async function executeLeaf(tool: Tool, value: unknown, call: ToolCall, op
           : `The tool "${tool.name}" was cancelled before it started.`,
       });
   }
+}
+
+/** The usual answer, a text that surely needs no cutting; nothing for all else. */
+function acceptText(tool: Tool, value: unknown): LeafResult | undefined {
+  if (typeof value !== "string" || tool.outputSchema !== undefined || value.length * 3 > tool.maxOutputBytes) return undefined;
+  return { output: value.toWellFormed(), isError: false };
 }
 
 async function acceptOutput(tool: Tool, value: ToolOutput | void, options: LeafOptions): Promise<LeafResult> {

@@ -32,36 +32,48 @@ const MAX_ISSUE_LENGTH = 500;
 const MAX_DEPTH = 500;
 
 /** The gates *parse* and *validate* of one call. Runs nothing of the tool but its schema, and never throws. */
-export async function prepareCall(tool: Tool, call: CallArguments): Promise<PreparedCall> {
-  let repaired = false;
-  let input: JsonValue;
-  if (call.input === undefined) {
-    const parsed = await parseArguments(call.inputText ?? "");
-    if (!parsed.ok) return refuse(tool, parsed.reason, [parsed.message]);
-    ({ value: input, repaired } = parsed);
-  } else {
-    if (nestsDeeper(call.input, MAX_DEPTH)) return refuse(tool, "invalid", [`The arguments are nested deeper than ${MAX_DEPTH} levels.`]);
-    input = call.input ?? {};
-  }
-  if (typeof input === "string") {
-    // Some models encode their arguments twice.
-    const inner = parseJson(input);
-    if (isObject(inner)) [input, repaired] = [inner, true];
-  }
+export function prepareCall(tool: Tool, call: CallArguments): PreparedCall | Promise<PreparedCall> {
+  if (call.input === undefined) return prepareText(tool, call.inputText ?? "");
+  if (nestsDeeper(call.input, MAX_DEPTH)) return refuse(tool, "invalid", [`The arguments are nested deeper than ${MAX_DEPTH} levels.`]);
+  return check(tool, call.input ?? {}, false);
+}
+
+async function prepareText(tool: Tool, text: string): Promise<PreparedCall> {
+  const parsed = await parseArguments(text);
+  return parsed.ok ? check(tool, parsed.value, parsed.repaired) : refuse(tool, parsed.reason, [parsed.message]);
+}
+
+/** Holds arguments against the tool's schema. A promise only where the schema gives one. */
+function check(tool: Tool, given: JsonValue, wasRepaired: boolean): PreparedCall | Promise<PreparedCall> {
+  // Some models encode their arguments twice.
+  const inner = typeof given === "string" ? parseJson(given) : undefined;
+  const [input, repaired] = isObject(inner) ? [inner, true] : [given, wasRepaired];
   if (!isObject(input)) return refuse(tool, "invalid", [`The arguments must be a JSON object, not ${describeValue(input)}.`]);
   try {
-    const result = await tool.parse(input);
-    if (result.issues === undefined) return { ok: true, input, value: result.value, repaired };
-    const decoded = decodeMembers(tool, input, result.issues);
-    if (decoded !== undefined) {
-      const second = await tool.parse(decoded);
-      if (second.issues === undefined) return { ok: true, input: decoded, value: second.value, repaired: true };
-    }
-    return refuse(tool, "schema", result.issues.slice(0, MAX_ISSUES).map(describeIssue), result.issues.length, input);
+    const result = tool.parse(input);
+    if (!("then" in result) && result.issues === undefined) return { ok: true, input, value: result.value, repaired };
+    return judge(tool, input, repaired, result).catch((cause: unknown) => brokenSchema(tool, cause));
   } catch (cause) {
-    const message = `The arguments for the tool "${tool.name}" could not be checked: ${describeThrown(cause)}`;
-    return { ok: false, reason: "broken-schema", message, failure: { kind: "invalid-definition", tool: tool.name, message } };
+    return brokenSchema(tool, cause);
   }
+}
+
+type Result = Awaited<ReturnType<Tool["parse"]>>;
+
+async function judge(tool: Tool, input: JsonObject, repaired: boolean, pending: Result | Promise<Result>): Promise<PreparedCall> {
+  const result = await pending;
+  if (result.issues === undefined) return { ok: true, input, value: result.value, repaired };
+  const decoded = decodeMembers(tool, input, result.issues);
+  if (decoded !== undefined) {
+    const second = await tool.parse(decoded);
+    if (second.issues === undefined) return { ok: true, input: decoded, value: second.value, repaired: true };
+  }
+  return refuse(tool, "schema", result.issues.slice(0, MAX_ISSUES).map(describeIssue), result.issues.length, input);
+}
+
+function brokenSchema(tool: Tool, cause: unknown): PreparedCall {
+  const message = `The arguments for the tool "${tool.name}" could not be checked: ${describeThrown(cause)}`;
+  return { ok: false, reason: "broken-schema", message, failure: { kind: "invalid-definition", tool: tool.name, message } };
 }
 
 type Issues = NonNullable<ValidationResult<unknown>["issues"]>;

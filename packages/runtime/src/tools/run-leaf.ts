@@ -26,24 +26,43 @@ export function runLeaf(
   value: unknown,
   call: ToolCall,
   options: { readonly clock?: LeafClock; readonly graceMs?: number },
-): Promise<LeafEnding> {
+): LeafEnding | Promise<LeafEnding> {
   const { clock = platformClock, graceMs = DEFAULT_GRACE_MS } = options;
   const { timeoutMs } = tool;
-  if (call.signal.aborted) return Promise.resolve({ type: "cancelled", started: false });
+  const { signal } = call;
+  if (signal.aborted) return { type: "cancelled", started: false };
+  let over = false;
+  // Only a tool's own limit needs a signal of its own.
+  const controller = timeoutMs === undefined ? undefined : new AbortController();
+  const leafCall: ToolCall = {
+    ...call,
+    signal: controller?.signal ?? signal,
+    progress(message, ratio) {
+      if (!over) call.progress(message, ratio);
+    },
+  };
+  let working: ReturnType<Tool["execute"]>;
+  try {
+    working = tool.execute(value, leafCall);
+  } catch (error) {
+    over = true;
+    return { type: "threw", error };
+  }
+  if (!isPromiseLike(working)) {
+    over = true;
+    return { type: "returned", value: working };
+  }
+  const pending = working;
 
   return new Promise((resolve) => {
-    let over = false;
     /** Set once the signal fired; from then on only the grace is waited for. */
     let verdict: "timeout" | "cancelled" | undefined;
     let cancelTimer: (() => void) | undefined;
-    // Only a tool's own limit needs a signal of its own.
-    const controller = timeoutMs === undefined ? undefined : new AbortController();
-
     const end = (ending: LeafEnding): void => {
       if (over) return;
       over = true;
       cancelTimer?.();
-      call.signal.removeEventListener("abort", onAbort);
+      signal.removeEventListener("abort", onAbort);
       resolve(ending);
     };
     const stop = (reason: "timeout" | "cancelled", abortReason: unknown): void => {
@@ -55,30 +74,26 @@ export function runLeaf(
       controller?.abort(abortReason);
       if (graceMs <= 0) giveUp();
     };
-    const onAbort = (): void => stop("cancelled", call.signal.reason);
+    const onAbort = (): void => stop("cancelled", signal.reason);
     const onThrow = (error: unknown): void => {
       // After the signal fired, how a tool dies of it says less than why it had to.
       end(verdict === undefined ? { type: "threw", error } : verdict === "timeout" ? { type: verdict } : { type: verdict, started: true });
     };
 
-    call.signal.addEventListener("abort", onAbort, { once: true });
+    signal.addEventListener("abort", onAbort, { once: true });
     if (timeoutMs !== undefined) {
       cancelTimer = clock.after(timeoutMs, () =>
         stop("timeout", new DOMException(`The tool "${tool.name}" ran longer than ${timeoutMs} ms`, "TimeoutError")),
       );
     }
-    const leafCall: ToolCall = {
-      ...call,
-      signal: controller?.signal ?? call.signal,
-      progress(message, ratio) {
-        if (!over) call.progress(message, ratio);
-      },
-    };
-    try {
-      // `then` with both arguments: a result or failure that comes after the end is dropped, and never unhandled.
-      Promise.resolve(tool.execute(value, leafCall)).then((returned) => end({ type: "returned", value: returned }), onThrow);
-    } catch (error) {
-      onThrow(error);
-    }
+    // `then` with both arguments: a result or failure that comes after the end is dropped, and never unhandled.
+    Promise.resolve(pending).then((returned) => end({ type: "returned", value: returned }), onThrow);
+    // The tool itself may have had the run aborted.
+    if (signal.aborted) onAbort();
   });
+}
+
+/** As `await` tells it, except that a `then` that throws counts as one: awaiting it is then the failure. */
+function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof value === "object" && value !== null && "then" in value;
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from "@keelson/protocol";
 import { canonicalJson, shortHash } from "../../json/index.ts";
 import { isDispatchTool } from "../../tools/dispatch-tool.ts";
-import { prepareCall, type CallArguments } from "../../tools/prepare-call.ts";
+import { prepareCall, type CallArguments, type PreparedCall } from "../../tools/prepare-call.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { decidePermission, readsArguments } from "../permissions/decide-permission.ts";
 import { repeats } from "./loop-guard.ts";
@@ -18,19 +18,20 @@ const ENTRANCE: readonly Gate[] = [
   { name: "parse and validate", pass: parseAndValidate },
   { name: "transform", pass: transform },
 ];
+/** Arguments edited by an approver go through these again. */
 const POLICY: readonly Gate[] = [
   { name: "permission", pass: checkPermission },
   { name: "loop guard", pass: guardLoops },
   { name: "tool-call limit", pass: limitCalls },
 ];
 
+const GATES: readonly Gate[] = [...ENTRANCE, ...POLICY];
+
 /** Takes a call through the gates, in their order, until one answers it. A verdict to ask is left for the last gate, the approval. */
-export async function passGates(loop: Loop, call: PendingCall): Promise<void> {
-  await pass(loop, call, ENTRANCE);
-  await pass(loop, call, POLICY);
+export function passGates(loop: Loop, call: PendingCall): void | Promise<void> {
+  return pass(loop, call, GATES);
 }
 
-/** The gates that arguments edited by an approver go through again. */
 export async function passEditedArguments(loop: Loop, call: PendingCall, input: JsonValue): Promise<void> {
   delete call.ask;
   delete call.invalid;
@@ -39,13 +40,24 @@ export async function passEditedArguments(loop: Loop, call: PendingCall, input: 
   await pass(loop, call, POLICY);
 }
 
-async function pass(loop: Loop, call: PendingCall, gates: readonly Gate[]): Promise<void> {
-  for (const gate of gates) {
-    if (call.answer !== undefined) return;
+/** A promise only where a gate waits for something. */
+function pass(loop: Loop, call: PendingCall, gates: readonly Gate[]): void | Promise<void> {
+  for (let index = 0; index < gates.length && call.answer === undefined; index++) {
+    const gate = gates[index] as Gate;
     const waiting = gate.pass(loop, call);
-    if (waiting !== undefined) await waiting;
-    loop.debug?.(`${call.part.name} ${call.part.id}, gate "${gate.name}": ${verdictOf(call)}`);
+    if (waiting !== undefined) {
+      return waiting.then(() => {
+        note(loop, call, gate);
+        return pass(loop, call, gates.slice(index + 1));
+      });
+    }
+    note(loop, call, gate);
   }
+  return undefined;
+}
+
+function note(loop: Loop, call: PendingCall, gate: Gate): void {
+  if (loop.debug) loop.debug(`${call.part.name} ${call.part.id}, gate "${gate.name}": ${verdictOf(call)}`);
 }
 
 function verdictOf({ answer, ask }: PendingCall): string {
@@ -61,17 +73,21 @@ function findTool(loop: Loop, call: PendingCall): void {
 }
 
 /** Reads the arguments, repairs what is safe to repair, and holds them against the tool's schema. */
-async function parseAndValidate(_loop: Loop, call: PendingCall): Promise<void> {
-  await prepare(call, call.part);
+function parseAndValidate(_loop: Loop, call: PendingCall): void | Promise<void> {
+  return prepare(call, call.part);
 }
 
-function validate(call: PendingCall): Promise<void> {
+function validate(call: PendingCall): void | Promise<void> {
   return prepare(call, { input: call.input ?? null });
 }
 
-async function prepare(call: PendingCall, given: CallArguments): Promise<void> {
-  if (!call.tool) return;
-  const prepared = await prepareCall(call.tool, given);
+function prepare(call: PendingCall, given: CallArguments): void | Promise<void> {
+  if (!call.tool) return undefined;
+  const prepared = prepareCall(call.tool, given);
+  return prepared instanceof Promise ? prepared.then((waited) => take(call, waited)) : take(call, prepared);
+}
+
+function take(call: PendingCall, prepared: PreparedCall): void {
   if (!prepared.ok) return refuseInvalid(call, prepared.message);
   call.input = prepared.input;
   call.value = prepared.value;
@@ -120,7 +136,7 @@ function guardLoops(loop: Loop, call: PendingCall): void {
   if (loop.agent.options.loopGuard === false || !call.tool) return;
   const { calls } = runOf(loop).turnBase;
   if (calls.length < 2) return;
-  const repeated = repeats(guardKey(call.tool.name, call.input), calls);
+  const repeated = repeats(guardKey(call.tool.name, call), calls);
   if (repeated !== undefined) refuse(call, repeated);
 }
 
@@ -131,7 +147,11 @@ function limitCalls(loop: Loop, call: PendingCall): void {
 }
 
 /** What the loop guard knows a call by. */
-export function guardKey(tool: string, input: JsonValue | undefined): string {
-  const text = canonicalJson(input);
-  return `${tool}:${text.length <= 64 ? text : shortHash(text)}`;
+export function guardKey(tool: string, call: Pick<PendingCall, "input" | "guarded">): string {
+  // Asked at the gate and again for the record; edited arguments are other arguments.
+  if (call.guarded === undefined || call.guarded.input !== call.input) {
+    const text = canonicalJson(call.input);
+    call.guarded = { input: call.input, key: `${tool}:${text.length <= 64 ? text : shortHash(text)}` };
+  }
+  return call.guarded.key;
 }

@@ -1,25 +1,22 @@
 import {
   ZERO_USD,
+  type CallId,
   type Content,
-  type InferEnd,
   type InferRequest,
   type JsonObject,
   type JsonValue,
   type Message,
   type ModelFailure,
-  type StepResult,
-  type Usage,
-  type Usd,
 } from "@keelson/protocol";
 import { compileRequest } from "../../context/compile-request.ts";
 import { foldInferEvents, type InferFold } from "../../providers/infer-fold.ts";
 import { costOf } from "../../providers/prices.ts";
 import type { Model } from "../model-source.ts";
 import { isToolCall, type Answer } from "./answer.ts";
-import { callIdOf } from "./call-id.ts";
+import { callIdsOf } from "./call-id.ts";
 import { messagesWithBlobs } from "./inline-blobs.ts";
 import { runOf, type Loop } from "./loop.ts";
-import { reserveInference } from "./reserve-inference.ts";
+import { reserveInference, type Reserved } from "./reserve-inference.ts";
 import { checkEnding } from "./run-ending.ts";
 import { streamAnswer } from "./stream-answer.ts";
 import { estimatedUsage, NOTHING_USED, settle } from "./settle-inference.ts";
@@ -29,12 +26,22 @@ type Outcome = { readonly answer: Answer } | { readonly failure: ModelFailure };
 /** One call of the model: rules before it, compile, reserve, stream, settle, commit, rules after it. */
 export async function attemptInference(loop: Loop, key: string, modelCall: number, system: string | undefined): Promise<Outcome> {
   const { execution } = loop;
+
   const model = loop.models.resolve(runOf(loop).model);
   // Before anything is reserved: a rule that halts here costs nothing, and what it injects is in the request.
-  await loop.context.run({ type: "infer", phase: "before", key, input: { model: model.reference }, inputIsFixed: true, execute: () => {} });
-  const request = await compile(loop, key, model, system);
+  if (loop.context.rules.length > 0)
+    await loop.context.run({
+      type: "infer",
+      phase: "before",
+      key,
+      input: { model: model.reference },
+      inputIsFixed: true,
+      execute: () => {},
+    });
+  const compiling = compile(loop, key, model, system);
+  const request = compiling instanceof Promise ? await compiling : compiling;
   const inputBound = loop.context.conversation.bytes + Buffer.byteLength(system ?? "") + toolBytes(request);
-  const reservation = await reserveInference(loop, key, model, request, inputBound);
+  const reservation: Reserved = loop.scopes.length === 0 ? request : await reserveInference(loop, key, model, request, inputBound);
   execution.note(key, "inference", {
     model: model.reference,
     inputBound,
@@ -54,7 +61,8 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   loop.nextAttempt();
   loop.debug?.(`turn ${runOf(loop).turn}, model call ${modelCall + 1}: ${model.reference} with ${request.messages.length} messages`);
   const fold = foldInferEvents({ maxAnswerBytes: loop.limits.maxAnswerBytes });
-  const result = await execution.attempt(key, modelCall + 1, (attempt) => streamAnswer(loop, model, final, fold, attempt, modelCall));
+  const callIdAt = callIdsOf(runOf(loop), modelCall);
+  const result = await execution.attempt(key, modelCall + 1, (attempt) => streamAnswer(loop, model, final, fold, attempt, callIdAt));
 
   if (result.ok) {
     const end = fold.end;
@@ -62,8 +70,9 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
     const known = costOf(usage, model.price);
     const estimated = end === undefined || (known === null && model.price !== null);
     const cost = known ?? (model.price === null ? null : costOf(estimatedUsage(inputBound, fold.bytes), model.price));
-    const answer = await commitAnswer(loop, key, modelCall, model, fold, end, usage, cost, estimated);
-    await showAnswer(loop, key, answer);
+    await settle(loop, key, model, usage, cost, estimated);
+    const answer = await commitAnswer(loop, key, modelCall, fold, callIdAt);
+    if (loop.context.rules.length > 0) await showAnswer(loop, key, answer);
     return { answer };
   }
   const failure = modelFailureOf(result.failure, model);
@@ -84,24 +93,28 @@ async function afterInference(loop: Loop, key: string, output: JsonValue): Promi
   await loop.context.run({ type: "infer", phase: "after", key, execute: () => output, show: (shown) => shown });
 }
 
-async function compile(loop: Loop, key: string, model: Model, system: string | undefined): Promise<InferRequest> {
+function compile(loop: Loop, key: string, model: Model, system: string | undefined): InferRequest | Promise<InferRequest> {
   const { options, output } = loop.agent;
+  const compileWith = (messages: readonly Message[]): InferRequest =>
+    compileRequest({
+      model: model.id,
+      ...(system !== undefined && { system }),
+      tools: loop.schemas,
+      messages,
+      settings: {
+        ...options.settings,
+        ...(options.effort && { effort: options.effort }),
+        ...(options.thinking && { thinking: options.thinking }),
+        ...(output && { output: outputRequest(loop) }),
+      },
+    });
   return loop.context.run<InferRequest>({
     type: "compile",
     key: `${key}/compile`,
-    execute: async ({ conversation }) =>
-      compileRequest({
-        model: model.id,
-        ...(system !== undefined && { system }),
-        tools: loop.schemas,
-        messages: await messagesWithBlobs(conversation, loop.blobs),
-        settings: {
-          ...options.settings,
-          ...(options.effort && { effort: options.effort }),
-          ...(options.thinking && { thinking: options.thinking }),
-          ...(output && { output: outputRequest(loop) }),
-        },
-      }),
+    execute({ conversation }) {
+      const messages = messagesWithBlobs(conversation, loop.blobs);
+      return messages instanceof Promise ? messages.then(compileWith) : compileWith(messages);
+    },
   });
 }
 
@@ -113,26 +126,20 @@ async function commitAnswer(
   loop: Loop,
   key: string,
   modelCall: number,
-  model: Model,
   fold: InferFold,
-  end: InferEnd | undefined,
-  usage: Usage,
-  cost: Usd | null,
-  estimated: boolean,
+  callIdAt: (index: number) => CallId,
 ): Promise<Answer> {
   const { execution } = loop;
   let index = 0;
-  const content = fold.content.map((part): Content =>
-    part.type === "tool-call" ? { ...part, id: callIdOf(runOf(loop), modelCall, index++) } : part,
-  );
+  const content = fold.content.map((part): Content => (part.type === "tool-call" ? { ...part, id: callIdAt(index++) } : part));
   const message: Message = { role: "assistant", content };
-  await settle(loop, key, model, usage, cost, estimated);
-  await loop.context.run({
+  const appending = loop.context.run({
     type: "append-response",
     key: `${key}/append`,
     execute: () => execution.put(`${key}/message`, { type: "message", message }),
   });
-  const stopReason = end?.stopReason ?? "max-tokens";
+  if (appending instanceof Promise) await appending;
+  const stopReason = fold.end?.stopReason ?? "max-tokens";
   execution.note(`${key}/answer`, "answer", { stopReason, ...(fold.overflowed && { overflowed: true }) });
   return { modelCall, message, calls: content.filter(isToolCall), stopReason, overflowed: fold.overflowed };
 }

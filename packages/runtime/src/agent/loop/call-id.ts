@@ -2,7 +2,14 @@ import type { CallId } from "@keelson/protocol";
 import { shortHash } from "../../json/digest.ts";
 import type { RunState } from "../../session/session-state.ts";
 
+/** The ids of the calls of one answer, each made once. */
+export function callIdsOf(run: Pick<RunState, "id" | "turn">, modelCall: number): (index: number) => CallId {
+  const ids: CallId[] = [];
+  const { id, turn } = run;
+  return (index) => (ids[index] ??= callIdOf({ id, turn }, modelCall, index));
+}
+
 /** The id of a call, from its place alone: a replay finds the same one. 26 letters, digits and `_`, as every vendor accepts. */
-export function callIdOf(run: Pick<RunState, "id" | "turn">, modelCall: number, index: number): CallId {
+function callIdOf(run: Pick<RunState, "id" | "turn">, modelCall: number, index: number): CallId {
   return `c_${shortHash(`${run.id}/${run.turn}/${modelCall}/${index}`, 24)}` as CallId;
 }

@@ -7,7 +7,7 @@ const inlined = new WeakMap<Message, Message>();
  * The messages as a model gets them: images and files that are named by digest come with their bytes. Made once for each
  * message, so that encoders find the same object again; a conversation that names no blob is returned as it is.
  */
-export async function messagesWithBlobs(conversation: Conversation, blobs: BlobStore): Promise<readonly Message[]> {
+export function messagesWithBlobs(conversation: Conversation, blobs: BlobStore): readonly Message[] | Promise<readonly Message[]> {
   if (!conversation.namesBlobs) return conversation.messages;
   return Promise.all(conversation.messages.map((message) => withBlobs(message, blobs)));
 }

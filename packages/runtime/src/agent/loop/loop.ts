@@ -21,6 +21,7 @@ import type { ToolSet } from "../../tools/tool-registry.ts";
 import type { Agent } from "../agent.ts";
 import type { ApprovalTokens } from "../approvals/approval-token.ts";
 import type { ModelSource } from "../model-source.ts";
+import type { AttemptSignal } from "./attempt-signal.ts";
 import type { CompiledPolicy } from "../permissions/decide-permission.ts";
 
 /** The limits of a run with every default filled in. */
@@ -79,8 +80,8 @@ export interface Loop {
   readonly outputSchema: JsonObject | undefined;
   /** The structured output, once the run has one. */
   output: JsonValue | undefined;
-  /** Ends the current attempt at the model, because somebody steered with `interrupt`. Set while there is one. */
-  interrupt: (() => void) | undefined;
+  /** Ends an attempt at the model, because the run was aborted or somebody steered with `interrupt`. */
+  readonly attempts: AttemptSignal;
   /** Draws from 0 to 1, for jitter; what comes of it is recorded. */
   random(): number;
   /** Passes streamed text to watchers. */

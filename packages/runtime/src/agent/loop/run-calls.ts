@@ -28,16 +28,19 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
       last,
       "The answer was cut off at its token limit while this call was being written, so it did not run. Call again with shorter arguments, or in smaller steps.",
     );
-  for (const call of open) if (call.answer === undefined) await passGates(loop, call);
+  for (const call of open) {
+    const waiting = call.answer === undefined ? passGates(loop, call) : undefined;
+    if (waiting !== undefined) await waiting;
+  }
   for (const call of open)
     if (call.answer !== undefined && mayHaveRun(loop, call))
       refuse(
         call,
         `This call was started before the process ended, and it can't be gone on with: ${String(call.answer.output)} It may have taken effect: look before you repeat it.`,
       );
-  await settleQuestions(loop, open);
+  if (open.some((call) => call.ask !== undefined)) await settleQuestions(loop, open);
   await runBatches(loop, turn, open);
-  await tellSkipped(loop, turn, calls);
+  if (calls.some((call) => call.skipped)) await tellSkipped(loop, turn, calls);
   execution.put(`${turn}/calls-done/${parts[0]?.id ?? ""}`, { type: "tool-calls-complete" });
 }
 
@@ -92,7 +95,6 @@ async function settleQuestions(loop: Loop, calls: readonly PendingCall[]): Promi
 /** Rules may note which calls a steering message pushed aside. */
 async function tellSkipped(loop: Loop, turn: string, calls: readonly PendingCall[]): Promise<void> {
   const skipped = calls.filter((call) => call.skipped);
-  if (skipped.length === 0) return;
   const names = skipped.map((call) => ({ callId: call.part.id, name: call.tool?.name ?? call.part.name }));
   await loop.context.run({
     type: "steering-skip",
@@ -110,9 +112,9 @@ async function runBatches(loop: Loop, turn: string, calls: readonly PendingCall[
   });
   for (const [index, batch] of batches.entries()) {
     loop.debug?.(`batch ${index + 1} of ${batches.length}: ${batch.map(({ part }) => `${part.name} ${part.id}`).join(", ")}`);
-    await readInbox(loop, `${turn}/batch/${index}`);
+    if (loop.execution.hasUnread) await readInbox(loop, `${turn}/batch/${index}`);
     await runBatch(loop, batch);
-    await readInbox(loop, `${turn}/batch/${index}/after`);
+    if (loop.execution.hasUnread) await readInbox(loop, `${turn}/batch/${index}/after`);
   }
 }
 
@@ -120,21 +122,19 @@ async function runBatches(loop: Loop, turn: string, calls: readonly PendingCall[
 async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void> {
   const { execution } = loop;
   for (const call of batch) if (call.answer === undefined) withhold(loop, call);
-  await resolveUnknown(
-    loop,
-    batch.filter((call) => call.answer === undefined && call.tool?.effect === "write" && mayHaveRun(loop, call)),
-  );
+  const unknown = batch.filter((call) => call.answer === undefined && call.tool?.effect === "write" && mayHaveRun(loop, call));
+  if (unknown.length > 0) await resolveUnknown(loop, unknown);
   const running = batch.filter((call) => call.answer === undefined);
   // Nothing waits between these reservations and the append that keeps them: a call that is reserved has started, or the process died.
-  const attempts = new Map(running.map((call) => [call, reserveCall(loop, call)]));
+  const attempts = running.map((call) => reserveCall(loop, call));
   let results: readonly Executed[] = [];
   if (running.length > 0) {
     await execution.flush();
     const settled = await execution.attempts(
-      running.map((call) => ({
+      running.map((call, index) => ({
         key: call.key,
-        number: attempts.get(call) ?? 1,
-        run: ({ signal }) => execute(loop, call, attempts.get(call) ?? 1, signal),
+        number: attempts[index] as number,
+        run: ({ signal, number }) => execute(loop, call, number, signal),
       })),
     );
     results = settled.map((result) =>
@@ -162,7 +162,7 @@ async function commitResults(
     }
     let outcome: CallOutcome = result ?? (call.answer as NonNullable<PendingCall["answer"]>);
     try {
-      if (result !== undefined && thrown === undefined) outcome = await passRules(loop, call, result);
+      if (result !== undefined && thrown === undefined && loop.context.rules.length > 0) outcome = await passRules(loop, call, result);
     } catch (error) {
       thrown = { error };
     }
@@ -249,7 +249,6 @@ interface CallOutcome {
 /** Rules may look at what a tool returned, put something else in its place, or halt. */
 async function passRules(loop: Loop, call: PendingCall, result: Executed): Promise<CallOutcome> {
   const { context } = loop;
-  if (context.rules.length === 0) return result;
   const { blob } = result;
   return context.run<CallOutcome>({
     type: "execute-tool",
@@ -275,7 +274,7 @@ function putResult(loop: Loop, call: PendingCall, outcome: CallOutcome, result: 
       isError: outcome.isError,
       durationMs: result?.durationMs ?? 0,
       ...(outcome.blob && { blob: outcome.blob }),
-      ...(ran && { executed: guardKey(name, call.input), ...(call.tool?.effect !== "read" && { changed: true }) }),
+      ...(ran && { executed: guardKey(name, call), ...(call.tool?.effect !== "read" && { changed: true }) }),
     },
     call.tool?.effect === "write" && ran ? "power" : undefined,
   );

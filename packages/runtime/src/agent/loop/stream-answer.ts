@@ -1,9 +1,7 @@
-import { ModelError, type InferEvent, type InferRequest, type StepAttempt } from "@keelson/protocol";
+import { ModelError, type CallId, type InferEvent, type InferRequest, type StepAttempt } from "@keelson/protocol";
 import type { InferFold } from "../../providers/infer-fold.ts";
-import type { Clock } from "../../session/clock.ts";
 import type { Model } from "../model-source.ts";
-import { callIdOf } from "./call-id.ts";
-import { runOf, type Loop } from "./loop.ts";
+import type { Loop } from "./loop.ts";
 
 /** How long a provider has to end its stream once it was told to; then it is left behind. */
 const GRACE_MS = 500;
@@ -15,32 +13,35 @@ export async function streamAnswer(
   request: InferRequest,
   fold: InferFold,
   attempt: StepAttempt,
-  modelCall: number,
+  callIdAt: (index: number) => CallId,
 ): Promise<true> {
-  // The run's signal, or a message that interrupts, ends this attempt.
-  const controller = new AbortController();
-  const abort = (): void => controller.abort(attempt.signal.reason);
-  attempt.signal.addEventListener("abort", abort, { once: true });
-  if (attempt.signal.aborted) abort();
-  loop.interrupt = () => controller.abort("interrupted");
+  const { clock } = loop.execution;
   let over = false;
+  let leave = (): void => {};
+  let cancelGrace = (): void => {};
+  const signal = loop.attempts.begin(() => {
+    cancelGrace = clock.after(GRACE_MS, () => leave());
+  });
   const consume = async (): Promise<void> => {
-    const callIds: string[] = [];
     for await (const event of model.provider.stream(request, {
-      signal: controller.signal,
+      signal,
       idempotencyKey: attempt.idempotencyKey,
       conversation: loop.context.conversation,
     })) {
       if (over) return;
       fold.push(event);
-      if (loop.watched()) show(loop, event, callIds, modelCall);
+      if (loop.watched()) show(loop, event, callIdAt);
       if (fold.overflowed) return;
     }
   };
   try {
-    await orLeave(consume(), controller.signal, loop.execution.clock, model);
+    // A provider that does not heed its signal must not hold up the run.
+    await new Promise<void>((resolve, reject) => {
+      leave = () => reject(leftBehind(model));
+      consume().then(resolve, reject);
+    });
   } catch (error) {
-    if (controller.signal.aborted || !ModelError.is(error, "cancelled")) throw error;
+    if (signal.aborted || !ModelError.is(error, "cancelled")) throw error;
     // Nobody here cancelled it, so it is a failure like any other of the vendor's.
     throw new ModelError(
       {
@@ -53,8 +54,8 @@ export async function streamAnswer(
     );
   } finally {
     over = true;
-    loop.interrupt = undefined;
-    attempt.signal.removeEventListener("abort", abort);
+    cancelGrace();
+    loop.attempts.end();
   }
   if (fold.end === undefined && !fold.overflowed)
     throw new ModelError({
@@ -66,39 +67,16 @@ export async function streamAnswer(
   return true;
 }
 
-/** Waits for a stream, but not for good once it was told to end: a provider that does not heed its signal must not hold up the run. */
-function orLeave(stream: Promise<void>, signal: AbortSignal, clock: Clock, model: Model): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let cancel = (): void => {};
-    const onAbort = (): void => {
-      cancel = clock.after(GRACE_MS, () => {
-        reject(
-          new ModelError({
-            kind: "cancelled",
-            message: `the call of ${model.reference} was cancelled and left behind: it did not end by itself`,
-            provider: model.provider.name,
-            model: model.id,
-          }),
-        );
-      });
-    };
-    const end = (settle: () => void): void => {
-      cancel();
-      signal.removeEventListener("abort", onAbort);
-      settle();
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    stream.then(
-      () => end(resolve),
-      (error: unknown) => end(() => reject(error)),
-    );
+function leftBehind(model: Model): ModelError {
+  return new ModelError({
+    kind: "cancelled",
+    message: `the call of ${model.reference} was cancelled and left behind: it did not end by itself`,
+    provider: model.provider.name,
+    model: model.id,
   });
 }
 
-function show(loop: Loop, event: InferEvent, callIds: string[], modelCall: number): void {
-  // A watcher may come in the middle of a call.
-  const callId = (index: number): never => (callIds[index] ??= callIdOf(runOf(loop), modelCall, index)) as never;
+function show(loop: Loop, event: InferEvent, callIdAt: (index: number) => CallId): void {
   switch (event.type) {
     case "text-delta":
     case "thinking-delta":
@@ -111,13 +89,13 @@ function show(loop: Loop, event: InferEvent, callIds: string[], modelCall: numbe
       loop.execution.emit({ type: event.type });
       return;
     case "tool-call-start":
-      loop.execution.emit({ type: "tool-call-start", callId: callId(event.index), name: event.name });
+      loop.execution.emit({ type: "tool-call-start", callId: callIdAt(event.index), name: event.name });
       return;
     case "tool-call-delta":
-      loop.execution.emit({ type: "tool-call-delta", callId: callId(event.index), text: event.text });
+      loop.execution.emit({ type: "tool-call-delta", callId: callIdAt(event.index), text: event.text });
       return;
     case "tool-call-end":
-      loop.execution.emit({ type: "tool-call-end", callId: callId(event.index) });
+      loop.execution.emit({ type: "tool-call-end", callId: callIdAt(event.index) });
       return;
     case "content":
       loop.execution.emit({ type: "content", part: event.part });

@@ -45,11 +45,12 @@ async function work(loop: Loop): Promise<void> {
   const number = run.turnOpen ? run.turn : run.turn + 1;
   const turn = `t${number}`;
   if (!run.turnOpen) {
-    await readInbox(loop, turn);
-    await checkLimits(loop);
+    if (execution.hasUnread) await readInbox(loop, turn);
+    checkLimits(loop);
     execution.put(`${turn}/start`, { type: "turn-start", turn: number, model: run.model });
   }
-  const system = await systemPrompt(loop);
+  const prompt = systemPrompt(loop);
+  const system = prompt instanceof Promise ? await prompt : prompt;
   let modelCall = 0;
   let pauses = 0;
   for (let round = 0; ; round++) {
@@ -74,15 +75,19 @@ async function work(loop: Loop): Promise<void> {
       continue;
     }
     // Whoever steered while the model gave its final answer gets one more turn.
-    await readInbox(loop, `${turn}/final`);
+    if (execution.hasUnread) await readInbox(loop, `${turn}/final`);
     if (context.messages.at(-1)?.role === "user") break;
-    await context.run({ type: "exit-check", key: `${turn}/exit`, execute: () => {} });
+    await checkExit(loop, turn);
     throw new RunEnding(finalReason(answer));
   }
-  await context.run({ type: "exit-check", key: `${turn}/exit`, execute: () => {} });
+  if (context.rules.length > 0) await checkExit(loop, turn);
   checkEnding(loop);
   execution.put(`${turn}/end`, { type: "turn-end", turn: number });
   if (limits.maxDurationMs !== undefined || execution.deadline !== undefined) await execution.flush();
+}
+
+async function checkExit(loop: Loop, turn: string): Promise<void> {
+  await loop.context.run({ type: "exit-check", key: `${turn}/exit`, execute: () => {} });
 }
 
 function finalReason(answer: Answer): RunEnding["reason"] {
@@ -95,7 +100,7 @@ function nothingSaid(answer: Answer): boolean {
   return answer.message.content.every((part) => part.type === "thinking" || (part.type === "text" && part.text === ""));
 }
 
-async function checkLimits(loop: Loop): Promise<void> {
+function checkLimits(loop: Loop): void {
   checkEnding(loop);
   const { limits, execution } = loop;
   const run = runOf(loop);
@@ -105,10 +110,15 @@ async function checkLimits(loop: Loop): Promise<void> {
   if (run.totals.turns >= limits.maxTurns) throw new RunEnding("max-turns");
 }
 
-/** The instructions of this run: asked once, then read from the log. */
-async function systemPrompt(loop: Loop): Promise<string | undefined> {
-  const { instructions, systemPrompt: change } = loop.agent.options;
-  const base = typeof instructions === "function" ? await askInstructions(loop, instructions) : instructions;
+/** The instructions of this run: a function is asked once, then its answer is read from the log. */
+function systemPrompt(loop: Loop): string | undefined | Promise<string | undefined> {
+  const { instructions } = loop.agent.options;
+  if (typeof instructions !== "function") return promptFrom(loop, instructions);
+  return askInstructions(loop, instructions).then((text) => promptFrom(loop, text));
+}
+
+function promptFrom(loop: Loop, base: string | undefined): string | undefined {
+  const change = loop.agent.options.systemPrompt;
   const own = change?.type === "replace" ? change.content : joined(base, change?.content);
   return joined(own, runOf(loop).terms?.systemAddendum);
 }
