@@ -86,6 +86,7 @@ function exampleOf(schema: JsonObject): JsonValue {
 }
 
 it("takes what fits, and never lets pass what what the schema itself refuses", () => {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false });
   let accepted = 0;
   fc.assert(
     fc.property(
@@ -95,7 +96,7 @@ it("takes what fits, and never lets pass what what the schema itself refuses", (
         const schema = closed(properties);
         const strict = strictSchema(schema);
         if (strict === undefined) return;
-        const checks = [strict, schema].map((each) => new Ajv2020({ strict: false }).compile(each));
+        const checks = [strict, schema].map((each) => ajv.compile(each));
         for (const each of [...instances, exampleOf(schema)]) {
           if (checks[0]?.(each) !== true) {
             expect(instances).toContain(each);
