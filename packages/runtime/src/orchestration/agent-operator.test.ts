@@ -103,6 +103,15 @@ describe("an agent as an operator", () => {
     expect(called.splice(0)).toEqual(["write"]);
   });
 
+  it("asks, where its definition makes it ask, whatever starts it: its dispatch ends awaiting approval [OP-08, AG-19]", async () => {
+    const called: string[] = [];
+    const erase = { ...tool("erase", "write", called), risk: "high" as const };
+    const { orchestrator, runner } = set([{ toolCalls: [{ name: "erase" }] }, "never"], { tools: [erase] });
+    const output = await orchestrator.dispatch("clerk", input({ session: "books" as never }));
+    expect([output.exitReason, called]).toEqual([{ type: "awaiting-approval" }, []]);
+    expect((await runner.sessions.get("books")).run).toMatchObject({ status: "suspended" });
+  });
+
   it("fails with an error that says whether to try again, and hides its model's [TE-01, OP-13, OP-14]", async () => {
     const failureOf = async (turns: readonly ScriptedTurn[]): Promise<unknown> => {
       const error: unknown = await set(turns, { limits: { maxRetries: 0 } })
