@@ -37,15 +37,17 @@ type Alike<Ours, Theirs> = Theirs extends unknown
     ? Theirs
     : never
   : never;
-type Agree<Ours, Theirs, K extends string> = Ours extends { readonly [P in K]: infer A }
-  ? Theirs extends { readonly [P in K]?: infer B }
-    ? [A] extends [B]
+type Agree<Ours, Theirs, K extends string> = string extends keyof Ours
+  ? true
+  : K extends keyof Ours & keyof Theirs
+    ? [Extract<Ours[K], Theirs[K]>] extends [never]
+      ? false
+      : true
+    : K extends keyof Ours
       ? true
-      : [B & A] extends [never]
+      : Theirs extends { readonly [P in K]: unknown }
         ? false
-        : true
-    : true
-  : true;
+        : true;
 
 /** Of several of theirs one must take it; when none does, this is what is wrong with each. */
 type ObjectMisfit<Ours, Theirs, Except, Path extends string> = [Theirs] extends [never]

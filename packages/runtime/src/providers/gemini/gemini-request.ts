@@ -1,4 +1,4 @@
-import type { InferOptions, InferRequest, JsonObject, JsonValue } from "@keelson/protocol";
+import type { InferOptions, InferRequest, JsonValue } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
 import { isAssistantGroup, wireCallId } from "../history.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";

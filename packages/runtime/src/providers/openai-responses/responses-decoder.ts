@@ -15,6 +15,7 @@ import {
 } from "../wire-decoder.ts";
 import { CallItem, ItemSink, MessageItem, type OpenItem, ReasoningItem, type ResponseFacts, ServerItem } from "./responses-item.ts";
 import { responsesUsage } from "./responses-usage.ts";
+import type { ResponsesAnswer, ResponsesEvent, ResponsesKnownOutput, ResponsesOutput } from "./responses-wire.ts";
 
 const INCOMPLETE: { readonly [reason: string]: StopReason } = {
   max_output_tokens: "max-tokens",
@@ -29,12 +30,12 @@ export class ResponsesDecoder implements WireDecoder {
   readonly #facts: ResponseFacts = { id: "", stored: false };
   readonly #sink: ItemSink;
   /** By their place in the output; their ids may change from event to event (GitHub Copilot). */
-  readonly #items = new Map<number, { readonly open: OpenItem; readonly start: Fields }>();
+  readonly #items = new Map<number, { readonly open: OpenItem; readonly start: ResponsesOutput }>();
   readonly #finished = new Set<number>();
   readonly #envelope = new DeltaEnvelope("delta", (event) => (event as Fields)["delta"], "sequence_number");
   readonly #onText = (text: string): void => this.#text(this.#learned, text);
   /** The event that the envelope was learned from: those it reads differ in nothing but their text. */
-  #learned: Fields = {};
+  #learned: ResponsesEvent = {};
   #model = "";
   complete = false;
 
@@ -52,7 +53,7 @@ export class ResponsesDecoder implements WireDecoder {
     const data = text.slice(start, end);
     // Ends some streams, but only after the event that ends the answer.
     if (data.trim() === "[DONE]") throw cutOff(this.#context);
-    const event = parseEvent(data, this.#context);
+    const event = parseEvent(data, this.#context) as ResponsesEvent;
     const at = this.#place(event);
     switch (event["type"]) {
       case "response.output_text.delta": {
@@ -113,7 +114,7 @@ export class ResponsesDecoder implements WireDecoder {
   }
 
   whole(body: JsonValue): void {
-    const answer = fieldsOf(Array.isArray(body) ? body[0] : body);
+    const answer: ResponsesAnswer | undefined = fieldsOf(Array.isArray(body) ? body[0] : body);
     if (answer === undefined) throw notAnAnswer(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
     const error = answer["error"] ?? undefined;
     if (error !== undefined) throw failureInAnswer(readVendorError({ error }), this.#context, this.#context.requestId);
@@ -126,13 +127,13 @@ export class ResponsesDecoder implements WireDecoder {
     if (!this.complete) throw cutOff(this.#context);
   }
 
-  #learnFacts(response: Fields): void {
+  #learnFacts(response: ResponsesAnswer): void {
     this.#facts.id = stringOf(response["id"]) || this.#facts.id;
     this.#model = stringOf(response["model"]) || this.#model;
     if (typeof response["store"] === "boolean") this.#facts.stored = response["store"];
   }
 
-  #open(at: number, item: Fields): OpenItem {
+  #open(at: number, item: ResponsesOutput): OpenItem {
     const before = this.#items.get(at);
     if (before !== undefined && !this.#finished.has(at)) before.open.done(before.start);
     const open = openItem(this.#sink, item);
@@ -140,26 +141,26 @@ export class ResponsesDecoder implements WireDecoder {
     return open;
   }
 
-  #done(at: number, item: Fields): void {
+  #done(at: number, item: ResponsesOutput): void {
     if (this.#finished.has(at)) return;
     this.#finished.add(at);
     (this.#items.get(at)?.open ?? this.#open(at, item)).done(item);
   }
 
-  #place(event: Fields): number {
+  #place(event: ResponsesEvent): number {
     return typeof event["output_index"] === "number" ? event["output_index"] : this.#items.size;
   }
 
-  #text(event: Fields, delta: string): void {
+  #text(event: ResponsesEvent, delta: string): void {
     if (delta !== "") this.#message(this.#place(event), event).text(numberOf(event["content_index"]), delta);
   }
 
-  #message(at: number, { item_id: id }: Fields): MessageItem {
+  #message(at: number, { item_id: id }: ResponsesEvent): MessageItem {
     const item = this.#items.get(at)?.open;
     return item instanceof MessageItem ? item : (this.#open(at, { type: "message", id }) as MessageItem);
   }
 
-  #reasoning(at: number, { item_id: id }: Fields): ReasoningItem {
+  #reasoning(at: number, { item_id: id }: ResponsesEvent): ReasoningItem {
     const item = this.#items.get(at)?.open;
     return item instanceof ReasoningItem ? item : (this.#open(at, { type: "reasoning", id }) as ReasoningItem);
   }
@@ -169,14 +170,14 @@ export class ResponsesDecoder implements WireDecoder {
     return item instanceof CallItem ? item : undefined;
   }
 
-  #partDone(at: number, event: Fields): void {
+  #partDone(at: number, event: ResponsesEvent): void {
     const item = this.#items.get(at)?.open;
     const part = fieldsOf(event["part"]);
     if (item instanceof MessageItem && part !== undefined) item.partDone(numberOf(event["content_index"]), part);
   }
 
   /** The last event repeats all items; servers that streamed none of them are read from it (the ChatGPT back end sends it empty). */
-  #end(response: Fields, ending: string): void {
+  #end(response: ResponsesAnswer, ending: string): void {
     this.#learnFacts(response);
     const status = stringOf(response["status"]) || ending;
     const error = fieldsOf(response["error"]);
@@ -213,8 +214,8 @@ export class ResponsesDecoder implements WireDecoder {
   }
 }
 
-function openItem(sink: ItemSink, item: Fields): OpenItem {
-  switch (item["type"]) {
+function openItem(sink: ItemSink, item: ResponsesOutput): OpenItem {
+  switch (item["type"] as ResponsesKnownOutput) {
     case "message":
       return new MessageItem(sink, item);
     case "reasoning":

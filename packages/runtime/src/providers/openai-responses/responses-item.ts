@@ -1,5 +1,6 @@
 import type { InferEvent, JsonObject, JsonValue, ProviderData } from "@keelson/protocol";
-import { type DecoderContext, type Fields, fieldsOf, madeUpCallId, type SegmentWriter, stringOf } from "../wire-decoder.ts";
+import { type DecoderContext, fieldsOf, madeUpCallId, type SegmentWriter, stringOf } from "../wire-decoder.ts";
+import type { ResponsesOutput, ResponsesOutputPart } from "./responses-wire.ts";
 import { serverItemParts } from "./server-item.ts";
 
 /** What is known of the whole answer. */
@@ -13,7 +14,7 @@ export interface ResponseFacts {
 export interface OpenItem {
   /** Another item has something to say: what this one left open is closed. */
   leave(): void;
-  done(item: Fields): void;
+  done(item: ResponsesOutput): void;
 }
 
 /** Where items put what they hold. One of them has the floor: the segment that is open is its own. */
@@ -62,7 +63,7 @@ export class MessageItem implements OpenItem {
   #part = -1;
   #refusal = "";
 
-  constructor(sink: ItemSink, start: Fields) {
+  constructor(sink: ItemSink, start: ResponsesOutput) {
     this.#sink = sink;
     this.#id = stringOf(start["id"]);
     this.#phase = stringOf(start["phase"]);
@@ -85,7 +86,7 @@ export class MessageItem implements OpenItem {
   }
 
   /** The final form of one part: its citations are known now. */
-  partDone(at: number, part: Fields): void {
+  partDone(at: number, part: ResponsesOutputPart): void {
     if (!this.#given.has(at)) {
       if (part["type"] === "refusal") this.refusal(at, stringOf(part["refusal"]));
       else this.text(at, stringOf(part["text"]));
@@ -101,7 +102,7 @@ export class MessageItem implements OpenItem {
     this.#sink.segments.end(this.#data(undefined));
   }
 
-  done(item: Fields): void {
+  done(item: ResponsesOutput): void {
     const content = Array.isArray(item["content"]) ? item["content"] : [];
     for (const [at, value] of content.entries()) {
       const part = fieldsOf(value);
@@ -139,7 +140,7 @@ export class ReasoningItem implements OpenItem {
   #kind: ReasoningKind = "summary";
   #any = false;
 
-  constructor(sink: ItemSink, start: Fields) {
+  constructor(sink: ItemSink, start: ResponsesOutput) {
     this.#sink = sink;
     this.#id = stringOf(start["id"]);
   }
@@ -163,7 +164,7 @@ export class ReasoningItem implements OpenItem {
     this.#sink.segments.end({ ...this.#sink.origin(), itemId: this.#id, part: this.#kind, more: true });
   }
 
-  done(item: Fields): void {
+  done(item: ResponsesOutput): void {
     if (!this.#any) {
       for (const kind of ["summary", "text"] as const) {
         const parts = item[kind === "summary" ? "summary" : "content"];
@@ -193,7 +194,7 @@ export class CallItem implements OpenItem {
   #any = false;
   #early = "";
 
-  constructor(sink: ItemSink, start: Fields) {
+  constructor(sink: ItemSink, start: ResponsesOutput) {
     this.#sink = sink;
     this.#custom = start["type"] === "custom_tool_call";
     this.#begin(start);
@@ -219,7 +220,7 @@ export class CallItem implements OpenItem {
     // Calls may interleave with what else comes.
   }
 
-  done(item: Fields): void {
+  done(item: ResponsesOutput): void {
     this.#begin(item);
     // A call without a name is none.
     if (this.#index === undefined) return;
@@ -237,7 +238,7 @@ export class CallItem implements OpenItem {
     this.#sink.queue.push({ type: "tool-call-end", index: this.#index, providerData });
   }
 
-  #begin(item: Fields): void {
+  #begin(item: ResponsesOutput): void {
     const name = stringOf(item["name"]);
     if (this.#index !== undefined || name === "") return;
     this.#sink.take(this);
@@ -262,7 +263,7 @@ export class ServerItem implements OpenItem {
     // It comes whole.
   }
 
-  done(item: Fields): void {
+  done(item: ResponsesOutput): void {
     this.#sink.take(this);
     for (const part of serverItemParts(item as JsonObject, this.#sink.origin())) this.#sink.queue.push({ type: "content", part });
   }

@@ -3,7 +3,6 @@ import type {
   FilePart,
   ImagePart,
   JsonObject,
-  JsonValue,
   Message,
   ProviderData,
   ServerToolPart,
@@ -33,7 +32,17 @@ import {
 } from "../history.ts";
 import { callArguments } from "../call-arguments.ts";
 import { textOfFile } from "../request-body.ts";
-import { stringOf } from "../wire-decoder.ts";
+import { fieldsOf, stringOf } from "../wire-decoder.ts";
+import { type Echo, echo, type Exactly } from "../wire-type.ts";
+import type {
+  ResponsesCall,
+  ResponsesCallOutput,
+  ResponsesInputPart,
+  ResponsesInputText,
+  ResponsesItem,
+  ResponsesReasoningItem,
+  ResponsesSaid,
+} from "./responses-wire.ts";
 import { closeClientRun, originalItem } from "./server-item.ts";
 
 export interface ResponsesMessageOptions {
@@ -71,8 +80,8 @@ function isOwn(data: ProviderData | undefined, model: string, { wire, provider }
 class AssistantItems {
   readonly #model: string;
   readonly #options: ResponsesMessageOptions;
-  readonly #items: JsonObject[] = [];
-  #message: { readonly id: string; readonly phase: string; readonly content: JsonObject[] } | undefined;
+  readonly #items: ResponsesItem[] = [];
+  #message: { readonly id: string; readonly phase: string; readonly content: ResponsesSaid[] } | undefined;
   #reasoning: ThinkingPart[] = [];
 
   constructor(model: string, options: ResponsesMessageOptions) {
@@ -80,12 +89,12 @@ class AssistantItems {
     this.#options = options;
   }
 
-  encode(group: MessageGroup): readonly JsonObject[] {
+  encode(group: MessageGroup): readonly ResponsesItem[] {
     const parts = group.flatMap((message) => message.content);
     for (const part of parts) this.#part(part, parts);
     this.#close();
     // The API refuses reasoning that nothing follows: an answer that was cut off while the model thought.
-    while (this.#items.at(-1)?.["type"] === "reasoning") this.#items.pop();
+    while (fieldsOf(this.#items.at(-1))?.["type"] === "reasoning") this.#items.pop();
     return this.#items;
   }
 
@@ -102,7 +111,7 @@ class AssistantItems {
         this.#add(callItem(part, this.#model, this.#options));
         return;
       case "server-tool":
-        if (isReplayable(part, this.#model, this.#options)) this.#add(originalItem(part, parts));
+        if (isReplayable(part, this.#model, this.#options)) this.#add(echo(originalItem(part, parts)));
         else if (!isBlank(part.text)) this.#say({ type: "text", text: `[${part.name}] ${part.text}\n` });
         return;
       case "image":
@@ -114,7 +123,7 @@ class AssistantItems {
         this.#say({ type: "text", text: readableText(part) });
         return;
       case "other":
-        if (part.providerData?.wire === this.#options.wire) this.#add(part.raw as JsonObject);
+        if (part.providerData?.wire === this.#options.wire) this.#add(echo(part.raw));
         else if (readableText(part) !== "") this.#say({ type: "text", text: readableText(part) });
         return;
       case "tool-result":
@@ -132,7 +141,10 @@ class AssistantItems {
       this.#message = { id, phase, content: [] };
     }
     if (part.type === "refusal") this.#message.content.push({ type: "refusal", refusal: part.text });
-    else this.#message.content.push({ type: "output_text", text: part.text, annotations: data?.["annotations"] ?? [] });
+    else {
+      const annotations = data?.["annotations"];
+      this.#message.content.push({ type: "output_text", text: part.text, annotations: annotations === undefined ? [] : echo(annotations) });
+    }
   }
 
   #think(part: ThinkingPart): void {
@@ -142,7 +154,7 @@ class AssistantItems {
     if (part.providerData["more"] !== true) this.#closeReasoning();
   }
 
-  #add(item: JsonObject): void {
+  #add(item: ResponsesItem): void {
     this.#close();
     this.#items.push(item);
   }
@@ -158,10 +170,14 @@ class AssistantItems {
     this.#message = undefined;
     if (message === undefined) return;
     const { id, content } = message;
-    const phase = message.phase === "" ? {} : { phase: message.phase };
+    const phase = message.phase === "" ? {} : { phase: echo(message.phase) };
     if (id !== "") this.#items.push({ type: "message", id, role: "assistant", status: "completed", content, ...phase });
     else
-      this.#items.push({ role: "assistant", content: content.map((part) => stringOf(part["text"] ?? part["refusal"])).join(""), ...phase });
+      this.#items.push({
+        role: "assistant",
+        content: content.map((part) => (part.type === "refusal" ? part.refusal : part.text)).join(""),
+        ...phase,
+      });
   }
 
   /** Reasoning that is neither encrypted nor open nor kept by the vendor would mean nothing to him. */
@@ -169,8 +185,8 @@ class AssistantItems {
     const parts = this.#reasoning;
     if (parts.length === 0) return;
     this.#reasoning = [];
-    const summary: JsonObject[] = [];
-    const content: JsonObject[] = [];
+    const summary: ResponsesReasoningItem["summary"][number][] = [];
+    const content: NonNullable<ResponsesReasoningItem["content"]>[number][] = [];
     for (const { text, providerData } of parts) {
       if (text === "") continue;
       if (providerData?.["part"] === "text") content.push({ type: "reasoning_text", text });
@@ -180,13 +196,14 @@ class AssistantItems {
     const encrypted = last?.["encrypted"];
     if (encrypted === undefined && last?.["stored"] !== true && content.length === 0) return;
     const id = stringOf(last?.["itemId"]);
-    this.#items.push({
+    const item = {
       type: "reasoning",
       ...(id !== "" && { id }),
       summary,
       ...(content.length > 0 && { content }),
-      ...(encrypted !== undefined && { encrypted_content: encrypted }),
-    });
+      ...(encrypted !== undefined && { encrypted_content: echo(encrypted) }),
+    } satisfies ResponsesReasoningItem;
+    this.#items.push(item satisfies Exactly<typeof item, ResponsesReasoningItem>);
   }
 }
 
@@ -196,9 +213,9 @@ function isReplayable(part: ServerToolPart, model: string, options: ResponsesMes
   return isOwn(part.providerData, model, options) && item !== undefined && item["type"] !== "computer_call";
 }
 
-function callItem(call: ToolCallPart, model: string, options: ResponsesMessageOptions): JsonObject {
+function callItem(call: ToolCallPart, model: string, options: ResponsesMessageOptions): ResponsesCall {
   const itemId = isOwn(call.providerData, model, options) ? call.providerData["itemId"] : undefined;
-  const known = { ...(itemId !== undefined && { id: itemId }), call_id: responsesCallId(call, options), name: call.name };
+  const known = { ...(itemId !== undefined && { id: echo(itemId) }), call_id: responsesCallId(call, options), name: call.name };
   return isFreeText(call, options.wire)
     ? { type: "custom_tool_call", ...known, input: call.inputText }
     : { type: "function_call", ...known, arguments: callArguments(call) };
@@ -216,9 +233,9 @@ function answerItems(
   before: MessageGroup | undefined,
   model: string,
   options: ResponsesMessageOptions,
-): readonly JsonObject[] {
+): readonly ResponsesItem[] {
   const { answered, strays } = matchResults(before, group);
-  const items: JsonObject[] = answered.map(({ call, result }) => {
+  const items: ResponsesItem[] = answered.map(({ call, result }): ResponsesCallOutput => {
     const type = isFreeText(call, options.wire) ? "custom_tool_call_output" : "function_call_output";
     return { type, call_id: responsesCallId(call, options), output: result === undefined ? UNANSWERED : resultOutput(result, options) };
   });
@@ -234,7 +251,7 @@ function answerItems(
 }
 
 /** Parts that are items of their own (`mcp_approval_response`, `local_shell_call_output`) stand where the message stands. */
-function messageItems(message: Message, options: ResponsesMessageOptions): readonly JsonObject[] {
+function messageItems(message: Message, options: ResponsesMessageOptions): readonly ResponsesItem[] {
   if (message.role === "system") {
     const content = message.content
       .map(readableText)
@@ -243,25 +260,25 @@ function messageItems(message: Message, options: ResponsesMessageOptions): reado
     return content === "" ? [] : [{ role: "system", content }];
   }
   const parts = message.content.flatMap((part) => userPart(part, options));
-  const items = parts.filter((part) => !isInputPart(part));
+  const items: ResponsesItem[] = parts.filter((part): part is Echo => !isInputPart(part));
   const content = parts.filter(isInputPart);
   const only = content.length === 1 ? content[0] : undefined;
-  if (content.length > 0) items.push({ role: "user", content: only?.["type"] === "input_text" ? (only["text"] as string) : content });
+  if (content.length > 0) items.push({ role: "user", content: only?.type === "input_text" ? only.text : content });
   return items;
 }
 
-function isInputPart(part: JsonObject): boolean {
-  return stringOf(part["type"]).startsWith("input_");
+function isInputPart(part: ResponsesInputPart | Echo): part is ResponsesInputPart {
+  return stringOf(fieldsOf(part)?.["type"]).startsWith("input_");
 }
 
 /** Text alone as a string, which every server takes; images and files as parts. */
-function resultOutput(result: ToolResultPart, options: ResponsesMessageOptions): JsonValue {
+function resultOutput(result: ToolResultPart, options: ResponsesMessageOptions): ResponsesCallOutput["output"] {
   const parts = outputParts(result.output);
   if (parts === undefined || !parts.some((part) => part.type === "image" || part.type === "file")) return outputText(result.output);
   return parts.flatMap((part) => userPart(part, options)).filter(isInputPart);
 }
 
-function userPart(part: Content, options: ResponsesMessageOptions): readonly JsonObject[] {
+function userPart(part: Content, options: ResponsesMessageOptions): readonly (ResponsesInputPart | Echo)[] {
   switch (part.type) {
     case "text":
     case "refusal":
@@ -273,7 +290,7 @@ function userPart(part: Content, options: ResponsesMessageOptions): readonly Jso
     case "file":
       return [filePart(withBytes(part), options)];
     case "other":
-      return part.providerData?.wire === options.wire ? [part.raw as JsonObject] : words(part);
+      return part.providerData?.wire === options.wire ? [echo(part.raw)] : words(part);
     case "thinking":
     case "tool-call":
     case "tool-result":
@@ -281,24 +298,24 @@ function userPart(part: Content, options: ResponsesMessageOptions): readonly Jso
   }
 }
 
-function words(part: Content): readonly JsonObject[] {
+function words(part: Content): readonly ResponsesInputText[] {
   const text = readableText(part);
   return text === "" ? [] : [{ type: "input_text", text }];
 }
 
-function imagePart(part: ImagePart, { wire, provider }: ResponsesMessageOptions): JsonObject {
+function imagePart(part: ImagePart, { wire, provider }: ResponsesMessageOptions): ResponsesInputPart {
   const own = part.providerData?.wire === wire ? part.providerData : undefined;
-  const detail = own?.["detail"] ?? "auto";
-  if (own?.["fileId"] !== undefined) return { type: "input_image", file_id: own["fileId"], detail };
+  const detail = own?.["detail"] === undefined ? "auto" : echo(own["detail"]);
+  if (own?.["fileId"] !== undefined) return { type: "input_image", file_id: echo(own["fileId"]), detail };
   const url = part.data === undefined ? webAddress(part) : `data:${part.mediaType};base64,${part.data}`;
   if (url !== undefined) return { type: "input_image", image_url: url, detail };
   if (part.url !== undefined) return { type: "input_text", text: mediaText(part) };
   throw unresolvedBlob(part, provider);
 }
 
-function filePart(part: FilePart, { wire, provider }: ResponsesMessageOptions): JsonObject {
+function filePart(part: FilePart, { wire, provider }: ResponsesMessageOptions): ResponsesInputPart {
   const fileId = part.providerData?.wire === wire ? part.providerData["fileId"] : undefined;
-  if (fileId !== undefined) return { type: "input_file", file_id: fileId };
+  if (fileId !== undefined) return { type: "input_file", file_id: echo(fileId) };
   const text = textOfFile(part.mediaType, part.data);
   if (text !== undefined) return { type: "input_text", text: part.name === undefined ? text : `${part.name}:\n${text}` };
   const audio = /^audio\/(?:x-)?(wav|mp3|mpeg|\w+)$/.exec(part.mediaType)?.[1];

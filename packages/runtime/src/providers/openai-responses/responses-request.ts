@@ -4,7 +4,9 @@ import { isAssistantGroup, NOTHING_SAID } from "../history.ts";
 import { reasoningEffort } from "../reasoning-effort.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
 import { strictSchema } from "../strict-schema.ts";
+import type { Exactly } from "../wire-type.ts";
 import { closeResponsesCalls, encodeResponsesGroup, responsesCallId, type ResponsesMessageOptions } from "./responses-message.ts";
+import type { ResponsesIncluded, ResponsesParameters, ResponsesReasoning, ResponsesTool } from "./responses-wire.ts";
 
 export interface ResponsesRequestOptions extends ResponsesMessageOptions {
   readonly defaultModel: string;
@@ -36,7 +38,7 @@ export class ResponsesRequestEncoder {
   encode(request: InferRequest, options: InferOptions): readonly Uint8Array[] {
     const model = request.model || this.#options.defaultModel;
     const { tools: extraTools, input: extraInput, include: extraInclude, ...extra } = request.extra ?? {};
-    const parameters = { ...mergeExtra(this.#parameters(request, model), extra), ...included(model, extraInclude) };
+    const parameters = { ...mergeExtra(this.#parameters(request, model), extra), ...(included(model, extraInclude) as JsonObject) };
     let head = `{${jsonMembers(parameters)}`;
     const own = this.#tools.json(request.tools ?? []);
     const more = Array.isArray(extraTools) ? JSON.stringify(extraTools).slice(1, -1) : "";
@@ -54,15 +56,15 @@ export class ResponsesRequestEncoder {
     return [Buffer.from(head), prefix.subarray(1), Buffer.from(`${last === "" ? "" : `,${last}`}]}`)];
   }
 
-  #parameters(request: InferRequest, model: string): JsonObject {
+  #parameters(request: InferRequest, model: string): ResponsesParameters {
     const { output, thinking, toolChoice } = request;
     const effort = reasoningEffort(request, model);
-    const reasoning: JsonObject = {
+    const reasoning = {
       ...(effort !== undefined && { effort }),
       // Vendors show summaries to those who ask, and OpenAI to verified organisations only.
       ...(thinking !== undefined && thinking.type !== "disabled" && { summary: "auto" }),
-    };
-    return {
+    } satisfies ResponsesReasoning;
+    const parameters = {
       model,
       stream: true,
       store: false,
@@ -72,29 +74,31 @@ export class ResponsesRequestEncoder {
       ...(request.topP !== undefined && { top_p: request.topP }),
       // OpenAI knows no stop sequences here and says so; other servers of this wire do.
       ...(request.stopSequences !== undefined && request.stopSequences.length > 0 && { stop: request.stopSequences }),
-      ...(Object.keys(reasoning).length > 0 && { reasoning }),
-      ...(output !== undefined && { text: { format: { type: "json_schema", name: output.name, ...strictness(output.schema, "schema") } } }),
+      ...(Object.keys(reasoning).length > 0 && { reasoning: reasoning satisfies Exactly<typeof reasoning, ResponsesReasoning> }),
+      ...(output !== undefined && { text: { format: { type: "json_schema", name: output.name, ...strictness(output.schema) } } }),
       // A choice among no tools is an error.
       ...(toolChoice !== undefined &&
         ((request.tools?.length ?? 0) > 0 || request.extra?.["tools"] !== undefined) && {
           tool_choice: typeof toolChoice === "object" ? { type: "function", name: toolChoice.name } : toolChoice,
         }),
-    };
+    } satisfies ResponsesParameters;
+    return parameters satisfies Exactly<typeof parameters, ResponsesParameters>;
   }
 }
 
-function functionTool({ name, description, inputSchema }: ToolSchema): JsonObject {
-  return { type: "function", name, description, ...strictness(inputSchema, "parameters") };
+function functionTool({ name, description, inputSchema }: ToolSchema): ResponsesTool {
+  const { schema, strict } = strictness(inputSchema);
+  return { type: "function", name, description, parameters: schema, strict };
 }
 
 /** The API takes a schema as strict unless it is told otherwise. */
-function strictness(schema: JsonObject, member: "schema" | "parameters"): JsonObject {
+function strictness(schema: JsonObject): { readonly schema: JsonObject; readonly strict: boolean } {
   const strict = strictSchema(schema);
-  return { [member]: strict ?? schema, strict: strict !== undefined };
+  return { schema: strict ?? schema, strict: strict !== undefined };
 }
 
-function included(model: string, extra: JsonValue | undefined): JsonObject {
-  const more = Array.isArray(extra) ? (extra as readonly JsonValue[]) : [];
+function included(model: string, extra: JsonValue | undefined): ResponsesIncluded {
+  const more: readonly JsonValue[] = Array.isArray(extra) ? extra : [];
   const include = NO_REASONING.test(model) ? more : [...new Set<JsonValue>([ENCRYPTED_REASONING, ...more])];
-  return include.length === 0 ? {} : { include };
+  return include.length === 0 ? {} : { include: include as NonNullable<ResponsesIncluded["include"]> };
 }

@@ -1,5 +1,6 @@
 import type { Content, ImagePart, JsonObject, ProviderData, ServerToolPart } from "@keelson/protocol";
 import { type Fields, fieldsOf, stringOf } from "../wire-decoder.ts";
+import type { ResponsesClientOutput } from "./responses-wire.ts";
 
 /** An item of the server's own, and the image where it made one: that is bytes for the reader, and no copy of them is kept in the item. */
 export function serverItemParts(item: JsonObject, origin: ProviderData): readonly Content[] {
@@ -33,7 +34,7 @@ export function originalItem(part: ServerToolPart, parts: readonly Content[]): J
 }
 
 /** Items that wait for something that the caller ran, and how that is told when nobody ran it. */
-const CLIENT_RUN: { readonly [type: string]: (callId: string, words: string) => JsonObject } = {
+const CLIENT_RUN: { readonly [type: string]: (callId: string, words: string) => ResponsesClientOutput } = {
   local_shell_call: (id, output) => ({ type: "local_shell_call_output", id, output }),
   shell_call: (call_id, stderr) => ({
     type: "shell_call_output",
@@ -44,12 +45,12 @@ const CLIENT_RUN: { readonly [type: string]: (callId: string, words: string) => 
 };
 
 /** Answers to the calls among `items` that nothing in `answers` answers: the API refuses a history that leaves one open. */
-export function closeClientRun(items: readonly JsonObject[], answers: readonly JsonObject[], words: string): readonly JsonObject[] {
-  const outputs = [...items, ...answers].filter((item) => stringOf(item["type"]).endsWith("_output"));
+export function closeClientRun(items: readonly JsonObject[], answers: readonly object[], words: string): readonly ResponsesClientOutput[] {
+  const outputs = [...items, ...answers].map(fieldsOf).filter((item) => stringOf(item?.["type"]).endsWith("_output"));
   return items.flatMap((item) => {
     const close = CLIENT_RUN[stringOf(item["type"])];
     const id = stringOf(item["call_id"]);
-    if (close === undefined || outputs.some((output) => output["call_id"] === id || output["id"] === id)) return [];
+    if (close === undefined || outputs.some((output) => output?.["call_id"] === id || output?.["id"] === id)) return [];
     return [close(id, words)];
   });
 }

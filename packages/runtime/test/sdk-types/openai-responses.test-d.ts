@@ -1,0 +1,55 @@
+import type {
+  Response,
+  ResponseCreateParamsStreaming,
+  ResponseInputContent,
+  ResponseOutputItem,
+  ResponseOutputMessage,
+  ResponseReasoningItem,
+  ResponseStreamEvent,
+  ResponseUsage,
+} from "openai/resources/responses/responses";
+import { describe, expectTypeOf, it } from "vitest";
+import type {
+  ResponsesAnswer,
+  ResponsesAudio,
+  ResponsesCounts,
+  ResponsesEvent,
+  ResponsesEventName,
+  ResponsesKnownOutput,
+  ResponsesOutput,
+  ResponsesOutputPart,
+  ResponsesRequest,
+} from "../../src/providers/openai-responses/responses-wire.ts";
+import type { Echo } from "../../src/providers/wire-type.ts";
+import type { Misfit, Unknown } from "./misfit.ts";
+
+describe("requests of the Responses API", () => {
+  it("are what the SDK sends, but for what other servers of the wire take, and what users name", () => {
+    expectTypeOf<Misfit<ResponsesRequest, ResponseCreateParamsStreaming, Echo | ResponsesAudio>>().toEqualTypeOf<
+      // OpenAI says that it knows none; others heed them.
+      | ".stop?"
+      // Others give their reasoning no id.
+      | ".input[].id!"
+    >();
+    expectTypeOf<ResponsesAudio["type"] & ResponseInputContent["type"]>().toEqualTypeOf<never>();
+  });
+});
+
+describe("answers of the Responses API", () => {
+  it("are read by members that the SDK describes", () => {
+    expectTypeOf<Unknown<ResponsesEvent, ResponseStreamEvent>>().toEqualTypeOf<"error">(); // of errors without a type
+    expectTypeOf<Unknown<ResponsesAnswer, Response>>().toEqualTypeOf<"store">(); // the server repeats it
+    expectTypeOf<Unknown<ResponsesOutput, ResponseOutputItem>>().toEqualTypeOf<never>();
+    expectTypeOf<
+      Unknown<ResponsesOutputPart, ResponseOutputMessage["content"][number] | ResponseReasoningItem.Content>
+    >().toEqualTypeOf<never>();
+    expectTypeOf<Unknown<ResponsesCounts, ResponseUsage>>().toEqualTypeOf<never>();
+  });
+
+  it("are told apart by names that the SDK knows, and by those of other servers", () => {
+    expectTypeOf<Exclude<ResponsesEventName, ResponseStreamEvent["type"]>>().toEqualTypeOf<
+      "response.reasoning.delta" | "response.cancelled" | "response.done"
+    >();
+    expectTypeOf<ResponsesKnownOutput>().toExtend<ResponseOutputItem["type"]>();
+  });
+});
