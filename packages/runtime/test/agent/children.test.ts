@@ -273,7 +273,10 @@ describe("stopping a parent", () => {
     work.execute = async (_input, { signal, stopping }) => {
       await act(run as Run);
       await new Promise<void>((resolve) => {
-        for (const each of [signal, stopping]) each.aborted ? resolve() : each.addEventListener("abort", () => resolve(), { once: true });
+        for (const each of [signal, stopping]) {
+          if (each.aborted) resolve();
+          else each.addEventListener("abort", () => resolve(), { once: true });
+        }
       });
       reason = signal.aborted ? "aborted" : "stopping";
       return "finished";

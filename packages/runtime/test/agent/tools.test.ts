@@ -409,7 +409,8 @@ describe("what a tool does", () => {
     [
       "throws no error",
       () => {
-        throw null;
+        const nothing: unknown = null;
+        throw nothing;
       },
       /"odd" failed/,
     ],
