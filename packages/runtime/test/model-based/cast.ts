@@ -244,7 +244,7 @@ function rulesOf({ form, moment, phase, trouble, from }: Callbacks["rule"]): rea
       case "skip":
         return { type: "skip", output: "skipped" };
       case "inject":
-        return event?.context.injectMessage(textMessage("system", "Mind the gap."));
+        return event?.context?.injectMessage(textMessage("system", "Mind the gap."));
       case "cycle": {
         const cycle: { [key: string]: JsonValue } = {};
         cycle["self"] = cycle;

@@ -15,7 +15,7 @@ import { eventOf } from "../../src/agent/event-source.ts";
 import type { SessionState } from "../../src/session/session-state.ts";
 import { effectOf } from "./cast.ts";
 import { type Life, SESSION, type Stretch } from "./life.ts";
-import { TOOL_NAMES } from "./story.ts";
+import { type Story, TOOL_NAMES } from "./story.ts";
 import type { Watching } from "./watching.ts";
 
 const ENDINGS: ReadonlySet<unknown> = new Set(["run-suspend", "run-complete", "error", "detached"]);
@@ -91,6 +91,14 @@ function expectOutcome(life: Life, stretch: Stretch): void {
   }
   if (outcome.reason !== "error" && !isSuspendReason(outcome.reason)) expect(life.state.run?.end?.reason).toBe(outcome.reason);
   expect(outcome.error?.failure.kind).not.toBe("bug");
+  if (outcome.error?.failure.kind === "panic") expect(mayPanic(life.story)).toBe(true);
+}
+
+/** Whether a callback of the story throws, or answers what can't be heeded. */
+function mayPanic({ callbacks: { instructions, onModelError, rule }, approvals }: Story): boolean {
+  if (!["text", "function"].includes(instructions) || ["throw", "nonsense"].includes(onModelError)) return true;
+  if (rule.form !== "none" && rule.trouble !== "none" && rule.trouble !== "inject") return true;
+  return approvals.by === "callback" && approvals.decisions.some((decision) => !["allow", "deny", "hang", "nothing"].includes(decision));
 }
 
 function expectWatched(life: Life, stretch: Stretch, { plan, since, events, left }: Watching): void {
