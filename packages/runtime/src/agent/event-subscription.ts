@@ -70,6 +70,12 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
   }
 
   next(): Promise<IteratorResult<AgentEvent, undefined>> {
+    // What is there already needs nobody who waits for it.
+    const held = this.#reading || this.#waiters.length > 0 ? undefined : this.#backlog.peek();
+    if (held !== undefined && "event" in held) {
+      this.#backlog.take();
+      return Promise.resolve({ done: false, value: held.event });
+    }
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject });
       this.#serve();

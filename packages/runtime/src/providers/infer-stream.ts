@@ -25,11 +25,21 @@ export interface WireCall {
   headerEvents?(answer: TransportAnswer): readonly InferEvent[];
 }
 
+/** Events of which some are there already: whoever reads them all may take those without a promise for each. */
+export interface PolledEvents extends AsyncIterable<InferEvent> {
+  /** The event that `next` would give at once; nothing when there is none now. Not while a `next` is waiting. */
+  poll(): InferEvent | undefined;
+}
+
+export function canPoll(events: AsyncIterable<InferEvent>): events is PolledEvents {
+  return "poll" in events && typeof events.poll === "function";
+}
+
 /**
  * The events of one model call. A network chunk is decoded as a batch, and `next` answers from it with a settled promise; the
  * network is read only when the batch is used up. Events that came before a failure are delivered before it.
  */
-export class InferStream implements AsyncIterableIterator<InferEvent> {
+export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEvents {
   readonly #call: WireCall;
   readonly #queue: InferEvent[] = [];
   #head = 0;
@@ -59,6 +69,13 @@ export class InferStream implements AsyncIterableIterator<InferEvent> {
     };
     pulling.then(done, done);
     return pulling;
+  }
+
+  poll(): InferEvent | undefined {
+    // The head stands at the end while somebody waits.
+    const value = this.#queue[this.#head];
+    if (value !== undefined) this.#head += 1;
+    return value;
   }
 
   /** Closes the connection. */

@@ -1,5 +1,6 @@
 import { ModelError, type CallId, type InferEvent, type InferRequest, type StepAttempt } from "@keelson/protocol";
 import type { InferFold } from "../../providers/infer-fold.ts";
+import { canPoll } from "../../providers/infer-stream.ts";
 import type { Model } from "../model-source.ts";
 import type { Loop } from "./loop.ts";
 
@@ -23,15 +24,19 @@ export async function streamAnswer(
     cancelGrace = clock.after(GRACE_MS, () => leave());
   });
   const consume = async (): Promise<void> => {
-    for await (const event of model.provider.stream(request, {
+    const events = model.provider.stream(request, {
       signal,
       idempotencyKey: attempt.idempotencyKey,
       conversation: loop.context.conversation,
-    })) {
-      if (over) return;
-      fold.push(event);
-      if (loop.watched()) show(loop, event, callIdAt);
-      if (fold.overflowed) return;
+    });
+    const polled = canPoll(events) ? events : undefined;
+    for await (const first of events) {
+      for (let event: InferEvent | undefined = first; event !== undefined; event = polled?.poll()) {
+        if (over) return;
+        fold.push(event);
+        if (loop.watched()) show(loop, event, callIdAt);
+        if (fold.overflowed) return;
+      }
     }
   };
   try {
