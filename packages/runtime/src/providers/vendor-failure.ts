@@ -57,7 +57,7 @@ export function readVendorError(body: unknown): VendorError {
 }
 
 function googleStatus(error: { readonly [name: string]: unknown }): string | undefined {
-  return typeof error["code"] === "number" && typeof error["status"] === "string" && /^[A-Z_]+$/.test(error["status"])
+  return typeof error["code"] === "number" && typeof error["status"] === "string" && /^\w+$/.test(error["status"])
     ? error["status"]
     : undefined;
 }
@@ -138,7 +138,7 @@ const TOO_LONG_CODES: ReadonlySet<string> = new Set([
   "string_above_max_length",
 ]);
 const TOO_LONG =
-  /prompt is too long|maximum context length|context[ _-]?(?:length|window|size)|too many (?:input |prompt )?tokens|input is too long|exceeds? the (?:available )?context|reduce the length of the messages/i;
+  /prompt is too long|maximum context length|context[ _-]?(?:length|window|size)|too many (?:input |prompt )?tokens|input is too long|exceeds the maximum number of tokens|exceeds? the (?:available )?context|reduce the length of the messages/i;
 const NO_CREDIT = /credit balance|insufficient (?:credit|balance|funds|quota)|billing|payment required/i;
 const BAD_KEY = /(?:incorrect|invalid|wrong|missing|no)[^.]{0,20} api.?key|api.?key[^.]{0,40}(?:incorrect|invalid|not valid|missing)/i;
 const BLOCKED = /content.?(?:filter|policy|management)|guideline|moderation|safety|ResponsibleAI/i;

@@ -65,13 +65,18 @@ describe("JsonSequenceReader", () => {
     expect(read("object", [Buffer.from('{"a":1}\n{"b":"}')])).toEqual([{ a: 1 }]);
   });
 
-  it("refuses what is no sequence of values", () => {
-    expect(() => read("object", [Buffer.from('{"a":1}\nInternal Server Error')])).toThrow(ModelError);
+  it("hands over what is no value, too, since it must not be overlooked", () => {
+    expect(() => read("object", [Buffer.from('{"a":1}\nInternal Server Error\n{"b":2}')])).toThrow(SyntaxError);
+    const seen: string[] = [];
+    const reader = new JsonSequenceReader({ event: (text, start, end) => void seen.push(text.slice(start, end)) }, "object");
+    reader.push(Buffer.from('{"a":1}\nInternal Server Error\n{"b":2}'));
+    expect(seen).toEqual(['{"a":1}', "Internal Server Error", '{"b":2}']);
   });
 
   it("refuses a value that is too long, without holding it", () => {
     const long = `{"text":"${"x".repeat(200)}"}`;
     expect(() => read("object", cut(long, [10]), 100)).toThrow(/longer than 100 characters/);
+    expect(() => read("object", cut(long, [10]), 100)).toThrow(ModelError);
     expect(read("object", cut('{"a":"0123456789"}\n'.repeat(50), [7]), 100)).toHaveLength(50);
   });
 });

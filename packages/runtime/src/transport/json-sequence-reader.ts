@@ -3,7 +3,7 @@ import { MAX_EVENT_LENGTH } from "./sse-reader.ts";
 import { Utf8Reader } from "./utf8-reader.ts";
 
 export interface JsonSequenceHandler {
-  /** Takes one object or array of the sequence: `text.slice(start, end)`. */
+  /** Takes one object or array of the sequence, or what stands in its place: `text.slice(start, end)`. */
   event(text: string, start: number, end: number): void;
 }
 
@@ -18,6 +18,7 @@ const BACKSLASH = 92;
 const CLOSE_ARRAY = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
+const BYTE_ORDER_MARK = 0xfe_ff;
 
 /**
  * Cuts the values out of a sequence of JSON values that comes in pieces: one object after the other (NDJSON, however its lines
@@ -45,7 +46,7 @@ export class JsonSequenceReader {
     this.#maxLength = options?.maxEventLength ?? MAX_EVENT_LENGTH;
   }
 
-  /** @throws ModelError of kind `invalid-response` for what is no sequence, `max-output-tokens` when a value is too long. */
+  /** @throws ModelError of kind `max-output-tokens` when a value is too long */
   push(bytes: Uint8Array): void {
     this.#feed(this.#utf8.push(bytes));
   }
@@ -64,9 +65,16 @@ export class JsonSequenceReader {
       }
       const unit = text.charCodeAt(at);
       if (this.#depth === 0) {
-        if (this.#opensValue(text, at, unit)) {
+        if (this.#isBetween(unit)) continue;
+        if (unit === OPEN_OBJECT || unit === OPEN_ARRAY) {
           from = at;
           this.#depth = 1;
+        } else {
+          // No value: whoever gets it says so.
+          const lineEnd = text.indexOf("\n", at);
+          const end = lineEnd < 0 ? text.length : lineEnd;
+          this.#handler.event(text, at, end);
+          at = end;
         }
       } else if (unit === QUOTE) this.#inString = true;
       else if (unit === OPEN_OBJECT || unit === OPEN_ARRAY) this.#depth += 1;
@@ -98,22 +106,22 @@ export class JsonSequenceReader {
     return text.length;
   }
 
-  #opensValue(text: string, at: number, unit: number): boolean {
-    if (unit === LF || unit === SPACE || unit === CR || unit === TAB || unit === 0xfe_ff || this.#array === "closed") return false;
-    if (this.#array === "none" && unit === OPEN_ARRAY) {
-      this.#array = "open";
-      return false;
-    }
-    if (unit === COMMA) return false;
-    if (unit === CLOSE_ARRAY) {
-      this.#array = "closed";
-      return false;
-    }
-    if (unit === OPEN_OBJECT || unit === OPEN_ARRAY) return true;
-    throw new ModelError({
-      kind: "invalid-response",
-      message: `the answer is no sequence of JSON values: ${JSON.stringify(text.slice(at, at + 120))}`,
-    });
+  /** What stands between values; it is kept in mind when it opens or closes the array around them. */
+  #isBetween(unit: number): boolean {
+    if (
+      this.#array === "closed" ||
+      unit === LF ||
+      unit === SPACE ||
+      unit === CR ||
+      unit === TAB ||
+      unit === COMMA ||
+      unit === BYTE_ORDER_MARK
+    )
+      return true;
+    if (this.#array === "none" && unit === OPEN_ARRAY) this.#array = "open";
+    else if (unit === CLOSE_ARRAY) this.#array = "closed";
+    else return false;
+    return true;
   }
 
   #take(text: string, from: number, to: number): void {
