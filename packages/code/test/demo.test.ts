@@ -115,4 +115,21 @@ describe("the demonstration", () => {
     const folder = /the project +cd (\S+)/.exec(text)?.[1] ?? "";
     expect(dirname(dirname(folder))).toBe(root);
   });
+
+  it("uses the first model of an Ollama server that can call tools, without a key and within a money limit that it never nears [PV-08]", async () => {
+    await using server = await startModelServer([{ text: "I give up." }], { models: ["first:4b", "second:8b"] });
+    const { code, text } = await runNode(DEMO, [], { OLLAMA_HOST: server.url });
+    expect(text).toContain("model: ollama/first:4b");
+    expect(text).toContain("I give up.");
+    expect(text).not.toContain("scripted");
+    expect([code, server.requests[0]?.wire, server.requests[0]?.model]).toEqual([1, "ollama-chat", "first:4b"]);
+  });
+
+  it("plays the script, and says why, where the Ollama server is not there", async () => {
+    const server = await startModelServer([]);
+    await server.close();
+    const { code, text } = await runNode(DEMO, [], { OLLAMA_HOST: server.url });
+    expect(text).toMatch(/scripted model: .*is Ollama running at/);
+    expect(code).toBe(0);
+  });
 });
