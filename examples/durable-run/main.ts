@@ -44,7 +44,7 @@ await first.log[Symbol.asyncDispose](); // the process may end now
 // #endregion
 
 assert.equal(reason, "awaiting-approval");
-assert.deepEqual(paid, []);
+assert.equal(paid.length, 0);
 const tokens: string[] = [];
 // #region token
 for (const wait of waits ?? []) if (wait.type === "approval") tokens.push(wait.token);
