@@ -124,7 +124,14 @@ describe("keelson -p", () => {
 
   it("says at once, with exit code 2, what is missing", async () => {
     await using desk = await openDesk([]);
-    const noKey = { ANTHROPIC_API_KEY: "", ANTHROPIC_BASE_URL: "", OPENAI_API_KEY: "", OPENAI_BASE_URL: "", GEMINI_API_KEY: "", OLLAMA_HOST: "" };
+    const noKey = {
+      ANTHROPIC_API_KEY: "",
+      ANTHROPIC_BASE_URL: "",
+      OPENAI_API_KEY: "",
+      OPENAI_BASE_URL: "",
+      GEMINI_API_KEY: "",
+      OLLAMA_HOST: "",
+    };
     const cases: readonly [readonly string[], RegExp, { readonly [name: string]: string }?][] = [
       [["-p"], /there is no task/],
       [["-p", "go"], /no key for a model[\s\S]*ANTHROPIC_API_KEY or OPENAI_API_KEY/, noKey],

@@ -206,7 +206,8 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
       // The last event lacks its end: the stream was cut in it.
       throw ModelError.is(error, "invalid-response") ? cutOff(context) : error;
     }
-    if (before !== true && this.#events instanceof SseReader && !this.#events.sawField) throw notAnAnswer("neither JSON nor an event stream", context);
+    if (before !== true && this.#events instanceof SseReader && !this.#events.sawField)
+      throw notAnAnswer("neither JSON nor an event stream", context);
     this.#decoder?.finish();
     this.#complete();
   }
