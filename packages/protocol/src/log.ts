@@ -62,6 +62,8 @@ export interface AppendOptions {
  * - failures reject with `LogError`.
  */
 export interface EventLog extends AsyncDisposable {
+  /** Where large values go that live with this log, if it keeps such: they end with it. */
+  readonly blobs?: BlobStore;
   /** @returns the seq at which the last of `records` stands, whether this append or an earlier one put it there. */
   append(log: LogId, expectedSeq: number | "any", records: readonly NewRecord[], options?: AppendOptions): Promise<number>;
   /**

@@ -46,7 +46,7 @@ export function createRunner(
     ...options,
     clock,
     log: options.log ?? createMemoryEventLog({ now: () => clock.now() }),
-    blobs: options.blobs ?? createMemoryBlobStore(),
+    blobs: options.blobs ?? options.log?.blobs ?? createMemoryBlobStore(),
     ledger: options.ledger ?? createMemoryBudgetLedger(),
     approvalKeys: options.approvalKeys ?? createEphemeralApprovalKeys(),
     models: options.models ?? modelsFromEnvironment(),

@@ -6,6 +6,7 @@ import { type ReadOptions, readRecords } from "./read-records.ts";
 import { isSameJson } from "./same-json.ts";
 import { BUSY_TIMEOUT_MS, type KnownLog, openSqliteDatabase } from "./sqlite-database.ts";
 import { createForeignWatch, type Poll } from "./sqlite-foreign-watch.ts";
+import { createSqliteBlobStore } from "./sqlite-blob-store.ts";
 import { createSqliteLeases } from "./sqlite-leases.ts";
 import { createSqliteRecordSource } from "./sqlite-record-source.ts";
 import { SEQ_BITS, SEQ_MASK } from "./sqlite-schema.ts";
@@ -137,7 +138,10 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     return encoded.every(({ key }, index) => keyAt.get(id, expectedSeq + index + 1)?.["key"] === key);
   }
 
+  const blobs = createSqliteBlobStore({ path: options.path, busyTimeoutMs });
+
   return {
+    blobs,
     async append(
       log: LogId,
       expectedSeq: number | "any",
@@ -205,6 +209,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
       } finally {
         closed = true;
         foreignWatch.close();
+        await blobs[Symbol.asyncDispose]();
         database.close();
       }
     },

@@ -1,5 +1,8 @@
-import { createAgent } from "keelson";
-import { createMemoryBlobStore } from "keelson/state";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAgent, createRunner } from "keelson";
+import { createMemoryBlobStore, createSqliteEventLog } from "keelson/state";
 import { scriptedModel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 import { recordingTool, runnerOf } from "./support.ts";
@@ -32,5 +35,20 @@ describe("an image that is named by its digest", () => {
     expect(outcome.reason).toBe("error");
     expect(outcome.error?.message).toContain("sha256:");
     expect((await runner.sessions.get("s")).run?.status).toBe("ended");
+  });
+});
+
+describe("a log on disk", () => {
+  it("brings its own blob store: what is too large for a record is there when the process is gone", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "keelson-blobs-"));
+    const open = () => createSqliteEventLog({ path: join(folder, "sessions.db") });
+    const agent = createAgent({ name: "a", model: scriptedModel(["x".repeat(300_000)]) });
+    const first = open();
+    await createRunner({ agent, log: first }).run("go", { session: "s" }).outcome;
+    await first[Symbol.asyncDispose]();
+    await using second = open();
+    const { messages } = await createRunner({ agent, log: second }).sessions.get("s");
+    expect(messages[1]?.content).toEqual([{ type: "text", text: "x".repeat(300_000) }]);
+    rmSync(folder, { recursive: true });
   });
 });

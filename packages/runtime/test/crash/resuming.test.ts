@@ -208,6 +208,19 @@ describe("a run that goes on", () => {
     expect(new Set(done.map(({ key }) => key)).size).toBe(1);
   });
 
+  it("asks about a write that may have happened, though its tool calls itself a read by now", async () => {
+    const lives = createLives();
+    const agent =
+      (effect: "write" | "read") =>
+      (parts: Parts): Agent<undefined> =>
+        calling(parts, [{ name: "pay", input: {} }], { tools: [acting(parts, "pay", { effect })] });
+    const first = lives.begin(agent("write"), { place: "pay/after#0" });
+    void first.runner.run("Go.", { session: SESSION }).outcome;
+    await first.died;
+    expect((await (await lives.begin(agent("read")).runner.resume(SESSION)).outcome).reason).toBe("awaiting-decision");
+    expect(lives.effects.read()).toHaveLength(1);
+  });
+
   it("tells the truth about a call that it can't go on with, because the tool is gone", async () => {
     const lives = createLives();
     const agent =

@@ -9,7 +9,7 @@ import { refuse, type PendingCall } from "../gates/pending-call.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { readInbox } from "./read-inbox.ts";
 import { toolCall } from "./tool-call.ts";
-import { mayHaveRun, reserveCall, resolveUnknown } from "./tool-call-ledger.ts";
+import { isUnknown, mayHaveRun, reserveCall, resolveUnknown } from "./tool-call-ledger.ts";
 
 const MAX_EDITS = 3;
 
@@ -122,7 +122,7 @@ async function runBatches(loop: Loop, turn: string, calls: readonly PendingCall[
 async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void> {
   const { execution } = loop;
   for (const call of batch) if (call.answer === undefined) withhold(loop, call);
-  const unknown = batch.filter((call) => call.answer === undefined && call.tool?.effect === "write" && mayHaveRun(loop, call));
+  const unknown = batch.filter((call) => call.answer === undefined && isUnknown(loop, call));
   if (unknown.length > 0) await resolveUnknown(loop, unknown);
   const running = batch.filter((call) => call.answer === undefined);
   // Nothing waits between these reservations and the append that keeps them: a call that is reserved has started, or the process died.

@@ -11,6 +11,16 @@ export function mayHaveRun(loop: Loop, call: Pick<PendingCall, "key">): boolean 
   return reservations > 0 && loop.execution.lookup(`${call.key}/not-done/${reservations}`) === undefined;
 }
 
+/**
+ * Whether nobody knows if this call took effect: it may have run, as a write. What it was when it was reserved counts as
+ * well as what it is now, since the definition may have changed in between.
+ */
+export function isUnknown(loop: Loop, call: PendingCall): boolean {
+  if (!mayHaveRun(loop, call)) return false;
+  const reserved = loop.execution.lookup(`${call.key}/reserved/${countReservations(loop, call)}`);
+  return call.tool?.effect === "write" || reserved?.data["effect"] === "write";
+}
+
 function countReservations(loop: Loop, { key }: Pick<PendingCall, "key">): number {
   let count = 0;
   while (loop.execution.lookup(`${key}/reserved/${count + 1}`)) count++;
@@ -29,7 +39,7 @@ export function reserveCall(loop: Loop, call: PendingCall): number {
   loop.execution.note(
     `${call.key}/reserved/${number}`,
     "tool-reserved",
-    { callId: call.part.id, tool: tool.name, version: tool.version, idempotencyKey: idempotencyKey(loop, call) },
+    { callId: call.part.id, tool: tool.name, version: tool.version, effect: tool.effect, idempotencyKey: idempotencyKey(loop, call) },
     tool.effect === "write" ? "power" : undefined,
   );
   return number;
