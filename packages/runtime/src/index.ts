@@ -43,6 +43,8 @@ export function createRunner(
 ): SingleRunner<unknown> | Runner<Agents> {
   const clock = options.clock ?? systemClock;
   return createRunnerWith({
+    // A log of our own choosing forgets what ended, unless told otherwise.
+    ...(options.log === undefined && { keepEndedSessions: 100 }),
     ...options,
     clock,
     log: options.log ?? createMemoryEventLog({ now: () => clock.now() }),

@@ -1,4 +1,4 @@
-import { AgentError, LogError, inboxLog, sessionLog, type Decision, type RunId, type SessionId } from "@keelson/protocol";
+import { AgentError, LogError, inboxLog, isSuspendReason, sessionLog, type Decision, type RunId, type SessionId } from "@keelson/protocol";
 import type { SessionState } from "../session/session-state.ts";
 import { createSessions, checkSessionId, sessionError, sessionIds, type Sessions } from "../session/sessions.ts";
 import { foldSession, inboxRecord, Journal } from "../session/journal.ts";
@@ -9,6 +9,7 @@ import { checkDecision } from "./approvals/check-decision.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
 import { authorityOf, limitsOf } from "./create-loop.ts";
 import { createModelSource } from "./model-source.ts";
+import { forgetEndedSessions, notingSessions } from "./ended-sessions.ts";
 import type { Next } from "./loop/work-turn.ts";
 import { beginResumed, beginRun } from "./begin-run.ts";
 import { narrowAuthority } from "./permissions/narrow-authority.ts";
@@ -84,7 +85,9 @@ export function createRunnerWith(
   const agents = collectAgents(world);
   for (const agent of agents.values()) checkModels(agent, world);
   const { log, blobs, clock, owner, leaseTtlMs = DEFAULT_LEASE_TTL_MS } = world;
-  const sessions = createSessions({ log, blobs, clock, owner, leaseTtlMs, newId: () => world.newId() as SessionId });
+  const forgetting = world.keepEndedSessions === undefined ? undefined : forgetEndedSessions(log, world.keepEndedSessions);
+  const allSessions = createSessions({ log, blobs, clock, owner, leaseTtlMs, newId: () => world.newId() as SessionId });
+  const sessions = forgetting ? notingSessions(allSessions, forgetting) : allSessions;
   const tokens = createApprovalTokens({ keys: world.approvalKeys, now: () => clock.now() });
 
   const open =
@@ -278,7 +281,10 @@ export function createRunnerWith(
     ...base,
     run(input: RunInput, options: RunOptions & { readonly agent?: string } = {}): Run<unknown> {
       const agent = chooseAgent(world, options.agent);
-      return inner.start(agent, input, options, {});
+      const run = inner.start(agent, input, options, {});
+      if (options.session !== undefined) forgetting?.keep(options.session);
+      else if (forgetting) void run.outcome.then(({ reason }) => (isSuspendReason(reason) ? undefined : forgetting.ended(run.session)));
+      return run;
     },
   };
   internals.set(runner, inner);

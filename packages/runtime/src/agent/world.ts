@@ -47,6 +47,8 @@ export interface World {
   readonly stopGraceMs?: number;
   /** What a watcher may lag behind. Default 1 MiB. */
   readonly maxBufferBytes?: number;
+  /** Sessions without a name that are over and kept all the same; older ones are deleted. Default: all are kept. */
+  readonly keepEndedSessions?: number;
   /** Levels of child agents. Default 8. */
   readonly maxDepth?: number;
   /** 0 to 1. */
