@@ -1,5 +1,6 @@
 import { AgentError, ModelError, type Provider } from "@keelson/protocol";
 import type { ModelRegistry } from "../providers/model-registry.ts";
+import { modelFacts, type ModelFacts } from "../providers/model-facts.ts";
 import { priceOf, type ModelPrice } from "../providers/prices.ts";
 import { modelName, type ModelChoice } from "./agent.ts";
 
@@ -11,6 +12,7 @@ export interface Model {
   /** The vendor's id. */
   readonly id: string;
   readonly price: ModelPrice | null;
+  readonly facts: ModelFacts;
 }
 
 /** Finds the models of one agent: its own providers first, then the registry. */
@@ -43,6 +45,7 @@ export function createModelSource(choices: readonly ModelChoice[], registry: Mod
         // A name without a model: the provider has one of its own.
         id: reference.includes("/") ? reference.slice(reference.indexOf("/") + 1) : "",
         price: (provider as { readonly price?: ModelPrice }).price ?? priceOf(reference),
+        facts: modelFacts(reference),
       };
     try {
       if (registry === undefined)
@@ -51,7 +54,7 @@ export function createModelSource(choices: readonly ModelChoice[], registry: Mod
           message: `there is no model registry to find "${reference}" in: give the runner \`models\``,
         });
       const found = registry.resolve(reference);
-      return { reference: found.reference, provider: found.provider, id: found.model, price: found.price };
+      return { reference: found.reference, provider: found.provider, id: found.model, price: found.price, facts: found.facts };
     } catch (error) {
       if (!ModelError.is(error)) throw error;
       throw new AgentError({ kind: "model", model: error.failure, message: error.message }, { cause: error });

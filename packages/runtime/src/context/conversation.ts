@@ -1,4 +1,5 @@
 import type { CompactionPolicy, Content, Digest, FilePart, ImagePart, Message } from "@keelson/protocol";
+import { messageTokenBound } from "../providers/token-bound.ts";
 
 /**
  * The messages of one conversation, oldest first, each with what compaction may do to it. Grows at the end; only a
@@ -7,7 +8,7 @@ import type { CompactionPolicy, Content, Digest, FilePart, ImagePart, Message } 
 export class Conversation {
   #messages: Message[] = [];
   #policies: CompactionPolicy[] = [];
-  #bytes = 0;
+  #tokenBound = 0;
   #namesBlobs = false;
 
   get messages(): readonly Message[] {
@@ -18,9 +19,9 @@ export class Conversation {
     return this.#messages.length;
   }
 
-  /** An upper bound of the messages' tokens: their UTF-8 bytes, with what images and files may cost. */
-  get bytes(): number {
-    return this.#bytes;
+  /** An upper bound of the messages' tokens. */
+  get tokenBound(): number {
+    return this.#tokenBound;
   }
 
   /** Whether a part of some message may have to be fetched from the blob store before a model sees it. */
@@ -34,7 +35,7 @@ export class Conversation {
 
   append(message: Message, policy: CompactionPolicy = "normal"): void {
     this.#messages.push(message);
-    this.#bytes += messageBytes(message);
+    this.#tokenBound += messageTokenBound(message);
     this.#namesBlobs ||= message.content.some((part) => namesBlob(part));
     this.#policies.push(policy);
   }
@@ -53,32 +54,12 @@ export class Conversation {
 
   #count(): void {
     this.#namesBlobs = this.#messages.some((message) => message.content.some((part) => namesBlob(part)));
-    this.#bytes = 0;
-    for (const message of this.#messages) this.#bytes += messageBytes(message);
+    this.#tokenBound = 0;
+    for (const message of this.#messages) this.#tokenBound += messageTokenBound(message);
   }
 }
 
 /** An image or file whose bytes are in the blob store. */
 export function namesBlob(part: Content): part is (ImagePart | FilePart) & { readonly blob: Digest } {
   return (part.type === "image" || part.type === "file") && part.blob !== undefined && part.data === undefined;
-}
-
-/** Framing of a message and of a part on any wire. */
-const FRAME_BYTES = 64;
-/** More than any vendor counts for an image or a page it fetches itself. */
-const REMOTE_PART_TOKENS = 16_384;
-
-function messageBytes(message: Message): number {
-  let bytes = FRAME_BYTES;
-  for (const part of message.content) {
-    bytes += FRAME_BYTES;
-    if ("text" in part) bytes += Buffer.byteLength(part.text);
-    if (part.type === "tool-call") bytes += Buffer.byteLength(part.inputText) + part.name.length;
-    else if (part.type === "tool-result")
-      bytes += typeof part.output === "string" ? Buffer.byteLength(part.output) : Buffer.byteLength(JSON.stringify(part.output));
-    else if (part.type === "image" || part.type === "file") bytes += part.data === undefined ? REMOTE_PART_TOKENS : part.data.length;
-    else if (part.type === "other") bytes += Buffer.byteLength(JSON.stringify(part.raw));
-    if ("providerData" in part && part.providerData !== undefined) bytes += Buffer.byteLength(JSON.stringify(part.providerData));
-  }
-  return bytes;
 }

@@ -10,3 +10,10 @@ export {
 export { type ListedPrice, listedPrices } from "./listed-models.ts";
 export { PRICES_AS_OF } from "./prices.gen.ts";
 export { type CostOptions, type ModelPrice, type PriceTable, type TokenPrices, costOf, priceOf, worstCase } from "./prices.ts";
+export { type ModelFacts, type ModelFactTable, modelFacts } from "./model-facts.ts";
+export { type RequestedModel, fitRequest } from "./fit-request.ts";
+export { type TokenTarget, inputTokenBound } from "./token-bound.ts";
+export { type CalibrationOptions, type TokenCalibration, type TokenEstimate, calibrateTokens } from "./token-calibration.ts";
+export { type Tokenizer, loadTokenizer } from "./tokenizer.ts";
+export { type ProviderClock, type RateLimitPermit, type RateLimiter, type RateLimiterOptions, createRateLimiter } from "./rate-limiter.ts";
+export { CIRCUIT_OPEN, type CircuitBreakerOptions, withCircuitBreaker } from "./circuit-breaker.ts";

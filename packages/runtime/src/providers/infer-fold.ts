@@ -1,4 +1,15 @@
-import type { CallId, Content, InferEnd, InferEvent, InferResponse, JsonValue, ProviderData, ToolCallPart, Usd } from "@keelson/protocol";
+import type {
+  CallId,
+  Content,
+  InferEnd,
+  InferEvent,
+  InferResponse,
+  JsonValue,
+  ProviderData,
+  RateLimit,
+  ToolCallPart,
+  Usd,
+} from "@keelson/protocol";
 
 /** 16 MiB: what one answer may hold before whoever folds it stops reading. */
 export const DEFAULT_MAX_ANSWER_BYTES: number = 16 * 1024 * 1024;
@@ -62,6 +73,7 @@ export class InferFold {
   #exact = false;
   #overflowed = false;
   #end: InferEnd | undefined;
+  #rateLimit: RateLimit | undefined;
 
   constructor(options?: FoldOptions) {
     this.#maxBytes = options?.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
@@ -121,6 +133,7 @@ export class InferFold {
         this.#end = event;
         return;
       case "rate-limit":
+        this.#rateLimit = event.rateLimit;
         return;
     }
   }
@@ -145,6 +158,11 @@ export class InferFold {
   }
 
   /** The last event, once it came. Without it the answer is not whole. */
+  /** What the vendor last told of his limits. */
+  get rateLimit(): RateLimit | undefined {
+    return this.#rateLimit;
+  }
+
   get end(): InferEnd | undefined {
     return this.#end;
   }

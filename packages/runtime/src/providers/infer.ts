@@ -1,10 +1,14 @@
 import { type Content, type InferOptions, type InferRequest, type InferResponse, ModelError, type Provider } from "@keelson/protocol";
 import { DEFAULT_MAX_ANSWER_BYTES, type FoldOptions, foldInferEvents } from "./infer-fold.ts";
+import { fitRequest } from "./fit-request.ts";
+import { modelFacts, type ModelFactTable } from "./model-facts.ts";
 import { costOf, priceOf, type PriceTable } from "./prices.ts";
 
 export interface InferCallOptions extends InferOptions, FoldOptions {
   /** Go before the built-in price table. */
   readonly prices?: PriceTable;
+  /** Go before what is known of models: what they can't do is refused before anything is sent. */
+  readonly facts?: ModelFactTable;
 }
 
 /**
@@ -12,9 +16,11 @@ export interface InferCallOptions extends InferOptions, FoldOptions {
  * `maxAnswerBytes` is one of kind `max-output-tokens`. Never retries.
  */
 export async function infer(provider: Provider, request: InferRequest, options: InferCallOptions = {}): Promise<InferResponse> {
-  const { prices, maxAnswerBytes, ...inferOptions } = options;
+  const { prices, facts, maxAnswerBytes, ...inferOptions } = options;
+  const asked = { provider: provider.name, model: request.model };
+  const fitting = fitRequest(request, modelFacts(`${provider.name}/${request.model}`, facts), asked);
   const fold = foldInferEvents(maxAnswerBytes === undefined ? {} : { maxAnswerBytes });
-  for await (const event of provider.stream(request, inferOptions)) {
+  for await (const event of provider.stream(fitting, inferOptions)) {
     fold.push(event);
     if (fold.overflowed) {
       const message = `the answer of ${request.model} is longer than ${maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES} bytes: ask for less, or raise maxAnswerBytes`;

@@ -1,6 +1,7 @@
 import { ModelError, type ModelInfo, type Provider } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { createModelRegistry } from "./model-registry.ts";
+import { modelFacts } from "./model-facts.ts";
 import { priceOf } from "./prices.ts";
 
 function provider(name: string, models?: readonly string[]): Provider {
@@ -34,6 +35,7 @@ describe("a model registry", () => {
       providerName: "openai",
       model: "gpt-4o",
       price: priceOf("gpt-4o"),
+      facts: modelFacts("gpt-4o"),
     });
     expect(registry.resolve("claude-future-9")).toMatchObject({ reference: "anthropic/claude-future-9", price: null });
     expect(registry.resolve("o3").providerName).toBe("openai");

@@ -1,4 +1,5 @@
 import { ModelError, type ModelInfo, type Provider } from "@keelson/protocol";
+import { modelFacts, type ModelFacts, type ModelFactTable } from "./model-facts.ts";
 import { type ModelPrice, priceOf, type PriceTable } from "./prices.ts";
 
 export interface ModelRegistryOptions {
@@ -6,6 +7,8 @@ export interface ModelRegistryOptions {
   readonly providers: { readonly [name: string]: Provider };
   /** Go before the built-in price table. */
   readonly prices?: PriceTable;
+  /** What models can do, before what the built-in table says of them. */
+  readonly facts?: ModelFactTable;
   /** Names of providers whose models cost nothing where `prices` does not say otherwise: servers of one's own. */
   readonly free?: readonly string[];
   /** Names of providers that a bare id never means, only a reference with their name: a second wire to a vendor. */
@@ -25,6 +28,8 @@ export interface ResolvedModel {
   /** The vendor's id, for `InferRequest.model`. */
   readonly model: string;
   readonly price: ModelPrice | null;
+  /** What is known of it: requests that ask for more are refused before they are sent. */
+  readonly facts: ModelFacts;
 }
 
 export interface ListedModel extends ModelInfo {
@@ -67,8 +72,20 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
     // A provider may stand under any key: whose prices hold is told by its own name.
     return priceOf(reference, prices) ?? priceOf(`${own(providers, providerName)?.name ?? ""}/${model}`, prices);
   };
+  const factsFor = (provider: Provider, providerName: string, model: string): ModelFacts => {
+    const known = modelFacts(`${providerName}/${model}`, options.facts);
+    // A provider may stand under any key.
+    return known.contextWindow === undefined ? { ...modelFacts(`${provider.name}/${model}`), ...known } : known;
+  };
   const resolved = (providerName: string, provider: Provider, model: string): ResolvedModel => {
-    return { reference: `${providerName}/${model}`, provider, providerName, model, price: priceFor(providerName, model) };
+    return {
+      reference: `${providerName}/${model}`,
+      provider,
+      providerName,
+      model,
+      price: priceFor(providerName, model),
+      facts: factsFor(provider, providerName, model),
+    };
   };
   const own = <T>(table: { readonly [key: string]: T }, key: string): T | undefined => (Object.hasOwn(table, key) ? table[key] : undefined);
 

@@ -7,7 +7,10 @@ import {
   type TlsOptions,
   type Transport,
   type TransportAnswer,
+  type TransportRequest,
 } from "../transport/index.ts";
+import { limitedAnswer } from "./limited-answer.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
 
 /** What every provider of a hosted API takes. */
 export interface ProviderOptions {
@@ -25,6 +28,8 @@ export interface ProviderOptions {
   readonly proxyEnvironment?: { readonly [name: string]: string | undefined } | false;
   /** A transport that several providers share. */
   readonly transport?: Transport;
+  /** Holds requests back to what the vendor grants; providers of one key share one. */
+  readonly rateLimiter?: RateLimiter;
   /** What failures and the registry call this provider. */
   readonly name?: string;
   /** Taken where a request names no model. */
@@ -87,8 +92,8 @@ export class ApiClient {
       ...(key !== undefined && this.#authorize(key, url)),
       ...lowerCased(this.#options.headers),
     };
-    this.#transport ??= this.#options.transport ?? createTransport(this.#transportOptions());
-    return this.#transport.send({
+    const transport = (this.#transport ??= this.#options.transport ?? createTransport(this.#transportOptions()));
+    const request: TransportRequest = {
       method,
       url,
       headers,
@@ -96,7 +101,9 @@ export class ApiClient {
       signal,
       timeouts: this.#options.timeouts,
       origin,
-    });
+    };
+    const { rateLimiter } = this.#options;
+    return rateLimiter === undefined ? transport.send(request) : sendLimited(transport, request, rateLimiter);
   }
 
   async #key(origin: RequestOrigin): Promise<string | undefined> {
@@ -130,6 +137,20 @@ export class ApiClient {
       ...(tls !== undefined && { tls }),
       ...(proxyEnvironment !== undefined && { proxyEnvironment }),
     };
+  }
+}
+
+/** Four bytes of a request are about a token. */
+const BYTES_OF_TOKEN = 4;
+
+async function sendLimited(transport: Transport, request: TransportRequest, limiter: RateLimiter): Promise<TransportAnswer> {
+  const bytes = (request.body ?? []).reduce((sum, part) => sum + part.length, 0);
+  const permit = await limiter.acquire({ tokens: Math.ceil(bytes / BYTES_OF_TOKEN), signal: request.signal });
+  try {
+    return limitedAnswer(await transport.send(request), limiter, permit);
+  } catch (error) {
+    permit.release();
+    throw error;
   }
 }
 

@@ -225,7 +225,7 @@ function plain(state: SessionState): unknown {
     JSON.stringify({
       ...rest,
       messages: conversation.messages.map((message, index) => [message, conversation.policyAt(index)]),
-      bytes: conversation.bytes,
+      tokenBound: conversation.tokenBound,
       grants: [...grants],
       run: run && { ...run, open: [...run.open.values()], questions: [...run.questions] },
     }),

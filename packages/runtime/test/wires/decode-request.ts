@@ -11,6 +11,9 @@ export interface DecodedRequest {
   readonly system: string | undefined;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSchema[];
+  readonly output: { readonly name: string; readonly schema: JsonObject } | undefined;
+  /** What our requests would have of it only if they were told to. */
+  readonly extra: JsonObject;
 }
 
 /** The model that was asked: Azure and Gemini have it in the path. */
@@ -28,7 +31,46 @@ export function decodeRequest(recording: Recording): DecodedRequest | undefined 
   const calls = new CallNames();
   const model = modelOf(recording);
   const { system, messages } = decode(body, { wire: recording.wire, model, calls });
-  return { model, system: system === "" ? undefined : system, messages, tools: toolsIn(body) };
+  const tools = toolsIn(body);
+  return { model, system: system === "" ? undefined : system, messages, tools, output: outputIn(body), extra: extraIn(body, tools) };
+}
+
+const OUTPUT_MEMBERS = ["response_format", "text", "format", "output_config", "output_format", "functions"];
+
+/** The schema of the answer, wherever the wire has it. */
+function outputIn(body: Fields): DecodedRequest["output"] {
+  const generation = camelCased((camelCased(body)["generationConfig"] ?? {}) as Fields);
+  const schema =
+    OUTPUT_MEMBERS.map((name) => body[name]).find((value) => typeof value === "object" && value !== null) ?? generation["responseSchema"];
+  return schema === undefined || schema === null ? undefined : { name: "answer", schema: schema as JsonObject };
+}
+
+const OWN_MEMBERS = new Set([
+  "messages",
+  "contents",
+  "input",
+  "system",
+  "instructions",
+  "systemInstruction",
+  "system_instruction",
+  "model",
+  "stream",
+  ...OUTPUT_MEMBERS,
+]);
+
+function extraIn(body: Fields, tools: readonly ToolSchema[]): JsonObject {
+  const names = new Set(tools.map(({ name }) => name));
+  const others = listOf(body["tools"]).filter((tool) => {
+    const name = tool["name"] ?? (tool["function"] as Fields | undefined)?.["name"];
+    return !(typeof name === "string" && names.has(name)) && camelCased(tool)["functionDeclarations"] === undefined;
+  });
+  const members = Object.entries(body).filter(([name, value]) => !OWN_MEMBERS.has(name) && name !== "tools" && value !== null);
+  return { ...(Object.fromEntries(members) as JsonObject), ...(others.length > 0 && { tools: others as unknown as JsonValue }) };
+}
+
+/** Long base64 is left out of the recordings, but not its length. */
+function restored(data: string): string {
+  return data.replace(/<base64 omitted: (\d+) chars>/, (_marker, length: string) => "A".repeat(Number(length)));
 }
 
 interface Context {
@@ -123,7 +165,7 @@ function anthropicPart(block: Fields, context: Context): Content[] {
             ? { data: Buffer.from(str(source["data"])).toString("base64") }
             : source["type"] === "file"
               ? { url: "https://example.com/file", providerData: data({ fileId: str(source["file_id"]) }) }
-              : { data: str(source["data"]) };
+              : { data: restored(str(source["data"])) };
       return [{ type: type === "image" ? "image" : "file", mediaType, ...where }];
     }
     default:
@@ -212,7 +254,7 @@ function chatPart(part: Fields, { wire, model }: Context): Content[] {
     }
     case "input_audio": {
       const audio = (part["input_audio"] ?? {}) as Fields;
-      return [{ type: "file", mediaType: `audio/${str(audio["format"])}`, data: str(audio["data"]) }];
+      return [{ type: "file", mediaType: `audio/${str(audio["format"])}`, data: restored(str(audio["data"])) }];
     }
     case "file": {
       const file = (part["file"] ?? {}) as Fields;
@@ -344,7 +386,7 @@ function geminiMessages(raw: Fields, { wire, model, calls }: Context): ReturnTyp
             {
               type: mediaType.startsWith("image/") ? "image" : "file",
               mediaType,
-              ...(typeof data === "string" ? { data } : { url: str(fileUri) }),
+              ...(typeof data === "string" ? { data: restored(data) } : { url: str(fileUri) }),
             },
           ];
         }
@@ -418,7 +460,7 @@ function lowered(schema: unknown): unknown {
 
 function mediaOf(type: "image" | "file", address: string, otherwise: string): Content {
   const [, mediaType, data] = /^data:([^;,]+)[^,]*,(.*)$/s.exec(address) ?? [];
-  return { type, mediaType: mediaType ?? otherwise, ...(data === undefined ? { url: address } : { data }) };
+  return { type, mediaType: mediaType ?? otherwise, ...(data === undefined ? { url: address } : { data: restored(data) }) };
 }
 
 function inputOf(inputText: string, custom: boolean): { readonly input?: JsonValue } {

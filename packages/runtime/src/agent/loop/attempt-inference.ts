@@ -1,4 +1,5 @@
 import {
+  ModelError,
   ZERO_USD,
   type CallId,
   type Content,
@@ -10,7 +11,9 @@ import {
 } from "@keelson/protocol";
 import { compileRequest } from "../../context/compile-request.ts";
 import { foldInferEvents, type InferFold } from "../../providers/infer-fold.ts";
+import { fitRequest } from "../../providers/fit-request.ts";
 import { costOf } from "../../providers/prices.ts";
+import { toolTokenBound, withHidden, type TokenTarget } from "../../providers/token-bound.ts";
 import type { Model } from "../model-source.ts";
 import { isToolCall, type Answer } from "./answer.ts";
 import { callIdsOf } from "./call-id.ts";
@@ -39,8 +42,15 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
       execute: () => {},
     });
   const compiling = compile(loop, key, model, system);
-  const request = compiling instanceof Promise ? await compiling : compiling;
-  const inputBound = loop.context.conversation.bytes + Buffer.byteLength(system ?? "") + toolBytes(request);
+  const compiled = compiling instanceof Promise ? await compiling : compiling;
+  const fitting = fitted(compiled, model);
+  if ("failure" in fitting) {
+    execution.note(`${key}/failed`, "inference-failed", { failure: fitting.failure as unknown as JsonValue });
+    return fitting;
+  }
+  const { request } = fitting;
+  const visible = loop.context.conversation.tokenBound + Buffer.byteLength(system ?? "") + toolTokenBound(loop.schemas);
+  const inputBound = withHidden(visible, request, targetOf(model));
   const reservation: Reserved = loop.scopes.length === 0 ? request : await reserveInference(loop, key, model, request, inputBound);
   execution.note(key, "inference", {
     model: model.reference,
@@ -64,6 +74,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   const callIdAt = callIdsOf(runOf(loop), modelCall);
   const result = await execution.attempt(key, modelCall + 1, (attempt) => streamAnswer(loop, model, final, fold, attempt, callIdAt));
 
+  if (fold.rateLimit !== undefined) execution.put(`${key}/rate-limit`, { type: "rate-limit", ...fold.rateLimit });
   if (result.ok) {
     const end = fold.end;
     const usage = end?.usage ?? estimatedUsage(inputBound, fold.bytes);
@@ -76,6 +87,10 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
     return { answer };
   }
   const failure = modelFailureOf(result.failure, model);
+  if (failure.kind === "rate-limit") {
+    const resetAt = failure.retryAfterMs === undefined ? null : result.endedAt + failure.retryAfterMs;
+    execution.put(`${key}/rate-limit`, { type: "rate-limit", utilization: 1, resetAt, allowed: false });
+  }
   const received = fold.bytes > 0;
   const usage = received ? estimatedUsage(inputBound, fold.bytes) : NOTHING_USED;
   await settle(loop, key, model, usage, received ? (model.price === null ? null : costOf(usage, model.price)) : ZERO_USD, received);
@@ -144,15 +159,18 @@ async function commitAnswer(
   return { modelCall, message, calls: content.filter(isToolCall), stopReason, overflowed: fold.overflowed };
 }
 
-const toolSizes = new WeakMap<object, number>();
-function toolBytes(request: InferRequest): number {
-  if (request.tools === undefined) return 0;
-  let size = toolSizes.get(request.tools);
-  if (size === undefined) {
-    size = Buffer.byteLength(JSON.stringify(request.tools));
-    toolSizes.set(request.tools, size);
+/** What this model can be asked; the failure says why it can't. Nothing was sent or reserved then. */
+function fitted(request: InferRequest, model: Model): { readonly request: InferRequest } | { readonly failure: ModelFailure } {
+  try {
+    return { request: fitRequest(request, model.facts, { provider: model.provider.name, model: model.id }) };
+  } catch (error) {
+    if (!ModelError.is(error)) throw error;
+    return { failure: error.failure };
   }
-  return size;
+}
+
+function targetOf({ provider, reference, facts }: Model): TokenTarget {
+  return { wire: provider.wire, model: reference, contextWindow: facts.contextWindow ?? null };
 }
 
 function modelFailureOf(failure: { readonly kind: string; readonly message: string }, model: Model): ModelFailure {

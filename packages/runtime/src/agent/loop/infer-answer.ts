@@ -1,4 +1,5 @@
 import type { JsonObject, ModelFailure } from "@keelson/protocol";
+import { CIRCUIT_OPEN } from "../../providers/circuit-breaker.ts";
 import { modelName, type ModelErrorAction, type RunContext } from "../agent.ts";
 import { answerFrom, type Answer } from "./answer.ts";
 import { attemptInference, showAnswer } from "./attempt-inference.ts";
@@ -66,9 +67,11 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
   const fallback = agent.options.fallbackModel === undefined ? undefined : modelName(agent.options.fallbackModel);
   const own = await askOnModelError(loop, key, failure, retries);
   const canFallBack = fallback !== undefined && fallback !== runOf(loop).model;
+  // A model that is left alone answers nobody now: who can go elsewhere does.
+  const leftAlone = failure.code === CIRCUIT_OPEN;
   const action: ModelErrorAction =
     own ??
-    (retryable && retries < limits.maxRetries
+    (retryable && retries < limits.maxRetries && !(leftAlone && canFallBack)
       ? { type: "retry" }
       : retryable && canFallBack
         ? { type: "switch-model", model: fallback }
@@ -98,6 +101,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
   if (switched) return 0;
   const message =
     own?.type === "abort" ? own.message : retries > 0 ? `Max retries (${limits.maxRetries}) exceeded: ${failure.message}` : failure.message;
+  if (leftAlone && own === undefined) throw new RunEnding("circuit-breaker");
   throw new RunEnding("error", { failure: { kind: "model", message, model: failure } as never });
 }
 

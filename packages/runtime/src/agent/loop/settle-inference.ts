@@ -25,8 +25,21 @@ export function estimatedUsage(inputBound: number, receivedBytes: number): Usage
 export async function settle(loop: Loop, key: string, model: Model, usage: Usage, cost: Usd | null, estimated: boolean): Promise<void> {
   const { execution, ledger, scopes } = loop;
   if (scopes.length > 0) await ledger.settle(`${execution.runId}/${key}`, cost ?? ZERO_USD);
-  const event: DurableEvent = { type: "usage", usage, cost, model: model.reference, ...(estimated && { estimated: true as const }) };
+  const event: DurableEvent = {
+    type: "usage",
+    usage,
+    cost,
+    model: model.reference,
+    ...contextUtilization(usage, model),
+    ...(estimated && { estimated: true as const }),
+  };
   execution.put(`${key}/usage`, event, scopes.length > 0 ? "power" : undefined);
+}
+
+/** How much of what the model can read the conversation took up with this call, where both are known. */
+function contextUtilization({ inputTokens, outputTokens }: Usage, { facts }: Model): { readonly contextUtilization?: number } {
+  if (facts.contextWindow === undefined || inputTokens === null) return {};
+  return { contextUtilization: Math.min(1, (inputTokens + (outputTokens ?? 0)) / facts.contextWindow) };
 }
 
 /** A reservation whose end nobody saw (a crash came first) is spent as a whole. */
@@ -45,7 +58,10 @@ export async function settleUnseen(loop: Loop, key: string): Promise<void> {
 }
 
 /** `null` where the price is unknown, and where the model itself is by now. */
-function worstCaseOf(loop: Loop, inference: { readonly model: string; readonly inputBound: number; readonly maxTokens?: number }): Usd | null {
+function worstCaseOf(
+  loop: Loop,
+  inference: { readonly model: string; readonly inputBound: number; readonly maxTokens?: number },
+): Usd | null {
   try {
     const { price } = loop.models.resolve(inference.model);
     return price === null ? null : worstCase(inference.inputBound, inference.maxTokens ?? DEFAULT_MAX_OUTPUT_TOKENS, price);

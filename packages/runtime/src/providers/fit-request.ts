@@ -1,0 +1,70 @@
+import { type Content, type InferRequest, type JsonValue, type Message, ModelError } from "@keelson/protocol";
+import { mediaText, outputParts } from "./history.ts";
+import type { ModelFacts } from "./model-facts.ts";
+
+/** Who is asked, for messages. */
+export interface RequestedModel {
+  readonly provider: string;
+  readonly model: string;
+}
+
+/**
+ * The request as this model can take it. Images that the model cannot see are named in words where they are history, shown to
+ * another model before; what is asked of it now and cannot be had is refused, before anything is sent. What is not known of a
+ * model is not held against it.
+ * @throws ModelError of kind `invalid-request` that says what to change
+ */
+export function fitRequest(request: InferRequest, facts: ModelFacts, asked: RequestedModel): InferRequest {
+  const { capabilities = {}, maxOutputTokens, supportedEffortLevels } = facts;
+  const refuse = (message: string): ModelError =>
+    new ModelError({ kind: "invalid-request", message: `${asked.model} ${message}`, ...asked });
+  if (capabilities.toolCalling === false && (request.tools?.length ?? 0) > 0)
+    throw refuse(`takes no tools, and ${request.tools?.length} were offered: choose a model that calls tools, or offer none`);
+  if (capabilities.structuredOutput === false && request.output !== undefined)
+    throw refuse("can't be held to a schema: choose a model with structured output, or ask for it as a tool");
+  if (request.effort !== undefined && (capabilities.effortLevels === false || supportedEffortLevels?.includes(request.effort) === false)) {
+    const levels = supportedEffortLevels?.length ? `only the efforts ${supportedEffortLevels.join(", ")}` : "no effort";
+    throw refuse(`takes ${levels}, and ${request.effort} was asked for: leave it out, or choose a model that reasons by levels`);
+  }
+  if (maxOutputTokens !== undefined && request.maxTokens !== undefined && request.maxTokens > maxOutputTokens)
+    throw refuse(`answers with at most ${maxOutputTokens} tokens, and maxTokens asks for ${request.maxTokens}: lower it`);
+  return capabilities.vision === false ? withoutImages(request, refuse) : request;
+}
+
+function withoutImages(request: InferRequest, refuse: (message: string) => ModelError): InferRequest {
+  const { messages } = request;
+  const asking = messages.findLastIndex(({ role }) => role === "assistant") + 1;
+  let changed = false;
+  const seen = messages.map((message, at) => {
+    if (at >= asking && message.role === "user" && message.content.some((part) => part.type === "image"))
+      throw refuse("sees no images, and the message holds one: choose a model with vision, or describe what it shows");
+    const told = inWords(message);
+    changed ||= told !== message;
+    return told;
+  });
+  return changed ? { ...request, messages: seen } : request;
+}
+
+/** By message, so that encoders find the same one again. */
+const told = new WeakMap<Message, Message>();
+
+function inWords(message: Message): Message {
+  if (!message.content.some(holdsImage)) return message;
+  let words = told.get(message);
+  if (words === undefined) {
+    words = { ...message, content: message.content.map(partInWords) };
+    told.set(message, words);
+  }
+  return words;
+}
+
+function holdsImage(part: Content): boolean {
+  return part.type === "image" || (part.type === "tool-result" && outputParts(part.output)?.some(holdsImage) === true);
+}
+
+function partInWords(part: Content): Content {
+  if (part.type === "image") return { type: "text", text: mediaText(part) };
+  const inner = part.type === "tool-result" ? outputParts(part.output) : undefined;
+  if (part.type !== "tool-result" || inner === undefined) return part;
+  return { ...part, output: { type: "content", content: inner.map(partInWords) } as unknown as JsonValue };
+}

@@ -1,0 +1,212 @@
+import type { Content, InferRequest, JsonValue, Message, Usage } from "@keelson/protocol";
+import { approximateTokens } from "./approximate-tokens.ts";
+import { outputParts } from "./history.ts";
+import { readsUnseen, type TokenTarget } from "./token-bound.ts";
+
+export interface TokenEstimate {
+  readonly tokens: number;
+  /** About how far off it may be. */
+  readonly margin: number;
+  /** Reports of like requests stand behind it: nine of ten such estimates are within a tenth. */
+  readonly calibrated: boolean;
+}
+
+/**
+ * Estimates how many input tokens a vendor will count, and learns from what he did count. What he adds to each prompt, and how he
+ * writes tools, is told by no request: so an estimate starts from the report of a like one, at best of an earlier request of the
+ * same conversation, and judges only what is new since.
+ */
+export interface TokenCalibration {
+  estimate(request: InferRequest, target: TokenTarget): TokenEstimate;
+  /** What was counted for a request. Its messages must not change afterwards; more may follow them. */
+  report(request: InferRequest, target: TokenTarget, usage: Usage): void;
+}
+
+export interface CalibrationOptions {
+  /** Reports kept for each model. Default 64. */
+  readonly maxReports?: number;
+}
+
+interface Report {
+  readonly system: string;
+  readonly tools: InferRequest["tools"];
+  readonly output: InferRequest["output"];
+  readonly thinking: InferRequest["thinking"];
+  readonly length: number;
+  readonly last: Message | undefined;
+  readonly weight: Weight;
+  readonly inputTokens: number;
+  /** Of the answer, without what was only thought; `null` when not told, or when it thought. */
+  readonly answerTokens: number | null;
+}
+
+interface Knowledge {
+  readonly reports: Report[];
+  /** Tokens counted, and expected, for what was new between reports of one conversation. */
+  counted: number;
+  expected: number;
+}
+
+/** What messages weigh. */
+interface Weight {
+  readonly tokens: number;
+  readonly messages: number;
+  /** Images, files, thoughts and what vendors ran, which each of them counts in his own way. */
+  readonly opaque: number;
+}
+
+const MESSAGE_TOKENS = 4;
+const CALL_TOKENS = 8;
+/** How wrong the judgement of new text may be. */
+const TEXT_ERROR = 0.15;
+const MESSAGE_ERROR = 1;
+const ENOUGH = 0.15;
+/** As much as a report must show before the ratio moves. */
+const LEAST_NEWS = 20;
+/** What the ratio is at first, in tokens of evidence. */
+const PRIOR = 300;
+/** A vendor may count any image or file as this, or as nothing. */
+const OPAQUE_ERROR = 1500;
+
+export function calibrateTokens({ maxReports = 64 }: CalibrationOptions = {}): TokenCalibration {
+  const known = new Map<string, Knowledge>();
+
+  function anchorFor(reports: readonly Report[], request: InferRequest): { readonly report: Report; readonly prefix: boolean } | undefined {
+    const same = reports.filter(
+      (report) =>
+        report.system === (request.system ?? "") &&
+        report.tools === request.tools &&
+        report.output === request.output &&
+        report.thinking === request.thinking,
+    );
+    const prefix = same
+      .filter(({ length, last }) => length <= request.messages.length && request.messages[length - 1] === last)
+      .reduce<Report | undefined>((best, each) => (best === undefined || each.length >= best.length ? each : best), undefined);
+    if (prefix !== undefined) return { report: prefix, prefix: true };
+    const report = same.at(-1);
+    return report === undefined ? undefined : { report, prefix: false };
+  }
+
+  return {
+    estimate(request, target) {
+      const knowledge = known.get(target.model);
+      const ratio = knowledge === undefined ? 1 : (knowledge.counted + PRIOR) / (knowledge.expected + PRIOR);
+      const anchor = knowledge && anchorFor(knowledge.reports, request);
+      if (anchor === undefined || readsUnseen(request.extra, target.model)) return unanchored(request, ratio);
+      const { report, prefix } = anchor;
+      const fresh = request.messages.slice(prefix ? report.length : 0);
+      const news = weigh(fresh);
+      let tokens = report.inputTokens + ratio * news.tokens + MESSAGE_TOKENS * news.messages;
+      let margin = TEXT_ERROR * news.tokens + MESSAGE_ERROR * news.messages + OPAQUE_ERROR * news.opaque;
+      if (!prefix) {
+        tokens -= ratio * report.weight.tokens + MESSAGE_TOKENS * report.weight.messages;
+        margin += TEXT_ERROR * report.weight.tokens + MESSAGE_ERROR * report.weight.messages + OPAQUE_ERROR * report.weight.opaque;
+      } else if (fresh[0]?.role === "assistant") {
+        const answer = weigh(fresh.slice(0, 1));
+        const judged = ratio * answer.tokens;
+        if (report.answerTokens === null) margin += OPAQUE_ERROR;
+        // His own count of the answer, unless the answer was changed since.
+        else if (report.answerTokens >= 0.4 * judged && report.answerTokens <= 2.5 * judged + 20) {
+          tokens += report.answerTokens - judged;
+          margin -= 0.8 * TEXT_ERROR * answer.tokens;
+        }
+      }
+      return { tokens: Math.max(0, Math.round(tokens)), margin: Math.ceil(margin), calibrated: margin <= ENOUGH * tokens };
+    },
+
+    report(request, target, { inputTokens, outputTokens, reasoningTokens }) {
+      if (inputTokens === null || inputTokens <= 0 || readsUnseen(request.extra, target.model)) return;
+      let knowledge = known.get(target.model);
+      if (knowledge === undefined) {
+        knowledge = { reports: [], counted: 0, expected: 0 };
+        known.set(target.model, knowledge);
+      }
+      const anchor = anchorFor(knowledge.reports, request);
+      if (anchor?.prefix === true) learn(knowledge, anchor.report, request, inputTokens);
+      const { messages } = request;
+      knowledge.reports.push({
+        system: request.system ?? "",
+        tools: request.tools,
+        output: request.output,
+        thinking: request.thinking,
+        length: messages.length,
+        last: messages.at(-1),
+        weight: weigh(messages),
+        inputTokens,
+        answerTokens: (reasoningTokens ?? 0) > 0 ? null : outputTokens,
+      });
+      if (knowledge.reports.length > maxReports) knowledge.reports.shift();
+    },
+  };
+}
+
+/** Without a report nobody knows what is added. */
+function unanchored(request: InferRequest, ratio: number): TokenEstimate {
+  const { tokens, messages, opaque } = weigh(request.messages);
+  let head = approximateTokens(request.system ?? "");
+  for (const tool of request.tools ?? []) head += CALL_TOKENS + approximateTokens(JSON.stringify(tool));
+  if (request.output !== undefined) head += approximateTokens(JSON.stringify(request.output.schema));
+  const estimate = Math.round(ratio * (tokens + head) + MESSAGE_TOKENS * (messages + 1));
+  const hidden = (request.tools?.length ?? 0) > 0 || request.output !== undefined ? 600 : 100;
+  return { tokens: estimate, margin: Math.ceil(TEXT_ERROR * (tokens + head)) + hidden + OPAQUE_ERROR * opaque, calibrated: false };
+}
+
+function learn(knowledge: Knowledge, before: Report, request: InferRequest, inputTokens: number): void {
+  const { tokens, messages, opaque } = weigh(request.messages.slice(before.length));
+  if (tokens < LEAST_NEWS || opaque > 0) return;
+  // What one report tells is bounded, so that what a vendor added this once does not spoil the rest.
+  const counted = inputTokens - before.inputTokens - MESSAGE_TOKENS * messages;
+  knowledge.counted += Math.max(0.3 * tokens, Math.min(3 * tokens, counted));
+  knowledge.expected += tokens;
+}
+
+const weights = new WeakMap<Message, Weight>();
+
+function weigh(messages: readonly Message[]): Weight {
+  let tokens = 0;
+  let opaque = 0;
+  for (const message of messages) {
+    let weight = weights.get(message);
+    if (weight === undefined) {
+      weight = { ...weighParts(message.content), messages: 1 };
+      weights.set(message, weight);
+    }
+    tokens += weight.tokens;
+    opaque += weight.opaque;
+  }
+  return { tokens, messages: messages.length, opaque };
+}
+
+function weighParts(parts: readonly Content[]): { tokens: number; opaque: number } {
+  let tokens = 0;
+  let opaque = 0;
+  for (const part of parts) {
+    switch (part.type) {
+      case "text":
+      case "refusal":
+        tokens += approximateTokens(part.text);
+        break;
+      case "tool-call":
+        tokens += CALL_TOKENS + approximateTokens(part.inputText) + approximateTokens(part.name);
+        break;
+      case "tool-result": {
+        const inner = outputParts(part.output);
+        const within = inner === undefined ? { tokens: approximateTokens(textOf(part.output)), opaque: 0 } : weighParts(inner);
+        tokens += CALL_TOKENS + within.tokens;
+        opaque += within.opaque;
+        break;
+      }
+      case "thinking":
+      case "server-tool":
+      case "image":
+      case "file":
+      case "other":
+        opaque += 1;
+    }
+  }
+  return { tokens, opaque };
+}
+
+function textOf(output: JsonValue): string {
+  return typeof output === "string" ? output : JSON.stringify(output);
+}

@@ -1,0 +1,100 @@
+import type { InferRequest, Message, ToolSchema, Usage } from "@keelson/protocol";
+import { calibrateTokens, inputTokenBound } from "keelson/providers";
+import { describe, expect, it } from "vitest";
+import { type DecodedRequest, decodeRequest } from "./decode-request.ts";
+import { type Recording, recordings, recordingsNote, recordingsThere } from "./recordings.ts";
+
+interface Counted {
+  readonly recording: Recording;
+  readonly decoded: DecodedRequest;
+  readonly request: InferRequest;
+  readonly usage: Usage;
+}
+
+/** The recorded requests whose answer told their tokens, in the order of their conversations. */
+function counted(): readonly Counted[] {
+  const values = new Map<string, unknown>();
+  // Equal values are one value, as they are in a session, where messages keep their identity.
+  const one = <T>(value: T): T => {
+    const key = JSON.stringify(value);
+    if (!values.has(key)) values.set(key, value);
+    return values.get(key) as T;
+  };
+  return recordings(({ response, request, expect: { usage } }) => response.status === 200 && request.body !== null && usage !== null)
+    .toSorted((a, b) => `${a.conversation ?? a.id}`.localeCompare(`${b.conversation ?? b.id}`) || (a.step ?? 0) - (b.step ?? 0))
+    .flatMap((recording): Counted[] => {
+      const { usage } = recording.expect;
+      const decoded = decodeRequest(recording);
+      const input = usage?.["input_tokens"];
+      if (decoded === undefined || input === null || input === undefined) return [];
+      // Anthropic alone counts what its cache holds apart.
+      const cached = recording.wire === "anthropic-messages" ? (usage?.["cache_read"] ?? 0) + (usage?.["cache_write"] ?? 0) : 0;
+      const { model, system, output, extra } = decoded;
+      const request: InferRequest = {
+        model,
+        messages: decoded.messages.map((message): Message => one({ ...message, content: message.content.map(withoutIds) })),
+        tools: one(decoded.tools) as readonly ToolSchema[],
+        ...(system !== undefined && { system }),
+        ...(output !== undefined && { output: one(output) }),
+        extra,
+      };
+      const told: Usage = {
+        inputTokens: input + cached,
+        outputTokens: usage?.["output_tokens"] ?? null,
+        cacheReadTokens: null,
+        cacheCreationTokens: null,
+        reasoningTokens: usage?.["reasoning"] ?? null,
+      };
+      return [{ recording, decoded, request, usage: told }];
+    });
+}
+
+/** Ids are numbered anew in each decoded request. */
+function withoutIds<T extends Message["content"][number]>(part: T): T {
+  return "id" in part ? { ...part, id: "c" } : part;
+}
+
+describe.skipIf(!recordingsThere)(`the tokens of recorded requests${recordingsNote}`, () => {
+  const all = counted();
+
+  it("are never more than the upper bound", () => {
+    const passed = all.filter(
+      ({ recording, request, usage }) =>
+        inputTokenBound(request, { wire: recording.wire, model: request.model }) < (usage.inputTokens ?? 0),
+    );
+    expect(passed.map(({ recording }) => recording.id)).toEqual([]);
+    expect(all.length).toBeGreaterThan(650);
+  });
+
+  it("are bounded by less than their bytes where images are, and by the window where much text is", () => {
+    const data = "A".repeat(4_000_000);
+    const target = { wire: "anthropic-messages", model: "claude-sonnet-5" };
+    const image: Message = { role: "user", content: [{ type: "image", mediaType: "image/png", data }] };
+    expect(inputTokenBound({ model: "claude-sonnet-5", messages: [image] }, target)).toBeLessThan(10_000);
+    const text: Message = { role: "user", content: [{ type: "text", text: data }] };
+    expect(inputTokenBound({ model: "claude-sonnet-5", messages: [text] }, target)).toBe(1_100_000);
+    expect(inputTokenBound({ model: "claude-sonnet-5", messages: [text] }, { ...target, contextWindow: 200_000 })).toBe(220_000);
+  });
+
+  it("are estimated within 10 % by nine of ten estimates that earlier reports of the model stand behind", () => {
+    const calibration = calibrateTokens();
+    const seen = new Set<string>();
+    const off: string[] = [];
+    let repeated = 0;
+    let calibrated = 0;
+    for (const { recording, request, usage } of all) {
+      const target = { wire: recording.wire, model: `${recording.provider}/${request.model}` };
+      const { tokens, calibrated: sure } = calibration.estimate(request, target);
+      if (seen.has(target.model)) repeated += 1;
+      if (sure) {
+        calibrated += 1;
+        const told = usage.inputTokens ?? 0;
+        if (Math.abs(tokens - told) > 0.1 * told) off.push(`${recording.id}: ${tokens} for ${told}`);
+      }
+      seen.add(target.model);
+      calibration.report(request, target, usage);
+    }
+    expect(calibrated).toBeGreaterThan(0.25 * repeated);
+    expect(1 - off.length / calibrated, off.join("\n")).toBeGreaterThanOrEqual(0.9);
+  });
+});
