@@ -111,9 +111,9 @@ describe("the working directory of an agent", () => {
         ...cwd,
         onModelError: (_failure, context) => (seen.push(context.cwd), undefined),
       });
-    await runnerOf(make({ cwd: "/work/project" })).run("go").outcome;
+    await runnerOf(make({ cwd: "/srv/project" })).run("go").outcome;
     await runnerOf(make({})).run("go").outcome;
-    expect(seen).toEqual(["/work/project", "/work/project", undefined, undefined]);
+    expect(seen).toEqual(["/srv/project", "/srv/project", undefined, undefined]);
   });
 });
 
