@@ -50,10 +50,16 @@ describe("the tools of the runtime", () => {
       const { output } = await tools.executeLeaf(tool, {}, tools.createToolCall(), { blobs });
       const peak = process.resourceUsage().maxRSS / 1024;
       setFlagsFromString("--expose-gc");
-      await new Promise((resolve) => setImmediate(resolve));
-      runInNewContext("gc")();
-      const { heapUsed, external } = process.memoryUsage();
-      console.log(JSON.stringify({ bytes, peak, left: (heapUsed + external) / 2 ** 20, shown: output.length }));
+      // What a frame or a pending job still holds is given back a little later: some collections, not just one.
+      const gc = runInNewContext("gc");
+      let left = Infinity;
+      for (let collection = 0; collection < 20 && left >= 50; collection++) {
+        await new Promise((resolve) => setImmediate(resolve));
+        gc();
+        const { heapUsed, external } = process.memoryUsage();
+        left = (heapUsed + external) / 2 ** 20;
+      }
+      console.log(JSON.stringify({ bytes, peak, left, shown: output.length }));
     `);
     const { bytes, peak, left, shown } = result as { bytes: number; peak: number; left: number; shown: number };
     expect(bytes).toBe(100_000_000);
