@@ -1,4 +1,14 @@
-import { AgentError, LogError, inboxLog, isSuspendReason, sessionLog, type Decision, type RunId, type SessionId } from "@keelson/protocol";
+import {
+  AgentError,
+  KeelsonError,
+  LogError,
+  inboxLog,
+  isSuspendReason,
+  sessionLog,
+  type Decision,
+  type RunId,
+  type SessionId,
+} from "@keelson/protocol";
 import type { SessionState } from "../session/session-state.ts";
 import { createSessions, checkSessionId, sessionError, sessionIds, type Sessions } from "../session/sessions.ts";
 import { foldSession, inboxRecord, Journal } from "../session/journal.ts";
@@ -160,7 +170,12 @@ export function createRunnerWith(
       committed: (records) => relay.committed(records),
       lost: (error) => relay.lost(error),
     }).catch((error: unknown) => {
-      throw agentErrorOf(session as SessionId, error);
+      // Nothing was done yet but to read and fold: what stumbles here stumbles over what the log holds.
+      if (error instanceof KeelsonError) throw agentErrorOf(session as SessionId, error);
+      throw new AgentError(
+        { kind: "backend", message: `The log of session "${session}" holds what no run wrote: restore it from a backup.` },
+        { cause: error },
+      );
     });
     try {
       return takeUp(session as SessionId, journal, relay, options);

@@ -1,4 +1,4 @@
-import type { AppendOptions, EventLog, Lease, LogId, LogInfo, LogRecord, NewRecord } from "@keelson/protocol";
+import type { AppendOptions, BlobStore, EventLog, Lease, LogId, LogInfo, LogRecord, NewRecord } from "@keelson/protocol";
 import { assertName, type EncodedRecord, encodeRecords, MAX_RECORD_BYTES } from "./encoded-record.ts";
 import { assertEpoch, type LeaseState } from "./lease-state.ts";
 import { assertExpectedSeq, closedLog, staleSeq, takenKey } from "./log-conflict.ts";
@@ -138,10 +138,13 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     return encoded.every(({ key }, index) => keyAt.get(id, expectedSeq + index + 1)?.["key"] === key);
   }
 
-  const blobs = createSqliteBlobStore({ path: options.path, busyTimeoutMs });
+  let blobs: BlobStore | undefined;
 
   return {
-    blobs,
+    // Opened for who asks for it: many logs have a store of their own beside them.
+    get blobs() {
+      return (blobs ??= createSqliteBlobStore({ path: options.path, busyTimeoutMs }));
+    },
     async append(
       log: LogId,
       expectedSeq: number | "any",
@@ -209,7 +212,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
       } finally {
         closed = true;
         foreignWatch.close();
-        await blobs[Symbol.asyncDispose]();
+        await blobs?.[Symbol.asyncDispose]();
         database.close();
       }
     },
