@@ -128,6 +128,7 @@ describe("providers that share a limiter", () => {
     });
     const options = { apiKey: "test", baseUrl: server.openAiUrl, rateLimiter };
     const [one, two] = [createOpenAiChatProvider(options), createOpenAiChatProvider(options)];
+    for (let at = 0; at < 3; at += 1) expect(await one.listModels?.()).toEqual([]);
     const request = { model: "m", messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }] } as const;
     const answers = await Promise.allSettled([infer(one, request), infer(two, request), infer(one, request)]);
     expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
