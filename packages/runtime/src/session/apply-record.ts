@@ -270,6 +270,9 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     for (const tool of run.newGrants) state.grants.add(tool);
     run.newGrants = [];
   },
+  "run-ending": (state, _record, data: RunEnd) => {
+    running(state).ending = data;
+  },
   "run-complete": (state, _record, data: RunEnd) => {
     const run = running(state);
     run.status = "ended";

@@ -86,6 +86,8 @@ export interface RunState {
   /** Recoveries since the last turn that came to its end: what the circuit breaker counts. */
   crashes: number;
   stopping?: "stop" | "abort";
+  /** How it is going to end, while what comes before its terminal event is done. */
+  ending?: RunEnd;
   end?: RunEnd;
 }
 

@@ -1,12 +1,14 @@
-import type { Failure, JsonValue, ToolCallPart } from "@keelson/protocol";
+import type { Failure, JsonObject, JsonValue, ToolCallPart } from "@keelson/protocol";
 import { runOf, sessionOf, type Loop } from "./loop.ts";
+import { hasEpilogue, runEpilogue } from "./epilogue.ts";
 import type { RunEnding } from "./run-ending.ts";
 import { settleUnseen } from "./settle-inference.ts";
 import { mayHaveRun } from "./tool-call-ledger.ts";
 
 /**
  * Ends a run for good: open calls get their answer, so that the history stays whole; the open turn is closed; the result is
- * committed, then the terminal event; inferences that nobody saw the end of are paid. All in one append, on disk before anybody is told.
+ * committed, then the terminal event; inferences that nobody saw the end of are paid. All in one append, on disk before anybody
+ * is told; in two where something is to be done once the result is sure.
  */
 export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue): Promise<void> {
   const { execution } = loop;
@@ -25,16 +27,25 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   const { text } = run;
   const { usage, cost, costKnown, turns } = run.totals;
   const failure: Failure | undefined = ending.failure;
+  const result = { reason: ending.reason, text, ...(output !== undefined && { output }) };
+  if (!failure) execution.put("result", { type: "run-result", ...result }, "power");
+  if (hasEpilogue(loop)) {
+    execution.note(
+      "ending",
+      "run-ending",
+      { ...result, ...(failure && { failure }), ...(ending.halted && { halted: ending.halted }) } as unknown as JsonObject,
+      "power",
+    );
+    await execution.flush();
+    await runEpilogue(loop);
+  }
   if (failure) execution.put("terminal", { type: "error", failure }, "power");
-  else {
-    const result = { reason: ending.reason, text, ...(output !== undefined && { output }) };
-    execution.put("result", { type: "run-result", ...result }, "power");
+  else
     execution.put(
       "terminal",
       { type: "run-complete", ...result, usage, cost: costKnown ? cost : null, turns, ...(ending.halted && { halted: ending.halted }) },
       "power",
     );
-  }
   await execution.flush();
 }
 

@@ -5,6 +5,7 @@ import type { Answer } from "./answer.ts";
 import { inferAnswer, runContext } from "./infer-answer.ts";
 import type { RunContext } from "../agent.ts";
 import { runOf, type Loop } from "./loop.ts";
+import { runPrologue } from "./prologue.ts";
 import { parseOutput } from "./parse-output.ts";
 import { readInbox } from "./read-inbox.ts";
 import { runCalls } from "./run-calls.ts";
@@ -34,7 +35,8 @@ export async function workTurn(loop: Loop): Promise<Next> {
   } catch (error) {
     if (error instanceof Suspension) return suspend(loop, error);
     const ending = endingOf(error, loop);
-    await endRun(loop, ending.reason === "complete" ? await withOutput(loop, ending) : ending, loop.output);
+    const isNew = runOf(loop).ending === undefined;
+    await endRun(loop, isNew && ending.reason === "complete" ? await withOutput(loop, ending) : ending, loop.output);
     return { type: "done" };
   }
 }
@@ -42,8 +44,13 @@ export async function workTurn(loop: Loop): Promise<Next> {
 async function work(loop: Loop): Promise<void> {
   const { execution, limits, context } = loop;
   const run = runOf(loop);
+  if (run.ending) {
+    loop.output = run.ending.output;
+    throw new RunEnding(run.ending.reason, run.ending);
+  }
   const number = run.turnOpen ? run.turn : run.turn + 1;
   const turn = `t${number}`;
+  if (number === 1 && !run.turnOpen) await runPrologue(loop);
   if (!run.turnOpen) {
     if (execution.hasUnread) await readInbox(loop, turn);
     checkLimits(loop);

@@ -1,0 +1,14 @@
+import type { Loop } from "./loop.ts";
+import type { Stage } from "./prologue.ts";
+
+/** What comes between a run's result and its terminal event, in this order. Each says first whether it has anything to do. */
+const STAGES: readonly { applies(loop: Loop): boolean; readonly run: Stage }[] = [];
+
+export function hasEpilogue(loop: Loop): boolean {
+  return STAGES.some(({ applies }) => applies(loop));
+}
+
+/** Done once the way a run ends is on disk: a crash in between finds the ending in the log and goes on here. Nothing in it changes how the run ends. */
+export async function runEpilogue(loop: Loop): Promise<void> {
+  for (const stage of STAGES) if (stage.applies(loop)) await stage.run(loop);
+}

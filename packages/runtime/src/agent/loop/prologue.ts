@@ -1,0 +1,15 @@
+import type { Loop } from "./loop.ts";
+
+/** One thing that is done at the border of a run. Nothing where it does not apply, so that it costs nothing there. */
+export type Stage = (loop: Loop) => Promise<void> | undefined;
+
+/** What comes before the first turn, in this order. */
+const STAGES: readonly Stage[] = [];
+
+/**
+ * Done before the first turn of a run. Whatever a stage decides is a recorded decision, so that it may be begun again after
+ * a crash; one that throws a `RunEnding` ends the run before the model is asked.
+ */
+export async function runPrologue(loop: Loop): Promise<void> {
+  for (const stage of STAGES) await stage(loop);
+}
