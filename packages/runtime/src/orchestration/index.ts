@@ -2,3 +2,12 @@ export { agentOperator } from "./agent-operator.ts";
 export { authorityBelow } from "./authority-below.ts";
 export { dispatchTasks } from "./dispatch-tasks.ts";
 export { createLocalOrchestrator, type LocalOrchestrator, type LocalOrchestratorOptions } from "./local-orchestrator.ts";
+export {
+  type FiredInstant,
+  type Missed,
+  type ScheduleId,
+  type ScheduleRequest,
+  type Scheduler,
+  type ScheduleTick,
+  type ScheduleView,
+} from "./schedules/scheduler.ts";
