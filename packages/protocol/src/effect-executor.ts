@@ -1,6 +1,8 @@
 import type { Directive, Effect } from "./effect.ts";
 import type { RunId, SessionId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
+import type { FilterDecision } from "./middleware.ts";
+import type { Authority } from "./permission.ts";
 
 /** What a directive may ask of the run that declared it. Each is recorded by the run, and survives its process. */
 export interface RunControl {
@@ -28,6 +30,8 @@ export interface EffectContext {
   /** Counts from 1. Above 1, an attempt before this one may have taken effect. */
   readonly attempt: number;
   readonly signal: AbortSignal;
+  /** Of the run that declared it: what is started for the effect may do no more than that. */
+  readonly authority?: Authority;
   readonly run: RunControl;
 }
 
@@ -44,6 +48,8 @@ export interface EffectExecutor {
 /** Passes, drops, changes or refuses a directive before anything comes of it. Pure: nothing but what it is shown decides. */
 export interface DirectiveFilter {
   readonly name: string;
-  /** Nothing suppresses it; a thrown error rejects it. */
+  /** Nothing suppresses it; a thrown error rejects it. It is given a copy, which it may change. */
   filter(directive: Directive): Directive | undefined;
+  /** The same with its verdict in words. Default: what `filter` does. */
+  decision?(directive: Directive): FilterDecision;
 }

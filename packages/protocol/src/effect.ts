@@ -9,6 +9,8 @@ export interface EffectMeta {
   readonly seq: number;
   /** Unix ms. */
   readonly at: number;
+  /** How its execution ended, where the run that declared it had it executed. Absent: that is left to whoever called the operator. */
+  readonly outcome?: "done" | "failed";
 }
 
 /** A side effect an operator declares. The layer that called the operator decides when and how it is executed. */

@@ -91,7 +91,8 @@ export type DurableEvent =
   | { readonly type: "inbox-read"; readonly upTo: number; readonly stopping?: "stop" | "abort" }
   | { readonly type: "steer"; readonly message: Message; readonly interrupt: boolean }
   | { readonly type: "state-update"; readonly patch: JsonValue }
-  | { readonly type: "directive"; readonly directive: Directive }
+  /** `id` is the effect's, `causationId` the call or turn that declared it. */
+  | { readonly type: "directive"; readonly directive: Directive; readonly id?: string; readonly causationId?: string }
   | {
       readonly type: "usage";
       readonly usage: Usage;

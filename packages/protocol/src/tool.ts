@@ -1,5 +1,6 @@
 import type { RiskLevel } from "./approval.ts";
 import type { Content } from "./content.ts";
+import type { Effect } from "./effect.ts";
 import type { Executor } from "./executor.ts";
 import type { CallId, RunId, SessionId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
@@ -38,6 +39,12 @@ export interface ToolCall {
   /** Fires when the run was asked to stop gracefully: finish soon. */
   readonly stopping: AbortSignal;
   progress(message: string, ratio?: number): void;
+  /**
+   * Declares a side effect instead of causing it. It counts with the result of this call: a call that fails, or is executed
+   * again after a crash, has declared nothing. Absent outside of a run. Throws `DirectiveError` for one that is refused.
+   * @returns its id
+   */
+  declare?(effect: Effect): string;
   /** The agent's working directory, when it has one. */
   readonly cwd?: string;
   readonly files?: Vfs;

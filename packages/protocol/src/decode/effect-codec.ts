@@ -83,7 +83,14 @@ const storeOptions = fields<StoreOptions>({
   metadata: optional(jsonObject),
 });
 const meta = optional(
-  fields<EffectMeta>({ id: text(), causationId: optional(text()), correlationId: optional(text()), seq: count, at: number }),
+  fields<EffectMeta>({
+    id: text(),
+    causationId: optional(text()),
+    correlationId: optional(text()),
+    seq: count,
+    at: number,
+    outcome: optional(word<"done" | "failed">()),
+  }),
 );
 const link = { meta, scope: scopeCodec, from: text(), to: text(), relation: text() };
 

@@ -118,7 +118,7 @@ const durable = {
   "inbox-read": member<Durable<"inbox-read">>({ upTo: count, stopping: optional(word<"stop" | "abort">()) }),
   "steer": member<Durable<"steer">>({ message: messageCodec, interrupt: flag }),
   "state-update": member<Durable<"state-update">>({ patch: json }),
-  "directive": member<Durable<"directive">>({ directive: directiveCodec }),
+  "directive": member<Durable<"directive">>({ directive: directiveCodec, id: optional(text()), causationId: optional(text()) }),
   "usage": member<Durable<"usage">>({
     usage: usageCodec,
     cost,

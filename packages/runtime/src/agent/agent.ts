@@ -1,5 +1,6 @@
 import type {
   CompactionPolicy,
+  DirectiveFilter,
   EffortLevel,
   JsonObject,
   Message,
@@ -93,6 +94,8 @@ export interface AgentOptions<Out = undefined> {
   readonly limits?: AgentLimits;
   readonly permissions?: { readonly mode?: PermissionMode; readonly rules?: readonly PermissionRule[] };
   readonly rules?: readonly Rule[];
+  /** What every directive passes, in this order, before it is declared; each may change, suppress or (by throwing) reject it. Pure. */
+  readonly directiveFilters?: readonly DirectiveFilter[];
   readonly onModelError?: (
     failure: ModelFailure,
     context: RunContext,
@@ -201,6 +204,7 @@ function definitionDigest(
           limits,
           permissions,
           rules: rules?.map((rule) => rule.name),
+          directiveFilters: options.directiveFilters?.map((filter) => filter.name),
           settings,
           effort,
           thinking,

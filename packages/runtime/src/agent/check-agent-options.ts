@@ -2,6 +2,7 @@ import { AgentError, PERMISSION_MODES } from "@keelson/protocol";
 import { compileSchema } from "../schema/compile-schema.ts";
 import type { AgentOptions } from "./agent.ts";
 import { costLimit } from "./cost-limit.ts";
+import { checkDirectiveFilters } from "./effects/check-directive-filters.ts";
 
 /** @throws AgentError of kind `invalid-option`, which names the option, what was found, and what to write instead */
 export function checkAgentOptions(options: AgentOptions<never> | AgentOptions<unknown> | AgentOptions<undefined>): void {
@@ -50,6 +51,7 @@ export function checkAgentOptions(options: AgentOptions<never> | AgentOptions<un
   if (onMaxTokens !== undefined && onMaxTokens !== "end" && onMaxTokens !== "continue")
     throw invalid("onMaxTokens", `onMaxTokens must be "end" or "continue", not ${JSON.stringify(onMaxTokens)}`);
   checkFunctions(options as AgentOptions<unknown>);
+  checkDirectiveFilters(options.directiveFilters);
   checkPrompt(options as AgentOptions<unknown>);
   checkOutput((options as AgentOptions<unknown>).output);
   for (const option of ["allowedTools", "excludedTools"] as const) {

@@ -6,6 +6,7 @@ import type { Schema } from "../schema/schema.ts";
 import { permissionPolicy, type Agent } from "./agent.ts";
 import { costLimit } from "./cost-limit.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
+import { createFilterChain } from "./effects/filter-chain.ts";
 import type { EventHub } from "./event-hub.ts";
 import { AttemptSignal } from "./loop/attempt-signal.ts";
 import type { Approvals, Limits, Loop } from "./loop/loop.ts";
@@ -89,7 +90,7 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
       };
     },
   };
-  const { model, fallbackModel, rules } = agent.options;
+  const { model, fallbackModel, rules, directiveFilters } = agent.options;
   const scopes: readonly BudgetScope[] = limits.maxCost === undefined ? [] : [{ id: `run/${execution.runId}`, maxCost: limits.maxCost }];
   const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
   context.bind(binding);
@@ -114,6 +115,8 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
       ttlMs: world.approvalTtlMs ?? 7 * 24 * 60 * 60_000,
     },
     blobs: world.blobs,
+    effects: world.effects,
+    filters: directiveFilters === undefined || directiveFilters.length === 0 ? undefined : createFilterChain(directiveFilters),
     world: { ...(files && { files }), ...(exec && { exec }), ...(reader && { state: reader }), ...(secrets && { secrets }) },
     outputSchema: agent.output === undefined ? undefined : compileSchema(agent.output as Schema<unknown>).jsonSchema,
     output: undefined,

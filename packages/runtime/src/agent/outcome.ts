@@ -1,4 +1,5 @@
 import { AgentError, UNKNOWN_USAGE, type Failure } from "@keelson/protocol";
+import { effectsOf } from "../session/outbox.ts";
 import type { SessionState } from "../session/session-state.ts";
 import type { Next } from "./loop/work-turn.ts";
 import type { RunOutcome } from "./run.ts";
@@ -12,7 +13,7 @@ export function outcomeOf<Out>(state: SessionState | undefined, next: Next, outp
     turns: totals?.turns ?? 0,
     usage: totals?.usage ?? UNKNOWN_USAGE,
     cost: totals === undefined || !totals.costKnown ? null : totals.cost,
-    effects: [],
+    effects: effectsOf(run),
   };
   if (failure) return { ...base, reason: "error", error: failure };
   if (next.type === "waiting") return { ...base, reason: next.reason, waits: next.waits };

@@ -3,6 +3,7 @@ import type {
   BlobStore,
   BudgetLedger,
   Durability,
+  EffectExecutor,
   EventLog,
   Executor,
   SecretResolver,
@@ -35,6 +36,8 @@ export interface World {
   readonly exec?: Executor;
   readonly state?: StateReader;
   readonly secrets?: SecretResolver;
+  /** Carries out the effects and directives that runs declare. Without it they only stand in `outcome.effects`. */
+  readonly effects?: EffectExecutor;
   /** Opens the `debugFile` of an agent. Without it, agents that want one are refused. */
   openDebugFile?(path: string): DebugFile;
   /** Who holds leases: must name this process. */

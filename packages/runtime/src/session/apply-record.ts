@@ -16,6 +16,7 @@ import {
   type Usd,
   type Wait,
 } from "@keelson/protocol";
+import { addDeclared, markAttempt, markDone, type DeclarationData, type EffectDone } from "./outbox.ts";
 import { recordedCall, type RecordedCall } from "./recorded-call.ts";
 import {
   emptyTotals,
@@ -248,6 +249,20 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
   "compaction": (state, record, data: { readonly messages: readonly Message[] }) => {
     state.compaction = `${state.id}/${record.seq}`;
     state.conversation.replace(data.messages.map((message) => ({ message })));
+  },
+  "directive": (state, record, data: DeclarationData) => {
+    const run = running(state);
+    run.outbox = addDeclared(run.outbox, record, data);
+  },
+  "effect": (state, record, data: DeclarationData) => {
+    const run = running(state);
+    run.outbox = addDeclared(run.outbox, record, data);
+  },
+  "effect-attempt": (state, _record, data: EffectDone) => {
+    markAttempt(running(state).outbox, data.id);
+  },
+  "effect-done": (state, _record, data: EffectDone) => {
+    markDone(running(state).outbox, data.id, data.failure === undefined ? "done" : "failed");
   },
   "turn-end": (state, record) => {
     const run = running(state);

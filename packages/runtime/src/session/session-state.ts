@@ -18,6 +18,7 @@ import {
   type Wait,
 } from "@keelson/protocol";
 import { Conversation } from "../context/conversation.ts";
+import type { Outbox } from "./outbox.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 
 /** Sums over model calls. `cost` holds what is known; `costKnown` is false once a call had no price. */
@@ -86,6 +87,8 @@ export interface RunState {
   /** Recoveries since the last turn that came to its end: what the circuit breaker counts. */
   crashes: number;
   stopping?: "stop" | "abort";
+  /** The effects that it declared; absent while there are none. */
+  outbox?: Outbox;
   /** How it is going to end, while what comes before its terminal event is done. */
   ending?: RunEnd;
   end?: RunEnd;

@@ -5,6 +5,7 @@ import type {
   BlobStore,
   BudgetLedger,
   BudgetScope,
+  EffectExecutor,
   Executor,
   JsonObject,
   JsonValue,
@@ -20,6 +21,8 @@ import type { RunState, SessionState } from "../../session/session-state.ts";
 import type { ToolSet } from "../../tools/tool-registry.ts";
 import type { Agent } from "../agent.ts";
 import type { ApprovalTokens } from "../approvals/approval-token.ts";
+import type { BackgroundWork } from "../effects/background-work.ts";
+import type { FilterChain } from "../effects/filter-chain.ts";
 import type { ModelSource } from "../model-source.ts";
 import type { AttemptSignal } from "./attempt-signal.ts";
 import type { CompiledPolicy } from "../permissions/decide-permission.ts";
@@ -76,6 +79,12 @@ export interface Loop {
   readonly approvals: Approvals;
   readonly blobs: BlobStore;
   readonly world: ToolWorld;
+  /** Carries out what the run declares; without it, effects are only listed in the outcome. */
+  readonly effects: EffectExecutor | undefined;
+  /** What directives pass before they are declared. */
+  readonly filters: FilterChain | undefined;
+  /** Children and tasks beside the turns; without it, directives about them are unsupported. */
+  readonly background?: BackgroundWork;
   /** JSON Schema of the agent's structured output. */
   readonly outputSchema: JsonObject | undefined;
   /** The structured output, once the run has one. */

@@ -1,0 +1,88 @@
+import type { Directive, Effect, EffectMeta, JsonValue, LogRecord } from "@keelson/protocol";
+
+/** An effect that a run declared: its record, and what became of it. */
+export interface DeclaredEffect {
+  readonly id: string;
+  /** Of type `directive` or `effect`. */
+  readonly record: LogRecord;
+  readonly causationId?: string;
+  /** How often its execution was begun. */
+  attempts: number;
+  outcome?: "done" | "failed";
+}
+
+/** All that a run declared, in order, and what of it is still to be executed. */
+export interface Outbox {
+  readonly effects: DeclaredEffect[];
+  readonly open: Map<string, DeclaredEffect>;
+  /** How many of the open ones are directives. */
+  openDirectives: number;
+}
+
+/** What `directive` and `effect` records hold beside what is declared. */
+export interface DeclarationData {
+  readonly id?: string;
+  readonly causationId?: string;
+}
+
+/** A directive to emit is done once it is declared: its own record is the event that watchers see. */
+export function addDeclared(outbox: Outbox | undefined, record: LogRecord, data: DeclarationData): Outbox {
+  const { effects, open, openDirectives } = outbox ?? { effects: [], open: new Map<string, DeclaredEffect>(), openDirectives: 0 };
+  const { id = record.key, causationId } = data;
+  const declared: DeclaredEffect = { id, record, ...(causationId !== undefined && { causationId }), attempts: 0 };
+  effects.push(declared);
+  const directive = directiveOf(declared);
+  if (directive?.type === "emit") declared.outcome = "done";
+  else open.set(id, declared);
+  return { effects, open, openDirectives: openDirectives + (directive && directive.type !== "emit" ? 1 : 0) };
+}
+
+export function markAttempt(outbox: Outbox | undefined, id: string): void {
+  const declared = outbox?.open.get(id);
+  if (declared) declared.attempts++;
+}
+
+export function markDone(outbox: Outbox | undefined, id: string, outcome: "done" | "failed"): void {
+  const declared = outbox?.open.get(id);
+  if (outbox === undefined || declared === undefined) return;
+  outbox.open.delete(id);
+  declared.outcome = outcome;
+  if (isDirective(declared)) outbox.openDirectives--;
+}
+
+export function isDirective({ record }: DeclaredEffect): boolean {
+  return record.type === "directive";
+}
+
+export function directiveOf(declared: DeclaredEffect): Directive | undefined {
+  return isDirective(declared) ? (declared.record.data["directive"] as unknown as Directive) : undefined;
+}
+
+/** The effect with its meta. `at` is the log's once its record was appended. */
+export function effectOf(declared: DeclaredEffect, correlationId: string): Effect & { readonly meta: EffectMeta } {
+  const { id, record, causationId, outcome } = declared;
+  const directive = directiveOf(declared);
+  const effect: Effect = directive ? { type: "directive", directive } : (record.data["effect"] as unknown as Effect);
+  const meta: EffectMeta = {
+    id,
+    ...(causationId !== undefined && { causationId }),
+    correlationId,
+    seq: record.seq,
+    at: record.at,
+    ...(outcome && { outcome }),
+  };
+  return { ...effect, meta };
+}
+
+/** All that a run declared, as its outcome lists it. */
+export function effectsOf(run: { readonly id: string; readonly outbox?: Outbox } | undefined): readonly Effect[] {
+  return run?.outbox === undefined ? NONE : run.outbox.effects.map((declared) => effectOf(declared, run.id));
+}
+const NONE: readonly Effect[] = [];
+
+/** Data of an `effect-done` record. */
+export interface EffectDone {
+  readonly id: string;
+  readonly value?: JsonValue;
+  readonly failure?: JsonValue;
+}
