@@ -13,7 +13,7 @@ import { createMemoryBudgetLedger } from "./state/memory-budget-ledger.ts";
 import { createMemoryEventLog } from "./state/memory-event-log.ts";
 import { processOwner } from "./state/process-owner.ts";
 
-export { agentTool } from "./agent/agent-tool.ts";
+export { agentTool } from "./agent/children/agent-tool.ts";
 export { createAgent, type Agent, type AgentOptions } from "./agent/agent.ts";
 export type { PendingApproval, Run, RunOptions, RunOutcome } from "./agent/run.ts";
 export type { Runner, SingleRunner } from "./agent/runner.ts";

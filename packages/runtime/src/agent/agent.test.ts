@@ -4,7 +4,7 @@ import { z } from "zod";
 import { ruleBefore } from "../context/rule.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tools/define-tool.ts";
-import { agentTool } from "./agent-tool.ts";
+import { agentTool } from "./children/agent-tool.ts";
 import { createAgent, type AgentOptions } from "./agent.ts";
 
 const tool = (name: string) => defineTool({ name, description: "A tool.", input: { type: "object" }, execute: () => "" });

@@ -1,5 +1,5 @@
 import { AgentError } from "@keelson/protocol";
-import { isAgentTool } from "./agent-tool.ts";
+import { isAgentTool } from "./children/agent-tool.ts";
 import { modelName, type Agent } from "./agent.ts";
 import { createModelSource, type Model } from "./model-source.ts";
 import type { Agents, World } from "./world.ts";

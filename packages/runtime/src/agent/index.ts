@@ -1,4 +1,4 @@
-export { agentTool, type AgentTool } from "./agent-tool.ts";
+export { agentTool, type AgentTool } from "./children/agent-tool.ts";
 export {
   createAgent,
   type Agent,

@@ -25,7 +25,7 @@ import { beginResumed, beginRun } from "./begin-run.ts";
 import { narrowAuthority } from "./permissions/narrow-authority.ts";
 import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
 import type { Run, RunInput, RunOptions, RunOrigin } from "./run.ts";
-import { startChildRun } from "./start-child.ts";
+import { startChildRun } from "./children/start-child.ts";
 import type { Agents, World } from "./world.ts";
 
 export type OutputOf<A> = A extends Agent<infer Out> ? Out : never;

@@ -9,16 +9,16 @@ import {
   type SessionId,
   type Wait,
 } from "@keelson/protocol";
-import { shortHash } from "../json/digest.ts";
-import type { Execution } from "../session/execution.ts";
-import { foldSession } from "../session/journal.ts";
-import { CHILD_MARK } from "../session/sessions.ts";
-import { Suspension } from "../session/suspension.ts";
-import type { ActiveRun } from "./active-run.ts";
-import { narrowAuthority } from "./permissions/narrow-authority.ts";
-import { operatorOutputOf } from "./operator-output.ts";
-import type { RunOutcome } from "./run.ts";
-import type { RunnerInternals } from "./runner.ts";
+import { shortHash } from "../../json/digest.ts";
+import type { Execution } from "../../session/execution.ts";
+import { foldSession } from "../../session/journal.ts";
+import { CHILD_MARK } from "../../session/sessions.ts";
+import { Suspension } from "../../session/suspension.ts";
+import type { ActiveRun } from "../active-run.ts";
+import { narrowAuthority } from "../permissions/narrow-authority.ts";
+import { operatorOutputOf } from "../operator-output.ts";
+import type { RunOutcome } from "../run.ts";
+import type { RunnerInternals } from "../runner.ts";
 
 /**
  * Runs an agent as a child: its own session, log and lease, the parent's authority narrowed. Started twice under one key it

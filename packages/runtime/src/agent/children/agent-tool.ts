@@ -1,7 +1,7 @@
 import type { Tool } from "@keelson/protocol";
-import { shortHash } from "../json/digest.ts";
-import { DEFAULT_MAX_OUTPUT_BYTES } from "../tools/tool-definition.ts";
-import type { Agent } from "./agent.ts";
+import { shortHash } from "../../json/digest.ts";
+import { DEFAULT_MAX_OUTPUT_BYTES } from "../../tools/tool-definition.ts";
+import type { Agent } from "../agent.ts";
 
 /** A tool that a runner starts as a child run of an agent, with its own log. */
 export interface AgentTool extends Tool<{ readonly task: string }> {
