@@ -1,0 +1,288 @@
+import type { JsonValue } from "@keelson/protocol";
+import { putMember } from "./put-member.ts";
+
+type Container = JsonValue[] | { [key: string]: JsonValue };
+
+interface Frame {
+  readonly value: Container;
+  /** Members so far. */
+  size: number;
+  /** Of an object: where the next member goes. */
+  key: string;
+}
+
+type Expected = "value" | "value-or-end" | "key" | "key-or-end" | "colon" | "separator";
+
+/** Deeper values would overflow the stack of whatever walks over them. */
+const MAX_DEPTH = 500;
+const STRING_RUN = /[^"\\\u0000-\u001f]*/y;
+const TOKEN_RUN = /[-+.0-9A-Za-z]*/y;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const LITERALS: { readonly [token: string]: JsonValue } = { true: true, false: false, null: null };
+const ESCAPES: { readonly [char: string]: string } = {
+  '"': '"',
+  "\\": "\\",
+  "/": "/",
+  "b": "\b",
+  "f": "\f",
+  "n": "\n",
+  "r": "\r",
+  "t": "\t",
+};
+
+/**
+ * Reads one JSON value as its text arrives, and says at any time what stands there so far: every list and object, the begun
+ * ones too; of the last string what came of it; numbers and literals once they are over, since `1` may become `12`.
+ *
+ * Each character is looked at once. What is finished is never copied: `snapshot` copies the lists and objects that are still
+ * open, `openMembers` members in all, and shares the rest with every other snapshot.
+ */
+export class PartialJson {
+  readonly #frames: Frame[] = [];
+  #expected: Expected = "value";
+  #status: "open" | "complete" | "broken" = "open";
+  #root: JsonValue | undefined;
+  #string: OpenString | undefined;
+  /** The string that is open is a key. */
+  #isKey = false;
+  /** What came of an escape: a backslash, and of `\u` its digits. */
+  #escape = "";
+  /** What came of a number or a literal. */
+  #token = "";
+  #openMembers = 0;
+  #changes = 0;
+  #work = 0;
+
+  /** `broken`: the text is no JSON, or nested too deep; what was read of it stands. */
+  get status(): "open" | "complete" | "broken" {
+    return this.#status;
+  }
+
+  /** Grows with whatever a snapshot would show. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** Members that a snapshot copies. */
+  get openMembers(): number {
+    return this.#openMembers;
+  }
+
+  /** Steps and characters that reading took, and members that snapshots copied. */
+  get work(): number {
+    return this.#work;
+  }
+
+  /** @returns where it stopped reading: behind the value where that is complete, at what is no JSON, else at the end of the text */
+  push(text: string, from: number = 0): number {
+    let at = from;
+    while (at < text.length && this.#status === "open") {
+      const before = at;
+      if (this.#string !== undefined) at = this.#readString(text, at, this.#string);
+      else if (this.#token !== "") at = this.#readToken(text, at);
+      else at = this.#readStructure(text, at);
+      this.#work += at - before + 1;
+    }
+    return at;
+  }
+
+  /** No more comes: a number or literal at the top is over, and what is still open is broken. */
+  end(): void {
+    if (this.#token !== "") this.#endToken();
+    if (this.#status === "open") this.#status = "broken";
+  }
+
+  /** What stands there so far; nobody changes it any more. Nothing where nothing can be told yet. */
+  snapshot(): JsonValue | undefined {
+    let value = this.#string === undefined || this.#isKey ? this.#root : this.#string.read();
+    for (let index = this.#frames.length - 1; index >= 0; index--) {
+      const frame = this.#frames[index] as Frame;
+      this.#work += frame.size;
+      const copy: Container = Array.isArray(frame.value) ? frame.value.slice() : { ...frame.value };
+      if (value !== undefined) put(copy, frame.key, value);
+      value = copy;
+    }
+    return value;
+  }
+
+  #readStructure(text: string, at: number): number {
+    const char = text[at] as string;
+    if (char === " " || char === "\n" || char === "\r" || char === "\t") return at + 1;
+    switch (this.#expected) {
+      case "value-or-end":
+        if (char === "]") return this.#close(at);
+        return this.#beginValue(char, at);
+      case "value":
+        return this.#beginValue(char, at);
+      case "key-or-end":
+        if (char === "}") return this.#close(at);
+        return this.#beginKey(char, at);
+      case "key":
+        return this.#beginKey(char, at);
+      case "colon":
+        if (char !== ":") return this.#break(at);
+        this.#expected = "value";
+        return at + 1;
+      case "separator": {
+        const { value } = this.#frames.at(-1) as Frame;
+        if (char === ",") {
+          this.#expected = Array.isArray(value) ? "value" : "key";
+          return at + 1;
+        }
+        return char === (Array.isArray(value) ? "]" : "}") ? this.#close(at) : this.#break(at);
+      }
+    }
+  }
+
+  #beginValue(char: string, at: number): number {
+    if (char === '"') {
+      this.#string = new OpenString();
+      this.#isKey = false;
+      this.#changes++;
+      return at + 1;
+    }
+    if (char === "{" || char === "[") {
+      if (this.#frames.length === MAX_DEPTH) return this.#break(at);
+      this.#frames.push({ value: char === "[" ? [] : {}, size: 0, key: "" });
+      this.#expected = char === "[" ? "value-or-end" : "key-or-end";
+      this.#changes++;
+      return at + 1;
+    }
+    if (!/[-0-9tfn]/.test(char)) return this.#break(at);
+    this.#token = char;
+    return at + 1;
+  }
+
+  #beginKey(char: string, at: number): number {
+    if (char !== '"') return this.#break(at);
+    this.#string = new OpenString();
+    this.#isKey = true;
+    return at + 1;
+  }
+
+  #readToken(text: string, at: number): number {
+    TOKEN_RUN.lastIndex = at;
+    TOKEN_RUN.test(text);
+    const end = TOKEN_RUN.lastIndex;
+    if (end > at) this.#token += text.slice(at, end);
+    if (end < text.length) this.#endToken();
+    return end;
+  }
+
+  #endToken(): void {
+    const token = this.#token;
+    this.#token = "";
+    if (Object.hasOwn(LITERALS, token)) this.#add(LITERALS[token] as JsonValue);
+    else if (NUMBER.test(token)) this.#add(Number(token));
+    else this.#status = "broken";
+  }
+
+  #readString(text: string, at: number, string: OpenString): number {
+    if (this.#escape !== "") return this.#readEscape(text[at] as string, at, string);
+    STRING_RUN.lastIndex = at;
+    STRING_RUN.test(text);
+    const end = STRING_RUN.lastIndex;
+    if (end > at) this.#append(string, text.slice(at, end));
+    if (end === text.length) return end;
+    const char = text[end];
+    if (char === "\\") this.#escape = "\\";
+    else if (char === '"') this.#endString(string);
+    else return this.#break(end);
+    return end + 1;
+  }
+
+  #readEscape(char: string, at: number, string: OpenString): number {
+    if (this.#escape === "\\" && char !== "u") {
+      const meant = Object.hasOwn(ESCAPES, char) ? ESCAPES[char] : undefined;
+      if (meant === undefined) return this.#break(at);
+      this.#escape = "";
+      this.#append(string, meant);
+      return at + 1;
+    }
+    if (this.#escape !== "\\" && !/[0-9a-fA-F]/.test(char)) return this.#break(at);
+    this.#escape += char;
+    if (this.#escape.length === 6) {
+      const unit = String.fromCharCode(Number.parseInt(this.#escape.slice(2), 16));
+      this.#escape = "";
+      this.#append(string, unit);
+    }
+    return at + 1;
+  }
+
+  #append(string: OpenString, piece: string): void {
+    string.push(piece);
+    if (!this.#isKey) this.#changes++;
+  }
+
+  #endString(string: OpenString): void {
+    this.#string = undefined;
+    const text = string.close();
+    if (!this.#isKey) this.#add(text);
+    else {
+      (this.#frames.at(-1) as Frame).key = text;
+      this.#expected = "colon";
+    }
+  }
+
+  #close(at: number): number {
+    const { value, size } = this.#frames.pop() as Frame;
+    this.#openMembers -= size;
+    this.#add(value);
+    return at + 1;
+  }
+
+  #add(value: JsonValue): void {
+    this.#changes++;
+    const frame = this.#frames.at(-1);
+    if (frame === undefined) {
+      this.#root = value;
+      this.#status = "complete";
+      return;
+    }
+    put(frame.value, frame.key, value);
+    frame.size++;
+    this.#openMembers++;
+    this.#expected = "separator";
+  }
+
+  #break(at: number): number {
+    this.#status = "broken";
+    return at;
+  }
+}
+
+function put(container: Container, key: string, value: JsonValue): void {
+  if (Array.isArray(container)) container.push(value);
+  else putMember(container, key, value);
+}
+
+/** A string that grows from small pieces. They are slices of what arrived, which they keep alive, so that they are joined every so often. */
+class OpenString {
+  #joined = "";
+  #pieces: string[] = [];
+  /** The first half of a pair, which is no character by itself. */
+  #half = "";
+
+  push(piece: string): void {
+    let whole = this.#half + piece;
+    const last = whole.charCodeAt(whole.length - 1);
+    this.#half = last >= 0xd800 && last <= 0xdbff ? whole.slice(-1) : "";
+    if (this.#half !== "") whole = whole.slice(0, -1);
+    if (whole !== "" && this.#pieces.push(whole) === 1024) this.#join();
+  }
+
+  read(): string {
+    if (this.#pieces.length > 0) this.#join();
+    return this.#joined;
+  }
+
+  close(): string {
+    return this.read() + this.#half;
+  }
+
+  /** Only the pieces are copied: joined strings are hung together. */
+  #join(): void {
+    this.#joined += this.#pieces.length === 1 ? this.#pieces[0] : this.#pieces.join("");
+    this.#pieces = [];
+  }
+}
