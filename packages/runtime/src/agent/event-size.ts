@@ -23,6 +23,8 @@ export function sizeOfEvent(event: AgentEvent): number {
     case "text-start":
     case "text-end":
       return EVENT_BYTES + SMALL_EVENT_BYTES;
+    case "tool-result":
+      return EVENT_BYTES + SMALL_EVENT_BYTES + (typeof event.output === "string" ? event.output.length : sizeOf(event.output));
     default:
       return EVENT_BYTES + sizeOf(event);
   }

@@ -102,7 +102,8 @@ export class InferFold {
         return;
       case "tool-call-start": {
         this.#segment = undefined;
-        if (!this.#admit(event.id) || !this.#admit(event.name)) return;
+        // Together: what is admitted stands in a slot before the next is counted.
+        if (!this.#admit(event.id + event.name)) return;
         const call: OpenCall = {
           type: "tool-call",
           id: event.id,

@@ -160,6 +160,14 @@ describe("a fold", () => {
     );
   });
 
+  it("counts a call's id and name where its bound is passed between them", () => {
+    const fold = foldInferEvents({ maxAnswerBytes: 4 });
+    fold.push({ type: "tool-call-start", index: 0, id: "i", name: "n" });
+    expect(fold.bytes).toBe(2);
+    fold.push({ type: "text-delta", text: "\u0800" });
+    expect(fold.overflowed).toBe(true);
+  });
+
   it("joins any number of pieces in order", () => {
     const fold = foldInferEvents();
     const pieces = Array.from({ length: 5000 }, (_, at) => `${at},`);

@@ -52,8 +52,12 @@ export class ApiClient {
   readonly #keyOptional: boolean;
   readonly #authorize: (key: string, url: string) => { readonly [name: string]: string };
   readonly #fixedHeaders: { readonly [name: string]: string };
+  readonly #ownHeaders: { readonly [name: string]: string };
   readonly #base: string;
   readonly #query: string;
+  /** The last address, which is asked again and again. */
+  #lastPath: string | undefined;
+  #lastUrl = "";
   #transport: Transport | undefined;
 
   constructor(settings: {
@@ -73,6 +77,7 @@ export class ApiClient {
     this.#keyOptional = settings.keyOptional;
     this.#authorize = settings.authorize;
     this.#fixedHeaders = { "user-agent": "keelson", ...settings.headers };
+    this.#ownHeaders = lowerCased(options.headers);
     const [address = "", query] = (options.baseUrl ?? settings.defaultBaseUrl).split("?", 2);
     this.#base = address.replace(/\/+$/, "");
     this.#query = query === undefined || query === "" ? "" : `?${query}`;
@@ -84,13 +89,12 @@ export class ApiClient {
 
   async send({ method, path, body, signal, origin }: ApiCall): Promise<TransportAnswer> {
     const key = await this.#key(origin);
-    const [pathname = "", query] = path.split("?", 2);
-    const url = `${this.#base}${pathname}${query === undefined ? this.#query : `${this.#query === "" ? "?" : `${this.#query}&`}${query}`}`;
+    const url = this.#urlOf(path);
     const headers = {
       ...this.#fixedHeaders,
       ...(body !== undefined && { "content-type": "application/json" }),
       ...(key !== undefined && this.#authorize(key, url)),
-      ...lowerCased(this.#options.headers),
+      ...this.#ownHeaders,
     };
     const transport = (this.#transport ??= this.#options.transport ?? createTransport(this.#transportOptions()));
     const request: TransportRequest = {
@@ -104,6 +108,14 @@ export class ApiClient {
     };
     const { rateLimiter } = this.#options;
     return rateLimiter === undefined ? transport.send(request) : sendLimited(transport, request, rateLimiter);
+  }
+
+  #urlOf(path: string): string {
+    if (this.#lastPath === path) return this.#lastUrl;
+    const [pathname = "", query] = path.split("?", 2);
+    this.#lastUrl = `${this.#base}${pathname}${query === undefined ? this.#query : `${this.#query === "" ? "?" : `${this.#query}&`}${query}`}`;
+    this.#lastPath = path;
+    return this.#lastUrl;
   }
 
   async #key(origin: RequestOrigin): Promise<string | undefined> {

@@ -7,21 +7,40 @@ const NOTEWORTHY = 0.8;
 /** The limits that these header families count. */
 const COUNTED = ["requests", "tokens", "input-tokens", "output-tokens"];
 
+interface LimitHeaders {
+  readonly limit: string;
+  readonly remaining: string;
+  readonly reset: string;
+}
+
+const HEADERS: { readonly [prefix in "anthropic-ratelimit" | "x-ratelimit"]: readonly LimitHeaders[] } = {
+  "anthropic-ratelimit": COUNTED.map((counted) => ({
+    limit: `anthropic-ratelimit-${counted}-limit`,
+    remaining: `anthropic-ratelimit-${counted}-remaining`,
+    reset: `anthropic-ratelimit-${counted}-reset`,
+  })),
+  "x-ratelimit": COUNTED.map((counted) => ({
+    limit: `x-ratelimit-limit-${counted}`,
+    remaining: `x-ratelimit-remaining-${counted}`,
+    reset: `x-ratelimit-reset-${counted}`,
+  })),
+};
+
 /**
  * The tightest of the limits that the headers of an answer tell of, `anthropic-ratelimit-tokens-remaining` or
  * `x-ratelimit-remaining-tokens`; `undefined` while less than four fifths of it are used.
  */
 export function readRateLimit(header: HeaderLookup, prefix: "anthropic-ratelimit" | "x-ratelimit", now: number): RateLimit | undefined {
   let tightest: RateLimit | undefined;
-  for (const counted of COUNTED) {
-    const named = (field: string): string | undefined =>
-      header(prefix === "x-ratelimit" ? `x-ratelimit-${field}-${counted}` : `anthropic-ratelimit-${counted}-${field}`);
-    const limit = Number(named("limit") ?? Number.NaN);
-    const remaining = Number(named("remaining") ?? Number.NaN);
+  for (const named of HEADERS[prefix]) {
+    const granted = header(named.limit);
+    if (granted === undefined) continue;
+    const limit = Number(granted);
+    const remaining = Number(header(named.remaining) ?? Number.NaN);
     if (!(limit > 0) || !(remaining >= 0)) continue;
     const utilization = Math.min(1, Math.max(0, 1 - remaining / limit));
     if (utilization < NOTEWORTHY || utilization <= (tightest?.utilization ?? 0)) continue;
-    tightest = { utilization, resetAt: resetTime(named("reset"), now), allowed: true };
+    tightest = { utilization, resetAt: resetTime(header(named.reset), now), allowed: true };
   }
   return tightest;
 }

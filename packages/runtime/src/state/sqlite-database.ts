@@ -3,7 +3,7 @@ import { accessSync, closeSync, constants, copyFileSync, linkSync, mkdirSync, op
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type Durability, LogError } from "@keelson/protocol";
-import { damaged, isBusy, toLogError } from "./sqlite-failure.ts";
+import { damaged, isBusy, isSqlError, toLogError } from "./sqlite-failure.ts";
 import { migrate, schemaVersionOf } from "./sqlite-schema.ts";
 
 /** How long a call keeps trying while other processes hold the write lock. */
@@ -223,7 +223,15 @@ class SharedDatabase implements SqliteDatabase {
 
   prepare(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
-    if (statement === undefined) this.#statements.set(sql, (statement = this.connection.prepare(sql)));
+    if (statement === undefined) {
+      try {
+        statement = this.connection.prepare(sql);
+      } catch (cause) {
+        // Our statements fit the schema that was written: one that doesn't is not the one we wrote.
+        throw isSqlError(cause) ? damaged(this.path, (cause as Error).message, cause) : toLogError(cause, this.path);
+      }
+      this.#statements.set(sql, statement);
+    }
     return statement;
   }
 

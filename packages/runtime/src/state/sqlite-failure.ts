@@ -1,6 +1,7 @@
 import { LogError } from "@keelson/protocol";
 
 /** Primary result codes of https://www.sqlite.org/rescode.html; the low byte of an extended code. */
+const ERROR = 1;
 const BUSY = 5;
 const LOCKED = 6;
 const READONLY = 8;
@@ -63,6 +64,11 @@ export function toLogError(cause: unknown, path: string): unknown {
     default:
       return new LogError({ kind: "other", message: `The database ${path} failed: ${reason}.` }, { cause });
   }
+}
+
+/** A statement that SQLite does not understand: no such table, no such column. */
+export function isSqlError(error: unknown): boolean {
+  return codeOf(error) === ERROR;
 }
 
 /** The file is not what it should be. It is left alone: what it still holds may be worth saving. */

@@ -12,7 +12,10 @@ export function toolCall(loop: Loop, call: PendingCall, number: number, signal: 
     runId: execution.runId,
     session: execution.session,
     agent: loop.agent.name,
-    idempotencyKey: idempotencyKey(loop, call),
+    // Few tools ask for it, and it costs two hashes.
+    get idempotencyKey() {
+      return idempotencyKey(loop, call);
+    },
     attempt: number,
     signal,
     stopping: execution.stopping,
