@@ -1,4 +1,5 @@
 import type { ApprovalRequest, Decision } from "./approval.ts";
+import type { BudgetAmount, BudgetUnit } from "./budget.ts";
 import type { CompactionPolicy, Content, Message } from "./content.ts";
 import type { Directive } from "./effect.ts";
 import type { Failure } from "./errors/keelson-error.ts";
@@ -24,11 +25,15 @@ export interface CallSummary {
   readonly inputText: string;
 }
 
-/** One limit that was crossed or came near. */
+/** One limit that was crossed or came near. Of durations, milliseconds. */
 export interface BudgetEvent {
-  readonly limit: "cost" | "turns" | "tool-calls" | "duration" | "model-calls";
+  readonly limit: BudgetUnit | "duration";
   readonly used: number | Usd;
   readonly max: number | Usd;
+  /** The part of the limit that is used up by now: told once for each limit and run. Absent: the limit itself refused something. */
+  readonly threshold?: number;
+  /** The budget that has this limit, where it is not the run's own. */
+  readonly scope?: string;
 }
 
 export type TaskEventKind = "started" | "progress" | "completed" | "failed";
@@ -79,7 +84,15 @@ export type DurableEvent =
       readonly decision: Decision;
       readonly grant?: string;
     }
-  | { readonly type: "child-start"; readonly callId?: CallId; readonly child: RunId; readonly session: SessionId; readonly agent: string }
+  | {
+      readonly type: "child-start";
+      readonly callId?: CallId;
+      readonly child: RunId;
+      readonly session: SessionId;
+      readonly agent: string;
+      /** It works beside the turns, under this name. Absent: a call waits for it. */
+      readonly background?: { readonly name: string; readonly config: JsonObject };
+    }
   | {
       readonly type: "child-end";
       readonly child: RunId;
@@ -87,6 +100,8 @@ export type DurableEvent =
       readonly usage: Usage;
       readonly cost: Usd | null;
       readonly failure?: Failure;
+      /** Of it and of what it started, where a budget above it counts them. */
+      readonly counts?: Pick<Required<BudgetAmount>, "turns" | "toolCalls" | "modelCalls">;
     }
   | { readonly type: "inbox-read"; readonly upTo: number; readonly stopping?: "stop" | "abort" }
   | { readonly type: "steer"; readonly message: Message; readonly interrupt: boolean }

@@ -44,6 +44,8 @@ export type InboxMessage =
   | { readonly type: "set-model"; readonly model: string }
   | { readonly type: "decision"; readonly callId: CallId; readonly decision: Decision }
   | { readonly type: "signal"; readonly signal: Signal }
+  /** About one piece of work beside the turns, by its id. */
+  | { readonly type: "supervise"; readonly action: "stop" | "retry"; readonly child: string }
   | { readonly type: "other"; readonly raw: JsonValue };
 
 /** What `select` can wait for; the first that is there wins, and the verdict is recorded. */

@@ -202,8 +202,22 @@ export const permissionRule: fc.Arbitrary<PermissionRule> = asJson<PermissionRul
 export const permissionPolicy: fc.Arbitrary<PermissionPolicy> = asJson<PermissionPolicy>(
   fc.record({ mode: fc.constantFrom(...PERMISSION_MODES), rules: few(permissionRule) }),
 );
+const budgetScope = some(
+  { id: text },
+  {
+    maxCost: usd,
+    maxTokens: count,
+    maxTurns: count,
+    maxToolCalls: count,
+    maxModelCalls: count,
+    unknownPrice: fc.constantFrom("refuse", "allow"),
+  },
+);
 export const authority: fc.Arbitrary<Authority> = asJson<Authority>(
-  some({ policies: few(permissionPolicy), depth: count }, { allowedTools: few(text), maxCost: usd, deadline: at }),
+  some(
+    { policies: few(permissionPolicy), depth: count },
+    { allowedTools: few(text), maxCost: usd, deadline: at, budgets: few(budgetScope) },
+  ),
 );
 
 const path = few(id);
@@ -245,16 +259,22 @@ const durable: Members<DurableEvent> = {
   "tool-unknown": fc.record({ callId: id, name: text }),
   "approval-request": some({ question: fc.constantFrom("approval", "decision"), nonce: id, ...approvalRequest }, { context: jsonObject }),
   "approval-decision": some({ callId: id, nonce: id, decision }, { grant: text }),
-  "child-start": some({ child: id, session: id, agent: text }, { callId: id }),
-  "child-end": some({ child: id, reason: endReason, usage, cost }, { failure }),
+  "child-start": some(
+    { child: id, session: id, agent: text },
+    { callId: id, background: fc.record({ name: text, config: jsonObject }) },
+  ),
+  "child-end": some(
+    { child: id, reason: endReason, usage, cost },
+    { failure, counts: fc.record({ turns: count, toolCalls: count, modelCalls: count }) },
+  ),
   "inbox-read": some({ upTo: count }, { stopping: fc.constantFrom("stop", "abort") }),
   "steer": fc.record({ message, interrupt: flag }),
   "state-update": fc.record({ patch: json }),
   "directive": fc.record({ directive }),
   "usage": some({ usage, cost, model: text }, { contextUtilization: nullable(ratio), estimated: fc.constant(true) }),
   "budget": fc.oneof(
-    fc.record({ limit: fc.constant("cost"), used: usd, max: usd }),
-    fc.record({ limit: fc.constant("turns"), used: count, max: count }),
+    some({ limit: fc.constant("cost"), used: usd, max: usd }, { threshold: ratio, scope: text }),
+    some({ limit: fc.constantFrom("turns", "tokens"), used: count, max: count }, { threshold: ratio, scope: text }),
   ),
   "rate-limit": fc.record({ utilization: nullable(ratio), resetAt: nullable(at), allowed: flag }),
   "task": fc.record({ taskId: id, kind: fc.constantFrom("started", "progress", "completed", "failed"), payload: json }),
@@ -352,6 +372,7 @@ export const inboxMessage: fc.Arbitrary<InboxMessage> = oneMember<InboxMessage>(
   "set-model": fc.record({ model: text }),
   "decision": fc.record({ callId: id, decision }),
   "signal": fc.record({ signal }),
+  "supervise": fc.record({ action: fc.constantFrom("stop", "retry"), child: text }),
 } satisfies Members<InboxMessage>);
 export const inferEvent: fc.Arbitrary<InferEvent> = oneMember<InferEvent>({
   "text-start": fc.record({}),

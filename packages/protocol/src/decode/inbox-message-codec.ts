@@ -1,6 +1,6 @@
 import type { InboxMessage } from "../execution-context.ts";
 import type { CallId } from "../ids.ts";
-import { flag, member, optional, tagged, text, type Codec } from "./codec.ts";
+import { flag, member, oneOf, optional, tagged, text, type Codec } from "./codec.ts";
 import { decisionCodec } from "./decision-codec.ts";
 import { signalCodec } from "./effect-codec.ts";
 import { messageCodec } from "./message-codec.ts";
@@ -17,5 +17,6 @@ export const inboxMessageCodec: Codec<InboxMessage> = versioned(
     "set-model": member<Of<"set-model">>({ model: text() }),
     "decision": member<Of<"decision">>({ callId: text<CallId>(), decision: decisionCodec }),
     "signal": member<Of<"signal">>({ signal: signalCodec }),
+    "supervise": member<Of<"supervise">>({ action: oneOf<"stop" | "retry">("stop", "retry"), child: text() }),
   }),
 );
