@@ -1,22 +1,28 @@
 import {
   addUsage,
   addUsd,
+  isDurableEventType,
   type CallId,
   type CompactionPolicy,
   type Content,
   type Decision,
   type Digest,
+  type EndReason,
   type Failure,
+  type JsonObject,
   type JsonValue,
   type LogRecord,
   type Message,
   type RunId,
   type SuspendReason,
+  type TaskEventKind,
   type Usage,
   type Usd,
   type Wait,
 } from "@keelson/protocol";
+import { addChild, addTask, endChild, markSettled, markStopping, type ChildEnding, type ChildStart } from "./child-state.ts";
 import { addDeclared, markAttempt, markDone, type DeclarationData, type EffectDone } from "./outbox.ts";
+import { loadedJsonPatch } from "../json/json-patch.ts";
 import { recordedCall, type RecordedCall } from "./recorded-call.ts";
 import {
   emptyTotals,
@@ -38,7 +44,10 @@ export function applyRecord(state: SessionState, record: LogRecord): void {
   state.at = record.at;
   const fold = FOLDS[record.type];
   if (fold !== undefined) fold(state, record, record.data as never);
-  state.run?.open.set(record.key, record);
+  const { run } = state;
+  if (run === undefined) return;
+  run.open.set(record.key, record);
+  if (run.shown !== undefined && isShown(record)) run.shown.events.push(record);
 }
 
 type Fold = (state: SessionState, record: LogRecord, data: never) => void;
@@ -69,11 +78,19 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
       readonly turns: number;
       /** What stood before a compaction, which can't be had back by truncating. */
       readonly restored?: readonly { readonly message: Message; readonly policy: CompactionPolicy }[];
+      /** The agent's state as it was, where it changed since. */
+      readonly agentState?: JsonObject;
     },
   ) => {
     if (data.restored) state.conversation.replace(data.restored);
     else state.conversation.truncate(data.length);
-    state.compaction = state.turnBorders[data.turns - 1]?.compaction ?? "";
+    const border = state.turnBorders[data.turns - 1];
+    state.compaction = border?.compaction ?? "";
+    if (data.agentState) {
+      state.agentState = data.agentState;
+      state.stateUpdate = border?.stateUpdate ?? "";
+    }
+    delete state.counted;
     state.turnBorders = state.turnBorders.slice(0, data.turns);
     state.totals.turns = data.turns;
   },
@@ -113,6 +130,7 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
       inboxBase: 0,
       subDispatches: [],
       interrupted: false,
+      unanswered: [],
       held: [],
       waits: [],
       resumes: 0,
@@ -160,12 +178,17 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     if (data.message.role === "assistant") {
       run.text = textParts(data.message.content);
       run.answered = true;
+      if (run.unanswered.length > 0) run.unanswered = [];
     }
-    if (data.message.role === "user") run.calls = [];
+    if (data.message.role === "user") {
+      run.calls = [];
+      run.unanswered.push(data.message);
+    }
   },
   "steer": (state, _record, data: { readonly message: Message; readonly interrupt?: boolean }) => {
     const run = running(state);
     run.calls = [];
+    if (data.message.role === "user") run.unanswered.push(data.message);
     if (data.interrupt && run.turnOpen) run.interrupted = true;
     if (run.callsOpen) run.held.push(data.message);
     else state.conversation.append(data.message);
@@ -238,25 +261,51 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
   "definition-change": (state, _record, data: { readonly to: string }) => {
     running(state).definition = data.to;
   },
-  "usage": (state, _record, data: { readonly usage: Usage; readonly cost: Usd | null }) => {
+  "usage": (state, _record, data: { readonly usage: Usage; readonly cost: Usd | null; readonly estimated?: true }) => {
+    const { inputTokens } = data.usage;
+    if (inputTokens !== null && data.estimated !== true) state.counted = { inputTokens, messages: state.conversation.length };
     addTo(state.totals, data.usage, data.cost);
     addTo(running(state).totals, data.usage, data.cost);
   },
-  "child-end": (state, _record, data: { readonly usage: Usage; readonly cost: Usd | null }) => {
+  "child-start": (state, _record, data: ChildStart) => {
+    const run = running(state);
+    run.children = addChild(run.children, data);
+  },
+  "child-end": (
+    state,
+    _record,
+    data: { readonly child: RunId; readonly reason: EndReason; readonly usage: Usage; readonly cost: Usd | null },
+  ) => {
+    const run = running(state);
+    endChild(run.children, data.child, data.reason);
     addTo(state.totals, data.usage, data.cost);
-    addTo(running(state).totals, data.usage, data.cost);
+    addTo(run.totals, data.usage, data.cost);
+  },
+  "child-stop": (state, _record, data: { readonly child: string }) => {
+    markStopping(running(state).children, data.child);
+  },
+  "child-settled": (state, _record, data: { readonly child: string; readonly ending: ChildEnding }) => {
+    markSettled(running(state).children, data.child, data.ending);
+  },
+  "task": (state, _record, data: { readonly taskId: string; readonly kind: TaskEventKind; readonly payload: JsonValue }) => {
+    const run = running(state);
+    if (data.kind === "started") run.children = addTask(run.children, data.taskId, data.payload);
+    else if (data.kind === "completed") endChild(run.children, data.taskId, "complete");
+    else if (data.kind === "failed") endChild(run.children, data.taskId, (data.payload as { readonly reason: EndReason }).reason);
   },
   "compaction": (state, record, data: { readonly messages: readonly Message[] }) => {
     state.compaction = `${state.id}/${record.seq}`;
+    delete state.counted;
     state.conversation.replace(data.messages.map((message) => ({ message })));
   },
   "directive": (state, record, data: DeclarationData) => {
     const run = running(state);
     run.outbox = addDeclared(run.outbox, record, data);
   },
-  "effect": (state, record, data: DeclarationData) => {
+  "effect": (state, record, data: DeclarationData & { readonly effect?: { readonly type?: string } }) => {
     const run = running(state);
     run.outbox = addDeclared(run.outbox, record, data);
+    if (data.effect?.type === "handoff") run.handedOff = true;
   },
   "effect-attempt": (state, _record, data: EffectDone) => {
     markAttempt(running(state).outbox, data.id);
@@ -278,12 +327,30 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
         seq: record.seq,
         length: state.conversation.length,
         compaction: state.compaction,
+        stateUpdate: state.stateUpdate,
       });
     }
     run.open = new Map();
     run.questions = new Map();
     for (const tool of run.newGrants) state.grants.add(tool);
     run.newGrants = [];
+  },
+  "state-update": (state, record, data: { readonly patch: JsonValue }) => {
+    state.agentState = loadedJsonPatch().apply(state.agentState, data.patch) as JsonObject;
+    state.stateUpdate = `${state.id}/${record.seq}`;
+    const { run, turnBorders } = state;
+    const border = turnBorders.at(-1);
+    // What changes once a run has its result belongs to its last turn: who goes back to the end of that has it all.
+    if (run?.ending && border && run.totals.turns > 0)
+      turnBorders[turnBorders.length - 1] = { ...border, session: state.id, seq: record.seq, stateUpdate: state.stateUpdate };
+  },
+  "run-context": (state, _record, data: { readonly context: JsonObject }) => {
+    running(state).metadata = data.context;
+  },
+  "events-shown": (state, _record, { upTo }: { readonly upTo: number }) => {
+    const run = running(state);
+    const { upTo: from, events } = run.shown ?? { upTo: 0, events: [...run.open.values()].filter(isShown) };
+    run.shown = { from, upTo, events: events.filter(({ seq }) => seq > from) };
   },
   "run-ending": (state, _record, data: RunEnd) => {
     running(state).ending = data;
@@ -311,6 +378,11 @@ function addTo(totals: Totals, usage: Usage, cost: Usd | null): void {
   totals.usage = addUsage(totals.usage, usage);
   if (cost === null) totals.costKnown = false;
   else totals.cost = addUsd(totals.cost, cost);
+}
+
+/** Whether plugins are shown a record. Changes of state are not: those of one plugin are no business of another. */
+function isShown({ type }: LogRecord): boolean {
+  return type !== "state-update" && isDurableEventType(type);
 }
 
 function running(state: SessionState): RunState {

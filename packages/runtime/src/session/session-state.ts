@@ -6,6 +6,7 @@ import {
   type Decision,
   type EndReason,
   type Failure,
+  type JsonObject,
   type JsonValue,
   type LogRecord,
   type Message,
@@ -18,6 +19,7 @@ import {
   type Wait,
 } from "@keelson/protocol";
 import { Conversation } from "../context/conversation.ts";
+import type { Children } from "./child-state.ts";
 import type { Outbox } from "./outbox.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 
@@ -37,7 +39,8 @@ export interface RunState {
   readonly agent: string;
   definition: string;
   model: string;
-  readonly metadata: { readonly [key: string]: JsonValue | undefined };
+  /** What it was started with, or what prompt middleware made of that. */
+  metadata: { readonly [key: string]: JsonValue | undefined };
   readonly parent?: { readonly run: RunId; readonly call?: CallId };
   readonly startSeq: number;
   /** Unix ms; from the log. */
@@ -78,6 +81,10 @@ export interface RunState {
   readonly subDispatches: SubDispatchRecord[];
   /** A steering message wants the rest of this turn's calls skipped. */
   interrupted: boolean;
+  /** What the user said that no model has answered yet. */
+  unanswered: Message[];
+  /** What plugins are shown of its events. Absent until one wants to see them. */
+  shown?: ShownEvents;
   /** Steering that came while calls were open: it joins the conversation when they are answered. */
   held: Message[];
   waits: readonly Wait[];
@@ -87,11 +94,23 @@ export interface RunState {
   /** Recoveries since the last turn that came to its end: what the circuit breaker counts. */
   crashes: number;
   stopping?: "stop" | "abort";
+  /** The agents and tasks that it started; absent while there are none. */
+  children?: Children;
+  /** It passed its task on to another agent, and ends once its calls are answered. */
+  handedOff?: true;
   /** The effects that it declared; absent while there are none. */
   outbox?: Outbox;
   /** How it is going to end, while what comes before its terminal event is done. */
   ending?: RunEnd;
   end?: RunEnd;
+}
+
+/** The durable events of a run that plugins are shown in batches: the last batch is what stands behind `from` and up to `upTo`. */
+export interface ShownEvents {
+  readonly from: number;
+  readonly upTo: number;
+  /** Those behind `from`, in order. */
+  readonly events: LogRecord[];
 }
 
 /** Calls that an account of a run names one by one. */
@@ -121,6 +140,8 @@ export interface TurnBorder {
   /** Length of the conversation there. It says nothing once another compaction replaced the conversation. */
   readonly length: number;
   readonly compaction: string;
+  /** The last change of the agent's state before it. */
+  readonly stateUpdate: string;
 }
 
 /** The fold of a session's log. Only `applyRecord` changes it. */
@@ -140,6 +161,12 @@ export interface SessionState {
   turnBorders: TurnBorder[];
   /** The last compaction of the conversation as it is; "" before the first. */
   compaction: string;
+  /** What plugins keep, by their keys under `plugins`. Never changed in place. */
+  agentState: JsonObject;
+  /** The last change of it; "" before the first. */
+  stateUpdate: string;
+  /** The input tokens that a model last counted, and how many messages they stood for; absent where the conversation was replaced since. */
+  counted?: { readonly inputTokens: number; readonly messages: number };
   /** Tools that a person allowed for the whole session. */
   readonly grants: Set<string>;
   /** Seq of the last inbox entry that was heeded. */
@@ -159,6 +186,8 @@ export function emptySession(id: SessionId): SessionState {
     totals: emptyTotals(),
     turnBorders: [],
     compaction: "",
+    agentState: {},
+    stateUpdate: "",
     grants: new Set(),
     inboxRead: 0,
     run: undefined,
@@ -167,10 +196,10 @@ export function emptySession(id: SessionId): SessionState {
 
 /** A session that begins with the conversation of another. Its own costs begin at zero. */
 export function forkedSession(id: SessionId, parent: SessionState): SessionState {
-  const { conversation, turnBorders, compaction } = parent;
+  const { conversation, turnBorders, compaction, agentState, stateUpdate } = parent;
   const state = emptySession(id);
   state.totals.turns = parent.totals.turns;
-  return { ...state, conversation, turnBorders, compaction };
+  return { ...state, conversation, turnBorders, compaction, agentState, stateUpdate };
 }
 
 export function emptyTotals(): Totals {
