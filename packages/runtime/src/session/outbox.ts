@@ -13,7 +13,8 @@ export interface DeclaredEffect {
 
 /** All that a run declared, in order, and what of it is still to be executed. */
 export interface Outbox {
-  readonly effects: DeclaredEffect[];
+  /** By id. */
+  readonly effects: Map<string, DeclaredEffect>;
   readonly open: Map<string, DeclaredEffect>;
   /** How many of the open ones are directives. */
   openDirectives: number;
@@ -27,14 +28,15 @@ export interface DeclarationData {
 
 /** A directive to emit is done once it is declared: its own record is the event that watchers see. */
 export function addDeclared(outbox: Outbox | undefined, record: LogRecord, data: DeclarationData): Outbox {
-  const { effects, open, openDirectives } = outbox ?? { effects: [], open: new Map<string, DeclaredEffect>(), openDirectives: 0 };
+  const kept: Outbox = outbox ?? { effects: new Map(), open: new Map(), openDirectives: 0 };
   const { id = record.key, causationId } = data;
   const declared: DeclaredEffect = { id, record, ...(causationId !== undefined && { causationId }), attempts: 0 };
-  effects.push(declared);
+  kept.effects.set(id, declared);
   const directive = directiveOf(declared);
   if (directive?.type === "emit") declared.outcome = "done";
-  else open.set(id, declared);
-  return { effects, open, openDirectives: openDirectives + (directive && directive.type !== "emit" ? 1 : 0) };
+  else kept.open.set(id, declared);
+  if (directive && directive.type !== "emit") kept.openDirectives++;
+  return kept;
 }
 
 export function markAttempt(outbox: Outbox | undefined, id: string): void {
@@ -76,7 +78,7 @@ export function effectOf(declared: DeclaredEffect, correlationId: string): Effec
 
 /** All that a run declared, as its outcome lists it. */
 export function effectsOf(run: { readonly id: string; readonly outbox?: Outbox } | undefined): readonly Effect[] {
-  return run?.outbox === undefined ? NONE : run.outbox.effects.map((declared) => effectOf(declared, run.id));
+  return run?.outbox === undefined ? NONE : Array.from(run.outbox.effects.values(), (declared) => effectOf(declared, run.id));
 }
 const NONE: readonly Effect[] = [];
 

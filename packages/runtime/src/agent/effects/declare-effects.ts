@@ -48,7 +48,7 @@ export function admitEffect(loop: Loop, key: string, given: Effect): Admission {
   // What a replay finds in the log was admitted then, whatever the filters would say now.
   if (recorded?.type === "directive-rejected")
     return { type: "rejected", key, id, by: String(recorded.data["by"]), error: recorded.data["error"] as unknown as SerializedError };
-  if (recorded) return { type: "declared", key, id, effect: given };
+  if (recorded || isDeclared(loop, id)) return { type: "declared", key, id, effect: given };
   let effect: Effect;
   try {
     effect = effectCodec.decode(JSON.parse(JSON.stringify(given)));
@@ -56,7 +56,7 @@ export function admitEffect(loop: Loop, key: string, given: Effect): Admission {
     const type = String((given as Partial<Effect> | undefined)?.type);
     return refused(key, id, type, `it can't be recorded as JSON of its type (${describeThrown(cause)})`, cause);
   }
-  if ((runOf(loop).outbox?.effects.length ?? 0) >= MAX_EFFECTS)
+  if ((runOf(loop).outbox?.effects.size ?? 0) >= MAX_EFFECTS)
     return refused(key, id, effect.type, `the run has declared ${MAX_EFFECTS} effects already, which is the limit`);
   if (effect.type !== "directive" || loop.filters === undefined) return { type: "declared", key, id, effect };
   const decision = loop.filters.apply(effect.directive);
@@ -80,7 +80,7 @@ export function recordEffects(loop: Loop, admissions: readonly Admission[], caus
   const { execution } = loop;
   for (const admission of admissions) {
     const { type, key, id } = admission;
-    if (type === "suppressed") continue;
+    if (type === "suppressed" || isDeclared(loop, id)) continue;
     if (type === "rejected") {
       if (execution.lookup(key)) continue;
       execution.note(key, "directive-rejected", { id, by: admission.by, error: admission.error as unknown as JsonObject, causationId });
@@ -115,6 +115,10 @@ function refused(key: string, id: string, type: string, why: string, cause?: unk
   const message = `The effect "${type}" was not declared: ${why}.`;
   const error = new DirectiveError({ kind: "rejected", directive: type, by: "keelson", message }, { cause });
   return { type: "rejected", key, id, by: "keelson", error: error.toJSON() };
+}
+
+function isDeclared(loop: Loop, id: string): boolean {
+  return runOf(loop).outbox?.effects.has(id) === true;
 }
 
 function messageOf(error: SerializedError): string {

@@ -1,4 +1,5 @@
 import type { JsonValue, Tool, ToolCallPart } from "@keelson/protocol";
+import type { Admission } from "../effects/declare-effects.ts";
 
 /** A call on its way through the gates. */
 export interface PendingCall {
@@ -22,6 +23,8 @@ export interface PendingCall {
   invalid?: true;
   /** Why a gate wants a person's word; absent when nobody needs to be asked. */
   ask?: string;
+  /** Effects that its execution declared; they count with its result. */
+  declared?: Admission[];
   /** Among the calls of its response, from 0. */
   readonly index: number;
   /** Edits by approvers so far. */

@@ -1,8 +1,13 @@
+import { effectsStage } from "../effects/effects-stage.ts";
 import type { Loop } from "./loop.ts";
 import type { Stage } from "./prologue.ts";
 
 /** What comes between a run's result and its terminal event, in this order. Each says first whether it has anything to do. */
-const STAGES: readonly { applies(loop: Loop): boolean; readonly run: Stage }[] = [];
+const STAGES: readonly { applies(loop: Loop): boolean; readonly run: Stage }[] = [
+  effectsStage,
+  // What the stages in between declared.
+  effectsStage,
+];
 
 export function hasEpilogue(loop: Loop): boolean {
   return STAGES.some(({ applies }) => applies(loop));

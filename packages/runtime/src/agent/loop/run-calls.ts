@@ -6,6 +6,8 @@ import { planBatches } from "../../tools/plan-batches.ts";
 import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts";
 import { guardKey, passEditedArguments, passGates } from "../gates/pass-gates.ts";
 import { refuse, type PendingCall } from "../gates/pending-call.ts";
+import { recordEffects } from "../effects/declare-effects.ts";
+import { passOnEffects } from "../effects/declare-in-call.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { readInbox } from "./read-inbox.ts";
 import { toolCall } from "./tool-call.ts";
@@ -237,7 +239,9 @@ function withTimeout(tool: Tool, timeoutMs: number | undefined): Tool {
 async function dispatch(loop: Loop, call: PendingCall, tool: DispatchTool): Promise<LeafResult> {
   const input = dispatchInput(tool, { input: call.input as JsonObject, value: call.value });
   const output = await loop.execution.startChild({ key: call.key, operator: tool.dispatch.operator, call: call.part.id, input });
-  return dispatchResult(tool, output, { blobs: loop.blobs });
+  const result = await dispatchResult(tool, output, { blobs: loop.blobs });
+  if (output.effects.length > 0) passOnEffects(loop, call, output.effects);
+  return result;
 }
 
 interface CallOutcome {
@@ -264,6 +268,7 @@ async function passRules(loop: Loop, call: PendingCall, result: Executed): Promi
 function putResult(loop: Loop, call: PendingCall, outcome: CallOutcome, result: Executed | undefined): void {
   const name = call.tool?.name ?? call.part.name;
   const ran = result !== undefined || call.ran === true;
+  if (call.declared !== undefined && result?.isError === false) recordEffects(loop, call.declared, call.part.id);
   loop.execution.put(
     `${call.key}/result`,
     {

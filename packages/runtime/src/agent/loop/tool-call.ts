@@ -1,11 +1,13 @@
 import type { ToolCall } from "@keelson/protocol";
 import { digestOf, shortHash } from "../../json/index.ts";
 import type { PendingCall } from "../gates/pending-call.ts";
+import { declareInCall } from "../effects/declare-in-call.ts";
 import { sessionOf, type Loop } from "./loop.ts";
 
 /** What a tool is given beside its input. */
 export function toolCall(loop: Loop, call: PendingCall, number: number, signal: AbortSignal): ToolCall {
   const { execution, world } = loop;
+  if (call.declared !== undefined) call.declared.length = 0;
   const callId = call.part.id;
   return {
     callId,
@@ -20,6 +22,7 @@ export function toolCall(loop: Loop, call: PendingCall, number: number, signal: 
     signal,
     stopping: execution.stopping,
     progress: (message, ratio) => execution.emit({ type: "tool-progress", callId, message, ...(ratio !== undefined && { ratio }) }),
+    declare: (effect) => declareInCall(loop, call, effect),
     ...(loop.agent.options.cwd !== undefined && { cwd: loop.agent.options.cwd }),
     ...world,
   };

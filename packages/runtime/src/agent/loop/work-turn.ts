@@ -4,6 +4,7 @@ import { endRun } from "./end-run.ts";
 import type { Answer } from "./answer.ts";
 import { inferAnswer, runContext } from "./infer-answer.ts";
 import type { RunContext } from "../agent.ts";
+import { carryOutDirectives, hasOpenDirectives } from "../effects/carry-out.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { runPrologue } from "./prologue.ts";
 import { parseOutput } from "./parse-output.ts";
@@ -53,6 +54,7 @@ async function work(loop: Loop): Promise<void> {
   if (number === 1 && !run.turnOpen) await runPrologue(loop);
   if (!run.turnOpen) {
     if (execution.hasUnread) await readInbox(loop, turn);
+    if (hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/begin`);
     checkLimits(loop);
     execution.put(`${turn}/start`, { type: "turn-start", turn: number, model: run.model });
   }
@@ -83,10 +85,13 @@ async function work(loop: Loop): Promise<void> {
     }
     // Whoever steered while the model gave its final answer gets one more turn.
     if (execution.hasUnread) await readInbox(loop, `${turn}/final`);
+    // What a directive routes back is worth another turn, too.
+    if (hasOpenDirectives(loop) && !cutShort(answer)) await carryOutDirectives(loop, `${turn}/final/directives`);
     if (context.messages.at(-1)?.role === "user") break;
     await checkExit(loop, turn);
     throw new RunEnding(finalReason(answer));
   }
+  if (hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/directives`);
   if (context.rules.length > 0) await checkExit(loop, turn);
   checkEnding(loop);
   execution.put(`${turn}/end`, { type: "turn-end", turn: number });
@@ -101,6 +106,10 @@ function finalReason(answer: Answer): RunEnding["reason"] {
   if (answer.stopReason === "content-filter") return "safety-stop";
   if (answer.stopReason === "max-tokens") return "max-output";
   return nothingSaid(answer) ? "no-action" : "complete";
+}
+
+function cutShort({ stopReason }: Answer): boolean {
+  return stopReason === "content-filter" || stopReason === "max-tokens";
 }
 
 function nothingSaid(answer: Answer): boolean {
