@@ -15,6 +15,7 @@ import {
   type SessionId,
 } from "@keelson/protocol";
 import type { Conversation } from "../context/conversation.ts";
+import { isJsonPatchLoaded, loadJsonPatch } from "../json/json-patch.ts";
 import type { Clock } from "./clock.ts";
 import { restoreLargeRecord, spillLargeData } from "./large-records.ts";
 import { applyRecord } from "./apply-record.ts";
@@ -283,6 +284,7 @@ export async function foldSession(
     const parent = record.type === "session-create" ? (record.data["parent"] as unknown as SessionState["parent"]) : undefined;
     if (parent) state = forkedSession(session, await foldParent(log, blobs, session, parent));
     try {
+      if (record.type === "state-update" && !isJsonPatchLoaded()) await loadJsonPatch();
       applyRecord(state, record);
     } catch (cause) {
       throw new LogError(

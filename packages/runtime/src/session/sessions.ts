@@ -18,7 +18,7 @@ import type { Clock } from "./clock.ts";
 import { foldSession, Journal } from "./journal.ts";
 import { restoreLargeRecord } from "./large-records.ts";
 import { agentErrorOf } from "./log-failure.ts";
-import type { SessionState, TurnBorder } from "./session-state.ts";
+import { emptySession, type SessionState, type TurnBorder } from "./session-state.ts";
 
 export interface SessionsOptions {
   readonly log: EventLog;
@@ -32,6 +32,8 @@ export interface SessionsOptions {
 export interface SessionView {
   readonly metadata: SessionMetadata;
   readonly messages: readonly Message[];
+  /** What its agents' plugins keep, by their keys under `plugins`. */
+  readonly state: JsonObject;
   /** Of the newest run. */
   readonly run?: { readonly id: RunId; readonly status: "working" | "suspended" | "ended"; readonly reason?: string };
 }
@@ -95,6 +97,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       return {
         metadata: metadataOf(state),
         messages: state.conversation.messages,
+        state: state.agentState,
         ...(run && { run: { id: run.id, status: run.status, ...(reason && { reason }) } }),
       };
     },
@@ -117,12 +120,19 @@ export function createSessions(options: SessionsOptions): Sessions {
         if (state.run && state.run.status !== "ended")
           throw sessionError(id, `Session "${id}" has a run that is not finished. Finish or abort it, then rewind.`);
         const border = borderAfter(state, turns, "rewound to turn");
+        const key = `rewind/${state.seq}`;
         const data = { turns, length: border?.length ?? 0 };
-        if (border === undefined || border.compaction === state.compaction)
-          return { key: `rewind/${state.seq}`, type: "session-rewind", data };
-        const { conversation } = await foldSession(log, blobs, border.session, border.seq);
+        const isCompacted = border !== undefined && border.compaction !== state.compaction;
+        const hasOtherState = (border?.stateUpdate ?? "") !== state.stateUpdate;
+        if (!isCompacted && !hasOtherState) return { key, type: "session-rewind", data };
+        const { conversation, agentState } =
+          border === undefined ? emptySession(state.id) : await foldSession(log, blobs, border.session, border.seq);
         const restored = conversation.messages.map((message, index) => ({ message, policy: conversation.policyAt(index) }));
-        return { key: `rewind/${state.seq}`, type: "session-rewind", data: { ...data, restored: restored as unknown as JsonValue } };
+        return {
+          key,
+          type: "session-rewind",
+          data: { ...data, ...(isCompacted && { restored: restored as unknown as JsonValue }), ...(hasOtherState && { agentState }) },
+        };
       });
     },
 
