@@ -1,7 +1,8 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
-const documents = ["README.md", "docs/durability.md"];
+const guides = readdirSync(new URL("../docs/guides", import.meta.url)).filter((name) => name.endsWith(".md"));
+const documents = ["README.md", "docs/durability.md", ...guides.map((name) => `docs/guides/${name}`)];
 
 describe("documents", () => {
   it.each(documents)("%s shows code as it stands in the examples that are run", (document) => {

@@ -11,6 +11,8 @@ import {
   type RunId,
   type SessionId,
 } from "@keelson/protocol";
+import type { DispatchStack } from "../middleware/dispatch-middleware.ts";
+import { withDispatchMiddleware } from "../middleware/with-dispatch-middleware.ts";
 import { systemClock, type Clock } from "../session/clock.ts";
 import { VolatileContext } from "../session/volatile-context.ts";
 import { authorityBelow } from "./authority-below.ts";
@@ -25,6 +27,8 @@ export interface LocalOrchestratorOptions {
   readonly maxFinished?: number;
   /** How long an operator that was aborted has to end before it is left behind. Default 5 s. */
   readonly abandonMs?: number;
+  /** Around every dispatch, those that operators make as their children included. */
+  readonly middleware?: DispatchStack;
 }
 
 export interface LocalOrchestrator extends Orchestrator {
@@ -48,7 +52,7 @@ interface Dispatch {
 
 /** Runs operators in this process. Nothing survives it; runs with a log are a runner's, which can be registered as an operator. */
 export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}): LocalOrchestrator {
-  const { clock = systemClock, newId = () => globalThis.crypto.randomUUID(), maxFinished = 1000, abandonMs = 5000 } = options;
+  const { clock = systemClock, newId = () => globalThis.crypto.randomUUID(), maxFinished = 1000, abandonMs = 5000, middleware } = options;
   const operators = new Map(Object.entries(options.operators ?? {}));
   const queries = new Map<string, (name: string, params: JsonObject) => JsonValue | Promise<JsonValue>>();
   const dispatches = new Map<string, Dispatch>();
@@ -100,7 +104,11 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
       });
     },
   };
-  return orchestrator;
+  const guarded: LocalOrchestrator =
+    middleware === undefined
+      ? orchestrator
+      : { ...withDispatchMiddleware(orchestrator, middleware, { newId, maxFinished }), register: orchestrator.register };
+  return guarded;
 
   function begin(id: RunId, operatorId: string, input: OperatorInput, options: DispatchOptions): void {
     const { parent, authority: given, signal } = options;
@@ -130,7 +138,7 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
       ...(parent && { parent: { run: parent } }),
       ...(deadline !== undefined && { deadline }),
       startChild: (spec) =>
-        orchestrator.dispatch(spec.operator, spec.input, {
+        guarded.dispatch(spec.operator, spec.input, {
           id: `${id}/${spec.key}` as RunId,
           parent: id,
           ...(spec.authority && { authority: spec.authority }),

@@ -1,0 +1,83 @@
+import {
+  EnvironmentError,
+  type Environment,
+  type EnvironmentSpec,
+  type ExecutionContext,
+  type OperatorInput,
+  type OperatorOutput,
+} from "@keelson/protocol";
+import {
+  composeStack,
+  stackBuilder,
+  type Layers,
+  type Middleware,
+  type Observer,
+  type Stack,
+  type StackBuilder,
+  type StackErrors,
+  type StackOptions,
+} from "./create-stack.ts";
+
+export interface ExecRequest {
+  readonly input: OperatorInput;
+  readonly spec: EnvironmentSpec;
+  readonly context: ExecutionContext;
+}
+
+/** What is left out stays as it is. */
+export type ExecNext = (input?: OperatorInput, spec?: EnvironmentSpec) => Promise<OperatorOutput>;
+
+/** Wraps `Environment.run`. Failures are `EnvironmentError`s; anything else it throws becomes one of kind `other`. */
+export interface ExecMiddleware {
+  readonly name: string;
+  run(input: OperatorInput, spec: EnvironmentSpec, next: ExecNext, context: ExecutionContext): Promise<OperatorOutput>;
+}
+
+/** An exec middleware that only watches: `next` gives the outcome, and what it returns or throws changes nothing. */
+export interface ExecObserver {
+  readonly name: string;
+  run(input: OperatorInput, spec: EnvironmentSpec, next: () => Promise<OperatorOutput>, context: ExecutionContext): unknown;
+}
+
+export type ExecStack = Stack<ExecRequest, OperatorOutput>;
+
+export function createExecStack(options: StackOptions = {}): StackBuilder<ExecMiddleware, ExecObserver, ExecStack> {
+  return stackBuilder((layers) => composeStack(adaptLayers(layers), options, execErrors));
+}
+
+/** The same environment with middleware around each run. */
+export function withExecMiddleware(environment: Environment, stack: ExecStack): Environment {
+  return {
+    run: (input, spec, context) =>
+      stack.run({ input, spec, context }, (request) => environment.run(request.input, request.spec, request.context)),
+  };
+}
+
+function adaptLayers({
+  observers,
+  transformers,
+  guards,
+}: Layers<ExecMiddleware, ExecObserver>): Layers<Middleware<ExecRequest, OperatorOutput>, Observer<ExecRequest, OperatorOutput>> {
+  const adapt = (middleware: ExecMiddleware): Middleware<ExecRequest, OperatorOutput> => ({
+    name: middleware.name,
+    handle: ({ input, spec, context }, next) =>
+      middleware.run(input, spec, (otherInput = input, otherSpec = spec) => next({ input: otherInput, spec: otherSpec, context }), context),
+  });
+  return {
+    observers: observers.map((observer) => ({
+      name: observer.name,
+      handle: ({ input, spec, context }, next) => observer.run(input, spec, () => next(), context),
+    })),
+    transformers: transformers.map(adapt),
+    guards: guards.map(adapt),
+  };
+}
+
+const execErrors: StackErrors = {
+  misuse: (message) => new EnvironmentError({ kind: "other", message }),
+  failed(middleware, error) {
+    if (EnvironmentError.is(error)) return error;
+    const message = `The middleware "${middleware}" failed: ${error instanceof Error ? error.message : String(error)}`;
+    return new EnvironmentError({ kind: "other", message }, { cause: error });
+  },
+};
