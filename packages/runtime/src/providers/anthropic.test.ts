@@ -470,7 +470,7 @@ describe("an answer", () => {
     });
   });
 
-  it("lists models, page by page", async () => {
+  it("lists models, page by page [MC-14]", async () => {
     const pages = [
       { data: [{ id: "a", display_name: "A", max_input_tokens: 200000, max_tokens: 64000 }], has_more: true, last_id: "a" },
       { data: [{ id: "b" }], has_more: false, last_id: "b" },

@@ -80,7 +80,7 @@ describe("a model registry", () => {
     expect(() => createModelRegistry({ providers: { openai } }).resolve("anthropic/claude-haiku-4-5")).toThrow('no provider "anthropic"');
   });
 
-  it("lists the models of the providers that can, with prices", async () => {
+  it("lists the models of the providers that can, with prices [MC-14]", async () => {
     expect(await registry.list()).toMatchObject([
       { reference: "anthropic/claude-haiku-4-5", id: "claude-haiku-4-5", price: { input: "1" } },
     ]);

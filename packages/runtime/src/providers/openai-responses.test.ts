@@ -101,7 +101,7 @@ async function backAs(answer: unknown, model = "gpt-x", options: ProviderOptions
 }
 
 describe("a request", () => {
-  it("goes to /responses as a bearer, leaves nothing with the vendor and asks for encrypted reasoning [PV-07]", async () => {
+  it("goes to /responses as a bearer, leaves nothing with the vendor and asks for encrypted reasoning [LA-18, PV-07]", async () => {
     const { sent, provider } = stub();
     await infer(provider, { model: "gpt-x", messages: [textMessage("user", "hi")], system: "be good" });
     expect(sent[0]).toMatchObject({ url: "https://api.openai.com/v1/responses", headers: { authorization: "Bearer secret" } });
