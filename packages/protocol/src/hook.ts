@@ -18,8 +18,24 @@ export type HookPoint = keyof HookPayloads;
 
 export type HookResult =
   | { readonly type: "continue" }
-  /** Ends the operation the hook stands before. */
-  | { readonly type: "abort"; readonly reason: string };
+  /** Ends the operation the hook stands before, or, with `ends: "run"`, the whole run. After a tool has run, that is the run in any case. */
+  | { readonly type: "abort"; readonly reason: string; readonly ends?: "run" };
+
+/** What a hook of each point may answer. */
+export interface HookResults {
+  /** `ask`: a person must allow this call, whatever the permissions say. */
+  readonly "pre-tool-use": HookResult | { readonly type: "ask"; readonly reason: string };
+  /** `tell`: the result stands, and the model is told this after it. */
+  readonly "post-tool-use": HookResult | { readonly type: "tell"; readonly reason: string };
+  readonly "post-tool-use-failure": HookResult | { readonly type: "tell"; readonly reason: string };
+  readonly "notification": HookResult;
+  readonly "subagent-start": HookResult;
+  readonly "subagent-stop": HookResult;
+  readonly "pre-compact": HookResult;
+  readonly "post-compact": HookResult;
+  readonly "session-start": HookResult;
+  readonly "session-end": HookResult;
+}
 
 export interface HookMatcher {
   /** `*` stands for any characters. Absent: every tool, and every event that is about none. */

@@ -101,7 +101,14 @@ export {
   type LogRecord,
   type NewRecord,
 } from "./log.ts";
-export { type BudgetLedger, type BudgetScope, type Reservation } from "./budget.ts";
+export {
+  type BudgetAmount,
+  type BudgetLedger,
+  type BudgetScope,
+  type BudgetUnit,
+  type Reservation,
+  type ReserveOptions,
+} from "./budget.ts";
 export {
   type Page,
   type Scope,
@@ -180,7 +187,7 @@ export { DECODE_FAILURE_RETRYABLE, DecodeError, type DecodeFailure } from "./err
 export { formatDuration, parseDuration } from "./duration.ts";
 export { type OutputMode, type SummarisationThresholds, type SystemPromptConfig } from "./agent-config.ts";
 export { type ArchiveEntry, type ArchiveInfo } from "./archive.ts";
-export { type HookMatcher, type HookPayloads, type HookPoint, type HookResult } from "./hook.ts";
+export { type HookMatcher, type HookPayloads, type HookPoint, type HookResult, type HookResults } from "./hook.ts";
 export { type CompactionEvent, type LifecycleEvent, type ObservableEvent } from "./lifecycle-event.ts";
 export {
   type ElicitationRequest,

@@ -25,6 +25,8 @@ import { createLoop } from "./create-loop.ts";
 import { openDebugTrace, type DebugTrace } from "./debug-trace.ts";
 import { EventHub } from "./event-hub.ts";
 import { agentErrorOf } from "../session/log-failure.ts";
+import { notified, notifyOfStatus } from "./hooks/notification-hooks.ts";
+import { startWithHooks } from "./hooks/subagent-hooks.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
 import { runTurns } from "./loop/run-turns.ts";
 import type { Next } from "./loop/work-turn.ts";
@@ -195,6 +197,7 @@ export class ActiveRun<Out> implements Run<Out> {
       signal?.removeEventListener("abort", forwardAbort);
       for (const cancel of this.#cancelTimers) cancel();
       this.#markOpened();
+      await notified(this.#loop);
       await this.#close();
       await this.#trace?.close();
       this.hub.close();
@@ -225,8 +228,14 @@ export class ActiveRun<Out> implements Run<Out> {
       stopping: this.#stopping.signal,
       ...(deadline !== undefined && { deadline }),
       authority,
-      emit: (event) => this.hub.transient(event),
-      startChild: (spec) => this.#options.startChild(spec, this, execution),
+      emit: (event) => {
+        this.hub.transient(event);
+        if (event.type === "status" && this.#loop?.hooks !== undefined) notifyOfStatus(this.#loop, event);
+      },
+      startChild: (spec) => {
+        const start = (): Promise<OperatorOutput> => this.#options.startChild(spec, this, execution);
+        return this.#loop?.hooks === undefined ? start() : startWithHooks(this.#loop, spec, start);
+      },
     });
     const trace = (this.#trace = openDebugTrace(agent as Agent<unknown>, world, execution));
     this.#loop = createLoop({

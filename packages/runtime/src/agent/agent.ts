@@ -23,6 +23,8 @@ import type { JsonSchema, Schema } from "../schema/schema.ts";
 import { createToolRegistry, type ToolSet } from "../tools/tool-registry.ts";
 import { compilePolicy } from "./permissions/decide-permission.ts";
 import { checkAgentOptions } from "./check-agent-options.ts";
+import { hookOptionsDigest, type HookAgentOptions } from "./hooks/hook-agent-options.ts";
+import { sealHooks } from "./hooks/hook-registry.ts";
 
 /** `provider/model` as the runner's registry knows it, or a provider that serves one model (as in tests). */
 export type ModelChoice = string | Provider;
@@ -60,6 +62,8 @@ export interface RunContext {
   readonly metadata: JsonObject;
   /** The agent's working directory, when it has one. */
   readonly cwd?: string;
+  /** The agent's environment variables, when it has some. */
+  readonly env?: { readonly [name: string]: string };
 }
 
 export type ModelErrorAction =
@@ -76,7 +80,7 @@ export type Compact = (
   options: { readonly signal: AbortSignal; readonly model: string; readonly usage: Usage },
 ) => Promise<{ readonly messages: readonly Message[]; readonly summary: string }>;
 
-export interface AgentOptions<Out = undefined> {
+export interface AgentOptions<Out = undefined> extends HookAgentOptions {
   readonly name: string;
   readonly description?: string;
   readonly model: ModelChoice;
@@ -148,6 +152,7 @@ export function createAgent<Out = undefined>(options: AgentOptions<Out>): Agent<
   const excluded = new Set(rest.excludedTools);
   const tools = createToolRegistry((rest.tools ?? []).filter((tool) => !excluded.has(tool.name))).snapshot();
   compilePolicy(permissionPolicy(rest));
+  if (rest.hooks) sealHooks(rest.hooks);
   let digest: string | undefined;
   return {
     name: rest.name,
@@ -204,6 +209,7 @@ function definitionDigest(
           limits,
           permissions,
           rules: rules?.map((rule) => rule.name),
+          ...hookOptionsDigest(options),
           directiveFilters: options.directiveFilters?.map((filter) => filter.name),
           settings,
           effort,

@@ -1,4 +1,4 @@
-import { compareUsd, textMessage, type Authority, type JsonObject, type Message, type RunId } from "@keelson/protocol";
+import { textMessage, type Authority, type JsonObject, type Message, type RunId } from "@keelson/protocol";
 import type { Journal } from "../session/journal.ts";
 import { sessionError } from "../session/sessions.ts";
 import type { Agent } from "./agent.ts";
@@ -57,12 +57,21 @@ export async function beginRun(
   journal.put(`${id}/input`, "message", { message: message as unknown as JsonObject });
 }
 
-/** Puts the records that take a run up again. A run that crashed again and again is ended instead. */
-export async function beginResumed(journal: Journal, loop: Loop, agent: Agent<unknown>): Promise<void> {
+/**
+ * Puts the records that take a run up again. A run that crashed again and again is ended instead.
+ * @param options.turnByTurn an engine works it so: only what comes after a wait counts as resumed
+ */
+export async function beginResumed(
+  journal: Journal,
+  loop: Loop,
+  agent: Agent<unknown>,
+  options: { readonly turnByTurn?: boolean } = {},
+): Promise<void> {
   const { state } = journal;
   const run = state.run;
   if (run === undefined || run.status === "ended") return;
   const cause = run.status === "suspended" ? "decision" : "recovery";
+  if (loop.hooks !== undefined) loop.hooks.resumed = cause === "decision" || options.turnByTurn !== true;
   journal.put(`${run.id}/resume/${run.resumes}`, "run-resume", { cause });
   if (run.definition !== agent.digest)
     journal.put(`${run.id}/definition/${run.resumes}`, "definition-change", { from: run.definition, to: agent.digest });
@@ -81,7 +90,7 @@ async function restoreSpending(loop: Loop): Promise<void> {
   for (const scope of scopes) {
     if (spent === undefined || (await ledger.spent(scope.id)) !== "0") continue;
     const key = `${execution.runId}/restored/${scope.id}`;
-    await ledger.reserve(key, [{ ...scope, maxCost: compareUsd(spent, scope.maxCost) > 0 ? spent : scope.maxCost }], spent);
+    await ledger.reserve(key, [{ id: scope.id }], spent);
     await ledger.settle(key, spent);
   }
 }

@@ -2,6 +2,7 @@ import { AgentError, PERMISSION_MODES } from "@keelson/protocol";
 import { compileSchema } from "../schema/compile-schema.ts";
 import type { AgentOptions } from "./agent.ts";
 import { costLimit } from "./cost-limit.ts";
+import { checkHookOptions } from "./hooks/hook-agent-options.ts";
 import { checkDirectiveFilters } from "./effects/check-directive-filters.ts";
 
 /** @throws AgentError of kind `invalid-option`, which names the option, what was found, and what to write instead */
@@ -53,6 +54,7 @@ export function checkAgentOptions(options: AgentOptions<never> | AgentOptions<un
   checkFunctions(options as AgentOptions<unknown>);
   checkDirectiveFilters(options.directiveFilters);
   checkPrompt(options as AgentOptions<unknown>);
+  checkHookOptions(options);
   checkOutput((options as AgentOptions<unknown>).output);
   for (const option of ["allowedTools", "excludedTools"] as const) {
     const list: unknown = options[option];

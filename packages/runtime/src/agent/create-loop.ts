@@ -8,6 +8,8 @@ import { costLimit } from "./cost-limit.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
 import { createFilterChain } from "./effects/filter-chain.ts";
 import type { EventHub } from "./event-hub.ts";
+import { withVariables } from "./hooks/agent-environment.ts";
+import { loopHooks } from "./hooks/loop-hooks.ts";
 import { AttemptSignal } from "./loop/attempt-signal.ts";
 import type { Approvals, Limits, Loop } from "./loop/loop.ts";
 import { createModelSource } from "./model-source.ts";
@@ -90,11 +92,12 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
       };
     },
   };
-  const { model, fallbackModel, rules, directiveFilters } = agent.options;
+  const { model, fallbackModel, env, rules, directiveFilters } = agent.options;
   const scopes: readonly BudgetScope[] = limits.maxCost === undefined ? [] : [{ id: `run/${execution.runId}`, maxCost: limits.maxCost }];
   const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
   context.bind(binding);
-  const { files, exec, state: reader, secrets } = world;
+  const { files, state: reader, secrets } = world;
+  const exec = world.exec && env ? withVariables(world.exec, env) : world.exec;
   return {
     agent,
     tools: agent.tools,
@@ -102,6 +105,7 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
     limits,
     context,
     execution,
+    hooks: loopHooks(agent.options.hooks),
     models: createModelSource(fallbackModel === undefined ? [model] : [model, fallbackModel], world.models),
     authority,
     policies: authority.policies.map((policy) => compilePolicy(policy)),

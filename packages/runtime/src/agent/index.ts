@@ -28,3 +28,6 @@ export { createRunnerWith, runnerInternals, type OutputOf, type Runner, type Run
 export type { DebugFile } from "./debug-trace.ts";
 export type { Agents, World } from "./world.ts";
 export { reactLoop, type ReactLoopOptions } from "./react-loop.ts";
+export type { GuardOptions, Hook, HookContext, HookOptions, HookRegistration, HookSubject } from "./hooks/hook.ts";
+export { createHookRegistry, type HookRegistry } from "./hooks/hook-registry.ts";
+export type { AfterTurn, BeforeTurn, TurnContext, TurnEnd } from "./hooks/turn-callbacks.ts";

@@ -26,7 +26,7 @@ export function operatorOutputOf(outcome: RunOutcome<unknown>, account?: RunAcco
   const metadata = operatorMetadataOf({ usage, cost, turns, durationMs: account?.durationMs ?? null, subDispatches });
   return {
     message: [{ type: "text", text }],
-    exitReason: halted ? { type: "halted", by: "rule", reason: halted.reason } : { type: reason },
+    exitReason: halted ? { type: "halted", by: halted.by === "hook" ? "hook" : "rule", reason: halted.reason } : { type: reason },
     metadata: subDispatches.length < MAX_SUB_DISPATCHES ? metadata : { ...metadata, untracked: [...metadata.untracked, "subDispatches"] },
     effects,
   };

@@ -218,7 +218,7 @@ export function createRunnerWith(
         relay.lost = own.lost;
         return journal;
       },
-      begin: (_journal, loop) => beginResumed(journal, loop, agent),
+      begin: (_journal, loop) => beginResumed(journal, loop, agent, { turnByTurn: options.turns !== undefined }),
       startChild: (spec, active, execution) => startChildRun(inner, spec, active, execution),
       checkModel: (model) => void createModelSource([agent.options.model], world.models).resolve(model),
     });

@@ -9,6 +9,7 @@ import {
   type Wait,
 } from "@keelson/protocol";
 import { digestOf, shortHash } from "../../json/digest.ts";
+import { notifyOfQuestion } from "../hooks/notification-hooks.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { readInbox } from "../loop/read-inbox.ts";
 import { checkEnding, RunEnding } from "../loop/run-ending.ts";
@@ -33,7 +34,11 @@ export async function askPeople(loop: Loop, questions: readonly Question[]): Pro
   const asked = questions.map((question) => publish(loop, question));
   await loop.execution.flush();
   await readInbox(loop, "approvals");
-  if (asked.some((request) => decisionOn(loop, request.nonce) === undefined)) await waitForDecisions(loop, asked);
+  const open = asked.filter((request) => decisionOn(loop, request.nonce) === undefined);
+  if (open.length > 0) {
+    if (loop.hooks !== undefined) for (const request of open) notifyOfQuestion(loop, request);
+    await waitForDecisions(loop, asked);
+  }
   return asked.map((request) => decisionOn(loop, request.nonce) as Decision);
 }
 

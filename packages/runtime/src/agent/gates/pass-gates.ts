@@ -1,15 +1,19 @@
 import type { JsonValue } from "@keelson/protocol";
-import { canonicalJson, shortHash } from "../../json/index.ts";
+import { canonicalJson } from "../../json/index.ts";
 import { isDispatchTool } from "../../tools/dispatch-tool.ts";
 import { prepareCall, type CallArguments, type PreparedCall } from "../../tools/prepare-call.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { decidePermission, readsArguments } from "../permissions/decide-permission.ts";
+import { passHooks } from "../hooks/tool-hooks.ts";
+import { guardKey } from "./call-key.ts";
 import { repeats } from "./loop-guard.ts";
 import { refuse, type PendingCall } from "./pending-call.ts";
 
 /** A gate lets a call through, answers it, or wants a person asked. */
 interface Gate {
   readonly name: string;
+  /** Whether there is such a gate in this run. Default: there is. */
+  applies?(loop: Loop): boolean;
   pass(loop: Loop, call: PendingCall): void | Promise<void>;
 }
 
@@ -23,6 +27,7 @@ const POLICY: readonly Gate[] = [
   { name: "permission", pass: checkPermission },
   { name: "loop guard", pass: guardLoops },
   { name: "tool-call limit", pass: limitCalls },
+  { name: "pre-tool-use hooks", applies: ({ hooks }) => hooks !== undefined, pass: passHooks },
 ];
 
 const GATES: readonly Gate[] = [...ENTRANCE, ...POLICY];
@@ -44,6 +49,7 @@ export async function passEditedArguments(loop: Loop, call: PendingCall, input: 
 function pass(loop: Loop, call: PendingCall, gates: readonly Gate[]): void | Promise<void> {
   for (let index = 0; index < gates.length && call.answer === undefined; index++) {
     const gate = gates[index] as Gate;
+    if (gate.applies?.(loop) === false) continue;
     const waiting = gate.pass(loop, call);
     if (waiting !== undefined) {
       return waiting.then(() => {
@@ -144,14 +150,4 @@ function limitCalls(loop: Loop, call: PendingCall): void {
   const { maxToolCalls } = loop.limits;
   if (maxToolCalls !== undefined && runOf(loop).turnBase.toolCalls + call.index >= maxToolCalls)
     refuse(call, `budget-exhausted: the limit of ${maxToolCalls} tool calls is reached. Answer with what you have.`);
-}
-
-/** What the loop guard knows a call by. */
-export function guardKey(tool: string, call: Pick<PendingCall, "input" | "guarded">): string {
-  // Asked at the gate and again for the record; edited arguments are other arguments.
-  if (call.guarded === undefined || call.guarded.input !== call.input) {
-    const text = canonicalJson(call.input);
-    call.guarded = { input: call.input, key: `${tool}:${text.length <= 64 ? text : shortHash(text)}` };
-  }
-  return call.guarded.key;
 }

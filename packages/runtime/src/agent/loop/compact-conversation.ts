@@ -1,10 +1,21 @@
 import { AgentError, type JsonObject, type Message } from "@keelson/protocol";
+import { afterCompaction, mayCompact } from "../hooks/compaction-hooks.ts";
 import { runOf, type Loop } from "./loop.ts";
 
-/** Has the agent's `compact` function shorten the conversation, as a recorded step. */
-export async function compactConversation(loop: Loop, key: string): Promise<void> {
+/**
+ * Has the agent's `compact` function shorten the conversation, as a recorded step.
+ * @returns false when hooks want it left as it is
+ */
+export async function compactConversation(loop: Loop, key: string): Promise<boolean> {
+  const { execution } = loop;
+  if (loop.hooks !== undefined && !(await mayCompact(loop, key))) return false;
+  if (!execution.lookup(`${key}/done`)) await compact(loop, key);
+  if (loop.hooks !== undefined) await afterCompaction(loop, key);
+  return true;
+}
+
+async function compact(loop: Loop, key: string): Promise<void> {
   const { execution, context, agent } = loop;
-  if (execution.lookup(`${key}/done`)) return;
   const before = context.conversation.length;
   await context.run({
     type: "compact",

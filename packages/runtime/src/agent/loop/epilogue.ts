@@ -1,4 +1,5 @@
 import { effectsStage } from "../effects/effects-stage.ts";
+import { sessionEndStage } from "../hooks/session-hooks.ts";
 import type { Loop } from "./loop.ts";
 import type { Stage } from "./prologue.ts";
 
@@ -7,6 +8,7 @@ const STAGES: readonly { applies(loop: Loop): boolean; readonly run: Stage }[] =
   effectsStage,
   // What the stages in between declared.
   effectsStage,
+  sessionEndStage,
 ];
 
 export function hasEpilogue(loop: Loop): boolean {

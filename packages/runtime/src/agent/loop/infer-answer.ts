@@ -49,8 +49,7 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
     if (failure.kind === "max-output-tokens") throw new RunEnding("max-output");
     if (failure.kind === "context-overflow" && !compacted && loop.agent.options.compact) {
       compacted = true;
-      await compactConversation(loop, `${turn}/compact/${modelCall}`);
-      continue;
+      if (await compactConversation(loop, `${turn}/compact/${modelCall}`)) continue;
     }
     retries = await decideAfterFailure(loop, key, failure, retries);
   }
@@ -122,5 +121,6 @@ export function runContext(loop: Loop, retryCount: number): RunContext {
     cumulativeCost: session.totals.cost,
     metadata: runOf(loop).metadata,
     ...(loop.agent.options.cwd !== undefined && { cwd: loop.agent.options.cwd }),
+    ...(loop.agent.options.env && { env: loop.agent.options.env }),
   };
 }

@@ -23,6 +23,7 @@ import type { Agent } from "../agent.ts";
 import type { ApprovalTokens } from "../approvals/approval-token.ts";
 import type { BackgroundWork } from "../effects/background-work.ts";
 import type { FilterChain } from "../effects/filter-chain.ts";
+import type { LoopHooks } from "../hooks/loop-hooks.ts";
 import type { ModelSource } from "../model-source.ts";
 import type { AttemptSignal } from "./attempt-signal.ts";
 import type { CompiledPolicy } from "../permissions/decide-permission.ts";
@@ -71,6 +72,8 @@ export interface Loop {
   readonly limits: Limits;
   readonly context: Context;
   readonly execution: Execution;
+  /** Absent where the agent has none. */
+  readonly hooks: LoopHooks | undefined;
   readonly models: ModelSource;
   readonly authority: Authority;
   readonly policies: readonly CompiledPolicy[];

@@ -4,10 +4,12 @@ import { executeLeaf, type LeafResult } from "../../tools/execute-leaf.ts";
 import { dispatchInput, dispatchResult, isDispatchTool, type DispatchTool } from "../../tools/dispatch-tool.ts";
 import { planBatches } from "../../tools/plan-batches.ts";
 import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts";
-import { guardKey, passEditedArguments, passGates } from "../gates/pass-gates.ts";
+import { guardKey } from "../gates/call-key.ts";
+import { passEditedArguments, passGates } from "../gates/pass-gates.ts";
 import { refuse, type PendingCall } from "../gates/pending-call.ts";
 import { recordEffects } from "../effects/declare-effects.ts";
 import { passOnEffects } from "../effects/declare-in-call.ts";
+import { afterTools, noteArguments, tellModel } from "../hooks/tool-hooks.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { readInbox } from "./read-inbox.ts";
 import { toolCall } from "./tool-call.ts";
@@ -41,9 +43,15 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
         `This call was started before the process ended, and it can't be gone on with: ${String(call.answer.output)} It may have taken effect: look before you repeat it.`,
       );
   if (open.some((call) => call.ask !== undefined)) await settleQuestions(loop, open);
+  if (loop.hooks?.afterTools && open.length < calls.length)
+    await afterTools(
+      loop,
+      calls.filter((call) => !open.includes(call)),
+    );
   await runBatches(loop, turn, open);
   if (calls.some((call) => call.skipped)) await tellSkipped(loop, turn, calls);
   execution.put(`${turn}/calls-done/${parts[0]?.id ?? ""}`, { type: "tool-calls-complete" });
+  if (loop.hooks?.afterTools) tellModel(loop, turn, calls);
 }
 
 /** Asks about the calls that a gate wants asked about, until each is answered or may run. */
@@ -145,7 +153,8 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void
         : { output: result.failure.message, isError: true, durationMs: result.endedAt - result.startedAt },
     );
   }
-  await commitResults(loop, batch, (call) => results[running.indexOf(call)]);
+  const committing = commitResults(loop, batch, (call) => results[running.indexOf(call)]);
+  await (loop.hooks?.afterTools ? committing.finally(() => afterTools(loop, batch)) : committing);
 }
 
 /** What ran is told, also where a rule that looks at a result throws or halts: that ends the run after it. */
@@ -268,6 +277,7 @@ async function passRules(loop: Loop, call: PendingCall, result: Executed): Promi
 function putResult(loop: Loop, call: PendingCall, outcome: CallOutcome, result: Executed | undefined): void {
   const name = call.tool?.name ?? call.part.name;
   const ran = result !== undefined || call.ran === true;
+  if (ran && loop.hooks?.afterTools) noteArguments(loop, call);
   if (call.declared !== undefined && result?.isError === false) recordEffects(loop, call.declared, call.part.id);
   loop.execution.put(
     `${call.key}/result`,

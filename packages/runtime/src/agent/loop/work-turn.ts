@@ -6,6 +6,8 @@ import { inferAnswer, runContext } from "./infer-answer.ts";
 import type { RunContext } from "../agent.ts";
 import { carryOutDirectives, hasOpenDirectives } from "../effects/carry-out.ts";
 import { runOf, type Loop } from "./loop.ts";
+import { beforeGoingOn } from "../hooks/session-hooks.ts";
+import { askBeforeTurn, tellAfterTurn, tellFailedTurn } from "../hooks/turn-callbacks.ts";
 import { runPrologue } from "./prologue.ts";
 import { parseOutput } from "./parse-output.ts";
 import { readInbox } from "./read-inbox.ts";
@@ -37,6 +39,8 @@ export async function workTurn(loop: Loop): Promise<Next> {
     if (error instanceof Suspension) return suspend(loop, error);
     const ending = endingOf(error, loop);
     const isNew = runOf(loop).ending === undefined;
+    const { afterTurn } = loop.agent.options;
+    if (afterTurn !== undefined && isNew) await tellFailedTurn(loop, afterTurn, ending);
     await endRun(loop, isNew && ending.reason === "complete" ? await withOutput(loop, ending) : ending, loop.output);
     return { type: "done" };
   }
@@ -52,12 +56,15 @@ async function work(loop: Loop): Promise<void> {
   const number = run.turnOpen ? run.turn : run.turn + 1;
   const turn = `t${number}`;
   if (number === 1 && !run.turnOpen) await runPrologue(loop);
+  else if (loop.hooks?.resumed) await beforeGoingOn(loop);
   if (!run.turnOpen) {
     if (execution.hasUnread) await readInbox(loop, turn);
     if (hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/begin`);
     checkLimits(loop);
     execution.put(`${turn}/start`, { type: "turn-start", turn: number, model: run.model });
   }
+  const { beforeTurn, afterTurn } = loop.agent.options;
+  if (beforeTurn !== undefined) await askBeforeTurn(loop, turn, beforeTurn);
   const prompt = systemPrompt(loop);
   const system = prompt instanceof Promise ? await prompt : prompt;
   let modelCall = 0;
@@ -88,10 +95,12 @@ async function work(loop: Loop): Promise<void> {
     // What a directive routes back is worth another turn, too.
     if (hasOpenDirectives(loop) && !cutShort(answer)) await carryOutDirectives(loop, `${turn}/final/directives`);
     if (context.messages.at(-1)?.role === "user") break;
+    if (afterTurn !== undefined && !cutShort(answer)) await tellAfterTurn(loop, afterTurn, { type: "ok" });
     await checkExit(loop, turn);
     throw new RunEnding(finalReason(answer));
   }
   if (hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/directives`);
+  if (afterTurn !== undefined) await tellAfterTurn(loop, afterTurn, { type: "ok" });
   if (context.rules.length > 0) await checkExit(loop, turn);
   checkEnding(loop);
   execution.put(`${turn}/end`, { type: "turn-end", turn: number });

@@ -1,0 +1,41 @@
+import type { HookPoint } from "@keelson/protocol";
+import { sealHooks, type HookRegistry, type HooksByPoint, type RegisteredHook } from "./hook-registry.ts";
+
+/** The hooks of one run at work. Runs without hooks have none of it. */
+export interface LoopHooks {
+  readonly byPoint: HooksByPoint;
+  /** Hooks look at results of tools. */
+  readonly afterTools: boolean;
+  /** The run was taken up again, and no hook has been told yet. */
+  resumed: boolean;
+  /** Notifications on their way, one after another. */
+  notifying: Promise<void>;
+  queued: number;
+  /** What is emitted now is about a notification hook: no reason to notify again. */
+  quiet: boolean;
+}
+
+export function loopHooks(registry: HookRegistry | undefined): LoopHooks | undefined {
+  const byPoint = registry && sealHooks(registry);
+  if (byPoint === undefined) return undefined;
+  return {
+    byPoint,
+    afterTools: byPoint["post-tool-use"] !== undefined || byPoint["post-tool-use-failure"] !== undefined,
+    resumed: false,
+    notifying: Promise.resolve(),
+    queued: 0,
+    quiet: false,
+  };
+}
+
+/** The hooks of a point that are about `subject`, in the order of their registration; nothing where there is none. */
+export function hooksAt<P extends HookPoint>(
+  hooks: LoopHooks,
+  point: P,
+  subject: string | undefined,
+): readonly RegisteredHook<P>[] | undefined {
+  const registered = hooks.byPoint[point] as readonly RegisteredHook<P>[] | undefined;
+  if (registered === undefined || registered.every((hook) => hook.matches(subject))) return registered;
+  const matching = registered.filter((hook) => hook.matches(subject));
+  return matching.length === 0 ? undefined : matching;
+}

@@ -1,0 +1,46 @@
+import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
+import { askHooks, tellHooks } from "./ask-hooks.ts";
+import { haltedBy } from "./halted-by-hook.ts";
+import { hooksAt } from "./loop-hooks.ts";
+
+/** Before the first turn of a run. In a session that holds earlier turns it counts as resumed. */
+export function beforeFirstTurn(loop: Loop): Promise<void> | undefined {
+  const { hooks } = loop;
+  if (hooks === undefined) return undefined;
+  hooks.resumed = false;
+  const { totals } = sessionOf(loop);
+  return ask(loop, "prologue/hooks/session-start", totals.turns > 0 || totals.modelCalls > 0);
+}
+
+/** When a run that waited, or whose process ended, is taken up again. */
+export function beforeGoingOn(loop: Loop): Promise<void> | undefined {
+  const { hooks } = loop;
+  if (hooks === undefined || !hooks.resumed) return undefined;
+  hooks.resumed = false;
+  return ask(loop, `resume/${runOf(loop).resumes}/hooks/session-start`, true);
+}
+
+function ask(loop: Loop, key: string, resumed: boolean): Promise<void> | undefined {
+  const hooks = loop.hooks && hooksAt(loop.hooks, "session-start", undefined);
+  if (hooks === undefined) return undefined;
+  const payload = { sessionId: loop.execution.session, resumed };
+  return askHooks(loop, { point: "session-start", key, hooks, payload }).then((verdict) => {
+    if (verdict?.type === "abort") throw haltedBy(verdict);
+  });
+}
+
+/** What is done between the result of a run and its terminal event. */
+export const sessionEndStage: { applies(loop: Loop): boolean; run(loop: Loop): Promise<void> | undefined } = {
+  applies: ({ hooks }) => hooks?.byPoint["session-end"] !== undefined,
+  run(loop) {
+    const hooks = loop.hooks && hooksAt(loop.hooks, "session-end", undefined);
+    if (hooks === undefined) return undefined;
+    const reason = runOf(loop).ending?.reason ?? "error";
+    return tellHooks(loop, {
+      point: "session-end",
+      key: "epilogue/hooks/session-end",
+      hooks,
+      payload: { sessionId: loop.execution.session, reason },
+    });
+  },
+};
