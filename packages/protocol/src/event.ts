@@ -13,7 +13,8 @@ import type { Usd } from "./usd.ts";
 /** What a suspended run waits for. `path` leads from the run to the child that waits. */
 export type Wait = { readonly path?: readonly string[] } & (
   | ({ readonly type: "approval" | "decision" } & Pick<ApprovalRequest, "callId" | "token" | "operation">)
-  | { readonly type: "signal"; readonly name: string }
+  /** `name` is the kind of signal, `*` any; `session`: whose inbox takes it. */
+  | { readonly type: "signal"; readonly name: string; readonly session?: SessionId }
   | { readonly type: "timer"; readonly at: number }
   | { readonly type: "other"; readonly raw: JsonValue }
 );
@@ -103,7 +104,13 @@ export type DurableEvent =
       /** Of it and of what it started, where a budget above it counts them. */
       readonly counts?: Pick<Required<BudgetAmount>, "turns" | "toolCalls" | "modelCalls">;
     }
-  | { readonly type: "inbox-read"; readonly upTo: number; readonly stopping?: "stop" | "abort" }
+  /** `signal`: which one it was, and in a word what was done about it. */
+  | {
+      readonly type: "inbox-read";
+      readonly upTo: number;
+      readonly stopping?: "stop" | "abort";
+      readonly signal?: { readonly kind: string; readonly action: string };
+    }
   | { readonly type: "steer"; readonly message: Message; readonly interrupt: boolean }
   | { readonly type: "state-update"; readonly patch: JsonValue }
   /** `id` is the effect's, `causationId` the call or turn that declared it. */

@@ -60,7 +60,7 @@ export const waitCodec: Codec<Wait> = versioned(
   tagged<Wait>("a wait", {
     approval: member<MemberOf<Wait, "approval">>(question),
     decision: member<MemberOf<Wait, "decision">>(question),
-    signal: member<MemberOf<Wait, "signal">>({ path, name: text() }),
+    signal: member<MemberOf<Wait, "signal">>({ path, name: text(), session: optional(text<SessionId>()) }),
     timer: member<MemberOf<Wait, "timer">>({ path, at: number }),
   }),
 );
@@ -128,7 +128,11 @@ const durable = {
     failure: optional(failure),
     counts: optional(fields<NonNullable<Durable<"child-end">["counts"]>>({ turns: count, toolCalls: count, modelCalls: count })),
   }),
-  "inbox-read": member<Durable<"inbox-read">>({ upTo: count, stopping: optional(word<"stop" | "abort">()) }),
+  "inbox-read": member<Durable<"inbox-read">>({
+    upTo: count,
+    stopping: optional(word<"stop" | "abort">()),
+    signal: optional(fields<{ readonly kind: string; readonly action: string }>({ kind: text(), action: text() })),
+  }),
   "steer": member<Durable<"steer">>({ message: messageCodec, interrupt: flag }),
   "state-update": member<Durable<"state-update">>({ patch: json }),
   "directive": member<Durable<"directive">>({ directive: directiveCodec, id: optional(text()), causationId: optional(text()) }),

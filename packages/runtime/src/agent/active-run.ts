@@ -14,6 +14,7 @@ import {
   type OperatorOutput,
   type RunId,
   type SessionId,
+  type Signal,
 } from "@keelson/protocol";
 import { Execution } from "../session/execution.ts";
 import { Journal } from "../session/journal.ts";
@@ -33,6 +34,8 @@ import type { Next } from "./loop/work-turn.ts";
 import { accountOf, type RunAccount } from "./operator-output.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { PendingApproval, Run, RunOutcome } from "./run.ts";
+import { checkSignal } from "./signals/check-signals.ts";
+import { stoppingBy } from "./signals/plan-signals.ts";
 import type { World } from "./world.ts";
 
 export interface ActiveRunOptions<Out> {
@@ -147,6 +150,10 @@ export class ActiveRun<Out> implements Run<Out> {
     await this.#tell({ type: "steer", message: steering, interrupt });
   }
 
+  async signal(signal: Signal): Promise<void> {
+    await this.#tell({ type: "signal", signal: checkSignal(signal) });
+  }
+
   approvals(): AsyncIterable<PendingApproval> {
     return this.#desk.take();
   }
@@ -258,8 +265,16 @@ export class ActiveRun<Out> implements Run<Out> {
       if (entry.seq <= base) return;
       if (entry.type === "abort") this.#abort.abort("aborted");
       else if (entry.type === "stop") this.#beginStop();
+      else if (entry.type === "signal") this.#heedAtOnce(loop, entry.signal);
       else if (entry.type === "steer" && entry.interrupt) loop.attempts.interrupt();
     });
+  }
+
+  /** Tells what is running of a signal that ends the run; all else waits until the inbox is read. */
+  #heedAtOnce(loop: Loop, signal: Signal): void {
+    const stopping = stoppingBy(loop, signal);
+    if (stopping === "abort") this.#abort.abort("aborted");
+    else if (stopping === "stop") this.#beginStop();
   }
 
   #beginStop(): void {

@@ -10,6 +10,7 @@ import type {
   Provider,
   RunId,
   SessionId,
+  SignalRoute,
   ThinkingConfig,
   Tool,
   Usage,
@@ -23,6 +24,12 @@ import type { JsonSchema, Schema } from "../schema/schema.ts";
 import { createToolRegistry, type ToolSet } from "../tools/tool-registry.ts";
 import { compilePolicy } from "./permissions/decide-permission.ts";
 import { checkAgentOptions } from "./check-agent-options.ts";
+import { agentMiddleware, middlewareAsData, type AgentMiddleware, type MiddlewareAgentOptions } from "./middleware/agent-middleware.ts";
+import { pluginsAsData } from "./plugins/check-plugins.ts";
+import type { PluginAgentOptions } from "./plugins/plugin-agent-options.ts";
+import type { SignalHandler } from "./signals/signal-handler.ts";
+import { digestOfBehaviour, toolsOfStrategy } from "./strategies/strategy-definition.ts";
+import type { ExecutionStrategy } from "./strategies/strategy.ts";
 import { hookOptionsDigest, type HookAgentOptions } from "./hooks/hook-agent-options.ts";
 import { sealHooks } from "./hooks/hook-registry.ts";
 
@@ -80,7 +87,7 @@ export type Compact = (
   options: { readonly signal: AbortSignal; readonly model: string; readonly usage: Usage },
 ) => Promise<{ readonly messages: readonly Message[]; readonly summary: string }>;
 
-export interface AgentOptions<Out = undefined> extends HookAgentOptions {
+export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginAgentOptions, MiddlewareAgentOptions {
   readonly name: string;
   readonly description?: string;
   readonly model: ModelChoice;
@@ -107,6 +114,12 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions {
   /** Default `end`: an answer cut at its token limit ends the run (`max-output`). `continue` asks for the rest. */
   readonly onMaxTokens?: "end" | "continue";
   readonly compact?: Compact;
+  /** What may be done when: in a state of `fsmStrategy` the model has that state's tools and no others. Default: everything, always. */
+  readonly strategy?: ExecutionStrategy;
+  /** What becomes of signals that the strategy has no route for. */
+  readonly signalRoutes?: readonly SignalRoute[];
+  /** Handlers of signals whose route has the action `custom`, by name. */
+  readonly onSignal?: { readonly [name: string]: SignalHandler };
   /** The answer is JSON of this schema, by the vendor's native means; `outcome.output` has its type. */
   readonly output?: Schema<Out>;
   readonly effort?: EffortLevel;
@@ -135,6 +148,8 @@ export interface Agent<Out = undefined> {
   readonly output?: Schema<Out>;
   /** What a model may call, after `excludedTools`. */
   readonly tools: ToolSet;
+  /** Its prompt middleware, frozen. */
+  readonly middleware?: AgentMiddleware;
   /** Changes when anything that a run depends on as data changes: prompts, tools, limits, rules by name. */
   readonly digest: string;
   readonly subAgents: readonly string[];
@@ -148,9 +163,12 @@ export interface Agent<Out = undefined> {
  */
 export function createAgent<Out = undefined>(options: AgentOptions<Out>): Agent<Out> {
   const { output, ...rest } = options;
-  checkAgentOptions(options);
+  const middleware = agentMiddleware(rest);
+  const given = middleware === undefined ? (rest.tools ?? []) : [...(rest.tools ?? []), ...middleware.tools];
+  checkAgentOptions({ ...options, tools: given });
   const excluded = new Set(rest.excludedTools);
-  const tools = createToolRegistry((rest.tools ?? []).filter((tool) => !excluded.has(tool.name))).snapshot();
+  const own = given.filter((tool) => !excluded.has(tool.name));
+  const tools = createToolRegistry([...own, ...toolsOfStrategy(rest)]).snapshot();
   compilePolicy(permissionPolicy(rest));
   if (rest.hooks) sealHooks(rest.hooks);
   let digest: string | undefined;
@@ -160,11 +178,12 @@ export function createAgent<Out = undefined>(options: AgentOptions<Out>): Agent<
     options: rest,
     ...(output && { output }),
     tools,
+    ...(middleware && { middleware }),
     subAgents: [...tools]
       .filter((tool) => "dispatch" in tool)
       .map((tool) => (tool as unknown as { readonly dispatch: { readonly operator: string } }).dispatch.operator),
     get digest() {
-      return (digest ??= definitionDigest(rest, tools, output as Schema<unknown> | undefined));
+      return (digest ??= definitionDigest(rest, tools, middleware, output as Schema<unknown> | undefined));
     },
     with: (changes) => createAgent<Out>({ ...rest, ...changes, ...(output && { output }) } as AgentOptions<Out>),
   };
@@ -191,6 +210,7 @@ export function modelName(choice: ModelChoice): string {
 function definitionDigest(
   options: Omit<AgentOptions<never>, "output">,
   tools: ToolSet,
+  middleware: AgentMiddleware | undefined,
   output: Schema<unknown> | JsonSchema | undefined,
 ): string {
   const { name, model, fallbackModel, instructions, systemPrompt, allowedTools, limits, permissions, rules, settings, effort, thinking } =
@@ -209,8 +229,11 @@ function definitionDigest(
           limits,
           permissions,
           rules: rules?.map((rule) => rule.name),
+          plugins: pluginsAsData(options.plugins),
+          middleware: middlewareAsData(middleware),
           ...hookOptionsDigest(options),
           directiveFilters: options.directiveFilters?.map((filter) => filter.name),
+          ...digestOfBehaviour(options),
           settings,
           effort,
           thinking,

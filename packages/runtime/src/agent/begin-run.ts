@@ -1,11 +1,13 @@
 import { textMessage, type Authority, type JsonObject, type Message, type RunId } from "@keelson/protocol";
 import type { Journal } from "../session/journal.ts";
+import type { RunState } from "../session/session-state.ts";
 import { sessionError } from "../session/sessions.ts";
 import type { Agent } from "./agent.ts";
 import { endRun } from "./loop/end-run.ts";
 import { RunEnding } from "./loop/run-ending.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
 import type { RunInput, RunOptions, RunOrigin } from "./run.ts";
+import { checkState, firstState } from "./strategies/hold-to-strategy.ts";
 
 const MAX_CRASHES = 3;
 
@@ -34,6 +36,7 @@ export async function beginRun(
     const how = state.run.status === "suspended" ? `waits (${state.run.suspendReason ?? ""})` : "was interrupted";
     throw sessionError(state.id, `Session "${state.id}" has a run that ${how}. Resume it, or abort it, before starting another.`);
   }
+  const machineState = firstState(state, agent);
   const parent = origin.parent;
   const { maxTurns, maxCost, maxDurationMs } = limits;
   const metadata = agent.options.metadata || options.metadata ? { ...agent.options.metadata, ...options.metadata } : undefined;
@@ -52,6 +55,7 @@ export async function beginRun(
     ...(options.deadline !== undefined && { deadline: options.deadline }),
     ...(origin.systemAddendum !== undefined && { systemAddendum: origin.systemAddendum }),
   });
+  if (machineState !== undefined) journal.put(`${id}/strategy`, "strategy-state", { agent: agent.name, state: machineState });
   if (input === undefined) return;
   const message: Message = typeof input === "string" ? textMessage("user", input) : { role: "user", content: input };
   journal.put(`${id}/input`, "message", { message: message as unknown as JsonObject });
@@ -70,7 +74,8 @@ export async function beginResumed(
   const { state } = journal;
   const run = state.run;
   if (run === undefined || run.status === "ended") return;
-  const cause = run.status === "suspended" ? "decision" : "recovery";
+  checkState(state, agent);
+  const cause = causeOf(run);
   if (loop.hooks !== undefined) loop.hooks.resumed = cause === "decision" || options.turnByTurn !== true;
   journal.put(`${run.id}/resume/${run.resumes}`, "run-resume", { cause });
   if (run.definition !== agent.digest)
@@ -81,6 +86,11 @@ export async function beginResumed(
     return;
   }
   await journal.flush();
+}
+
+function causeOf({ status, suspendReason }: RunState): "decision" | "signal" | "timer" | "recovery" {
+  if (status !== "suspended") return "recovery";
+  return suspendReason === "awaiting-signal" ? "signal" : suspendReason === "awaiting-timer" ? "timer" : "decision";
 }
 
 /** A ledger that lives in memory has forgotten what this run spent: it is told again. */

@@ -2,8 +2,11 @@ import { AgentError, PERMISSION_MODES } from "@keelson/protocol";
 import { compileSchema } from "../schema/compile-schema.ts";
 import type { AgentOptions } from "./agent.ts";
 import { costLimit } from "./cost-limit.ts";
+import { checkPlugins } from "./plugins/check-plugins.ts";
 import { checkHookOptions } from "./hooks/hook-agent-options.ts";
 import { checkDirectiveFilters } from "./effects/check-directive-filters.ts";
+import { checkSignalOptions } from "./signals/check-signals.ts";
+import { checkStrategyOption } from "./strategies/check-strategy.ts";
 
 /** @throws AgentError of kind `invalid-option`, which names the option, what was found, and what to write instead */
 export function checkAgentOptions(options: AgentOptions<never> | AgentOptions<unknown> | AgentOptions<undefined>): void {
@@ -53,6 +56,8 @@ export function checkAgentOptions(options: AgentOptions<never> | AgentOptions<un
     throw invalid("onMaxTokens", `onMaxTokens must be "end" or "continue", not ${JSON.stringify(onMaxTokens)}`);
   checkFunctions(options as AgentOptions<unknown>);
   checkDirectiveFilters(options.directiveFilters);
+  checkStrategyOption(options as AgentOptions<unknown>);
+  checkSignalOptions(options as AgentOptions<unknown>);
   checkPrompt(options as AgentOptions<unknown>);
   checkHookOptions(options);
   checkOutput((options as AgentOptions<unknown>).output);
@@ -78,6 +83,9 @@ export function checkAgentOptions(options: AgentOptions<never> | AgentOptions<un
 }
 
 function checkFunctions(options: AgentOptions<unknown>): void {
+  checkPlugins(options.plugins);
+  if (options.compact === undefined && [...(options.middleware ?? [])].some(({ marksForSummary }) => marksForSummary))
+    throw invalid("compact", "compact is missing: the agent's middleware marks conversations for summarising, which compact does");
   for (const option of ["onModelError", "compact"] as const) {
     if (options[option] !== undefined && typeof options[option] !== "function") throw invalid(option, `${option} must be a function`);
   }

@@ -1,8 +1,6 @@
 import { compareUsd, type Authority, type BudgetScope, type ToolSchema, type Usd } from "@keelson/protocol";
 import { Context, type ContextBinding } from "../context/context.ts";
 import type { Execution } from "../session/execution.ts";
-import { compileSchema } from "../schema/compile-schema.ts";
-import type { Schema } from "../schema/schema.ts";
 import { permissionPolicy, type Agent } from "./agent.ts";
 import { costLimit } from "./cost-limit.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
@@ -13,13 +11,19 @@ import { loopHooks } from "./hooks/loop-hooks.ts";
 import { AttemptSignal } from "./loop/attempt-signal.ts";
 import type { Approvals, Limits, Loop } from "./loop/loop.ts";
 import { createModelSource } from "./model-source.ts";
+import { answerFormOf } from "./output/answer-form.ts";
+import type { PartialAnswers } from "./output/partial-answers.ts";
 import { compilePolicy } from "./permissions/decide-permission.ts";
 import { narrowAuthority } from "./permissions/narrow-authority.ts";
+import { loopPlugins } from "./plugins/call-plugins.ts";
 import type { RunOptions } from "./run.ts";
+import { signalRouterOf } from "./signals/plan-signals.ts";
+import { constraintOf } from "./strategies/constraint.ts";
 import type { World } from "./world.ts";
 
 const DEFAULT_MAX_TURNS = 50;
 const DEFAULT_MAX_RETRIES = 3;
+const DEFAULT_MAX_REPAIRS = 2;
 const DEFAULT_MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const DEFAULT_MAX_PARALLEL_CALLS = 16;
 const DEFAULT_MAX_DEPTH = 8;
@@ -35,6 +39,7 @@ export function limitsOf(agent: Agent<unknown>, options: RunOptions["limits"] = 
     maxDurationMs: least(own.maxDurationMs, options.maxDurationMs),
     maxToolCalls: own.maxToolCalls,
     maxRetries: own.maxRetries ?? DEFAULT_MAX_RETRIES,
+    maxRepairs: own.maxRepairs ?? DEFAULT_MAX_REPAIRS,
     maxAnswerBytes: own.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
     toolTimeoutMs: own.toolTimeoutMs,
     maxParallelCalls: own.maxParallelCalls ?? DEFAULT_MAX_PARALLEL_CALLS,
@@ -64,6 +69,7 @@ export interface LoopParts {
   readonly approvals: Pick<Approvals, "watched" | "ask">;
   /** Bound to the run. Default: one with the agent's rules. */
   readonly context?: Context;
+  readonly partials?: PartialAnswers;
   readonly debug?: (message: string) => void;
 }
 
@@ -102,6 +108,9 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
     agent,
     tools: agent.tools,
     schemas: allowedSchemas(agent, authority.allowedTools),
+    constraint: constraintOf(agent, authority.allowedTools),
+    signals: signalRouterOf(agent),
+    signalWaitMs: world.signalWaitMs ?? 0,
     limits,
     context,
     execution,
@@ -122,13 +131,16 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
     effects: world.effects,
     filters: directiveFilters === undefined || directiveFilters.length === 0 ? undefined : createFilterChain(directiveFilters),
     world: { ...(files && { files }), ...(exec && { exec }), ...(reader && { state: reader }), ...(secrets && { secrets }) },
-    outputSchema: agent.output === undefined ? undefined : compileSchema(agent.output as Schema<unknown>).jsonSchema,
+    form: answerFormOf(agent),
+    partials,
+    repairing: false,
     output: undefined,
     attempts: new AttemptSignal(execution.signal),
     random: () => world.random(),
     delta: (type, text) => hub.delta(type, text),
     watched: () => hub.watched,
     debug,
+    plugins: loopPlugins(agent.options.plugins),
     nextAttempt: () => hub.nextAttempt(),
   };
 }

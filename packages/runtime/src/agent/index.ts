@@ -20,6 +20,25 @@ export {
 } from "./approvals/approval-keys.ts";
 export { createApprovalTokens, type ApprovalClaims, type ApprovalTokens } from "./approvals/approval-token.ts";
 export { autoApprove, autoDeny, thresholdGate } from "./approvals/threshold-gate.ts";
+export {
+  createDirectivePayloads,
+  createFilterChain,
+  declareEffects,
+  defineEffectTool,
+  directiveEffects,
+  stateOnly,
+  withDirective,
+  withDirectives,
+  type CustomDirective,
+  type Declaration,
+  type DirectivePayloads,
+  type EffectToolDefinition,
+  type EffectToolFields,
+  type FilterChain,
+  type JsonEffectToolDefinition,
+  type PayloadCodec,
+  type PayloadTypes,
+} from "./effects/index.ts";
 export type { Next } from "./loop/work-turn.ts";
 export { compilePolicy, decidePermission, type PermissionDecision } from "./permissions/decide-permission.ts";
 export { narrowAuthority, type AuthorityNarrowing } from "./permissions/narrow-authority.ts";
@@ -31,3 +50,12 @@ export { reactLoop, type ReactLoopOptions } from "./react-loop.ts";
 export type { GuardOptions, Hook, HookContext, HookOptions, HookRegistration, HookSubject } from "./hooks/hook.ts";
 export { createHookRegistry, type HookRegistry } from "./hooks/hook-registry.ts";
 export type { AfterTurn, BeforeTurn, TurnContext, TurnEnd } from "./hooks/turn-callbacks.ts";
+export type { SignalContext, SignalHandler, SignalResponse } from "./signals/signal-handler.ts";
+export { createSignalRouter, signalRoute, type SignalRouter } from "./signals/signal-router.ts";
+export { waitForSignalTool, type WaitForSignalOptions, type WaitForSignalTool } from "./signals/wait-for-signal-tool.ts";
+export { closureGuard } from "./strategies/closure-guard.ts";
+export { directStrategy, type DirectStrategy } from "./strategies/direct-strategy.ts";
+export { FsmStrategy, FsmStrategyWithRoutes } from "./strategies/fsm-strategy.ts";
+export { fsmStrategy, type FsmStrategyBuilder, type FsmStrategyOptions } from "./strategies/fsm-strategy-builder.ts";
+export type { StateMachine } from "./strategies/state-machine.ts";
+export type { ExecutionStrategy } from "./strategies/strategy.ts";

@@ -11,6 +11,7 @@ import type {
   RunId,
   RunReason,
   SessionId,
+  Signal,
   Usage,
   Usd,
   Wait,
@@ -59,6 +60,8 @@ export interface Run<Out = undefined> extends AsyncIterable<AgentEvent> {
   setModel(model: string): Promise<void>;
   /** Adds a message before the next inference. `interrupt`: drops the answer that streams, and skips calls that have not started. */
   steer(message: string | Message, options?: { readonly interrupt?: boolean }): Promise<void>;
+  /** Tells the run what happened outside; its signal routes decide what becomes of it. Rejects for what is no signal. */
+  signal(signal: Signal): Promise<void>;
   /** Questions as they come up. While somebody iterates, the run waits `approvalWaitMs` before it suspends. */
   approvals(): AsyncIterable<PendingApproval>;
   /** With `after`: first what the log holds behind that seq, then what comes. `after: 0` is the whole run. */

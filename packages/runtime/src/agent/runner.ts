@@ -8,6 +8,7 @@ import {
   type Decision,
   type RunId,
   type SessionId,
+  type Signal,
 } from "@keelson/protocol";
 import type { SessionState } from "../session/session-state.ts";
 import { createSessions, checkSessionId, sessionError, sessionIds, type Sessions } from "../session/sessions.ts";
@@ -26,6 +27,7 @@ import { narrowAuthority } from "./permissions/narrow-authority.ts";
 import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
 import type { Run, RunInput, RunOptions, RunOrigin } from "./run.ts";
 import { startChildRun } from "./children/start-child.ts";
+import { writeSignal } from "./signals/write-signal.ts";
 import type { Agents, World } from "./world.ts";
 
 export type OutputOf<A> = A extends Agent<infer Out> ? Out : never;
@@ -44,6 +46,13 @@ interface RunnerBase {
    * Rejects with AgentError `invalid-token` for a token that is malformed, forged, expired or used.
    */
   approve(token: string, decision: Decision): Promise<{ readonly session: SessionId; readonly runId: RunId }>;
+  /**
+   * Tells the run of a session what happened outside, from any process: it goes into the inbox, which a run that is at work
+   * heeds soon, one that waits when it is resumed. The run's signal routes decide what becomes of it.
+   * Rejects with AgentError `session` when there is no run, or it is over.
+   * @param options.key the same key again is the same signal, and tells nothing new
+   */
+  signal(session: string, signal: Signal, options?: { readonly key?: string }): Promise<void>;
   /** Works at most one turn of the session's run, and says what comes next: what an engine calls, one at a time, until done. */
   advance(session: string, options?: { readonly signal?: AbortSignal }): Promise<{ readonly seq: number; readonly next: Next }>;
 }
@@ -279,6 +288,8 @@ export function createRunnerWith(
       return { session, runId };
     },
 
+    signal: (session, signal, { key = world.newId() } = {}) => writeSignal(world, session, signal, key),
+
     async advance(session, options = {}) {
       const active = await openRun(session, { ...options, turns: 1 });
       const outcome = await active.outcome;
@@ -313,8 +324,9 @@ export function createRunnerWith(
     return run.status === "working" || hasNews(state);
   }
 
-  /** Whether something was written to a session that waits, or to a child that it waits for. */
+  /** Whether something was written to a session that waits, or to a child that it waits for, or its time has come. */
   async function hasNews({ id, inboxRead, run }: SessionState): Promise<boolean> {
+    if (run?.waits.some((wait) => wait.type === "timer" && wait.at <= clock.now())) return true;
     if ((await log.head(inboxLog(id))) > inboxRead) return true;
     for (const record of run?.open.values() ?? []) {
       if (record.type !== "child-start" || run?.open.has(record.key.replace(/start$/, "end"))) continue;

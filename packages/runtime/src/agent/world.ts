@@ -29,6 +29,8 @@ export interface World {
   readonly approvals?: Approver;
   /** How long a question waits for `run.approvals()` before the run suspends. Default 5 minutes. */
   readonly approvalWaitMs?: number;
+  /** How long, in ms, a run that waits for a signal or for time does so here before it suspends. Default 0. */
+  readonly signalWaitMs?: number;
   /** How long a token is good. Default 7 days. */
   readonly approvalTtlMs?: number;
   /** What tools are given. */

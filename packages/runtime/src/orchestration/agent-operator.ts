@@ -6,7 +6,7 @@ import type { Agents } from "../agent/world.ts";
 
 /**
  * An agent of a runner as an operator: an orchestrator runs it like any other, and the runner gives it its log. Stop and
- * abort reach it through its dispatch, and so do the signals `stop` and `user-message` (whose text steers it).
+ * abort reach it through its dispatch, and so do signals, about which its own routes decide.
  */
 export function agentOperator(runner: SingleRunner<unknown> | SingleRunner<undefined> | Runner<Agents>, agent: string): Operator {
   const inner = runnerInternals(runner);
@@ -74,17 +74,8 @@ async function heed(entry: InboxEntry, context: ExecutionContext, run: Run<unkno
       return run.abort(entry.reason);
     case "steer":
       return run.steer(entry.message, { interrupt: entry.interrupt });
-    case "signal": {
-      const { kind, payload } = entry.signal;
-      if (kind === "stop") return run.stop();
-      if (kind === "user-message" && typeof payload === "string") return run.steer(payload);
-      context.emit({
-        type: "status",
-        level: "warn",
-        status: `an agent takes no signal "${kind}": send "stop", or "user-message" with a text`,
-      });
-      return undefined;
-    }
+    case "signal":
+      return run.signal(entry.signal);
     default:
       context.emit({ type: "status", level: "warn", status: `an agent that was dispatched takes no "${entry.type}"` });
   }

@@ -27,6 +27,7 @@ import { recordedCall, type RecordedCall } from "./recorded-call.ts";
 import {
   emptyTotals,
   MAX_SUB_DISPATCHES,
+  NO_STATES,
   type Question,
   type RunEnd,
   type RunState,
@@ -86,6 +87,7 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     else state.conversation.truncate(data.length);
     const border = state.turnBorders[data.turns - 1];
     state.compaction = border?.compaction ?? "";
+    state.strategyStates = border?.strategyStates ?? NO_STATES;
     if (data.agentState) {
       state.agentState = data.agentState;
       state.stateUpdate = border?.stateUpdate ?? "";
@@ -131,6 +133,7 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
       subDispatches: [],
       interrupted: false,
       unanswered: [],
+      userMessages: 0,
       held: [],
       waits: [],
       resumes: 0,
@@ -171,7 +174,7 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     running(state).totals.modelCalls++;
     state.totals.modelCalls++;
   },
-  "message": (state, _record, data: { readonly message: Message; readonly policy?: CompactionPolicy }) => {
+  "message": (state, record, data: { readonly message: Message; readonly policy?: CompactionPolicy }) => {
     state.conversation.append(data.message, data.policy);
     const { run } = state;
     if (run === undefined) return;
@@ -182,19 +185,26 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     }
     if (data.message.role === "user") {
       run.calls = [];
-      run.unanswered.push(data.message);
+      // What rules and the loop itself put there was not said by the user.
+      if (record.key.startsWith("/input", run.id.length)) hear(run, data.message);
     }
   },
   "steer": (state, _record, data: { readonly message: Message; readonly interrupt?: boolean }) => {
     const run = running(state);
     run.calls = [];
-    if (data.message.role === "user") run.unanswered.push(data.message);
+    if (data.message.role === "user") hear(run, data.message);
     if (data.interrupt && run.turnOpen) run.interrupted = true;
     if (run.callsOpen) run.held.push(data.message);
     else state.conversation.append(data.message);
   },
   "tool-calls-start": (state) => {
-    running(state).callsOpen = true;
+    const run = running(state);
+    run.callsOpen = true;
+    if (run.strategyState !== undefined) run.callsState = run.strategyState;
+  },
+  "strategy-state": (state, _record, data: { readonly agent: string; readonly state: string }) => {
+    running(state).strategyState = data.state;
+    state.strategyStates = new Map([...state.strategyStates, [data.agent, data.state]]);
   },
   "tool-calls-complete": (state) => {
     const run = running(state);
@@ -328,6 +338,7 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
         length: state.conversation.length,
         compaction: state.compaction,
         stateUpdate: state.stateUpdate,
+        strategyStates: state.strategyStates,
       });
     }
     run.open = new Map();
@@ -373,6 +384,11 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     run.open = new Map();
   },
 };
+
+function hear(run: RunState, message: Message): void {
+  run.unanswered.push(message);
+  run.userMessages++;
+}
 
 function addTo(totals: Totals, usage: Usage, cost: Usd | null): void {
   totals.usage = addUsage(totals.usage, usage);

@@ -69,6 +69,10 @@ export interface RunState {
   instructions?: string;
   /** Calls of the last message are not all answered. */
   callsOpen: boolean;
+  /** The state of the agent's state machine, when it has one. */
+  strategyState?: string;
+  /** The same when the calls of the last message were asked for: the gate looks at this, so that a replay decides alike. */
+  callsState?: string;
   /** Text of the last assistant message. */
   text: string;
   /** The last calls with their outcomes, newest last: what the loop guard looks at. */
@@ -81,8 +85,10 @@ export interface RunState {
   readonly subDispatches: SubDispatchRecord[];
   /** A steering message wants the rest of this turn's calls skipped. */
   interrupted: boolean;
-  /** What the user said that no model has answered yet. */
+  /** What the user said, input and steering, that no model has answered yet. */
   unanswered: Message[];
+  /** How much of that there was in all. */
+  userMessages: number;
   /** What plugins are shown of its events. Absent until one wants to see them. */
   shown?: ShownEvents;
   /** Steering that came while calls were open: it joins the conversation when they are answered. */
@@ -142,6 +148,7 @@ export interface TurnBorder {
   readonly compaction: string;
   /** The last change of the agent's state before it. */
   readonly stateUpdate: string;
+  readonly strategyStates: SessionState["strategyStates"];
 }
 
 /** The fold of a session's log. Only `applyRecord` changes it. */
@@ -167,12 +174,16 @@ export interface SessionState {
   stateUpdate: string;
   /** The input tokens that a model last counted, and how many messages they stood for; absent where the conversation was replaced since. */
   counted?: { readonly inputTokens: number; readonly messages: number };
+  /** The states of state machines, by agent. Never changed in place. */
+  strategyStates: ReadonlyMap<string, string>;
   /** Tools that a person allowed for the whole session. */
   readonly grants: Set<string>;
   /** Seq of the last inbox entry that was heeded. */
   inboxRead: number;
   run: RunState | undefined;
 }
+
+export const NO_STATES: ReadonlyMap<string, string> = new Map();
 
 export function emptySession(id: SessionId): SessionState {
   return {
@@ -188,6 +199,7 @@ export function emptySession(id: SessionId): SessionState {
     compaction: "",
     agentState: {},
     stateUpdate: "",
+    strategyStates: NO_STATES,
     grants: new Set(),
     inboxRead: 0,
     run: undefined,
@@ -196,10 +208,10 @@ export function emptySession(id: SessionId): SessionState {
 
 /** A session that begins with the conversation of another. Its own costs begin at zero. */
 export function forkedSession(id: SessionId, parent: SessionState): SessionState {
-  const { conversation, turnBorders, compaction, agentState, stateUpdate } = parent;
+  const { conversation, turnBorders, compaction, agentState, stateUpdate, strategyStates } = parent;
   const state = emptySession(id);
   state.totals.turns = parent.totals.turns;
-  return { ...state, conversation, turnBorders, compaction, agentState, stateUpdate };
+  return { ...state, conversation, turnBorders, compaction, agentState, stateUpdate, strategyStates };
 }
 
 export function emptyTotals(): Totals {

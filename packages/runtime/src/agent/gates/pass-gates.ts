@@ -5,6 +5,8 @@ import { prepareCall, type CallArguments, type PreparedCall } from "../../tools/
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { decidePermission, readsArguments } from "../permissions/decide-permission.ts";
 import { passHooks } from "../hooks/tool-hooks.ts";
+import { checkStrategy, whatThereIs } from "../strategies/hold-to-strategy.ts";
+import { isTransitionTool } from "../strategies/transition-tool.ts";
 import { guardKey } from "./call-key.ts";
 import { repeats } from "./loop-guard.ts";
 import { refuse, type PendingCall } from "./pending-call.ts";
@@ -24,6 +26,7 @@ const ENTRANCE: readonly Gate[] = [
 ];
 /** Arguments edited by an approver go through these again. */
 const POLICY: readonly Gate[] = [
+  { name: "strategy", pass: checkStrategy },
   { name: "permission", pass: checkPermission },
   { name: "loop guard", pass: guardLoops },
   { name: "tool-call limit", pass: limitCalls },
@@ -75,7 +78,7 @@ function verdictOf({ answer, ask }: PendingCall): string {
 function findTool(loop: Loop, call: PendingCall): void {
   const found = loop.tools.find(call.part.name);
   if (found.ok) call.tool = found.tool;
-  else refuse(call, found.failure.message);
+  else refuse(call, whatThereIs(loop, call.part.name) ?? found.failure.message);
 }
 
 /** Reads the arguments, repairs what is safe to repair, and holds them against the tool's schema. */
@@ -133,7 +136,9 @@ function checkPermission(loop: Loop, call: PendingCall): void {
   const argumentText = readsArguments(loop.policies, tool.name) ? (tool.permissionText?.(call.value) ?? canonicalJson(call.input)) : "";
   // What a child does is judged call by call, under the same policies: starting it changes nothing by itself.
   const judged = isDispatchTool(tool) ? { name: tool.name, effect: "read" as const, risk: tool.risk } : tool;
-  const decision = decidePermission({ policies: loop.policies, tool: judged, argumentText, allowedTools: loop.authority.allowedTools });
+  // What the strategy adds is in no list that an author wrote.
+  const allowedTools = isTransitionTool(tool) ? undefined : loop.authority.allowedTools;
+  const decision = decidePermission({ policies: loop.policies, tool: judged, argumentText, allowedTools });
   if (decision.behavior === "deny") refuse(call, `Not permitted: ${decision.reason}`);
   else if (decision.behavior === "ask" && !sessionOf(loop).grants.has(tool.name)) call.ask = decision.reason;
 }

@@ -1,7 +1,7 @@
 import type { EndReason, Failure, HookResult } from "@keelson/protocol";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import type { RunContext } from "../agent.ts";
-import { runContext } from "../loop/infer-answer.ts";
+import { runContext } from "../loop/run-context.ts";
 import { runOf, type Loop } from "../loop/loop.ts";
 import { RunEnding } from "../loop/run-ending.ts";
 

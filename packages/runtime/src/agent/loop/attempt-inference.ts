@@ -21,6 +21,7 @@ import { messagesWithBlobs } from "./inline-blobs.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { reserveInference, type Reserved } from "./reserve-inference.ts";
 import { checkEnding } from "./run-ending.ts";
+import { schemasOf } from "../strategies/hold-to-strategy.ts";
 import { streamAnswer } from "./stream-answer.ts";
 import { estimatedUsage, NOTHING_USED, settle } from "./settle-inference.ts";
 
@@ -49,7 +50,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
     return fitting;
   }
   const { request } = fitting;
-  const visible = loop.context.conversation.tokenBound + Buffer.byteLength(system ?? "") + toolTokenBound(loop.schemas);
+  const visible = loop.context.conversation.tokenBound + Buffer.byteLength(system ?? "") + toolTokenBound(schemasOf(loop));
   const inputBound = withHidden(visible, request, targetOf(model));
   const reservation: Reserved = loop.scopes.length === 0 ? request : await reserveInference(loop, key, model, request, inputBound);
   execution.note(key, "inference", {
@@ -114,7 +115,7 @@ function compile(loop: Loop, key: string, model: Model, system: string | undefin
     compileRequest({
       model: model.id,
       ...(system !== undefined && { system }),
-      tools: loop.schemas,
+      tools: schemasOf(loop),
       messages,
       settings: {
         ...options.settings,

@@ -1,11 +1,13 @@
 import { effectsStage } from "../effects/effects-stage.ts";
 import { sessionEndStage } from "../hooks/session-hooks.ts";
+import { pluginsStage } from "../plugins/call-plugins.ts";
 import type { Loop } from "./loop.ts";
 import type { Stage } from "./prologue.ts";
 
 /** What comes between a run's result and its terminal event, in this order. Each says first whether it has anything to do. */
 const STAGES: readonly { applies(loop: Loop): boolean; readonly run: Stage }[] = [
   effectsStage,
+  pluginsStage,
   // What the stages in between declared.
   effectsStage,
   sessionEndStage,

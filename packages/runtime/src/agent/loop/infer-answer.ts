@@ -1,12 +1,14 @@
 import type { JsonObject, ModelFailure } from "@keelson/protocol";
 import { CIRCUIT_OPEN } from "../../providers/circuit-breaker.ts";
-import { modelName, type ModelErrorAction, type RunContext } from "../agent.ts";
+import { modelName, type ModelErrorAction } from "../agent.ts";
+import { tellUserMessages } from "../plugins/call-plugins.ts";
 import { answerFrom, type Answer } from "./answer.ts";
 import { attemptInference, showAnswer } from "./attempt-inference.ts";
 import { compactConversation } from "./compact-conversation.ts";
-import { runOf, sessionOf, type Loop } from "./loop.ts";
+import { runOf, type Loop } from "./loop.ts";
 import { readInbox } from "./read-inbox.ts";
 import { retryDelayMs } from "./retry-delay.ts";
+import { runContext } from "./run-context.ts";
 import { checkEnding, RunEnding } from "./run-ending.ts";
 import { settleUnseen } from "./settle-inference.ts";
 
@@ -36,6 +38,8 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
         continue;
       }
       if (runOf(loop).totals.modelCalls >= limits.maxModelCalls) throw new RunEnding("max-turns");
+      const { plugins } = loop;
+      if (plugins !== undefined && plugins.onUserMessage.length > 0 && runOf(loop).unanswered.length > 0) await tellUserMessages(loop, plugins);
       const outcome = await attemptInference(loop, key, modelCall, system);
       if ("answer" in outcome) return outcome.answer;
       failure = outcome.failure;
@@ -109,18 +113,4 @@ async function askOnModelError(loop: Loop, key: string, failure: ModelFailure, r
   if (onModelError === undefined) return undefined;
   const context = runContext(loop, retryCount);
   return (await loop.execution.decide(`${key}/on-model-error`, async () => (await onModelError(failure, context)) ?? null)) ?? undefined;
-}
-
-export function runContext(loop: Loop, retryCount: number): RunContext {
-  const session = sessionOf(loop);
-  return {
-    session: session.id,
-    runId: runOf(loop).id,
-    model: runOf(loop).model,
-    retryCount,
-    cumulativeCost: session.totals.cost,
-    metadata: runOf(loop).metadata,
-    ...(loop.agent.options.cwd !== undefined && { cwd: loop.agent.options.cwd }),
-    ...(loop.agent.options.env && { env: loop.agent.options.env }),
-  };
 }

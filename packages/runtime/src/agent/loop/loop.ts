@@ -25,8 +25,13 @@ import type { BackgroundWork } from "../effects/background-work.ts";
 import type { FilterChain } from "../effects/filter-chain.ts";
 import type { LoopHooks } from "../hooks/loop-hooks.ts";
 import type { ModelSource } from "../model-source.ts";
+import type { LoopPlugins } from "../plugins/call-plugins.ts";
 import type { AttemptSignal } from "./attempt-signal.ts";
+import type { AnswerForm } from "../output/answer-form.ts";
+import type { PartialAnswers } from "../output/partial-answers.ts";
 import type { CompiledPolicy } from "../permissions/decide-permission.ts";
+import type { SignalRouter } from "../signals/signal-router.ts";
+import type { Constraint } from "../strategies/constraint.ts";
 
 /** The limits of a run with every default filled in. */
 export interface Limits {
@@ -36,6 +41,7 @@ export interface Limits {
   readonly maxDurationMs: number | undefined;
   readonly maxToolCalls: number | undefined;
   readonly maxRetries: number;
+  readonly maxRepairs: number;
   readonly maxAnswerBytes: number;
   readonly toolTimeoutMs: number | undefined;
   readonly maxParallelCalls: number;
@@ -67,8 +73,14 @@ export interface Approvals {
 export interface Loop {
   readonly agent: Agent<unknown>;
   readonly tools: ToolSet;
-  /** What the model is told of: the tools that it may call. */
+  /** The tools that the model may call, as it is told of them; fewer in the states of a strategy: `schemasOf`. */
   readonly schemas: readonly ToolSchema[];
+  /** What the agent's state machine leaves of its tools, when it has one. */
+  readonly constraint: Constraint | undefined;
+  /** What is done about signals, when there are routes. */
+  readonly signals: SignalRouter | undefined;
+  /** How long a call that waits for a signal or for time is waited for here before the run suspends. */
+  readonly signalWaitMs: number;
   readonly limits: Limits;
   readonly context: Context;
   readonly execution: Execution;
@@ -88,14 +100,20 @@ export interface Loop {
   readonly filters: FilterChain | undefined;
   /** Children and tasks beside the turns; without it, directives about them are unsupported. */
   readonly background?: BackgroundWork;
-  /** JSON Schema of the agent's structured output. */
-  readonly outputSchema: JsonObject | undefined;
+  /** How the structured output is asked for, where the agent has one. */
+  readonly form: AnswerForm | undefined;
+  /** The output as it streams. */
+  readonly partials: PartialAnswers | undefined;
+  /** The model was just told that its answer is not accepted. */
+  repairing: boolean;
   /** The structured output, once the run has one. */
   output: JsonValue | undefined;
   /** Ends an attempt at the model, because the run was aborted or somebody steered with `interrupt`. */
   readonly attempts: AttemptSignal;
   /** Draws from 0 to 1, for jitter; what comes of it is recorded. */
   random(): number;
+  /** Absent where the agent has none. */
+  readonly plugins: LoopPlugins | undefined;
   /** Passes streamed text to watchers. */
   delta(type: "text-delta" | "thinking-delta", text: string): void;
   readonly watched: () => boolean;

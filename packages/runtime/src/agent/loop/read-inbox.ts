@@ -1,14 +1,17 @@
 import { AgentError, messageCodec, type InboxEntry, type JsonValue, type Message } from "@keelson/protocol";
+import { heedSignal } from "../signals/heed-signal.ts";
+import { planSignals, type SignalPlan } from "../signals/plan-signals.ts";
 import { runOf, sessionOf, type Loop } from "./loop.ts";
 
 /**
- * Heeds what others wrote since the last point: steering, stop, abort, a new model, decisions. Rules may look at steering
- * first. All of one reading goes into one append, so that nothing of it is lost or heeded twice.
+ * Heeds what others wrote since the last point: steering, stop, abort, a new model, decisions, signals. Rules may look at
+ * steering first. All of one reading goes into one append, so that nothing of it is lost or heeded twice.
  */
 export async function readInbox(loop: Loop, point: string): Promise<void> {
   const entries = await loop.execution.inbox(point);
   if (entries.length === 0) return;
-  const steering = await admitSteering(loop, entries);
+  const signals = entries.some(({ type }) => type === "signal") ? await planSignals(loop, entries) : NO_SIGNALS;
+  const steering = await admitSteering(loop, entries, signals);
   const { execution } = loop;
   const session = sessionOf(loop);
   const base = runOf(loop).inboxBase;
@@ -43,28 +46,41 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
         }
         break;
       }
+      case "signal":
+        heedSignal(loop, key, signals.get(entry.seq) as SignalPlan, steering.get(entry.seq));
+        break;
       default:
         break;
     }
+    const signal = signals.get(entry.seq);
+    const stopping = signal ? signal.stopping : !late && (entry.type === "stop" || entry.type === "abort") ? entry.type : undefined;
     execution.put(`${key}/read`, {
       type: "inbox-read",
       upTo: entry.seq,
-      ...(!late && (entry.type === "stop" || entry.type === "abort") && { stopping: entry.type }),
+      ...(stopping && { stopping }),
+      ...(signal && { signal: { kind: signal.signal.kind, action: signal.action } }),
     });
   }
 }
 
-async function admitSteering(loop: Loop, entries: readonly InboxEntry[]): Promise<ReadonlyMap<number, Message>> {
+const NO_SIGNALS: ReadonlyMap<number, SignalPlan> = new Map();
+
+async function admitSteering(
+  loop: Loop,
+  entries: readonly InboxEntry[],
+  signals: ReadonlyMap<number, SignalPlan>,
+): Promise<ReadonlyMap<number, Message>> {
   const admitted = new Map<number, Message>();
   for (const entry of entries) {
-    if (entry.type !== "steer") continue;
-    const given = { messages: [entry.message] } as unknown as JsonValue;
+    const message = entry.type === "steer" ? entry.message : signals.get(entry.seq)?.message;
+    if (message === undefined) continue;
+    const given = { messages: [message] } as unknown as JsonValue;
     const final = await loop.context.run<Message | undefined>({
       type: "inject-steering",
       key: `inbox/${entry.seq}`,
       input: given,
       execute: (_context, input) =>
-        input === given ? entry.message : steeringOf((input as { readonly messages?: readonly JsonValue[] } | null)?.messages?.[0]),
+        input === given ? message : steeringOf((input as { readonly messages?: readonly JsonValue[] } | null)?.messages?.[0]),
       accept: steeringOf,
     });
     if (final) admitted.set(entry.seq, final);

@@ -12,6 +12,9 @@ import { passOnEffects } from "../effects/declare-in-call.ts";
 import { afterTools, noteArguments, tellModel } from "../hooks/tool-hooks.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { readInbox } from "./read-inbox.ts";
+import { answerHere, isAnsweredHere } from "./answer-here.ts";
+import { registerWaits } from "../signals/open-waits.ts";
+import { checkMoved, mayMove, moveFor } from "../strategies/hold-to-strategy.ts";
 import { toolCall } from "./tool-call.ts";
 import { isUnknown, mayHaveRun, reserveCall, resolveUnknown } from "./tool-call-ledger.ts";
 
@@ -43,6 +46,7 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
         `This call was started before the process ended, and it can't be gone on with: ${String(call.answer.output)} It may have taken effect: look before you repeat it.`,
       );
   if (open.some((call) => call.ask !== undefined)) await settleQuestions(loop, open);
+  registerWaits(loop, open);
   if (loop.hooks?.afterTools && open.length < calls.length)
     await afterTools(
       loop,
@@ -118,7 +122,7 @@ async function tellSkipped(loop: Loop, turn: string, calls: readonly PendingCall
 async function runBatches(loop: Loop, turn: string, calls: readonly PendingCall[]): Promise<void> {
   const batches = planBatches(calls as readonly (PendingCall & { readonly tool: NonNullable<PendingCall["tool"]> })[], {
     maxParallelCalls: loop.limits.maxParallelCalls,
-    decideConcurrency: (call) => (call.answer === undefined ? call.tool.concurrency : "shared"),
+    decideConcurrency: (call) => (call.answer !== undefined ? "shared" : mayMove(loop, call) ? "exclusive" : call.tool.concurrency),
   });
   for (const [index, batch] of batches.entries()) {
     loop.debug?.(`batch ${index + 1} of ${batches.length}: ${batch.map(({ part }) => `${part.name} ${part.id}`).join(", ")}`);
@@ -132,6 +136,8 @@ async function runBatches(loop: Loop, turn: string, calls: readonly PendingCall[
 async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void> {
   const { execution } = loop;
   for (const call of batch) if (call.answer === undefined) withhold(loop, call);
+  const [first] = batch;
+  if (first && isAnsweredHere(first)) await answerHere(loop, first);
   const unknown = batch.filter((call) => call.answer === undefined && isUnknown(loop, call));
   if (unknown.length > 0) await resolveUnknown(loop, unknown);
   const running = batch.filter((call) => call.answer === undefined);
@@ -178,6 +184,7 @@ async function commitResults(
       thrown = { error };
     }
     putResult(loop, call, outcome, result);
+    if (!outcome.isError) moveFor(loop, call);
   }
   if (thrown) throw thrown.error;
   const [first] = suspensions;
@@ -211,6 +218,7 @@ function withhold(loop: Loop, call: PendingCall): void {
       call,
       `budget-exhausted: $${run.totals.cost} is spent, the limit is $${maxCost}. Nothing that changes anything is started any more.`,
     );
+  else checkMoved(loop, call);
 }
 
 async function execute(

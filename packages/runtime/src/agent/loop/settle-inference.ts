@@ -1,10 +1,8 @@
 import {
-  addUsd,
   AgentError,
   LogError,
   UNKNOWN_USAGE,
   ZERO_USD,
-  type BudgetScope,
   type DurableEvent,
   type Usage,
   type Usd,
@@ -83,9 +81,11 @@ async function chargeUnseen(loop: Loop, key: string, cost: Usd): Promise<void> {
     if (LogError.is(error, "invalid-input")) return;
     if (!LogError.is(error, "not-found")) throw error;
     // The money is gone: no limit stands in its way.
-    const raised: BudgetScope[] = [];
-    for (const scope of scopes) raised.push({ ...scope, maxCost: addUsd(addUsd(scope.maxCost, await ledger.spent(scope.id)), cost) });
-    await ledger.reserve(reservation, raised, cost);
+    await ledger.reserve(
+      reservation,
+      scopes.map(({ id }) => ({ id })),
+      cost,
+    );
     await ledger.settle(reservation, cost);
   }
 }

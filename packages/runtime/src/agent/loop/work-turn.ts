@@ -2,7 +2,8 @@ import { textMessage, type JsonValue, type Message, type SuspendReason, type Wai
 import { Suspension } from "../../session/suspension.ts";
 import { endRun } from "./end-run.ts";
 import type { Answer } from "./answer.ts";
-import { inferAnswer, runContext } from "./infer-answer.ts";
+import { inferAnswer } from "./infer-answer.ts";
+import { runContext } from "./run-context.ts";
 import type { RunContext } from "../agent.ts";
 import { carryOutDirectives, hasOpenDirectives } from "../effects/carry-out.ts";
 import { runOf, type Loop } from "./loop.ts";
