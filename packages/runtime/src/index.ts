@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { Provider } from "@keelson/protocol";
+import type { Provider, StateReader, StateStore } from "@keelson/protocol";
 import type { Agent } from "./agent/agent.ts";
 import { createEphemeralApprovalKeys } from "./agent/approvals/approval-keys.ts";
 import { createRunnerWith, type Runner, type SingleRunner } from "./agent/runner.ts";
 import type { Agents, World } from "./agent/world.ts";
+import { completeEffectExecutor } from "./orchestration/effects/create-local-effect-executor.ts";
 import { createModelRegistry, type ModelRegistry } from "./providers/model-registry.ts";
 import { openDebugFile } from "./environment/debug-file.ts";
 import { lazyProvider } from "./providers/lazy-provider.ts";
@@ -42,13 +43,20 @@ export function createRunner(
   options: RunnerOptions & { readonly agent?: Agent<unknown>; readonly agents?: Agents },
 ): SingleRunner<unknown> | Runner<Agents> {
   const clock = options.clock ?? systemClock;
-  return createRunnerWith({
+  const blobs = options.blobs ?? options.log?.blobs ?? createMemoryBlobStore();
+  const runner: SingleRunner<unknown> = createRunnerWith({
     // A log of our own choosing forgets what ended, unless told otherwise.
     ...(options.log === undefined && { keepEndedSessions: 100 }),
     ...options,
     clock,
     log: options.log ?? createMemoryEventLog({ now: () => clock.now() }),
-    blobs: options.blobs ?? options.log?.blobs ?? createMemoryBlobStore(),
+    blobs,
+    effects: completeEffectExecutor(options.effects, {
+      clock,
+      blobs,
+      ...(isStateStore(options.state) && { store: options.state }),
+      runner: () => runner,
+    }),
     ledger: options.ledger ?? createMemoryBudgetLedger(),
     approvalKeys: options.approvalKeys ?? createEphemeralApprovalKeys(),
     models: options.models ?? modelsFromEnvironment(),
@@ -57,6 +65,12 @@ export function createRunner(
     newId: options.newId ?? randomUUID,
     openDebugFile: options.openDebugFile ?? openDebugFile,
   } as World & { readonly agent: Agent<unknown> });
+  return runner;
+}
+
+/** A program that gives its runs a store to read, and not just a reader of one, lets their effects write to it. */
+function isStateStore(state: StateReader | undefined): state is StateStore {
+  return typeof (state as Partial<StateStore> | undefined)?.write === "function";
 }
 
 /** Providers by what the environment gives access to. Their code is loaded with the first request. */

@@ -1,6 +1,19 @@
 export { agentOperator } from "./agent-operator.ts";
 export { authorityBelow } from "./authority-below.ts";
 export { dispatchTasks } from "./dispatch-tasks.ts";
+export {
+  createEffectExecutor,
+  createLocalEffectExecutor,
+  executeEffects,
+  memoryLinkKey,
+  noOpExecutor,
+  type DirectiveHandlers,
+  type EffectExecutorOptions,
+  type EffectHandlers,
+  type EffectResult,
+  type Handler,
+  type LocalEffectExecutorOptions,
+} from "./effects/index.ts";
 export { createLocalOrchestrator, type LocalOrchestrator, type LocalOrchestratorOptions } from "./local-orchestrator.ts";
 export {
   type FiredInstant,

@@ -1,3 +1,12 @@
 export { type BackgroundWork } from "./background-work.ts";
 export { declareEffects, directiveEffects, MAX_EFFECTS, type Declaration } from "./declare-effects.ts";
 export { createFilterChain, type FilterChain } from "./filter-chain.ts";
+export { defineEffectTool, type EffectToolDefinition, type EffectToolFields, type JsonEffectToolDefinition } from "./define-effect-tool.ts";
+export {
+  createDirectivePayloads,
+  type CustomDirective,
+  type DirectivePayloads,
+  type PayloadCodec,
+  type PayloadTypes,
+} from "./directive-payloads.ts";
+export { stateOnly, withDirective, withDirectives } from "./directive-result.ts";
