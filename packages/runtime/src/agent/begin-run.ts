@@ -6,6 +6,7 @@ import type { Agent } from "./agent.ts";
 import { endRun } from "./loop/end-run.ts";
 import { RunEnding } from "./loop/run-ending.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
+import { GIVEN_INPUT } from "./middleware/process-input.ts";
 import type { RunInput, RunOptions, RunOrigin } from "./run.ts";
 import { checkState, firstState } from "./strategies/hold-to-strategy.ts";
 
@@ -58,7 +59,9 @@ export async function beginRun(
   if (machineState !== undefined) journal.put(`${id}/strategy`, "strategy-state", { agent: agent.name, state: machineState });
   if (input === undefined) return;
   const message: Message = typeof input === "string" ? textMessage("user", input) : { role: "user", content: input };
-  journal.put(`${id}/input`, "message", { message: message as unknown as JsonObject });
+  // What middleware makes of it is what the conversation gets.
+  if (agent.middleware?.stack.processes) journal.put(`${id}/${GIVEN_INPUT}`, "run-input", { messages: [message as unknown as JsonObject] });
+  else journal.put(`${id}/input`, "message", { message: message as unknown as JsonObject });
 }
 
 /**

@@ -2,6 +2,8 @@ import { OperatorError, operatorMetadataOf, toOperatorError, type OperatorOutput
 import { MAX_SUB_DISPATCHES, type SessionState } from "../session/session-state.ts";
 import type { RunOutcome } from "./run.ts";
 
+type Halter = Extract<OperatorOutput["exitReason"], { readonly type: "halted" }>["by"];
+
 /** What a run's outcome does not say of its work. */
 export interface RunAccount {
   /** By recorded times. */
@@ -26,7 +28,7 @@ export function operatorOutputOf(outcome: RunOutcome<unknown>, account?: RunAcco
   const metadata = operatorMetadataOf({ usage, cost, turns, durationMs: account?.durationMs ?? null, subDispatches });
   return {
     message: [{ type: "text", text }],
-    exitReason: halted ? { type: "halted", by: halted.by === "hook" ? "hook" : "rule", reason: halted.reason } : { type: reason },
+    exitReason: halted ? { type: "halted", by: halted.by as Halter, reason: halted.reason } : { type: reason },
     metadata: subDispatches.length < MAX_SUB_DISPATCHES ? metadata : { ...metadata, untracked: [...metadata.untracked, "subDispatches"] },
     effects,
   };

@@ -140,6 +140,12 @@ export function calibrateTokens({ maxReports = 64 }: CalibrationOptions = {}): T
   };
 }
 
+/** About as many tokens as messages come to on any wire; images, files and what vendors run count as nothing. */
+export function approximateMessageTokens(messages: readonly Message[]): number {
+  const { tokens, messages: count } = weigh(messages);
+  return Math.round(tokens + MESSAGE_TOKENS * count);
+}
+
 /** Without a report nobody knows what is added. */
 function unanchored(request: InferRequest, ratio: number): TokenEstimate {
   const { tokens, messages, opaque } = weigh(request.messages);

@@ -39,7 +39,8 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
       }
       if (runOf(loop).totals.modelCalls >= limits.maxModelCalls) throw new RunEnding("max-turns");
       const { plugins } = loop;
-      if (plugins !== undefined && plugins.onUserMessage.length > 0 && runOf(loop).unanswered.length > 0) await tellUserMessages(loop, plugins);
+      if (plugins !== undefined && plugins.onUserMessage.length > 0 && runOf(loop).unanswered.length > 0)
+        await tellUserMessages(loop, plugins);
       const outcome = await attemptInference(loop, key, modelCall, system);
       if ("answer" in outcome) return outcome.answer;
       failure = outcome.failure;

@@ -1,11 +1,13 @@
 import { beforeFirstTurn } from "../hooks/session-hooks.ts";
+import { processInput } from "../middleware/process-input.ts";
+import { beginPlugins } from "../plugins/call-plugins.ts";
 import type { Loop } from "./loop.ts";
 
 /** One thing that is done at the border of a run. Nothing where it does not apply, so that it costs nothing there. */
 export type Stage = (loop: Loop) => Promise<void> | undefined;
 
 /** What comes before the first turn, in this order. */
-const STAGES: readonly Stage[] = [beforeFirstTurn];
+const STAGES: readonly Stage[] = [beforeFirstTurn, processInput, beginPlugins];
 
 /**
  * Done before the first turn of a run. Whatever a stage decides is a recorded decision, so that it may be begun again after

@@ -1,5 +1,7 @@
 import { textMessage, type JsonValue, type Message, type SuspendReason, type Wait } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
+import { summariseIfMarked } from "../middleware/summarise-if-marked.ts";
+import { showEvents } from "../plugins/call-plugins.ts";
 import { endRun } from "./end-run.ts";
 import type { Answer } from "./answer.ts";
 import { inferAnswer } from "./infer-answer.ts";
@@ -48,7 +50,7 @@ export async function workTurn(loop: Loop): Promise<Next> {
 }
 
 async function work(loop: Loop): Promise<void> {
-  const { execution, limits, context } = loop;
+  const { execution, limits, context, plugins } = loop;
   const run = runOf(loop);
   if (run.ending) {
     loop.output = run.ending.output;
@@ -66,6 +68,8 @@ async function work(loop: Loop): Promise<void> {
   }
   const { beforeTurn, afterTurn } = loop.agent.options;
   if (beforeTurn !== undefined) await askBeforeTurn(loop, turn, beforeTurn);
+  const summarising = loop.agent.middleware && summariseIfMarked(loop, turn);
+  if (summarising !== undefined) await summarising;
   const prompt = systemPrompt(loop);
   const system = prompt instanceof Promise ? await prompt : prompt;
   let modelCall = 0;
@@ -102,6 +106,7 @@ async function work(loop: Loop): Promise<void> {
   }
   if (hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/directives`);
   if (afterTurn !== undefined) await tellAfterTurn(loop, afterTurn, { type: "ok" });
+  if (plugins !== undefined && plugins.onEvent.length > 0) await showEvents(loop, plugins, turn);
   if (context.rules.length > 0) await checkExit(loop, turn);
   checkEnding(loop);
   execution.put(`${turn}/end`, { type: "turn-end", turn: number });
@@ -146,7 +151,7 @@ function systemPrompt(loop: Loop): string | undefined | Promise<string | undefin
 function promptFrom(loop: Loop, base: string | undefined): string | undefined {
   const change = loop.agent.options.systemPrompt;
   const own = change?.type === "replace" ? change.content : joined(base, change?.content);
-  return joined(own, runOf(loop).terms?.systemAddendum);
+  return joined(joined(own, loop.agent.middleware?.promptAddition), runOf(loop).terms?.systemAddendum);
 }
 
 function joined(text: string | undefined, addition: string | undefined): string | undefined {

@@ -1,0 +1,36 @@
+import { AgentError, type SummarisationThresholds } from "@keelson/protocol";
+import type { ConversationSize, PromptMiddleware } from "./prompt-middleware.ts";
+
+const DEFAULT_THRESHOLDS: SummarisationThresholds = { maxMessages: 50, maxTokens: 80_000, maxContextUtilization: 0.8 };
+
+/**
+ * Middleware that marks a conversation for summarising once it is over one of the thresholds; one that is left out is not looked
+ * at. The agent's `compact` then shortens it in the same turn, before the model is asked.
+ *
+ * Default thresholds: 50 messages, 80,000 tokens, 0.8 of what the model can read.
+ * @throws AgentError of kind `invalid-option` for a threshold that is none
+ */
+export function summarisationMark(thresholds: SummarisationThresholds = DEFAULT_THRESHOLDS): PromptMiddleware {
+  check("maxMessages", thresholds.maxMessages, 1, Number.MAX_SAFE_INTEGER);
+  check("maxTokens", thresholds.maxTokens, 1, Number.MAX_SAFE_INTEGER);
+  check("maxContextUtilization", thresholds.maxContextUtilization, 0, 1);
+  return { name: "summarisation-mark", marksForSummary: (size) => isOverThreshold(thresholds, size) };
+}
+
+/** Whether a conversation has passed one of the thresholds that are set. What is unknown has passed none. */
+export function isOverThreshold(
+  { maxMessages, maxTokens, maxContextUtilization }: SummarisationThresholds,
+  { messages, tokens, contextUtilization }: ConversationSize,
+): boolean {
+  return (
+    (maxMessages !== undefined && messages > maxMessages) ||
+    (maxTokens !== undefined && tokens > maxTokens) ||
+    (maxContextUtilization !== undefined && contextUtilization !== null && contextUtilization > maxContextUtilization)
+  );
+}
+
+function check(name: keyof SummarisationThresholds, value: number | undefined, least: number, most: number): void {
+  if (value === undefined || (Number.isFinite(value) && value >= least && value <= most)) return;
+  const range = most === 1 ? "a ratio from 0 to 1" : `a number of at least ${least}`;
+  throw new AgentError({ kind: "invalid-option", option: name, message: `${name} must be ${range}, not ${String(value)}.` });
+}

@@ -1,0 +1,69 @@
+import type { JsonObject, JsonValue } from "@keelson/protocol";
+import { loadJsonPatch, type JsonPatch } from "../../json/json-patch.ts";
+import { plainJson } from "../../json/plain-json.ts";
+import type { Plugin, PluginState } from "./define-plugin.ts";
+
+/** One callback's view of its plugin's state, and of no other's. Copied when it is first looked at; void once the callback is done. */
+export class StateDraft<S> {
+  readonly state: PluginState<S>;
+  #value: S | undefined;
+  #isTouched = false;
+  #isOver = false;
+
+  constructor(plugin: Plugin<S>, agentState: JsonObject) {
+    const check = (): void => {
+      if (this.#isOver)
+        throw new TypeError(`the state of plugin "${plugin.key}" was used after the callback that it was given to was done`);
+    };
+    const touch = (): void => {
+      if (this.#isTouched) return;
+      this.#isTouched = true;
+      this.#value = structuredClone(storedState(plugin.key, agentState) ?? plugin.initialState) as S;
+    };
+    this.state = Object.freeze({
+      get value(): S {
+        return read();
+      },
+      set value(value: S) {
+        write(value);
+      },
+    });
+    const read = (): S => {
+      check();
+      touch();
+      return this.#value as S;
+    };
+    const write = (value: S): void => {
+      check();
+      this.#isTouched = true;
+      this.#value = value;
+    };
+  }
+
+  /**
+   * What the callback made of the state, as a patch of the agent's; nothing where it changed nothing.
+   * @throws TypeError when that is no JSON
+   */
+  async finish(plugin: Plugin<S>, agentState: JsonObject): Promise<JsonPatch | undefined> {
+    this.#isOver = true;
+    if (!this.#isTouched) return undefined;
+    const after = plainJson(this.#value);
+    const { diff } = await loadJsonPatch();
+    const before = storedState(plugin.key, agentState);
+    if (before === undefined) return additionOf(agentState, { [plugin.key]: after });
+    const patch = diff(before, after);
+    if (patch.length === 0) return undefined;
+    return patch.map((operation) => ({ ...operation, path: `/plugins/${plugin.key}${operation.path}` }));
+  }
+}
+
+/** The state of one plugin in that of the agent. */
+export function storedState(key: string, { plugins }: JsonObject): JsonValue | undefined {
+  return plugins !== undefined && Object.hasOwn(plugins as JsonObject, key) ? (plugins as JsonObject)[key] : undefined;
+}
+
+/** Adds states of plugins that the agent's state doesn't have. */
+export function additionOf(agentState: JsonObject, states: JsonObject): JsonPatch {
+  if (agentState["plugins"] === undefined) return [{ op: "add", path: "/plugins", value: states }];
+  return Object.entries(states).map(([key, value]) => ({ op: "add", path: `/plugins/${key}`, value: value as JsonValue }));
+}
