@@ -56,3 +56,20 @@ export { FsmStrategy, FsmStrategyWithRoutes } from "./strategies/fsm-strategy.ts
 export { fsmStrategy, type FsmStrategyBuilder, type FsmStrategyOptions } from "./strategies/fsm-strategy-builder.ts";
 export type { StateMachine } from "./strategies/state-machine.ts";
 export type { ExecutionStrategy } from "./strategies/strategy.ts";
+export { hooksFromJson, type HooksFromJsonOptions } from "./hooks/hooks-from-json.ts";
+export { createShellHook, type ShellHookOptions } from "./hooks/shell-hook.ts";
+export { loadJsonPatch, type JsonPatch, type JsonPatcher, type JsonPatchOperation } from "../json/json-patch.ts";
+export { createMiddlewareStack, type AroundMiddleware, type MiddlewareStack } from "./middleware/middleware-stack.ts";
+export { definePromptMiddleware, type ConversationSize, type PromptMiddleware } from "./middleware/prompt-middleware.ts";
+export { isOverThreshold, summarisationMark } from "./middleware/summarisation-mark.ts";
+export {
+  definePlugin,
+  type Plugin,
+  type PluginCallbacks,
+  type PluginDirectives,
+  type PluginEvent,
+  type PluginOptions,
+  type PluginState,
+  type PluginStateKey,
+} from "./plugins/define-plugin.ts";
+export { PluginStateMap, type Immutable, type PluginHandle } from "./plugins/plugin-state-map.ts";
