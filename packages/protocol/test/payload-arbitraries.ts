@@ -147,7 +147,7 @@ export const directive: fc.Arbitrary<Directive> = oneMember<Directive>({
   "custom": fc.record({ customType: text, payload: json }),
 } satisfies Members<Directive>);
 
-const meta = some({ id, seq: count, at }, { causationId: id, correlationId: id });
+const meta = some({ id, seq: count, at }, { causationId: id, correlationId: id, outcome: fc.constantFrom("done", "failed") });
 const link = some({ scope, from: text, to: text, relation: text }, { meta });
 export const effect: fc.Arbitrary<Effect> = oneMember<Effect>({
   "write-memory": some(
@@ -259,10 +259,7 @@ const durable: Members<DurableEvent> = {
   "tool-unknown": fc.record({ callId: id, name: text }),
   "approval-request": some({ question: fc.constantFrom("approval", "decision"), nonce: id, ...approvalRequest }, { context: jsonObject }),
   "approval-decision": some({ callId: id, nonce: id, decision }, { grant: text }),
-  "child-start": some(
-    { child: id, session: id, agent: text },
-    { callId: id, background: fc.record({ name: text, config: jsonObject }) },
-  ),
+  "child-start": some({ child: id, session: id, agent: text }, { callId: id, background: fc.record({ name: text, config: jsonObject }) }),
   "child-end": some(
     { child: id, reason: endReason, usage, cost },
     { failure, counts: fc.record({ turns: count, toolCalls: count, modelCalls: count }) },
@@ -270,7 +267,7 @@ const durable: Members<DurableEvent> = {
   "inbox-read": some({ upTo: count }, { stopping: fc.constantFrom("stop", "abort") }),
   "steer": fc.record({ message, interrupt: flag }),
   "state-update": fc.record({ patch: json }),
-  "directive": fc.record({ directive }),
+  "directive": some({ directive }, { id, causationId: id }),
   "usage": some({ usage, cost, model: text }, { contextUtilization: nullable(ratio), estimated: fc.constant(true) }),
   "budget": fc.oneof(
     some({ limit: fc.constant("cost"), used: usd, max: usd }, { threshold: ratio, scope: text }),
