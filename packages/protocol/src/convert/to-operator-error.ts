@@ -34,6 +34,7 @@ const OF_AGENT: { readonly [K in Exclude<AgentFailure["kind"], "model">]: "non-r
   "budget-exceeded": "non-retryable",
   "invalid-option": "non-retryable",
   "invalid-token": "non-retryable",
+  "invalid-output": "other",
   "tool": "other",
   "strategy": "other",
   "middleware": "other",

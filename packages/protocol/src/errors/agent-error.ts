@@ -20,6 +20,8 @@ export type AgentFailure = { readonly message: string } &
     | { readonly kind: "budget-exceeded"; readonly limitUsd: Usd; readonly spentUsd: Usd }
     /** An option of an agent, a runner or a run is wrong; `option` is its path. */
     | { readonly kind: "invalid-option"; readonly option: string }
+    /** The model's last answer does not give the structured output: what is wrong with it, and what it was. */
+    | { readonly kind: "invalid-output"; readonly issues: readonly string[]; readonly text: string }
     /** An approval token was refused. */
     | { readonly kind: "invalid-token"; readonly reason: "malformed" | "forged" | "expired" | "used" | "mismatch" }
     /** This process lost the session; the run goes on elsewhere. */
@@ -40,6 +42,7 @@ export const AGENT_FAILURE_RETRYABLE: { readonly [K in AgentFailure["kind"]]: bo
   "panic": false,
   "budget-exceeded": false,
   "invalid-option": false,
+  "invalid-output": false,
   "invalid-token": false,
   "detached": false,
   "bug": false,

@@ -31,6 +31,9 @@ import { startWithHooks } from "./hooks/subagent-hooks.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
 import { runTurns } from "./loop/run-turns.ts";
 import type { Next } from "./loop/work-turn.ts";
+import { PartialAnswers } from "./output/partial-answers.ts";
+import { answerFormOf } from "./output/check-output.ts";
+import type { PartialValue } from "./output/partial-value.ts";
 import { accountOf, type RunAccount } from "./operator-output.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { PendingApproval, Run, RunOutcome } from "./run.ts";
@@ -78,6 +81,7 @@ export class ActiveRun<Out> implements Run<Out> {
   readonly #abort = new AbortController();
   readonly #stopping = new AbortController();
   readonly #desk: ApprovalDesk;
+  readonly #partials: PartialAnswers | undefined;
   #journal: Journal | undefined;
   #loop: Loop | undefined;
   #trace: DebugTrace | undefined;
@@ -90,6 +94,8 @@ export class ActiveRun<Out> implements Run<Out> {
   constructor(options: ActiveRunOptions<Out>) {
     const { world, session } = options;
     this.#options = options;
+    const form = answerFormOf(options.agent as Agent<unknown>);
+    this.#partials = form && new PartialAnswers(form);
     this.id = options.id;
     this.session = session;
     this.hub = new EventHub({
@@ -154,6 +160,15 @@ export class ActiveRun<Out> implements Run<Out> {
     await this.#tell({ type: "signal", signal: checkSignal(signal) });
   }
 
+  partialOutput(): AsyncIterable<PartialValue<Out>> {
+    if (this.#partials !== undefined) return this.#partials.subscribe() as AsyncIterable<PartialValue<Out>>;
+    throw new AgentError({
+      kind: "invalid-option",
+      option: "output",
+      message: `Agent "${this.#options.agent.name}" has no structured output to show parts of: give it \`output\`, a schema.`,
+    });
+  }
+
   approvals(): AsyncIterable<PendingApproval> {
     return this.#desk.take();
   }
@@ -208,6 +223,7 @@ export class ActiveRun<Out> implements Run<Out> {
       await this.#close();
       await this.#trace?.close();
       this.hub.close();
+      this.#partials?.end();
       this.#desk.close();
     }
   }
@@ -252,6 +268,7 @@ export class ActiveRun<Out> implements Run<Out> {
       limits,
       hub: this.hub,
       approvals: { watched: () => this.#desk.watched, ask: (request) => this.#desk.ask(request) },
+      ...(this.#partials && { partials: this.#partials }),
       ...(trace && { debug: (message) => trace.say(message) }),
     });
     this.#markOpened();

@@ -3,6 +3,7 @@ import type {
   DirectiveFilter,
   EffortLevel,
   JsonObject,
+  JsonValue,
   Message,
   ModelFailure,
   PermissionMode,
@@ -19,7 +20,6 @@ import type {
 import type { InferenceSettings } from "../context/compile-request.ts";
 import type { Rule } from "../context/rule.ts";
 import { canonicalJson, shortHash } from "../json/index.ts";
-import { compileSchema } from "../schema/compile-schema.ts";
 import type { JsonSchema, Schema } from "../schema/schema.ts";
 import { createToolRegistry, type ToolSet } from "../tools/tool-registry.ts";
 import { compilePolicy } from "./permissions/decide-permission.ts";
@@ -32,6 +32,8 @@ import { digestOfBehaviour, toolsOfStrategy } from "./strategies/strategy-defini
 import type { ExecutionStrategy } from "./strategies/strategy.ts";
 import { hookOptionsDigest, type HookAgentOptions } from "./hooks/hook-agent-options.ts";
 import { sealHooks } from "./hooks/hook-registry.ts";
+import { checkOutput, outputDigest } from "./output/check-output.ts";
+import type { OutputModeOption } from "./output/output-mode.ts";
 
 /** `provider/model` as the runner's registry knows it, or a provider that serves one model (as in tests). */
 export type ModelChoice = string | Provider;
@@ -41,18 +43,28 @@ export interface AgentLimits {
   readonly maxTurns?: number;
   /** All model calls of a run, retries included. Default 4 × `maxTurns`. */
   readonly maxModelCalls?: number;
-  /** US dollars, as a decimal string or a number. No call starts whose worst case could pass it. */
+  /** US dollars, as a decimal string or a number, of a run and its children. No call starts whose worst case could pass it. */
   readonly maxCost?: Usd | string | number;
+  /** Tokens of input and output, of a run and its children. No call starts whose worst case could pass it. */
+  readonly maxTokens?: number;
+  /** Under `maxCost`: whether a model without a known price is called. With `allow` it counts nothing, and the cost is `null`. Default `refuse`. */
+  readonly unknownPrice?: "refuse" | "allow";
+  /** Parts of each limit whose using up is told in a `budget` event, once for each. Default 0.5, 0.8 and 1. */
+  readonly budgetThresholds?: readonly number[];
   readonly maxDurationMs?: number;
   readonly maxToolCalls?: number;
   /** Retries of one model call before the fallback model or the end. Default 3. */
   readonly maxRetries?: number;
+  /** Answers of a run that may be given back to the model because they do not give the `output`. Default 2; then the run fails. */
+  readonly maxRepairs?: number;
   /** UTF-8 bytes of one answer. Default 16 MiB. */
   readonly maxAnswerBytes?: number;
   /** Of tools that set none of their own. Default: none. */
   readonly toolTimeoutMs?: number;
   /** Shared calls that run together at most. Default 16. */
   readonly maxParallelCalls?: number;
+  /** Agents and tasks that work beside the turns at once. Default 16. */
+  readonly maxBackground?: number;
 }
 
 /** What `instructions` and `onModelError` are told. */
@@ -120,8 +132,13 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
   readonly signalRoutes?: readonly SignalRoute[];
   /** Handlers of signals whose route has the action `custom`, by name. */
   readonly onSignal?: { readonly [name: string]: SignalHandler };
-  /** The answer is JSON of this schema, by the vendor's native means; `outcome.output` has its type. */
+  /**
+   * What the run has to come to, in the answer that ends it: `outcome.output` has its type. A plain JSON Schema gives a
+   * `JsonValue`. An answer that does not match goes back to the model, at most `limits.maxRepairs` times.
+   */
   readonly output?: Schema<Out>;
+  /** How `output` is asked for and read. Default `tool`. */
+  readonly outputMode?: OutputModeOption;
   readonly effort?: EffortLevel;
   readonly thinking?: ThinkingConfig;
   readonly settings?: Omit<InferenceSettings, "effort" | "thinking" | "output">;
@@ -140,12 +157,17 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
 /** Everything but `output`, which decides the type. */
 export type AgentChanges = Partial<Omit<AgentOptions<never>, "output">>;
 
+/** Options of an agent whose output is told as a plain JSON Schema. */
+export interface JsonAgentOptions extends Omit<AgentOptions<JsonValue>, "output"> {
+  readonly output: JsonSchema & { readonly schema?: never };
+}
+
 /** A definition: data and functions, bound to the world by a runner. */
 export interface Agent<Out = undefined> {
   readonly name: string;
   readonly description: string;
   readonly options: Omit<AgentOptions<never>, "output">;
-  readonly output?: Schema<Out>;
+  readonly output?: Schema<Out> | JsonSchema;
   /** What a model may call, after `excludedTools`. */
   readonly tools: ToolSet;
   /** Its prompt middleware, frozen. */
@@ -161,16 +183,19 @@ export interface Agent<Out = undefined> {
  * Defines an agent. The definition is checked as a whole.
  * @throws AgentError of kind `invalid-option` that names the option
  */
-export function createAgent<Out = undefined>(options: AgentOptions<Out>): Agent<Out> {
+export function createAgent(options: JsonAgentOptions): Agent<JsonValue>;
+export function createAgent<Out = undefined>(options: AgentOptions<Out>): Agent<Out>;
+export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): Agent<unknown> {
   const { output, ...rest } = options;
   const middleware = agentMiddleware(rest);
   const given = middleware === undefined ? (rest.tools ?? []) : [...(rest.tools ?? []), ...middleware.tools];
-  checkAgentOptions({ ...options, tools: given });
+  checkAgentOptions({ ...rest, tools: given });
   const excluded = new Set(rest.excludedTools);
   const own = given.filter((tool) => !excluded.has(tool.name));
   const tools = createToolRegistry([...own, ...toolsOfStrategy(rest)]).snapshot();
   compilePolicy(permissionPolicy(rest));
   if (rest.hooks) sealHooks(rest.hooks);
+  checkOutput(rest, output, tools);
   let digest: string | undefined;
   return {
     name: rest.name,
@@ -183,9 +208,9 @@ export function createAgent<Out = undefined>(options: AgentOptions<Out>): Agent<
       .filter((tool) => "dispatch" in tool)
       .map((tool) => (tool as unknown as { readonly dispatch: { readonly operator: string } }).dispatch.operator),
     get digest() {
-      return (digest ??= definitionDigest(rest, tools, middleware, output as Schema<unknown> | undefined));
+      return (digest ??= definitionDigest(rest, tools, middleware, output));
     },
-    with: (changes) => createAgent<Out>({ ...rest, ...changes, ...(output && { output }) } as AgentOptions<Out>),
+    with: (changes) => createAgent({ ...rest, ...changes, ...(output && { output }) } as AgentOptions<unknown>),
   };
 }
 
@@ -237,7 +262,7 @@ function definitionDigest(
           settings,
           effort,
           thinking,
-          output: output && compileSchema(output as Schema<unknown>).jsonSchema,
+          ...outputDigest(options, output),
         }),
       ),
     ),

@@ -1,6 +1,6 @@
 import { AgentError, PERMISSION_MODES } from "@keelson/protocol";
-import { compileSchema } from "../schema/compile-schema.ts";
 import type { AgentOptions } from "./agent.ts";
+import { checkBudgetLimits } from "./budget/check-budgets.ts";
 import { costLimit } from "./cost-limit.ts";
 import { checkPlugins } from "./plugins/check-plugins.ts";
 import { checkHookOptions } from "./hooks/hook-agent-options.ts";
@@ -34,19 +34,21 @@ export function checkAgentOptions(options: AgentOptions<never> | AgentOptions<un
     "maxTurns",
     "maxModelCalls",
     "maxRetries",
+    "maxRepairs",
     "maxToolCalls",
     "maxParallelCalls",
+    "maxBackground",
     "maxAnswerBytes",
     "maxDurationMs",
     "toolTimeoutMs",
   ] as const) {
     const value = limits[option];
-    const least = option === "maxRetries" || option === "maxToolCalls" ? 0 : 1;
+    const least = option === "maxRetries" || option === "maxRepairs" || option === "maxToolCalls" ? 0 : 1;
     if (value !== undefined && !(Number.isFinite(value) && value >= least))
       throw invalid(`limits.${option}`, `limits.${option} must be a number of at least ${least}, not ${String(value)}`);
   }
-  const cost = costLimit(limits.maxCost);
-  if (cost?.startsWith("-")) throw invalid("limits.maxCost", `limits.maxCost must not be negative, not ${cost}`);
+  costLimit(limits.maxCost);
+  checkBudgetLimits(limits);
   if (permissions?.mode !== undefined && !PERMISSION_MODES.includes(permissions.mode))
     throw invalid(
       "permissions.mode",
@@ -60,7 +62,6 @@ export function checkAgentOptions(options: AgentOptions<never> | AgentOptions<un
   checkSignalOptions(options as AgentOptions<unknown>);
   checkPrompt(options as AgentOptions<unknown>);
   checkHookOptions(options);
-  checkOutput((options as AgentOptions<unknown>).output);
   for (const option of ["allowedTools", "excludedTools"] as const) {
     const list: unknown = options[option];
     if (list !== undefined && !(Array.isArray(list) && list.every((entry) => typeof entry === "string")))
@@ -104,15 +105,6 @@ function checkPrompt({ instructions, systemPrompt }: AgentOptions<unknown>): voi
       "systemPrompt",
       `systemPrompt must be { type: "append" | "replace", content } with a text, not ${JSON.stringify(systemPrompt)}`,
     );
-}
-
-function checkOutput(output: AgentOptions<unknown>["output"]): void {
-  if (output === undefined) return;
-  try {
-    compileSchema(output);
-  } catch (cause) {
-    throw invalid("output", `output is no schema that can be used: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
-  }
 }
 
 function invalid(option: string, message: string, cause?: unknown): AgentError {

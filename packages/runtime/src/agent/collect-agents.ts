@@ -2,6 +2,9 @@ import { AgentError } from "@keelson/protocol";
 import { isAgentTool } from "./children/agent-tool.ts";
 import { modelName, type Agent } from "./agent.ts";
 import { createModelSource, type Model } from "./model-source.ts";
+import type { AnswerForm } from "./output/answer-form.ts";
+import { modelProblem } from "./output/answer-request.ts";
+import { answerFormOf } from "./output/check-output.ts";
 import type { Agents, World } from "./world.ts";
 
 /** The agents of a runner, and those that they have as tools. */
@@ -64,6 +67,12 @@ export function checkModels(agent: Agent<unknown>, world: World): void {
     }
   };
   const found = [resolve(model, "model"), ...(fallbackModel === undefined ? [] : [resolve(fallbackModel, "fallbackModel")])];
+  const form = answerFormOf(agent);
+  for (const asked of form === undefined ? [] : found) {
+    const problem = modelProblem(form as AnswerForm, asked);
+    if (problem !== undefined)
+      throw new AgentError({ kind: "invalid-option", option: "outputMode", message: `Agent "${agent.name}": ${problem}.` });
+  }
   if (agent.options.limits?.maxCost === undefined) return;
   for (const unpriced of found) {
     if (unpriced.price === null)

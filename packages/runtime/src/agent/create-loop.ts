@@ -1,7 +1,9 @@
-import { compareUsd, type Authority, type BudgetScope, type ToolSchema, type Usd } from "@keelson/protocol";
+import { compareUsd, type Authority, type ToolSchema, type Usd } from "@keelson/protocol";
 import { Context, type ContextBinding } from "../context/context.ts";
 import type { Execution } from "../session/execution.ts";
 import { permissionPolicy, type Agent } from "./agent.ts";
+import { createBudgetMeter, type OwnLimits } from "./budget/budget-meter.ts";
+import { runScopeId } from "./budget/budget-scopes.ts";
 import { costLimit } from "./cost-limit.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
 import { createFilterChain } from "./effects/filter-chain.ts";
@@ -11,7 +13,7 @@ import { loopHooks } from "./hooks/loop-hooks.ts";
 import { AttemptSignal } from "./loop/attempt-signal.ts";
 import type { Approvals, Limits, Loop } from "./loop/loop.ts";
 import { createModelSource } from "./model-source.ts";
-import { answerFormOf } from "./output/answer-form.ts";
+import { answerFormOf } from "./output/check-output.ts";
 import type { PartialAnswers } from "./output/partial-answers.ts";
 import { compilePolicy } from "./permissions/decide-permission.ts";
 import { narrowAuthority } from "./permissions/narrow-authority.ts";
@@ -26,6 +28,7 @@ const DEFAULT_MAX_RETRIES = 3;
 const DEFAULT_MAX_REPAIRS = 2;
 const DEFAULT_MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const DEFAULT_MAX_PARALLEL_CALLS = 16;
+const DEFAULT_MAX_BACKGROUND = 16;
 const DEFAULT_MAX_DEPTH = 8;
 
 /** The agent's limits with this run's, the tighter of each, and with defaults. */
@@ -36,6 +39,8 @@ export function limitsOf(agent: Agent<unknown>, options: RunOptions["limits"] = 
     maxTurns,
     maxModelCalls: own.maxModelCalls ?? 4 * maxTurns,
     maxCost: lowest([costLimit(own.maxCost), costLimit(options.maxCost), authority?.maxCost]),
+    maxTokens: least(own.maxTokens, options.maxTokens),
+    unknownPrice: unknownPriceOf([own.unknownPrice, options.unknownPrice, authority?.maxCost === undefined ? undefined : "refuse"]),
     maxDurationMs: least(own.maxDurationMs, options.maxDurationMs),
     maxToolCalls: own.maxToolCalls,
     maxRetries: own.maxRetries ?? DEFAULT_MAX_RETRIES,
@@ -43,6 +48,7 @@ export function limitsOf(agent: Agent<unknown>, options: RunOptions["limits"] = 
     maxAnswerBytes: own.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
     toolTimeoutMs: own.toolTimeoutMs,
     maxParallelCalls: own.maxParallelCalls ?? DEFAULT_MAX_PARALLEL_CALLS,
+    maxBackground: own.maxBackground ?? DEFAULT_MAX_BACKGROUND,
   };
 }
 
@@ -74,7 +80,7 @@ export interface LoopParts {
 }
 
 /** Binds an agent to one run of it. */
-export function createLoop({ world, agent, execution, limits, hub, approvals, context: given, debug }: LoopParts): Loop {
+export function createLoop({ world, agent, execution, limits, hub, approvals, context: given, debug, partials }: LoopParts): Loop {
   const { journal, authority } = execution;
   const { state } = journal;
   let injected = 0;
@@ -99,7 +105,7 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
     },
   };
   const { model, fallbackModel, env, rules, directiveFilters } = agent.options;
-  const scopes: readonly BudgetScope[] = limits.maxCost === undefined ? [] : [{ id: `run/${execution.runId}`, maxCost: limits.maxCost }];
+  const scopes = authority.budgets ?? [];
   const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
   context.bind(binding);
   const { files, state: reader, secrets } = world;
@@ -120,6 +126,13 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
     policies: authority.policies.map((policy) => compilePolicy(policy)),
     ledger: world.ledger,
     scopes,
+    meter: createBudgetMeter({
+      ownScope: runScopeId(execution.runId),
+      scopes,
+      own: ownLimitsOf(agent, limits),
+      thresholds: agent.options.limits?.budgetThresholds,
+    }),
+    owner: world.owner,
     approvals: {
       ...approvals,
       tokens: createApprovalTokens({ keys: world.approvalKeys, now: () => world.clock.now() }),
@@ -149,6 +162,22 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
 function allowedSchemas(agent: Agent<unknown>, allowed: readonly string[] | undefined): readonly ToolSchema[] {
   const schemas = agent.tools.schemas();
   return allowed === undefined ? schemas : schemas.filter(({ name }) => allowed.includes(name));
+}
+
+/** Limits of the run alone that somebody chose: nobody is told that a default comes near. */
+function ownLimitsOf(agent: Agent<unknown>, limits: Limits): OwnLimits {
+  const { maxTurns, maxModelCalls } = agent.options.limits ?? {};
+  return {
+    ...((maxTurns !== undefined || limits.maxTurns !== DEFAULT_MAX_TURNS) && { turns: limits.maxTurns }),
+    ...(maxModelCalls !== undefined && { modelCalls: limits.maxModelCalls }),
+    ...(limits.maxToolCalls !== undefined && { toolCalls: limits.maxToolCalls }),
+    ...(limits.maxDurationMs !== undefined && { durationMs: limits.maxDurationMs }),
+  };
+}
+
+/** `allow` needs somebody who says so, and nobody who refuses. */
+function unknownPriceOf(choices: readonly ("refuse" | "allow" | undefined)[]): "refuse" | "allow" {
+  return choices.includes("allow") && !choices.includes("refuse") ? "allow" : "refuse";
 }
 
 function lowest(amounts: readonly (Usd | undefined)[]): Usd | undefined {

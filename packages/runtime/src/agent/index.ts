@@ -5,6 +5,7 @@ export {
   type AgentChanges,
   type AgentLimits,
   type AgentOptions,
+  type JsonAgentOptions,
   type Compact,
   type ModelChoice,
   type ModelErrorAction,
@@ -37,6 +38,8 @@ export {
   type PayloadTypes,
 } from "./effects/index.ts";
 export type { Next } from "./loop/work-turn.ts";
+export type { CustomOutputMode, ExtractContext, OutputModeOption, ToolOutputMode } from "./output/output-mode.ts";
+export type { PartialValue } from "./output/partial-value.ts";
 export { compilePolicy, decidePermission, type PermissionDecision } from "./permissions/decide-permission.ts";
 export { narrowAuthority, type AuthorityNarrowing } from "./permissions/narrow-authority.ts";
 export type { PendingApproval, Run, RunInput, RunOptions, RunOutcome } from "./run.ts";

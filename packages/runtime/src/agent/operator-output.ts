@@ -27,7 +27,8 @@ export function operatorOutputOf(outcome: RunOutcome<unknown>, account?: RunAcco
   const subDispatches = account?.subDispatches ?? [];
   const metadata = operatorMetadataOf({ usage, cost, turns, durationMs: account?.durationMs ?? null, subDispatches });
   return {
-    message: [{ type: "text", text }],
+    // Whoever started it is told what it came to, whatever the model said beside it.
+    message: [{ type: "text", text: outcome.output === undefined ? text : JSON.stringify(outcome.output) }],
     exitReason: halted ? { type: "halted", by: halted.by as Halter, reason: halted.reason } : { type: reason },
     metadata: subDispatches.length < MAX_SUB_DISPATCHES ? metadata : { ...metadata, untracked: [...metadata.untracked, "subDispatches"] },
     effects,

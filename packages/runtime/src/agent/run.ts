@@ -3,6 +3,7 @@ import type {
   AgentEvent,
   ApprovalRequest,
   Authority,
+  BudgetScope,
   Content,
   Decision,
   Effect,
@@ -16,6 +17,13 @@ import type {
   Usd,
   Wait,
 } from "@keelson/protocol";
+import type { PartialValue } from "./output/partial-value.ts";
+
+/** A limit that many runs share: a user's, a day's. Whatever names the same `id` on the same ledger counts against it. */
+export interface Budget extends Omit<BudgetScope, "maxCost"> {
+  /** US dollars, as a decimal string or a number. */
+  readonly maxCost?: Usd | string | number;
+}
 
 /** How a run ended, or what it waits for. Expected endings are values; `error` explains the reason `error`. */
 export interface RunOutcome<Out = undefined> {
@@ -64,6 +72,12 @@ export interface Run<Out = undefined> extends AsyncIterable<AgentEvent> {
   signal(signal: Signal): Promise<void>;
   /** Questions as they come up. While somebody iterates, the run waits `approvalWaitMs` before it suspends. */
   approvals(): AsyncIterable<PendingApproval>;
+  /**
+   * The structured output as it streams, from the first call on: values that grow, the newest one for who comes late, and
+   * `outcome.output` last. What a retry or a repair makes void is followed by values of the new answer. They are as the model
+   * writes them, not yet checked; each stays as it is. Ends with the run. Throws for an agent without `output`.
+   */
+  partialOutput(): AsyncIterable<PartialValue<Out>>;
   /** With `after`: first what the log holds behind that seq, then what comes. `after: 0` is the whole run. */
   events(options?: { readonly after?: number }): AsyncIterable<AgentEvent>;
 }
@@ -77,7 +91,18 @@ export interface RunOptions {
   /** Unix ms after which the run ends (`timeout`). */
   readonly deadline?: number;
   /** Tighter limits than the agent's, for this run. */
-  readonly limits?: { readonly maxTurns?: number; readonly maxCost?: Usd | string | number; readonly maxDurationMs?: number };
+  readonly limits?: {
+    readonly maxTurns?: number;
+    /** US dollars, of this run and its children. */
+    readonly maxCost?: Usd | string | number;
+    /** Tokens of input and output, of this run and its children. */
+    readonly maxTokens?: number;
+    readonly maxDurationMs?: number;
+    /** Under a limit of money: whether a model without a known price is called. `allow` holds where the agent does not refuse. Default `refuse`. */
+    readonly unknownPrice?: "refuse" | "allow";
+  };
+  /** Budgets that this run and its children share with others of the same `id`, beside those of the runner. */
+  readonly budgets?: readonly Budget[];
   /** Reaches `instructions` and `onModelError`. */
   readonly metadata?: JsonObject;
 }

@@ -10,7 +10,7 @@ export {
 } from "./json-patch.ts";
 export { jsonInText, nextOpener } from "./json-in-text.ts";
 export { nestsDeeper } from "./nests-deeper.ts";
-export { type ParsedArguments, parseArguments } from "./parse-arguments.ts";
+export { type ParsedArguments, parseArguments, withoutFence } from "./parse-arguments.ts";
 export { plainJson } from "./plain-json.ts";
 export { PartialJson } from "./partial-json.ts";
 export { putMember } from "./put-member.ts";

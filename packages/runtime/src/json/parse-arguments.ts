@@ -36,7 +36,7 @@ function accept(value: JsonValue): ParsedArguments {
 }
 
 function repair(text: string, error: unknown): ParsedArguments | Promise<ParsedArguments> {
-  const body = FENCE.exec(text)?.[1]?.trim() ?? text;
+  const body = withoutFence(text);
   const opener = body[0];
   if (opener !== "{" && opener !== "[") {
     if (text.startsWith("```") && body === text) return truncated;
@@ -46,6 +46,11 @@ function repair(text: string, error: unknown): ParsedArguments | Promise<ParsedA
   if (outline.type === "truncated") return truncated;
   if (outline.type === "ambiguous") return invalid(outline.message);
   return repairClosed(body, error);
+}
+
+/** What stands in the fence that is all of a text; else the text. */
+export function withoutFence(text: string): string {
+  return FENCE.exec(text)?.[1]?.trim() ?? text;
 }
 
 async function repairClosed(body: string, error: unknown): Promise<ParsedArguments> {

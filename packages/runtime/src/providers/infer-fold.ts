@@ -158,12 +158,17 @@ export class InferFold {
     return bytes;
   }
 
-  /** The last event, once it came. Without it the answer is not whole. */
   /** What the vendor last told of his limits. */
   get rateLimit(): RateLimit | undefined {
     return this.#rateLimit;
   }
 
+  /** The calls so far, with the text of their arguments. */
+  get calls(): readonly { readonly index: number; readonly name: string; readonly text: string }[] {
+    return [...this.#calls].map(([index, { name, text }]) => ({ index, name, text: text.read() }));
+  }
+
+  /** The last event, once it came. Without it the answer is not whole. */
   get end(): InferEnd | undefined {
     return this.#end;
   }

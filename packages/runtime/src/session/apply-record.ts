@@ -23,6 +23,7 @@ import {
 import { addChild, addTask, endChild, markSettled, markStopping, type ChildEnding, type ChildStart } from "./child-state.ts";
 import { addDeclared, markAttempt, markDone, type DeclarationData, type EffectDone } from "./outbox.ts";
 import { loadedJsonPatch } from "../json/json-patch.ts";
+import { budgetMark } from "./budget-mark.ts";
 import { recordedCall, type RecordedCall } from "./recorded-call.ts";
 import {
   emptyTotals,
@@ -125,12 +126,14 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
       open: new Map(),
       callsOpen: false,
       text: "",
+      repairs: 0,
       calls: [],
       turnBase: { calls: [], toolCalls: 0 },
       questions: new Map(),
       newGrants: [],
       inboxBase: 0,
       subDispatches: [],
+      callsRun: 0,
       interrupted: false,
       unanswered: [],
       userMessages: 0,
@@ -154,10 +157,11 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     run.suspendReason = data.reason;
     run.waits = data.waits;
   },
-  "run-terms": (state, _record, data: NonNullable<RunState["terms"]> & { readonly inboxBase?: number }) => {
+  "run-terms": (state, _record, data: NonNullable<RunState["terms"]> & { readonly inboxBase?: number; readonly ledger?: string }) => {
     const run = running(state);
     run.terms = data;
     run.inboxBase = data.inboxBase ?? 0;
+    if (data.ledger !== undefined) run.ledger = data.ledger;
   },
   "instructions": (state, _record, data: { readonly text: string }) => {
     running(state).instructions = data.text;
@@ -229,6 +233,7 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     const run = running(state);
     run.totals.toolCalls++;
     state.totals.toolCalls++;
+    if (data.executed !== undefined) run.callsRun++;
     if (data.executed !== undefined && run.subDispatches.length < MAX_SUB_DISPATCHES)
       run.subDispatches.push({ name: data.name, durationMs: data.durationMs, success: !data.isError });
     if (data.executed !== undefined)
@@ -284,9 +289,16 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
   "child-end": (
     state,
     _record,
-    data: { readonly child: RunId; readonly reason: EndReason; readonly usage: Usage; readonly cost: Usd | null },
+    data: {
+      readonly child: RunId;
+      readonly reason: EndReason;
+      readonly usage: Usage;
+      readonly cost: Usd | null;
+      readonly counts?: NonNullable<RunState["below"]>;
+    },
   ) => {
     const run = running(state);
+    if (data.counts) run.below = addCounts(run.below, data.counts);
     endChild(run.children, data.child, data.reason);
     addTo(state.totals, data.usage, data.cost);
     addTo(run.totals, data.usage, data.cost);
@@ -302,6 +314,13 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     if (data.kind === "started") run.children = addTask(run.children, data.taskId, data.payload);
     else if (data.kind === "completed") endChild(run.children, data.taskId, "complete");
     else if (data.kind === "failed") endChild(run.children, data.taskId, (data.payload as { readonly reason: EndReason }).reason);
+  },
+  "budget": (state, _record, data: { readonly limit: string; readonly threshold?: number; readonly scope?: string }) => {
+    const { threshold } = data;
+    if (threshold !== undefined) (running(state).budgetMarks ??= new Set()).add(budgetMark({ ...data, threshold }));
+  },
+  "budget-ledger": (state, _record, data: { readonly ledger: string }) => {
+    running(state).ledger = data.ledger;
   },
   "compaction": (state, record, data: { readonly messages: readonly Message[] }) => {
     state.compaction = `${state.id}/${record.seq}`;
@@ -363,6 +382,9 @@ const FOLDS: { readonly [type: string]: Fold | undefined } = {
     const { upTo: from, events } = run.shown ?? { upTo: 0, events: [...run.open.values()].filter(isShown) };
     run.shown = { from, upTo, events: events.filter(({ seq }) => seq > from) };
   },
+  "output-repair": (state) => {
+    running(state).repairs++;
+  },
   "run-ending": (state, _record, data: RunEnd) => {
     running(state).ending = data;
   },
@@ -399,6 +421,11 @@ function addTo(totals: Totals, usage: Usage, cost: Usd | null): void {
 /** Whether plugins are shown a record. Changes of state are not: those of one plugin are no business of another. */
 function isShown({ type }: LogRecord): boolean {
   return type !== "state-update" && isDurableEventType(type);
+}
+
+function addCounts(sum: RunState["below"], { turns, toolCalls, modelCalls }: NonNullable<RunState["below"]>): RunState["below"] {
+  if (sum === undefined) return { turns, toolCalls, modelCalls };
+  return { turns: sum.turns + turns, toolCalls: sum.toolCalls + toolCalls, modelCalls: sum.modelCalls + modelCalls };
 }
 
 function running(state: SessionState): RunState {

@@ -61,7 +61,13 @@ export interface RunState {
   /** What it was started with; a resume goes by this, not by what the definition says by then. */
   terms?: {
     readonly authority: Authority;
-    readonly limits: { readonly maxTurns: number; readonly maxCost?: Usd; readonly maxDurationMs?: number };
+    readonly limits: {
+      readonly maxTurns: number;
+      readonly maxCost?: Usd;
+      readonly maxTokens?: number;
+      readonly unknownPrice?: "refuse" | "allow";
+      readonly maxDurationMs?: number;
+    };
     readonly deadline?: number;
     readonly systemAddendum?: string;
   };
@@ -75,6 +81,8 @@ export interface RunState {
   callsState?: string;
   /** Text of the last assistant message. */
   text: string;
+  /** Answers that were given back to the model, since they did not give the structured output. */
+  repairs: number;
   /** The last calls with their outcomes, newest last: what the loop guard looks at. */
   calls: RecordedCall[];
   /** `calls` and the number of tool calls when the open turn began: gates look at these, so that a replay decides alike. */
@@ -83,6 +91,14 @@ export interface RunState {
   questions: Map<string, Question>;
   /** The calls that ran, for whoever dispatched this run; the first {@link MAX_SUB_DISPATCHES} of them. */
   readonly subDispatches: SubDispatchRecord[];
+  /** How many calls ran. */
+  callsRun: number;
+  /** What children that are over used of what budgets count. */
+  below?: { readonly turns: number; readonly toolCalls: number; readonly modelCalls: number };
+  /** The budget ledger that knows what this run used. */
+  ledger?: string;
+  /** The parts of limits whose using up was told. */
+  budgetMarks?: Set<string>;
   /** A steering message wants the rest of this turn's calls skipped. */
   interrupted: boolean;
   /** What the user said, input and steering, that no model has answered yet. */

@@ -21,7 +21,8 @@ function hasShape(schema: JsonObject): boolean {
   return ["properties", "anyOf", "oneOf", "allOf", "$ref"].some((keyword) => keyword in schema);
 }
 
-function takesObjects(schema: JsonValue | undefined, root: JsonObject, depth: number): boolean {
+/** Whether whatever fits `schema` is an object, as far as its outline says. */
+export function takesObjects(schema: JsonValue | undefined, root: JsonObject, depth: number): boolean {
   if (depth > 20 || typeof schema !== "object" || schema === null || Array.isArray(schema)) return false;
   const { type, $ref, anyOf, oneOf, allOf } = schema as JsonObject;
   if (type !== undefined) return type === "object";

@@ -4,7 +4,6 @@ import {
   type CallId,
   type Content,
   type InferRequest,
-  type JsonObject,
   type JsonValue,
   type Message,
   type ModelFailure,
@@ -15,13 +14,13 @@ import { fitRequest } from "../../providers/fit-request.ts";
 import { costOf } from "../../providers/prices.ts";
 import { toolTokenBound, withHidden, type TokenTarget } from "../../providers/token-bound.ts";
 import type { Model } from "../model-source.ts";
+import { answerSettings, modelProblem, offeredTools } from "../output/answer-request.ts";
 import { isToolCall, type Answer } from "./answer.ts";
 import { callIdsOf } from "./call-id.ts";
 import { messagesWithBlobs } from "./inline-blobs.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { reserveInference, type Reserved } from "./reserve-inference.ts";
 import { checkEnding } from "./run-ending.ts";
-import { schemasOf } from "../strategies/hold-to-strategy.ts";
 import { streamAnswer } from "./stream-answer.ts";
 import { estimatedUsage, NOTHING_USED, settle } from "./settle-inference.ts";
 
@@ -44,13 +43,13 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
     });
   const compiling = compile(loop, key, model, system);
   const compiled = compiling instanceof Promise ? await compiling : compiling;
-  const fitting = fitted(compiled, model);
+  const fitting = fitted(loop, compiled, model);
   if ("failure" in fitting) {
     execution.note(`${key}/failed`, "inference-failed", { failure: fitting.failure as unknown as JsonValue });
     return fitting;
   }
   const { request } = fitting;
-  const visible = loop.context.conversation.tokenBound + Buffer.byteLength(system ?? "") + toolTokenBound(schemasOf(loop));
+  const visible = loop.context.conversation.tokenBound + Buffer.byteLength(system ?? "") + toolTokenBound(offeredTools(loop));
   const inputBound = withHidden(visible, request, targetOf(model));
   const reservation: Reserved = loop.scopes.length === 0 ? request : await reserveInference(loop, key, model, request, inputBound);
   execution.note(key, "inference", {
@@ -87,6 +86,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
     if (loop.context.rules.length > 0) await showAnswer(loop, key, answer);
     return { answer };
   }
+  loop.partials?.discard();
   const failure = modelFailureOf(result.failure, model);
   if (failure.kind === "rate-limit") {
     const resetAt = failure.retryAfterMs === undefined ? null : result.endedAt + failure.retryAfterMs;
@@ -110,18 +110,18 @@ async function afterInference(loop: Loop, key: string, output: JsonValue): Promi
 }
 
 function compile(loop: Loop, key: string, model: Model, system: string | undefined): InferRequest | Promise<InferRequest> {
-  const { options, output } = loop.agent;
+  const { options } = loop.agent;
   const compileWith = (messages: readonly Message[]): InferRequest =>
     compileRequest({
       model: model.id,
       ...(system !== undefined && { system }),
-      tools: schemasOf(loop),
+      tools: offeredTools(loop),
       messages,
       settings: {
         ...options.settings,
         ...(options.effort && { effort: options.effort }),
         ...(options.thinking && { thinking: options.thinking }),
-        ...(output && { output: outputRequest(loop) }),
+        ...(loop.form && answerSettings(loop, loop.form)),
       },
     });
   return loop.context.run<InferRequest>({
@@ -132,10 +132,6 @@ function compile(loop: Loop, key: string, model: Model, system: string | undefin
       return messages instanceof Promise ? messages.then(compileWith) : compileWith(messages);
     },
   });
-}
-
-function outputRequest(loop: Loop): NonNullable<InferRequest["output"]> {
-  return { name: loop.agent.name.replace(/[^\w-]/g, "_"), schema: loop.outputSchema as JsonObject };
 }
 
 async function commitAnswer(
@@ -161,7 +157,14 @@ async function commitAnswer(
 }
 
 /** What this model can be asked; the failure says why it can't. Nothing was sent or reserved then. */
-function fitted(request: InferRequest, model: Model): { readonly request: InferRequest } | { readonly failure: ModelFailure } {
+function fitted(
+  { form }: Loop,
+  request: InferRequest,
+  model: Model,
+): { readonly request: InferRequest } | { readonly failure: ModelFailure } {
+  const problem = form && modelProblem(form, model);
+  if (problem !== undefined)
+    return { failure: { kind: "invalid-request", message: problem, provider: model.provider.name, model: model.id } };
   try {
     return { request: fitRequest(request, model.facts, { provider: model.provider.name, model: model.id }) };
   } catch (error) {

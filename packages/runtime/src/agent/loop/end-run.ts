@@ -24,7 +24,8 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
     if (run.callsOpen) execution.put(`${turn}/calls-closed`, { type: "tool-calls-complete" });
     execution.put(`${turn}/end`, { type: "turn-end", turn: run.turn });
   }
-  const { text } = run;
+  // An output that was given by a call has no text of its own.
+  const text = run.text === "" && output !== undefined ? JSON.stringify(output) : run.text;
   const { usage, cost, costKnown, turns } = run.totals;
   const failure: Failure | undefined = ending.failure;
   const result = { reason: ending.reason, text, ...(output !== undefined && { output }) };

@@ -21,7 +21,8 @@ import type { RunState, SessionState } from "../../session/session-state.ts";
 import type { ToolSet } from "../../tools/tool-registry.ts";
 import type { Agent } from "../agent.ts";
 import type { ApprovalTokens } from "../approvals/approval-token.ts";
-import type { BackgroundWork } from "../effects/background-work.ts";
+import type { Background } from "../children/background.ts";
+import type { BudgetMeter } from "../budget/budget-meter.ts";
 import type { FilterChain } from "../effects/filter-chain.ts";
 import type { LoopHooks } from "../hooks/loop-hooks.ts";
 import type { ModelSource } from "../model-source.ts";
@@ -38,6 +39,8 @@ export interface Limits {
   readonly maxTurns: number;
   readonly maxModelCalls: number;
   readonly maxCost: Usd | undefined;
+  readonly maxTokens: number | undefined;
+  readonly unknownPrice: "refuse" | "allow";
   readonly maxDurationMs: number | undefined;
   readonly maxToolCalls: number | undefined;
   readonly maxRetries: number;
@@ -45,6 +48,7 @@ export interface Limits {
   readonly maxAnswerBytes: number;
   readonly toolTimeoutMs: number | undefined;
   readonly maxParallelCalls: number;
+  readonly maxBackground: number;
 }
 
 /** What tools are given of the world. */
@@ -90,7 +94,12 @@ export interface Loop {
   readonly authority: Authority;
   readonly policies: readonly CompiledPolicy[];
   readonly ledger: BudgetLedger;
+  /** What its calls count against: its own budget, those of its ancestors, and what the program shares. */
   readonly scopes: readonly BudgetScope[];
+  /** Absent where nothing is limited. */
+  readonly meter: BudgetMeter | undefined;
+  /** Names this process to ledgers. */
+  readonly owner: string;
   readonly approvals: Approvals;
   readonly blobs: BlobStore;
   readonly world: ToolWorld;
@@ -99,7 +108,7 @@ export interface Loop {
   /** What directives pass before they are declared. */
   readonly filters: FilterChain | undefined;
   /** Children and tasks beside the turns; without it, directives about them are unsupported. */
-  readonly background?: BackgroundWork;
+  readonly background?: Background;
   /** How the structured output is asked for, where the agent has one. */
   readonly form: AnswerForm | undefined;
   /** The output as it streams. */

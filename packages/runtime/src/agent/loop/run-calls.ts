@@ -11,6 +11,7 @@ import { recordEffects } from "../effects/declare-effects.ts";
 import { passOnEffects } from "../effects/declare-in-call.ts";
 import { afterTools, noteArguments, tellModel } from "../hooks/tool-hooks.ts";
 import { runOf, type Loop } from "./loop.ts";
+import { ANSWERED_TOO_EARLY, isAnswerCall } from "../output/answer-call.ts";
 import { readInbox } from "./read-inbox.ts";
 import { answerHere, isAnsweredHere } from "./answer-here.ts";
 import { registerWaits } from "../signals/open-waits.ts";
@@ -29,6 +30,8 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
     calls: parts.map(({ id, name, input, inputText }) => ({ callId: id, name, inputText, ...(input !== undefined && { input }) })),
   });
   const open = calls.filter((call) => execution.lookup(`${call.key}/result`) === undefined);
+  const { form } = loop;
+  if (form?.tool !== undefined) for (const call of calls) if (isAnswerCall(form, call.part)) refuse(call, ANSWERED_TOO_EARLY);
   const last = calls.at(-1);
   if (cut && last)
     refuse(

@@ -17,6 +17,8 @@ export async function streamAnswer(
   callIdAt: (index: number) => CallId,
 ): Promise<true> {
   const { clock } = loop.execution;
+  const { partials } = loop;
+  partials?.begin(fold);
   let over = false;
   let leave = (): void => {};
   let cancelGrace = (): void => {};
@@ -34,6 +36,7 @@ export async function streamAnswer(
       for (let event: InferEvent | undefined = first; event !== undefined; event = polled?.poll()) {
         if (over) return;
         fold.push(event);
+        partials?.push(event);
         if (loop.watched()) show(loop, event, callIdAt);
         if (fold.overflowed) return;
       }

@@ -12,7 +12,8 @@ import { runOf, type Loop } from "./loop.ts";
 import { beforeGoingOn } from "../hooks/session-hooks.ts";
 import { askBeforeTurn, tellAfterTurn, tellFailedTurn } from "../hooks/turn-callbacks.ts";
 import { runPrologue } from "./prologue.ts";
-import { parseOutput } from "./parse-output.ts";
+import { givesAnswer } from "../output/answer-call.ts";
+import { settleAnswer, textOf } from "../output/settle-answer.ts";
 import { readInbox } from "./read-inbox.ts";
 import { runCalls } from "./run-calls.ts";
 import { checkEnding, endingOf, RunEnding } from "./run-ending.ts";
@@ -44,7 +45,8 @@ export async function workTurn(loop: Loop): Promise<Next> {
     const isNew = runOf(loop).ending === undefined;
     const { afterTurn } = loop.agent.options;
     if (afterTurn !== undefined && isNew) await tellFailedTurn(loop, afterTurn, ending);
-    await endRun(loop, isNew && ending.reason === "complete" ? await withOutput(loop, ending) : ending, loop.output);
+    if (ending.reason !== "complete") loop.output = undefined;
+    await endRun(loop, ending, loop.output);
     return { type: "done" };
   }
 }
@@ -72,18 +74,22 @@ async function work(loop: Loop): Promise<void> {
   if (summarising !== undefined) await summarising;
   const prompt = systemPrompt(loop);
   const system = prompt instanceof Promise ? await prompt : prompt;
+  const { form } = loop;
+  loop.output = undefined;
+  loop.repairing = false;
   let modelCall = 0;
   let pauses = 0;
+  let begun = "";
   for (let round = 0; ; round++) {
     const answer = await inferAnswer(loop, turn, modelCall, system);
     modelCall = answer.modelCall + 1;
     if (answer.overflowed) throw new RunEnding("max-output");
-    if (answer.calls.length > 0) {
+    if (answer.calls.length > 0 && !(form !== undefined && givesAnswer(form, answer.calls))) {
       await runCalls(loop, turn, answer.calls, answer.stopReason === "max-tokens");
       break;
     }
     if (answer.stopReason === "pause" && ++pauses <= MAX_PAUSES) continue;
-    if (answer.stopReason === "max-tokens" && loop.agent.options.onMaxTokens === "continue" && !nothingSaid(answer)) {
+    if (answer.stopReason === "max-tokens" && loop.agent.options.onMaxTokens === "continue" && saidPart(answer)) {
       const key = `${turn}/continue/${round}`;
       await context.run({
         type: "inject-message",
@@ -93,16 +99,28 @@ async function work(loop: Loop): Promise<void> {
           execution.put(`${key}/message`, { type: "message", message: (input as unknown as { readonly message: Message }).message });
         },
       });
+      begun += textOf(answer.message);
+      loop.partials?.goOn(begun);
+      continue;
+    }
+    const settled = form === undefined || isCutText(answer) ? undefined : await settleAnswer(loop, form, turn, answer, begun);
+    begun = "";
+    loop.partials?.goOn(begun);
+    if (settled === "again") {
+      loop.repairing = true;
       continue;
     }
     // Whoever steered while the model gave its final answer gets one more turn.
     if (execution.hasUnread) await readInbox(loop, `${turn}/final`);
     // What a directive routes back is worth another turn, too.
     if (hasOpenDirectives(loop) && !cutShort(answer)) await carryOutDirectives(loop, `${turn}/final/directives`);
-    if (context.messages.at(-1)?.role === "user") break;
+    if (context.messages.at(-1)?.role === "user") {
+      loop.output = undefined;
+      break;
+    }
     if (afterTurn !== undefined && !cutShort(answer)) await tellAfterTurn(loop, afterTurn, { type: "ok" });
     await checkExit(loop, turn);
-    throw new RunEnding(finalReason(answer));
+    throw new RunEnding(settled === "taken" ? "complete" : finalReason(answer));
   }
   if (hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/directives`);
   if (afterTurn !== undefined) await tellAfterTurn(loop, afterTurn, { type: "ok" });
@@ -125,6 +143,15 @@ function finalReason(answer: Answer): RunEnding["reason"] {
 
 function cutShort({ stopReason }: Answer): boolean {
   return stopReason === "content-filter" || stopReason === "max-tokens";
+}
+
+/** Of a call that was cut off there is nothing that could be gone on with. */
+function saidPart(answer: Answer): boolean {
+  return answer.calls.length === 0 && !nothingSaid(answer);
+}
+
+function isCutText(answer: Answer): boolean {
+  return answer.calls.length === 0 && cutShort(answer);
 }
 
 function nothingSaid(answer: Answer): boolean {
@@ -151,7 +178,8 @@ function systemPrompt(loop: Loop): string | undefined | Promise<string | undefin
 function promptFrom(loop: Loop, base: string | undefined): string | undefined {
   const change = loop.agent.options.systemPrompt;
   const own = change?.type === "replace" ? change.content : joined(base, change?.content);
-  return joined(joined(own, loop.agent.middleware?.promptAddition), runOf(loop).terms?.systemAddendum);
+  const whole = joined(joined(own, loop.agent.middleware?.promptAddition), runOf(loop).terms?.systemAddendum);
+  return joined(whole, loop.form?.instructions);
 }
 
 function joined(text: string | undefined, addition: string | undefined): string | undefined {
@@ -175,13 +203,4 @@ async function suspend(loop: Loop, suspension: Suspension): Promise<Next> {
   execution.put(`suspend/${runOf(loop).resumes}`, { type: "run-suspend", reason: suspension.reason, waits: suspension.waits }, "power");
   await execution.flush();
   return { type: "waiting", reason: suspension.reason, waits: suspension.waits };
-}
-
-/** The structured output of a finished answer, or the error that it is none. */
-async function withOutput(loop: Loop, ending: RunEnding): Promise<RunEnding> {
-  if (!loop.agent.output) return ending;
-  const parsed = await parseOutput(loop.agent.output, runOf(loop).text);
-  if (!parsed.ok) return new RunEnding("error", { failure: { kind: "other", message: parsed.message } });
-  loop.output = parsed.value as JsonValue;
-  return ending;
 }
