@@ -1,3 +1,4 @@
+import type { BudgetScope } from "./budget.ts";
 import type { Usd } from "./usd.ts";
 
 export type PermissionBehavior = "allow" | "deny" | "ask";
@@ -32,6 +33,8 @@ export interface Authority {
   /** When present, no other tool may be called. */
   readonly allowedTools?: readonly string[];
   readonly maxCost?: Usd;
+  /** What it uses counts against each of these: budgets of its ancestors, and those that the program shares among runs. */
+  readonly budgets?: readonly BudgetScope[];
   /** Unix ms. */
   readonly deadline?: number;
   /** How many levels of children may still be started. */

@@ -1,5 +1,6 @@
+import type { BudgetScope } from "../budget.ts";
 import type { Authority, PermissionPolicy, PermissionRule } from "../permission.ts";
-import { count, fields, list, number, oneOf, optional, text, type Codec } from "./codec.ts";
+import { count, fields, list, number, oneOf, optional, payload, text, type Codec } from "./codec.ts";
 import { usdCodec } from "./usd-codec.ts";
 import { versioned } from "./versioned.ts";
 
@@ -17,12 +18,26 @@ export const permissionPolicyCodec: Codec<PermissionPolicy> = versioned(
   }),
 );
 
+const budgetScopeCodec: Codec<BudgetScope> = payload(
+  "budget",
+  fields<BudgetScope>({
+    id: text(),
+    maxCost: optional(usdCodec),
+    maxTokens: optional(count),
+    maxTurns: optional(count),
+    maxToolCalls: optional(count),
+    maxModelCalls: optional(count),
+    unknownPrice: optional(oneOf("refuse", "allow")),
+  }),
+);
+
 export const authorityCodec: Codec<Authority> = versioned(
   "authority",
   fields<Authority>({
     policies: list(permissionPolicyCodec),
     allowedTools: optional(list(text())),
     maxCost: optional(usdCodec),
+    budgets: optional(list(budgetScopeCodec)),
     deadline: optional(number),
     depth: count,
   }),

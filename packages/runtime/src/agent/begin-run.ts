@@ -3,6 +3,7 @@ import type { Journal } from "../session/journal.ts";
 import type { RunState } from "../session/session-state.ts";
 import { sessionError } from "../session/sessions.ts";
 import type { Agent } from "./agent.ts";
+import { restoreBudgets } from "./budget/charge-budget.ts";
 import { endRun } from "./loop/end-run.ts";
 import { RunEnding } from "./loop/run-ending.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
@@ -22,6 +23,8 @@ export interface Beginning {
   readonly origin: RunOrigin;
   readonly limits: Limits;
   readonly authority: Authority;
+  /** The ledger on which its budgets are counted, where it has any. */
+  readonly ledger?: string;
 }
 
 /**
@@ -30,7 +33,7 @@ export interface Beginning {
  */
 export async function beginRun(
   journal: Journal,
-  { id, agent, model, input, options, origin, limits, authority }: Beginning,
+  { id, agent, model, input, options, origin, limits, authority, ledger }: Beginning,
 ): Promise<void> {
   const { state } = journal;
   if (state.run && state.run.status !== "ended") {
@@ -39,7 +42,7 @@ export async function beginRun(
   }
   const machineState = firstState(state, agent);
   const parent = origin.parent;
-  const { maxTurns, maxCost, maxDurationMs } = limits;
+  const { maxTurns, maxCost, maxTokens, unknownPrice, maxDurationMs } = limits;
   const metadata = agent.options.metadata || options.metadata ? { ...agent.options.metadata, ...options.metadata } : undefined;
   journal.put(`${id}/start`, "run-start", {
     session: state.id,
@@ -51,7 +54,14 @@ export async function beginRun(
   });
   journal.put(`${id}/terms`, "run-terms", {
     authority: authority as unknown as JsonObject,
-    limits: { maxTurns, ...(maxCost !== undefined && { maxCost }), ...(maxDurationMs !== undefined && { maxDurationMs }) },
+    limits: {
+      maxTurns,
+      ...(maxCost !== undefined && { maxCost }),
+      ...(maxTokens !== undefined && { maxTokens }),
+      ...(unknownPrice === "allow" && { unknownPrice }),
+      ...(maxDurationMs !== undefined && { maxDurationMs }),
+    },
+    ...(ledger !== undefined && { ledger }),
     ...(journal.inboxAtOpen > 0 && { inboxBase: journal.inboxAtOpen }),
     ...(options.deadline !== undefined && { deadline: options.deadline }),
     ...(origin.systemAddendum !== undefined && { systemAddendum: origin.systemAddendum }),
@@ -83,7 +93,7 @@ export async function beginResumed(
   journal.put(`${run.id}/resume/${run.resumes}`, "run-resume", { cause });
   if (run.definition !== agent.digest)
     journal.put(`${run.id}/definition/${run.resumes}`, "definition-change", { from: run.definition, to: agent.digest });
-  await restoreSpending(loop);
+  await restoreBudgets(loop);
   if (cause === "recovery" && run.crashes > MAX_CRASHES) {
     await endRun(loop, new RunEnding("circuit-breaker"));
     return;
@@ -94,16 +104,4 @@ export async function beginResumed(
 function causeOf({ status, suspendReason }: RunState): "decision" | "signal" | "timer" | "recovery" {
   if (status !== "suspended") return "recovery";
   return suspendReason === "awaiting-signal" ? "signal" : suspendReason === "awaiting-timer" ? "timer" : "decision";
-}
-
-/** A ledger that lives in memory has forgotten what this run spent: it is told again. */
-async function restoreSpending(loop: Loop): Promise<void> {
-  const { ledger, scopes, execution } = loop;
-  const spent = execution.journal.state.run?.totals.cost;
-  for (const scope of scopes) {
-    if (spent === undefined || (await ledger.spent(scope.id)) !== "0") continue;
-    const key = `${execution.runId}/restored/${scope.id}`;
-    await ledger.reserve(key, [{ id: scope.id }], spent);
-    await ledger.settle(key, spent);
-  }
 }

@@ -1,19 +1,23 @@
 import { AgentError, usd, type Usd } from "@keelson/protocol";
 import type { AgentLimits } from "./agent.ts";
 
-/** @throws AgentError of kind `invalid-option` when it is no amount */
-export function costLimit(maxCost: AgentLimits["maxCost"]): Usd | undefined {
+/** @throws AgentError of kind `invalid-option` when it is no amount from zero */
+export function costLimit(maxCost: AgentLimits["maxCost"], option = "limits.maxCost"): Usd | undefined {
   if (maxCost === undefined) return undefined;
+  let cost: Usd;
   try {
-    return usd(maxCost);
+    cost = usd(maxCost);
   } catch (cause) {
     throw new AgentError(
       {
         kind: "invalid-option",
-        option: "limits.maxCost",
-        message: `limits.maxCost is no amount in US dollars: ${JSON.stringify(maxCost)}. Write a decimal such as "0.50".`,
+        option,
+        message: `${option} is no amount in US dollars: ${JSON.stringify(maxCost)}. Write a decimal such as "0.50".`,
       },
       { cause },
     );
   }
+  if (cost.startsWith("-"))
+    throw new AgentError({ kind: "invalid-option", option, message: `${option} must not be negative, not ${cost}.` });
+  return cost;
 }

@@ -9,7 +9,6 @@ import {
   type RunId,
   type SessionId,
   type Tool,
-  type Usd,
 } from "@keelson/protocol";
 import type { InferenceSettings } from "../context/compile-request.ts";
 import type { Context } from "../context/context.ts";
@@ -21,6 +20,8 @@ import { createAgent, modelName } from "./agent.ts";
 import { createEphemeralApprovalKeys } from "./approvals/approval-keys.ts";
 import { beginRun } from "./begin-run.ts";
 import { authorityOf, createLoop, limitsOf } from "./create-loop.ts";
+import { withBudgets } from "./budget/check-budgets.ts";
+import { createLoneLedger } from "./budget/lone-ledger.ts";
 import { EventHub } from "./event-hub.ts";
 import { runTurns } from "./loop/run-turns.ts";
 import { accountOf, operatorOutputOf } from "./operator-output.ts";
@@ -73,7 +74,8 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
     ...(config.maxCost !== undefined && { maxCost: config.maxCost }),
     ...(config.maxDurationMs !== undefined && { maxDurationMs: config.maxDurationMs }),
   });
-  const authority = authorityOf(agent, {});
+  const ledger = options.ledger ?? createLoneLedger();
+  const authority = withBudgets(authorityOf(agent, {}), { id, limits });
   const journal = await Journal.open({
     log,
     blobs,
@@ -114,7 +116,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
       log,
       blobs,
       clock,
-      ledger: options.ledger ?? unlimited,
+      ledger: ledger,
       approvalKeys: createEphemeralApprovalKeys(),
       owner: id,
       random: Math.random,
@@ -128,15 +130,6 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
     await journal.close();
   }
 }
-
-/** One loop alone needs no ledger: its own log says what it spent. */
-const unlimited: BudgetLedger = {
-  reserve: async () => ({ type: "reserved" }),
-  settle: async () => {},
-  release: async () => {},
-  spent: async () => "0" as Usd,
-  changed: async () => {},
-};
 
 function providerOf(provider: Provider, model: string | undefined): Provider {
   if (model === undefined) return provider;

@@ -23,6 +23,7 @@ import { createModelSource } from "./model-source.ts";
 import { forgetEndedSessions, notingSessions } from "./ended-sessions.ts";
 import type { Next } from "./loop/work-turn.ts";
 import { beginResumed, beginRun } from "./begin-run.ts";
+import { checkBudgets, withBudgets } from "./budget/check-budgets.ts";
 import { narrowAuthority } from "./permissions/narrow-authority.ts";
 import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
 import type { Run, RunInput, RunOptions, RunOrigin } from "./run.ts";
@@ -102,6 +103,7 @@ export function createRunnerWith(
   world: World & { readonly agent?: Agent<unknown>; readonly agents?: Agents },
 ): SingleRunner<unknown> | Runner<Agents> {
   const agents = collectAgents(world);
+  if (world.budgets) checkBudgets(world.budgets);
   for (const agent of agents.values()) checkModels(agent, world);
   const { log, blobs, clock, owner, leaseTtlMs = DEFAULT_LEASE_TTL_MS } = world;
   const forgetting = world.keepEndedSessions === undefined ? undefined : forgetEndedSessions(log, world.keepEndedSessions);
@@ -135,8 +137,9 @@ export function createRunnerWith(
       const id = origin.id ?? (`r_${world.newId()}` as RunId);
       if (options.model !== undefined) createModelSource([agent.options.model], world.models).resolve(options.model);
       const own = authorityOf(agent, world, origin.authority);
-      const authority = origin.allowedTools === undefined ? own : narrowAuthority(own, { allowedTools: origin.allowedTools });
-      const limits = limitsOf(agent, options.limits, authority);
+      const unbudgeted = origin.allowedTools === undefined ? own : narrowAuthority(own, { allowedTools: origin.allowedTools });
+      const limits = limitsOf(agent, options.limits, unbudgeted);
+      const authority = withBudgets(unbudgeted, { id, limits, shared: world.budgets, given: options.budgets });
       const deadline = earlier(options.deadline, authority.deadline);
       return new ActiveRun<unknown>({
         world,
@@ -159,6 +162,7 @@ export function createRunnerWith(
             origin,
             limits,
             authority,
+            ...(authority.budgets && { ledger: world.ledger.id }),
           }),
         startChild: (spec, run, execution) => startChildRun(inner, spec, run, execution),
         checkModel: (model) => void createModelSource([agent.options.model], world.models).resolve(model),
@@ -209,8 +213,9 @@ export function createRunnerWith(
         `The run of session "${session}" belongs to the agent "${run.agent}", which this runner does not have (it has ${[...agents.keys()].join(", ")}).`,
       );
     const recorded = run.terms;
-    const authority = recorded?.authority ?? authorityOf(agent, world);
-    const limits = recorded ? { ...limitsOf(agent, {}, authority), ...recorded.limits } : limitsOf(agent, {}, authority);
+    const unbudgeted = recorded?.authority ?? authorityOf(agent, world);
+    const limits = recorded ? { ...limitsOf(agent, {}, unbudgeted), ...recorded.limits } : limitsOf(agent, {}, unbudgeted);
+    const authority = withBudgets(unbudgeted, { id: run.id, limits, shared: world.budgets });
     return new ActiveRun<unknown>({
       world,
       agent,

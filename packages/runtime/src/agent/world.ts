@@ -6,6 +6,7 @@ import type {
   EffectExecutor,
   EventLog,
   Executor,
+  LifecycleEvent,
   SecretResolver,
   StateReader,
   Vfs,
@@ -14,7 +15,9 @@ import type { ModelRegistry } from "../providers/model-registry.ts";
 import type { Clock } from "../session/clock.ts";
 import type { Agent } from "./agent.ts";
 import type { ApprovalKeys } from "./approvals/approval-keys.ts";
+import type { TaskRunner } from "./children/background-task.ts";
 import type { DebugFile } from "./debug-trace.ts";
+import type { Budget, Run } from "./run.ts";
 
 /** What a runner binds agents to. `createRunner` in the package root fills in what is left out; here nothing is. */
 export interface World {
@@ -40,6 +43,8 @@ export interface World {
   readonly secrets?: SecretResolver;
   /** Carries out the effects and directives that runs declare. Without it they only stand in `outcome.effects`. */
   readonly effects?: EffectExecutor;
+  /** Does background tasks. Without it, `spawn-task` is unsupported. */
+  readonly tasks?: TaskRunner;
   /** Opens the `debugFile` of an agent. Without it, agents that want one are refused. */
   openDebugFile?(path: string): DebugFile;
   /** Who holds leases: must name this process. */
@@ -56,6 +61,14 @@ export interface World {
   readonly keepEndedSessions?: number;
   /** Levels of child agents. Default 8. */
   readonly maxDepth?: number;
+  /** Budgets that all runs share, in every process with the same ledger. Those that a run was begun with hold for it to its end. */
+  readonly budgets?: readonly Budget[];
+  /**
+   * Told what whoever manages runs may want to act upon, once it is in the log: a budget that comes near its limit, for one. It
+   * may notify somebody, adjust the run, or end it. It is not told again after a crash; the log has it. What it throws becomes a
+   * `status` event.
+   */
+  onLifecycleEvent?(event: LifecycleEvent, run: Run<unknown>): void;
   /** 0 to 1. */
   random(): number;
   /** Unique among all processes. */

@@ -1,154 +1,337 @@
+import type { BudgetAmount, BudgetLedger, BudgetScope, Reservation, ReserveOptions, Usd } from "@keelson/protocol";
 import {
-  type BudgetLedger,
-  type BudgetScope,
-  fromPicoUsd,
-  LogError,
-  type Reservation,
-  toPicoUsd,
-  type Usd,
-  ZERO_USD,
-} from "@keelson/protocol";
+  type Amounts,
+  addTo,
+  amountsOf,
+  budgetAmountOf,
+  isCounted,
+  limitsByScope,
+  moneyIn,
+  refusalBy,
+  sameAmounts,
+  shortageOf,
+  waitAnswer,
+} from "./budget-amounts.ts";
+import {
+  LOOK_FOR_DEAD_EVERY_MS,
+  PRESUME_SPENT_AFTER_MS,
+  REMEMBERED_RETIRED,
+  REMEMBERED_SETTLEMENTS,
+  noReservation,
+  otherReservation,
+  otherSettlement,
+} from "./budget-ledger-terms.ts";
+import { isDeadOwner } from "./process-owner.ts";
+import { type Poll, pollByTimer } from "./sqlite-foreign-watch.ts";
 
 export interface MemoryBudgetLedgerOptions {
-  /** What was spent before, by scope: a run that is resumed goes on from the totals of its log. */
-  readonly spent?: Readonly<Record<string, Usd>>;
+  /** What was spent before, by scope: for budgets that outlive the process. Runs that are resumed tell their part themselves. */
+  readonly spent?: Readonly<Record<string, Usd | BudgetAmount>>;
+  /** When a reservation that nobody settled is presumed spent, whoever owns it. Default 1 hour. */
+  readonly presumeSpentAfterMs?: number;
+  /** Whether the owner of a reservation is known to have ended. Default: its process has. */
+  readonly isDeadOwner?: (owner: string) => boolean;
+  /** Unix ms. Default `Date.now`. */
+  readonly now?: () => number;
+  /** How often owners are looked after while somebody waits. Default 1 s. */
+  readonly pollMs?: number;
+  /** Repeats `tick` every `pollMs` until the returned function is called. Default a timer that keeps no process alive. */
+  readonly poll?: Poll;
 }
 
-/** In pico-dollars. */
 interface Account {
-  spent: bigint;
-  reserved: bigint;
+  readonly spent: bigint[];
+  readonly reserved: bigint[];
   /** Open reservations that count against it. */
   open: number;
-  readonly waiters: Set<() => void>;
+  /** Who waits for what, by unit, in the order of their tickets. */
+  readonly lines: (Place[] | undefined)[];
+  /** Those who wait without a place in the line. */
+  readonly watchers: Set<() => void>;
 }
 
 interface OpenReservation {
   readonly accounts: ReadonlyMap<string, Account>;
-  readonly amount: bigint;
+  readonly amounts: Amounts;
+  owner: string | undefined;
+  at: number;
+  isPresumed: boolean;
+}
+
+/**
+ * A place in the line: it stands in the line of every account and unit in which its key ever fell short. Tickets order all
+ * lines alike, so that no two wait for each other.
+ */
+interface Place {
+  readonly ticket: number;
+  readonly lines: Map<Place[], Account>;
+  readonly owner: string | undefined;
+  at: number;
+  /** Its turn came since it was last tried. */
+  isDue: boolean;
+  wake: (() => void) | undefined;
 }
 
 const RESERVED: Reservation = { type: "reserved" };
 
 /** A ledger that lives as long as this object; everything in one process that shares it shares its limits. */
 export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}): BudgetLedger {
+  const { presumeSpentAfterMs = PRESUME_SPENT_AFTER_MS, isDeadOwner: isDead = isDeadOwner, now = Date.now } = options;
+  const { pollMs = LOOK_FOR_DEAD_EVERY_MS, poll = pollByTimer } = options;
   const accounts = new Map<string, Account>();
   const open = new Map<string, OpenReservation>();
-  const settled = new Map<string, bigint>();
+  const settled = new Map<string, Amounts>();
+  const places = new Map<string, Place>();
+  const retired = new Set<string>();
+  let tickets = 0;
+  let waiting = 0;
+  let stopLooking: (() => void) | undefined;
   for (const [scope, spent] of Object.entries(options.spent ?? {}))
-    accountOf(scope).spent = amountOf(spent, `the spent amount of "${scope}"`);
+    addTo(accountOf(scope).spent, amountsOf(spent, `the spent amount of "${scope}"`));
 
   function accountOf(scope: string): Account {
     let account = accounts.get(scope);
-    if (account === undefined) accounts.set(scope, (account = { spent: 0n, reserved: 0n, open: 0, waiters: new Set() }));
+    if (account === undefined) {
+      account = { spent: [], reserved: [], open: 0, lines: [], watchers: new Set() };
+      accounts.set(scope, account);
+    }
     return account;
   }
 
-  function close(key: string, reservation: OpenReservation, actual: bigint): void {
-    open.delete(key);
-    const waiters = new Set<() => void>();
-    for (const account of reservation.accounts.values()) {
-      account.reserved -= reservation.amount;
-      account.open -= 1;
-      account.spent += actual;
-      for (const wake of account.waiters) waiters.add(wake);
+  function tryReserve(limits: ReadonlyMap<string, Amounts>, wanted: Amounts, place: Place | undefined): Reservation {
+    let wait: Reservation | undefined;
+    for (const [scope, limit] of limits) {
+      const refusal = refusalBy(scope, limit, accounts.get(scope), wanted);
+      if (refusal !== undefined) return refusal;
     }
-    for (const wake of waiters) wake();
+    for (const [scope, limit] of limits) {
+      const account = accounts.get(scope);
+      if (account === undefined) continue;
+      for (let unit = 0; unit < wanted.length; unit++) {
+        if (!isCounted(limit, wanted, unit)) continue;
+        const first = account.lines[unit]?.[0];
+        // Whoever came first goes first, also where there is room for a later one.
+        const isBehind = first !== undefined && first !== place && (place === undefined || first.ticket < place.ticket);
+        const available = isBehind ? 0n : shortageOf(limit, account, wanted, unit);
+        if (available === undefined) continue;
+        wait ??= waitAnswer(scope, unit, available);
+        if (place === undefined) return wait;
+        join(place, account, unit);
+      }
+    }
+    return wait ?? RESERVED;
+  }
+
+  /** Presumes spent what dead owners left open, and clears their places. @returns whether there was anything */
+  function presumeDead(): boolean {
+    const judged = new Map<string, boolean>();
+    const isGone = (owner: string | undefined, at: number): boolean => {
+      if (at + presumeSpentAfterMs <= now()) return true;
+      if (owner === undefined) return false;
+      let dead = judged.get(owner);
+      if (dead === undefined) judged.set(owner, (dead = isDead(owner)));
+      return dead;
+    };
+    let found = false;
+    for (const reservation of open.values()) {
+      if (reservation.isPresumed || !isGone(reservation.owner, reservation.at)) continue;
+      reservation.isPresumed = found = true;
+      for (const account of reservation.accounts.values()) {
+        addTo(account.reserved, reservation.amounts, -1);
+        addTo(account.spent, reservation.amounts);
+        account.open -= 1;
+      }
+      notify(reservation.accounts.values());
+    }
+    for (const [key, place] of places) {
+      // Who still waits here is no older than now.
+      if (!isGone(place.owner, place.wake ? now() : place.at)) continue;
+      found = true;
+      leave(key);
+    }
+    return found;
+  }
+
+  function join(place: Place, account: Account, unit: number): void {
+    const line = (account.lines[unit] ??= []);
+    if (place.lines.has(line)) return;
+    place.lines.set(line, account);
+    let at = line.length;
+    while (at > 0 && (line[at - 1] as Place).ticket > place.ticket) at--;
+    line.splice(at, 0, place);
+  }
+
+  function leave(key: string): void {
+    const place = places.get(key);
+    if (place === undefined) return;
+    places.delete(key);
+    for (const line of place.lines.keys()) line.splice(line.indexOf(place), 1);
+    place.wake?.();
+    notify(new Set(place.lines.values()));
+  }
+
+  /** Wakes those who watch these accounts, and of each line the first, where it is first in all its lines. */
+  function notify(changed: Iterable<Account>): void {
+    const wakes = new Set<() => void>();
+    for (const account of changed) {
+      for (const wake of account.watchers) wakes.add(wake);
+      for (const line of account.lines) {
+        const first = line?.[0];
+        if (first === undefined || first.isDue || !isFirst(first)) continue;
+        first.isDue = true;
+        if (first.wake) wakes.add(first.wake);
+      }
+    }
+    for (const wake of wakes) wake();
+  }
+
+  function close(key: string, { accounts: held, amounts, isPresumed }: OpenReservation, actual: Amounts | undefined): void {
+    open.delete(key);
+    for (const account of held.values()) {
+      addTo(isPresumed ? account.spent : account.reserved, amounts, -1);
+      if (!isPresumed) account.open -= 1;
+      if (actual) addTo(account.spent, actual);
+    }
+    notify(held.values());
   }
 
   return {
-    async reserve(key: string, scopes: readonly BudgetScope[], amount: Usd): Promise<Reservation> {
-      const wanted = amountOf(amount, `the amount of reservation "${key}"`);
-      const limits = new Map<string, bigint>();
-      for (const { id, maxCost } of scopes) {
-        const limit = amountOf(maxCost, `the limit of "${id}"`);
-        const other = limits.get(id);
-        limits.set(id, other === undefined || limit < other ? limit : other);
-      }
+    // Another ledger in memory, also one of the same process, remembers nothing of this one.
+    id: `memory/${globalThis.crypto.randomUUID()}`,
+    async reserve(
+      key: string,
+      scopes: readonly BudgetScope[],
+      amount: Usd | BudgetAmount,
+      { owner, inTurn = false }: ReserveOptions = {},
+    ): Promise<Reservation> {
+      const wanted = amountsOf(amount, `the amount of reservation "${key}"`);
+      const limits = limitsByScope(scopes);
       if (settled.has(key)) return RESERVED;
       const standing = open.get(key);
       if (standing !== undefined) {
-        if (
-          standing.amount === wanted &&
+        const isSame =
+          sameAmounts(standing.amounts, wanted) &&
           standing.accounts.size === limits.size &&
-          [...limits.keys()].every((id) => standing.accounts.has(id))
-        )
-          return RESERVED;
-        throw invalid(`Reservation "${key}" is open with other scopes or another amount. Another act needs another key.`);
+          [...limits.keys()].every((id) => standing.accounts.has(id));
+        if (!isSame) throw otherReservation(key);
+        if (standing.isPresumed) reopen(standing);
+        standing.owner = owner;
+        standing.at = now();
+        return RESERVED;
       }
-      const held = new Map<string, Account>();
-      let wait: Reservation | undefined;
-      for (const [scope, limit] of limits) {
-        const account = accounts.get(scope);
-        const spent = account?.spent ?? 0n;
-        if (spent + wanted > limit) return { type: "refused", scope, limit: fromPicoUsd(limit), spent: fromPicoUsd(spent) };
-        const available = limit - spent - (account?.reserved ?? 0n);
-        if (available < wanted) wait ??= { type: "wait", scope, available: fromPicoUsd(available > 0n ? available : 0n) };
+      let place = places.get(key);
+      if (inTurn && place === undefined) place = { ticket: ++tickets, lines: new Map(), owner, at: now(), isDue: false, wake: undefined };
+      let answer = tryReserve(limits, wanted, place);
+      if (answer.type === "wait" && presumeDead()) answer = tryReserve(limits, wanted, place);
+      if (answer.type === "wait") {
+        if (place !== undefined) {
+          place.isDue = false;
+          place.at = now();
+          places.set(key, place);
+        }
+        return answer;
       }
-      if (wait !== undefined) return wait;
-      for (const scope of limits.keys()) {
-        const account = accountOf(scope);
-        account.reserved += wanted;
-        account.open += 1;
-        held.set(scope, account);
+      if (answer.type === "reserved") {
+        const held = new Map<string, Account>();
+        for (const scope of limits.keys()) {
+          const account = accountOf(scope);
+          addTo(account.reserved, wanted);
+          account.open += 1;
+          held.set(scope, account);
+        }
+        open.set(key, { accounts: held, amounts: wanted, owner, at: now(), isPresumed: false });
       }
-      open.set(key, { accounts: held, amount: wanted });
-      return RESERVED;
+      if (place !== undefined) {
+        places.set(key, place);
+        leave(key);
+      }
+      return answer;
     },
-    async settle(key: string, actual: Usd) {
-      const cost = amountOf(actual, `the settlement of "${key}"`);
+    async settle(key: string, actual: Usd | BudgetAmount) {
+      const amounts = amountsOf(actual, `the settlement of "${key}"`);
       const reservation = open.get(key);
       if (reservation !== undefined) {
-        settled.set(key, cost);
-        close(key, reservation, cost);
+        settled.set(key, amounts);
+        if (settled.size > REMEMBERED_SETTLEMENTS) settled.delete(settled.keys().next().value as string);
+        close(key, reservation, amounts);
         return;
       }
       const before = settled.get(key);
-      if (before === undefined)
-        throw new LogError({
-          kind: "not-found",
-          log: key,
-          message: `There is no reservation "${key}" to settle: it was released, or made on another ledger. Reserve before settling.`,
-        });
-      if (before !== cost)
-        throw invalid(`Reservation "${key}" was settled for ${fromPicoUsd(before)}; it cannot be settled for ${actual} as well.`);
+      if (before === undefined) throw noReservation(key);
+      if (!sameAmounts(before, amounts)) throw otherSettlement(key, before, amounts);
     },
     async release(key: string) {
       const reservation = open.get(key);
-      if (reservation !== undefined) close(key, reservation, 0n);
+      if (reservation !== undefined) close(key, reservation, undefined);
+      else leave(key);
     },
     async spent(scope: string) {
-      const account = accounts.get(scope);
-      return account === undefined ? ZERO_USD : fromPicoUsd(account.spent);
+      return moneyIn(accounts.get(scope)?.spent ?? []);
     },
-    changed(scopes: readonly string[], { signal }: { readonly signal: AbortSignal }) {
+    async used(scope: string) {
+      return budgetAmountOf(accounts.get(scope)?.spent ?? []);
+    },
+    async retire(scope: string) {
+      if (!accounts.has(scope)) return;
+      retired.add(scope);
+      if (retired.size <= REMEMBERED_RETIRED) return;
+      for (const old of retired) {
+        retired.delete(old);
+        const account = accounts.get(old);
+        if (account?.open === 0 && account.watchers.size === 0 && account.lines.every((line) => line === undefined || line.length === 0))
+          accounts.delete(old);
+        return;
+      }
+    },
+    changed(scopes: readonly string[], { signal, key }: { readonly signal: AbortSignal; readonly key?: string }) {
+      if (signal.aborted) return Promise.resolve();
+      const place = key === undefined ? undefined : places.get(key);
       const watched = scopes.map((scope) => accounts.get(scope)).filter((account) => account !== undefined);
-      if (signal.aborted || watched.every((account) => account.open === 0)) return Promise.resolve();
+      const isQuiet = watched.every((account) => account.open === 0);
+      if (place === undefined) {
+        if (isQuiet && !watched.some((account) => account.lines.some((line) => line !== undefined && line.length > 0)))
+          return Promise.resolve();
+      } else if (isFirst(place) && (place.isDue || isQuiet)) return Promise.resolve();
       return new Promise<void>((resolve) => {
         const wake = (): void => {
-          for (const account of watched) account.waiters.delete(wake);
+          if (place) place.wake = undefined;
+          else for (const account of watched) account.watchers.delete(wake);
           signal.removeEventListener("abort", wake);
+          lookLess();
           resolve();
         };
-        for (const account of watched) account.waiters.add(wake);
+        if (place) place.wake = wake;
+        else for (const account of watched) account.watchers.add(wake);
         signal.addEventListener("abort", wake);
+        lookMore();
       });
     },
   };
-}
 
-/** @throws LogError `invalid-input` unless it is a decimal amount from zero. */
-function amountOf(amount: Usd, what: string): bigint {
-  let pico: bigint;
-  try {
-    pico = toPicoUsd(amount);
-  } catch (cause) {
-    throw invalid(`${what} must be a decimal amount in US dollars; it is ${JSON.stringify(amount)}.`, cause);
+  function isFirst(place: Place): boolean {
+    for (const line of place.lines.keys()) if (line[0] !== place) return false;
+    return true;
   }
-  if (pico < 0n) throw invalid(`${what} must not be negative; it is ${amount}.`);
-  return pico;
-}
 
-function invalid(message: string, cause?: unknown): LogError {
-  return new LogError({ kind: "invalid-input", message }, cause === undefined ? undefined : { cause });
+  function reopen(reservation: OpenReservation): void {
+    reservation.isPresumed = false;
+    for (const account of reservation.accounts.values()) {
+      addTo(account.spent, reservation.amounts, -1);
+      addTo(account.reserved, reservation.amounts);
+      account.open += 1;
+    }
+  }
+
+  /** Nobody tells a ledger that an owner died: it looks, while somebody waits. */
+  function lookMore(): void {
+    waiting += 1;
+    stopLooking ??= poll(() => void presumeDead(), pollMs);
+  }
+
+  function lookLess(): void {
+    waiting -= 1;
+    if (waiting > 0) return;
+    stopLooking?.();
+    stopLooking = undefined;
+  }
 }

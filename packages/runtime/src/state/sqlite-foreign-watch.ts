@@ -12,7 +12,8 @@ export interface ForeignWatch {
 
 const POLL_MS = 50;
 
-const pollByTimer: Poll = (tick, everyMs) => {
+/** A timer that keeps no process alive. */
+export const pollByTimer: Poll = (tick, everyMs) => {
   const timer = setInterval(tick, everyMs);
   timer.unref();
   return () => clearInterval(timer);

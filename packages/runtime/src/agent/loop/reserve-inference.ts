@@ -1,4 +1,15 @@
-import { AgentError, compareUsd, LogError, subtractUsd, ZERO_USD, type InferRequest, type Reservation, type Usd } from "@keelson/protocol";
+import {
+  AgentError,
+  compareUsd,
+  LogError,
+  subtractUsd,
+  ZERO_USD,
+  type BudgetAmount,
+  type BudgetScope,
+  type InferRequest,
+  type Reservation,
+  type Usd,
+} from "@keelson/protocol";
 import { worstCase } from "../../providers/prices.ts";
 import { countedAmount, type BudgetMeter } from "../budget/budget-meter.ts";
 import { refusedByBudget } from "../budget/mark-budgets.ts";
@@ -31,13 +42,18 @@ export async function reserveInference(
   if (meter === undefined || loop.scopes.length === 0) return request.maxTokens === undefined ? {} : { maxTokens: request.maxTokens };
   if (model.price === null) checkUnknownPrice(meter, model);
   const isLowered = meter.counts.cost || meter.counts.tokens;
-  if (!isLowered && request.maxTokens === undefined) return reserveAtMost(loop, meter, key, model, inputBound, undefined);
-  const reservation = `${execution.runId}/${key}`;
   try {
-    return await reserveAtMost(loop, meter, key, model, inputBound, request.maxTokens ?? DEFAULT_MAX_OUTPUT_TOKENS);
+    return await reserveAtMost(
+      loop,
+      meter,
+      key,
+      model,
+      inputBound,
+      request.maxTokens ?? (isLowered ? DEFAULT_MAX_OUTPUT_TOKENS : undefined),
+    );
   } catch (error) {
     // Nothing was sent: neither a place in the line nor a reservation of an earlier life may stay behind.
-    await loop.ledger.release(reservation);
+    await loop.ledger.release(`${execution.runId}/${key}`);
     throw error;
   }
 }
@@ -50,7 +66,7 @@ async function reserveAtMost(
   inputBound: number,
   mostTokens: number | undefined,
 ): Promise<Reserved> {
-  const { ledger, scopes, execution } = loop;
+  const { scopes, execution } = loop;
   const reservation = `${execution.runId}/${key}`;
   let most = mostTokens;
   let maxTokens = most;
@@ -58,8 +74,9 @@ async function reserveAtMost(
   for (;;) {
     const cost = model.price === null ? ZERO_USD : worstCase(inputBound, maxTokens ?? DEFAULT_MAX_OUTPUT_TOKENS, model.price);
     const wanted = countedAmount(meter, { cost, tokens: inputBound + (maxTokens ?? 0), turns: 0, toolCalls: 0, modelCalls: 1 });
-    const answer = await reserveAnew(loop, reservation, wanted, { owner: loop.owner, inTurn });
-    if (answer.type === "reserved") return { ...(model.price !== null && { amount: cost }), ...(maxTokens !== undefined && { maxTokens }) };
+    const answer = await reserveAnew(loop, reservation, scopes, wanted, inTurn);
+    if (answer.type === "reserved")
+      return { ...(meter.counts.cost && model.price !== null && { amount: cost }), ...(maxTokens !== undefined && { maxTokens }) };
     const fitting = maxTokens === undefined ? undefined : largestOutput(answer, inputBound, maxTokens, model);
     if (fitting !== undefined && fitting < (maxTokens as number)) {
       maxTokens = fitting;
@@ -76,9 +93,82 @@ async function reserveAtMost(
       continue;
     }
     loop.debug?.(`waits for the budget "${answer.scope}": ${answer.available} ${answer.unit ?? "dollars"} available`);
-    await ledger.changed(meter.scopeIds, { signal: loop.waiting, key: reservation });
-    checkEnding(loop);
-    if (execution.stopping.aborted) throw new RunEnding("stopped");
+    await turnComes(loop, meter, reservation);
     maxTokens = most;
   }
+}
+
+/** A reservation that an earlier life made and did not come to use says nothing any more: this one may be another. */
+async function reserveAnew(
+  { ledger, owner }: Loop,
+  key: string,
+  scopes: readonly BudgetScope[],
+  amount: Usd | BudgetAmount,
+  inTurn: boolean,
+): Promise<Reservation> {
+  try {
+    return await ledger.reserve(key, scopes, amount, { owner, inTurn });
+  } catch (error) {
+    if (!LogError.is(error, "invalid-input")) throw error;
+    await ledger.release(key);
+    return ledger.reserve(key, scopes, amount, { owner, inTurn });
+  }
+}
+
+/** Waits until it is this call's turn to try again; the end of the run ends the wait. */
+async function turnComes(loop: Loop, { scopeIds }: BudgetMeter, key: string): Promise<void> {
+  const { signal, stopping } = loop.execution;
+  const over = new AbortController();
+  const end = (): void => over.abort("over");
+  for (const ending of [signal, stopping]) {
+    ending.addEventListener("abort", end, { once: true });
+    if (ending.aborted) end();
+  }
+  try {
+    await loop.ledger.changed(scopeIds, { signal: over.signal, key });
+  } finally {
+    for (const ending of [signal, stopping]) ending.removeEventListener("abort", end);
+  }
+  checkEnding(loop);
+  if (stopping.aborted) throw new RunEnding("stopped");
+}
+
+/** @throws AgentError of kind `invalid-option` where a limit of money can't hold, and nobody said that it need not */
+function checkUnknownPrice({ scopes, ownScope }: BudgetMeter, model: Model): void {
+  for (const { id, maxCost, unknownPrice } of scopes) {
+    if (maxCost === undefined || unknownPrice === "allow") continue;
+    const isOwn = id === ownScope;
+    throw new AgentError({
+      kind: "invalid-option",
+      option: isOwn ? "limits.maxCost" : "budgets",
+      message: `The price of ${model.reference} is unknown, so ${isOwn ? "the money limit" : `the budget "${id}"`} can't hold. Add it to the registry's \`prices\`, drop the limit, or set ${isOwn ? "limits.unknownPrice" : "`unknownPrice` of that budget"} to "allow": what has no price then counts nothing.`,
+    });
+  }
+}
+
+/** The largest output, lower than `most`, that fits into what the answer says is left. */
+function largestOutput(
+  answer: Exclude<Reservation, { type: "reserved" }>,
+  inputBound: number,
+  most: number,
+  model: Model,
+): number | undefined {
+  const least = Math.min(LEAST_OUTPUT_TOKENS, most);
+  if (answer.unit === "tokens") {
+    const left = (answer.type === "wait" ? answer.available : answer.limit - answer.spent) - inputBound;
+    return left < least ? undefined : Math.min(left, most);
+  }
+  const { price } = model;
+  if (answer.unit !== undefined || price === null) return undefined;
+  const left = answer.type === "wait" ? answer.available : subtractUsd(answer.limit, answer.spent);
+  const fits = (tokens: number): boolean => compareUsd(worstCase(inputBound, tokens, price), left) <= 0;
+  if (!fits(least)) return undefined;
+  let low = least;
+  let high = most;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

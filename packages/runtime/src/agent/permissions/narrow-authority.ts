@@ -1,4 +1,13 @@
-import { compareUsd, type Authority, type PermissionMode, type PermissionPolicy, type PermissionRule, type Usd } from "@keelson/protocol";
+import {
+  compareUsd,
+  type Authority,
+  type BudgetScope,
+  type PermissionMode,
+  type PermissionPolicy,
+  type PermissionRule,
+  type Usd,
+} from "@keelson/protocol";
+import { unitedBudgets } from "../budget/budget-scopes.ts";
 
 /** What a level of the tree of runs takes away from what it was given. An `Authority` is one too. */
 export interface AuthorityNarrowing {
@@ -7,6 +16,7 @@ export interface AuthorityNarrowing {
   readonly policies?: readonly PermissionPolicy[] | undefined;
   readonly allowedTools?: readonly string[] | undefined;
   readonly maxCost?: Usd | undefined;
+  readonly budgets?: readonly BudgetScope[] | undefined;
   /** Unix ms. */
   readonly deadline?: number | undefined;
   readonly depth?: number | undefined;
@@ -24,11 +34,13 @@ export function narrowAuthority(parent: Authority, by: AuthorityNarrowing): Auth
   const policies = added.reduce(withPolicy, withoutRepeats(parent.policies));
   const allowedTools = intersection(parent.allowedTools, by.allowedTools);
   const maxCost = lower(parent.maxCost, by.maxCost, compareUsd);
+  const budgets = parent.budgets || by.budgets ? unitedBudgets(parent.budgets, by.budgets) : undefined;
   const deadline = lower(parent.deadline, by.deadline, compareNumbers);
   return {
     policies,
     ...(allowedTools !== undefined && { allowedTools }),
     ...(maxCost !== undefined && { maxCost }),
+    ...(budgets !== undefined && { budgets }),
     ...(deadline !== undefined && { deadline }),
     depth: Math.min(parent.depth, by.depth ?? parent.depth),
   };

@@ -1,0 +1,66 @@
+import type { BudgetAmount, BudgetScope, Usd } from "@keelson/protocol";
+import { ZERO_USD } from "@keelson/protocol";
+
+/** Parts of a limit that are told when they are used up. */
+export const DEFAULT_BUDGET_THRESHOLDS: readonly number[] = [0.5, 0.8, 1];
+
+/** Limits of the run alone that somebody set, and who is to hear when they come near. */
+export interface OwnLimits {
+  readonly turns?: number;
+  readonly toolCalls?: number;
+  readonly modelCalls?: number;
+  readonly durationMs?: number;
+}
+
+/** What is counted for a run. There is none where nothing is limited. */
+export interface BudgetMeter {
+  /** The budget of the run itself. */
+  readonly ownScope: string;
+  readonly scopes: readonly BudgetScope[];
+  readonly scopeIds: readonly string[];
+  /** What some budget limits; nothing else is counted. */
+  readonly counts: { readonly [K in keyof BudgetAmount]-?: boolean };
+  readonly own: OwnLimits;
+  /** Ascending. */
+  readonly thresholds: readonly number[];
+}
+
+export function createBudgetMeter({
+  ownScope,
+  scopes,
+  own,
+  thresholds = DEFAULT_BUDGET_THRESHOLDS,
+}: {
+  readonly ownScope: string;
+  readonly scopes: readonly BudgetScope[];
+  readonly own: OwnLimits;
+  readonly thresholds?: readonly number[] | undefined;
+}): BudgetMeter | undefined {
+  if (scopes.length === 0 && Object.keys(own).length === 0) return undefined;
+  return {
+    ownScope,
+    scopes,
+    scopeIds: scopes.map(({ id }) => id),
+    counts: {
+      cost: scopes.some(({ maxCost }) => maxCost !== undefined),
+      tokens: scopes.some(({ maxTokens }) => maxTokens !== undefined),
+      turns: scopes.some(({ maxTurns }) => maxTurns !== undefined),
+      toolCalls: scopes.some(({ maxToolCalls }) => maxToolCalls !== undefined),
+      modelCalls: scopes.some(({ maxModelCalls }) => maxModelCalls !== undefined),
+    },
+    own,
+    thresholds: [...thresholds].sort((a, b) => a - b),
+  };
+}
+
+/** The part of an amount that is counted. Money alone is plain money. */
+export function countedAmount({ counts }: BudgetMeter, amount: Required<BudgetAmount>): Usd | BudgetAmount {
+  if (!counts.tokens && !counts.turns && !counts.toolCalls && !counts.modelCalls) return counts.cost ? amount.cost : ZERO_USD;
+  return {
+    ...(counts.cost && { cost: amount.cost }),
+    ...(counts.tokens && { tokens: amount.tokens }),
+    ...(counts.turns && { turns: amount.turns }),
+    ...(counts.toolCalls && { toolCalls: amount.toolCalls }),
+    ...(counts.modelCalls && { modelCalls: amount.modelCalls }),
+  };
+}

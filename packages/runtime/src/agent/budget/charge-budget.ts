@@ -1,0 +1,52 @@
+import type { BudgetAmount, Reservation } from "@keelson/protocol";
+import { runOf, type Loop } from "../loop/loop.ts";
+import { countedAmount } from "./budget-meter.ts";
+import { countsOf } from "./run-counts.ts";
+
+/**
+ * Counts what needs no worst case, a turn or a call of a tool, on every budget that limits it. Repeated under one key it counts
+ * once. @returns the refusal where there is none left
+ */
+export async function chargeBudget(
+  loop: Loop,
+  key: string,
+  amount: BudgetAmount,
+): Promise<Extract<Reservation, { type: "refused" }> | undefined> {
+  const { ledger, owner, scopes, execution } = loop;
+  const reservation = `${execution.runId}/${key}/counted`;
+  for (;;) {
+    const answer = await ledger.reserve(reservation, scopes, amount, { owner });
+    if (answer.type === "refused") return answer;
+    if (answer.type === "reserved") {
+      await ledger.settle(reservation, amount);
+      return undefined;
+    }
+    // Others hold one for the moment that it takes them to count it.
+    await ledger.changed([answer.scope], { signal: execution.signal });
+    if (execution.signal.aborted) return undefined;
+  }
+}
+
+/**
+ * Tells a ledger that has forgotten this run (one in memory dies with its process) what it used before, for all of its
+ * budgets. A child that is open tells its own part when it is resumed.
+ */
+export async function restoreBudgets(loop: Loop): Promise<void> {
+  const { ledger, meter, scopes, execution } = loop;
+  const run = runOf(loop);
+  if (meter === undefined || scopes.length === 0 || run.ledger === ledger.id) return;
+  const { turns, toolCalls, modelCalls } = countsOf(run);
+  const { usage, cost } = run.totals;
+  const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+  const amount = countedAmount(meter, { cost, tokens, turns, toolCalls, modelCalls });
+  // From one ledger to the next it is told once, whoever crashes in between. No limit stands in the way of what is spent.
+  const key = `${execution.runId}/restored/${run.ledger ?? ""}`;
+  await ledger.reserve(
+    key,
+    scopes.map(({ id }) => ({ id })),
+    amount,
+    { owner: loop.owner },
+  );
+  await ledger.settle(key, amount);
+  execution.note(`ledger/${run.resumes}`, "budget-ledger", { ledger: ledger.id });
+}

@@ -1,0 +1,154 @@
+import {
+  type BudgetAmount,
+  type BudgetScope,
+  type BudgetUnit,
+  fromPicoUsd,
+  LogError,
+  type Reservation,
+  toPicoUsd,
+  type Usd,
+} from "@keelson/protocol";
+
+/**
+ * Amounts of each unit, in the order of {@link UNITS}, as whole numbers; money is in pico-dollars. What was not named is
+ * `undefined`, or missing at the end: amounts of money alone have one element.
+ */
+export type Amounts = readonly (bigint | undefined)[];
+
+const UNITS: readonly BudgetUnit[] = ["cost", "tokens", "turns", "tool-calls", "model-calls"];
+const COUNTS = ["tokens", "turns", "toolCalls", "modelCalls"] as const;
+const MAXIMA = ["maxTokens", "maxTurns", "maxToolCalls", "maxModelCalls"] as const;
+
+/** @throws LogError `invalid-input` unless all of it are amounts from zero */
+export function amountsOf(amount: Usd | BudgetAmount, what: string): Amounts {
+  if (typeof amount === "string") return [moneyOf(amount, what)];
+  return inOrder(
+    amount.cost,
+    COUNTS.map((unit) => amount[unit]),
+    what,
+  );
+}
+
+/** What each scope allows. One that is named twice counts once, at the lower of its limits. @throws LogError `invalid-input` */
+export function limitsByScope(scopes: readonly BudgetScope[]): ReadonlyMap<string, Amounts> {
+  const limits = new Map<string, Amounts>();
+  for (const scope of scopes) {
+    const what = `the limit of "${scope.id}"`;
+    const own = inOrder(
+      scope.maxCost,
+      MAXIMA.map((maximum) => scope[maximum]),
+      what,
+    );
+    const other = limits.get(scope.id);
+    limits.set(scope.id, other === undefined ? own : UNITS.map((_, unit) => lower(own[unit], other[unit])));
+  }
+  return limits;
+}
+
+function lower(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
+  return a === undefined || (b !== undefined && b < a) ? b : a;
+}
+
+function inOrder(cost: Usd | undefined, counts: readonly (number | undefined)[], what: string): Amounts {
+  const amounts: (bigint | undefined)[] = [cost === undefined ? undefined : moneyOf(cost, what)];
+  for (const [index, count] of counts.entries()) {
+    if (count === undefined) continue;
+    if (!Number.isSafeInteger(count) || count < 0)
+      throw invalidInput(`${what} must have a whole number of ${UNITS[index + 1]} from zero; it has ${JSON.stringify(count)}.`);
+    while (amounts.length <= index) amounts.push(undefined);
+    amounts.push(BigInt(count));
+  }
+  return amounts;
+}
+
+function moneyOf(amount: Usd, what: string): bigint {
+  let pico: bigint;
+  try {
+    pico = toPicoUsd(amount);
+  } catch (cause) {
+    throw invalidInput(`${what} must be a decimal amount in US dollars; it is ${JSON.stringify(amount)}.`, cause);
+  }
+  if (pico < 0n) throw invalidInput(`${what} must not be negative; it is ${amount}.`);
+  return pico;
+}
+
+export function invalidInput(message: string, cause?: unknown): LogError {
+  return new LogError({ kind: "invalid-input", message }, cause === undefined ? undefined : { cause });
+}
+
+export function sameAmounts(a: Amounts, b: Amounts): boolean {
+  for (let unit = 0; unit < Math.max(a.length, b.length); unit++) if ((a[unit] ?? 0n) !== (b[unit] ?? 0n)) return false;
+  return true;
+}
+
+/** Adds in place, `times` may be -1. */
+export function addTo(sum: bigint[], amounts: Amounts, times: 1 | -1 = 1): void {
+  for (let unit = 0; unit < amounts.length; unit++) {
+    const amount = amounts[unit];
+    if (amount === undefined) continue;
+    while (sum.length <= unit) sum.push(0n);
+    sum[unit] = (sum[unit] as bigint) + (times === 1 ? amount : -amount);
+  }
+}
+
+export function writeAmounts(amounts: Amounts): string {
+  return amounts.join(",");
+}
+
+export function readAmounts(text: string): (bigint | undefined)[] {
+  return text === "" ? [] : text.split(",").map((amount) => (amount === "" ? undefined : BigInt(amount)));
+}
+
+export function moneyIn(amounts: Amounts): Usd {
+  return fromPicoUsd(amounts[0] ?? 0n);
+}
+
+export function budgetAmountOf(amounts: Amounts): Required<BudgetAmount> {
+  const [, tokens = 0n, turns = 0n, toolCalls = 0n, modelCalls = 0n] = amounts;
+  return {
+    cost: moneyIn(amounts),
+    tokens: Number(tokens),
+    turns: Number(turns),
+    toolCalls: Number(toolCalls),
+    modelCalls: Number(modelCalls),
+  };
+}
+
+/** What counts against one scope. */
+export interface Standing {
+  readonly spent: Amounts;
+  readonly reserved: Amounts;
+}
+
+/** The first unit for which what is spent leaves too little. */
+export function refusalBy(scope: string, limits: Amounts, standing: Standing | undefined, wanted: Amounts): Reservation | undefined {
+  for (let unit = 0; unit < wanted.length; unit++) {
+    const amount = wanted[unit];
+    const limit = limits[unit];
+    if (amount === undefined || limit === undefined) continue;
+    const spent = standing?.spent[unit] ?? 0n;
+    if (spent + amount <= limit) continue;
+    if (unit === 0) return { type: "refused", scope, limit: fromPicoUsd(limit), spent: fromPicoUsd(spent) };
+    return { type: "refused", scope, unit: UNITS[unit] as Exclude<BudgetUnit, "cost">, limit: Number(limit), spent: Number(spent) };
+  }
+  return undefined;
+}
+
+/** What is left of a unit in a scope; `undefined` where that is enough. */
+export function shortageOf(limits: Amounts, standing: Standing | undefined, wanted: Amounts, unit: number): bigint | undefined {
+  const amount = wanted[unit];
+  const limit = limits[unit];
+  if (amount === undefined || limit === undefined) return undefined;
+  const available = limit - (standing?.spent[unit] ?? 0n) - (standing?.reserved[unit] ?? 0n);
+  return available >= amount ? undefined : available > 0n ? available : 0n;
+}
+
+export function waitAnswer(scope: string, unit: number, available: bigint): Reservation {
+  return unit === 0
+    ? { type: "wait", scope, available: fromPicoUsd(available) }
+    : { type: "wait", scope, unit: UNITS[unit] as Exclude<BudgetUnit, "cost">, available: Number(available) };
+}
+
+export function isCounted(limits: Amounts, wanted: Amounts, unit: number): boolean {
+  return limits[unit] !== undefined && wanted[unit] !== undefined;
+}
