@@ -109,17 +109,19 @@ function registrationOf<P extends HookPoint>(
   if (typeof hook !== "function") throw invalid(`hooks["${point}"]`, `a hook at "${point}" must be a function, not ${String(hook)}`);
   if (guard && OBSERVED.has(point))
     throw invalid(`hooks["${point}"].guard`, `a hook at "${point}" only looks on, so it can't be a guard: take "guard" away`);
-  const matcher: HookMatcher = typeof subject === "object" && !(subject instanceof RegExp) ? subject : {};
+  const matcher: HookMatcher = typeof subject === "object" && subject !== null && !(subject instanceof RegExp) ? subject : {};
   const time = timeoutMs ?? matcher.timeoutMs ?? hook.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   if (!(Number.isFinite(time) && time > 0))
     throw invalid(`hooks["${point}"].timeoutMs`, `the timeoutMs of a hook must be a number above 0, not ${String(time)}`);
-  const pattern = subject instanceof RegExp || typeof subject === "string" ? subject : matcher.toolNamePattern;
-  if (pattern === "" || (pattern !== undefined && typeof pattern !== "string" && !(pattern instanceof RegExp)))
+  const pattern =
+    subject instanceof RegExp || typeof subject === "string" || typeof subject === "function" ? subject : matcher.toolNamePattern;
+  if (pattern === "" || (typeof pattern === "object" && !(pattern instanceof RegExp)))
     throw invalid(`hooks["${point}"].matcher`, `a matcher must be a pattern such as "file_*", "*" for everything, or a regular expression`);
   return {
     point,
     name: name ?? hook.label ?? (hook.name || `${point} hook`),
-    ...(pattern !== undefined && pattern !== "*" && { pattern: String(pattern) }),
+    ...(pattern !== undefined &&
+      pattern !== "*" && { pattern: typeof pattern === "function" ? `function ${pattern.name}` : String(pattern) }),
     timeoutMs: time,
     guard,
     matches: matching(pattern),
@@ -129,13 +131,14 @@ function registrationOf<P extends HookPoint>(
 
 const OBSERVED: ReadonlySet<HookPoint> = new Set<HookPoint>(["notification", "subagent-stop", "post-compact", "session-end"]);
 
-function matching(pattern: string | RegExp | undefined): (subject: string | undefined) => boolean {
+function matching(pattern: string | RegExp | ((name: string) => boolean) | undefined): (subject: string | undefined) => boolean {
   if (pattern === undefined || pattern === "*") return () => true;
   if (pattern instanceof RegExp) {
     // Without the flags that make an expression remember where it was.
     const expression = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""));
     return (subject) => subject !== undefined && expression.test(subject);
   }
+  if (typeof pattern === "function") return (subject) => subject !== undefined && pattern(subject);
   const glob = compileGlob(pattern);
   return (subject) => subject !== undefined && matchesGlob(glob, subject);
 }

@@ -45,8 +45,11 @@ export interface Hook<P extends HookPoint> {
   readonly label?: string;
 }
 
-/** Which tools (or child agents) a hook is about: a pattern in which `*` stands for any characters, or a regular expression. */
-export type HookSubject = string | RegExp | HookMatcher;
+/**
+ * Which tools (or child agents) a hook is about: a pattern in which `*` stands for any characters, a regular expression, or
+ * a pure function of the name.
+ */
+export type HookSubject = string | RegExp | HookMatcher | ((name: string) => boolean);
 
 export interface HookOptions {
   /** Names it in messages and in the definition's digest. Default: the function's name. */
