@@ -43,6 +43,8 @@ async function begin(loop: Loop, plugins: LoopPlugins): Promise<void> {
     await loadJsonPatch();
     putState(loop, "plugins/initial", additionOf(agentState, missing));
   }
+  // From here on the run's events are kept until they are shown.
+  if (plugins.onEvent.length > 0) loop.execution.note("plugins/events", "events-shown", { upTo: 0 });
   const input = { turn: 0, ...messageOf(runOf(loop).unanswered) };
   for (const plugin of plugins.beforeRun)
     await call(loop, plugin, `prologue/plugin/${plugin.key}`, "beforeRun", (state) => plugin.beforeRun?.(input, state));
