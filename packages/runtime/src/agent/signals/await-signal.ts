@@ -17,6 +17,8 @@ export async function awaitSignal(loop: Loop, call: PendingCall): Promise<void> 
   let patient = signalWaitMs > 0;
   try {
     if (patient) {
+      // Whoever watches is to see that it waits.
+      await execution.flush();
       listen(loop, alarm, cleanups);
       const wake = (ms: number, run: () => void): void => void cleanups.push(execution.clock.after(Math.max(0, ms), run));
       wake(signalWaitMs, () => {

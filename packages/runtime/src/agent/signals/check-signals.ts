@@ -11,7 +11,7 @@ export function checkSignalOptions(options: AgentOptions<unknown>): void {
       if (typeof handler !== "function") throw invalid(`onSignal.${name}`, "must be a function");
   if (signalRoutes !== undefined && !Array.isArray(signalRoutes)) throw invalid("signalRoutes", "must be a list of routes");
   for (const [index, route] of (signalRoutes ?? []).entries()) checkRoute(`signalRoutes[${index}]`, route, options);
-  for (const [index, route] of (strategy?.signalRoutes() ?? []).entries()) checkRoute(`strategy: its route ${index}`, route, options);
+  for (const [index, route] of (strategy?.signalRoutes() ?? []).entries()) checkRoute(`strategy.signalRoutes()[${index}]`, route, options);
 }
 
 function checkRoute(option: string, route: SignalRoute, { strategy, onSignal }: AgentOptions<unknown>): void {

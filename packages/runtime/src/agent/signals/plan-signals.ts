@@ -7,7 +7,6 @@ import {
   type Message,
   type Signal,
   type SignalAction,
-  type SignalRoute,
 } from "@keelson/protocol";
 import { canonicalJson } from "../../json/index.ts";
 import type { Agent } from "../agent.ts";
@@ -33,17 +32,22 @@ export interface SignalPlan {
 export function signalRouterOf({ options }: Agent<unknown>): SignalRouter | undefined {
   const strategy = options.strategy?.signalRoutes() ?? [];
   const agent = options.signalRoutes ?? [];
-  const plugins = (options as PluginBearer).plugins?.flatMap((plugin) => plugin.signalRoutes ?? []) ?? [];
+  const plugins = options.plugins?.flatMap(({ signalRoutes }) => signalRoutes) ?? [];
   return strategy.length + agent.length + plugins.length === 0 ? undefined : createSignalRouter(strategy, agent, plugins);
 }
 
-interface PluginBearer {
-  readonly plugins?: readonly { readonly signalRoutes?: readonly SignalRoute[] }[];
-}
-
-/** How a signal ends the run, if its route, or the lack of one, says so: told at once to what is running. */
-export function stoppingBy(loop: Loop, signal: Signal): "stop" | "abort" | undefined {
-  return stoppingOf(route(loop, signal) ?? defaultAction(signal));
+/**
+ * How a signal ends the run, if its route, or the lack of one, says so: told at once to what is running. A predicate that
+ * throws says nothing here: the reading of the inbox ends the run for it.
+ */
+export function stoppingBy({ signals }: Loop, signal: Signal): "stop" | "abort" | undefined {
+  let routed: SignalAction | undefined;
+  try {
+    routed = signals?.route(signal);
+  } catch {
+    return undefined;
+  }
+  return stoppingOf(routed ?? defaultAction(signal));
 }
 
 /** Decides about all signals of one reading, in their order. Handlers are asked once; what they say is recorded. */
@@ -55,7 +59,7 @@ export async function planSignals(loop: Loop, entries: readonly InboxEntry[]): P
     const { seq, signal } = entry;
     // Told to an earlier run: only what was said to the model is for this one.
     if (seq <= runOf(loop).inboxBase) {
-      const isSaid = route(loop, signal) === undefined && stoppingOf(defaultAction(signal)) === undefined;
+      const isSaid = !beganWith(loop, signal) && route(loop, signal) === undefined && stoppingOf(defaultAction(signal)) === undefined;
       plans.set(seq, { signal, action: "late", ...(isSaid && { message: messageOf(signal) }) });
       continue;
     }
@@ -64,6 +68,12 @@ export async function planSignals(loop: Loop, entries: readonly InboxEntry[]): P
     plans.set(seq, plan);
   }
   return plans;
+}
+
+/** Whether the run was started for it, by a schedule: its input has said it. */
+function beganWith(loop: Loop, { kind, payload }: Signal): boolean {
+  const { timer } = runOf(loop).metadata;
+  return kind === "timer" && timer !== undefined && canonicalJson(timer) === canonicalJson(payload);
 }
 
 async function planSignal(loop: Loop, seq: number, signal: Signal, waits: readonly OpenWait[]): Promise<SignalPlan> {
