@@ -19,9 +19,14 @@ import {
 import { Execution } from "../session/execution.ts";
 import { Journal } from "../session/journal.ts";
 import { restoreLargeRecord } from "../session/large-records.ts";
+import type { SessionState } from "../session/session-state.ts";
 import type { Agent } from "./agent.ts";
 import { ApprovalDesk } from "./approvals/approval-desk.ts";
 import { checkDecision } from "./approvals/check-decision.ts";
+import { settleBackground } from "./children/await-background.ts";
+import type { Background } from "./children/background.ts";
+import { listChildren, type ChildView } from "./children/list-children.ts";
+import { retryChild, stopChild, type Supervision } from "./children/supervise.ts";
 import { createLoop } from "./create-loop.ts";
 import { openDebugTrace, type DebugTrace } from "./debug-trace.ts";
 import { EventHub } from "./event-hub.ts";
@@ -56,6 +61,8 @@ export interface ActiveRunOptions<Out> {
   /** Puts the records that begin this stretch of work, or throws why it can't begin. */
   begin(journal: Journal, loop: Loop): Promise<void>;
   startChild(spec: ChildSpec, run: ActiveRun<Out>, execution: Execution): Promise<OperatorOutput>;
+  /** What keeps the agents and tasks that work beside the turns. */
+  background(run: ActiveRun<Out>, execution: Execution): Background;
   checkModel(model: string): void;
   /** Turns to work before letting go. Default: to the end. */
   readonly turns?: number;
@@ -82,6 +89,8 @@ export class ActiveRun<Out> implements Run<Out> {
   readonly #stopping = new AbortController();
   readonly #desk: ApprovalDesk;
   readonly #partials: PartialAnswers | undefined;
+  /** The children at work in this process. */
+  readonly #children = new Map<string, ActiveRun<unknown>>();
   #journal: Journal | undefined;
   #loop: Loop | undefined;
   #trace: DebugTrace | undefined;
@@ -173,10 +182,42 @@ export class ActiveRun<Out> implements Run<Out> {
     return this.#desk.take();
   }
 
-  /** Shows events and questions to the watchers of the run that started this one, too. */
-  forwardTo(parent: ActiveRun<unknown> | ActiveRun<never>, name: string): void {
-    this.hub.forwardTo(parent.hub, name);
-    this.#desk.forwardTo(parent.#desk);
+  /** Shows the events and questions of a child to the watchers of this run, too. @returns what to call when it is over */
+  adopt(child: ActiveRun<unknown>, name: string): () => void {
+    child.hub.forwardTo(this.hub, name);
+    child.#desk.forwardTo(this.#desk);
+    this.#children.set(child.id, child);
+    return () => void this.#children.delete(child.id);
+  }
+
+  async children(): Promise<readonly ChildView[]> {
+    await this.#opened;
+    return listChildren(this.#options.world, this.#state);
+  }
+
+  async stopChild(id: string): Promise<boolean> {
+    await this.#opened;
+    return stopChild(id, this.#supervision);
+  }
+
+  async retryChild(id: string): Promise<boolean> {
+    await this.#opened;
+    return retryChild(id, this.#supervision);
+  }
+
+  get #supervision(): Supervision {
+    return {
+      world: this.#options.world,
+      state: this.#state,
+      live: this.#children,
+      tell: (message) => this.#tell(message),
+    };
+  }
+
+  /** Of the session, while this run is its newest. */
+  get #state(): SessionState | undefined {
+    const state = this.#journal?.state;
+    return state?.run?.id === this.id ? state : undefined;
   }
 
   /** Writes to the inbox, where a run that waits finds it when it goes on. @returns whether the run could still heed it */
@@ -207,8 +248,9 @@ export class ActiveRun<Out> implements Run<Out> {
       this.#setDeadline(loop);
       const over = (this.#journal as Journal).state.run?.status === "ended";
       this.next = over ? { type: "done" } : await runTurns(loop, this.#options.turns);
+      if (this.next.type === "now") await settleBackground(loop);
       this.#ended = true;
-      return outcomeOf<Out>((this.#journal as Journal).state, this.next, loop.output as Out | undefined);
+      return outcomeOf<Out>((this.#journal as Journal).state, this.next, (loop.output === undefined ? undefined : loop.value) as Out | undefined);
     } catch (error) {
       this.#ended = true;
       const failure = (this.failure = agentErrorOf(this.session, this.#lost ?? error));
@@ -219,6 +261,7 @@ export class ActiveRun<Out> implements Run<Out> {
       signal?.removeEventListener("abort", forwardAbort);
       for (const cancel of this.#cancelTimers) cancel();
       this.#markOpened();
+      await this.#loop?.background?.leave();
       await notified(this.#loop);
       await this.#close();
       await this.#trace?.close();
@@ -267,10 +310,12 @@ export class ActiveRun<Out> implements Run<Out> {
       execution,
       limits,
       hub: this.hub,
+      background: this.#options.background(this, execution),
       approvals: { watched: () => this.#desk.watched, ask: (request) => this.#desk.ask(request) },
       ...(this.#partials && { partials: this.#partials }),
       ...(trace && { debug: (message) => trace.say(message) }),
     });
+    this.#loop.background?.bind(this.#loop);
     this.#markOpened();
     return this.#loop;
   }
@@ -284,6 +329,7 @@ export class ActiveRun<Out> implements Run<Out> {
       else if (entry.type === "stop") this.#beginStop();
       else if (entry.type === "signal") this.#heedAtOnce(loop, entry.signal);
       else if (entry.type === "steer" && entry.interrupt) loop.attempts.interrupt();
+      else if (entry.type === "supervise" && entry.action === "stop") loop.background?.interrupt(entry.child);
     });
   }
 

@@ -7,6 +7,7 @@ import { runScopeId } from "./budget/budget-scopes.ts";
 import { costLimit } from "./cost-limit.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
 import { createFilterChain } from "./effects/filter-chain.ts";
+import type { Background } from "./children/background.ts";
 import type { EventHub } from "./event-hub.ts";
 import { withVariables } from "./hooks/agent-environment.ts";
 import { loopHooks } from "./hooks/loop-hooks.ts";
@@ -77,10 +78,12 @@ export interface LoopParts {
   readonly context?: Context;
   readonly partials?: PartialAnswers;
   readonly debug?: (message: string) => void;
+  /** Default: nothing works beside the turns. */
+  readonly background?: Background;
 }
 
 /** Binds an agent to one run of it. */
-export function createLoop({ world, agent, execution, limits, hub, approvals, context: given, debug, partials }: LoopParts): Loop {
+export function createLoop({ world, agent, execution, limits, hub, approvals, context: given, debug, partials, background }: LoopParts): Loop {
   const { journal, authority } = execution;
   const { state } = journal;
   let injected = 0;
@@ -148,11 +151,13 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
     partials,
     repairing: false,
     output: undefined,
+    value: undefined,
     attempts: new AttemptSignal(execution.signal),
     random: () => world.random(),
     delta: (type, text) => hub.delta(type, text),
     watched: () => hub.watched,
     debug,
+    ...(background && { background }),
     plugins: loopPlugins(agent.options.plugins),
     nextAttempt: () => hub.nextAttempt(),
   };

@@ -27,7 +27,7 @@ export interface ScriptedAnswer {
   readonly error?: Omit<ModelFailure, "message"> & { readonly message?: string };
   /** Waits for this before answering; heeds cancellation meanwhile. */
   readonly wait?: Promise<unknown> | (() => Promise<unknown>);
-  /** Text is sent in pieces of so many characters. Default: whole. */
+  /** Text and arguments are sent in pieces of so many characters. Default: whole. */
   readonly chunkSize?: number;
 }
 
@@ -104,7 +104,11 @@ async function* play(answer: ScriptedAnswer, request: InferRequest, options: Inf
   if (answer.error) throw new ModelError({ message: `scripted ${answer.error.kind}`, ...answer.error } as ModelFailure);
   for (const [index, call] of toolCalls.entries()) {
     yield { type: "tool-call-start", index, id: call.id ?? `call_${index}`, name: call.name };
-    yield { type: "tool-call-delta", index, text: call.inputText ?? JSON.stringify(call.input ?? {}) };
+    const given = call.inputText ?? JSON.stringify(call.input ?? {});
+    for (let at = 0; at < given.length; at += chunkSize) {
+      throwIfCancelled(options?.signal);
+      yield { type: "tool-call-delta", index, text: given.slice(at, Math.min(given.length, at + chunkSize)) };
+    }
     yield { type: "tool-call-end", index };
   }
   yield {

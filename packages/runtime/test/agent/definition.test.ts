@@ -122,7 +122,7 @@ describe("an agent with an output schema", () => {
 
   it("asks for it by the vendor's means, and its outcome has the schema's type [AG-01]", async () => {
     const model = scriptedModel(['{"total": 12.5}']);
-    const agent = createAgent({ name: "the.clerk", model, output });
+    const agent = createAgent({ name: "the.clerk", model, output, outputMode: "native" });
     const { outcome, events } = await watch(runnerOf(agent).run("go"));
     expectTypeOf(outcome.output).toEqualTypeOf<{ total: number; currency: string } | undefined>();
     expect(outcome).toMatchObject({ reason: "complete", output: { total: 12.5, currency: "EUR" } });
@@ -137,11 +137,11 @@ describe("an agent with an output schema", () => {
   });
 
   it.each([
-    ["is no JSON", "The total is 12.", /no JSON.*The total is 12/],
-    ["is JSON with text around it", 'Here: {"total": 1}', /no JSON/],
-    ["does not match", '{"total": "12"}', /does not match the output schema.*total/],
+    ["is no JSON", "The total is 12.", /no complete JSON.*The total is 12/],
+    ["does not match", '{"total": "12"}', /does not give the output that was asked for.*total/],
   ])("ends in an error when the answer %s [AG-01]", async (_case, text, message) => {
-    const { outcome, events } = await watch(runnerOf(createAgent({ name: "a", model: scriptedModel([text]), output })).run("go"));
+    const agent = createAgent({ name: "a", model: scriptedModel([text]), output, outputMode: "native", limits: { maxRepairs: 0 } });
+    const { outcome, events } = await watch(runnerOf(agent).run("go"));
     expect(outcome).toMatchObject({ reason: "error", text });
     expect(outcome.error?.message).toMatch(message);
     expect(types(events).at(-1)).toBe("error");

@@ -115,8 +115,10 @@ export interface Loop {
   readonly partials: PartialAnswers | undefined;
   /** The model was just told that its answer is not accepted. */
   repairing: boolean;
-  /** The structured output, once the run has one. */
+  /** The structured output, once the run has one, as the log keeps it. */
   output: JsonValue | undefined;
+  /** The same as the schema gave it, for who waits in this process. */
+  value: unknown;
   /** Ends an attempt at the model, because the run was aborted or somebody steered with `interrupt`. */
   readonly attempts: AttemptSignal;
   /** Draws from 0 to 1, for jitter; what comes of it is recorded. */

@@ -7,6 +7,7 @@ import type { Answer } from "./answer.ts";
 import { inferAnswer } from "./infer-answer.ts";
 import { runContext } from "./run-context.ts";
 import type { RunContext } from "../agent.ts";
+import { awaitBackground, beforeSuspending, collectBackground, isBackgroundOpen, takeUpBackground } from "../children/await-background.ts";
 import { carryOutDirectives, hasOpenDirectives } from "../effects/carry-out.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { beforeGoingOn } from "../hooks/session-hooks.ts";
@@ -40,7 +41,10 @@ export async function workTurn(loop: Loop): Promise<Next> {
     await work(loop);
     return NOW;
   } catch (error) {
-    if (error instanceof Suspension) return suspend(loop, error);
+    if (error instanceof Suspension) {
+      const suspension = await beforeSuspending(loop, error);
+      return suspension ? suspend(loop, suspension) : NOW;
+    }
     const ending = endingOf(error, loop);
     const isNew = runOf(loop).ending === undefined;
     const { afterTurn } = loop.agent.options;
@@ -55,15 +59,18 @@ async function work(loop: Loop): Promise<void> {
   const { execution, limits, context, plugins } = loop;
   const run = runOf(loop);
   if (run.ending) {
-    loop.output = run.ending.output;
+    loop.output = loop.value = run.ending.output;
     throw new RunEnding(run.ending.reason, run.ending);
   }
+  takeUpBackground(loop);
   const number = run.turnOpen ? run.turn : run.turn + 1;
   const turn = `t${number}`;
   if (number === 1 && !run.turnOpen) await runPrologue(loop);
   else if (loop.hooks?.resumed) await beforeGoingOn(loop);
   if (!run.turnOpen) {
     if (execution.hasUnread) await readInbox(loop, turn);
+    const collecting = collectBackground(loop);
+    if (collecting !== undefined) await collecting;
     if (hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/begin`);
     checkLimits(loop);
     execution.put(`${turn}/start`, { type: "turn-start", turn: number, model: run.model });
@@ -120,6 +127,21 @@ async function work(loop: Loop): Promise<void> {
     }
     if (afterTurn !== undefined && !cutShort(answer)) await tellAfterTurn(loop, afterTurn, { type: "ok" });
     await checkExit(loop, turn);
+    if (hasOpenDirectives(loop) && !cutShort(answer)) {
+      await carryOutDirectives(loop, `${turn}/exit/directives`);
+      if (context.messages.at(-1)?.role === "user") {
+        loop.output = undefined;
+        break;
+      }
+    }
+    if (run.handedOff) throw new RunEnding("handed-off");
+    if (isBackgroundOpen(loop) && !cutShort(answer)) {
+      await awaitBackground(loop, turn);
+      if (context.messages.at(-1)?.role === "user") {
+        loop.output = undefined;
+        break;
+      }
+    }
     throw new RunEnding(settled === "taken" ? "complete" : finalReason(answer));
   }
   if (hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/directives`);
@@ -127,6 +149,7 @@ async function work(loop: Loop): Promise<void> {
   if (plugins !== undefined && plugins.onEvent.length > 0) await showEvents(loop, plugins, turn);
   if (context.rules.length > 0) await checkExit(loop, turn);
   checkEnding(loop);
+  if (run.handedOff) throw new RunEnding("handed-off");
   execution.put(`${turn}/end`, { type: "turn-end", turn: number });
   if (limits.maxDurationMs !== undefined || execution.deadline !== undefined) await execution.flush();
 }

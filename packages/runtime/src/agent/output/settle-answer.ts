@@ -12,7 +12,7 @@ import { checkValue, panic, readCall, readText, readWholeText, type ReadAnswer }
 export type Settled = "taken" | "steered" | "again";
 
 type Verdict =
-  | { readonly taken: number; readonly value: JsonValue | null }
+  | { readonly taken: number; readonly value: JsonValue }
   | { readonly taken: -1; readonly issues: readonly string[]; readonly messages: readonly string[] };
 
 /**
@@ -67,7 +67,7 @@ async function settleCalls(loop: Loop, form: AnswerForm, turn: string, answer: A
   execution.put(`${turn}/calls-done/${first}`, { type: "tool-calls-complete" });
   if (wasRepaired(loop, turn, answer)) return "again";
   if (isSteered(loop)) return "steered";
-  if (verdict.taken >= 0) return take(loop, value);
+  if ("value" in verdict) return take(loop, verdict.value, value);
   return repair(loop, turn, answer, verdict, calls[0]?.inputText ?? "");
 }
 
@@ -79,7 +79,7 @@ async function settleText(loop: Loop, form: AnswerForm, turn: string, answer: An
     const read = await readTextBy(loop, form, answer, text);
     return read.ok ? { taken: 0, value: read.value } : { taken: -1, issues: read.issues, messages: [] };
   });
-  if (verdict.taken >= 0) return take(loop, value);
+  if ("value" in verdict) return take(loop, verdict.value, value);
   const settled = repair(loop, turn, answer, verdict, text);
   await tell(loop, `${turn}/repair/${answer.modelCall}`, correction(form, verdict));
   return settled;
@@ -131,8 +131,9 @@ function refusal(calls: readonly ToolCallPart[], issue: string): Extract<Verdict
   return { taken: -1, issues: [issue], messages: calls.map(() => `The answer was not accepted: ${issue}`) };
 }
 
-function take(loop: Loop, value: unknown): "taken" {
-  loop.output = value as JsonValue;
+function take(loop: Loop, output: JsonValue, value: unknown): "taken" {
+  loop.output = output;
+  loop.value = value;
   loop.partials?.finish(value);
   return "taken";
 }
