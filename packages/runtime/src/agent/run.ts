@@ -17,6 +17,7 @@ import type {
   Usd,
   Wait,
 } from "@keelson/protocol";
+import type { ChildView } from "./children/list-children.ts";
 import type { PartialValue } from "./output/partial-value.ts";
 
 /** A limit that many runs share: a user's, a day's. Whatever names the same `id` on the same ledger counts against it. */
@@ -70,6 +71,18 @@ export interface Run<Out = undefined> extends AsyncIterable<AgentEvent> {
   steer(message: string | Message, options?: { readonly interrupt?: boolean }): Promise<void>;
   /** Tells the run what happened outside; its signal routes decide what becomes of it. Rejects for what is no signal. */
   signal(signal: Signal): Promise<void>;
+  /** The agents and tasks that it started, and theirs below them: from their logs, so also of a run that waits or is over. */
+  children(): Promise<readonly ChildView[]>;
+  /**
+   * Ends one child or task, at any depth, by its id, and leaves all else at work. What it had reaches whoever started it, as the
+   * failure that it is. @returns whether it was open
+   */
+  stopChild(id: string): Promise<boolean>;
+  /**
+   * Has an agent that worked beside the turns and failed go on where it stopped, in its session under a new id. @returns whether
+   * there is such a one, and the run can still wait for it
+   */
+  retryChild(id: string): Promise<boolean>;
   /** Questions as they come up. While somebody iterates, the run waits `approvalWaitMs` before it suspends. */
   approvals(): AsyncIterable<PendingApproval>;
   /**

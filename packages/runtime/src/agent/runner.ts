@@ -27,6 +27,7 @@ import { checkBudgets, withBudgets } from "./budget/check-budgets.ts";
 import { narrowAuthority } from "./permissions/narrow-authority.ts";
 import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
 import type { Run, RunInput, RunOptions, RunOrigin } from "./run.ts";
+import { Background } from "./children/background.ts";
 import { startChildRun } from "./children/start-child.ts";
 import { writeSignal } from "./signals/write-signal.ts";
 import type { Agents, World } from "./world.ts";
@@ -77,6 +78,8 @@ export interface RunnerInternals {
   resume(session: string): Promise<ActiveRun<unknown>>;
   start(agent: Agent<unknown>, input: RunInput, options: RunOptions, origin: RunOrigin): ActiveRun<unknown>;
   find(name: string): Agent<unknown> | undefined;
+  /** Of all its agents. */
+  names(): readonly string[];
   readonly world: World;
 }
 
@@ -131,6 +134,7 @@ export function createRunnerWith(
     world,
     resume: (session) => openRun(session, {}),
     find: (name) => agents.get(name),
+    names: () => [...agents.keys()],
     start(agent, input, options, origin) {
       const session = (options.session ?? world.newId()) as SessionId;
       checkSessionId(session, { child: origin.parent !== undefined });
@@ -165,6 +169,7 @@ export function createRunnerWith(
             ...(authority.budgets && { ledger: world.ledger.id }),
           }),
         startChild: (spec, run, execution) => startChildRun(inner, spec, run, execution),
+        background: (parent, execution) => new Background({ runner: inner, parent, execution, maxOpen: limits.maxBackground }),
         checkModel: (model) => void createModelSource([agent.options.model], world.models).resolve(model),
       });
     },
@@ -234,6 +239,7 @@ export function createRunnerWith(
       },
       begin: (_journal, loop) => beginResumed(journal, loop, agent, { turnByTurn: options.turns !== undefined }),
       startChild: (spec, active, execution) => startChildRun(inner, spec, active, execution),
+      background: (parent, execution) => new Background({ runner: inner, parent, execution, maxOpen: limits.maxBackground }),
       checkModel: (model) => void createModelSource([agent.options.model], world.models).resolve(model),
     });
   }
@@ -333,9 +339,9 @@ export function createRunnerWith(
   async function hasNews({ id, inboxRead, run }: SessionState): Promise<boolean> {
     if (run?.waits.some((wait) => wait.type === "timer" && wait.at <= clock.now())) return true;
     if ((await log.head(inboxLog(id))) > inboxRead) return true;
-    for (const record of run?.open.values() ?? []) {
-      if (record.type !== "child-start" || run?.open.has(record.key.replace(/start$/, "end"))) continue;
-      const child = await foldSession(log, blobs, record.data["session"] as SessionId);
+    for (const { session, status } of run?.children?.all.values() ?? []) {
+      if (session === undefined || status !== "working") continue;
+      const child = await foldSession(log, blobs, session);
       if (child.run?.status !== "suspended" || (await hasNews(child))) return true;
     }
     return false;

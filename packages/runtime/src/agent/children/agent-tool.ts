@@ -1,46 +1,64 @@
-import type { Tool } from "@keelson/protocol";
+import type { JsonObject, OperatorConfig, Tool } from "@keelson/protocol";
+import { canonicalJson } from "../../json/canonical-json.ts";
 import { shortHash } from "../../json/digest.ts";
 import { DEFAULT_MAX_OUTPUT_BYTES } from "../../tools/tool-definition.ts";
 import type { Agent } from "../agent.ts";
+import { parseTask, TASK_SCHEMA } from "./task-input.ts";
+
+/** How an agent is offered to another as a tool. */
+export interface AgentToolOptions {
+  /** Default: the agent's name. */
+  readonly name?: string;
+  /** Default: the agent's. */
+  readonly description?: string;
+  /** Of each call, on top of the agent's own limits. */
+  readonly limits?: Pick<OperatorConfig, "maxTurns" | "maxCost" | "maxDurationMs">;
+  /** Instead of the agent's. */
+  readonly model?: string;
+  /** When given, it may call only these of its tools. */
+  readonly allowedTools?: readonly string[];
+  /** Appended to its instructions. */
+  readonly systemAddendum?: string;
+  /**
+   * The call is answered at once, and the agent works beside the turns; its result follows as a user message. Default false: the
+   * call is answered by the agent.
+   */
+  readonly background?: boolean;
+}
 
 /** A tool that a runner starts as a child run of an agent, with its own log. */
 export interface AgentTool extends Tool<{ readonly task: string }> {
-  readonly dispatch: { readonly operator: string };
+  readonly dispatch: { readonly operator: string; readonly config?: OperatorConfig };
   readonly agent: Agent<unknown>;
+  readonly background?: true;
 }
 
 /** Offers an agent to another as a tool that takes a task. Its calls are shared: several children may work at once. */
-export function agentTool(
-  agent: Agent<never> | Agent<unknown> | Agent<undefined>,
-  options: { readonly name?: string; readonly description?: string } = {},
-): AgentTool {
+export function agentTool(agent: Agent<never> | Agent<unknown> | Agent<undefined>, options: AgentToolOptions = {}): AgentTool {
   const {
     name = agent.name.replace(/[^\w-]/g, "_"),
     description = agent.description === "" ? `Hands a task to the agent "${agent.name}" and returns its answer.` : agent.description,
+    background = false,
   } = options;
+  const config = configOf(options);
   return {
     name,
     description,
-    inputSchema: {
-      type: "object",
-      properties: { task: { type: "string", description: "The whole task: the agent sees nothing else." } },
-      required: ["task"],
-      additionalProperties: false,
-    },
+    inputSchema: TASK_SCHEMA,
     effect: "idempotent",
     concurrency: "shared",
     risk: "none",
-    version: shortHash(`${agent.name}/${description}`),
+    version: shortHash(
+      config || background
+        ? canonicalJson([agent.name, description, (config ?? {}) as JsonObject, background])
+        : `${agent.name}/${description}`,
+    ),
     aliases: [],
     maxOutputBytes: DEFAULT_MAX_OUTPUT_BYTES,
-    dispatch: { operator: agent.name },
+    dispatch: { operator: agent.name, ...(config && { config }) },
     agent: agent as Agent<unknown>,
-    parse(input) {
-      const task = (input as { readonly task?: unknown } | null)?.task;
-      return typeof task === "string" && task !== ""
-        ? { value: { task } }
-        : { issues: [{ message: "task must be a text that is not empty", path: ["task"] }] };
-    },
+    ...(background && { background }),
+    parse: parseTask,
     execute() {
       throw new TypeError(`the agent "${agent.name}" is started by a runner, not called`);
     },
@@ -49,4 +67,14 @@ export function agentTool(
 
 export function isAgentTool(tool: Tool): tool is AgentTool & Tool {
   return "agent" in tool && "dispatch" in tool;
+}
+
+function configOf({ limits, model, allowedTools, systemAddendum }: AgentToolOptions): OperatorConfig | undefined {
+  const config: OperatorConfig = {
+    ...limits,
+    ...(model !== undefined && { model }),
+    ...(allowedTools && { allowedOperators: allowedTools }),
+    ...(systemAddendum !== undefined && { systemAddendum }),
+  };
+  return Object.keys(config).length === 0 ? undefined : config;
 }

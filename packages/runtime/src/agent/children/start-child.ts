@@ -1,169 +1,118 @@
 import {
-  AgentError,
   isSuspendReason,
-  LogError,
-  OrchestratorError,
+  type CallId,
   type ChildSpec,
+  type Content,
+  type JsonObject,
   type OperatorOutput,
-  type RunId,
-  type SessionId,
   type Wait,
 } from "@keelson/protocol";
-import { shortHash } from "../../json/digest.ts";
 import type { Execution } from "../../session/execution.ts";
-import { foldSession } from "../../session/journal.ts";
-import { CHILD_MARK } from "../../session/sessions.ts";
 import { Suspension } from "../../session/suspension.ts";
 import type { ActiveRun } from "../active-run.ts";
-import { narrowAuthority } from "../permissions/narrow-authority.ts";
 import { operatorOutputOf } from "../operator-output.ts";
 import type { RunOutcome } from "../run.ts";
 import type { RunnerInternals } from "../runner.ts";
+import { childIds, planChild, type ChildPlan, type ChildRequest } from "./child-plan.ts";
+import { handoffIn, MAX_HANDOFFS, type Handoff } from "./handoff.ts";
+import { logErrorOf, workChild } from "./work-child.ts";
+
+type Parent = ActiveRun<unknown> | ActiveRun<never>;
 
 /**
  * Runs an agent as a child: its own session, log and lease, the parent's authority narrowed. Started twice under one key it
- * is the same child: over, its outcome is read; interrupted, it goes on. A child that waits makes its parent wait.
+ * is the same child: over, its outcome is read; interrupted, it goes on. A child that waits makes its parent wait. One that hands
+ * its task to another agent is followed: whoever has it last answers.
  */
 export async function startChildRun(
   runner: RunnerInternals,
   spec: ChildSpec,
-  parent: ActiveRun<unknown> | ActiveRun<never>,
+  parent: Parent,
   execution: Execution,
 ): Promise<OperatorOutput> {
-  const agent = runner.find(spec.operator);
-  if (agent === undefined)
-    throw new OrchestratorError({
-      kind: "operator-not-found",
-      operator: spec.operator,
-      available: [],
-      message: `There is no agent "${spec.operator}" to start as a child.`,
-    });
-  const { world } = runner;
-  if (execution.authority.depth < 1)
-    throw new AgentError({ kind: "other", message: `"${spec.operator}" was not started: the limit of nested agents is reached.` });
-  const session = `${parent.session}${CHILD_MARK}${shortHash(`${execution.runId}/${spec.key}`, 12)}` as SessionId;
-  const id = `r_${shortHash(`${session}/${spec.operator}`)}` as RunId;
-  execution.put(`${spec.key}/child-start`, {
+  let handoff: Handoff | undefined;
+  for (let hop = 0; ; hop++) {
+    const place = hop === 0 ? spec.key : `${spec.key}/handoff/${hop}`;
+    const passedOn = execution.lookup(`${place}/handed-off`)?.data as unknown as Handoff | undefined;
+    if (passedOn) {
+      handoff = passedOn;
+      continue;
+    }
+    const plan = planChild(runner, requestAt(place, spec, handoff, execution), execution);
+    putStart(execution, place, plan, spec.call);
+    await execution.flush();
+    const outcome = await outcomeOfChild(plan, parent, execution);
+    handoff = handoffIn(outcome);
+    const isLast = handoff === undefined || hop === MAX_HANDOFFS;
+    if (handoff && !isLast) execution.note(`${place}/handed-off`, "handed-off", handoff as unknown as JsonObject);
+    putEnd(execution, place, plan, outcome);
+    if (isLast) return handoff ? endless(outcome) : outputOf(outcome);
+  }
+}
+
+/** Works it until it is over. Where it waits, so does its parent; where this process lost it, its parent is lost too. */
+async function outcomeOfChild(plan: ChildPlan, parent: Parent, execution: Execution): Promise<RunOutcome<unknown>> {
+  const { agent } = plan;
+  const { outcome, lost } = await workChild({ plan, parent, execution, name: agent.name });
+  if (lost) {
+    const error = logErrorOf(lost);
+    execution.journal.abandon(error);
+    throw error;
+  }
+  if (isSuspendReason(outcome.reason)) throw new Suspension(outcome.reason, waitsBelow(agent.name, outcome.waits));
+  return outcome;
+}
+
+/** What a child waits for, as its parent says it. */
+export function waitsBelow(name: string, waits: readonly Wait[] = []): readonly Wait[] {
+  return waits.map((wait): Wait => ({ ...wait, path: [name, ...(wait.path ?? [])] }));
+}
+
+export function putStart(
+  execution: Execution,
+  place: string,
+  { id, session, agent }: ChildPlan,
+  callId?: CallId,
+  background?: { readonly name: string; readonly config: JsonObject },
+): void {
+  execution.put(`${place}/child-start`, {
     type: "child-start",
     child: id,
     session,
     agent: agent.name,
-    ...(spec.call && { callId: spec.call }),
+    ...(callId && { callId }),
+    ...(background && { background }),
   });
-  await execution.flush();
+}
 
-  const { config = {}, message, metadata } = spec.input;
-  const { maxTurns, maxCost, maxDurationMs, model, allowedOperators, systemAddendum } = config;
-  const options = {
-    session,
-    metadata,
-    ...(model !== undefined && { model }),
-    ...(execution.deadline !== undefined && { deadline: execution.deadline }),
-    limits: {
-      ...(maxTurns !== undefined && { maxTurns }),
-      ...(maxCost !== undefined && { maxCost }),
-      ...(maxDurationMs !== undefined && { maxDurationMs }),
-    },
-  };
-  const origin = {
-    id,
-    parent: { run: execution.runId },
-    authority: narrowAuthority(narrowAuthority(execution.authority, spec.authority ?? {}), { depth: execution.authority.depth - 1 }),
-    ...(allowedOperators && { allowedTools: allowedOperators }),
-    ...(systemAddendum !== undefined && { systemAddendum }),
-  };
-  const begin = async (): Promise<ActiveRun<unknown>> =>
-    (await foldSession(world.log, world.blobs, session)).run === undefined
-      ? runner.start(agent, message, options, origin)
-      : runner.resume(session);
-  const { outcome, failure } = await workChild(begin, parent, execution, spec.operator);
-  if (failure) {
-    // The child goes on elsewhere, or later; so must its parent, which would otherwise take this for the child's end.
-    const error = LogError.is(failure.cause)
-      ? failure.cause
-      : new LogError({ kind: "other", message: failure.message }, { cause: failure });
-    execution.journal.abandon(error);
-    throw error;
-  }
-  if (isSuspendReason(outcome.reason)) {
-    throw new Suspension(
-      outcome.reason,
-      (outcome.waits ?? []).map((wait): Wait => ({ ...wait, path: [spec.operator, ...(wait.path ?? [])] })),
-    );
-  }
-  execution.put(`${spec.key}/child-end`, {
+function putEnd(execution: Execution, place: string, { id }: ChildPlan, { reason, usage, cost, error }: RunOutcome<unknown>): void {
+  execution.put(`${place}/child-end`, {
     type: "child-end",
     child: id,
-    reason: outcome.reason,
-    usage: outcome.usage,
-    cost: outcome.cost,
-    ...(outcome.error && { failure: outcome.error.failure }),
-  });
-  if (outcome.error)
-    return { ...operatorOutputOf({ ...withoutError(outcome), text: outcome.error.message }), exitReason: { type: "error" } };
-  return operatorOutputOf(outcome);
+    reason,
+    usage,
+    cost,
+    ...(error && { failure: error.failure }),
+  } as Parameters<Execution["put"]>[1]);
 }
 
-/** Works a child to its end or its wait. One whose lease an earlier life of this run still holds is waited for. */
-async function workChild(
-  begin: () => Promise<ActiveRun<unknown>>,
-  parent: ActiveRun<unknown> | ActiveRun<never>,
-  execution: Execution,
-  name: string,
-): Promise<{ readonly outcome: RunOutcome<unknown>; readonly failure: AgentError | undefined }> {
-  for (;;) {
-    let held: AgentError;
-    try {
-      const child = await begin();
-      const outcome = await watchChild(child, parent, execution, name);
-      if (!isHeld(child.failure)) return { outcome, failure: child.failure };
-      held = child.failure;
-    } catch (error) {
-      if (!isHeld(error)) throw error;
-      held = error;
-    }
-    if (execution.signal.aborted || execution.stopping.aborted) throw held;
-    await execution.wait(
-      Math.min(MAX_LEASE_WAIT_MS, Math.max(MIN_LEASE_WAIT_MS, (held.cause as LeaseHeld).failure.expiresAt - execution.clock.now())),
-    );
-  }
+function requestAt(place: string, spec: ChildSpec, handoff: Handoff | undefined, execution: Execution): ChildRequest {
+  const operator = handoff?.operator ?? spec.operator;
+  const input = handoff ? { ...spec.input, message: [{ type: "text", text: handoff.task } as const] } : spec.input;
+  const { authority } = spec;
+  return { ...childIds(execution, place, operator, handoff?.session), operator, input, ...(authority && { authority }) };
 }
 
-type LeaseHeld = LogError & { readonly failure: { readonly expiresAt: number } };
-const MIN_LEASE_WAIT_MS = 50;
-const MAX_LEASE_WAIT_MS = 30_000;
-
-function isHeld(error: unknown): error is AgentError {
-  return AgentError.is(error, "session") && LogError.is(error.cause, "lease-held");
+/** A child that failed says why, and what it had: it never looks like an empty success. */
+function outputOf(outcome: RunOutcome<unknown>): OperatorOutput {
+  const { error, text, ...rest } = outcome;
+  if (error === undefined) return operatorOutputOf(outcome);
+  const message: Content[] = [{ type: "text", text: error.message }];
+  if (text !== "") message.push({ type: "text", text: `What it had so far:\n${text}` });
+  return { ...operatorOutputOf({ ...rest, text }), message, exitReason: { type: "error" } };
 }
 
-async function watchChild(
-  child: ActiveRun<unknown>,
-  parent: ActiveRun<unknown> | ActiveRun<never>,
-  execution: Execution,
-  name: string,
-): Promise<RunOutcome<unknown>> {
-  child.forwardTo(parent, name);
-  const abort = (): void => {
-    const { failure } = execution.journal;
-    // A parent that lost its log has no say any more: whoever has it now may be working on the same child.
-    if (failure) child.detach(failure);
-    else void child.abort().catch(() => {});
-  };
-  const stop = (): void => void child.stop().catch(() => {});
-  execution.signal.addEventListener("abort", abort, { once: true });
-  execution.stopping.addEventListener("abort", stop, { once: true });
-  const { stopping } = execution.journal.state.run ?? {};
-  if (execution.signal.aborted || stopping === "abort") abort();
-  else if (execution.stopping.aborted || stopping === "stop") stop();
-  try {
-    return await child.outcome;
-  } finally {
-    execution.signal.removeEventListener("abort", abort);
-    execution.stopping.removeEventListener("abort", stop);
-  }
-}
-
-function withoutError({ error: _, ...outcome }: RunOutcome<unknown>): RunOutcome<unknown> {
-  return outcome;
+function endless(outcome: RunOutcome<unknown>): OperatorOutput {
+  const text = `The task was handed on ${MAX_HANDOFFS + 1} times, and nobody answered it.\n${outcome.text}`;
+  return { ...operatorOutputOf({ ...outcome, text, effects: [] }), exitReason: { type: "error" } };
 }

@@ -1,4 +1,5 @@
 import type { Failure, JsonObject, JsonValue, ToolCallPart } from "@keelson/protocol";
+import { endBackground, isBackgroundOpen } from "../children/await-background.ts";
 import { runOf, sessionOf, type Loop } from "./loop.ts";
 import { hasEpilogue, runEpilogue } from "./epilogue.ts";
 import type { RunEnding } from "./run-ending.ts";
@@ -14,6 +15,7 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   const { execution } = loop;
   const run = runOf(loop);
   const turn = `t${run.turn}`;
+  if (isBackgroundOpen(loop)) await endBackground(loop);
   if (run.turnOpen) {
     for (const { type, key } of [...run.open.values()]) if (type === "inference") await settleUnseen(loop, key.slice(run.id.length + 1));
     for (const part of openCalls(loop)) {

@@ -49,6 +49,9 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
       case "signal":
         heedSignal(loop, key, signals.get(entry.seq) as SignalPlan, steering.get(entry.seq));
         break;
+      case "supervise":
+        if (!late) loop.background?.supervise(entry.action, entry.child, key);
+        break;
       default:
         break;
     }

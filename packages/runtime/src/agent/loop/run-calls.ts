@@ -7,6 +7,7 @@ import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts
 import { guardKey } from "../gates/call-key.ts";
 import { passEditedArguments, passGates } from "../gates/pass-gates.ts";
 import { refuse, type PendingCall } from "../gates/pending-call.ts";
+import { isBackgroundTool, startInBackground } from "../children/start-in-background.ts";
 import { recordEffects } from "../effects/declare-effects.ts";
 import { passOnEffects } from "../effects/declare-in-call.ts";
 import { afterTools, noteArguments, tellModel } from "../hooks/tool-hooks.ts";
@@ -258,6 +259,7 @@ function withTimeout(tool: Tool, timeoutMs: number | undefined): Tool {
 /** A child run with its own log. That it failed is told as a failure, with what it had. */
 async function dispatch(loop: Loop, call: PendingCall, tool: DispatchTool): Promise<LeafResult> {
   const input = dispatchInput(tool, { input: call.input as JsonObject, value: call.value });
+  if (isBackgroundTool(tool)) return startInBackground(loop, call, tool, input);
   const output = await loop.execution.startChild({ key: call.key, operator: tool.dispatch.operator, call: call.part.id, input });
   const result = await dispatchResult(tool, output, { blobs: loop.blobs });
   if (output.effects.length > 0) passOnEffects(loop, call, output.effects);

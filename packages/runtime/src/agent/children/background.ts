@@ -1,0 +1,310 @@
+import { DirectiveError, UNKNOWN_USAGE, type CallId, type JsonObject, type JsonValue, type Message, type RunId } from "@keelson/protocol";
+import { shortHash } from "../../json/digest.ts";
+import type { ChildEnding, ChildState } from "../../session/child-state.ts";
+import type { RunState } from "../../session/session-state.ts";
+import type { Execution } from "../../session/execution.ts";
+import type { ActiveRun } from "../active-run.ts";
+import { createAlarm, type Alarm } from "../alarm.ts";
+import type { BackgroundWork } from "../effects/background-work.ts";
+import { declareEffects } from "../effects/declare-effects.ts";
+import type { Loop } from "../loop/loop.ts";
+import type { RunnerInternals } from "../runner.ts";
+import type { World } from "../world.ts";
+import { workAgent } from "./background-agent.ts";
+import { hasEndedWell, reportOf } from "./background-report.ts";
+import { workTask } from "./background-task.ts";
+import { childIds, findAgent, planChild } from "./child-plan.ts";
+import { MAX_HANDOFFS } from "./handoff.ts";
+import { readSpawnConfig } from "./spawn-config.ts";
+import { waitsBelow } from "./start-child.ts";
+import type { Waiting, Work } from "./work.ts";
+
+export interface BackgroundOptions {
+  readonly runner: RunnerInternals;
+  readonly parent: ActiveRun<unknown> | ActiveRun<never>;
+  readonly execution: Execution;
+  /** Work that may be open at once. */
+  readonly maxOpen: number;
+}
+
+/**
+ * The agents and tasks that work beside the turns of one run. That they were started stands in the log before they begin; that
+ * they ended is recorded by the loop, where a message to the model has its place, in one append with that message. So each result
+ * reaches the model once, whatever crashes in between.
+ */
+export class Background implements BackgroundWork {
+  /** Rings when work ended, waits, or made progress. */
+  readonly alarm: Alarm = createAlarm();
+  readonly #options: BackgroundOptions;
+  readonly #works = new Map<string, Work>();
+  #loop: Loop | undefined;
+  /** The newest progress of each task that is not told yet. */
+  readonly #progress = new Map<string, JsonValue>();
+  #told = 0;
+
+  constructor(options: BackgroundOptions) {
+    this.#options = options;
+  }
+
+  /** The loop of the same run. */
+  bind(loop: Loop): void {
+    this.#loop = loop;
+  }
+
+  get world(): World {
+    return this.#options.runner.world;
+  }
+
+  /** Whether anything is not recorded as over. */
+  get isOpen(): boolean {
+    return (this.#run.children?.openBackground ?? 0) > 0;
+  }
+
+  async spawnAgent(key: string, name: string, config: JsonObject, callId?: CallId): Promise<RunId> {
+    const { runner, execution } = this.#options;
+    const { operator, input } = readSpawnConfig(name, config);
+    const agent = findAgent(runner, operator);
+    const { id, session } = childIds(execution, `background/${key}`, operator);
+    if (this.#run.children?.all.has(id)) return id;
+    this.#checkRoom("spawn-agent");
+    planChild(runner, { id, session, operator, input }, execution);
+    execution.put(`background/${id}/start`, {
+      type: "child-start",
+      child: id,
+      session,
+      agent: agent.name,
+      ...(callId && { callId }),
+      background: { name, config },
+    });
+    await this.#begin();
+    return id;
+  }
+
+  async stopChild(key: string, name: string): Promise<number> {
+    const found = this.#open((child) => child.kind === "agent" && (child.name === name || child.id === name));
+    for (const child of found) this.#stop(child, key);
+    await this.#options.execution.flush();
+    return found.length;
+  }
+
+  async startTask(key: string, description: string, input: JsonValue): Promise<string> {
+    const { runner, execution } = this.#options;
+    const taskId = `task_${shortHash(`${execution.runId}/${key}`, 16)}`;
+    if (this.#run.children?.all.has(taskId)) return taskId;
+    if (runner.world.tasks === undefined) {
+      const message = "Background tasks are not supported here: give createRunner `tasks`, whose `run` does them.";
+      throw new DirectiveError({ kind: "unsupported", directive: "spawn-task", message });
+    }
+    this.#checkRoom("spawn-task");
+    execution.put(`background/${taskId}/start`, { type: "task", taskId, kind: "started", payload: { description, input } });
+    await this.#begin();
+    return taskId;
+  }
+
+  async stopTask(key: string, taskId: string): Promise<boolean> {
+    const found = this.#open((child) => child.kind === "task" && child.id === taskId);
+    for (const child of found) this.#stop(child, key);
+    await this.#options.execution.flush();
+    return found.length > 0;
+  }
+
+  /** What somebody outside asks about one piece of work. Puts its records, so that they stand with the reading of the inbox. */
+  supervise(action: "stop" | "retry", id: string, key: string): void {
+    const child = this.#run.children?.all.get(id);
+    if (child?.background === undefined) return;
+    if (action === "stop") {
+      if (child.status === "working") this.#stop(child, key);
+    } else if (this.#canRetry(child)) this.#retry(child, key);
+  }
+
+  /** Ends it at once, where it is at work; what is recorded of that follows. */
+  interrupt(id: string): void {
+    this.#works.get(id)?.stop();
+  }
+
+  /** Begins what the log says is open and nothing here works on: it is new, or an earlier process left it. */
+  takeUp(): void {
+    const { runner, parent, execution } = this.#options;
+    const { ring } = this.alarm;
+    for (const child of this.#open(({ id }) => !this.#works.has(id))) {
+      const work =
+        child.kind === "agent"
+          ? workAgent({ runner, parent, execution, ring }, child)
+          : workTask({ tasks: runner.world.tasks, execution, ring, progress: (id, payload) => this.#noteProgress(id, payload) }, child);
+      this.#works.set(child.id, work);
+    }
+  }
+
+  /** Records what ended since, and puts it before the model. Only where a message of a user may stand. */
+  async collect(): Promise<void> {
+    this.#tellProgress();
+    for (const work of [...this.#works.values()]) {
+      if (work.ending === undefined) continue;
+      if (!this.#passOn(work, work.ending)) await this.#tell(work, work.ending);
+    }
+  }
+
+  /** Records what ended since, for a run that is over itself: the model is not told. */
+  collectSilently(): void {
+    this.#tellProgress();
+    for (const work of [...this.#works.values()]) if (work.ending) this.#record(work, work.ending);
+  }
+
+  /** Keeps what would be lost with this process, where nobody can be told of it yet. An agent's log keeps its own. */
+  keepSettled(): void {
+    const { execution } = this.#options;
+    this.#tellProgress();
+    for (const { state, ending } of this.#works.values())
+      if (ending && state.kind === "task" && !state.settled)
+        execution.note(`background/${state.id}/settled`, "child-settled", { child: state.id, ending: ending as unknown as JsonObject });
+  }
+
+  /** What it waits for, where some of it can't go on for now. */
+  get waiting(): Waiting | undefined {
+    const found: Waiting[] = [];
+    for (const { state, waiting } of this.#works.values())
+      if (waiting) found.push({ reason: waiting.reason, waits: waitsBelow(state.name, waiting.waits) });
+    const [first] = found;
+    return first && { reason: first.reason, waits: found.flatMap(({ waits }) => waits) };
+  }
+
+  /** Whether any of it is at work now. */
+  get isWorking(): boolean {
+    for (const work of this.#works.values()) if (work.ending === undefined && work.waiting === undefined) return true;
+    return false;
+  }
+
+  /** Tells all of it to end. */
+  stopAll(): void {
+    for (const work of this.#works.values()) work.stop();
+  }
+
+  /** Lets go of what waits, and resolves when nothing is at work here any more. */
+  async leave(): Promise<void> {
+    const works = [...this.#works.values()];
+    for (const work of works) work.leave();
+    await Promise.all(works.map(({ done }) => done));
+  }
+
+  get #boundLoop(): Loop {
+    return this.#loop as Loop;
+  }
+
+  get #run(): RunState {
+    return this.#options.execution.journal.state.run as RunState;
+  }
+
+  async #begin(): Promise<void> {
+    await this.#options.execution.flush();
+    this.takeUp();
+  }
+
+  #open(is: (child: ChildState) => boolean): readonly ChildState[] {
+    const children = this.#run.children?.all.values() ?? [];
+    return [...children].filter((child) => child.background !== undefined && child.status === "working" && is(child));
+  }
+
+  #checkRoom(directive: string): void {
+    const { maxOpen } = this.#options;
+    if ((this.#run.children?.openBackground ?? 0) < maxOpen) return;
+    const message = `"${directive}" was refused: ${maxOpen} background agents and tasks are at work, which is the limit (limits.maxBackground). Stop one, or wait for one to end.`;
+    throw new DirectiveError({ kind: "execution-failed", directive, message });
+  }
+
+  #stop({ id }: ChildState, key: string): void {
+    this.#options.execution.note(`${key}/stop/${id}`, "child-stop", { child: id });
+    this.interrupt(id);
+  }
+
+  /** The same agent goes on in the same session, so that what it had is not lost and not done again. */
+  #retry({ id, name, agent, session, background }: ChildState, key: string): void {
+    const { execution } = this.#options;
+    const operator = agent as string;
+    const again = childIds(execution, `${key}/retry`, operator, session);
+    const config: JsonObject = { ...(background as JsonObject), agent: operator, retryOf: id };
+    execution.put(`background/${again.id}/start`, {
+      type: "child-start",
+      child: again.id,
+      session: again.session,
+      agent: operator,
+      background: { name, config },
+    });
+  }
+
+  /** Who is handed its task goes on in its place; the model is told of nothing but the end. @returns whether somebody goes on */
+  #passOn(work: Work, ending: ChildEnding): boolean {
+    const { runner, execution } = this.#options;
+    const { state, handoff } = work;
+    const config = state.background as JsonObject;
+    const hop = Number(config["handoffs"] ?? 0) + 1;
+    if (handoff === undefined || hop > MAX_HANDOFFS || runner.find(handoff.operator) === undefined) return false;
+    const { operator, task, session } = handoff;
+    const next = childIds(execution, `background/${state.id}/handoff`, operator, session);
+    this.#record(work, ending);
+    execution.put(`background/${next.id}/start`, {
+      type: "child-start",
+      child: next.id,
+      session: next.session,
+      agent: operator,
+      background: { name: state.name, config: { ...config, agent: operator, task, handoffs: hop } },
+    });
+    this.takeUp();
+    return true;
+  }
+
+  async #tell(work: Work, ending: ChildEnding): Promise<void> {
+    const { execution } = this.#options;
+    const key = `background/${work.state.id}/result`;
+    const told = this.#boundLoop.context.run({
+      type: "inject-message",
+      key,
+      input: { message: reportOf(work.state, ending) } as unknown as JsonObject,
+      execute: (_context, input) => {
+        this.#record(work, ending);
+        execution.put(key, { type: "message", message: (input as unknown as { readonly message: Message }).message });
+      },
+    });
+    if (told instanceof Promise) await told;
+    // A rule withheld the message; the work is over all the same.
+    this.#record(work, ending);
+  }
+
+  #record({ state, effects }: Work, ending: ChildEnding): void {
+    const { id, kind } = state;
+    if (!this.#works.delete(id)) return;
+    const { execution } = this.#options;
+    const { reason, value, failure, usage = UNKNOWN_USAGE, cost = null } = ending;
+    const key = `background/${id}/end`;
+    if (kind === "agent") {
+      const left = effects.filter(({ type, meta }) => meta?.outcome === undefined && type !== "handoff");
+      if (left.length > 0 && hasEndedWell(ending)) declareEffects(this.#boundLoop, `background/${id}`, left, id);
+      execution.put(key, { type: "child-end", child: id as RunId, reason, usage, cost, ...(failure && { failure }) });
+    } else if (reason === "complete")
+      execution.put(key, { type: "task", taskId: id, kind: "completed", payload: { output: value ?? null } });
+    else {
+      const message = (failure as { readonly message?: string } | undefined)?.message ?? `the task was ${reason}`;
+      execution.put(key, { type: "task", taskId: id, kind: "failed", payload: { reason, message } });
+    }
+  }
+
+  /** Told when it is next appended; of what comes faster than that, the newest. */
+  #noteProgress(id: string, payload: JsonValue): void {
+    if (!this.#works.has(id)) return;
+    this.#progress.set(id, JSON.parse(JSON.stringify(payload ?? null)) as JsonValue);
+    this.alarm.ring();
+  }
+
+  #tellProgress(): void {
+    for (const [taskId, payload] of this.#progress) {
+      const key = `background/${taskId}/progress/${this.#run.resumes}/${++this.#told}`;
+      this.#options.execution.put(key, { type: "task", taskId, kind: "progress", payload });
+    }
+    this.#progress.clear();
+  }
+
+  /** A failed agent is tried again by one successor at a time. */
+  #canRetry({ kind, status, id }: ChildState): boolean {
+    if (kind !== "agent" || status === "working" || hasEndedWell({ reason: status })) return false;
+    return this.#open(({ background }) => (background as JsonObject)["retryOf"] === id).length === 0;
+  }
+}

@@ -1,0 +1,59 @@
+import { UNKNOWN_USAGE, ZERO_USD, type CallId, type EndReason, type SessionId, type Usage, type Usd, type Wait } from "@keelson/protocol";
+import type { ChildState } from "../../session/child-state.ts";
+import { foldSession } from "../../session/journal.ts";
+import type { SessionState } from "../../session/session-state.ts";
+import type { World } from "../world.ts";
+
+/** An agent or a task that a run started, and what the log says of it by now. */
+export interface ChildView {
+  /** Run id of an agent, id of a task. */
+  readonly id: string;
+  readonly kind: "agent" | "task";
+  /** An agent's name among its siblings, a task's description. */
+  readonly name: string;
+  readonly agent?: string;
+  readonly session?: SessionId;
+  /** The call that waits for it. */
+  readonly callId?: CallId;
+  /** Whether it works beside the turns. */
+  readonly background: boolean;
+  readonly status: "working" | "suspended" | EndReason;
+  /** Of its last answer so far. */
+  readonly text: string;
+  readonly turns: number;
+  readonly usage: Usage;
+  readonly cost: Usd | null;
+  /** What it waits for while it is suspended. */
+  readonly waits: readonly Wait[];
+  readonly children: readonly ChildView[];
+}
+
+/** The children of a session's newest run, with theirs below them, in the order in which they were started. Read from their logs. */
+export async function listChildren(world: Pick<World, "log" | "blobs">, state: SessionState | undefined): Promise<readonly ChildView[]> {
+  const children = [...(state?.run?.children?.all.values() ?? [])];
+  return Promise.all(children.map((child) => viewOf(world, child)));
+}
+
+async function viewOf(world: Pick<World, "log" | "blobs">, child: ChildState): Promise<ChildView> {
+  const { id, kind, name, agent, session, callId, background, status } = child;
+  const folded = session === undefined ? undefined : await foldSession(world.log, world.blobs, session);
+  // A session may have gone on with another run since.
+  const run = folded?.run?.id === id ? folded.run : undefined;
+  const { usage, cost, costKnown, turns } = run?.totals ?? { usage: UNKNOWN_USAGE, cost: ZERO_USD, costKnown: true, turns: 0 };
+  return {
+    id,
+    kind,
+    name,
+    ...(agent !== undefined && { agent }),
+    ...(session !== undefined && { session }),
+    ...(callId && { callId }),
+    background: background !== undefined,
+    status: status === "working" && run?.status === "suspended" ? "suspended" : status,
+    text: run?.text ?? "",
+    turns,
+    usage,
+    cost: costKnown ? cost : null,
+    waits: run?.waits ?? [],
+    children: run === undefined ? [] : await listChildren(world, folded),
+  };
+}
