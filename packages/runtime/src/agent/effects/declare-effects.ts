@@ -32,7 +32,7 @@ export function declareEffects(loop: Loop, key: string, effects: readonly Effect
   if (effects.length === 0) return NOTHING;
   return recordEffects(
     loop,
-    effects.map((effect, index) => admitEffect(loop, `${key}/effect/${index}`, effect)),
+    effects.map((effect, index) => admitEffect(loop, `${key}/effect/${index}`, effect, index)),
     causationId ?? causeOf(loop, key),
   );
 }
@@ -41,8 +41,11 @@ const NOTHING: readonly Declaration[] = [];
 /** An effect that was admitted, and the key it will be recorded under. */
 export type Admission = Declaration & { readonly key: string };
 
-/** Decides about an effect and records nothing. Pure, but for what the log knows already. */
-export function admitEffect(loop: Loop, key: string, given: Effect): Admission {
+/**
+ * Decides about an effect and records nothing. Pure, but for what the log knows already.
+ * @param before how many were admitted with it and are not recorded yet
+ */
+export function admitEffect(loop: Loop, key: string, given: Effect, before: number): Admission {
   const id = effectId(loop, key);
   const recorded = loop.execution.lookup(key);
   // What a replay finds in the log was admitted then, whatever the filters would say now.
@@ -56,7 +59,7 @@ export function admitEffect(loop: Loop, key: string, given: Effect): Admission {
     const type = String((given as Partial<Effect> | undefined)?.type);
     return refused(key, id, type, `it can't be recorded as JSON of its type (${describeThrown(cause)})`, cause);
   }
-  if ((runOf(loop).outbox?.effects.size ?? 0) >= MAX_EFFECTS)
+  if ((runOf(loop).outbox?.effects.size ?? 0) + before >= MAX_EFFECTS)
     return refused(key, id, effect.type, `the run has declared ${MAX_EFFECTS} effects already, which is the limit`);
   if (effect.type !== "directive" || loop.filters === undefined) return { type: "declared", key, id, effect };
   const decision = loop.filters.apply(effect.directive);

@@ -6,7 +6,7 @@ import { admitEffect } from "./declare-effects.ts";
 /** Takes an effect that a tool declares while it runs. It is recorded with the result. @returns its id */
 export function declareInCall(loop: Loop, call: PendingCall, effect: Effect): string {
   const declared = (call.declared ??= []);
-  const admission = admitEffect(loop, `${call.key}/effect/${declared.length}`, effect);
+  const admission = admitEffect(loop, `${call.key}/effect/${declared.length}`, effect, declared.length);
   declared.push(admission);
   if (admission.type === "rejected") throw DirectiveError.fromJSON(admission.error);
   return admission.id;
@@ -16,5 +16,6 @@ export function declareInCall(loop: Loop, call: PendingCall, effect: Effect): st
 export function passOnEffects(loop: Loop, call: PendingCall, effects: readonly Effect[]): void {
   const declared = (call.declared ??= []);
   for (const effect of effects)
-    if (effect.meta?.outcome === undefined) declared.push(admitEffect(loop, `${call.key}/effect/${declared.length}`, effect));
+    if (effect.meta?.outcome === undefined)
+      declared.push(admitEffect(loop, `${call.key}/effect/${declared.length}`, effect, declared.length));
 }
