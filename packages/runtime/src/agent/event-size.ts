@@ -2,7 +2,6 @@ import type { AgentEvent } from "@keelson/protocol";
 
 /** What an event takes beside its strings: its object, position and place in a queue. */
 const EVENT_BYTES = 200;
-const MEMBER_BYTES = 16;
 const SMALL_EVENT_BYTES = 300;
 
 /** About what an event holds in memory. An estimate is enough: the bound on it is there to hold memory, not to bill it. */
@@ -24,16 +23,13 @@ export function sizeOfEvent(event: AgentEvent): number {
     case "text-end":
       return EVENT_BYTES + SMALL_EVENT_BYTES;
     case "tool-result":
-      return EVENT_BYTES + SMALL_EVENT_BYTES + (typeof event.output === "string" ? event.output.length : sizeOf(event.output));
+      return EVENT_BYTES + SMALL_EVENT_BYTES + (typeof event.output === "string" ? event.output.length : textLength(event.output));
     default:
-      return EVENT_BYTES + sizeOf(event);
+      return EVENT_BYTES + textLength(event);
   }
 }
 
-function sizeOf(value: unknown): number {
-  if (typeof value === "string") return value.length;
-  if (typeof value !== "object" || value === null) return 0;
-  let bytes = 0;
-  for (const key in value) bytes += MEMBER_BYTES + sizeOf((value as { readonly [key: string]: unknown })[key]);
-  return bytes;
+/** Native, and the same for every shape of event. */
+function textLength(value: unknown): number {
+  return JSON.stringify(value).length;
 }

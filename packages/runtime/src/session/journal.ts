@@ -17,7 +17,7 @@ import {
 import type { Conversation } from "../context/conversation.ts";
 import { isJsonPatchLoaded, loadJsonPatch } from "../json/json-patch.ts";
 import type { Clock } from "./clock.ts";
-import { restoreLargeRecord, spillLargeData } from "./large-records.ts";
+import { mayBeLarge, restoreLargeRecord, spillLargeData } from "./large-records.ts";
 import { applyRecord } from "./apply-record.ts";
 import { emptySession, forkedSession, type SessionState } from "./session-state.ts";
 
@@ -262,7 +262,7 @@ function recordsToAppend(batch: readonly LogRecord[], blobs: BlobStore): readonl
   const records: NewRecord[] = [];
   let spilled = false;
   for (const { key, type, data } of batch) {
-    const kept = spillLargeData(data, blobs);
+    const kept = mayBeLarge(type) ? spillLargeData(data, blobs) : data;
     if (kept instanceof Promise) spilled = true;
     records.push({ key, type, data: kept as JsonObject });
   }

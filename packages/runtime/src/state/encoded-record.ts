@@ -17,13 +17,12 @@ export function encodeRecords(log: LogId, records: readonly NewRecord[], maxReco
 }
 
 function assertNames(log: LogId, records: readonly NewRecord[]): void {
-  for (let index = 0; index < records.length; index++) {
-    const { key, type } = records[index] as NewRecord;
+  const keys = new Set<string>();
+  for (const { key, type } of records) {
     assertName(key, "The key of a record", log);
     assertName(type, "The type of a record", log);
-    for (let earlier = 0; earlier < index; earlier++) {
-      if (records[earlier]?.key === key) throw invalid(`The key "${key}" occurs twice in one append to log "${log}"; a key names one act.`);
-    }
+    if (keys.size === keys.add(key).size)
+      throw invalid(`The key "${key}" occurs twice in one append to log "${log}"; a key names one act.`);
   }
 }
 

@@ -1,3 +1,5 @@
+import type { JsonValue } from "@keelson/protocol";
+import { canonicalJson } from "../../json/canonical-json.ts";
 import type { RecordedCall } from "../../session/recorded-call.ts";
 
 const SAME_OUTCOME_LIMIT = 3;
@@ -15,9 +17,13 @@ export function repeats(key: string, calls: readonly RecordedCall[]): string | u
   if (
     first !== undefined &&
     earlier.length >= SAME_OUTCOME_LIMIT - 1 &&
-    earlier.every((call) => !call.isError && call.output === first.output)
+    earlier.every((call) => !call.isError && isSame(call.output, first.output))
   ) {
     return `This exact call was made ${earlier.length} times already and gave the same result each time. Use that result, or change the arguments.`;
   }
   return undefined;
+}
+
+function isSame(a: JsonValue, b: JsonValue): boolean {
+  return a === b || (typeof a === "object" && typeof b === "object" && canonicalJson(a) === canonicalJson(b));
 }

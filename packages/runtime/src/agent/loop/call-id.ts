@@ -1,6 +1,10 @@
 import type { CallId } from "@keelson/protocol";
-import { shortHash } from "../../json/digest.ts";
+import { digestOf } from "../../json/digest.ts";
 import type { RunState } from "../../session/session-state.ts";
+
+const ALGORITHM = "sha256:";
+/** Of four bits each. */
+const ID_CHARACTERS = 24;
 
 /** The ids of the calls of one answer, each made once. */
 export function callIdsOf(run: Pick<RunState, "id" | "turn">, modelCall: number): (index: number) => CallId {
@@ -11,5 +15,6 @@ export function callIdsOf(run: Pick<RunState, "id" | "turn">, modelCall: number)
 
 /** The id of a call, from its place alone: a replay finds the same one. 26 letters, digits and `_`, as every vendor accepts. */
 function callIdOf(run: Pick<RunState, "id" | "turn">, modelCall: number, index: number): CallId {
-  return `c_${shortHash(`${run.id}/${run.turn}/${modelCall}/${index}`, 24)}` as CallId;
+  const digest = digestOf(`${run.id}/${run.turn}/${modelCall}/${index}`);
+  return `c_${digest.slice(ALGORITHM.length, ALGORITHM.length + ID_CHARACTERS)}` as CallId;
 }
