@@ -15,12 +15,5 @@ export {
   type LocalEffectExecutorOptions,
 } from "./effects/index.ts";
 export { createLocalOrchestrator, type LocalOrchestrator, type LocalOrchestratorOptions } from "./local-orchestrator.ts";
-export {
-  type FiredInstant,
-  type Missed,
-  type ScheduleId,
-  type ScheduleRequest,
-  type Scheduler,
-  type ScheduleTick,
-  type ScheduleView,
-} from "./schedules/scheduler.ts";
+export { createScheduler, type ScheduleProblem, type SchedulerOptions } from "./schedules/create-scheduler.ts";
+export type { FiredInstant, Missed, ScheduleId, ScheduleRequest, Scheduler, ScheduleTick, ScheduleView } from "./schedules/scheduler.ts";

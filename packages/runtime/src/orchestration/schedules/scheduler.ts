@@ -1,13 +1,12 @@
-import type { RunId, SessionId } from "@keelson/protocol";
+import type { Authority, RunId, SessionId } from "@keelson/protocol";
 
 declare const brand: unique symbol;
 /** Derived from session and key, so that asking twice is asking once. */
 export type ScheduleId = string & { readonly [brand]: "ScheduleId" };
 
 /**
- * What becomes of instants that came while no process lived, or while their session was behind by `maxPending` instants:
- * `each` fires each of them once, in order, the newest `maxPending` of them; `latest` the newest alone; `skip` none (an instant that
- * is late by less than `missedAfterMs` is not missed).
+ * What becomes of instants that came while no process fired, or while their session was far behind: `each` fires each of them once, in
+ * order, the newest `maxPending` of them; `latest` the newest alone; `skip` those that are less than `missedAfterMs` late.
  */
 export type Missed = "each" | "latest" | "skip";
 
@@ -22,6 +21,8 @@ export interface ScheduleRequest {
   readonly key: string;
   /** Default `each`. */
   readonly missed?: Missed;
+  /** What runs that it starts may do at most; its deadline, which is that of now, is left out. Default: what their agent may. */
+  readonly authority?: Authority;
   /** Exactly one of `delay`, `at` and `cron`. From now, as in `"30s"` or `"1h 30m"`. */
   readonly delay?: string;
   /** Unix ms. What is past fires at once. */

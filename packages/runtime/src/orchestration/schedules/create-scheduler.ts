@@ -1,0 +1,351 @@
+import { DirectiveError, LogError, sessionLog, type EventLog, type Lease } from "@keelson/protocol";
+import { createAlarm } from "../../agent/alarm.ts";
+import { runnerInternals, type Runner, type SingleRunner } from "../../agent/runner.ts";
+import type { Run } from "../../agent/run.ts";
+import type { Agents } from "../../agent/world.ts";
+import type { Clock } from "../../session/clock.ts";
+import { deliver, isInUse, tellSession, type Delivery } from "./deliver-instant.ts";
+import { InstantFinder } from "./due-instants.ts";
+import { Patience } from "./patience.ts";
+import { ScheduleBook, SCHEDULES_LEASE } from "./schedule-book.ts";
+import { cancelRecord, deliveredRecord, firedRecord, givenUpRecord, scheduleRecord, type ScheduleState } from "./schedule-state.ts";
+import { scheduleIdOf, scheduleTerms } from "./schedule-terms.ts";
+import type { FiredInstant, ScheduleId, Scheduler, ScheduleTick, ScheduleView } from "./scheduler.ts";
+
+export interface SchedulerOptions {
+  /** Its agents work at the instants, in its log's sessions. */
+  readonly runner: SingleRunner<never> | SingleRunner<unknown> | Runner<Agents>;
+  /** Where the schedules live, under `schedules`. Default: the runner's. */
+  readonly log?: EventLog;
+  /** Default: the runner's. */
+  readonly clock?: Clock;
+  /** Of one schedule: how many instants may be fired and unread, and how many missed ones `each` catches up with. Default 100. */
+  readonly maxPending?: number;
+  /** How late `skip` still fires. Default 60 s. */
+  readonly missedAfterMs?: number;
+  /** Schedules with something to come. More are refused. Default 10,000. */
+  readonly maxSchedules?: number;
+  /** Records of the schedules' log after which what they add up to goes into a new one. Default 10,000. */
+  readonly maxRecords?: number;
+  /** How long a process that fires may be silent before another one does. Default: the runner's `leaseTtlMs`, 30 s. */
+  readonly leaseTtlMs?: number;
+  /** Is given each run that is started, or taken up since it waited for a signal or a time. */
+  onRun?(run: Run<unknown>, instant: FiredInstant): void;
+  /** Is told what went wrong where nobody awaits it; it is tried again. Default: a warning of the process. */
+  report?(problem: ScheduleProblem): void;
+}
+
+export interface ScheduleProblem {
+  readonly message: string;
+  readonly id?: ScheduleId;
+  readonly error?: unknown;
+}
+
+const DEFAULT_LEASE_TTL_MS = 30_000;
+
+/**
+ * A scheduler over an event log. Any number of processes may have one over the same log: all take requests, one at a time fires.
+ * It fires while it is started, or when it is told to `tick`.
+ *
+ * ```ts
+ * const scheduler = createScheduler({ runner });
+ * await scheduler.schedule({ session: "reports", key: "nightly", action: "Write the report.", cron: "0 3 * * *", timeZone: "Europe/Berlin" });
+ * scheduler.start();
+ * ```
+ */
+export function createScheduler(options: SchedulerOptions): Scheduler {
+  const inner = runnerInternals(options.runner);
+  const { world } = inner;
+  const { log = world.log, clock = world.clock, report = warn, onRun } = options;
+  const { maxPending = 100, missedAfterMs = 60_000, maxSchedules = 10_000, maxRecords = 10_000 } = options;
+  const ttlMs = options.leaseTtlMs ?? world.leaseTtlMs ?? DEFAULT_LEASE_TTL_MS;
+  const owner = `${world.owner}:${world.newId()}`;
+  const book = new ScheduleBook({ log, maxRecords, durability: world.durability ?? "power" });
+  const finder = new InstantFinder();
+  const patience = new Patience();
+  const alarm = createAlarm();
+  let lease: Lease | undefined;
+  let renewedAt = 0;
+  let loop: Promise<void> | undefined;
+  let isDisposed = false;
+  let ticking: Promise<unknown> = Promise.resolve();
+  let following: { readonly log: string; readonly ended: Promise<void>; end(): void } | undefined;
+
+  const scheduler: Scheduler = {
+    async schedule(request) {
+      const id = scheduleIdOf(request.session, request.key);
+      await book.refresh();
+      if (isKnown(id)) return id;
+      const now = clock.now();
+      const terms = await scheduleTerms(request, inner, now);
+      await book.append(({ live }) => {
+        if (isKnown(id)) return [];
+        if (live.size >= maxSchedules)
+          throw new DirectiveError({
+            kind: "execution-failed",
+            directive: terms.cron === undefined ? "schedule" : "cron",
+            message: `There are ${live.size} schedules, as many as may be: cancel one, or raise maxSchedules.`,
+          });
+        return [scheduleRecord(terms, now)];
+      });
+      alarm.ring();
+      return id;
+    },
+
+    async cancel(id) {
+      let wasLive = false;
+      await book.append(({ live }) => ((wasLive = live.has(id)) ? [cancelRecord(id)] : []));
+      return wasLive;
+    },
+
+    async list({ session } = {}) {
+      await book.refresh();
+      const views: ScheduleView[] = [];
+      for (const state of book.table.live.values())
+        if (session === undefined || state.terms.session === session) views.push(await viewOf(state));
+      return views.sort((a, b) => (a.nextAt ?? Number.POSITIVE_INFINITY) - (b.nextAt ?? Number.POSITIVE_INFINITY));
+    },
+
+    start() {
+      if (!isDisposed) loop ??= keepFiring();
+    },
+
+    tick() {
+      const turn = ticking.then(tick);
+      ticking = turn.catch(() => {});
+      return turn;
+    },
+
+    async [Symbol.asyncDispose]() {
+      isDisposed = true;
+      alarm.ring();
+      await loop;
+      await ticking;
+      following?.end();
+      await following?.ended;
+      await letGo();
+    },
+  };
+  return scheduler;
+
+  function isKnown(id: string): boolean {
+    return book.table.live.has(id) || book.table.over.has(id);
+  }
+
+  async function viewOf(state: ScheduleState): Promise<ScheduleView> {
+    const { authority: _authority, at: _at, ...terms } = state.terms;
+    const nextAt = await finder.next(state);
+    return {
+      ...terms,
+      ...(nextAt !== undefined && { nextAt }),
+      ...(state.firedAt !== undefined && { firedAt: state.firedAt }),
+      pending: [...state.pending.keys()],
+    };
+  }
+
+  async function keepFiring(): Promise<void> {
+    while (!isDisposed) {
+      // Whatever rings from here on is heard.
+      const rung = alarm.next();
+      let waitMs = ttlMs / 3;
+      try {
+        const { held, nextAt } = await scheduler.tick();
+        patience.forget("tick");
+        if (nextAt !== undefined) waitMs = Math.min(waitMs, Math.max(0, nextAt - clock.now()));
+        if (held) follow();
+      } catch (error) {
+        if (isDisposed) return;
+        waitMs = patience.failed("tick", clock.now()) - clock.now();
+        tell({ message: "The schedules could not be looked through", error });
+      }
+      if (isDisposed) return;
+      const cancel = clock.after(waitMs, () => alarm.ring());
+      await rung;
+      cancel();
+    }
+  }
+
+  /** Rings when another process writes. The log is another one from time to time. */
+  function follow(): void {
+    const { log: id, seq } = book.place;
+    if (following?.log === id) return;
+    following?.end();
+    const ending = new AbortController();
+    const watch = async (): Promise<void> => {
+      try {
+        for await (const _record of log.read(id, { after: seq, follow: true, signal: ending.signal })) alarm.ring();
+      } catch (error) {
+        // Deleted: what it added up to stands in the next one.
+        if (!ending.signal.aborted && !LogError.is(error, "not-found"))
+          tell({ message: "The log of the schedules could not be followed", error });
+      } finally {
+        if (following === own) following = undefined;
+      }
+    };
+    const own = { log: id, ended: Promise.resolve(), end: () => ending.abort("done") };
+    following = own;
+    own.ended = watch();
+  }
+
+  async function tick(): Promise<ScheduleTick> {
+    if (isDisposed || !(await hold())) return { held: false, fired: [] };
+    try {
+      await book.refresh();
+      const fired = await fireDue(clock.now());
+      await lookAfterPending();
+      const nextAt = await nextTime();
+      return { held: true, fired, ...(nextAt !== undefined && { nextAt }) };
+    } finally {
+      if (loop === undefined) await letGo();
+    }
+  }
+
+  async function hold(): Promise<boolean> {
+    const now = clock.now();
+    try {
+      if (lease !== undefined && Math.abs(now - renewedAt) < ttlMs / 3) return true;
+      if (lease === undefined) lease = await log.acquire(SCHEDULES_LEASE, { owner, ttlMs });
+      else await lease.renew();
+      renewedAt = now;
+      return true;
+    } catch (error) {
+      if (!LogError.is(error, "lease-held") && !LogError.is(error, "stale-epoch")) throw error;
+      lease = undefined;
+      return false;
+    }
+  }
+
+  async function letGo(): Promise<void> {
+    const held = lease;
+    lease = undefined;
+    await held?.release().catch((error: unknown) => {
+      // The log is closed, which released it.
+      if (!LogError.is(error, "closed")) throw error;
+    });
+  }
+
+  async function fireDue(now: number): Promise<readonly FiredInstant[]> {
+    const due: { readonly state: ScheduleState; readonly at: number }[] = [];
+    for (const state of book.table.live.values()) {
+      const { id } = state.terms;
+      if (!patience.isOver(id, now)) continue;
+      try {
+        const { instants, givenUpTo, isOverrun } = await finder.due(state, now, { maxPending, missedAfterMs });
+        for (const at of instants) due.push({ state, at });
+        if (isOverrun)
+          tell({
+            id,
+            message: `The schedule ${id} missed more than ${maxPending} instants: the older ones, up to ${new Date(givenUpTo as number).toISOString()}, are left out`,
+          });
+        if (instants.length === 0 && givenUpTo !== undefined)
+          await book.append(({ live }) => ((live.get(id)?.dealtUpTo ?? givenUpTo) < givenUpTo ? [givenUpRecord(id, givenUpTo)] : []));
+      } catch (error) {
+        if (!DirectiveError.is(error)) throw error;
+        patience.failed(id, now);
+        tell({ id, message: `The times of the schedule ${id} could not be found`, error });
+      }
+    }
+    due.sort((a, b) => a.at - b.at || (a.state.terms.id < b.state.terms.id ? -1 : 1));
+    const fired: FiredInstant[] = [];
+    for (const { state, at } of due) {
+      // One that failed keeps its order: what comes after it waits, too.
+      if (!patience.isOver(state.terms.id, now)) continue;
+      try {
+        fired.push(await fire(state, at));
+        patience.forget(state.terms.id);
+      } catch (error) {
+        patience.failed(state.terms.id, now);
+        tell({ id: state.terms.id, message: `The schedule ${state.terms.id} could not fire`, error });
+      }
+    }
+    return fired;
+  }
+
+  async function fire({ terms }: ScheduleState, at: number): Promise<FiredInstant> {
+    const { id, session, action } = terms;
+    const entry = await tellSession(inner, terms, at);
+    const { isDone, run } = await tryToDeliver(terms, at, entry);
+    await book.append(({ live }) => ((live.get(id)?.dealtUpTo ?? at) < at ? [firedRecord({ id, at, entry, delivered: isDone })] : []));
+    const instant: FiredInstant = { id, session, action, scheduledAt: at, ...(isDone && run && { run: run.id }) };
+    if (run) onRun?.(run, instant);
+    return instant;
+  }
+
+  /** Asks again whether runs have read what they were told, in view of what they wrote since. */
+  async function lookAfterPending(): Promise<void> {
+    for (const { terms, pending } of [...book.table.live.values()]) {
+      for (const [at, entry] of [...pending]) {
+        const place = pendingPlace(terms.id, at);
+        if (!patience.isOver(place, clock.now())) continue;
+        const head = await world.log.head(sessionLog(terms.session));
+        if (patience.stamp(place) === head) {
+          patience.failed(place, clock.now(), head);
+          continue;
+        }
+        const { isDone, run } = await tryToDeliver(terms, at, entry);
+        if (run)
+          onRun?.(run, { id: terms.id, session: terms.session, action: terms.action, scheduledAt: at, ...(isDone && { run: run.id }) });
+        if (!isDone) continue;
+        await book.append(({ live }) => (live.get(terms.id)?.pending.has(at) ? [deliveredRecord(terms.id, at)] : []));
+        patience.forget(place);
+      }
+    }
+  }
+
+  async function tryToDeliver(terms: ScheduleState["terms"], at: number, entry: number): Promise<Delivery> {
+    const place = pendingPlace(terms.id, at);
+    const head = await world.log.head(sessionLog(terms.session));
+    try {
+      const delivery = await deliver(inner, terms, at, entry);
+      if (!delivery.isDone) patience.failed(place, clock.now(), head);
+      return delivery;
+    } catch (error) {
+      // What failed without a trace in the session's log is tried again all the same.
+      patience.failed(place, clock.now());
+      if (!isInUse(error)) tell({ id: terms.id, message: `The schedule ${terms.id} fired, but no run could be started`, error });
+      return { isDone: false };
+    }
+  }
+
+  async function nextTime(): Promise<number | undefined> {
+    const { live } = book.table;
+    finder.keepOnly(live.values());
+    const awaited = new Set(["tick"]);
+    let next: number | undefined;
+    const consider = (at: number | undefined): void => {
+      if (at !== undefined) next = next === undefined ? at : Math.min(next, at);
+    };
+    for (const state of live.values()) {
+      const { id } = state.terms;
+      awaited.add(id);
+      for (const at of state.pending.keys()) {
+        const place = pendingPlace(id, at);
+        awaited.add(place);
+        consider(patience.until(place) ?? clock.now());
+      }
+      if (state.pending.size >= maxPending) continue;
+      consider(patience.until(id) ?? (await finder.next(state)));
+    }
+    patience.keepOnly(awaited);
+    return next;
+  }
+
+  function tell(problem: ScheduleProblem): void {
+    try {
+      report(problem);
+    } catch (error) {
+      warn(problem);
+      warn({ message: "The scheduler's report failed", error });
+    }
+  }
+}
+
+function pendingPlace(id: string, at: number): string {
+  return `${id}/${at}`;
+}
+
+function warn({ message, error }: ScheduleProblem): void {
+  process.emitWarning(error === undefined ? message : `${message}: ${error instanceof Error ? error.message : String(error)}`, {
+    type: "KeelsonScheduleWarning",
+  });
+}
