@@ -1,0 +1,144 @@
+import { type EventLog, type HookPoint, type SessionId, sessionLog, type Tool } from "@keelson/protocol";
+import { describe, expect, it } from "vitest";
+import { agentTool, createAgent, defineTool } from "../../src/index.ts";
+import type { SingleRunner } from "../../src/agent/runner.ts";
+import { createHookRegistry, type HookContext } from "../../src/agent/index.ts";
+import { faultsOf, normalisedLog } from "./normalised-log.ts";
+import { openRunner, scriptByTurn, SESSION, type ScenarioWorld } from "./scenario.ts";
+import { simulatedWorld } from "./simulated-lives.ts";
+
+/** The decisions that a log holds, of this session and of the children that it started. */
+async function decisionsOf(log: EventLog): Promise<ReadonlyMap<string, unknown>> {
+  const found = new Map<string, unknown>();
+  for await (const { type, key, data } of log.read(sessionLog(SESSION as SessionId)))
+    if (type === "decision") found.set(key.slice(key.indexOf("/") + 1), data["value"] ?? null);
+  return found;
+}
+
+/** Counts each call of each hook where a crash can't reach it, and answers differently from one call to the next. */
+function openHooked(world: ScenarioWorld): SingleRunner<undefined> {
+  const { points, effects } = world;
+  const act = async (name: string): Promise<number> => {
+    await points.pass(`${name}/before`);
+    const count = effects.read().filter(({ tool }) => tool === name).length;
+    effects.write({ tool: name, key: name, attempt: count });
+    await points.pass(`${name}/after`);
+    return count;
+  };
+  const observe = (point: HookPoint): Promise<void> => act(point).then(() => {});
+  return openRunner(world, (log) => {
+    const decided = async (suffix: string): Promise<boolean> =>
+      [...(await decisionsOf(log)).keys()].some((key) => key.endsWith(suffix) || key.includes(suffix));
+    /** A decision that stands in the log must not be asked for again. */
+    const ask = async (point: HookPoint, suffix: string): Promise<number> => {
+      if (await decided(suffix)) effects.write({ tool: "asked-again", key: `${point} ${suffix}`, attempt: 0 });
+      return act(point);
+    };
+    const ofCall = ({ callId }: HookContext, place: string): string => `${callId ?? ""}/hooks/${place}`;
+    const hooks = createHookRegistry()
+      .onSessionStart(async ({ resumed }) => void (resumed ? await act("resumed") : await ask("session-start", "prologue/hooks")))
+      .onPreToolUse("note", async (_payload, context) => {
+        const count = await ask("pre-tool-use", ofCall(context, "pre/"));
+        return count % 2 === 0 ? undefined : { type: "abort", reason: `refused at call ${count}` };
+      })
+      .onPostToolUse("*", async (_payload, context) => {
+        const count = await ask("post-tool-use", ofCall(context, "post"));
+        return { type: "tell", reason: `remark ${count}` };
+      })
+      .onSubagentStart("*", async (_payload, context) => void (await ask("subagent-start", ofCall(context, "subagent-start"))))
+      .onSubagentStop("*", () => observe("subagent-stop"))
+      .onSessionEnd(() => observe("session-end"));
+    const helper = createAgent({ name: "helper", model: scriptByTurn(points, "scripted/helper", () => ({ text: "Helped." })) });
+    return createAgent({
+      name: "hooked",
+      model: scriptByTurn(points, "scripted/hooked", (turn) =>
+        turn === 0
+          ? {
+              toolCalls: [
+                { name: "note", input: { n: 1 } },
+                { name: "note", input: { n: 2 } },
+                { name: "send", input: { to: "ann" } },
+              ],
+            }
+          : turn === 1
+            ? { toolCalls: [{ name: "helper", input: { task: "help" } }] }
+            : { text: "Done." },
+      ),
+      tools: [tool(world, "note", "read"), tool(world, "send", "write"), agentTool(helper)],
+      hooks,
+      beforeTurn: async ({ turn }) => {
+        if (await decided(`t${turn}/before-turn`)) effects.write({ tool: "asked-again", key: `before turn ${turn}`, attempt: 0 });
+        await act("before-turn");
+      },
+      afterTurn: async () => void (await act("after-turn")),
+    });
+  });
+}
+
+function tool({ points, effects }: ScenarioWorld, name: string, effect: "read" | "write"): Tool {
+  return defineTool({
+    name,
+    description: `Does ${name}.`,
+    effect,
+    input: { type: "object" },
+    async execute(input, { idempotencyKey, attempt }) {
+      await points.pass(`${name}/before`);
+      effects.write({ tool: name, key: idempotencyKey, attempt });
+      await points.pass(`${name}/after`);
+      return `${name} ${JSON.stringify(input)}`;
+    },
+    ...(effect === "write" && {
+      reconcile: (input: unknown, { idempotencyKey }: { readonly idempotencyKey: string }) =>
+        effects.read().some(({ key }) => key === idempotencyKey) ? { output: `${name} ${JSON.stringify(input)}` } : ("not-done" as const),
+    }),
+  }) as Tool;
+}
+
+const OBSERVERS = ["subagent-stop", "session-end", "after-turn"];
+
+describe("a run with hooks that stops for good at a step boundary", () => {
+  it(
+    "goes on from each of them: what hooks decided is never asked again and never lost, observers are told at least once [HK-10, HK-06, AG-26, AG-27]",
+    { timeout: 60_000 },
+    async () => {
+      const undisturbed = simulatedWorld({ open: openHooked });
+      const { passed, finished } = await undisturbed.live();
+      expect(finished?.outcome.reason).toBe("complete");
+      const kinds = (await normalisedLog(undisturbed.log, SESSION)).map((line) => (line as { readonly type?: string }).type);
+      for (const place of ["pre-tool-use", "post-tool-use", "subagent-start", "subagent-stop", "session-start", "session-end"])
+        expect(passed).toContain(`${place}/after#0`);
+      const counts = new Map(OBSERVERS.map((name) => [name, undisturbed.effects.read().filter((act) => act.tool === name).length]));
+      expect([...counts.values()]).toEqual([1, 1, 3]);
+
+      const faults: string[] = [];
+      for (const place of passed) {
+        const world = simulatedWorld({ open: openHooked });
+        await world.live(place);
+        const before = await decisionsOf(world.log);
+        const { finished: ended } = await world.live();
+        const fault = (text: string): void => void faults.push(`${place}: ${text}`);
+        if (ended?.outcome.reason !== "complete") fault(`it ended with ${ended?.outcome.reason}: ${ended?.outcome.error?.message}`);
+        for (const text of await faultsOf(world.log, SESSION)) fault(text);
+        const after = await decisionsOf(world.log);
+        for (const [key, value] of before)
+          if (JSON.stringify(after.get(key)) !== JSON.stringify(value)) fault(`${key} was ${JSON.stringify(value)}`);
+        const acts = world.effects.read();
+        for (const { tool: name, key } of acts) if (name === "asked-again") fault(`${key} was asked again`);
+        for (const name of OBSERVERS)
+          if (acts.filter((act) => act.tool === name).length < (counts.get(name) ?? 0)) fault(`${name} was told too seldom`);
+        if (new Set(acts.filter((act) => act.tool === "send").map(({ key }) => key)).size > 1) fault("send had two keys");
+        if (acts.filter((act) => act.tool === "send").length > 1) fault("send was done twice");
+        const types = (await normalisedLog(world.log, SESSION)).map((line) => (line as { readonly type?: string }).type);
+        if (JSON.stringify(types) !== JSON.stringify(kinds)) fault(`its log reads ${types.join(", ")}`);
+        // Nobody told the model anything that the log does not say a hook decided.
+        for (const [key, value] of after)
+          if (
+            key.endsWith("/hooks/post") &&
+            !JSON.stringify(await normalisedLog(world.log, SESSION)).includes((value as { readonly reason: string }).reason)
+          )
+            fault(`the model was not told ${JSON.stringify(value)}`);
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+});
