@@ -88,9 +88,9 @@ describe("a structured output that is given by a tool", () => {
     expect((await runnerOf(agent).run("go").outcome).output).toEqual({ total: 2, currency: "EUR" });
     expect(model.requests[0]?.tools?.[0]).toMatchObject({ name: "submit", description: "Hand it in." });
     expect(() => createAgent({ ...options, tools: [recordingTool("Final_Answer")] })).toThrow(/outputMode.*"Final_Answer"/);
-    expect(() => createAgent({ ...options, tools: [recordingTool("submit")] }).with({ outputMode: { type: "tool", name: "submit" } })).toThrow(
-      /outputMode/,
-    );
+    expect(() =>
+      createAgent({ ...options, tools: [recordingTool("submit")] }).with({ outputMode: { type: "tool", name: "submit" } }),
+    ).toThrow(/outputMode/);
   });
 
   it("does not count when it comes with other calls: they run, and the model reads their results first", async () => {
@@ -248,7 +248,10 @@ describe("a structured output by the vendor's native means", () => {
   it("is asked for in the request, and read from the text even where words stand around it [MC-06, AG-14]", async () => {
     const { model, runner } = clerk(['Sure: {"total": 3}'], { outputMode: "native" });
     expect(await runner.run("go").outcome).toMatchObject({ output: { total: 3 }, text: 'Sure: {"total": 3}' });
-    expect(model.requests[0]?.output).toMatchObject({ name: "clerk", schema: { type: "object", properties: { total: { type: "number" } } } });
+    expect(model.requests[0]?.output).toMatchObject({
+      name: "clerk",
+      schema: { type: "object", properties: { total: { type: "number" } } },
+    });
     expect(model.requests[0]?.tools).toBeUndefined();
     expect(model.requests[0]?.toolChoice).toBeUndefined();
   });
@@ -362,7 +365,12 @@ describe("a structured output that a function of the user reads", () => {
 
 describe("the schema of a structured output", () => {
   it("may be a plain JSON Schema, which is told to the model and checked [AG-15]", async () => {
-    const schema = { type: "object", properties: { count: { type: "integer", minimum: 1 } }, required: ["count"], additionalProperties: false };
+    const schema = {
+      type: "object",
+      properties: { count: { type: "integer", minimum: 1 } },
+      required: ["count"],
+      additionalProperties: false,
+    };
     const model = scriptedModel([answer({ count: 0.5, more: 1 }), answer({ count: 3 })]);
     const outcome = await runnerOf(createAgent({ name: "a", model, output: schema })).run("go").outcome;
     expect(outcome.output).toEqual({ count: 3 });

@@ -5,7 +5,6 @@ import { readInbox } from "../loop/read-inbox.ts";
 import { RunEnding } from "../loop/run-ending.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import type { AnswerForm } from "./answer-form.ts";
-import { isAnswerCall } from "./answer-call.ts";
 import { checkValue, panic, readCall, readText, readWholeText, type ReadAnswer } from "./read-answer.ts";
 
 /** What comes after an answer: the run may end with its output, somebody steered meanwhile, or the model is asked again within the turn. */
