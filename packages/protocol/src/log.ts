@@ -1,3 +1,4 @@
+import type { BudgetLedger } from "./budget.ts";
 import type { Digest, LogId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
 
@@ -64,6 +65,8 @@ export interface AppendOptions {
 export interface EventLog extends AsyncDisposable {
   /** Where large values go that live with this log, if it keeps such: they end with it. */
   readonly blobs?: BlobStore;
+  /** Where budgets are counted by all who work on this log, if it keeps such. */
+  readonly ledger?: BudgetLedger;
   /** @returns the seq at which the last of `records` stands, whether this append or an earlier one put it there. */
   append(log: LogId, expectedSeq: number | "any", records: readonly NewRecord[], options?: AppendOptions): Promise<number>;
   /**

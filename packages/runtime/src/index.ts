@@ -57,7 +57,7 @@ export function createRunner(
       ...(isStateStore(options.state) && { store: options.state }),
       runner: () => runner,
     }),
-    ledger: options.ledger ?? createMemoryBudgetLedger(),
+    ledger: options.ledger ?? options.log?.ledger ?? createMemoryBudgetLedger(),
     approvalKeys: options.approvalKeys ?? createEphemeralApprovalKeys(),
     models: options.models ?? modelsFromEnvironment(),
     owner: options.owner ?? processOwner(),

@@ -423,7 +423,9 @@ function isShown({ type }: LogRecord): boolean {
   return type !== "state-update" && isDurableEventType(type);
 }
 
-function addCounts(sum: RunState["below"], { turns, toolCalls, modelCalls }: NonNullable<RunState["below"]>): RunState["below"] {
+type Counts = NonNullable<RunState["below"]>;
+
+function addCounts(sum: Counts | undefined, { turns, toolCalls, modelCalls }: Counts): Counts {
   if (sum === undefined) return { turns, toolCalls, modelCalls };
   return { turns: sum.turns + turns, toolCalls: sum.toolCalls + toolCalls, modelCalls: sum.modelCalls + modelCalls };
 }

@@ -3,4 +3,5 @@ export { createMemoryBudgetLedger, type MemoryBudgetLedgerOptions } from "./memo
 export { createMemoryEventLog, type MemoryEventLogOptions } from "./memory-event-log.ts";
 export { isDeadOwner, processOwner } from "./process-owner.ts";
 export { createSqliteBlobStore, type SqliteBlobStoreOptions } from "./sqlite-blob-store.ts";
+export { createSqliteBudgetLedger, type SqliteBudgetLedger, type SqliteBudgetLedgerOptions } from "./sqlite-budget-ledger.ts";
 export { createSqliteEventLog, type SqliteEventLogOptions } from "./sqlite-event-log.ts";

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { describeBudgetLedger } from "../testing/budget-ledger-contract.ts";
 import { createMemoryBudgetLedger } from "./memory-budget-ledger.ts";
 
-describeBudgetLedger("createMemoryBudgetLedger", () => createMemoryBudgetLedger());
+describeBudgetLedger("createMemoryBudgetLedger", (options) => createMemoryBudgetLedger(options));
 
 it("goes on from what was spent before", async () => {
   const ledger = createMemoryBudgetLedger({ spent: { run: usd("0.9") } });

@@ -6,6 +6,7 @@ import { type ReadOptions, readRecords } from "./read-records.ts";
 import { isSameJson } from "./same-json.ts";
 import { BUSY_TIMEOUT_MS, type KnownLog, openSqliteDatabase } from "./sqlite-database.ts";
 import { createForeignWatch, type Poll } from "./sqlite-foreign-watch.ts";
+import { createSqliteBudgetLedger, type SqliteBudgetLedger } from "./sqlite-budget-ledger.ts";
 import { createSqliteBlobStore } from "./sqlite-blob-store.ts";
 import { createSqliteLeases } from "./sqlite-leases.ts";
 import { createSqliteRecordSource } from "./sqlite-record-source.ts";
@@ -139,11 +140,22 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
   }
 
   let blobs: BlobStore | undefined;
+  let ledger: SqliteBudgetLedger | undefined;
 
   return {
     // Opened for who asks for it: many logs have a store of their own beside them.
     get blobs() {
       return (blobs ??= createSqliteBlobStore({ path: options.path, busyTimeoutMs }));
+    },
+    get ledger() {
+      const { path, pollMs, poll } = options;
+      return (ledger ??= createSqliteBudgetLedger({
+        path,
+        now,
+        busyTimeoutMs,
+        ...(pollMs !== undefined && { pollMs }),
+        ...(poll && { poll }),
+      }));
     },
     async append(
       log: LogId,
@@ -213,6 +225,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
         closed = true;
         foreignWatch.close();
         await blobs?.[Symbol.asyncDispose]();
+        await ledger?.[Symbol.asyncDispose]();
         database.close();
       }
     },

@@ -44,6 +44,52 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   INSERT INTO counters VALUES (0, 0);
   `,
+  `
+  CREATE TABLE budget_ledger (
+    id TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO budget_ledger VALUES (lower(hex(randomblob(16))));
+  -- Amounts are whole numbers by unit (pico-dollars, tokens, turns, tool calls, model calls) with commas between: money outgrows 64 bits.
+  CREATE TABLE budget_scopes (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    spent TEXT NOT NULL,
+    reserved TEXT NOT NULL,
+    -- Open reservations that count against it.
+    open INTEGER NOT NULL,
+    -- How often something ended that others may have waited for.
+    changes INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE budget_reservations (
+    key TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    amounts TEXT NOT NULL,
+    -- Ids of scopes in ascending order, with commas between.
+    scopes TEXT NOT NULL,
+    -- 1: its owner is gone, and it counts as spent.
+    presumed INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE budget_settlements (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL UNIQUE,
+    amounts TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE budget_line (
+    ticket INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL UNIQUE,
+    owner TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    -- The lines in which it stands, as scope:unit with commas between.
+    lines TEXT NOT NULL,
+    -- Sum of the changes of its scopes when it was last tried.
+    seen INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE budget_retired (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope INTEGER NOT NULL UNIQUE
+  ) STRICT;
+  `,
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
