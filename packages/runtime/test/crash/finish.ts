@@ -43,7 +43,8 @@ export async function answer(runner: SingleRunner<undefined>, effects: SideEffec
       unknown.push(wait.operation);
       const isDone = effects.read().some(({ tool }) => tool === wait.operation);
       await runner.approve(wait.token, isDone ? { type: "supply", output: outputOf(wait.operation) } : { type: "retry" });
-    } else throw new Error(`nothing here waits for a ${wait.type}`);
+    } else if (wait.type === "signal") await runner.signal(wait.session ?? SESSION, { kind: wait.name, payload: 7 }, { key: wait.name });
+    else throw new Error(`nothing here waits for a ${wait.type}`);
   }
   return unknown;
 }

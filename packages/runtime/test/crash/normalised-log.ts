@@ -21,8 +21,16 @@ const FIELDS: { readonly [type: string]: readonly string[] } = {
   "tool-calls-start": ["calls"],
   "tool-result": ["callId", "name", "output", "isError"],
   "tool-calls-complete": [],
+  "state-update": ["patch"],
+  "directive": ["directive"],
   "child-start": ["agent", "callId"],
   "child-end": ["reason"],
+  "strategy-state": ["state"],
+  "signal": ["kind", "payload", "action", "callId"],
+  "steer": ["message"],
+  "directive": ["directive", "id", "causationId"],
+  "effect": ["effect", "id", "causationId"],
+  "effect-done": ["id", "value", "failure"],
   "inference-failed": ["failure"],
   "retry": ["attempt", "reason", "delayMs"],
   "turn-end": ["turn"],
@@ -48,7 +56,7 @@ function pick(
 /** Ids by the order in which they come up. */
 function rename(value: JsonValue | undefined, names: Map<string, string>): JsonValue {
   if (typeof value === "string")
-    return value.replace(/\b[crk]_[\w-]{16,}/g, (id) => names.get(id) ?? (names.set(id, `id${names.size}`), `id${names.size - 1}`));
+    return value.replace(/\b[cekr]_[\w-]{16,}/g, (id) => names.get(id) ?? (names.set(id, `id${names.size}`), `id${names.size - 1}`));
   if (Array.isArray(value)) return value.map((item) => rename(item as JsonValue, names));
   if (typeof value === "object" && value !== null)
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, rename(part, names)]));

@@ -205,7 +205,8 @@ export async function hasFailed(log: EventLog): Promise<boolean> {
   return false;
 }
 
-function tool({ points, effects }: ScenarioWorld, name: string, effect: "read" | "idempotent" | "write", canTell = false): Tool {
+/** A tool that passes points before and after what it does. */
+export function tool({ points, effects }: ScenarioWorld, name: string, effect: "read" | "idempotent" | "write", canTell = false): Tool {
   return defineTool({
     name,
     description: `Does ${name}.`,

@@ -1,0 +1,134 @@
+import { type EventLog, type JsonValue, type SessionId, sessionLog, textMessage } from "@keelson/protocol";
+import { describe, expect, it } from "vitest";
+import { definePlugin, definePromptMiddleware, summarisationMark, type PluginState } from "../../src/agent/index.ts";
+import type { SingleRunner } from "../../src/agent/runner.ts";
+import { createAgent, defineTool, type Tool } from "../../src/index.ts";
+import { foldSession } from "../../src/session/index.ts";
+import { faultsOf, normalisedLog } from "./normalised-log.ts";
+import { openRunner, scriptByTurn, SESSION, type ScenarioWorld } from "./scenario.ts";
+import { simulatedWorld, type SimulatedWorld } from "./simulated-lives.ts";
+
+/** A run with middleware that rewrites its input and marks for summarising, and two plugins that use every callback. */
+function openPlugged(world: ScenarioWorld): SingleRunner<undefined> {
+  const { points, effects } = world;
+  const asked = async (callback: string): Promise<void> => {
+    await points.pass(`${callback}/before`);
+    effects.write({ tool: callback, key: "", attempt: 0 });
+    await points.pass(`${callback}/after`);
+  };
+  const plugin = (key: string) => {
+    type State = PluginState<{ lines: string[] }>;
+    const note = async (callback: string, state: State, line: string) => {
+      await asked(`${key}-${callback}`);
+      state.value.lines.push(line);
+      return [{ type: "emit" as const, event: { key, line } }];
+    };
+    return definePlugin({
+      key,
+      initialState: { lines: [] as string[] },
+      beforeRun: ({ message }, state) => note("beforeRun", state, `before ${message}`),
+      onUserMessage: ({ turn, message }, state) => note("onUserMessage", state, `heard ${turn} ${message}`),
+      async onEvent({ turn, event }, state) {
+        if (event.type === "turn-start") return note("onEvent", state, `turn ${event.turn} seen in ${turn}`);
+        // A run that is resumed has events of its own; what it did is told by these.
+        if (event.type === "tool-result" || event.type === "message") state.value.lines.push(`saw ${turn} ${event.type}`);
+        return undefined;
+      },
+      afterRun: ({ reason }, state) => note("afterRun", state, `after ${reason}`),
+    });
+  };
+  return openRunner(world, () =>
+    createAgent({
+      name: "plugged",
+      model: scriptByTurn(points, "scripted/plugged", (turn, { messages }) =>
+        messages.length < 4 && turn < 2
+          ? { text: `Looking ${messages.length}.`, toolCalls: [{ name: "look", input: { turn } }] }
+          : { text: "Done." },
+      ),
+      tools: [
+        defineTool({ name: "look", description: "Looks.", effect: "read", input: { type: "object" }, execute: () => "seen" }) as Tool,
+      ],
+      middleware: [
+        definePromptMiddleware({
+          name: "polite",
+          async process({ messages, context }) {
+            await asked("polite");
+            return {
+              type: "continue",
+              input: { messages: [...messages, textMessage("user", "Please.")], context: { ...context, polite: true } },
+            };
+          },
+        }),
+        summarisationMark({ maxMessages: 5 }),
+      ],
+      compact: async (conversation) => ({ messages: conversation.slice(-2).map(({ message }) => message), summary: "cut" }),
+      plugins: [plugin("one"), plugin("two")],
+    }),
+  );
+}
+
+/** The verdicts of callbacks that the log holds, by their places. */
+async function decisions(log: EventLog): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for await (const { type, key, data } of log.read(sessionLog(SESSION as SessionId)))
+    if (type === "decision") found.set(key.slice(key.indexOf("/")), JSON.stringify(data["value"] ?? null));
+  return found;
+}
+
+async function stateIn({ log, blobs }: SimulatedWorld): Promise<JsonValue> {
+  return (await foldSession(log, blobs, SESSION as SessionId)).agentState;
+}
+
+const lonely = simulatedWorld({ open: openPlugged });
+const { passed, finished } = await lonely.live();
+const expected = {
+  lines: await normalisedLog(lonely.log, SESSION),
+  decisions: await decisions(lonely.log),
+  state: await stateIn(lonely),
+};
+
+describe("a run with plugins and middleware", () => {
+  it("uses every callback of both, when it is left alone", () => {
+    expect(finished?.outcome.reason).toBe("complete");
+    for (const key of ["one", "two"])
+      for (const callback of ["beforeRun", "onUserMessage", "onEvent", "afterRun"]) expect(passed).toContain(`${key}-${callback}/after#0`);
+    expect(passed).toContain("polite/after#0");
+    expect(expected.lines.filter((line) => (line as { type?: string }).type === "directive").length).toBeGreaterThan(8);
+    expect(JSON.stringify(expected.state)).toContain("after complete");
+  });
+
+  it(
+    "comes to the same log and state wherever it stops and goes on, and asks no callback whose verdict is in the log",
+    { timeout: 60_000 },
+    async () => {
+      const faults: string[] = [];
+      for (const place of passed) {
+        const world = simulatedWorld({ open: openPlugged });
+        await world.live(place);
+        const before = await decisions(world.log);
+        const askedBefore = world.effects.read().length;
+        const { finished: over } = await world.live();
+        const after = await decisions(world.log);
+        for (const [key, verdict] of before) if (after.get(key) !== verdict) faults.push(`${place}: the verdict at ${key} changed`);
+        const askedNow = world.effects.read().length - askedBefore;
+        const decidedNow = [...after.keys()].filter((key) => !before.has(key));
+        // A batch of events is one verdict, whatever number of them the callback was asked about.
+        const askedFor = decidedNow.flatMap((key) =>
+          key.endsWith("/events") ? (JSON.parse(after.get(key) ?? "").directives ?? []) : [key],
+        ).length;
+        if (askedNow !== askedFor) faults.push(`${place}: ${askedNow} questions for ${askedFor} verdicts (${decidedNow.join(", ")})`);
+        faults.push(...(await faultsOf(world.log, SESSION)).map((fault) => `${place}: ${fault}`));
+        if (over?.outcome.reason !== "complete")
+          faults.push(`${place}: it ended with ${over?.outcome.reason}: ${over?.outcome.error?.message}`);
+        const lines = (await normalisedLog(world.log, SESSION)).map((line) => JSON.stringify(line));
+        const at = lines.findIndex((line, index) => line !== JSON.stringify(expected.lines[index]));
+        if (at >= 0 || lines.length !== expected.lines.length)
+          faults.push(
+            `${place}: line ${at} is ${lines[at]}, not ${JSON.stringify(expected.lines[at])} (${lines.length}, not ${expected.lines.length})`,
+          );
+        if (JSON.stringify(await stateIn(world)) !== JSON.stringify(expected.state)) faults.push(`${place}: the state differs`);
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+});

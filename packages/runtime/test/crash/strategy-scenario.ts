@@ -1,0 +1,77 @@
+import { closureGuard, fsmStrategy, signalRoute, waitForSignalTool } from "../../src/agent/index.ts";
+import type { SingleRunner } from "../../src/agent/runner.ts";
+import { createAgent } from "../../src/index.ts";
+import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
+import { openRunner, scriptByTurn, tool, type ScenarioWorld } from "./scenario.ts";
+
+/** What the model asks for, turn by turn: what is possible where it stands, and what is not. */
+const TURNS: readonly (readonly { readonly name: string; readonly input: { readonly [name: string]: string | number } }[])[] = [
+  [
+    { name: "look", input: { at: "door" } },
+    { name: "pay", input: { amount: 5 } },
+    { name: "mark", input: { with: "chalk" } },
+    { name: "look", input: { at: "window" } },
+  ],
+  [
+    { name: "send", input: { to: "bob" } },
+    { name: "send", input: { to: "ann" } },
+  ],
+  [{ name: "wait_for_order", input: {} }],
+  [{ name: "wait_for_freeze", input: {} }],
+  [
+    { name: "pay", input: { amount: 5 } },
+    { name: "transition", input: { action: "thaw" } },
+  ],
+  [{ name: "pay", input: { amount: 5 } }],
+];
+
+/** A run that is held to a state machine, moves it by tools, by an action and by a signal, and waits for signals. */
+export function openConstrained(world: ScenarioWorld): SingleRunner<undefined> {
+  const { points, effects } = world;
+  const strategy = fsmStrategy()
+    .initial("new")
+    .state("new", { tools: ["look"] })
+    .tools("wait_for_order", "wait_for_freeze")
+    .transition("new", "mark", "checked")
+    .transitionWithGuard(
+      "checked",
+      "send",
+      "told",
+      closureGuard("to ann", (input) => (input as { readonly to?: string }).to === "ann"),
+      0,
+    )
+    .transition("frozen", "thaw", "told")
+    .offer("thaw")
+    .transition("told", "pay", "paid")
+    .route(signalRoute("freeze", { type: "transition", state: "frozen" }))
+    .build();
+  return openRunner(world, () =>
+    createAgent({
+      name: "constrained",
+      model: scriptByTurn(points, "scripted/constrained", (turn, request): ScriptedAnswer => {
+        const toolCalls = TURNS[turn];
+        return toolCalls ? { toolCalls } : { text: `Done after ${request.messages.length} messages.` };
+      }),
+      strategy,
+      tools: [
+        tool(world, "look", "read"),
+        tool(world, "mark", "idempotent"),
+        tool(world, "send", "write"),
+        tool(world, "pay", "write", true),
+        waitForSignalTool({ name: "wait_for_order", kinds: ["order"] }),
+        waitForSignalTool({ name: "wait_for_freeze", kinds: ["freeze"] }),
+      ],
+      signalRoutes: [signalRoute("order", { type: "custom", name: "book" })],
+      onSignal: {
+        async book() {
+          await points.pass("book/before");
+          const count = effects.read().filter(({ tool: name }) => name === "book").length;
+          effects.write({ tool: "book", key: "book", attempt: count });
+          await points.pass("book/after");
+          // Another answer each time it is asked.
+          return { type: "message", text: `Booked as number ${count}.` };
+        },
+      },
+    }),
+  );
+}
