@@ -150,7 +150,7 @@ export function nameOf(effect: Effect): string {
   const { directive } = effect;
   return directive.type === "run-instruction"
     ? directive.instruction
-    : String((directive as { readonly event: { readonly name: string } }).event.name);
+    : String((directive as unknown as { readonly event: { readonly name: string } }).event.name);
 }
 
 /** What the story comes to when it is left alone. */

@@ -23,6 +23,7 @@ const FIELDS: { readonly [type: string]: readonly string[] } = {
   "tool-calls-complete": [],
   "state-update": ["patch"],
   "directive": ["directive"],
+  "compaction": ["summary", "messages"],
   "child-start": ["agent", "callId"],
   "child-end": ["reason"],
   "strategy-state": ["state"],
@@ -31,11 +32,12 @@ const FIELDS: { readonly [type: string]: readonly string[] } = {
   "directive": ["directive", "id", "causationId"],
   "effect": ["effect", "id", "causationId"],
   "effect-done": ["id", "value", "failure"],
+  "output-repair": ["issues"],
   "inference-failed": ["failure"],
   "retry": ["attempt", "reason", "delayMs"],
   "turn-end": ["turn"],
   "run-result": ["reason", "text"],
-  "run-complete": ["reason", "text", "turns"],
+  "run-complete": ["reason", "text", "turns", "output"],
   "error": ["failure"],
 };
 
