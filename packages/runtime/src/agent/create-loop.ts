@@ -145,6 +145,7 @@ export function createLoop({ world, agent, execution, limits, hub, approvals, co
     },
     blobs: world.blobs,
     effects: world.effects,
+    handoffs: execution.parent === undefined ? (world.handoffs ?? "caller") : "caller",
     filters: directiveFilters === undefined || directiveFilters.length === 0 ? undefined : createFilterChain(directiveFilters),
     world: { ...(files && { files }), ...(exec && { exec }), ...(reader && { state: reader }), ...(secrets && { secrets }) },
     form: answerFormOf(agent),

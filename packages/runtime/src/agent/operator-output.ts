@@ -1,5 +1,6 @@
 import { OperatorError, operatorMetadataOf, toOperatorError, type OperatorOutput, type SubDispatchRecord } from "@keelson/protocol";
 import { MAX_SUB_DISPATCHES, type SessionState } from "../session/session-state.ts";
+import { countsOf } from "./budget/run-counts.ts";
 import type { RunOutcome } from "./run.ts";
 
 type Halter = Extract<OperatorOutput["exitReason"], { readonly type: "halted" }>["by"];
@@ -9,11 +10,13 @@ export interface RunAccount {
   /** By recorded times. */
   readonly durationMs: number;
   readonly subDispatches: readonly SubDispatchRecord[];
+  /** Of it and of its children, as budgets count them. */
+  readonly counts: ReturnType<typeof countsOf>;
 }
 
 export function accountOf(state: SessionState | undefined): RunAccount | undefined {
   const run = state?.run;
-  return run && { durationMs: Math.max(0, state.at - run.startedAt), subDispatches: run.subDispatches };
+  return run && { durationMs: Math.max(0, state.at - run.startedAt), subDispatches: run.subDispatches, counts: countsOf(run) };
 }
 
 /** @throws OperatorError when the run failed: a failed run never looks like an empty success */

@@ -43,6 +43,11 @@ export interface World {
   readonly secrets?: SecretResolver;
   /** Carries out the effects and directives that runs declare. Without it they only stand in `outcome.effects`. */
   readonly effects?: EffectExecutor;
+  /**
+   * Who starts the agent that a run hands its task to. `caller` (the default): whoever started the run, by the `handoff` effect in
+   * `outcome.effects`. `runner`: this runner, as an effect like any other; that run goes on alone. A child's parent always does.
+   */
+  readonly handoffs?: "caller" | "runner";
   /** Does background tasks. Without it, `spawn-task` is unsupported. */
   readonly tasks?: TaskRunner;
   /** Opens the `debugFile` of an agent. Without it, agents that want one are refused. */

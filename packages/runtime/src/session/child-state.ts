@@ -1,4 +1,4 @@
-import type { CallId, EndReason, Failure, JsonObject, JsonValue, RunId, SessionId, Usage, Usd } from "@keelson/protocol";
+import type { BudgetAmount, CallId, EndReason, Failure, JsonObject, JsonValue, RunId, SessionId, Usage, Usd } from "@keelson/protocol";
 
 /** An agent or a task that a run started, as its log tells of it. */
 export interface ChildState {
@@ -29,6 +29,7 @@ export interface ChildEnding {
   readonly failure?: Failure;
   readonly usage?: Usage;
   readonly cost?: Usd | null;
+  readonly counts?: Pick<Required<BudgetAmount>, "turns" | "toolCalls" | "modelCalls">;
 }
 
 export interface Children {

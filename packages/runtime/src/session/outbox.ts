@@ -56,6 +56,11 @@ export function isDirective({ record }: DeclaredEffect): boolean {
   return record.type === "directive";
 }
 
+/** Whoever called the run may be the one to carry it out. */
+export function isHandoff({ record }: DeclaredEffect): boolean {
+  return record.type === "effect" && (record.data["effect"] as unknown as Effect).type === "handoff";
+}
+
 export function directiveOf(declared: DeclaredEffect): Directive | undefined {
   return isDirective(declared) ? (declared.record.data["directive"] as unknown as Directive) : undefined;
 }

@@ -53,7 +53,7 @@ export interface Sessions {
   list(options?: { readonly children?: boolean }): Promise<readonly SessionMetadata[]>;
   get(id: string): Promise<SessionView>;
   /** A new session that shares the history up to the end of turn number `turn` (default: the last that is complete). */
-  fork(id: string, options?: { readonly name?: string; readonly turn?: number }): Promise<SessionId>;
+  fork(id: string, options?: { readonly id?: string; readonly name?: string; readonly turn?: number }): Promise<SessionId>;
   /** Takes back all but the first `turns` turns of the conversation. The log keeps what was. */
   rewind(id: string, turns: number): Promise<void>;
   rename(id: string, name: string): Promise<void>;
@@ -102,16 +102,20 @@ export function createSessions(options: SessionsOptions): Sessions {
       };
     },
 
-    async fork(id, { name, turn } = {}) {
+    async fork(id, { id: given, name, turn } = {}) {
       const state = await fold(id);
       const border = borderAfter(state, turn ?? state.turnBorders.length, "forked after turn");
-      const session = options.newId();
+      const session = (given ?? options.newId()) as SessionId;
+      checkSessionId(session);
       const data = {
         parent: { session: border?.session ?? state.id, seq: border?.seq ?? 0 },
         name: name ?? `${state.name ?? state.id} (fork)`,
         agent: state.agent,
       };
-      await change(session, () => ({ key: "create", type: "session-create", data }));
+      await change(session, (forked) => {
+        if (forked.seq > 0) throw sessionError(session, `There is a session "${session}" already. Choose another id for the fork.`);
+        return { key: "create", type: "session-create", data };
+      });
       return session;
     },
 

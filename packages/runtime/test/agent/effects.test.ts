@@ -158,6 +158,7 @@ describe("effects that a run declares", () => {
     const listener = createAgent({ name: "listener", model: scriptedModel(["listening"]) });
     const runner = createRunner({
       agents: { main: agent, helper, closer, listener },
+      handoffs: "runner",
       state: store,
       blobs,
       log: eventLog,

@@ -51,7 +51,7 @@ export function workAgent({ runner, parent, execution, ring }: BackgroundParts, 
     if (stopped && (await runner.world.log.head(sessionLog(session))) === 0) return end(neverBegun);
     const plan = planChild(runner, requestOf(state), execution);
     while (!left.signal.aborted) {
-      const { outcome, lost } = await workChild({
+      const { outcome, lost, counts } = await workChild({
         plan,
         parent,
         execution,
@@ -66,7 +66,7 @@ export function workAgent({ runner, parent, execution, ring }: BackgroundParts, 
       if (!isSuspendReason(outcome.reason)) {
         work.effects = outcome.effects;
         work.handoff = handoffIn(outcome);
-        return end(endingOf(outcome));
+        return end({ ...endingOf(outcome), ...(counts && { counts }) });
       }
       work.waiting = { reason: outcome.reason, waits: outcome.waits ?? [] };
       ring();

@@ -273,12 +273,20 @@ export class Background implements BackgroundWork {
     const { id, kind } = state;
     if (!this.#works.delete(id)) return;
     const { execution } = this.#options;
-    const { reason, value, failure, usage = UNKNOWN_USAGE, cost = null } = ending;
+    const { reason, value, failure, usage = UNKNOWN_USAGE, cost = null, counts } = ending;
     const key = `background/${id}/end`;
     if (kind === "agent") {
       const left = effects.filter(({ type, meta }) => meta?.outcome === undefined && type !== "handoff");
       if (left.length > 0 && hasEndedWell(ending)) declareEffects(this.#boundLoop, `background/${id}`, left, id);
-      execution.put(key, { type: "child-end", child: id as RunId, reason, usage, cost, ...(failure && { failure }) });
+      execution.put(key, {
+        type: "child-end",
+        child: id as RunId,
+        reason,
+        usage,
+        cost,
+        ...(failure && { failure }),
+        ...(counts && { counts }),
+      });
     } else if (reason === "complete")
       execution.put(key, { type: "task", taskId: id, kind: "completed", payload: { output: value ?? null } });
     else {

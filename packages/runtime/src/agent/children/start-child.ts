@@ -3,6 +3,7 @@ import {
   type CallId,
   type ChildSpec,
   type Content,
+  type EndReason,
   type JsonObject,
   type OperatorOutput,
   type Wait,
@@ -15,7 +16,7 @@ import type { RunOutcome } from "../run.ts";
 import type { RunnerInternals } from "../runner.ts";
 import { childIds, planChild, type ChildPlan, type ChildRequest } from "./child-plan.ts";
 import { handoffIn, MAX_HANDOFFS, type Handoff } from "./handoff.ts";
-import { logErrorOf, workChild } from "./work-child.ts";
+import { logErrorOf, workChild, type ChildOutcome } from "./work-child.ts";
 
 type Parent = ActiveRun<unknown> | ActiveRun<never>;
 
@@ -41,26 +42,27 @@ export async function startChildRun(
     const plan = planChild(runner, requestAt(place, spec, handoff, execution), execution);
     putStart(execution, place, plan, spec.call);
     await execution.flush();
-    const outcome = await outcomeOfChild(plan, parent, execution);
+    const { outcome, counts } = await outcomeOfChild(plan, parent, execution);
     handoff = handoffIn(outcome);
     const isLast = handoff === undefined || hop === MAX_HANDOFFS;
     if (handoff && !isLast) execution.note(`${place}/handed-off`, "handed-off", handoff as unknown as JsonObject);
-    putEnd(execution, place, plan, outcome);
+    putEnd(execution, place, plan, outcome, counts);
     if (isLast) return handoff ? endless(outcome) : outputOf(outcome);
   }
 }
 
 /** Works it until it is over. Where it waits, so does its parent; where this process lost it, its parent is lost too. */
-async function outcomeOfChild(plan: ChildPlan, parent: Parent, execution: Execution): Promise<RunOutcome<unknown>> {
+async function outcomeOfChild(plan: ChildPlan, parent: Parent, execution: Execution): Promise<ChildOutcome> {
   const { agent } = plan;
-  const { outcome, lost } = await workChild({ plan, parent, execution, name: agent.name });
+  const worked = await workChild({ plan, parent, execution, name: agent.name });
+  const { outcome, lost } = worked;
   if (lost) {
     const error = logErrorOf(lost);
     execution.journal.abandon(error);
     throw error;
   }
   if (isSuspendReason(outcome.reason)) throw new Suspension(outcome.reason, waitsBelow(agent.name, outcome.waits));
-  return outcome;
+  return worked;
 }
 
 /** What a child waits for, as its parent says it. */
@@ -85,15 +87,22 @@ export function putStart(
   });
 }
 
-function putEnd(execution: Execution, place: string, { id }: ChildPlan, { reason, usage, cost, error }: RunOutcome<unknown>): void {
+function putEnd(
+  execution: Execution,
+  place: string,
+  { id }: ChildPlan,
+  { reason, usage, cost, error }: RunOutcome<unknown>,
+  counts: ChildOutcome["counts"],
+): void {
   execution.put(`${place}/child-end`, {
     type: "child-end",
     child: id,
-    reason,
+    reason: reason as EndReason,
     usage,
     cost,
     ...(error && { failure: error.failure }),
-  } as Parameters<Execution["put"]>[1]);
+    ...(counts && { counts }),
+  });
 }
 
 function requestAt(place: string, spec: ChildSpec, handoff: Handoff | undefined, execution: Execution): ChildRequest {

@@ -1,6 +1,7 @@
 import { AgentError, LogError } from "@keelson/protocol";
 import type { Execution } from "../../session/execution.ts";
 import type { ActiveRun } from "../active-run.ts";
+import type { RunAccount } from "../operator-output.ts";
 import type { RunOutcome } from "../run.ts";
 import type { ChildPlan } from "./child-plan.ts";
 
@@ -18,6 +19,8 @@ export interface ChildSupervision {
 export interface ChildOutcome {
   readonly outcome: RunOutcome<unknown>;
   readonly lost: AgentError | undefined;
+  /** What it used of the budgets above it, where there are any. */
+  readonly counts: RunAccount["counts"] | undefined;
 }
 
 /**
@@ -31,7 +34,8 @@ export async function workChild(supervision: ChildSupervision): Promise<ChildOut
     try {
       const child = await plan.begin();
       const outcome = await watchChild(child, supervision);
-      if (!isHeld(child.failure)) return { outcome, lost: child.failure };
+      const counts = execution.authority.budgets && child.account?.counts;
+      if (!isHeld(child.failure)) return { outcome, lost: child.failure, counts };
       held = child.failure;
     } catch (error) {
       if (!isHeld(error)) throw error;

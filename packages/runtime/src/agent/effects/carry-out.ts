@@ -9,7 +9,7 @@ import {
   type JsonValue,
 } from "@keelson/protocol";
 import { truncateText } from "../../json/truncate-text.ts";
-import { directiveOf, effectOf, type DeclaredEffect } from "../../session/outbox.ts";
+import { directiveOf, effectOf, isHandoff, type DeclaredEffect } from "../../session/outbox.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import { DEFAULT_MAX_OUTPUT_BYTES } from "../../tools/tool-definition.ts";
 import { runOf, type Loop } from "../loop/loop.ts";
@@ -49,6 +49,7 @@ export async function carryOutEffects(loop: Loop): Promise<void> {
   try {
     for (const declared of [...(runOf(loop).outbox?.open.values() ?? [])]) {
       if (signal.aborted) return;
+      if (loop.handoffs === "caller" && isHandoff(declared)) continue;
       await carryOut(loop, declared, signal);
     }
   } finally {

@@ -105,6 +105,8 @@ export interface Loop {
   readonly world: ToolWorld;
   /** Carries out what the run declares; without it, effects are only listed in the outcome. */
   readonly effects: EffectExecutor | undefined;
+  /** Who carries out a handoff: this run, or whoever called it. */
+  readonly handoffs: "caller" | "runner";
   /** What directives pass before they are declared. */
   readonly filters: FilterChain | undefined;
   /** Children and tasks beside the turns; without it, directives about them are unsupported. */

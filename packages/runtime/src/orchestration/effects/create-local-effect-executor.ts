@@ -9,6 +9,7 @@ import {
   type ObservableEvent,
   type Orchestrator,
   type StateStore,
+  type SessionId,
 } from "@keelson/protocol";
 import type { PayloadTypes } from "../../agent/effects/directive-payloads.ts";
 import type { Runner, SingleRunner } from "../../agent/runner.ts";
@@ -152,13 +153,17 @@ function otherRuns({ orchestrator, runner }: LocalEffectExecutorOptions<never>):
     delegate: ({ operator, message, metadata = {} }, context) =>
       find("delegate").delegate({ operator, message, metadata, ...request(context) }),
     handoff: ({ operator, task, history, metadata = {} }, context) =>
-      find("handoff").handOff({ operator, message: handoffMessage(task, history), metadata, ...request(context) }),
+      find("handoff").handOff({ operator, ...handoffInput(task, history), metadata, ...request(context) }),
   };
 }
 
-/** The task, and what came before it where that is handed on. */
-function handoffMessage(task: string, history: JsonValue | undefined): readonly Content[] {
+/** The task, and what came before it where that is handed on: a session of this runner, or anything in words. */
+function handoffInput(task: string, history: JsonValue | undefined): { readonly message: readonly Content[]; readonly after?: SessionId } {
   const told: Content = { type: "text", text: task };
-  if (history === undefined) return [told];
-  return [told, { type: "text", text: `What came before:\n${typeof history === "string" ? history : JSON.stringify(history)}` }];
+  if (history === undefined) return { message: [told] };
+  const { session } = history as { readonly session?: JsonValue };
+  if (typeof session === "string") return { message: [told], after: session as SessionId };
+  return {
+    message: [told, { type: "text", text: `What came before:\n${typeof history === "string" ? history : JSON.stringify(history)}` }],
+  };
 }

@@ -20,6 +20,7 @@ import type { Agents } from "../../agent/world.ts";
 import { shortHash } from "../../json/digest.ts";
 import type { Clock } from "../../session/clock.ts";
 import { foldSession, inboxRecord } from "../../session/journal.ts";
+import type { Sessions } from "../../session/sessions.ts";
 
 export interface RunRequest {
   readonly operator: string;
@@ -27,6 +28,8 @@ export interface RunRequest {
   readonly metadata: JsonObject;
   /** The same on every attempt: asking twice starts once. */
   readonly key: string;
+  /** Begins with the history of this session. */
+  readonly after?: SessionId;
   readonly authority?: Authority;
   readonly signal: AbortSignal;
 }
@@ -66,7 +69,7 @@ export function runsOfRunner(runner: SingleRunner<never> | SingleRunner<unknown>
   return {
     delegate: (request) =>
       whenFree(inner.world.clock, request.signal, async () => {
-        const run = await begin(inner, request);
+        const run = await begin(runner, inner, request);
         const abort = (): void => void run.abort().catch(() => {});
         request.signal.addEventListener("abort", abort, { once: true });
         if (request.signal.aborted) abort();
@@ -80,7 +83,7 @@ export function runsOfRunner(runner: SingleRunner<never> | SingleRunner<unknown>
       }),
     handOff: (request) =>
       whenFree(inner.world.clock, request.signal, async () => {
-        const run = await begin(inner, request);
+        const run = await begin(runner, inner, request);
         // What was emitted is in the log: from here on it is found and gone on with, whatever becomes of this process.
         for await (const event of run.events({ after: 0 })) {
           if (event.type === "detached")
@@ -100,14 +103,19 @@ export function runsOfRunner(runner: SingleRunner<never> | SingleRunner<unknown>
   };
 }
 
-async function begin(inner: RunnerInternals, { operator, message, metadata, key, authority }: RunRequest): Promise<ActiveRun<unknown>> {
+async function begin(
+  runner: { readonly sessions: Sessions },
+  inner: RunnerInternals,
+  { operator, message, metadata, key, after, authority }: RunRequest,
+): Promise<ActiveRun<unknown>> {
   const agent = inner.find(operator);
   if (agent === undefined)
     throw new OrchestratorError({ kind: "operator-not-found", operator, available: [], message: `There is no agent "${operator}".` });
   const { log, blobs } = inner.world;
   const session = `s_${shortHash(key)}` as SessionId;
-  const known = (await foldSession(log, blobs, session)).run;
+  const { run: known, parent } = await foldSession(log, blobs, session);
   if (known) return inner.resume(session);
+  if (after !== undefined && parent === undefined) await runner.sessions.fork(after, { id: session });
   return inner.start(
     agent,
     message,
