@@ -40,11 +40,13 @@ function openPlugged(world: ScenarioWorld): SingleRunner<undefined> {
   return openRunner(world, () =>
     createAgent({
       name: "plugged",
-      model: scriptByTurn(points, "scripted/plugged", (turn, { messages }) =>
-        messages.length < 4 && turn < 2
-          ? { text: `Looking ${messages.length}.`, toolCalls: [{ name: "look", input: { turn } }] }
-          : { text: "Done." },
-      ),
+      model: scriptByTurn(points, "scripted/plugged", (_turn, { messages }) => {
+        const looked = messages.flatMap(({ content }) => content).findLast((part) => part.type === "tool-call")?.input as
+          | { readonly number: number }
+          | undefined;
+        const number = (looked?.number ?? 0) + 1;
+        return number > 3 ? { text: "Done." } : { text: `Look ${number}.`, toolCalls: [{ name: "look", input: { number } }] };
+      }),
       tools: [
         defineTool({ name: "look", description: "Looks.", effect: "read", input: { type: "object" }, execute: () => "seen" }) as Tool,
       ],
@@ -59,7 +61,7 @@ function openPlugged(world: ScenarioWorld): SingleRunner<undefined> {
             };
           },
         }),
-        summarisationMark({ maxMessages: 5 }),
+        summarisationMark({ maxMessages: 4 }),
       ],
       compact: async (conversation) => ({ messages: conversation.slice(-2).map(({ message }) => message), summary: "cut" }),
       plugins: [plugin("one"), plugin("two")],
@@ -93,6 +95,7 @@ describe("a run with plugins and middleware", () => {
     for (const key of ["one", "two"])
       for (const callback of ["beforeRun", "onUserMessage", "onEvent", "afterRun"]) expect(passed).toContain(`${key}-${callback}/after#0`);
     expect(passed).toContain("polite/after#0");
+    expect(expected.lines.filter((line) => (line as { type?: string }).type === "compaction").length).toBeGreaterThan(0);
     expect(expected.lines.filter((line) => (line as { type?: string }).type === "directive").length).toBeGreaterThan(8);
     expect(JSON.stringify(expected.state)).toContain("after complete");
   });
@@ -110,6 +113,8 @@ describe("a run with plugins and middleware", () => {
         const { finished: over } = await world.live();
         const after = await decisions(world.log);
         for (const [key, verdict] of before) if (after.get(key) !== verdict) faults.push(`${place}: the verdict at ${key} changed`);
+        if ([...after.keys()].join() !== [...expected.decisions.keys()].join())
+          faults.push(`${place}: it decided ${[...after.keys()].join()}`);
         const askedNow = world.effects.read().length - askedBefore;
         const decidedNow = [...after.keys()].filter((key) => !before.has(key));
         // A batch of events is one verdict, whatever number of them the callback was asked about.

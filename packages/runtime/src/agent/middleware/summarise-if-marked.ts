@@ -7,9 +7,8 @@ import type { MiddlewareStack } from "./middleware-stack.ts";
 /** Shortens the conversation before the turn's first inference, where middleware marks it as too long. */
 export function summariseIfMarked(loop: Loop, turn: string): Promise<void> | undefined {
   const middleware = loop.agent.middleware?.stack;
-  if (!middleware?.marks || loop.execution.lookup(`${turn}/infer/0`)) return undefined;
-  // A replay after the compaction would judge what is left.
-  if (loop.execution.lookup(`${turn}/summarise/done`) || !middleware.marksForSummary(sizeOf(loop))) return undefined;
+  // A replay that is past the inference is past this.
+  if (!middleware?.marks || loop.execution.lookup(`${turn}/infer/0`) || !middleware.marksForSummary(sizeOf(loop))) return undefined;
   return summarise(loop, turn, middleware);
 }
 
