@@ -67,7 +67,7 @@ describe("a run that is held to a state machine and waits for signals", () => {
       "told",
       "paid",
     ]);
-    expect((await recorded(expected.log, "tool-result")).filter((data) => (data as { readonly isError: boolean }).isError)).toHaveLength(4);
+    expect((await recorded(expected.log, "tool-result")).filter((data) => (data as { readonly isError: boolean }).isError)).toHaveLength(5);
     expect(expected.passed).toContain("book/after#0");
     expect(expected.passed.filter((place) => place.startsWith("append#")).length).toBeGreaterThan(15);
   });

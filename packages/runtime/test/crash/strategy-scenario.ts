@@ -11,6 +11,9 @@ const TURNS: readonly (readonly { readonly name: string; readonly input: { reado
     { name: "pay", input: { amount: 5 } },
     { name: "mark", input: { with: "chalk" } },
     { name: "look", input: { at: "window" } },
+    // Runs between the move and a call that was not possible when it was asked for, and is by now.
+    { name: "peek", input: { at: "clock" } },
+    { name: "send", input: { to: "ann" } },
   ],
   [
     { name: "send", input: { to: "bob" } },
@@ -31,7 +34,7 @@ export function openConstrained(world: ScenarioWorld): SingleRunner<undefined> {
   const strategy = fsmStrategy()
     .initial("new")
     .state("new", { tools: ["look"] })
-    .tools("wait_for_order", "wait_for_freeze")
+    .tools("peek", "wait_for_order", "wait_for_freeze")
     .transition("new", "mark", "checked")
     .transitionWithGuard(
       "checked",
@@ -55,6 +58,7 @@ export function openConstrained(world: ScenarioWorld): SingleRunner<undefined> {
       strategy,
       tools: [
         tool(world, "look", "read"),
+        tool(world, "peek", "read"),
         tool(world, "mark", "idempotent"),
         tool(world, "send", "write"),
         tool(world, "pay", "write", true),
