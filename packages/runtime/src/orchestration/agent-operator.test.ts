@@ -165,6 +165,34 @@ describe("an agent as an operator", () => {
     expect(aborted).toMatchObject({ exitReason: { type: "aborted" } });
   });
 
+  it("takes every signal of its dispatch, by its own routes [OR-03, SI-02]", async () => {
+    const signals = [
+      { kind: "timer", payload: "tick" },
+      { kind: "tool-result", payload: { ok: true } },
+      { kind: "order-shipped", payload: 7 },
+      { kind: "ignored", payload: null },
+    ];
+    let reached = (): void => {};
+    const isWorking = new Promise<void>((resolve) => (reached = resolve));
+    let go = (): void => {};
+    const told = new Promise<void>((resolve) => (go = resolve));
+    const { orchestrator, model } = set([{ toolCalls: [{ name: "work" }] }, "done"], {
+      tools: [tool("work", "read", [], async () => (reached(), await told, "worked"))],
+      signalRoutes: [{ kind: "ignored", action: { type: "continue" }, priority: 0 }],
+    });
+    const id = await orchestrator.start("clerk", input());
+    await isWorking;
+    for (const signal of signals) await orchestrator.signal(id, signal);
+    for (let turn = 0; turn < 10; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+    go();
+    await orchestrator.attach(id);
+    expect(model.requests[1]?.messages.slice(3)).toEqual([
+      textMessage("user", `Signal "timer": tick`),
+      textMessage("user", `Signal "tool-result": {"ok":true}`),
+      textMessage("user", `Signal "order-shipped": 7`),
+    ]);
+  });
+
   it("can be one of many at once [OR-02]", async () => {
     const model = scriptedModel(
       Array.from({ length: 5 }, (): ScriptedTurn => (request) => `re: ${JSON.stringify(request.messages[0]?.content)}`),

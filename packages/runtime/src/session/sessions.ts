@@ -34,8 +34,13 @@ export interface SessionView {
   readonly messages: readonly Message[];
   /** What its agents' plugins keep, by their keys under `plugins`. */
   readonly state: JsonObject;
-  /** Of the newest run. */
-  readonly run?: { readonly id: RunId; readonly status: "working" | "suspended" | "ended"; readonly reason?: string };
+  /** Of the newest run. `state`: of its agent's state machine, when it has one. */
+  readonly run?: {
+    readonly id: RunId;
+    readonly status: "working" | "suspended" | "ended";
+    readonly reason?: string;
+    readonly state?: string;
+  };
 }
 
 /**
@@ -98,7 +103,14 @@ export function createSessions(options: SessionsOptions): Sessions {
         metadata: metadataOf(state),
         messages: state.conversation.messages,
         state: state.agentState,
-        ...(run && { run: { id: run.id, status: run.status, ...(reason && { reason }) } }),
+        ...(run && {
+          run: {
+            id: run.id,
+            status: run.status,
+            ...(reason && { reason }),
+            ...(run.strategyState !== undefined && { state: run.strategyState }),
+          },
+        }),
       };
     },
 

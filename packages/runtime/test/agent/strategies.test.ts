@@ -328,6 +328,7 @@ describe("the state of an agent's machine", () => {
     const { events } = await watch(resumed);
     expect(ofType(events, "definition-change")).toHaveLength(1);
     expect(await statesIn(log)).toEqual(["triage", "verified"]);
+    expect((await runnerOf(after.agent, { log }).sessions.get("s")).run).toMatchObject({ state: "verified" });
   });
 
   it("holds a run back whose new definition does not have it; one that has it goes on [FS-03]", async () => {
