@@ -1,12 +1,13 @@
-import { randomUUID } from "node:crypto";
 import type { Provider, StateReader, StateStore } from "@keelson/protocol";
 import type { Agent } from "./agent/agent.ts";
 import { createEphemeralApprovalKeys } from "./agent/approvals/approval-keys.ts";
 import { createRunnerWith, type Runner, type SingleRunner } from "./agent/runner.ts";
 import type { Agents, World } from "./agent/world.ts";
+import type { Scheduler } from "./orchestration/schedules/scheduler.ts";
 import { completeEffectExecutor } from "./orchestration/effects/create-local-effect-executor.ts";
 import { createModelRegistry, type ModelRegistry } from "./providers/model-registry.ts";
 import { openDebugFile } from "./environment/debug-file.ts";
+import { nodeCrypto } from "./json/node-crypto.ts";
 import { lazyProvider } from "./providers/lazy-provider.ts";
 import { systemClock } from "./session/clock.ts";
 import { createMemoryBlobStore } from "./state/memory-blob-store.ts";
@@ -56,16 +57,36 @@ export function createRunner(
       blobs,
       ...(isStateStore(options.state) && { store: options.state }),
       runner: () => runner,
+      scheduler: schedulerOf(() => runner),
     }),
     ledger: options.ledger ?? options.log?.ledger ?? createMemoryBudgetLedger(),
     approvalKeys: options.approvalKeys ?? createEphemeralApprovalKeys(),
     models: options.models ?? modelsFromEnvironment(),
     owner: options.owner ?? processOwner(),
     random: options.random ?? Math.random,
-    newId: options.newId ?? randomUUID,
+    newId: options.newId ?? (() => nodeCrypto().randomUUID()),
     openDebugFile: options.openDebugFile ?? openDebugFile,
   } as World & { readonly agent: Agent<unknown> });
   return runner;
+}
+
+/** Fires in this process, which stays for it; made, and its code loaded, when a run first books something. */
+function schedulerOf(runner: () => SingleRunner<unknown>): () => Promise<Pick<Scheduler, "schedule">> {
+  let made: Promise<Scheduler> | undefined;
+  const make = async (): Promise<Scheduler> => {
+    const { createScheduler } = await import("./orchestration/schedules/create-scheduler.ts");
+    return createScheduler({ runner: runner() });
+  };
+  return async () => {
+    const scheduler = await (made ??= make());
+    return {
+      async schedule(request) {
+        const id = await scheduler.schedule(request);
+        scheduler.start();
+        return id;
+      },
+    };
+  };
 }
 
 /** A program that gives its runs a store to read, and not just a reader of one, lets their effects write to it. */

@@ -1,4 +1,8 @@
-export { agentTool, type AgentTool } from "./children/agent-tool.ts";
+export { agentTool, type AgentTool, type AgentToolOptions } from "./children/agent-tool.ts";
+export type { TaskCall, TaskRunner } from "./children/background-task.ts";
+export { handoffTool, openHandoff, type Handoff, type HandoffOptions, type HandoffTool } from "./children/handoff.ts";
+export type { ChildView } from "./children/list-children.ts";
+export type { SpawnConfig } from "./children/spawn-config.ts";
 export {
   createAgent,
   type Agent,
@@ -12,13 +16,8 @@ export {
   type RunContext,
   type RunErrorAction,
 } from "./agent.ts";
-export {
-  checkApprovalKeys,
-  createEphemeralApprovalKeys,
-  loadApprovalKeys,
-  type ApprovalKey,
-  type ApprovalKeys,
-} from "./approvals/approval-keys.ts";
+export { checkApprovalKeys, createEphemeralApprovalKeys, type ApprovalKey, type ApprovalKeys } from "./approvals/approval-keys.ts";
+export { loadApprovalKeys } from "./approvals/load-approval-keys.ts";
 export { createApprovalTokens, type ApprovalClaims, type ApprovalTokens } from "./approvals/approval-token.ts";
 export { autoApprove, autoDeny, thresholdGate } from "./approvals/threshold-gate.ts";
 export {
@@ -42,7 +41,7 @@ export type { CustomOutputMode, ExtractContext, OutputModeOption, ToolOutputMode
 export type { PartialValue } from "./output/partial-value.ts";
 export { compilePolicy, decidePermission, type PermissionDecision } from "./permissions/decide-permission.ts";
 export { narrowAuthority, type AuthorityNarrowing } from "./permissions/narrow-authority.ts";
-export type { PendingApproval, Run, RunInput, RunOptions, RunOutcome } from "./run.ts";
+export type { Budget, PendingApproval, Run, RunInput, RunOptions, RunOutcome } from "./run.ts";
 export { createRunnerWith, runnerInternals, type OutputOf, type Runner, type RunnerInternals, type SingleRunner } from "./runner.ts";
 export type { DebugFile } from "./debug-trace.ts";
 export type { Agents, World } from "./world.ts";

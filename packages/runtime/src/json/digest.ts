@@ -1,6 +1,6 @@
-import { hash } from "node:crypto";
 import type { Digest, JsonValue } from "@keelson/protocol";
 import { canonicalJson } from "./canonical-json.ts";
+import { nodeCrypto } from "./node-crypto.ts";
 
 /**
  * The SHA-256 content address of a text (its UTF-8), of bytes, or of any other JSON value (its canonical JSON).
@@ -8,7 +8,7 @@ import { canonicalJson } from "./canonical-json.ts";
  */
 export function digestOf(value: JsonValue | Uint8Array): Digest {
   const data = typeof value === "string" || value instanceof Uint8Array ? value : canonicalJson(value);
-  return `sha256:${hash("sha256", data, "hex")}` as Digest;
+  return `sha256:${nodeCrypto().hash("sha256", data, "hex")}` as Digest;
 }
 
 // RFC 4648 base32 in lower case: letters and digits alone, so ids made of it pass every vendor's pattern and file system.
@@ -25,7 +25,7 @@ export function shortHash(text: string, length: number = 24): string {
   if (!Number.isInteger(length) || length < 1 || length > MAX_LENGTH)
     throw new RangeError(`A short hash has 1 to ${MAX_LENGTH} characters, not ${length}`);
   // As text of one character a byte: a buffer for 32 bytes would cost more than the hash.
-  const bytes = hash("sha256", text, "binary");
+  const bytes = nodeCrypto().hash("sha256", text, "binary");
   let bits = 0;
   let pending = 0;
   for (let index = 0, written = 0; written < length; index++) {

@@ -1,11 +1,11 @@
-import { hash } from "node:crypto";
 import { type Digest, LogError } from "@keelson/protocol";
+import { nodeCrypto } from "../json/node-crypto.ts";
 
 /** What one blob may hold unless the store is told otherwise. */
 export const MAX_BLOB_BYTES: number = 256 * 1024 * 1024;
 
 export function digestOf(bytes: Uint8Array): Digest {
-  return `sha256:${hash("sha256", bytes, "hex")}` as Digest;
+  return `sha256:${nodeCrypto().hash("sha256", bytes, "hex")}` as Digest;
 }
 
 /** @throws LogError `invalid-input` or `too-large` */

@@ -1,5 +1,5 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { AgentError, type ApprovalRequest, type CallId, type RunId, type SessionId } from "@keelson/protocol";
+import { nodeCrypto } from "../../json/node-crypto.ts";
 import { checkApprovalKeys, type ApprovalKeys } from "./approval-keys.ts";
 
 /** What a token lets its bearer decide: this question about this call with these arguments, once, until then. */
@@ -41,7 +41,8 @@ export function createApprovalTokens(options: { readonly keys: ApprovalKeys; rea
 
   return {
     issue({ attempt = 1, ...question }) {
-      const nonce = createHash("sha256")
+      const nonce = nodeCrypto()
+        .createHash("sha256")
         .update(
           JSON.stringify([question.runId, question.callId, question.question, attempt, question.toolVersion, question.argumentsDigest]),
         )
@@ -95,13 +96,13 @@ function decodeClaims(payload: string): ApprovalClaims {
 }
 
 function sign(body: string, secret: Uint8Array): string {
-  return createHmac("sha256", secret).update(body).digest("base64url");
+  return nodeCrypto().createHmac("sha256", secret).update(body).digest("base64url");
 }
 
 function equal(a: string, b: string): boolean {
   const left = Buffer.from(a);
   const right = Buffer.from(b);
-  return left.length === right.length && timingSafeEqual(left, right);
+  return left.length === right.length && nodeCrypto().timingSafeEqual(left, right);
 }
 
 function refused(reason: "malformed" | "forged" | "expired", message: string): AgentError {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { AgentError } from "@keelson/protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadApprovalKeys } from "./approval-keys.ts";
+import { loadApprovalKeys } from "./load-approval-keys.ts";
 
 let home: string;
 beforeEach(async () => {
@@ -42,7 +42,7 @@ describe("approval keys in a directory", () => {
   });
 
   it("are the same for several processes that come first at once", async () => {
-    const module = fileURLToPath(new URL("./approval-keys.ts", import.meta.url));
+    const module = fileURLToPath(new URL("./load-approval-keys.ts", import.meta.url));
     const program = `import { loadApprovalKeys } from ${JSON.stringify(module)}; console.log((await loadApprovalKeys(process.argv[1])).current.id);`;
     const run = promisify(execFile);
     const ids = await Promise.all(
