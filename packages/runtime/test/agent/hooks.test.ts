@@ -221,15 +221,15 @@ describe("hooks around tool calls", () => {
     expect(ofType(events, "tool-result").map(({ isError }) => isError)).toEqual([false, true]);
   });
 
-  it("learn of a write only when its result is on disk", async () => {
+  it("learn of what a write did, or that it failed, only when that is on disk", async () => {
     const log = createMemoryEventLog();
-    const durable: boolean[] = [];
-    const hooks = createHookRegistry().onPostToolUse("write", async () => {
-      durable.push((await recordsOf(log, "s")).some(({ type }) => type === "tool-result"));
-    });
-    const { agent } = agentOf([call("write"), "done"], hooks);
+    const durable: number[] = [];
+    const count = async (): Promise<void> =>
+      void durable.push((await recordsOf(log, "s")).filter(({ type }) => type === "tool-result").length);
+    const hooks = createHookRegistry().onPostToolUse("*", count).onPostToolUseFailure("*", count);
+    const { agent } = agentOf([call("write"), call("fail"), "done"], hooks);
     await watch(runnerOf(agent, { log, clock: systemClock }).run("go", { session: "s" }));
-    expect(durable).toEqual([true]);
+    expect(durable).toEqual([1, 2]);
   });
 });
 
@@ -320,7 +320,7 @@ describe("a hook that takes too long", () => {
 
   it("does not hold up a run that is aborted", async () => {
     const hooks = createHookRegistry().onPreToolUse("*", () => {
-      void run.abort();
+      setImmediate(() => void run.abort());
       return never();
     });
     const { agent, look } = agentOf([call("look"), "never"], hooks);
@@ -594,7 +594,10 @@ describe("hooks around child agents", () => {
     const waiting = await runner.run("go", { session: "s" }).outcome;
     await runner.approve((waiting.waits?.[0] as { readonly token: string }).token, { type: "allow" });
     expect((await (await runner.resume("s")).outcome).reason).toBe("complete");
-    expect(told.filter(({ point }) => point.startsWith("subagent")).map(({ point }) => point)).toEqual(["subagent-start", "subagent-stop"]);
+    expect(told.filter(({ point }) => point.startsWith("subagent"))).toMatchObject([
+      { point: "subagent-start" },
+      { point: "subagent-stop", payload: { reason: "complete" } },
+    ]);
   });
 });
 
@@ -619,6 +622,34 @@ describe("hooks around compaction", () => {
     expect(before).toMatchObject({ point: "pre-compact", payload: { messageCount: 3 } });
     expect(after).toMatchObject({ point: "post-compact", payload: { messageCount: 1 } });
     expect(after?.payload.tokenCount).toBeLessThan(before?.payload.tokenCount ?? 0);
+  });
+
+  it("are told once, also where the turn is gone on with after a wait [HK-05]", async () => {
+    const told: Told[] = [];
+    const clock = impatientClock();
+    const { agent } = agentOf([overflow, call("write"), "done"], noting(told), {
+      compact: async () => ({ messages: [textMessage("user", "short")], summary: "s" }),
+      permissions: { rules: [{ pattern: "write", behavior: "ask" }] },
+    });
+    const runner = runnerOf(agent, {
+      clock,
+      log: createMemoryEventLog({ now: () => clock.now() }),
+      blobs: createMemoryBlobStore(),
+      approvalKeys: createEphemeralApprovalKeys(),
+    });
+    const waiting = await runner.run("go", { session: "s" }).outcome;
+    await runner.approve((waiting.waits?.[0] as { readonly token: string }).token, { type: "allow" });
+    expect((await (await runner.resume("s")).outcome).reason).toBe("complete");
+    expect(told.map(({ point }) => point)).toEqual([
+      "session-start",
+      "pre-compact",
+      "post-compact",
+      "pre-tool-use",
+      "notification",
+      "session-start",
+      "post-tool-use",
+      "session-end",
+    ]);
   });
 
   it("can refuse it: the conversation stays, and the model is not asked for the same again [HK-05, HK-10]", async () => {

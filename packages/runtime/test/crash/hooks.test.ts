@@ -7,11 +7,12 @@ import { faultsOf, normalisedLog } from "./normalised-log.ts";
 import { openRunner, scriptByTurn, SESSION, type ScenarioWorld } from "./scenario.ts";
 import { simulatedWorld } from "./simulated-lives.ts";
 
-/** The decisions that a log holds, of this session and of the children that it started. */
+/** What a log holds of hooks: the decisions of those that decide, and which of the others were told. */
 async function decisionsOf(log: EventLog): Promise<ReadonlyMap<string, unknown>> {
   const found = new Map<string, unknown>();
   for await (const { type, key, data } of log.read(sessionLog(SESSION as SessionId)))
-    if (type === "decision") found.set(key.slice(key.indexOf("/") + 1), data["value"] ?? null);
+    if (type === "decision" || type === "hooks-told" || type === "turn-told")
+      found.set(key.slice(key.indexOf("/") + 1), data["value"] ?? null);
   return found;
 }
 
@@ -25,7 +26,6 @@ function openHooked(world: ScenarioWorld): SingleRunner<undefined> {
     await points.pass(`${name}/after`);
     return count;
   };
-  const observe = (point: HookPoint): Promise<void> => act(point).then(() => {});
   return openRunner(world, (log) => {
     const decided = async (suffix: string): Promise<boolean> =>
       [...(await decisionsOf(log)).keys()].some((key) => key.endsWith(suffix) || key.includes(suffix));
@@ -46,8 +46,8 @@ function openHooked(world: ScenarioWorld): SingleRunner<undefined> {
         return { type: "tell", reason: `remark ${count}` };
       })
       .onSubagentStart("*", async (_payload, context) => void (await ask("subagent-start", ofCall(context, "subagent-start"))))
-      .onSubagentStop("*", () => observe("subagent-stop"))
-      .onSessionEnd(() => observe("session-end"));
+      .onSubagentStop("*", async () => void (await ask("subagent-stop", "hooks/subagent-stop")))
+      .onSessionEnd(async () => void (await ask("session-end", "hooks/session-end")));
     const helper = createAgent({ name: "helper", model: scriptByTurn(points, "scripted/helper", () => ({ text: "Helped." })) });
     return createAgent({
       name: "hooked",
@@ -70,7 +70,10 @@ function openHooked(world: ScenarioWorld): SingleRunner<undefined> {
         if (await decided(`t${turn}/before-turn`)) effects.write({ tool: "asked-again", key: `before turn ${turn}`, attempt: 0 });
         await act("before-turn");
       },
-      afterTurn: async () => void (await act("after-turn")),
+      afterTurn: async ({ turn }) => {
+        if (await decided(`t${turn}/after-turn`)) effects.write({ tool: "asked-again", key: `after turn ${turn}`, attempt: 0 });
+        await act("after-turn");
+      },
     });
   });
 }
