@@ -17,6 +17,9 @@ import type {
   Usage,
   Usd,
 } from "@keelson/protocol";
+import { agentTool, type AgentTool, type AgentToolOptions } from "./children/agent-tool.ts";
+import { agentsAsTools } from "./children/agents-option.ts";
+import type { Agents } from "./world.ts";
 import type { InferenceSettings } from "../context/compile-request.ts";
 import type { Rule } from "../context/rule.ts";
 import { canonicalJson, shortHash } from "../json/index.ts";
@@ -110,6 +113,11 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
   /** Appended to the instructions, or put in their place. */
   readonly systemPrompt?: { readonly type: "append" | "replace"; readonly content: string };
   readonly tools?: readonly Tool[];
+  /**
+   * Agents that this one may hand tasks to, each as a tool of the name it has here. For limits of its own, or work beside the turns,
+   * put `agent.asTool({ … })` among `tools`.
+   */
+  readonly agents?: Agents;
   /** When given, only these tools may be called. */
   readonly allowedTools?: readonly string[];
   /** Taken out of `tools` by name. */
@@ -177,6 +185,8 @@ export interface Agent<Out = undefined> {
   readonly subAgents: readonly string[];
   /** A copy with these options changed. */
   with(changes: AgentChanges): Agent<Out>;
+  /** Offers it to other agents as a tool that takes a task. */
+  asTool(options?: AgentToolOptions): AgentTool;
 }
 
 /**
@@ -188,7 +198,8 @@ export function createAgent<Out = undefined>(options: AgentOptions<Out>): Agent<
 export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): Agent<unknown> {
   const { output, ...rest } = options;
   const middleware = agentMiddleware(rest);
-  const given = middleware === undefined ? (rest.tools ?? []) : [...(rest.tools ?? []), ...middleware.tools];
+  const offered = middleware === undefined ? (rest.tools ?? []) : [...(rest.tools ?? []), ...middleware.tools];
+  const given = rest.agents === undefined ? offered : [...offered, ...agentsAsTools(rest.agents, offered)];
   checkAgentOptions({ ...rest, tools: given });
   const excluded = new Set(rest.excludedTools);
   const own = given.filter((tool) => !excluded.has(tool.name));
@@ -197,7 +208,7 @@ export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): 
   if (rest.hooks) sealHooks(rest.hooks);
   checkOutput(rest, output, tools);
   let digest: string | undefined;
-  return {
+  const agent: Agent<unknown> = {
     name: rest.name,
     description: rest.description ?? "",
     options: rest,
@@ -211,7 +222,9 @@ export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): 
       return (digest ??= definitionDigest(rest, tools, middleware, output));
     },
     with: (changes) => createAgent({ ...rest, ...changes, ...(output && { output }) } as AgentOptions<unknown>),
+    asTool: (toolOptions) => agentTool(agent, toolOptions),
   };
+  return agent;
 }
 
 /** The part of an agent's options that is a permission policy; one object for one definition, since policies are compiled by identity. */

@@ -1,5 +1,6 @@
 import { AgentError } from "@keelson/protocol";
 import { isAgentTool } from "./children/agent-tool.ts";
+import { isHandoffTool } from "./children/handoff.ts";
 import { modelName, type Agent } from "./agent.ts";
 import { createModelSource, type Model } from "./model-source.ts";
 import type { AnswerForm } from "./output/answer-form.ts";
@@ -15,7 +16,10 @@ export function collectAgents(world: { readonly agent?: Agent<unknown>; readonly
     if (found.has(name))
       throw new AgentError({ kind: "invalid-option", option: "agents", message: `Two different agents are named "${name}". Rename one.` });
     found.set(name, agent);
-    for (const tool of agent.tools) if (isAgentTool(tool)) add(tool.dispatch.operator, tool.agent);
+    for (const tool of agent.tools) {
+      if (isAgentTool(tool)) add(tool.dispatch.operator, tool.agent);
+      else if (isHandoffTool(tool) && tool.agent) add(tool.handoff.operator, tool.agent);
+    }
   };
   if ((world.agent === undefined) === (world.agents === undefined))
     throw new AgentError({ kind: "invalid-option", option: "agent", message: "Give the runner either `agent` or `agents`." });
@@ -73,13 +77,25 @@ export function checkModels(agent: Agent<unknown>, world: World): void {
     if (problem !== undefined)
       throw new AgentError({ kind: "invalid-option", option: "outputMode", message: `Agent "${agent.name}": ${problem}.` });
   }
-  if (agent.options.limits?.maxCost === undefined) return;
-  for (const unpriced of found) {
-    if (unpriced.price === null)
-      throw new AgentError({
-        kind: "invalid-option",
-        option: "limits.maxCost",
-        message: `Agent "${agent.name}" has a money limit, but the price of ${unpriced.reference} is unknown, so the limit can't hold. Add the price to the registry's \`prices\`, or drop the limit.`,
-      });
-  }
+  for (const { price, reference } of found) if (price === null) checkUnpriced(agent, reference, world.budgets);
+}
+
+/** @throws AgentError of kind `invalid-option` where money is limited, and nobody said what becomes of unknown prices */
+function checkUnpriced(agent: Agent<unknown>, reference: string, budgets: World["budgets"] = []): void {
+  const advice = (choice: string): string =>
+    `can't hold. Add the price to the registry's \`prices\`, drop the limit, or set ${choice} to "allow": what has no price then counts nothing.`;
+  const { maxCost, unknownPrice } = agent.options.limits ?? {};
+  if (maxCost !== undefined && unknownPrice !== "allow")
+    throw new AgentError({
+      kind: "invalid-option",
+      option: "limits.maxCost",
+      message: `Agent "${agent.name}" has a money limit, but the price of ${reference} is unknown, so the limit ${advice("limits.unknownPrice")}`,
+    });
+  const strict = budgets.find((budget) => budget.maxCost !== undefined && budget.unknownPrice !== "allow");
+  if (strict !== undefined)
+    throw new AgentError({
+      kind: "invalid-option",
+      option: "budgets",
+      message: `The price of ${reference}, the model of agent "${agent.name}", is unknown, so the budget "${strict.id}" ${advice("its `unknownPrice`")}`,
+    });
 }

@@ -1,8 +1,9 @@
-import type { JsonObject, OperatorConfig, Tool } from "@keelson/protocol";
+import { AgentError, type JsonObject, type OperatorConfig, type Tool, type Usd } from "@keelson/protocol";
 import { canonicalJson } from "../../json/canonical-json.ts";
 import { shortHash } from "../../json/digest.ts";
 import { DEFAULT_MAX_OUTPUT_BYTES } from "../../tools/tool-definition.ts";
 import type { Agent } from "../agent.ts";
+import { costLimit } from "../cost-limit.ts";
 import { parseTask, TASK_SCHEMA } from "./task-input.ts";
 
 /** How an agent is offered to another as a tool. */
@@ -12,7 +13,7 @@ export interface AgentToolOptions {
   /** Default: the agent's. */
   readonly description?: string;
   /** Of each call, on top of the agent's own limits. */
-  readonly limits?: Pick<OperatorConfig, "maxTurns" | "maxCost" | "maxDurationMs">;
+  readonly limits?: { readonly maxTurns?: number; readonly maxCost?: Usd | string | number; readonly maxDurationMs?: number };
   /** Instead of the agent's. */
   readonly model?: string;
   /** When given, it may call only these of its tools. */
@@ -69,9 +70,20 @@ export function isAgentTool(tool: Tool): tool is AgentTool & Tool {
   return "agent" in tool && "dispatch" in tool;
 }
 
-function configOf({ limits, model, allowedTools, systemAddendum }: AgentToolOptions): OperatorConfig | undefined {
+function configOf({ limits = {}, model, allowedTools, systemAddendum }: AgentToolOptions): OperatorConfig | undefined {
+  const { maxTurns, maxDurationMs } = limits;
+  for (const [option, value] of Object.entries({ maxTurns, maxDurationMs }))
+    if (value !== undefined && !(Number.isFinite(value) && value >= 1))
+      throw new AgentError({
+        kind: "invalid-option",
+        option: `limits.${option}`,
+        message: `limits.${option} of a tool for an agent must be a number of at least 1, not ${String(value)}.`,
+      });
+  const maxCost = costLimit(limits.maxCost);
   const config: OperatorConfig = {
-    ...limits,
+    ...(maxTurns !== undefined && { maxTurns }),
+    ...(maxCost !== undefined && { maxCost }),
+    ...(maxDurationMs !== undefined && { maxDurationMs }),
     ...(model !== undefined && { model }),
     ...(allowedTools && { allowedOperators: allowedTools }),
     ...(systemAddendum !== undefined && { systemAddendum }),

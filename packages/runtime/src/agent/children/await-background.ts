@@ -84,7 +84,7 @@ export async function endBackground(loop: Loop): Promise<void> {
   background.stopAll();
   await lookUntil(loop, background, async () => {
     if (execution.journal.failure) throw execution.journal.failure;
-    background.collectSilently();
+    await background.collectSilently();
     return !background.isOpen;
   });
 }

@@ -1,4 +1,13 @@
-import { DirectiveError, UNKNOWN_USAGE, type CallId, type JsonObject, type JsonValue, type Message, type RunId } from "@keelson/protocol";
+import {
+  DirectiveError,
+  UNKNOWN_USAGE,
+  type CallId,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type OperatorInput,
+  type RunId,
+} from "@keelson/protocol";
 import { shortHash } from "../../json/digest.ts";
 import type { ChildEnding, ChildState } from "../../session/child-state.ts";
 import type { RunState } from "../../session/session-state.ts";
@@ -7,6 +16,7 @@ import type { ActiveRun } from "../active-run.ts";
 import { createAlarm, type Alarm } from "../alarm.ts";
 import type { BackgroundWork } from "../effects/background-work.ts";
 import { declareEffects } from "../effects/declare-effects.ts";
+import { afterChild, beforeChild } from "../hooks/subagent-hooks.ts";
 import type { Loop } from "../loop/loop.ts";
 import type { RunnerInternals } from "../runner.ts";
 import type { World } from "../world.ts";
@@ -18,6 +28,8 @@ import { MAX_HANDOFFS } from "./handoff.ts";
 import { readSpawnConfig } from "./spawn-config.ts";
 import { waitsBelow } from "./start-child.ts";
 import type { Waiting, Work } from "./work.ts";
+
+const NO_INPUT: OperatorInput = { message: [], trigger: "task", metadata: {} };
 
 export interface BackgroundOptions {
   readonly runner: RunnerInternals;
@@ -67,6 +79,12 @@ export class Background implements BackgroundWork {
     const { id, session } = childIds(execution, `background/${key}`, operator);
     if (this.#run.children?.all.has(id)) return id;
     this.#checkRoom("spawn-agent");
+    await beforeChild(this.#boundLoop, {
+      key: `background/${id}`,
+      operator,
+      input: { ...input, trigger: "task" },
+      ...(callId && { call: callId }),
+    });
     planChild(runner, { id, session, operator, input }, execution);
     execution.put(`background/${id}/start`, {
       type: "child-start",
@@ -140,14 +158,19 @@ export class Background implements BackgroundWork {
     this.#tellProgress();
     for (const work of [...this.#works.values()]) {
       if (work.ending === undefined) continue;
+      await this.#tellHooks(work.state, work.ending);
       if (!this.#passOn(work, work.ending)) await this.#tell(work, work.ending);
     }
   }
 
   /** Records what ended since, for a run that is over itself: the model is not told. */
-  collectSilently(): void {
+  async collectSilently(): Promise<void> {
     this.#tellProgress();
-    for (const work of [...this.#works.values()]) if (work.ending) this.#record(work, work.ending);
+    for (const work of [...this.#works.values()]) {
+      if (work.ending === undefined) continue;
+      await this.#tellHooks(work.state, work.ending);
+      this.#record(work, work.ending);
+    }
   }
 
   /** Keeps what would be lost with this process, where nobody can be told of it yet. An agent's log keeps its own. */
@@ -250,6 +273,12 @@ export class Background implements BackgroundWork {
     });
     this.takeUp();
     return true;
+  }
+
+  async #tellHooks({ kind, id, agent, callId }: ChildState, { reason }: ChildEnding): Promise<void> {
+    if (kind !== "agent" || this.#boundLoop.hooks === undefined) return;
+    const spec = { key: `background/${id}`, operator: agent as string, input: NO_INPUT, ...(callId && { call: callId }) };
+    await afterChild(this.#boundLoop, spec, reason);
   }
 
   async #tell(work: Work, ending: ChildEnding): Promise<void> {

@@ -22,7 +22,8 @@ export async function startWithHooks(loop: Loop, spec: ChildSpec, start: () => P
   return output;
 }
 
-async function beforeChild(loop: Loop, { key, operator, call, input }: ChildSpec): Promise<void> {
+/** What hooks say of a child before it begins. @throws AgentError when one refuses it */
+export async function beforeChild(loop: Loop, { key, operator, call, input }: ChildSpec): Promise<void> {
   const hooks = loop.hooks && hooksAt(loop.hooks, "subagent-start", operator);
   if (hooks === undefined) return;
   const message = input.message.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
@@ -41,7 +42,8 @@ async function beforeChild(loop: Loop, { key, operator, call, input }: ChildSpec
   });
 }
 
-async function afterChild(loop: Loop, { key, operator, call }: ChildSpec, reason: string): Promise<void> {
+/** Tells hooks that a child is over. */
+export async function afterChild(loop: Loop, { key, operator, call }: ChildSpec, reason: string): Promise<void> {
   const hooks = loop.hooks && hooksAt(loop.hooks, "subagent-stop", operator);
   if (hooks === undefined) return;
   await tellHooks(loop, {
