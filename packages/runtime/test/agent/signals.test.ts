@@ -4,6 +4,7 @@ import { createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedModel, type ScriptedTurn } from "keelson/testing";
 import {
   AgentError,
+  inboxLog,
   sessionLog,
   ToolError,
   type EventLog,
@@ -288,6 +289,27 @@ describe("a signal to a session", () => {
     await expect(run.signal({ kind: "" } as never)).rejects.toThrow(/signal needs a kind/);
     await run.outcome;
     await run.signal(paid);
+  });
+
+  it("that came too late for a run is told to the next one where the model would have been told; to all else it is void", async () => {
+    const log = createMemoryEventLog();
+    const handled: JsonValue[] = [];
+    const model = scriptedModel(["one", "two"]);
+    const agent = createAgent({
+      name: "a",
+      model,
+      signalRoutes: [signalRoute("x", { type: "custom", name: "see" }), signalRoute("y", { type: "continue" })],
+      onSignal: { see: ({ payload }) => void handled.push(payload) },
+    });
+    const runner = runnerOf(agent, { log });
+    await runner.run("go", { session: "s" }).outcome;
+    // What was written in the moment of the run's end.
+    for (const kind of ["stop", "x", "y", "timer"])
+      await log.append(inboxLog("s" as SessionId), "any", [{ key: kind, type: "signal", data: { signal: { kind, payload: 1 } } }]);
+    const { outcome, events } = await watch(runner.run("again", { session: "s" }));
+    expect([outcome.reason, handled]).toEqual(["complete", []]);
+    expect(lastAsked(model).slice(2)).toEqual([["user", `Signal "timer": 1`]]);
+    expect(ofType(events, "inbox-read").map(({ signal }) => signal?.action)).toEqual(Array(4).fill("late"));
   });
 
   it("is told once under one key, whoever repeats it", async () => {
