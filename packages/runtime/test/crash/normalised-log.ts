@@ -22,7 +22,6 @@ const FIELDS: { readonly [type: string]: readonly string[] } = {
   "tool-result": ["callId", "name", "output", "isError"],
   "tool-calls-complete": [],
   "state-update": ["patch"],
-  "directive": ["directive"],
   "compaction": ["summary", "messages"],
   "child-start": ["agent", "callId"],
   "child-end": ["reason"],

@@ -61,7 +61,7 @@ export interface PluginOptions<S> extends PluginStateKey<S>, PluginCallbacks<S> 
   /** For people. Default: the key. */
   readonly name?: string;
   /** JSON. What a session starts with that has no state of this plugin yet. */
-  readonly initialState: S & Json<S>;
+  readonly initialState: S;
   /** What to do about signals that neither the strategy nor the agent has a route for. */
   readonly signalRoutes?: readonly SignalRoute[];
 }
@@ -73,13 +73,16 @@ export interface Plugin<S = unknown> extends PluginStateKey<S>, PluginCallbacks<
   readonly signalRoutes: readonly SignalRoute[];
 }
 
+/** Nothing where the state is JSON. (A state of the type `Json<S>` would have its numbers and texts inferred as literals.) */
+export type JsonState<S> = S extends Json<S> ? unknown : { readonly initialState: Json<S> };
+
 const CALLBACKS = ["beforeRun", "onUserMessage", "onEvent", "afterRun"] as const;
 
 /**
  * Defines a plugin, typed by its state.
  * @throws AgentError of kind `invalid-option` that names the option
  */
-export function definePlugin<S>(options: PluginOptions<S>): Plugin<S> {
+export function definePlugin<S>(options: PluginOptions<S> & JsonState<S>): Plugin<S> {
   const { key, name = key, initialState, signalRoutes = [] } = options;
   checkStateKey(key);
   if (typeof name !== "string" || name === "") throw invalid("name", `the name of plugin "${key}" must be a text that is not empty`);
