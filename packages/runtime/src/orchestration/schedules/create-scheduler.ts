@@ -265,9 +265,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const { id, session, action } = terms;
     const entry = await tellSession(inner, terms, at);
     const { isDone, run } = await tryToDeliver(terms, at, entry);
-    await book.append(({ live }) => ((live.get(id)?.dealtUpTo ?? at) < at ? [firedRecord({ id, at, entry, delivered: isDone })] : []));
     const instant: FiredInstant = { id, session, action, scheduledAt: at, ...(isDone && run && { run: run.id }) };
+    // Before anything else can fail: nobody gets to see this run another time.
     if (run) onRun?.(run, instant);
+    await book.append(({ live }) => ((live.get(id)?.dealtUpTo ?? at) < at ? [firedRecord({ id, at, entry, delivered: isDone })] : []));
     return instant;
   }
 

@@ -70,8 +70,9 @@ function runIdOf({ id }: ScheduleTerms, at: number): RunId {
 /** Whether a run was told, or one was started for it. One that began after the signal and has a route for it was not told. */
 async function wasTaken({ world }: RunnerInternals, { session }: ScheduleTerms, id: RunId, entry: number): Promise<boolean> {
   for await (const { key, type, data } of world.log.read(sessionLog(session))) {
-    if (key === `${id}/start` || key === `inbox/${entry}`) return true;
-    if (type !== "inbox-read" || key !== `inbox/${entry}/read`) continue;
+    if (key === `${id}/start`) return true;
+    if (type === "steer" && key.endsWith(`/inbox/${entry}`)) return true;
+    if (type !== "inbox-read" || data["upTo"] !== entry) continue;
     if ((data["signal"] as { readonly action: string } | undefined)?.action !== "late") return true;
   }
   return false;

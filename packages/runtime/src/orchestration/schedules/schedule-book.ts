@@ -68,7 +68,8 @@ export class ScheduleBook {
   }
 
   async #refresh(): Promise<void> {
-    if (this.#number === 0) this.#number = (await this.#newest()) || 1;
+    // As long as it knows of no record, others may have begun and closed any number of logs.
+    if (this.#seq === 0) this.#number = (await this.#newest()) || 1;
     for (;;) {
       const before = this.#seq;
       for await (const record of this.#options.log.read(logOf(this.#number), { after: this.#seq })) {
