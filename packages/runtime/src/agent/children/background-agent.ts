@@ -101,8 +101,13 @@ export function workAgent({ runner, parent, execution, ring }: BackgroundParts, 
 
 const neverBegun: ChildEnding = { reason: "stopped", text: "", usage: UNKNOWN_USAGE, cost: ZERO_USD };
 
+const AGAIN = "The attempt at this before ended early. Go on where it stopped, without repeating what is done.";
+
 function requestOf({ id, name, session, background }: ChildState): ChildRequest {
-  return { id: id as RunId, session: session as SessionId, ...readSpawnConfig(name, background as JsonObject) };
+  const config = background as JsonObject;
+  const { operator, input } = readSpawnConfig(name, config);
+  const message = config["retryOf"] === undefined ? input.message : [{ type: "text", text: AGAIN } as const, ...input.message];
+  return { id: id as RunId, session: session as SessionId, operator, input: { ...input, message } };
 }
 
 function endingOf({ reason, text, usage, cost, error }: RunOutcome<unknown>): ChildEnding {

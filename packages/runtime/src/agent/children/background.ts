@@ -258,9 +258,11 @@ export class Background implements BackgroundWork {
   #passOn(work: Work, ending: ChildEnding): boolean {
     const { runner, execution } = this.#options;
     const { state, handoff } = work;
+    // Only agents hand on; what a task was given may be no object.
+    if (handoff === undefined) return false;
     const config = state.background as JsonObject;
     const hop = Number(config["handoffs"] ?? 0) + 1;
-    if (handoff === undefined || hop > MAX_HANDOFFS || runner.find(handoff.operator) === undefined) return false;
+    if (hop > MAX_HANDOFFS || runner.find(handoff.operator) === undefined) return false;
     const { operator, task, session } = handoff;
     const next = childIds(execution, `background/${state.id}/handoff`, operator, session);
     this.#record(work, ending);
