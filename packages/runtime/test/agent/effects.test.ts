@@ -1,15 +1,16 @@
 import { directiveCodec, durableEventCodec, type Directive, type Effect, type EffectContext } from "@keelson/protocol";
-import { createAgent, createRunner, defineTool } from "keelson";
+import { createAgent, createRunner, defineTool, type Run, type RunnerOptions } from "keelson";
 import { createFilterChain, defineEffectTool, definePlugin } from "keelson/agent";
 import {
   agentOperator,
   createEffectExecutor,
+  createScheduler,
   createLocalEffectExecutor,
   createLocalOrchestrator,
   noOpExecutor,
 } from "keelson/orchestration";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
-import { mockStateStore, scriptedModel, type ScriptedTurn } from "keelson/testing";
+import { mockStateStore, scriptedModel, type ScriptedAnswer, type ScriptedTurn } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 import { impatientClock, ofType, runnerOf, types, watch } from "./support.ts";
 
@@ -129,6 +130,29 @@ describe("effects that a run declares", () => {
       "declared",
       expect.stringContaining("the run has declared 10000 effects already, which is the limit"),
     ]);
+  });
+
+  it("are executed where the run ran out of time, but no more once somebody aborts it", async () => {
+    const timers: (() => void)[] = [];
+    const clock = { now: () => 0, after: (_ms: number, fire: () => void) => (timers.push(fire), () => {}) };
+    const late = agentOf(
+      [calls(log("first"), log("second"), log("third")), () => (timers.forEach((fire) => fire()), { wait: new Promise(() => {}) })],
+      {
+        limits: { maxDurationMs: 5 },
+      },
+    );
+    const running: Run<unknown>[] = [];
+    const { seen, executor } = noting((effect, { signal }) => {
+      expect(signal.aborted).toBe(false);
+      if (effect.type !== "log" || effect.message !== "second") return undefined;
+      timers.length = 0;
+      return new Promise(() => void running[0]?.abort());
+    });
+    running.push(createRunner({ agent: late.agent, clock, effects: executor }).run("go"));
+    const outcome = await running[0]?.outcome;
+    expect(outcome?.reason).toBe("timeout");
+    expect(seen.map(({ effect }) => (effect as { readonly message: string }).message)).toEqual(["first", "second"]);
+    expect(outcome?.effects.map(({ meta }) => meta?.outcome)).toEqual(["done", undefined, undefined]);
   });
 
   it("count only with the result of the call that declared them", async () => {
@@ -283,6 +307,76 @@ describe("directives", () => {
     expect(outcome.effects.map(({ meta }) => meta?.outcome)).toEqual(["done", "done"]);
   });
 
+  it("book schedules for their session with the runner's own scheduler, or with that which the program gives [DI-05, DI-07]", async () => {
+    const { agent } = agentOf([
+      directs(
+        { type: "schedule", action: "look again", delay: "30s" },
+        { type: "cron", action: "report", expression: "0 3 * * *", timeZone: "Europe/Berlin" },
+      ),
+      "Done.",
+    ]);
+    const noon = Date.UTC(2024, 0, 10, 12);
+    const clock = { now: () => noon, after: () => () => {} };
+    const runner = createRunner({ agent, clock, log: createMemoryEventLog({ now: clock.now }) });
+    const { events, outcome } = await watch(runner.run("go", { session: "s" }));
+    expect(ofType(events, "status")).toEqual([]);
+    expect(outcome.effects.map(({ meta }) => meta?.outcome)).toEqual(["done", "done"]);
+    const booked = await createScheduler({ runner }).list({ session: "s" });
+    expect(booked).toMatchObject([
+      { agent: "main", action: "look again", nextAt: noon + 30_000, key: outcome.effects[0]?.meta?.id },
+      { agent: "main", action: "report", cron: "0 3 * * *", timeZone: "Europe/Berlin", nextAt: Date.UTC(2024, 0, 11, 2) },
+    ]);
+  });
+
+  it("start and stop agents and tasks beside the run, whose ends reach later turns [DI-03, DI-04, DI-09, DI-10]", async () => {
+    const untilStopped = defineTool({
+      name: "wait",
+      description: "Waits until the run is stopped.",
+      effect: "read",
+      input: { type: "object" },
+      execute: (_input, { stopping }) => new Promise<string>((resolve) => stopping.addEventListener("abort", () => resolve("stopped"))),
+    });
+    let begin = (): void => {};
+    const childBegan = new Promise<void>((resolve) => (begin = resolve));
+    const helper = createAgent({
+      name: "helper",
+      model: scriptedModel([() => (begin(), { toolCalls: [{ name: "wait", input: {} }] })]),
+      tools: [untilStopped],
+    });
+    let take = (_id: string): void => {};
+    const taskBegan = new Promise<string>((resolve) => (take = resolve));
+    const tasks: RunnerOptions["tasks"] = {
+      run(description, input, { taskId, signal }) {
+        if (description === "double") return Number(input) * 2;
+        take(taskId);
+        return new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
+      },
+    };
+    const { agent, model } = agentOf([
+      directs(
+        { type: "spawn-agent", name: "helper", config: { task: "help" } },
+        { type: "spawn-task", description: "hang", input: null },
+        { type: "spawn-task", description: "double", input: 3 },
+      ),
+      async () => {
+        await childBegan;
+        return directs({ type: "stop-child", name: "helper" }, { type: "stop-task", taskId: await taskBegan }) as ScriptedAnswer;
+      },
+      ...Array.from({ length: 5 }, () => "Done."),
+    ]);
+    const runner = createRunner({ agents: { main: agent, helper }, tasks, clock: impatientClock(), random: () => 0.5 });
+    const { events, outcome } = await watch(runner.run("go", { agent: "main" }));
+    expect(outcome).toMatchObject({ reason: "complete" });
+    expect(outcome.effects.map(({ meta }) => meta?.outcome)).toEqual(Array.from({ length: 5 }, () => "done"));
+    expect(ofType(events, "child-start")).toMatchObject([{ agent: "helper" }]);
+    expect(ofType(events, "child-end")).toMatchObject([{ reason: "stopped" }]);
+    const told = JSON.stringify(model.requests.at(-1)?.messages);
+    expect(told).toContain('The background task \\"double\\"');
+    expect(told).toContain('The background agent \\"helper\\"');
+    const task = await taskBegan;
+    expect(ofType(events, "task").flatMap(({ taskId, kind }) => (taskId === task ? [kind] : []))[0]).toBe("started");
+  });
+
   it("that fail warn and are marked, and the run goes on [ER-11]", async () => {
     const { agent } = agentOf([
       directs({ type: "run-instruction", instruction: "nope", input: 1 }, { type: "cron", expression: "x", action: "a" }),
@@ -293,7 +387,7 @@ describe("directives", () => {
     expect(outcome.effects.map(({ meta }) => meta?.outcome)).toEqual(["failed", "failed"]);
     expect(ofType(events, "status").map(({ status }) => status)).toEqual([
       expect.stringContaining('There is no instruction "nope"; there are none.'),
-      expect.stringContaining('"cron" needs a scheduler'),
+      expect.stringMatching(/The effect "cron" .* failed: .*"x"/),
     ]);
   });
 

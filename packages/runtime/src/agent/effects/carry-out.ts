@@ -45,6 +45,7 @@ export async function carryOutDirectives(loop: Loop, point: string): Promise<voi
 
 /** Executes all that is open, in order, once the run has its result. Nothing is routed back any more. */
 export async function carryOutEffects(loop: Loop): Promise<void> {
+  if (await wasAborted(loop)) return;
   const { signal, dispose } = signalAfterEnd(loop);
   try {
     for (const declared of [...(runOf(loop).outbox?.open.values() ?? [])]) {
@@ -120,11 +121,20 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   }
 }
 
+/** Whether somebody aborted the run since it has its result: nobody reads its inbox any more. */
+async function wasAborted(loop: Loop): Promise<boolean> {
+  const { execution } = loop;
+  if (!execution.hasUnread) return false;
+  const { inboxBase } = runOf(loop);
+  return (await execution.inbox("effects")).some(({ type, seq }) => type === "abort" && seq > inboxBase);
+}
+
 /** How long the effects of a run may take once its own time is over. */
 const GRACE_MS = 60_000;
 
 /** Aborting a run that has its result interrupts its effects; its deadline does not, but leaves them a while only. */
-function signalAfterEnd({ execution }: Loop): { readonly signal: AbortSignal; dispose(): void } {
+function signalAfterEnd(loop: Loop): { readonly signal: AbortSignal; dispose(): void } {
+  const { execution } = loop;
   const controller = new AbortController();
   let cancel = (): void => {};
   const heed = (): void => {
@@ -135,10 +145,16 @@ function signalAfterEnd({ execution }: Loop): { readonly signal: AbortSignal; di
   };
   execution.signal.addEventListener("abort", heed, { once: true });
   if (execution.signal.aborted) heed();
+  // A signal fires once: that somebody aborts a run that is out of time is seen in its inbox.
+  const { inboxBase } = runOf(loop);
+  const unlisten = execution.journal.onInbox(({ type, seq }) => {
+    if (type === "abort" && seq > inboxBase) controller.abort("aborted");
+  });
   return {
     signal: controller.signal,
     dispose() {
       cancel();
+      unlisten();
       execution.signal.removeEventListener("abort", heed);
     },
   };

@@ -87,6 +87,10 @@ describe("the local executor: directives", () => {
       { type: "cron", action: "report", expression: "0 3 * * *", timeZone: "Europe/Berlin" },
       contextOf(undefined, { idempotencyKey: "e_2" }),
     );
+    const authority = { policies: [], depth: 2 };
+    const child = contextOf(undefined, { session: "s1~child" as SessionId, idempotencyKey: "e_3", authority });
+    await direct({ scheduler }, { type: "schedule", action: "tell the parent", delay: "1h" }, child);
+    expect(requests.splice(2)).toEqual([{ session: "s1", key: "e_3", action: "tell the parent", delay: "1h", authority }]);
     expect(requests).toEqual([
       { session: "s1", agent: "main", key: "e_1", action: "look", delay: "30s" },
       { session: "s1", agent: "main", key: "e_2", action: "report", cron: "0 3 * * *", timeZone: "Europe/Berlin" },

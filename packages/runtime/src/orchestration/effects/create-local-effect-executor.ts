@@ -15,6 +15,7 @@ import type { PayloadTypes } from "../../agent/effects/directive-payloads.ts";
 import type { Runner, SingleRunner } from "../../agent/runner.ts";
 import type { Agents } from "../../agent/world.ts";
 import { systemClock } from "../../session/clock.ts";
+import { CHILD_MARK } from "../../session/sessions.ts";
 import type { Scheduler } from "../schedules/scheduler.ts";
 import { memoryHandlers } from "./carry-out-memory.ts";
 import {
@@ -33,8 +34,8 @@ export interface LocalEffectExecutorOptions<Types extends PayloadTypes = Record<
   readonly store?: StateStore;
   /** For artifacts. */
   readonly blobs?: BlobStore;
-  /** For `schedule` and `cron`. A function is called with the first of them. */
-  readonly scheduler?: Scheduler | (() => Scheduler);
+  /** For `schedule` and `cron`. A function is called with each of them. */
+  readonly scheduler?: Pick<Scheduler, "schedule"> | (() => Pick<Scheduler, "schedule"> | Promise<Pick<Scheduler, "schedule">>);
   /** Where `delegate`, `handoff` and `signal` go. Without it they go to the runner. */
   readonly orchestrator?: Orchestrator;
   /** The runner whose runs these are, once it is made: `delegate` and `handoff` start its agents, `signal` reaches its sessions. */
@@ -45,7 +46,8 @@ export interface LocalEffectExecutorOptions<Types extends PayloadTypes = Record<
 
 /**
  * Carries out every effect and directive in this process, as far as it is given what that needs. Handlers in `effects` and
- * `directives` take the place of its own. `createRunner` gives it what is left out here: its blobs, its store, and itself.
+ * `directives` take the place of its own. `createRunner` gives it what is left out here: its blobs, its store, itself, and a
+ * scheduler that fires in this process.
  *
  * ```ts
  * const effects = createLocalEffectExecutor({ store, instructions: { lookup: (input) => database.find(input) } });
@@ -83,17 +85,23 @@ const onTheRun: DirectiveHandlers = {
 };
 
 function schedules({ scheduler }: LocalEffectExecutorOptions<never>): DirectiveHandlers {
-  const find = (directive: string): Scheduler => {
+  const find = async (directive: string): Promise<Pick<Scheduler, "schedule">> => {
     if (scheduler === undefined)
       throw new DirectiveError({ kind: "unsupported", directive, message: `"${directive}" needs a scheduler: give the executor one.` });
     return typeof scheduler === "function" ? scheduler() : scheduler;
   };
-  // The key is the effect's, so that a second attempt asks for the same schedule.
-  const place = ({ session, agent, idempotencyKey }: EffectContext) => ({ session, agent, key: idempotencyKey });
+  // The key is the effect's, so that a second attempt asks for the same schedule. What a child books is told to the run above it.
+  const place = ({ session, agent, idempotencyKey: key, authority }: EffectContext) => ({
+    ...(session.includes(CHILD_MARK) ? { session: session.slice(0, session.indexOf(CHILD_MARK)) } : { session, agent }),
+    key,
+    ...(authority && { authority }),
+  });
   return {
-    schedule: async ({ action, delay }, context) => void (await find("schedule").schedule({ ...place(context), action, delay })),
+    schedule: async ({ action, delay }, context) => void (await (await find("schedule")).schedule({ ...place(context), action, delay })),
     cron: async ({ action, expression, timeZone }, context) =>
-      void (await find("cron").schedule({ ...place(context), action, cron: expression, ...(timeZone !== undefined && { timeZone }) })),
+      void (await (
+        await find("cron")
+      ).schedule({ ...place(context), action, cron: expression, ...(timeZone !== undefined && { timeZone }) })),
   };
 }
 
@@ -161,7 +169,7 @@ function otherRuns({ orchestrator, runner }: LocalEffectExecutorOptions<never>):
 function handoffInput(task: string, history: JsonValue | undefined): { readonly message: readonly Content[]; readonly after?: SessionId } {
   const told: Content = { type: "text", text: task };
   if (history === undefined) return { message: [told] };
-  const { session } = history as { readonly session?: JsonValue };
+  const session = typeof history === "object" && history !== null && "session" in history ? history["session"] : undefined;
   if (typeof session === "string") return { message: [told], after: session as SessionId };
   return {
     message: [told, { type: "text", text: `What came before:\n${typeof history === "string" ? history : JSON.stringify(history)}` }],
