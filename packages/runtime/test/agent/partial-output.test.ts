@@ -165,6 +165,18 @@ describe("the structured output of a run as it streams", () => {
     expect((await run.outcome).reason).toBe("error");
   });
 
+  it.each([
+    ["broke off", [start, piece('{"title": "Void'), new ModelError({ kind: "invalid-response", message: "garbled" })]],
+    ["was not accepted", [start, piece('{"title": "Void"}'), stop, end]],
+  ])("gives nothing of an answer that %s to who looks later", async (_how, events) => {
+    const { model, pass } = steppedModel([events]);
+    const run = runnerOf(createAgent({ name: "a", model, output: report, limits: { maxRepairs: 0 } })).run("go");
+    const values = run.partialOutput()[Symbol.asyncIterator]();
+    void pass(events.length);
+    expect((await run.outcome).reason).toBe("error");
+    expect((await values.next()).done).toBe(true);
+  });
+
   it("can be watched by many, and left early", async () => {
     const run = runOf([given(whole)]);
     const all = Promise.all([collect(run.partialOutput()), collect(run.partialOutput())]);

@@ -1,5 +1,6 @@
 import { agentTool, createAgent, createModelRegistry, createRunner } from "keelson";
 import type { AgentOptions, ExtractContext } from "keelson/agent";
+import { ruleBefore } from "keelson/context";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import type { InferRequest, JsonObject, Message } from "@keelson/protocol";
 import { describe, expect, expectTypeOf, it } from "vitest";
@@ -88,6 +89,8 @@ describe("a structured output that is given by a tool", () => {
     expect((await runnerOf(agent).run("go").outcome).output).toEqual({ total: 2, currency: "EUR" });
     expect(model.requests[0]?.tools?.[0]).toMatchObject({ name: "submit", description: "Hand it in." });
     expect(() => createAgent({ ...options, tools: [recordingTool("Final_Answer")] })).toThrow(/outputMode.*"Final_Answer"/);
+    const aliased = { ...recordingTool("reply"), aliases: ["final_answer"] };
+    expect(() => createAgent({ ...options, tools: [aliased] })).toThrow(/outputMode.*"reply"/);
     expect(() =>
       createAgent({ ...options, tools: [recordingTool("submit")] }).with({ outputMode: { type: "tool", name: "submit" } }),
     ).toThrow(/outputMode/);
@@ -170,6 +173,38 @@ describe("a structured output that is given by a tool", () => {
     const outcome = await run.outcome;
     expect(outcome).toMatchObject({ reason: "complete", turns: 2, output: { total: 2 } });
     expect(told(model.requests[1])).toBe("In dollars.");
+  });
+
+  it.each(["tool", "native"] as const)(
+    "counts no answer that was wrong when somebody steers while it is given, in mode %s",
+    async (outputMode) => {
+      const steering: { steer?: () => Promise<void> } = {};
+      const turns = [answer({}), answer({ total: 2 })].map((turn) =>
+        outputMode === "tool"
+          ? turn
+          : JSON.stringify((turn as { readonly toolCalls: readonly { readonly input: unknown }[] }).toolCalls[0]?.input),
+      );
+      const { runner } = clerk(
+        [
+          async () => {
+            await steering.steer?.();
+            return turns[0] as string;
+          },
+          turns[1] as string,
+        ],
+        { outputMode, limits: { maxRepairs: 0 } },
+      );
+      const run = runner.run("go");
+      steering.steer = () => run.steer("In dollars.");
+      expect(await run.outcome).toMatchObject({ reason: "complete", turns: 2, output: { total: 2 } });
+    },
+  );
+
+  it("is none of a run that was halted in the end", async () => {
+    const halt = ruleBefore("exit-check", "halt", 0, () => ({ type: "halt", reason: "enough" }));
+    const outcome = await clerk([answer({ total: 1 })], { rules: [halt] }).runner.run("go").outcome;
+    expect(outcome.reason).toBe("halted");
+    expect("output" in outcome).toBe(false);
   });
 
   it("is told to the agent that has this one as a tool", async () => {
@@ -300,6 +335,7 @@ describe("a structured output that is told in the prompt", () => {
     ["in a fence", 'Here:\n```json\n{"total": 2}\n```\nAnything else?', { total: 2, currency: "EUR" }],
     ["behind something in brackets", 'As [1] says {sic}, it is {"total": 3}.', { total: 3, currency: "EUR" }],
     ["behind JSON that does not fit", 'From {"sum": 1} follows {"total": 4}', { total: 4, currency: "EUR" }],
+    ["behind many citations", `${"[1] ".repeat(100)}{"total": 6}`, { total: 6, currency: "EUR" }],
     ["with a slip", "It is {'total': 5,}", { total: 5, currency: "EUR" }],
   ])("is found %s", async (_where, text, expected) => {
     expect(await read(text)).toEqual(expected);
@@ -309,6 +345,7 @@ describe("a structured output that is told in the prompt", () => {
     ["It is twelve.", ["there is no complete JSON in the answer"]],
     ['{"total": 1, "lines": [1, 2', ["there is no complete JSON in the answer"]],
     ["", ["the answer is empty"]],
+    [`${"[1] ".repeat(1_001)}{"total": 1}`, [expect.stringContaining("expected object")]],
     ['[1] {"total": "all of it"} {"a": 1}', [expect.stringMatching(/^total: .*string/)]],
   ])("is not found in %s, and the model is told why", async (text, issues) => {
     expect(await read(text)).toEqual(issues);
@@ -342,6 +379,11 @@ describe("a structured output that a function of the user reads", () => {
       message: { role: "assistant", content: [{ type: "text", text: "no idea" }] },
       schema: { type: "object" },
     });
+  });
+
+  it("may be read from an answer without a word", async () => {
+    const { runner } = clerk([""], { outputMode: { type: "custom", extract: () => ({ total: 0 }) } });
+    expect(await runner.run("go").outcome).toMatchObject({ reason: "complete", output: { total: 0 } });
   });
 
   it("ends the run as a panic when the function throws, or the schema does [ET-06]", async () => {
@@ -411,6 +453,14 @@ describe("the schema of a structured output", () => {
     const bare = scriptedModel([JSON.stringify(value)]);
     const agent = createAgent({ name: "a", model: bare, output: output as z.ZodType<unknown>, outputMode: "prompt" } as never);
     expect(await runnerOf(agent).run("go").outcome).toMatchObject({ reason: "complete", output: value });
+  });
+
+  it("is told of within that object", async () => {
+    const model = scriptedModel([answer({}), answer({ answer: [1, "2"] }), answer({ answer: [3] })]);
+    const outcome = await runnerOf(createAgent({ name: "a", model, output: z.array(z.number()) })).run("go").outcome;
+    expect(outcome.output).toEqual([3]);
+    expect(told(model.requests[1])).toContain("answer: is missing");
+    expect(told(model.requests[2])).toMatch(/answer\[1\]: .*number/);
   });
 
   it("may be a union of objects", async () => {

@@ -13,8 +13,8 @@ export type ReadAnswer =
 
 const MAX_ISSUES = 10;
 const MAX_ISSUE_LENGTH = 500;
-/** Values of one text that are held against the schema. */
-const MAX_VALUES = 32;
+/** Values of one text that are held against the schema: a citation in brackets is one, too. */
+const MAX_VALUES = 1_000;
 
 /** Reads the input of a call of the answer's tool: slips that are safe to repair are. */
 export async function readCall(tool: NonNullable<AnswerForm["tool"]>, call: ToolCallPart): Promise<ReadAnswer> {

@@ -150,6 +150,7 @@ function isSteered(loop: Loop): boolean {
 function repair(loop: Loop, turn: string, { modelCall }: Answer, verdict: Verdict, text: string): "again" {
   const { execution, limits } = loop;
   const issues = "issues" in verdict ? verdict.issues : [];
+  loop.partials?.discard();
   if (runOf(loop).repairs >= limits.maxRepairs) {
     const failure = {
       kind: "invalid-output",
@@ -161,7 +162,6 @@ function repair(loop: Loop, turn: string, { modelCall }: Answer, verdict: Verdic
   }
   loop.debug?.(`the answer was not accepted: ${issues.join("; ")}`);
   execution.note(`${turn}/repair/${modelCall}`, "output-repair", { issues: issues as string[] } as unknown as JsonObject);
-  loop.partials?.discard();
   return "again";
 }
 
