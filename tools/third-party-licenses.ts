@@ -36,11 +36,13 @@ function packageFolder(moduleId: string): string | undefined {
 
 function notice(folder: string): string {
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { name: string; version: string; license?: string };
-  const file = readdirSync(folder).find((name) => /^(licen[cs]e|copying|notice)(\.|$)/i.test(name));
-  if (file === undefined || !existsSync(join(folder, file))) {
+  const own = readdirSync(folder).find((name) => /^(licen[cs]e|copying|notice)(\.|$)/i.test(name));
+  // Some packages name their licence and ship no text of it: what their manifest and readme say stands here, added by hand.
+  const file = own === undefined ? join(import.meta.dirname, "notices", `${manifest.name}.txt`) : join(folder, own);
+  if (!existsSync(file)) {
     throw new Error(
-      `${manifest.name} is bundled but ships no licence text in ${dirname(folder)}: keep it external or add its notice by hand`,
+      `${manifest.name} is bundled but ships no licence text in ${dirname(folder)}: keep it external or add its notice by hand in tools/notices`,
     );
   }
-  return `${manifest.name} ${manifest.version} (${manifest.license ?? "licence as follows"})\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+  return `${manifest.name} ${manifest.version} (${manifest.license ?? "licence as follows"})\n\n${readFileSync(file, "utf8").trim()}\n`;
 }
