@@ -9,6 +9,7 @@ import {
   type Decision,
   type InboxEntry,
   type InboxMessage,
+  type LifecycleEvent,
   type LogRecord,
   type Message,
   type OperatorOutput,
@@ -22,6 +23,7 @@ import { restoreLargeRecord } from "../session/large-records.ts";
 import type { SessionState } from "../session/session-state.ts";
 import type { Agent } from "./agent.ts";
 import { ApprovalDesk } from "./approvals/approval-desk.ts";
+import { retireRunBudget } from "./budget/charge-budget.ts";
 import { checkDecision } from "./approvals/check-decision.ts";
 import { settleBackground } from "./children/await-background.ts";
 import type { Background } from "./children/background.ts";
@@ -64,6 +66,8 @@ export interface ActiveRunOptions<Out> {
   /** What keeps the agents and tasks that work beside the turns. */
   background(run: ActiveRun<Out>, execution: Execution): Background;
   checkModel(model: string): void;
+  /** Beside the world's. */
+  onLifecycleEvent?(event: LifecycleEvent): void;
   /** Turns to work before letting go. Default: to the end. */
   readonly turns?: number;
 }
@@ -249,8 +253,13 @@ export class ActiveRun<Out> implements Run<Out> {
       const over = (this.#journal as Journal).state.run?.status === "ended";
       this.next = over ? { type: "done" } : await runTurns(loop, this.#options.turns);
       if (this.next.type === "now") await settleBackground(loop);
+      if (this.next.type === "done" && loop.meter !== undefined) await retireRunBudget(loop, loop.meter);
       this.#ended = true;
-      return outcomeOf<Out>((this.#journal as Journal).state, this.next, (loop.output === undefined ? undefined : loop.value) as Out | undefined);
+      return outcomeOf<Out>(
+        (this.#journal as Journal).state,
+        this.next,
+        (loop.output === undefined ? undefined : loop.value) as Out | undefined,
+      );
     } catch (error) {
       this.#ended = true;
       const failure = (this.failure = agentErrorOf(this.session, this.#lost ?? error));
@@ -274,7 +283,10 @@ export class ActiveRun<Out> implements Run<Out> {
   async #open(): Promise<Loop> {
     const { world, agent, id, session, authority, limits, deadline, parent } = this.#options;
     const relay: JournalRelay = {
-      committed: (records) => this.hub.committed(records),
+      committed: (records) => {
+        this.hub.committed(records);
+        if (world.onLifecycleEvent !== undefined || this.#options.onLifecycleEvent !== undefined) this.#tellLifecycle(records);
+      },
       lost: (error) => {
         this.#lost ??= error;
         this.#abort.abort("detached");
@@ -388,6 +400,21 @@ export class ActiveRun<Out> implements Run<Out> {
         { kind: "invalid-token", reason: "used", message: `This question about ${operation} was decided already.` },
         { cause: error },
       );
+    }
+  }
+
+  /** Tells whoever manages runs, who can't harm this one but through its handle. */
+  #tellLifecycle(records: readonly LogRecord[]): void {
+    for (const { type, data } of records) {
+      if (type !== "budget") continue;
+      const event = { type, ...data } as unknown as LifecycleEvent;
+      try {
+        this.#options.onLifecycleEvent?.(event);
+        this.#options.world.onLifecycleEvent?.(event, this as unknown as Run<unknown>);
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        this.hub.transient({ type: "status", status: `onLifecycleEvent failed: ${message}`, level: "warn" });
+      }
     }
   }
 

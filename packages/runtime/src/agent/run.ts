@@ -8,6 +8,7 @@ import type {
   Decision,
   Effect,
   JsonObject,
+  LifecycleEvent,
   Message,
   RunId,
   RunReason,
@@ -127,6 +128,8 @@ export interface RunOrigin {
   readonly authority?: Authority;
   readonly allowedTools?: readonly string[];
   readonly systemAddendum?: string;
+  /** Told what orchestrators may want to act upon, beside the runner's own. */
+  onLifecycleEvent?(event: LifecycleEvent): void;
 }
 
 export type RunInput = string | readonly Content[];

@@ -155,6 +155,7 @@ export function createRunnerWith(
         ...(deadline !== undefined && { deadline }),
         ...(options.signal && { signal: options.signal }),
         ...(origin.parent && { parent: origin.parent }),
+        ...(origin.onLifecycleEvent && { onLifecycleEvent: (event) => origin.onLifecycleEvent?.(event) }),
         open: open(session),
         begin: (journal) =>
           beginRun(journal, {

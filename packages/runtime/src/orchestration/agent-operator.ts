@@ -15,6 +15,7 @@ export function agentOperator(runner: SingleRunner<unknown> | SingleRunner<undef
       const found = inner.find(agent);
       if (found === undefined) throw new OperatorError({ kind: "non-retryable", message: `The runner has no agent "${agent}".` });
       const { maxTurns, maxCost, maxDurationMs, model, allowedOperators, systemAddendum } = input.config ?? {};
+      const committing: Promise<number>[] = [];
       const run = inner.start(
         found,
         input.message,
@@ -35,6 +36,9 @@ export function agentOperator(runner: SingleRunner<unknown> | SingleRunner<undef
           ...(context.parent && { parent: context.parent }),
           ...(allowedOperators && { allowedTools: allowedOperators }),
           ...(systemAddendum !== undefined && { systemAddendum }),
+          onLifecycleEvent: (event) => {
+            if (event.type === "budget") committing.push(context.commit(`budget/${committing.length}`, event));
+          },
         },
       );
       const abort = (): void => void run.abort();
@@ -42,7 +46,9 @@ export function agentOperator(runner: SingleRunner<unknown> | SingleRunner<undef
       if (context.signal.aborted) abort();
       try {
         await relayInbox(context, run);
-        return operatorOutputOf(await run.outcome, run.account);
+        const outcome = await run.outcome;
+        await Promise.all(committing);
+        return operatorOutputOf(outcome, run.account);
       } finally {
         context.signal.removeEventListener("abort", abort);
       }

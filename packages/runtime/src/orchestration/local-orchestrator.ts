@@ -2,6 +2,7 @@ import {
   OrchestratorError,
   toOrchestratorError,
   type DispatchOptions,
+  type DurableEvent,
   type JsonObject,
   type JsonValue,
   type Operator,
@@ -10,6 +11,7 @@ import {
   type Orchestrator,
   type RunId,
   type SessionId,
+  type TransientEvent,
 } from "@keelson/protocol";
 import type { DispatchStack } from "../middleware/dispatch-middleware.ts";
 import { withDispatchMiddleware } from "../middleware/with-dispatch-middleware.ts";
@@ -27,6 +29,8 @@ export interface LocalOrchestratorOptions {
   readonly maxFinished?: number;
   /** How long an operator that was aborted has to end before it is left behind. Default 5 s. */
   readonly abandonMs?: number;
+  /** Told what a dispatch commits, such as the `budget` events of an agent: whoever hears that may notify, adjust or `cancel`. */
+  onEvent?(event: DurableEvent | TransientEvent, dispatch: { readonly id: RunId; readonly operator: string }): void;
   /** Around every dispatch, those that operators make as their children included. */
   readonly middleware?: DispatchStack;
 }
@@ -52,7 +56,14 @@ interface Dispatch {
 
 /** Runs operators in this process. Nothing survives it; runs with a log are a runner's, which can be registered as an operator. */
 export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}): LocalOrchestrator {
-  const { clock = systemClock, newId = () => globalThis.crypto.randomUUID(), maxFinished = 1000, abandonMs = 5000, middleware } = options;
+  const {
+    clock = systemClock,
+    newId = () => globalThis.crypto.randomUUID(),
+    maxFinished = 1000,
+    abandonMs = 5000,
+    middleware,
+    onEvent,
+  } = options;
   const operators = new Map(Object.entries(options.operators ?? {}));
   const queries = new Map<string, (name: string, params: JsonObject) => JsonValue | Promise<JsonValue>>();
   const dispatches = new Map<string, Dispatch>();
@@ -137,6 +148,7 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
       authority,
       ...(parent && { parent: { run: parent } }),
       ...(deadline !== undefined && { deadline }),
+      ...(onEvent && { onEvent: (event) => onEvent(event, { id, operator: operatorId }) }),
       startChild: (spec) =>
         guarded.dispatch(spec.operator, spec.input, {
           id: `${id}/${spec.key}` as RunId,

@@ -1,6 +1,8 @@
-import type { BudgetAmount, Reservation } from "@keelson/protocol";
+import { LogError, type BudgetAmount, type Reservation } from "@keelson/protocol";
 import { runOf, type Loop } from "../loop/loop.ts";
-import { countedAmount } from "./budget-meter.ts";
+import { RunEnding } from "../loop/run-ending.ts";
+import { countedAmount, type BudgetMeter } from "./budget-meter.ts";
+import { refusedByBudget } from "./mark-budgets.ts";
 import { countsOf } from "./run-counts.ts";
 
 /**
@@ -27,6 +29,14 @@ export async function chargeBudget(
   }
 }
 
+/** @throws RunEnding where no turn is left in a budget of the run */
+export async function chargeTurn(loop: Loop, turn: string): Promise<void> {
+  const refusal = await chargeBudget(loop, turn, { turns: 1 });
+  if (refusal === undefined) return;
+  refusedByBudget(loop, turn, refusal);
+  throw new RunEnding("budget-exhausted");
+}
+
 /**
  * Tells a ledger that has forgotten this run (one in memory dies with its process) what it used before, for all of its
  * budgets. A child that is open tells its own part when it is resumed.
@@ -49,4 +59,16 @@ export async function restoreBudgets(loop: Loop): Promise<void> {
   );
   await ledger.settle(key, amount);
   execution.note(`ledger/${run.resumes}`, "budget-ledger", { ledger: ledger.id });
+}
+
+/** What a run's own budget held is of no use once the run is over. */
+export async function retireRunBudget({ ledger, execution }: Loop, { ownScope, scopeIds }: BudgetMeter): Promise<void> {
+  if (!scopeIds.includes(ownScope)) return;
+  try {
+    await ledger.retire(ownScope);
+  } catch (error) {
+    // The run is over, whatever becomes of its traces.
+    if (!LogError.is(error)) throw error;
+    execution.emit({ type: "status", status: `The budget of the run was not retired: ${error.message}`, level: "warn" });
+  }
 }

@@ -1,8 +1,10 @@
-import { compareUsd, type JsonObject, type JsonValue, type Tool, type ToolCallPart, type ToolOutput } from "@keelson/protocol";
+import { type JsonObject, type JsonValue, type Tool, type ToolCallPart, type ToolOutput } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { executeLeaf, type LeafResult } from "../../tools/execute-leaf.ts";
 import { dispatchInput, dispatchResult, isDispatchTool, type DispatchTool } from "../../tools/dispatch-tool.ts";
 import { planBatches } from "../../tools/plan-batches.ts";
+import { chargeBudget } from "../budget/charge-budget.ts";
+import { markToolCalls, overspentBudget } from "../budget/mark-budgets.ts";
 import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts";
 import { guardKey } from "../gates/call-key.ts";
 import { passEditedArguments, passGates } from "../gates/pass-gates.ts";
@@ -58,6 +60,7 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
     );
   await runBatches(loop, turn, open);
   if (calls.some((call) => call.skipped)) await tellSkipped(loop, turn, calls);
+  if (loop.meter !== undefined) markToolCalls(loop, loop.meter);
   execution.put(`${turn}/calls-done/${parts[0]?.id ?? ""}`, { type: "tool-calls-complete" });
   if (loop.hooks?.afterTools) tellModel(loop, turn, calls);
 }
@@ -139,11 +142,14 @@ async function runBatches(loop: Loop, turn: string, calls: readonly PendingCall[
 /** Reserves in one append, executes together, commits in one append in call order. */
 async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void> {
   const { execution } = loop;
-  for (const call of batch) if (call.answer === undefined) withhold(loop, call);
+  const mayChange = loop.scopes.length > 0 && batch.some((call) => call.answer === undefined && call.tool?.effect !== "read");
+  const overspent = mayChange ? await overspentBudget(loop) : undefined;
+  for (const call of batch) if (call.answer === undefined) withhold(loop, call, overspent);
   const [first] = batch;
   if (first && isAnsweredHere(first)) await answerHere(loop, first);
   const unknown = batch.filter((call) => call.answer === undefined && isUnknown(loop, call));
   if (unknown.length > 0) await resolveUnknown(loop, unknown);
+  if (loop.meter?.counts.toolCalls) for (const call of batch) if (call.answer === undefined) await chargeToolCall(loop, call);
   const running = batch.filter((call) => call.answer === undefined);
   // Nothing waits between these reservations and the append that keeps them: a call that is reserved has started, or the process died.
   const attempts = running.map((call) => reserveCall(loop, call));
@@ -202,9 +208,8 @@ async function commitResults(
 type Executed = LeafResult & { readonly durationMs: number; readonly suspended?: Suspension };
 
 /** Answers calls that may no longer start: the run was told to stop, was steered away, or spent its money. */
-function withhold(loop: Loop, call: PendingCall): void {
+function withhold(loop: Loop, call: PendingCall, overspent: string | undefined): void {
   const run = runOf(loop);
-  const { maxCost } = loop.limits;
   const stopped = loop.execution.signal.aborted || run.stopping !== undefined;
   if (mayHaveRun(loop, call)) {
     // A child is told to stop, and ends, where it is started again.
@@ -217,12 +222,17 @@ function withhold(loop: Loop, call: PendingCall): void {
   else if (run.interrupted) {
     refuse(call, "Not run: the user sent a new message first. Read it, then decide again.");
     call.skipped = true;
-  } else if (maxCost !== undefined && call.tool?.effect !== "read" && compareUsd(run.totals.cost, maxCost) > 0)
+  } else if (overspent !== undefined && call.tool?.effect !== "read") refuse(call, overspent);
+  else checkMoved(loop, call);
+}
+
+async function chargeToolCall(loop: Loop, call: PendingCall): Promise<void> {
+  const refusal = await chargeBudget(loop, call.key, { toolCalls: 1 });
+  if (refusal)
     refuse(
       call,
-      `budget-exhausted: $${run.totals.cost} is spent, the limit is $${maxCost}. Nothing that changes anything is started any more.`,
+      `budget-exhausted: the limit of ${refusal.limit} tool calls of the budget "${refusal.scope}" is reached. Answer with what you have.`,
     );
-  else checkMoved(loop, call);
 }
 
 async function execute(

@@ -1,5 +1,7 @@
 import { textMessage, type JsonValue, type Message, type SuspendReason, type Wait } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
+import { chargeTurn } from "../budget/charge-budget.ts";
+import { markTurn } from "../budget/mark-budgets.ts";
 import { summariseIfMarked } from "../middleware/summarise-if-marked.ts";
 import { showEvents } from "../plugins/call-plugins.ts";
 import { endRun } from "./end-run.ts";
@@ -73,7 +75,9 @@ async function work(loop: Loop): Promise<void> {
     if (collecting !== undefined) await collecting;
     if (hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/begin`);
     checkLimits(loop);
+    if (loop.meter?.counts.turns) await chargeTurn(loop, turn);
     execution.put(`${turn}/start`, { type: "turn-start", turn: number, model: run.model });
+    if (loop.meter !== undefined) markTurn(loop, loop.meter, number);
   }
   const { beforeTurn, afterTurn } = loop.agent.options;
   if (beforeTurn !== undefined) await askBeforeTurn(loop, turn, beforeTurn);
