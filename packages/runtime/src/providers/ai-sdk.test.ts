@@ -174,7 +174,7 @@ describe("createAiSdkProvider", () => {
     });
   });
 
-  it("asks with all that a request holds", async () => {
+  it("asks with all that a request holds [AG-06, AG-07]", async () => {
     const model = fakeModel([finish()]);
     await infer(createAiSdkProvider(model, { headers: { "x-team": "a" }, providerOptions: { acme: { a: 1 }, other: { c: 3 } } }), {
       ...request,
@@ -209,6 +209,9 @@ describe("createAiSdkProvider", () => {
       providerOptions: { acme: { b: 2 }, other: { c: 3 } },
       topK: 3,
     });
+    const silent = fakeModel([finish()]);
+    await infer(createAiSdkProvider(silent), { ...request, thinking: { type: "disabled" } });
+    expect(silent.calls[0]).toMatchObject({ reasoning: "none" });
   });
 
   const call = (id: string, providerData?: Record<string, string>): Message["content"][number] => ({

@@ -117,7 +117,7 @@ describe("a request", () => {
     await expect(infer(failing, { model: "m", messages: [] })).rejects.toThrow("vault is shut");
   });
 
-  it("carries every option, and extra as it is [PV-02]", async () => {
+  it("carries every option, and extra as it is [PV-02, AG-06, AG-07]", async () => {
     const body = await bodyOf({
       maxTokens: 50,
       temperature: 0.5,

@@ -372,7 +372,7 @@ describe("requests to Gemini", () => {
     ["gemini-3-flash", { thinking: { type: "adaptive" }, effort: "low" }, { thinkingLevel: "low", includeThoughts: true }],
     ["gemini-3-flash", { thinking: { type: "adaptive" } }, { includeThoughts: true }],
     ["gemma-3-27b-it", { effort: "high" }, undefined],
-  ])("ask %s to think, given %j, by %j", async (model, request, thinking) => {
+  ])("ask %s to think, given %j, by %j [AG-06, AG-07]", async (model, request, thinking) => {
     expect(((await config({ ...request, model })) as JsonObject | undefined)?.["thinkingConfig"]).toEqual(thinking);
   });
 

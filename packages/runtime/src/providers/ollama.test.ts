@@ -297,7 +297,7 @@ describe("requests to Ollama", () => {
     ["llama3", { effort: "high" }, undefined],
     ["gpt-oss:20b", { effort: "max" }, "high"],
     ["gpt-oss:20b", { thinking: { type: "disabled" } }, "low"],
-  ])("ask %s to think, given %j, by %j", async (model, request, think) =>
+  ])("ask %s to think, given %j, by %j [AG-06, AG-07]", async (model, request, think) =>
     expect((await bodyFor({ model, ...request }))["think"]).toBe(think),
   );
 

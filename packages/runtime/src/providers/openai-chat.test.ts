@@ -80,7 +80,7 @@ describe("a request", () => {
     await expect(infer(createOpenAiChatProvider({ apiKey: "" }), { model: "m", messages: [] })).rejects.toThrow("OPENAI_API_KEY");
   });
 
-  it("carries every option, and extra as it is [PV-02]", async () => {
+  it("carries every option, and extra as it is [PV-02, AG-06, AG-07]", async () => {
     const strict = { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false };
     const body = await bodyOf({
       maxTokens: 50,

@@ -217,7 +217,7 @@ describe("a request to", () => {
     ["xai", "has no effort above high", { effort: "max" }, { reasoning_effort: "high" }],
     ["openai", "has the effort of its newest models", { effort: "max", model: "gpt-5.4" }, { reasoning_effort: "xhigh" }],
   ];
-  it.each(cases)("%s %s", async (vendor, _what, request, expected) => {
+  it.each(cases)("%s %s [AG-06, AG-07]", async (vendor, _what, request, expected) => {
     const body = await bodyOf(vendor, request);
     expect(body).toMatchObject(expected);
     if (expected["reasoning_effort"] === undefined) expect(body).not.toHaveProperty("reasoning_effort");

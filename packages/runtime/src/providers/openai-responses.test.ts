@@ -131,7 +131,7 @@ describe("a request", () => {
     });
   });
 
-  it("carries every option, and extra as it is [PV-02]", async () => {
+  it("carries every option, and extra as it is [PV-02, AG-06, AG-07]", async () => {
     const strict = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
     const body = await bodyOf({
       maxTokens: 50,

@@ -57,7 +57,7 @@ function openStory({ mode, answers }: Story): OpenRunner {
         tools: [tool(world, "send", "write", true)],
         output,
         outputMode: mode(world),
-      } as never),
+      }) as never,
     );
 }
 
