@@ -1,6 +1,6 @@
 import { directiveCodec, durableEventCodec, type Directive, type Effect, type EffectContext } from "@keelson/protocol";
-import { createAgent, createRunner, defineTool, type Run, type RunnerOptions } from "keelson";
-import { createFilterChain, defineEffectTool, definePlugin } from "keelson/agent";
+import { agentTool, createAgent, createRunner, defineTool, type Run, type RunnerOptions } from "keelson";
+import { createEphemeralApprovalKeys, createFilterChain, createRunnerWith, defineEffectTool, definePlugin } from "keelson/agent";
 import {
   agentOperator,
   createEffectExecutor,
@@ -9,7 +9,7 @@ import {
   createLocalOrchestrator,
   noOpExecutor,
 } from "keelson/orchestration";
-import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
+import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog } from "keelson/state";
 import { mockStateStore, scriptedModel, type ScriptedAnswer, type ScriptedTurn } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 import { impatientClock, ofType, runnerOf, types, watch } from "./support.ts";
@@ -130,6 +130,27 @@ describe("effects that a run declares", () => {
       "declared",
       expect.stringContaining("the run has declared 10000 effects already, which is the limit"),
     ]);
+  });
+
+  it("of a child that had nobody to execute them are its caller's to decide about, and say whose they were [LA-10]", async () => {
+    const child = createAgent({ name: "child", model: scriptedModel([calls(log("deep")), "Done."]), tools: [act] });
+    const { agent } = agentOf([{ toolCalls: [{ name: "child", input: { task: "declare" } }] }, "Done."], { tools: [agentTool(child)] });
+    const clock = impatientClock();
+    const runner = createRunnerWith({
+      agent,
+      log: createMemoryEventLog({ now: clock.now }),
+      blobs: createMemoryBlobStore(),
+      ledger: createMemoryBudgetLedger(),
+      clock,
+      approvalKeys: createEphemeralApprovalKeys(),
+      owner: "test",
+      random: () => 0.5,
+      newId: () => crypto.randomUUID(),
+    });
+    const { effects } = await runner.run("go").outcome;
+    expect(effects).toMatchObject([{ ...log("deep"), meta: { causationId: expect.stringMatching(/^e_/) } }]);
+    expect(effects[0]?.meta).not.toHaveProperty("outcome");
+    expect(effects[0]?.meta?.causationId).not.toBe(effects[0]?.meta?.id);
   });
 
   it("are executed where the run ran out of time, but no more once somebody aborts it", async () => {
