@@ -1,5 +1,6 @@
 import { agentTool, createAgent, type AgentOptions, type Run } from "keelson";
 import { definePlugin, fsmStrategy, signalRoute, waitForSignalTool, type SignalContext } from "keelson/agent";
+import type { Clock } from "keelson/session";
 import { createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedModel, type ScriptedTurn } from "keelson/testing";
 import {
@@ -14,12 +15,12 @@ import {
   type Signal,
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { impatientClock, ofType, recordingTool, runnerOf, watch, type Watched } from "./support.ts";
+import { ofType, recordingTool, runnerOf, watch, type Watched } from "./support.ts";
 
 const work: ScriptedTurn = { toolCalls: [{ name: "work" }] };
 const wait: ScriptedTurn = { toolCalls: [{ name: "wait_for_signal" }] };
 /** A clock that stands still. */
-const standing = (now = 1_000_000) => ({ now: () => now, after: () => () => {} });
+const standing = (now = 1_000_000): Clock => ({ now: () => now, after: () => () => {} });
 
 /** An agent whose tool `work` calls back while it runs, so that a signal comes in the middle of a turn. */
 function working(
@@ -484,7 +485,7 @@ describe("a tool that waits for a signal", () => {
   });
 
   it("is over in this process too when its time is, when the user steers away, and when the run is stopped", async () => {
-    const ended = async (act: (run: Run<undefined>) => Promise<void>, clock: ReturnType<typeof standing> = standing()) => {
+    const ended = async (act: (run: Run<undefined>) => Promise<void>, clock: Clock = standing()) => {
       const { agent } = agentOf([wait, "done"], { kinds: ["paid"], timeoutMs: 1000 });
       const run = runnerOf(agent, { clock, signalWaitMs: 60_000 }).run("go", { session: "s" });
       const watched = watch(run);
@@ -493,7 +494,16 @@ describe("a tool that waits for a signal", () => {
       const { events, outcome } = await watched;
       return [outcome.reason, outputs(events)];
     };
-    expect(await ended(async () => {}, impatientClock())).toEqual(["complete", [{ timedOut: true }]]);
+    // Its own second passes, the runner's minute does not.
+    let now = 0;
+    const second: Clock = {
+      now: () => now,
+      after(ms, run, { keepAlive = true } = {}) {
+        if (keepAlive && ms === 1000) queueMicrotask(() => ((now += ms), run()));
+        return () => {};
+      },
+    };
+    expect(await ended(async () => {}, second)).toEqual(["complete", [{ timedOut: true }]]);
     expect(await ended((run) => run.steer("never mind", { interrupt: true }))).toEqual([
       "complete",
       [expect.stringContaining("new message")],
@@ -518,6 +528,24 @@ describe("a tool that waits for a signal", () => {
     const { events, outcome } = await watch(await runner.resume("s"));
     expect(outcome.reason).toBe("complete");
     expect(outputs(events)).toEqual([{ signal: { kind: "a", payload: 1 } }, { signal: { kind: "b", payload: 2 } }]);
+  });
+
+  it("gets nothing any more once its time was over: the model is told instead", async () => {
+    let now = 0;
+    const { model, agent } = agentOf(
+      [{ toolCalls: [{ name: "first" }, { name: "second" }] }, "done"],
+      { name: "first", kinds: ["a"], timeoutMs: 1000 },
+      { name: "second", kinds: ["b"] },
+    );
+    const runner = runnerOf(agent, { clock: { now: () => now, after: () => () => {} } });
+    await runner.run("go", { session: "s" }).outcome;
+    now = 1000;
+    expect((await (await runner.resume("s")).outcome).waits).toEqual([{ type: "signal", name: "b", session: "s" }]);
+    await runner.signal("s", { kind: "a", payload: 1 });
+    await runner.signal("s", { kind: "b", payload: 2 });
+    const { events } = await watch(await runner.resume("s"));
+    expect(outputs(events)).toEqual([{ signal: { kind: "b", payload: 2 } }]);
+    expect(lastAsked(model).at(-1)).toEqual(["user", `Signal "a": 1`]);
   });
 
   it("makes those wait who started its run; the signal goes to the session that the wait names", async () => {

@@ -298,14 +298,16 @@ describe("the state of an agent's machine", () => {
   });
 
   it("goes back with a rewind, and is a fork's from the turn where it begins", async () => {
-    const { model, agent } = set([calls("note"), calls("verify"), "ok", "forked", "rewound"]);
+    const { model, agent } = set([calls("note"), calls("verify"), "ok", "forked", "forked later", "rewound"]);
     const runner = runnerOf(agent);
     await runner.run("go", { session: "s" }).outcome;
-    const fork = await runner.sessions.fork("s", { turn: 1 });
-    await runner.run("again", { session: fork }).outcome;
+    for (const turn of [1, 2]) {
+      const fork = await runner.sessions.fork("s", { turn });
+      await runner.run("again", { session: fork }).outcome;
+    }
     await runner.sessions.rewind("s", 1);
     await runner.run("again", { session: "s" }).outcome;
-    expect(told(model).map((names) => names.includes("refund"))).toEqual([false, false, true, false, false]);
+    expect(told(model).map((names) => names.includes("refund"))).toEqual([false, false, true, false, true, false]);
   });
 
   it("is each agent's own where several share a session", async () => {
