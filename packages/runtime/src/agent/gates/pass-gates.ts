@@ -26,7 +26,7 @@ const ENTRANCE: readonly Gate[] = [
 ];
 /** Arguments edited by an approver go through these again. */
 const POLICY: readonly Gate[] = [
-  { name: "strategy", pass: checkStrategy },
+  { name: "strategy", applies: ({ constraint }) => constraint !== undefined, pass: checkStrategy },
   { name: "permission", pass: checkPermission },
   { name: "loop guard", pass: guardLoops },
   { name: "tool-call limit", pass: limitCalls },
