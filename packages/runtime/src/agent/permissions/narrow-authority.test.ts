@@ -29,6 +29,23 @@ const authority: fc.Arbitrary<Authority> = fc
     policies: fc.array(policy, { maxLength: 3 }),
     allowedTools: optional(fc.uniqueArray(toolName)),
     maxCost: optional(fc.bigInt({ min: 0n, max: 5n }).map(fromPicoUsd)),
+    budgets: optional(
+      fc.array(
+        fc.record(
+          {
+            id: fc.constantFrom("a", "b"),
+            maxCost: fc.bigInt({ min: 0n, max: 5n }).map(fromPicoUsd),
+            maxTokens: fc.nat({ max: 5 }),
+            maxTurns: fc.nat({ max: 5 }),
+            maxToolCalls: fc.nat({ max: 5 }),
+            maxModelCalls: fc.nat({ max: 5 }),
+            unknownPrice: fc.constantFrom("refuse", "allow"),
+          },
+          { requiredKeys: ["id"] },
+        ),
+        { maxLength: 3 },
+      ),
+    ),
     deadline: optional(fc.nat({ max: 5 })),
     depth: fc.nat({ max: 5 }),
   })
@@ -62,6 +79,13 @@ describe("narrowing an authority", () => {
         for (const wider of [parent, by]) {
           expect(STRICTNESS[decide(child, subject, text)]).toBeGreaterThanOrEqual(STRICTNESS[decide(wider, subject, text)]);
           if (wider.maxCost !== undefined) expect(compareUsd(child.maxCost!, wider.maxCost)).toBeLessThanOrEqual(0);
+          for (const scope of wider.budgets ?? []) {
+            const kept = child.budgets?.find(({ id }) => id === scope.id);
+            if (scope.maxCost !== undefined) expect(compareUsd(kept!.maxCost!, scope.maxCost)).toBeLessThanOrEqual(0);
+            if (scope.maxCost !== undefined && scope.unknownPrice !== "allow") expect(kept!.unknownPrice).toBeUndefined();
+            for (const limit of ["maxTokens", "maxTurns", "maxToolCalls", "maxModelCalls"] as const)
+              if (scope[limit] !== undefined) expect(kept![limit]).toBeLessThanOrEqual(scope[limit]);
+          }
           if (wider.deadline !== undefined) expect(child.deadline).toBeLessThanOrEqual(wider.deadline);
           expect(child.depth).toBeLessThanOrEqual(wider.depth);
         }
