@@ -248,7 +248,10 @@ describe("effects that a run declares", () => {
 describe("directives", () => {
   it("are events, emitted ones too, which their codec reads back [DI-02, EV-08]", async () => {
     const { agent } = agentOf([directs({ type: "emit", event: { seen: 1 } }, { type: "stop-child", name: "nobody" }), "Done."]);
-    const { events, outcome } = await watch(runnerOf(agent, { effects: noOpExecutor }).run("go"));
+    const { seen, executor } = noting();
+    const { events, outcome } = await watch(runnerOf(agent, { effects: executor }).run("go"));
+    // To emit is to be declared: nothing is left to execute.
+    expect(seen.map(({ effect }) => effect)).toMatchObject([{ directive: { type: "stop-child" } }]);
     const found = ofType(events, "directive");
     expect(found.map(({ directive }) => directive)).toEqual([
       { type: "emit", event: { seen: 1 } },

@@ -71,6 +71,17 @@ describe("a run that declares effects and is killed", () => {
     );
   });
 
+  it("again and again before its next answer, gives up on the run and executes nothing more", { timeout: 60_000 }, async () => {
+    const lives = effectLives(storyOf([[], [["effect"]], []]));
+    await lives.live("inferring#1");
+    for (let life = 0; life < 3; life++) await lives.live("inferring#0");
+    const { outcome } = await lives.live();
+    expect(outcome?.reason).toBe("circuit-breaker");
+    expect(outcome?.effects).toMatchObject([{ name: "1" }]);
+    expect(outcome?.effects[0]?.meta).not.toHaveProperty("outcome");
+    expect(lives.done()).toEqual([]);
+  });
+
   it("three times in the same effect, takes that for what kills it, and goes on without it", { timeout: 60_000 }, async () => {
     const lives = effectLives(storyOf([[], [["effect", "effect"]], []]));
     for (let life = 0; life < 3; life++) await lives.live("execute/after#0");
