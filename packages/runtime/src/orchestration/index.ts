@@ -15,5 +15,14 @@ export {
   type LocalEffectExecutorOptions,
 } from "./effects/index.ts";
 export { createLocalOrchestrator, type LocalOrchestrator, type LocalOrchestratorOptions } from "./local-orchestrator.ts";
-export { createScheduler, type ScheduleProblem, type SchedulerOptions } from "./schedules/create-scheduler.ts";
-export type { FiredInstant, Missed, ScheduleId, ScheduleRequest, Scheduler, ScheduleTick, ScheduleView } from "./schedules/scheduler.ts";
+export { createScheduler, type SchedulerOptions } from "./schedules/create-scheduler.ts";
+export type {
+  FiredInstant,
+  Missed,
+  ScheduleId,
+  ScheduleProblem,
+  ScheduleRequest,
+  Scheduler,
+  ScheduleTick,
+  ScheduleView,
+} from "./schedules/scheduler.ts";

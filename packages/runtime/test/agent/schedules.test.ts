@@ -17,6 +17,8 @@ const time = (text: string): number => new Date(text).getTime();
 
 interface HandClock extends Clock {
   set(at: number): void;
+  /** Whether the process would stay for somebody who waits. */
+  holdsProcess(): boolean;
   /** Goes there, calling whom it passes, in order. */
   walkTo(at: number): Promise<void>;
 }
@@ -28,12 +30,13 @@ const settle = async (): Promise<void> => {
 
 function handClock(start: number): HandClock {
   let now = start;
-  const timers = new Set<{ readonly at: number; readonly run: () => void }>();
+  const timers = new Set<{ readonly at: number; readonly run: () => void; readonly keepAlive: boolean }>();
   return {
+    holdsProcess: () => [...timers].some(({ keepAlive }) => keepAlive),
     now: () => now,
     set: (at) => void (now = at),
-    after(ms, run) {
-      const timer = { at: now + Math.max(0, ms), run };
+    after(ms, run, { keepAlive = true } = {}) {
+      const timer = { at: now + Math.max(0, ms), run, keepAlive };
       timers.add(timer);
       return () => timers.delete(timer);
     },
@@ -426,8 +429,13 @@ describe("missed instants", () => {
     });
     const { waits } = await life.runner.run("pay", { session: "s1" }).outcome;
     await life.scheduler.schedule({ session: "s1", key: "k", action: "a", cron: "0 * * * *" });
+    clock.set(time("2026-05-04T19:30:00Z"));
+    await life.scheduler.schedule({ session: "s1", key: "k2", action: "b", cron: "0 20-23 * * *" });
     clock.set(time("2026-05-04T20:30:00Z"));
-    expect(await life.fire()).toEqual(["a 05-04T19:00", "a 05-04T20:00"]);
+    expect(await life.fire()).toEqual(["a 05-04T19:00", "a 05-04T20:00", "b 05-04T20:00"]);
+    clock.set(time("2026-05-04T22:30:00Z"));
+    // One more fits, the other one waits.
+    expect(await life.fire()).toEqual(["b 05-04T21:00"]);
     clock.set(time("2026-05-04T23:30:00Z"));
     expect(await life.fire()).toEqual([]);
     const [wait] = waits ?? [];
@@ -437,7 +445,7 @@ describe("missed instants", () => {
     ).outcome;
     clock.set(time("2026-05-04T23:40:00Z"));
     await life.fire();
-    expect(await life.fire()).toEqual(["a 05-04T22:00", "a 05-04T23:00"]);
+    expect(await life.fire()).toEqual(["a 05-04T22:00", "b 05-04T22:00", "a 05-04T23:00", "b 05-04T23:00"]);
   });
 });
 
@@ -464,6 +472,39 @@ describe("a scheduler", () => {
     await life.scheduler[Symbol.asyncDispose]();
     await clock.walkTo(START + 99 * 3_600_000);
     expect([life.fired.length, await life.scheduler.tick(), life.problems]).toEqual([3, { held: false, fired: [] }, []]);
+  });
+
+  it("lets the process end when nothing is to come", async () => {
+    const clock = handClock(START);
+    const life = live(clock);
+    const held: boolean[] = [];
+    const look = async (): Promise<void> => {
+      await settle();
+      held.push(clock.holdsProcess());
+    };
+    life.scheduler.start();
+    await look();
+    await life.scheduler.schedule({ session: "s1", key: "k", action: "a", delay: "5s" });
+    await look();
+    await clock.walkTo(START + 60_000);
+    await look();
+    expect([held, life.fired.length]).toEqual([[false, true, false], 1]);
+    await life.scheduler[Symbol.asyncDispose]();
+  });
+
+  it("ends with its log, without a word, and lets the process end", async () => {
+    for (const create of [createMemoryEventLog, createSqliteEventLog]) {
+      const clock = handClock(START);
+      const life = live(clock, { log: create({ path: ":memory:", now: () => clock.now() }) });
+      await life.scheduler.schedule({ session: "s1", key: "k", action: "a", delay: "5s" });
+      life.scheduler.start();
+      await settle();
+      expect(clock.holdsProcess()).toBe(true);
+      await life.log[Symbol.asyncDispose]();
+      await settle();
+      expect([clock.holdsProcess(), life.problems]).toEqual([false, []]);
+      await life.scheduler[Symbol.asyncDispose]();
+    }
   });
 
   it("of several processes fires in one; another takes over when that one ends or falls silent", async () => {

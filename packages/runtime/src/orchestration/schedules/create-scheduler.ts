@@ -1,16 +1,16 @@
-import { DirectiveError, LogError, sessionLog, type EventLog, type Lease } from "@keelson/protocol";
+import { DirectiveError, LogError, type EventLog, type Lease } from "@keelson/protocol";
 import { createAlarm } from "../../agent/alarm.ts";
 import { runnerInternals, type Runner, type SingleRunner } from "../../agent/runner.ts";
 import type { Run } from "../../agent/run.ts";
 import type { Agents } from "../../agent/world.ts";
 import type { Clock } from "../../session/clock.ts";
-import { deliver, isInUse, tellSession, type Delivery } from "./deliver-instant.ts";
 import { InstantFinder } from "./due-instants.ts";
+import { createFiring } from "./fire-instants.ts";
 import { Patience } from "./patience.ts";
 import { ScheduleBook, SCHEDULES_LEASE } from "./schedule-book.ts";
-import { cancelRecord, deliveredRecord, firedRecord, givenUpRecord, scheduleRecord, type ScheduleState } from "./schedule-state.ts";
+import { cancelRecord, scheduleRecord, type ScheduleState } from "./schedule-state.ts";
 import { scheduleIdOf, scheduleTerms } from "./schedule-terms.ts";
-import type { FiredInstant, ScheduleId, Scheduler, ScheduleTick, ScheduleView } from "./scheduler.ts";
+import type { FiredInstant, Scheduler, ScheduleProblem, ScheduleTick, ScheduleView } from "./scheduler.ts";
 
 export interface SchedulerOptions {
   /** Its agents work at the instants, in its log's sessions. */
@@ -35,12 +35,6 @@ export interface SchedulerOptions {
   report?(problem: ScheduleProblem): void;
 }
 
-export interface ScheduleProblem {
-  readonly message: string;
-  readonly id?: ScheduleId;
-  readonly error?: unknown;
-}
-
 const DEFAULT_LEASE_TTL_MS = 30_000;
 
 /**
@@ -63,6 +57,17 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const book = new ScheduleBook({ log, maxRecords, durability: world.durability ?? "power" });
   const finder = new InstantFinder();
   const patience = new Patience();
+  const firing = createFiring({
+    inner,
+    book,
+    finder,
+    patience,
+    clock,
+    maxPending,
+    missedAfterMs,
+    tell,
+    onRun: (run, instant) => onRun?.(run, instant),
+  });
   const alarm = createAlarm();
   let lease: Lease | undefined;
   let renewedAt = 0;
@@ -148,18 +153,21 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       // Whatever rings from here on is heard.
       const rung = alarm.next();
       let waitMs = ttlMs / 3;
+      let keepAlive = true;
       try {
         const { held, nextAt } = await scheduler.tick();
         patience.forget("tick");
         if (nextAt !== undefined) waitMs = Math.min(waitMs, Math.max(0, nextAt - clock.now()));
+        keepAlive = !held || nextAt !== undefined;
         if (held) follow();
       } catch (error) {
-        if (isDisposed) return;
+        // A log that was closed has no more to fire.
+        if (isDisposed || LogError.is(error, "closed")) return;
         waitMs = patience.failed("tick", clock.now()) - clock.now();
         tell({ message: "The schedules could not be looked through", error });
       }
       if (isDisposed) return;
-      const cancel = clock.after(waitMs, () => alarm.ring());
+      const cancel = clock.after(waitMs, () => alarm.ring(), { keepAlive });
       await rung;
       cancel();
     }
@@ -175,9 +183,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       try {
         for await (const _record of log.read(id, { after: seq, follow: true, signal: ending.signal })) alarm.ring();
       } catch (error) {
-        // Deleted: what it added up to stands in the next one.
-        if (!ending.signal.aborted && !LogError.is(error, "not-found"))
-          tell({ message: "The log of the schedules could not be followed", error });
+        // Deleted: what it added up to stands in the next one. Closed: the next look finds out.
+        const isExpected = ending.signal.aborted || LogError.is(error, "not-found") || LogError.is(error, "closed");
+        if (!isExpected) tell({ message: "The log of the schedules could not be followed", error });
+        alarm.ring();
       } finally {
         if (following === own) following = undefined;
       }
@@ -191,9 +200,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if (isDisposed || !(await hold())) return { held: false, fired: [] };
     try {
       await book.refresh();
-      const fired = await fireDue(clock.now());
-      await lookAfterPending();
-      const nextAt = await nextTime();
+      const fired = await firing.fireDue(clock.now());
+      await firing.lookAfterPending();
+      const nextAt = await firing.nextTime();
       return { held: true, fired, ...(nextAt !== undefined && { nextAt }) };
     } finally {
       if (loop === undefined) await letGo();
@@ -224,113 +233,6 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     });
   }
 
-  async function fireDue(now: number): Promise<readonly FiredInstant[]> {
-    const due: { readonly state: ScheduleState; readonly at: number }[] = [];
-    for (const state of book.table.live.values()) {
-      const { id } = state.terms;
-      if (!patience.isOver(id, now)) continue;
-      try {
-        const { instants, givenUpTo, isOverrun } = await finder.due(state, now, { maxPending, missedAfterMs });
-        for (const at of instants) due.push({ state, at });
-        if (isOverrun)
-          tell({
-            id,
-            message: `The schedule ${id} missed more than ${maxPending} instants: the older ones, up to ${new Date(givenUpTo as number).toISOString()}, are left out`,
-          });
-        if (instants.length === 0 && givenUpTo !== undefined)
-          await book.append(({ live }) => ((live.get(id)?.dealtUpTo ?? givenUpTo) < givenUpTo ? [givenUpRecord(id, givenUpTo)] : []));
-      } catch (error) {
-        if (!DirectiveError.is(error)) throw error;
-        patience.failed(id, now);
-        tell({ id, message: `The times of the schedule ${id} could not be found`, error });
-      }
-    }
-    due.sort((a, b) => a.at - b.at || (a.state.terms.id < b.state.terms.id ? -1 : 1));
-    const fired: FiredInstant[] = [];
-    for (const { state, at } of due) {
-      // One that failed keeps its order: what comes after it waits, too.
-      if (!patience.isOver(state.terms.id, now)) continue;
-      try {
-        fired.push(await fire(state, at));
-        patience.forget(state.terms.id);
-      } catch (error) {
-        patience.failed(state.terms.id, now);
-        tell({ id: state.terms.id, message: `The schedule ${state.terms.id} could not fire`, error });
-      }
-    }
-    return fired;
-  }
-
-  async function fire({ terms }: ScheduleState, at: number): Promise<FiredInstant> {
-    const { id, session, action } = terms;
-    const entry = await tellSession(inner, terms, at);
-    const { isDone, run } = await tryToDeliver(terms, at, entry);
-    const instant: FiredInstant = { id, session, action, scheduledAt: at, ...(isDone && run && { run: run.id }) };
-    // Before anything else can fail: nobody gets to see this run another time.
-    if (run) onRun?.(run, instant);
-    await book.append(({ live }) => ((live.get(id)?.dealtUpTo ?? at) < at ? [firedRecord({ id, at, entry, delivered: isDone })] : []));
-    return instant;
-  }
-
-  /** Asks again whether runs have read what they were told, in view of what they wrote since. */
-  async function lookAfterPending(): Promise<void> {
-    for (const { terms, pending } of [...book.table.live.values()]) {
-      for (const [at, entry] of [...pending]) {
-        const place = pendingPlace(terms.id, at);
-        if (!patience.isOver(place, clock.now())) continue;
-        const head = await world.log.head(sessionLog(terms.session));
-        if (patience.stamp(place) === head) {
-          patience.failed(place, clock.now(), head);
-          continue;
-        }
-        const { isDone, run } = await tryToDeliver(terms, at, entry);
-        if (run)
-          onRun?.(run, { id: terms.id, session: terms.session, action: terms.action, scheduledAt: at, ...(isDone && { run: run.id }) });
-        if (!isDone) continue;
-        await book.append(({ live }) => (live.get(terms.id)?.pending.has(at) ? [deliveredRecord(terms.id, at)] : []));
-        patience.forget(place);
-      }
-    }
-  }
-
-  async function tryToDeliver(terms: ScheduleState["terms"], at: number, entry: number): Promise<Delivery> {
-    const place = pendingPlace(terms.id, at);
-    const head = await world.log.head(sessionLog(terms.session));
-    try {
-      const delivery = await deliver(inner, terms, at, entry);
-      if (!delivery.isDone) patience.failed(place, clock.now(), head);
-      return delivery;
-    } catch (error) {
-      // What failed without a trace in the session's log is tried again all the same.
-      patience.failed(place, clock.now());
-      if (!isInUse(error)) tell({ id: terms.id, message: `The schedule ${terms.id} fired, but no run could be started`, error });
-      return { isDone: false };
-    }
-  }
-
-  async function nextTime(): Promise<number | undefined> {
-    const { live } = book.table;
-    finder.keepOnly(live.values());
-    const awaited = new Set(["tick"]);
-    let next: number | undefined;
-    const consider = (at: number | undefined): void => {
-      if (at !== undefined) next = next === undefined ? at : Math.min(next, at);
-    };
-    for (const state of live.values()) {
-      const { id } = state.terms;
-      awaited.add(id);
-      for (const at of state.pending.keys()) {
-        const place = pendingPlace(id, at);
-        awaited.add(place);
-        consider(patience.until(place) ?? clock.now());
-      }
-      if (state.pending.size >= maxPending) continue;
-      consider(patience.until(id) ?? (await finder.next(state)));
-    }
-    patience.keepOnly(awaited);
-    return next;
-  }
-
   function tell(problem: ScheduleProblem): void {
     try {
       report(problem);
@@ -339,10 +241,6 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       warn({ message: "The scheduler's report failed", error });
     }
   }
-}
-
-function pendingPlace(id: string, at: number): string {
-  return `${id}/${at}`;
 }
 
 function warn({ message, error }: ScheduleProblem): void {

@@ -31,12 +31,16 @@ describe("the instants of a cron expression", () => {
     },
   );
 
-  it("of several fixed times come once each, also when two of them fall together", async () => {
-    expect(await between("0 2,3 * * *", "Europe/Berlin", "2026-03-28T12:00Z", "2026-03-30T12:00Z")).toEqual([
+  it("of several fixed times come once each, those that are left out too, also when two of them fall together", async () => {
+    expect(await between("30 2,14 * * *", "Europe/Berlin", "2026-03-28T14:00Z", "2026-03-29T14:00Z")).toEqual([
       "03-29 01:00",
-      "03-30 00:00",
-      "03-30 01:00",
+      "03-29 12:30",
     ]);
+    expect(await between("30 1,2 * * *", "Europe/Berlin", "2026-10-24T12:00Z", "2026-10-25T12:00Z")).toEqual([
+      "10-24 23:30",
+      "10-25 00:30",
+    ]);
+    expect(await between("0 2,3 * * *", "Europe/Berlin", "2026-03-28T12:00Z", "2026-03-29T12:00Z")).toEqual(["03-29 01:00"]);
   });
 
   it("of an interval follow the clock: none at times that are left out, and two at a time that comes twice", async () => {

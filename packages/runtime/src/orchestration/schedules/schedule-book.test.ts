@@ -131,6 +131,27 @@ describe("the book of schedules", () => {
     );
   });
 
+  it("writes nothing where nobody reads any more: one who saw no log writes again when others were far ahead", async () => {
+    const log = createMemoryEventLog();
+    const ahead = bookOf(log, 0);
+    let isEarly = true;
+    // Between its look at the logs and its first append, another process begins, closes and deletes the first of them.
+    const late = bookOf({
+      ...log,
+      append: async (...request) => {
+        if (isEarly) {
+          isEarly = false;
+          await ahead.append(() => [scheduleRecord(once("soon", 9), 0), cancelRecord("soon")]);
+          expect(await logs(log)).not.toContain("schedules/00000001");
+        }
+        return log.append(...request);
+      },
+    });
+    await late.append(({ live }) => (live.has("late") ? [] : [scheduleRecord(once("late", 9), 0)]));
+    await ahead.refresh();
+    expect([...ahead.table.live.keys()]).toEqual(["late"]);
+  });
+
   it("remembers what is over for a month and no longer", async () => {
     let now = 1_000_000;
     const log = createMemoryEventLog({ now: () => now });

@@ -62,6 +62,13 @@ export interface FiredInstant {
   readonly run?: RunId;
 }
 
+/** What went wrong where nobody awaits it. It is tried again, unless it says otherwise. */
+export interface ScheduleProblem {
+  readonly message: string;
+  readonly id?: ScheduleId;
+  readonly error?: unknown;
+}
+
 export interface ScheduleTick {
   /** Whether this process is the one that fires; else another one does, and nothing was done here. */
   readonly held: boolean;
@@ -84,7 +91,10 @@ export interface Scheduler extends AsyncDisposable {
   cancel(id: ScheduleId | string): Promise<boolean>;
   /** What has something to come or to deliver, by the next instant. */
   list(filter?: { readonly session?: string }): Promise<readonly ScheduleView[]>;
-  /** Fires from now on, as instants come, until disposal. The process stays for it. Without effect when it started already. */
+  /**
+   * Fires from now on, as instants come, until disposal. The process stays as long as something is to come, or another one fires in
+   * its place. Without effect when it started already.
+   */
   start(): void;
   /** Fires what is due now, once: for those who keep time themselves. */
   tick(): Promise<ScheduleTick>;
