@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from "node:async_hooks";
+import type { AsyncLocalStorage } from "node:async_hooks";
 import {
   AgentError,
   OperatorError,
@@ -190,7 +190,7 @@ export class Context {
       }
     };
     const point = `${key}/rule/${phase}/${this.#labels.get(rule) ?? rule.name}`;
-    storage ??= new AsyncLocalStorage();
+    storage ??= new (process.getBuiltinModule("node:async_hooks").AsyncLocalStorage)();
     const firing: Firing = { context: this, point, outer: storage.getStore(), injections: 0, over: false };
     let action: RuleAction | null;
     try {

@@ -1,9 +1,9 @@
-import { createWriteStream } from "node:fs";
 import type { DebugFile } from "../agent/debug-trace.ts";
 
 /** Opens a file to append lines to. Several runs may write to one file. */
 export function openDebugFile(path: string): DebugFile {
-  const stream = createWriteStream(path, { flags: "a" });
+  // A static import of node:fs would load all of its streams with this package.
+  const stream = process.getBuiltinModule("node:fs").createWriteStream(path, { flags: "a" });
   let failure: Error | undefined;
   const closed = new Promise<void>((resolve) => stream.on("close", resolve));
   stream.on("error", (error) => (failure ??= error));

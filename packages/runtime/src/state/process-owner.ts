@@ -1,5 +1,4 @@
-import { readFileSync, readlinkSync } from "node:fs";
-import { hostname } from "node:os";
+// Modules of Node are loaded where they are used: with static imports, importing this package would load all of their streams.
 
 /**
  * Names this process as the owner of leases, so that others on this host can tell when it is dead: process id and host,
@@ -41,7 +40,7 @@ function describeSelf(): string {
   const start = readProcess(process.pid)?.start ?? String(Math.round(performance.timeOrigin));
   const boot = readText("/proc/sys/kernel/random/boot_id")?.slice(0, 8) ?? "";
   const namespace = /\d+/.exec(readLink("/proc/self/ns/pid") ?? "")?.[0] ?? "";
-  return `${process.pid}@${hostname().replaceAll(":", "-")}:${start}:${boot}:${namespace}`;
+  return `${process.pid}@${process.getBuiltinModule("node:os").hostname().replaceAll(":", "-")}:${start}:${boot}:${namespace}`;
 }
 
 /** Start time in clock ticks since boot, from Linux's /proc; undefined where that can't be read. */
@@ -56,7 +55,7 @@ function readProcess(pid: number): { readonly start: string; readonly isZombie: 
 
 function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8");
+    return process.getBuiltinModule("node:fs").readFileSync(path, "utf8");
   } catch {
     // Not Linux, or not ours to see: the caller goes on without knowing.
     return undefined;
@@ -65,7 +64,7 @@ function readText(path: string): string | undefined {
 
 function readLink(path: string): string | undefined {
   try {
-    return readlinkSync(path);
+    return process.getBuiltinModule("node:fs").readlinkSync(path);
   } catch {
     return undefined;
   }
