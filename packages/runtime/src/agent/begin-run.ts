@@ -76,17 +76,23 @@ export async function beginRun(
 
 /**
  * Puts the records that take a run up again. A run that crashed again and again is ended instead.
+ * @param options.asChild its parent goes on with it
  * @param options.turnByTurn an engine works it so: only what comes after a wait counts as resumed
  */
 export async function beginResumed(
   journal: Journal,
   loop: Loop,
   agent: Agent<unknown>,
-  options: { readonly turnByTurn?: boolean } = {},
+  options: { readonly turnByTurn?: boolean; readonly asChild?: boolean } = {},
 ): Promise<void> {
   const { state } = journal;
   const run = state.run;
-  if (run === undefined || run.status === "ended") return;
+  if (run === undefined) return;
+  if (run.status === "ended") {
+    // Its parent has yet to note that it is over: what it used is in nobody's totals.
+    if (options.asChild) await restoreBudgets(loop);
+    return;
+  }
   checkState(state, agent);
   const cause = causeOf(run);
   if (loop.hooks !== undefined) loop.hooks.resumed = cause === "decision" || options.turnByTurn !== true;

@@ -132,7 +132,7 @@ export function createRunnerWith(
 
   const inner: RunnerInternals = {
     world,
-    resume: (session) => openRun(session, {}),
+    resume: (session) => openRun(session, { asChild: true }),
     find: (name) => agents.get(name),
     names: () => [...agents.keys()],
     start(agent, input, options, origin) {
@@ -179,7 +179,7 @@ export function createRunnerWith(
   /** Takes up the run of a session. */
   async function openRun(
     session: string,
-    options: { readonly signal?: AbortSignal; readonly turns?: number },
+    options: { readonly signal?: AbortSignal; readonly turns?: number; readonly asChild?: boolean },
   ): Promise<ActiveRun<unknown>> {
     checkSessionId(session, { child: true });
     if ((await log.head(sessionLog(session as SessionId))) === 0) throw sessionError(session, `There is no session "${session}".`);
@@ -208,7 +208,7 @@ export function createRunnerWith(
     session: SessionId,
     journal: Journal,
     relay: { -readonly [K in keyof JournalRelay]: JournalRelay[K] },
-    options: { readonly signal?: AbortSignal; readonly turns?: number },
+    options: { readonly signal?: AbortSignal; readonly turns?: number; readonly asChild?: boolean },
   ): ActiveRun<unknown> {
     const { run } = journal.state;
     if (run === undefined) throw sessionError(session, `Session "${session}" has no run to go on with.`);
@@ -238,7 +238,7 @@ export function createRunnerWith(
         relay.lost = own.lost;
         return journal;
       },
-      begin: (_journal, loop) => beginResumed(journal, loop, agent, { turnByTurn: options.turns !== undefined }),
+      begin: (_journal, loop) => beginResumed(journal, loop, agent, { turnByTurn: options.turns !== undefined, asChild: options.asChild === true }),
       startChild: (spec, active, execution) => startChildRun(inner, spec, active, execution),
       background: (parent, execution) => new Background({ runner: inner, parent, execution, maxOpen: limits.maxBackground }),
       checkModel: (model) => void createModelSource([agent.options.model], world.models).resolve(model),

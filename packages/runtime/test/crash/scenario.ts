@@ -10,7 +10,7 @@ import {
   type Tool,
 } from "@keelson/protocol";
 import type { Clock } from "../../src/session/clock.ts";
-import { agentTool, createAgent, createRunner, defineTool } from "../../src/index.ts";
+import { agentTool, createAgent, createRunner, defineTool, type RunnerOptions } from "../../src/index.ts";
 import type { Agent } from "../../src/agent/agent.ts";
 import type { SingleRunner } from "../../src/agent/runner.ts";
 import { scriptedModel, type ScriptedAnswer, type ScriptedModel } from "../../src/testing/scripted-model.ts";
@@ -67,6 +67,7 @@ export function openRunner(
   world: ScenarioWorld,
   agentOn: (log: EventLog) => Agent<undefined>,
   approvals?: Approver,
+  options: RunnerOptions = {},
 ): SingleRunner<undefined> {
   const { points } = world;
   const log = watchedLog(world.log, {
@@ -80,6 +81,7 @@ export function openRunner(
     after: () => points.pass("appended"),
   });
   return createRunner({
+    ...options,
     agent: agentOn(log),
     log,
     blobs: world.blobs,

@@ -45,7 +45,10 @@ export async function restoreBudgets(loop: Loop): Promise<void> {
   const { ledger, meter, scopes, execution } = loop;
   const run = runOf(loop);
   if (meter === undefined || scopes.length === 0 || run.ledger === ledger.id) return;
-  const { turns, toolCalls, modelCalls } = countsOf(run);
+  const { turns, toolCalls, modelCalls: begun } = countsOf(run);
+  // Those whose end nobody saw are settled one by one.
+  let modelCalls = begun;
+  for (const { type, key } of run.open.values()) if (type === "inference" && !run.open.has(`${key}/usage`)) modelCalls--;
   const { usage, cost } = run.totals;
   const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
   const amount = countedAmount(meter, { cost, tokens, turns, toolCalls, modelCalls });
@@ -58,7 +61,8 @@ export async function restoreBudgets(loop: Loop): Promise<void> {
     { owner: loop.owner },
   );
   await ledger.settle(key, amount);
-  execution.note(`ledger/${run.resumes}`, "budget-ledger", { ledger: ledger.id });
+  // Nothing comes after the end of a run.
+  if (run.status !== "ended") execution.note(`ledger/${run.resumes}`, "budget-ledger", { ledger: ledger.id });
 }
 
 /** What a run's own budget held is of no use once the run is over. */

@@ -149,7 +149,7 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void
   if (first && isAnsweredHere(first)) await answerHere(loop, first);
   const unknown = batch.filter((call) => call.answer === undefined && isUnknown(loop, call));
   if (unknown.length > 0) await resolveUnknown(loop, unknown);
-  if (loop.meter?.counts.toolCalls) for (const call of batch) if (call.answer === undefined) await chargeToolCall(loop, call);
+  if (loop.meter?.counts.toolCalls) await chargeToolCalls(loop, batch);
   const running = batch.filter((call) => call.answer === undefined);
   // Nothing waits between these reservations and the append that keeps them: a call that is reserved has started, or the process died.
   const attempts = running.map((call) => reserveCall(loop, call));
@@ -226,13 +226,17 @@ function withhold(loop: Loop, call: PendingCall, overspent: string | undefined):
   else checkMoved(loop, call);
 }
 
-async function chargeToolCall(loop: Loop, call: PendingCall): Promise<void> {
-  const refusal = await chargeBudget(loop, call.key, { toolCalls: 1 });
-  if (refusal)
-    refuse(
-      call,
-      `budget-exhausted: the limit of ${refusal.limit} tool calls of the budget "${refusal.scope}" is reached. Answer with what you have.`,
-    );
+async function chargeToolCalls(loop: Loop, batch: readonly PendingCall[]): Promise<void> {
+  // In the log first: a call that nobody knows after a crash would be counted again under another key.
+  await loop.execution.flush();
+  for (const call of batch) {
+    const refusal = call.answer === undefined ? await chargeBudget(loop, call.key, { toolCalls: 1 }) : undefined;
+    if (refusal)
+      refuse(
+        call,
+        `budget-exhausted: the limit of ${refusal.limit} tool calls of the budget "${refusal.scope}" is reached. Answer with what you have.`,
+      );
+  }
 }
 
 async function execute(
