@@ -294,7 +294,7 @@ describe("a transformer or guard", () => {
       },
     };
     const call = run(hasty, "guard", async () => {
-      await Promise.resolve();
+      await new Promise(setImmediate);
       isDone = true;
       return "response";
     });
