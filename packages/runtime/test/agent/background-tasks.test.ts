@@ -313,20 +313,29 @@ describe("a run that has to wait for a person", () => {
   });
 });
 
-it("an engine that works turn by turn gets the same result: each stretch brings its background work to its end", async () => {
+it("an engine that works turn by turn gets the same results: each stretch brings what it began to its end, and none works twice", async () => {
   const shared = world();
-  const tasks: TaskRunner = { run: async () => "indexed" };
-  const helper = createAgent({ name: "helper", model: scriptedModel(["found"]) });
-  const main = lead([
-    declare(task("index"), { type: "spawn-agent", name: "helper", config: { task: "t" } }),
-    "waiting",
-    "one",
-    "two",
-    "done",
-  ]);
-  const runner = createRunner({ ...shared, tasks, agents: { lead: main.agent, helper } });
-  const stopped = runner.run("go", { agent: "lead", session: "s", signal: AbortSignal.abort() });
-  await stopped.outcome;
-  const run = runner.run("go", { agent: "lead", session: "t", limits: { maxTurns: 20 } });
-  expect(await run.outcome).toMatchObject({ reason: "complete" });
+  let begun = 0;
+  const tasks: TaskRunner = { run: async () => `indexed ${++begun}` };
+  const asked = declare(task("index"), { type: "spawn-agent", name: "helper", config: { task: "t" } });
+  const main = lead([asked, asked, "heard of both"]);
+  const found = scriptedModel(["found"]);
+  const agents = { lead: main.agent, helper: createAgent({ name: "helper", model: found }) };
+  // Begun by a process that ends in its first turn.
+  let appends = 0;
+  const log: typeof shared.log = {
+    ...shared.log,
+    append: (id, ...rest) => (++appends > 1 ? new Promise<never>(() => {}) : shared.log.append(id, ...rest)),
+  };
+  void createRunner({ ...shared, log, owner: "gone", leaseTtlMs: 1, agents }).run("go", { agent: "lead", session: "s" });
+  await until(() => appends > 1);
+  shared.clock.advance(10);
+  const runner = createRunner({ ...shared, tasks, agents });
+  const nexts: string[] = [];
+  while (nexts.at(-1) !== "done") nexts.push((await runner.advance("s")).next.type);
+  expect(nexts).toEqual(["now", "done"]);
+  expect([begun, found.requests.length]).toEqual([1, 1]);
+  const { run, messages } = await runner.sessions.get("s");
+  expect(run).toMatchObject({ status: "ended", reason: "complete" });
+  expect(JSON.stringify(messages.slice(3, 5))).toMatch(/indexed 1.*found/);
 });

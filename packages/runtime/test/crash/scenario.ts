@@ -70,7 +70,7 @@ export function openRunner(
   options: RunnerOptions = {},
 ): SingleRunner<undefined> {
   const { points } = world;
-  const log = watchedLog(world.log, {
+  const watched = watchedLog(world.log, {
     ...(world.withoutLedger && {
       rewrite: (_log, records) =>
         records.map((record) =>
@@ -80,6 +80,13 @@ export function openRunner(
     before: () => points.pass("append"),
     after: () => points.pass("appended"),
   });
+  const log: EventLog = {
+    ...watched,
+    async acquire(id, lease) {
+      await points.heed();
+      return watched.acquire(id, lease);
+    },
+  };
   return createRunner({
     ...options,
     agent: agentOn(log),

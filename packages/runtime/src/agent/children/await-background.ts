@@ -94,7 +94,8 @@ export async function settleBackground(loop: Loop): Promise<void> {
   const { background, execution } = loop;
   if (background === undefined || !isBackgroundOpen(loop)) return;
   await lookUntil(loop, background, async () => {
-    background.keepSettled();
+    if (runOf(loop).turnOpen) background.keepSettled();
+    else await background.collect();
     await execution.flush();
     return !background.isWorking || execution.signal.aborted || execution.stopping.aborted;
   });

@@ -40,7 +40,7 @@ export function workTask({ tasks, execution, ring, progress }: TaskParts, state:
   const abort = (): void => controller.abort(execution.signal.reason);
   const work: Work = {
     state,
-    ending: undefined,
+    ending: state.settled,
     waiting: undefined,
     effects: [],
     handoff: undefined,

@@ -1,0 +1,153 @@
+import { type EventLog, type LogRecord, type SessionId, sessionLog, type Tool } from "@keelson/protocol";
+import { describe, expect, it } from "vitest";
+import { sampleSize, seed } from "../../../../test/tier.ts";
+import { createAgent, defineTool } from "../../src/index.ts";
+import type { SingleRunner } from "../../src/agent/runner.ts";
+import { faultsOf } from "./normalised-log.ts";
+import { sample } from "./sample.ts";
+import { openRunner, scriptByTurn, SESSION, type ScenarioWorld } from "./scenario.ts";
+import { simulatedWorld, type SimulatedWorld } from "./simulated-lives.ts";
+
+/** A run that starts an agent, which writes, and two tasks beside its turns, and ends once it heard of all three. */
+function openBackground(world: ScenarioWorld): SingleRunner<undefined> {
+  const { points, effects } = world;
+  const helper = createAgent({
+    name: "helper",
+    model: scriptByTurn(points, "scripted/helper", (turn) =>
+      turn === 0 ? { text: "Filing.", toolCalls: [{ name: "file_report", input: {} }] } : { text: "The report is filed." },
+    ),
+    tools: [
+      defineTool({
+        name: "file_report",
+        description: "Files.",
+        effect: "write",
+        input: { type: "object" },
+        async execute(_input, { idempotencyKey, attempt }) {
+          await points.pass("file_report/before");
+          effects.write({ tool: "file_report", key: idempotencyKey, attempt });
+          await points.pass("file_report/after");
+          return "filed";
+        },
+        reconcile: (_input, { idempotencyKey }) =>
+          effects.read().some(({ key }) => key === idempotencyKey) ? { output: "filed" } : "not-done",
+      }) as Tool,
+    ],
+  });
+  const declare = defineTool({
+    name: "declare",
+    description: "Declares.",
+    effect: "idempotent",
+    input: { type: "object" },
+    execute(_input, call) {
+      call.declare?.({ type: "directive", directive: { type: "spawn-task", description: "index", input: { n: 1 } } });
+      call.declare?.({ type: "directive", directive: { type: "spawn-task", description: "fail", input: null } });
+      return "declared";
+    },
+  }) as Tool;
+  return openRunner(
+    world,
+    () =>
+      createAgent({
+        name: "main",
+        model: scriptByTurn(points, "scripted/main", (turn, { messages }) =>
+          turn === 0
+            ? {
+                toolCalls: [
+                  { name: "helper", input: { task: "Write the report." } },
+                  { name: "declare", input: {} },
+                ],
+              }
+            : { text: `Heard of ${messages.filter(({ role }) => role === "user").length - 1}.` },
+        ),
+        tools: [declare, helper.asTool({ background: true })],
+      }),
+    undefined,
+    {
+      tasks: {
+        async run(description, _input, { idempotencyKey }) {
+          await points.pass(`${description}/before`);
+          effects.write({ tool: description, key: idempotencyKey, attempt: 1 });
+          await points.pass(`${description}/after`);
+          if (description === "fail") throw new Error("no such thing");
+          return "indexed";
+        },
+      },
+    },
+  );
+}
+
+async function recordsOf(log: EventLog, session: string): Promise<readonly LogRecord[]> {
+  const records: LogRecord[] = [];
+  for await (const record of log.read(sessionLog(session as SessionId))) records.push(record);
+  return records;
+}
+
+/** What is wrong with a session that crashes and resumes have led to its end. */
+async function faultsAfter({ log, effects }: SimulatedWorld, outcome: { readonly reason: string; readonly text: string } | undefined) {
+  const faults = [...(await faultsOf(log, SESSION))];
+  if (outcome?.reason !== "complete" || outcome.text !== "Heard of 3.") faults.push(`it ended with ${outcome?.reason}: ${outcome?.text}`);
+  const records = await recordsOf(log, SESSION);
+  const said = JSON.stringify(records.filter(({ type }) => type === "message").map(({ data }) => data));
+  for (const told of ["is done:\\nThe report is filed.", "is done:\\nindexed", "ended early (error): no such thing"])
+    if (said.split(told).length !== 2) faults.push(`"${told}" is told ${said.split(told).length - 1} times`);
+  const count = (type: string, kind?: string): number =>
+    records.filter((record) => record.type === type && (kind === undefined || record.data["kind"] === kind)).length;
+  for (const [type, kind, times] of [
+    ["child-start", undefined, 1],
+    ["child-end", undefined, 1],
+    ["task", "started", 2],
+    ["task", "completed", 1],
+    ["task", "failed", 1],
+  ] as const)
+    if (count(type, kind) !== times) faults.push(`${type} ${kind ?? ""} stands ${count(type, kind)} times`);
+  for (const tool of ["file_report", "index", "fail"]) {
+    const done = effects.read().filter((act) => act.tool === tool);
+    if (done.length === 0) faults.push(`${tool} was never done`);
+    if (tool === "file_report" && done.length > 1) faults.push(`${tool} was done ${done.length} times`);
+    if (new Set(done.map(({ key }) => key)).size > 1) faults.push(`${tool} was done under several keys`);
+  }
+  return faults;
+}
+
+describe("a run with an agent and tasks beside its turns that is killed", () => {
+  it(
+    "at any append, and around anything they do, goes on: the same children, the same keys, each result told once [DI-03, DI-09]",
+    { timeout: 120_000 },
+    async () => {
+      const whole = simulatedWorld({ open: openBackground });
+      const { passed, finished } = await whole.live();
+      expect(await faultsAfter(whole, finished?.outcome)).toEqual([]);
+      expect(passed.length).toBeGreaterThan(30);
+      const faults: string[] = [];
+      for (const place of passed) {
+        const world = simulatedWorld({ open: openBackground });
+        await world.live(place);
+        const { finished: end } = await world.live();
+        for (const fault of await faultsAfter(world, end?.outcome)) faults.push(`${place}: ${fault}`);
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it("again on its way, does the same", { timeout: 1_800_000 }, async () => {
+    const { passed } = await simulatedWorld({ open: openBackground }).live();
+    const pairs: { readonly first: string; readonly second: string }[] = [];
+    for (const first of passed) {
+      const world = simulatedWorld({ open: openBackground });
+      await world.live(first);
+      for (const second of (await world.live()).passed) pairs.push({ first, second });
+    }
+    const faults: string[] = [];
+    for (const { first, second } of sample(
+      pairs,
+      sampleSize(`pairs of ${pairs.length} kills with work beside the turns`, { test: 100, ci: 1000, soak: pairs.length }),
+    )) {
+      const world = simulatedWorld({ open: openBackground });
+      await world.live(first);
+      await world.live(second);
+      const { finished } = await world.live();
+      for (const fault of await faultsAfter(world, finished?.outcome)) faults.push(`${first}, ${second} (seed ${seed}): ${fault}`);
+    }
+    expect(faults).toEqual([]);
+  });
+});
