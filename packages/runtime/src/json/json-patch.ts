@@ -1,3 +1,4 @@
+import type * as Rfc6902 from "rfc6902";
 import { StateError, type JsonValue } from "@keelson/protocol";
 import { canonicalJson } from "./canonical-json.ts";
 
@@ -21,7 +22,7 @@ export interface JsonPatcher {
   diff(before: JsonValue, after: JsonValue): JsonPatch;
 }
 
-type Library = Pick<typeof import("rfc6902"), "applyPatch" | "createPatch">;
+type Library = Pick<typeof Rfc6902, "applyPatch" | "createPatch">;
 type LibraryPatch = ReturnType<Library["createPatch"]>;
 
 let loading: Promise<JsonPatcher> | undefined;
