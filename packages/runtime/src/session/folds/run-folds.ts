@@ -1,0 +1,123 @@
+import { type CallId, type Failure, type JsonObject, type LogRecord, type RunId, type SuspendReason, type Wait } from "@keelson/protocol";
+import { emptyTotals, type RunEnd, type RunState } from "../session-state.ts";
+import { type Folds, running } from "./fold.ts";
+
+/** Folds of the life of a run: its terms, its waits, its end. */
+export const RUN_FOLDS: Folds = {
+  "run-start": (
+    state,
+    record,
+    data: {
+      readonly agent: string;
+      readonly definition: string;
+      readonly model: string;
+      readonly metadata?: RunState["metadata"];
+      readonly parent?: { readonly run: RunId; readonly call?: CallId };
+    },
+  ) => {
+    state.agent = data.agent;
+    state.run = {
+      id: runIdOf(record),
+      agent: data.agent,
+      definition: data.definition,
+      model: data.model,
+      metadata: data.metadata ?? {},
+      ...(data.parent && { parent: data.parent }),
+      startSeq: record.seq,
+      startedAt: record.at,
+      status: "working",
+      turn: 0,
+      turnOpen: false,
+      answered: false,
+      totals: emptyTotals(),
+      open: new Map(),
+      callsOpen: false,
+      text: "",
+      repairs: 0,
+      calls: [],
+      turnBase: { calls: [], toolCalls: 0 },
+      questions: new Map(),
+      newGrants: [],
+      inboxBase: 0,
+      subDispatches: [],
+      callsRun: 0,
+      interrupted: false,
+      unanswered: [],
+      userMessages: 0,
+      held: [],
+      waits: [],
+      resumes: 0,
+      crashes: 0,
+    };
+  },
+  "run-resume": (state, _record, data: { readonly cause: string }) => {
+    const run = running(state);
+    run.status = "working";
+    run.waits = [];
+    delete run.suspendReason;
+    run.resumes++;
+    if (data.cause === "recovery") run.crashes++;
+  },
+  "run-suspend": (state, _record, data: { readonly reason: SuspendReason; readonly waits: readonly Wait[] }) => {
+    const run = running(state);
+    run.status = "suspended";
+    run.suspendReason = data.reason;
+    run.waits = data.waits;
+  },
+  "run-terms": (state, _record, data: NonNullable<RunState["terms"]> & { readonly inboxBase?: number; readonly ledger?: string }) => {
+    const run = running(state);
+    run.terms = data;
+    run.inboxBase = data.inboxBase ?? 0;
+    if (data.ledger !== undefined) run.ledger = data.ledger;
+  },
+  "instructions": (state, _record, data: { readonly text: string }) => {
+    running(state).instructions = data.text;
+  },
+  "inbox-read": (state, _record, data: { readonly upTo: number; readonly stopping?: "stop" | "abort" }) => {
+    state.inboxRead = data.upTo;
+    if (!state.run) return;
+    if (data.stopping === "abort" || (data.stopping === "stop" && state.run.stopping === undefined)) state.run.stopping = data.stopping;
+  },
+  "model-switch": (state, _record, data: { readonly to: string }) => {
+    running(state).model = data.to;
+  },
+  "definition-change": (state, _record, data: { readonly to: string }) => {
+    running(state).definition = data.to;
+  },
+  "run-context": (state, _record, data: { readonly context: JsonObject }) => {
+    running(state).metadata = data.context;
+  },
+  "events-shown": (state, _record, { upTo }: { readonly upTo: number }) => {
+    const run = running(state);
+    const { upTo: from, events } = run.shown ?? { upTo: 0, events: [...run.open.values()].filter(isShown) };
+    run.shown = { from, upTo, events: events.filter(({ seq }) => seq > from) };
+  },
+  "output-repair": (state) => {
+    running(state).repairs++;
+  },
+  "run-ending": (state, _record, data: RunEnd) => {
+    running(state).ending = data;
+  },
+  "run-complete": (state, _record, data: RunEnd) => {
+    const run = running(state);
+    run.status = "ended";
+    run.end = {
+      reason: data.reason,
+      text: data.text,
+      ...(data.output !== undefined && { output: data.output }),
+      ...(data.halted && { halted: data.halted }),
+    };
+    run.open = new Map();
+  },
+  "error": (state, _record, data: { readonly failure: Failure }) => {
+    const run = running(state);
+    run.status = "ended";
+    run.end = { reason: "error", text: run.text, failure: data.failure };
+    run.open = new Map();
+  },
+};
+
+/** The key of a run's first record is its id and `/start`. */
+function runIdOf(record: LogRecord): RunId {
+  return record.key.slice(0, record.key.indexOf("/")) as RunId;
+}

@@ -1,0 +1,67 @@
+import { type CompactionPolicy, type JsonObject, type JsonValue, type Message } from "@keelson/protocol";
+import { loadedJsonPatch } from "../../json/json-patch.ts";
+import { NO_STATES, type SessionState } from "../session-state.ts";
+import { type Folds, running } from "./fold.ts";
+
+/** Folds of what belongs to the session: its name, its past, the state of its plugins. */
+export const SESSION_FOLDS: Folds = {
+  "session-create": (
+    state,
+    _record,
+    data: { readonly name?: string; readonly tags?: readonly string[]; readonly parent?: SessionState["parent"]; readonly agent?: string },
+  ) => {
+    if (data.name !== undefined) state.name = data.name;
+    if (data.tags) state.tags = [...data.tags];
+    if (data.agent !== undefined) state.agent = data.agent;
+    if (data.parent) state.parent = data.parent;
+  },
+  "session-rename": (state, _record, data: { readonly name: string }) => {
+    state.name = data.name;
+  },
+  "session-tag": (state, _record, data: { readonly tag: string }) => {
+    if (!state.tags.includes(data.tag)) state.tags.push(data.tag);
+  },
+  "session-rewind": (
+    state,
+    _record,
+    data: {
+      readonly length: number;
+      readonly turns: number;
+      /** What stood before a compaction, which can't be had back by truncating. */
+      readonly restored?: readonly { readonly message: Message; readonly policy: CompactionPolicy }[];
+      /** The agent's state as it was, where it changed since. */
+      readonly agentState?: JsonObject;
+    },
+  ) => {
+    if (data.restored) state.conversation.replace(data.restored);
+    else state.conversation.truncate(data.length);
+    const border = state.turnBorders[data.turns - 1];
+    state.compaction = border?.compaction ?? "";
+    state.strategyStates = border?.strategyStates ?? NO_STATES;
+    if (data.agentState) {
+      state.agentState = data.agentState;
+      state.stateUpdate = border?.stateUpdate ?? "";
+    }
+    delete state.counted;
+    state.turnBorders = state.turnBorders.slice(0, data.turns);
+    state.totals.turns = data.turns;
+  },
+  "compaction": (state, record, data: { readonly messages: readonly Message[] }) => {
+    state.compaction = `${state.id}/${record.seq}`;
+    delete state.counted;
+    state.conversation.replace(data.messages.map((message) => ({ message })));
+  },
+  "state-update": (state, record, data: { readonly patch: JsonValue }) => {
+    state.agentState = loadedJsonPatch().apply(state.agentState, data.patch) as JsonObject;
+    state.stateUpdate = `${state.id}/${record.seq}`;
+    const { run, turnBorders } = state;
+    const border = turnBorders.at(-1);
+    // What changes once a run has its result belongs to its last turn: who goes back to the end of that has it all.
+    if (run?.ending && border && run.totals.turns > 0)
+      turnBorders[turnBorders.length - 1] = { ...border, session: state.id, seq: record.seq, stateUpdate: state.stateUpdate };
+  },
+  "strategy-state": (state, _record, data: { readonly agent: string; readonly state: string }) => {
+    running(state).strategyState = data.state;
+    state.strategyStates = new Map([...state.strategyStates, [data.agent, data.state]]);
+  },
+};

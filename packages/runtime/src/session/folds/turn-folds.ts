@@ -1,0 +1,153 @@
+import {
+  type CallId,
+  type CompactionPolicy,
+  type Content,
+  type Decision,
+  type Digest,
+  type JsonValue,
+  type Message,
+  type Usage,
+  type Usd,
+} from "@keelson/protocol";
+import { recordedCall, type RecordedCall } from "../recorded-call.ts";
+import { MAX_SUB_DISPATCHES, type Question, type RunState } from "../session-state.ts";
+import { addTo, type Folds, running } from "./fold.ts";
+
+/** Folds of what happens in a turn: the conversation, calls and their results, questions, usage. */
+export const TURN_FOLDS: Folds = {
+  "turn-start": (state, _record, data: { readonly turn: number; readonly model: string }) => {
+    const run = running(state);
+    run.turn = data.turn;
+    run.turnOpen = true;
+    run.answered = false;
+    run.turnBase = { calls: run.calls, toolCalls: run.totals.toolCalls };
+    run.model = data.model;
+  },
+  "inference": (state) => {
+    running(state).totals.modelCalls++;
+    state.totals.modelCalls++;
+  },
+  "message": (state, record, data: { readonly message: Message; readonly policy?: CompactionPolicy }) => {
+    state.conversation.append(data.message, data.policy);
+    const { run } = state;
+    if (run === undefined) return;
+    if (data.message.role === "assistant") {
+      run.text = textParts(data.message.content);
+      run.answered = true;
+      if (run.unanswered.length > 0) run.unanswered = [];
+    }
+    if (data.message.role === "user") {
+      run.calls = [];
+      // What rules and the loop itself put there was not said by the user.
+      if (record.key.startsWith("/input", run.id.length)) hear(run, data.message);
+    }
+  },
+  "steer": (state, _record, data: { readonly message: Message; readonly interrupt?: boolean }) => {
+    const run = running(state);
+    run.calls = [];
+    if (data.message.role === "user") hear(run, data.message);
+    if (data.interrupt && run.turnOpen) run.interrupted = true;
+    if (run.callsOpen) run.held.push(data.message);
+    else state.conversation.append(data.message);
+  },
+  "tool-calls-start": (state) => {
+    const run = running(state);
+    run.callsOpen = true;
+    if (run.strategyState !== undefined) run.callsState = run.strategyState;
+  },
+  "tool-calls-complete": (state) => {
+    const run = running(state);
+    run.callsOpen = false;
+    for (const message of run.held) state.conversation.append(message);
+    run.held = [];
+  },
+  "tool-result": (
+    state,
+    _record,
+    data: {
+      readonly callId: CallId;
+      readonly name: string;
+      readonly output: JsonValue;
+      readonly isError: boolean;
+      readonly durationMs: number;
+      readonly blob?: Digest;
+      readonly executed?: RecordedCall["key"];
+      readonly changed?: boolean;
+    },
+  ) => {
+    const run = running(state);
+    run.totals.toolCalls++;
+    state.totals.toolCalls++;
+    if (data.executed !== undefined) run.callsRun++;
+    if (data.executed !== undefined && run.subDispatches.length < MAX_SUB_DISPATCHES)
+      run.subDispatches.push({ name: data.name, durationMs: data.durationMs, success: !data.isError });
+    if (data.executed !== undefined)
+      run.calls = recordedCall(run.calls, {
+        key: data.executed,
+        output: data.output,
+        isError: data.isError,
+        clears: data.changed === true,
+      });
+    state.conversation.append({
+      role: "tool",
+      content: [
+        {
+          type: "tool-result",
+          id: data.callId,
+          name: data.name,
+          output: data.output,
+          ...(data.isError && { isError: true }),
+          ...(data.blob && { blob: data.blob }),
+        },
+      ],
+    });
+  },
+  "approval-request": (state, _record, data: Omit<Question, "type"> & { readonly question: Question["type"]; readonly nonce: string }) => {
+    running(state).questions.set(data.nonce, { callId: data.callId, token: data.token, operation: data.operation, type: data.question });
+  },
+  "approval-decision": (state, _record, data: { readonly nonce: string; readonly decision: Decision; readonly grant?: string }) => {
+    const question = running(state).questions.get(data.nonce);
+    if (question) question.decision = data.decision;
+    if (data.decision.type === "allow-always" && data.grant !== undefined) running(state).newGrants.push(data.grant);
+  },
+  "usage": (state, _record, data: { readonly usage: Usage; readonly cost: Usd | null; readonly estimated?: true }) => {
+    const { inputTokens } = data.usage;
+    if (inputTokens !== null && data.estimated !== true) state.counted = { inputTokens, messages: state.conversation.length };
+    addTo(state.totals, data.usage, data.cost);
+    addTo(running(state).totals, data.usage, data.cost);
+  },
+  "turn-end": (state, record) => {
+    const run = running(state);
+    run.turnOpen = false;
+    run.interrupted = false;
+    run.crashes = 0;
+    if (run.answered) {
+      run.totals.turns++;
+      state.totals.turns++;
+      state.turnBorders.push({
+        turn: state.totals.turns,
+        session: state.id,
+        seq: record.seq,
+        length: state.conversation.length,
+        compaction: state.compaction,
+        stateUpdate: state.stateUpdate,
+        strategyStates: state.strategyStates,
+      });
+    }
+    run.open = new Map();
+    run.questions = new Map();
+    for (const tool of run.newGrants) state.grants.add(tool);
+    run.newGrants = [];
+  },
+};
+
+function hear(run: RunState, message: Message): void {
+  run.unanswered.push(message);
+  run.userMessages++;
+}
+
+function textParts(content: readonly Content[]): string {
+  let text = "";
+  for (const part of content) if (part.type === "text") text += part.text;
+  return text;
+}

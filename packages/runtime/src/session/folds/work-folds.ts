@@ -1,0 +1,72 @@
+import { type EndReason, type JsonValue, type RunId, type TaskEventKind, type Usage, type Usd } from "@keelson/protocol";
+import { addChild, addTask, endChild, markSettled, markStopping, type ChildEnding, type ChildStart } from "../child-state.ts";
+import { addDeclared, markAttempt, markDone, type DeclarationData, type EffectDone } from "../outbox.ts";
+import { budgetMark } from "../budget-mark.ts";
+import { type RunState } from "../session-state.ts";
+import { addTo, type Folds, running } from "./fold.ts";
+
+/** Folds of what a run started or declared: children, tasks, effects, budgets. */
+export const WORK_FOLDS: Folds = {
+  "child-start": (state, _record, data: ChildStart) => {
+    const run = running(state);
+    run.children = addChild(run.children, data);
+  },
+  "child-end": (
+    state,
+    _record,
+    data: {
+      readonly child: RunId;
+      readonly reason: EndReason;
+      readonly usage: Usage;
+      readonly cost: Usd | null;
+      readonly counts?: NonNullable<RunState["below"]>;
+    },
+  ) => {
+    const run = running(state);
+    if (data.counts) run.below = addCounts(run.below, data.counts);
+    endChild(run.children, data.child, data.reason);
+    addTo(state.totals, data.usage, data.cost);
+    addTo(run.totals, data.usage, data.cost);
+  },
+  "child-stop": (state, _record, data: { readonly child: string }) => {
+    markStopping(running(state).children, data.child);
+  },
+  "child-settled": (state, _record, data: { readonly child: string; readonly ending: ChildEnding }) => {
+    markSettled(running(state).children, data.child, data.ending);
+  },
+  "task": (state, _record, data: { readonly taskId: string; readonly kind: TaskEventKind; readonly payload: JsonValue }) => {
+    const run = running(state);
+    if (data.kind === "started") run.children = addTask(run.children, data.taskId, data.payload);
+    else if (data.kind === "completed") endChild(run.children, data.taskId, "complete");
+    else if (data.kind === "failed") endChild(run.children, data.taskId, (data.payload as { readonly reason: EndReason }).reason);
+  },
+  "budget": (state, _record, data: { readonly limit: string; readonly threshold?: number; readonly scope?: string }) => {
+    const { threshold } = data;
+    if (threshold !== undefined) (running(state).budgetMarks ??= new Set()).add(budgetMark({ ...data, threshold }));
+  },
+  "budget-ledger": (state, _record, data: { readonly ledger: string }) => {
+    running(state).ledger = data.ledger;
+  },
+  "directive": (state, record, data: DeclarationData) => {
+    const run = running(state);
+    run.outbox = addDeclared(run.outbox, record, data);
+  },
+  "effect": (state, record, data: DeclarationData & { readonly effect?: { readonly type?: string } }) => {
+    const run = running(state);
+    run.outbox = addDeclared(run.outbox, record, data);
+    if (data.effect?.type === "handoff") run.handedOff = true;
+  },
+  "effect-attempt": (state, _record, data: EffectDone) => {
+    markAttempt(running(state).outbox, data.id);
+  },
+  "effect-done": (state, _record, data: EffectDone) => {
+    markDone(running(state).outbox, data.id, data.failure === undefined ? "done" : "failed");
+  },
+};
+
+type Counts = NonNullable<RunState["below"]>;
+
+function addCounts(sum: Counts | undefined, { turns, toolCalls, modelCalls }: Counts): Counts {
+  if (sum === undefined) return { turns, toolCalls, modelCalls };
+  return { turns: sum.turns + turns, toolCalls: sum.toolCalls + toolCalls, modelCalls: sum.modelCalls + modelCalls };
+}
