@@ -67,7 +67,12 @@ export async function beginRun(
     ...(origin.systemAddendum !== undefined && { systemAddendum: origin.systemAddendum }),
   });
   if (machineState !== undefined) journal.put(`${id}/strategy`, "strategy-state", { agent: agent.name, state: machineState });
-  if (input === undefined) return;
+  if (input !== undefined) putInput(journal, id, agent, input);
+  // Known before it reserves anything: what a run holds that nobody ever resumes would be held for good.
+  if (ledger !== undefined) await journal.flush();
+}
+
+function putInput(journal: Journal, id: RunId, agent: Agent<unknown>, input: RunInput): void {
   const message: Message = typeof input === "string" ? textMessage("user", input) : { role: "user", content: input };
   // What middleware makes of it is what the conversation gets.
   if (agent.middleware?.stack.processes) journal.put(`${id}/${GIVEN_INPUT}`, "run-input", { messages: [message as unknown as JsonObject] });

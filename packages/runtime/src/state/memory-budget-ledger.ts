@@ -22,7 +22,7 @@ import {
   otherSettlement,
 } from "./budget-ledger-terms.ts";
 import { isDeadOwner } from "./process-owner.ts";
-import { type Poll, pollByTimer } from "./sqlite-foreign-watch.ts";
+import { type Poll, pollAlive } from "./sqlite-foreign-watch.ts";
 
 export interface MemoryBudgetLedgerOptions {
   /** What was spent before, by scope: for budgets that outlive the process. Runs that are resumed tell their part themselves. */
@@ -35,7 +35,7 @@ export interface MemoryBudgetLedgerOptions {
   readonly now?: () => number;
   /** How often owners are looked after while somebody waits. Default 1 s. */
   readonly pollMs?: number;
-  /** Repeats `tick` every `pollMs` until the returned function is called. Default a timer that keeps no process alive. */
+  /** Repeats `tick` every `pollMs` until the returned function is called. Default a timer, which keeps the process alive while a run waits. */
   readonly poll?: Poll;
 }
 
@@ -77,7 +77,7 @@ const RESERVED: Reservation = { type: "reserved" };
 /** A ledger that lives as long as this object; everything in one process that shares it shares its limits. */
 export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}): BudgetLedger {
   const { presumeSpentAfterMs = PRESUME_SPENT_AFTER_MS, isDeadOwner: isDead = isDeadOwner, now = Date.now } = options;
-  const { pollMs = LOOK_FOR_DEAD_EVERY_MS, poll = pollByTimer } = options;
+  const { pollMs = LOOK_FOR_DEAD_EVERY_MS, poll = pollAlive } = options;
   const accounts = new Map<string, Account>();
   const open = new Map<string, OpenReservation>();
   const settled = new Map<string, Amounts>();

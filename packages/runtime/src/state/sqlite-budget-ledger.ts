@@ -29,7 +29,7 @@ export interface SqliteBudgetLedgerOptions {
   readonly now?: () => number;
   /** How often those who wait look for what other processes did. Default 50. */
   readonly pollMs?: number;
-  /** Repeats `tick` every so many ms until the returned function is called. Default a timer that keeps no process alive. */
+  /** Repeats `tick` every so many ms until the returned function is called. Default a timer, which keeps the process alive while a run waits. */
   readonly poll?: Poll;
   /** How long a write keeps trying while other processes hold the lock. Default 10 s. */
   readonly busyTimeoutMs?: number;

@@ -1,6 +1,6 @@
 import { changesOf, type PlaceRow, type ScopeRow, type SqliteBudgetBook } from "./sqlite-budget-book.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
-import { createForeignWatch, type Poll, pollByTimer } from "./sqlite-foreign-watch.ts";
+import { createForeignWatch, type Poll, pollAlive } from "./sqlite-foreign-watch.ts";
 
 /** Those of this process who wait for a budget. */
 export interface SqliteBudgetWaiters {
@@ -29,7 +29,7 @@ export function createSqliteBudgetWaiters({
   presumeDead,
   lookEveryMs,
   pollMs,
-  poll = pollByTimer,
+  poll = pollAlive,
 }: {
   readonly database: SqliteDatabase;
   readonly book: SqliteBudgetBook;

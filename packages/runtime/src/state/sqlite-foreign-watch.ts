@@ -12,8 +12,13 @@ export interface ForeignWatch {
 
 const POLL_MS = 50;
 
-/** A timer that keeps no process alive. */
-export const pollByTimer: Poll = (tick, everyMs) => {
+/** A timer that keeps its process alive: for those who wait for others to act, not to be told. */
+export const pollAlive: Poll = (tick, everyMs) => {
+  const timer = setInterval(tick, everyMs);
+  return () => clearInterval(timer);
+};
+
+const pollByTimer: Poll = (tick, everyMs) => {
   const timer = setInterval(tick, everyMs);
   timer.unref();
   return () => clearInterval(timer);

@@ -3,7 +3,7 @@ import { Suspension } from "../../session/suspension.ts";
 import { executeLeaf, type LeafResult } from "../../tools/execute-leaf.ts";
 import { dispatchInput, dispatchResult, isDispatchTool, type DispatchTool } from "../../tools/dispatch-tool.ts";
 import { planBatches } from "../../tools/plan-batches.ts";
-import { chargeBudget } from "../budget/charge-budget.ts";
+import { chargeToolCalls } from "../budget/charge-tool-calls.ts";
 import { markToolCalls, overspentBudget } from "../budget/mark-budgets.ts";
 import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts";
 import { guardKey } from "../gates/call-key.ts";
@@ -224,19 +224,6 @@ function withhold(loop: Loop, call: PendingCall, overspent: string | undefined):
     call.skipped = true;
   } else if (overspent !== undefined && call.tool?.effect !== "read") refuse(call, overspent);
   else checkMoved(loop, call);
-}
-
-async function chargeToolCalls(loop: Loop, batch: readonly PendingCall[]): Promise<void> {
-  // In the log first: a call that nobody knows after a crash would be counted again under another key.
-  await loop.execution.flush();
-  for (const call of batch) {
-    const refusal = call.answer === undefined ? await chargeBudget(loop, call.key, { toolCalls: 1 }) : undefined;
-    if (refusal)
-      refuse(
-        call,
-        `budget-exhausted: the limit of ${refusal.limit} tool calls of the budget "${refusal.scope}" is reached. Answer with what you have.`,
-      );
-  }
 }
 
 async function execute(
