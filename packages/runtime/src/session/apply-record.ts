@@ -1,6 +1,6 @@
-import { isDurableEventType, type LogRecord } from "@keelson/protocol";
+import type { LogRecord } from "@keelson/protocol";
 import type { SessionState } from "./session-state.ts";
-import type { Folds } from "./folds/fold.ts";
+import { isShown, type Folds } from "./folds/fold.ts";
 import { RUN_FOLDS } from "./folds/run-folds.ts";
 import { SESSION_FOLDS } from "./folds/session-folds.ts";
 import { TURN_FOLDS } from "./folds/turn-folds.ts";
@@ -23,8 +23,3 @@ export function applyRecord(state: SessionState, record: LogRecord): void {
 }
 
 const FOLDS: Folds = { ...SESSION_FOLDS, ...RUN_FOLDS, ...TURN_FOLDS, ...WORK_FOLDS };
-
-/** Whether plugins are shown a record. Changes of state are not: those of one plugin are no business of another. */
-function isShown({ type }: LogRecord): boolean {
-  return type !== "state-update" && isDurableEventType(type);
-}

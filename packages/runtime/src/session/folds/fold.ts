@@ -1,4 +1,4 @@
-import { addUsage, addUsd, type LogRecord, type Usage, type Usd } from "@keelson/protocol";
+import { addUsage, addUsd, isDurableEventType, type LogRecord, type Usage, type Usd } from "@keelson/protocol";
 import type { RunState, SessionState, Totals } from "../session-state.ts";
 
 /** Changes the state by one record. The shapes of `data` are those of the durable events in the protocol, less `type`; records of other types are named where they are folded. */
@@ -16,4 +16,9 @@ export function addTo(totals: Totals, usage: Usage, cost: Usd | null): void {
   totals.usage = addUsage(totals.usage, usage);
   if (cost === null) totals.costKnown = false;
   else totals.cost = addUsd(totals.cost, cost);
+}
+
+/** Whether plugins are shown a record. Changes of state are not: those of one plugin are no business of another. */
+export function isShown({ type }: LogRecord): boolean {
+  return type !== "state-update" && isDurableEventType(type);
 }

@@ -1,6 +1,6 @@
-import { type CallId, type Failure, type JsonObject, type LogRecord, type RunId, type SuspendReason, type Wait } from "@keelson/protocol";
+import type { CallId, Failure, JsonObject, LogRecord, RunId, SuspendReason, Wait } from "@keelson/protocol";
 import { emptyTotals, type RunEnd, type RunState } from "../session-state.ts";
-import { type Folds, running } from "./fold.ts";
+import { isShown, type Folds, running } from "./fold.ts";
 
 /** Folds of the life of a run: its terms, its waits, its end. */
 export const RUN_FOLDS: Folds = {

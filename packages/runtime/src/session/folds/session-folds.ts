@@ -1,4 +1,4 @@
-import { type CompactionPolicy, type JsonObject, type JsonValue, type Message } from "@keelson/protocol";
+import type { CompactionPolicy, JsonObject, JsonValue, Message } from "@keelson/protocol";
 import { loadedJsonPatch } from "../../json/json-patch.ts";
 import { NO_STATES, type SessionState } from "../session-state.ts";
 import { type Folds, running } from "./fold.ts";

@@ -1,14 +1,4 @@
-import {
-  type CallId,
-  type CompactionPolicy,
-  type Content,
-  type Decision,
-  type Digest,
-  type JsonValue,
-  type Message,
-  type Usage,
-  type Usd,
-} from "@keelson/protocol";
+import type { CallId, CompactionPolicy, Content, Decision, Digest, JsonValue, Message, Usage, Usd } from "@keelson/protocol";
 import { recordedCall, type RecordedCall } from "../recorded-call.ts";
 import { MAX_SUB_DISPATCHES, type Question, type RunState } from "../session-state.ts";
 import { addTo, type Folds, running } from "./fold.ts";

@@ -1,8 +1,8 @@
-import { type EndReason, type JsonValue, type RunId, type TaskEventKind, type Usage, type Usd } from "@keelson/protocol";
+import type { EndReason, JsonValue, RunId, TaskEventKind, Usage, Usd } from "@keelson/protocol";
 import { addChild, addTask, endChild, markSettled, markStopping, type ChildEnding, type ChildStart } from "../child-state.ts";
 import { addDeclared, markAttempt, markDone, type DeclarationData, type EffectDone } from "../outbox.ts";
 import { budgetMark } from "../budget-mark.ts";
-import { type RunState } from "../session-state.ts";
+import type { RunState } from "../session-state.ts";
 import { addTo, type Folds, running } from "./fold.ts";
 
 /** Folds of what a run started or declared: children, tasks, effects, budgets. */
