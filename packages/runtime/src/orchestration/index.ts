@@ -1,4 +1,5 @@
 export { agentOperator } from "./agent-operator.ts";
+export { agentOperators } from "./agent-operators.ts";
 export { authorityBelow } from "./authority-below.ts";
 export { dispatchTasks } from "./dispatch-tasks.ts";
 export {
@@ -15,6 +16,14 @@ export {
   type LocalEffectExecutorOptions,
 } from "./effects/index.ts";
 export { createLocalOrchestrator, type LocalOrchestrator, type LocalOrchestratorOptions } from "./local-orchestrator.ts";
+export { chain, type ChainResult } from "./patterns/chain.ts";
+export { delegate, type DelegateOptions } from "./patterns/delegate.ts";
+export { fanIn, type FanInOptions } from "./patterns/fan-in.ts";
+export { fanOut, type FanOutOptions, type FanOutTask } from "./patterns/fan-out.ts";
+export { handoff, type HandoffPatternOptions, type HandoffResult } from "./patterns/handoff.ts";
+export { intervene, type Intervention } from "./patterns/intervene.ts";
+export { observe, type ObserveOptions } from "./patterns/observe.ts";
+export { endedWell, type PatternOptions, type PatternTask } from "./patterns/pattern-task.ts";
 export { createScheduler, type SchedulerOptions } from "./schedules/create-scheduler.ts";
 export type {
   FiredInstant,

@@ -359,9 +359,9 @@ describe("trying one again", () => {
 });
 
 describe("a run that ends otherwise", () => {
-  const endings: readonly (readonly [string, ScriptedTurn[], Partial<AgentOptions>, ((run: Run) => void)?])[] = [
-    ["max-turns", [{ toolCalls: [{ name: "declare", input: { directives: [] } }] }], { limits: { maxTurns: 2 } }],
-    ["error", [{ error: { kind: "billing" } }], {}],
+  const endings: [string, readonly ScriptedTurn[], Partial<AgentOptions>, (run: Run) => void][] = [
+    ["max-turns", [{ toolCalls: [{ name: "declare", input: { directives: [] } }] }], { limits: { maxTurns: 2 } }, () => {}],
+    ["error", [{ error: { kind: "billing" } }], {}, () => {}],
     ["stopped", ["waiting"], {}, (run) => void run.stop()],
     ["aborted", ["waiting"], {}, (run) => void run.abort()],
   ];
@@ -403,7 +403,7 @@ describe("a run that ends otherwise", () => {
     );
     const run = createRunner({ ...world(), tasks, agents: { main: main.agent, helper } }).run("go", { agent: "main" }) as Run;
     const watching = watch(run);
-    if (act) void begun.opened.then(() => act(run));
+    void begun.opened.then(() => act(run));
     const { events, outcome } = await watching;
     expect(outcome.reason).toBe(reason);
     const end = reason === "aborted" ? "aborted" : "stopped";

@@ -1,0 +1,34 @@
+import type { JsonObject, OperatorConfig, OperatorOutput, Orchestrator, SessionId } from "@keelson/protocol";
+import { inputOf, optionsAt, type PatternOptions, type PatternTask } from "./pattern-task.ts";
+
+export interface DelegateOptions extends PatternOptions {
+  /** Of this one dispatch, on top of the operator's own. */
+  readonly limits?: Pick<OperatorConfig, "maxTurns" | "maxCost" | "maxDurationMs">;
+  /** When given, it may call only these. */
+  readonly allowedOperators?: readonly string[];
+  /** Goes on in this session. Default: the operator's choice. */
+  readonly session?: SessionId | string;
+  readonly metadata?: JsonObject;
+}
+
+/** Hands one task to an operator, within limits, and waits for its output. Rejects with `OrchestratorError`. */
+export function delegate(
+  orchestrator: Pick<Orchestrator, "dispatch">,
+  operator: string,
+  task: PatternTask,
+  options: DelegateOptions = {},
+): Promise<OperatorOutput> {
+  const { limits, allowedOperators, session, metadata } = options;
+  const input = inputOf(task);
+  const config: OperatorConfig = { ...input.config, ...limits, ...(allowedOperators && { allowedOperators }) };
+  return orchestrator.dispatch(
+    operator,
+    {
+      ...input,
+      ...(Object.keys(config).length > 0 && { config }),
+      ...(session !== undefined && { session: session as SessionId }),
+      metadata: { ...input.metadata, ...metadata },
+    },
+    optionsAt(options, "delegate"),
+  );
+}

@@ -1,0 +1,35 @@
+import type { Content, DispatchOptions, OperatorInput, OperatorOutput, RunId } from "@keelson/protocol";
+
+/** What an operator is to do: in words, as content, or with all that a dispatch may carry. */
+export type PatternTask = string | readonly Content[] | OperatorInput;
+
+/**
+ * For every dispatch of a pattern. With `id`, its dispatches have ids that follow from it: where the orchestrator remembers, the
+ * same pattern begun again under one id goes on with what was done.
+ */
+export interface PatternOptions extends Omit<DispatchOptions, "id"> {
+  readonly id?: RunId | string;
+}
+
+export function inputOf(task: PatternTask): OperatorInput {
+  if (typeof task === "string") return { message: [{ type: "text", text: task }], trigger: "task", metadata: {} };
+  return "message" in task ? task : { message: task, trigger: "task", metadata: {} };
+}
+
+/** Options of one dispatch of a pattern. */
+export function optionsAt({ id, parent, deadline, authority, signal }: PatternOptions, place: string | number): DispatchOptions {
+  return {
+    ...(id !== undefined && { id: `${id}/${place}` as RunId }),
+    ...(parent && { parent }),
+    ...(deadline !== undefined && { deadline }),
+    ...(authority && { authority }),
+    ...(signal && { signal }),
+  };
+}
+
+const GOOD_ENDINGS: ReadonlySet<string> = new Set(["complete", "no-action", "handed-off"]);
+
+/** Whether an operator came to its own end, and was not stopped by a limit, a person or a failure. */
+export function endedWell({ exitReason }: OperatorOutput): boolean {
+  return GOOD_ENDINGS.has(exitReason.type);
+}
