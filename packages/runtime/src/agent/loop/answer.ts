@@ -28,3 +28,12 @@ export function answerFrom(loop: Loop, data: JsonObject, modelCall: number): Ans
 export function isToolCall(part: Content): part is ToolCallPart {
   return part.type === "tool-call";
 }
+
+/** Its end is not the model's own. */
+export function cutShort({ stopReason }: Answer): boolean {
+  return stopReason === "content-filter" || stopReason === "max-tokens";
+}
+
+export function saysNothing(answer: Answer): boolean {
+  return answer.message.content.every((part) => part.type === "thinking" || (part.type === "text" && part.text === ""));
+}

@@ -1,0 +1,67 @@
+import { textMessage, type JsonValue, type Message } from "@keelson/protocol";
+import { givesAnswer } from "../output/answer-call.ts";
+import { settleAnswer, textOf } from "../output/settle-answer.ts";
+import { cutShort, saysNothing, type Answer } from "./answer.ts";
+import { concludeRun } from "./conclude-run.ts";
+import { inferAnswer } from "./infer-answer.ts";
+import type { Loop } from "./loop.ts";
+import { runCalls } from "./run-calls.ts";
+import { RunEnding } from "./run-ending.ts";
+
+const MAX_PAUSES = 8;
+const GO_ON: Message = textMessage(
+  "user",
+  "Your answer was cut off at its token limit. Go on exactly where it stopped, without repeating anything.",
+);
+
+/**
+ * Has the model answer until its calls are worked or something new stands behind its answer: paused, cut and wrong answers are
+ * gone on with in the same turn. Throws how the run ends where the answer is the last.
+ */
+export async function answerTurn(loop: Loop, turn: string, system: string | undefined): Promise<void> {
+  const { form } = loop;
+  loop.output = undefined;
+  loop.repairing = false;
+  let modelCall = 0;
+  let pauses = 0;
+  let begun = "";
+  for (let round = 0; ; round++) {
+    const answer = await inferAnswer(loop, turn, modelCall, system);
+    modelCall = answer.modelCall + 1;
+    if (answer.overflowed) throw new RunEnding("max-output");
+    if (answer.calls.length > 0 && !(form !== undefined && givesAnswer(form, answer.calls)))
+      return runCalls(loop, turn, answer.calls, answer.stopReason === "max-tokens");
+    if (answer.stopReason === "pause" && ++pauses <= MAX_PAUSES) continue;
+    if (answer.stopReason === "max-tokens" && loop.agent.options.onMaxTokens === "continue" && saidPart(answer)) {
+      await askToGoOn(loop, `${turn}/continue/${round}`);
+      begun += textOf(answer.message);
+      loop.partials?.goOn(begun);
+      continue;
+    }
+    const settled = form === undefined || isCutText(answer) ? undefined : await settleAnswer(loop, form, turn, answer, begun);
+    begun = "";
+    loop.partials?.goOn(begun);
+    if (settled !== "again") return concludeRun(loop, turn, answer, settled === "taken");
+    loop.repairing = true;
+  }
+}
+
+async function askToGoOn(loop: Loop, key: string): Promise<void> {
+  await loop.context.run({
+    type: "inject-message",
+    key,
+    input: { message: GO_ON } as unknown as JsonValue,
+    execute: (_context, input) => {
+      loop.execution.put(`${key}/message`, { type: "message", message: (input as unknown as { readonly message: Message }).message });
+    },
+  });
+}
+
+/** Of a call that was cut off there is nothing that could be gone on with. */
+function saidPart(answer: Answer): boolean {
+  return answer.calls.length === 0 && !saysNothing(answer);
+}
+
+function isCutText(answer: Answer): boolean {
+  return answer.calls.length === 0 && cutShort(answer);
+}

@@ -1,0 +1,33 @@
+import type { RunContext } from "../agent.ts";
+import { runContext } from "./run-context.ts";
+import { runOf, type Loop } from "./loop.ts";
+
+/** The instructions of this run: a function is asked once, then its answer is read from the log. */
+export function systemPrompt(loop: Loop): string | undefined | Promise<string | undefined> {
+  const { instructions } = loop.agent.options;
+  if (typeof instructions !== "function") return promptFrom(loop, instructions);
+  return askInstructions(loop, instructions).then((text) => promptFrom(loop, text));
+}
+
+function promptFrom(loop: Loop, base: string | undefined): string | undefined {
+  const change = loop.agent.options.systemPrompt;
+  const own = change?.type === "replace" ? change.content : joined(base, change?.content);
+  const whole = joined(joined(own, loop.agent.middleware?.promptAddition), runOf(loop).terms?.systemAddendum);
+  return joined(whole, loop.form?.instructions);
+}
+
+function joined(text: string | undefined, addition: string | undefined): string | undefined {
+  return text === undefined || text === "" || addition === undefined || addition === "" ? text || addition : `${text}\n\n${addition}`;
+}
+
+async function askInstructions(loop: Loop, instructions: (context: RunContext) => string | Promise<string>): Promise<string> {
+  const known = runOf(loop).instructions;
+  if (known !== undefined) return known;
+  const text = await loop.execution.decide("instructions/decision", async () => {
+    const answer: unknown = await instructions(runContext(loop, 0));
+    if (typeof answer !== "string") throw new TypeError(`the instructions must be a text, not ${typeof answer}`);
+    return answer;
+  });
+  loop.execution.note("instructions", "instructions", { text });
+  return text;
+}
