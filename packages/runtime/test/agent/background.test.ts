@@ -331,7 +331,6 @@ describe("trying one again", () => {
         (request) => (calls.push(JSON.stringify(request.messages)), "Second half."),
       ]),
     });
-    let run: Run | undefined;
     const held = gate();
     const main = lead([
       declare(spawn("flaky", { task: "both halves" })),
@@ -339,7 +338,7 @@ describe("trying one again", () => {
       { text: "it failed", wait: async () => held.opened },
       "whole",
     ]);
-    run = createRunner({ ...world(), agents: { main: main.agent, flaky } }).run("go", { agent: "main" }) as Run;
+    const run = createRunner({ ...world(), agents: { main: main.agent, flaky } }).run("go", { agent: "main" }) as Run;
     await until(() => main.model.requests.length === 3);
     const [failed] = await run.children();
     expect(failed).toMatchObject({ status: "error", text: "First half." });
