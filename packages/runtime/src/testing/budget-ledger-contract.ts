@@ -310,6 +310,25 @@ export function describeBudgetLedger(name: string, createLedger: CreateBudgetLed
       await Promise.all(waits);
     });
 
+    it("wakes nobody who is first in one line, and behind in another", async () => {
+      const ledger = await create();
+      const { signal } = new AbortController();
+      const [a, b] = [scope("a", "1"), scope("b", "1")];
+      await ledger.reserve("in a", [a], usd("1"));
+      await ledger.reserve("in b", [b], usd("0.5"));
+      await ledger.reserve("1", [a], usd("1"), { inTurn: true });
+      await ledger.reserve("2", [a, b], usd("1"), { inTurn: true });
+      let woken = false;
+      const wait = ledger.changed(["a", "b"], { signal, key: "2" }).then(() => (woken = true));
+      await ledger.settle("in b", usd("0"));
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(woken).toBe(false);
+      await ledger.release("1");
+      await ledger.settle("in a", usd("0"));
+      await wait;
+      expect(await ledger.reserve("2", [a, b], usd("1"), { inTurn: true })).toEqual({ type: "reserved" });
+    });
+
     it("lets everybody in line through in the order of their coming, with as many wakings", async () => {
       const ledger = await create();
       const { signal } = new AbortController();

@@ -342,6 +342,16 @@ describe("a call for which others hold the money", () => {
     await first.outcome;
   });
 
+  it("is not in the way of its own run: what an earlier life reserved under its name, and never used, is given back", async () => {
+    const ledger = createMemoryBudgetLedger();
+    const { agent } = agentWith([spending(10)]);
+    const run = runnerOf(agent, { ledger, budgets: [{ id: "b", maxCost: "0.15" }] }).run("go");
+    await ledger.reserve(`${run.id}/t1/infer/0`, [{ id: "b", maxCost: usd("0.15") }], usd("0.14"));
+    expect((await run.outcome).reason).toBe("complete");
+    expect(await ledger.spent("b")).toBe("0.01");
+    expect(await ledger.reserve("rest", [{ id: "b", maxCost: usd("0.15") }], usd("0.14"))).toEqual({ type: "reserved" });
+  });
+
   it("stops waiting at the deadline of its run", async () => {
     const { ledger } = watchedLedger();
     const budgets = [{ id: "b", maxCost: "0.15" }];

@@ -91,6 +91,19 @@ describe("reactLoop", () => {
     expect(context.messages[2]?.content[0]).toMatchObject({ isError: true, output: expect.stringContaining("only a runner can start it") });
   });
 
+  it("keeps its limit of money without a ledger", async () => {
+    const turns = Array.from({ length: 20 }, () => ({ ...look, usage: { outputTokens: 1000 } }));
+    const price = { input: "0", output: "100", asOf: "2026-01-01" };
+    const { output } = await loop(turns, {
+      tools: [recordingTool("look", { effect: "read", output: () => Math.random() })],
+      config: { maxCost: usd("0.55") },
+      settings: { maxTokens: 1024 },
+      provider: scriptedModel(turns, { price }),
+    });
+    expect(output.exitReason.type).toBe("budget-exhausted");
+    expect(output.metadata.cost).toBe("0.5");
+  });
+
   it("writes a log and blobs where it is given some", async () => {
     const log = createMemoryEventLog();
     const tool = recordingTool("look", { effect: "read", output: () => "x".repeat(100_000) });

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, type Tool, type ToolCallPart, type ToolOutput } from "@keelson/protocol";
+import type { JsonObject, JsonValue, Tool, ToolCallPart, ToolOutput } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { executeLeaf, type LeafResult } from "../../tools/execute-leaf.ts";
 import { dispatchInput, dispatchResult, isDispatchTool, type DispatchTool } from "../../tools/dispatch-tool.ts";
@@ -19,10 +19,12 @@ import { readInbox } from "./read-inbox.ts";
 import { answerHere, isAnsweredHere } from "./answer-here.ts";
 import { registerWaits } from "../signals/open-waits.ts";
 import { checkMoved, mayMove, moveFor } from "../strategies/hold-to-strategy.ts";
+import { settleMisfits } from "./settle-misfits.ts";
 import { toolCall } from "./tool-call.ts";
 import { isUnknown, mayHaveRun, reserveCall, resolveUnknown } from "./tool-call-ledger.ts";
 
 const MAX_EDITS = 3;
+const NONE: readonly PendingCall[] = [];
 
 /** Works the calls of one response: all through the gates, one after another; then in batches. Every call gets its answer into the log. */
 export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCallPart[], cut: boolean): Promise<void> {
@@ -41,12 +43,14 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
       last,
       "The answer was cut off at its token limit while this call was being written, so it did not run. Call again with shorter arguments, or in smaller steps.",
     );
+  const outdated = runOf(loop).outdated ? open.filter((call) => call.answer === undefined) : NONE;
   for (const call of open) {
     const waiting = call.answer === undefined ? passGates(loop, call) : undefined;
     if (waiting !== undefined) await waiting;
   }
+  if (outdated.length > 0) await settleMisfits(loop, outdated);
   for (const call of open)
-    if (call.answer !== undefined && mayHaveRun(loop, call))
+    if (call.answer !== undefined && call.settled !== true && mayHaveRun(loop, call))
       refuse(
         call,
         `This call was started before the process ended, and it can't be gone on with: ${String(call.answer.output)} It may have taken effect: look before you repeat it.`,
