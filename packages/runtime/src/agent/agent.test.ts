@@ -1,11 +1,10 @@
 import { AgentError } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ruleBefore } from "../context/rule.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tools/define-tool.ts";
 import { agentTool } from "./children/agent-tool.ts";
-import { createAgent, type AgentOptions } from "./agent.ts";
+import { createAgent } from "./agent.ts";
 
 const tool = (name: string) => defineTool({ name, description: "A tool.", input: { type: "object" }, execute: () => "" });
 const base = { name: "clerk", model: "anthropic/claude-haiku-4-5" } as const;
@@ -38,31 +37,6 @@ describe("createAgent", () => {
     expect(second).toMatchObject({ name: "clerk", description: "Other.", options: { model: "openai/gpt-5", limits: { maxTurns: 9 } } });
     expect(second.tools.size).toBe(0);
     expect(second.output).toBe(output);
-  });
-
-  it("has a digest that changes with whatever data a run depends on, and with nothing else", () => {
-    const agent = createAgent({ ...base, tools: [tool("read")] });
-    const changes: readonly Partial<AgentOptions>[] = [
-      { name: "other" },
-      { model: "openai/gpt-5" },
-      { fallbackModel: "openai/gpt-5" },
-      { instructions: "Be brief." },
-      { systemPrompt: { type: "append", content: "x" } },
-      { tools: [] },
-      { tools: [{ ...tool("read"), version: "2" }] },
-      { allowedTools: ["read"] },
-      { limits: { maxTurns: 3 } },
-      { permissions: { mode: "plan-only" } },
-      { rules: [ruleBefore("infer", "r", 0, () => {})] },
-      { effort: "low" },
-      { thinking: { type: "disabled" } },
-      { settings: { temperature: 1 } },
-    ];
-    const digests = [agent, ...changes.map((change) => agent.with(change))].map(({ digest }) => digest);
-    expect(new Set(digests).size).toBe(digests.length);
-    expect(createAgent({ ...base, output: z.object({}) }).digest).not.toBe(createAgent(base).digest);
-    for (const same of [{}, { debug: true }, { debugFile: "/tmp/x" }, { description: "x" }, { tools: [tool("read")] }])
-      expect(agent.with(same).digest).toBe(agent.digest);
   });
 
   it.each<[string, object]>([

@@ -22,20 +22,19 @@ import { agentsAsTools } from "./children/agents-option.ts";
 import type { Agents } from "./world.ts";
 import type { InferenceSettings } from "../context/compile-request.ts";
 import type { Rule } from "../context/rule.ts";
-import { canonicalJson, shortHash } from "../json/index.ts";
 import type { JsonSchema, Schema } from "../schema/schema.ts";
 import { createToolRegistry, type ToolSet } from "../tools/tool-registry.ts";
 import { compilePolicy } from "./permissions/decide-permission.ts";
 import { checkAgentOptions } from "./check-agent-options.ts";
-import { agentMiddleware, middlewareAsData, type AgentMiddleware, type MiddlewareAgentOptions } from "./middleware/agent-middleware.ts";
-import { pluginsAsData } from "./plugins/check-plugins.ts";
+import { definitionDigest } from "./definition-digest.ts";
+import { agentMiddleware, type AgentMiddleware, type MiddlewareAgentOptions } from "./middleware/agent-middleware.ts";
 import type { PluginAgentOptions } from "./plugins/plugin-agent-options.ts";
 import type { SignalHandler } from "./signals/signal-handler.ts";
-import { digestOfBehaviour, toolsOfStrategy } from "./strategies/strategy-definition.ts";
+import { toolsOfStrategy } from "./strategies/strategy-definition.ts";
 import type { ExecutionStrategy } from "./strategies/strategy.ts";
-import { hookOptionsDigest, type HookAgentOptions } from "./hooks/hook-agent-options.ts";
+import type { HookAgentOptions } from "./hooks/hook-agent-options.ts";
 import { sealHooks } from "./hooks/hook-registry.ts";
-import { checkOutput, outputDigest } from "./output/check-output.ts";
+import { checkOutput } from "./output/check-output.ts";
 import type { OutputModeOption } from "./output/output-mode.ts";
 
 /** `provider/model` as the runner's registry knows it, or a provider that serves one model (as in tests). */
@@ -219,7 +218,7 @@ export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): 
       .filter((tool) => "dispatch" in tool)
       .map((tool) => (tool as unknown as { readonly dispatch: { readonly operator: string } }).dispatch.operator),
     get digest() {
-      return (digest ??= definitionDigest(rest, tools, middleware, output));
+      return (digest ??= definitionDigest({ options: rest, tools, middleware, output }));
     },
     with: (changes) => createAgent({ ...rest, ...changes, ...(output && { output }) } as AgentOptions<unknown>),
     asTool: (toolOptions) => agentTool(agent, toolOptions),
@@ -240,44 +239,3 @@ export function permissionPolicy(options: Omit<AgentOptions<never>, "output">): 
   return policy;
 }
 const policies = new WeakMap<object, { readonly mode: PermissionMode; readonly rules: readonly PermissionRule[] }>();
-
-export function modelName(choice: ModelChoice): string {
-  return typeof choice === "string" ? choice : choice.name;
-}
-
-function definitionDigest(
-  options: Omit<AgentOptions<never>, "output">,
-  tools: ToolSet,
-  middleware: AgentMiddleware | undefined,
-  output: Schema<unknown> | JsonSchema | undefined,
-): string {
-  const { name, model, fallbackModel, instructions, systemPrompt, allowedTools, limits, permissions, rules, settings, effort, thinking } =
-    options;
-  return shortHash(
-    canonicalJson(
-      JSON.parse(
-        JSON.stringify({
-          name,
-          model: modelName(model),
-          fallbackModel: fallbackModel && modelName(fallbackModel),
-          instructions: typeof instructions === "function" ? `function ${instructions.name}` : instructions,
-          systemPrompt,
-          tools: [...tools].map((tool) => [tool.name, tool.version]),
-          allowedTools,
-          limits,
-          permissions,
-          rules: rules?.map((rule) => rule.name),
-          plugins: pluginsAsData(options.plugins),
-          middleware: middlewareAsData(middleware),
-          ...hookOptionsDigest(options),
-          directiveFilters: options.directiveFilters?.map((filter) => filter.name),
-          ...digestOfBehaviour(options),
-          settings,
-          effort,
-          thinking,
-          ...outputDigest(options, output),
-        }),
-      ),
-    ),
-  );
-}

@@ -1,8 +1,8 @@
 import { AgentError } from "@keelson/protocol";
 import { isAgentTool } from "./children/agent-tool.ts";
 import { isHandoffTool } from "./children/handoff.ts";
-import { modelName, type Agent } from "./agent.ts";
-import { createModelSource, type Model } from "./model-source.ts";
+import type { Agent } from "./agent.ts";
+import { createModelSource, modelName, type Model } from "./model-source.ts";
 import type { AnswerForm } from "./output/answer-form.ts";
 import { modelProblem } from "./output/answer-request.ts";
 import { answerFormOf } from "./output/check-output.ts";

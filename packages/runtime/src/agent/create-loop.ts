@@ -83,7 +83,18 @@ export interface LoopParts {
 }
 
 /** Binds an agent to one run of it. */
-export function createLoop({ world, agent, execution, limits, hub, approvals, context: given, debug, partials, background }: LoopParts): Loop {
+export function createLoop({
+  world,
+  agent,
+  execution,
+  limits,
+  hub,
+  approvals,
+  context: given,
+  debug,
+  partials,
+  background,
+}: LoopParts): Loop {
   const { journal, authority } = execution;
   const { state } = journal;
   let injected = 0;

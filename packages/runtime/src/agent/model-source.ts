@@ -2,7 +2,7 @@ import { AgentError, ModelError, type Provider } from "@keelson/protocol";
 import type { ModelRegistry } from "../providers/model-registry.ts";
 import { modelFacts, type ModelFacts } from "../providers/model-facts.ts";
 import { priceOf, type ModelPrice } from "../providers/prices.ts";
-import { modelName, type ModelChoice } from "./agent.ts";
+import type { ModelChoice } from "./agent.ts";
 
 /** A model that can be called. */
 export interface Model {
@@ -60,4 +60,8 @@ export function createModelSource(choices: readonly ModelChoice[], registry: Mod
       throw new AgentError({ kind: "model", model: error.failure, message: error.message }, { cause: error });
     }
   }
+}
+
+export function modelName(choice: ModelChoice): string {
+  return typeof choice === "string" ? choice : choice.name;
 }

@@ -13,13 +13,13 @@ import {
 import type { SessionState } from "../session/session-state.ts";
 import { createSessions, checkSessionId, sessionError, sessionIds, type Sessions } from "../session/sessions.ts";
 import { foldSession, inboxRecord, Journal } from "../session/journal.ts";
-import { modelName, type Agent } from "./agent.ts";
+import type { Agent } from "./agent.ts";
 import { ActiveRun, type JournalRelay } from "./active-run.ts";
 import { agentErrorOf } from "../session/log-failure.ts";
 import { checkDecision } from "./approvals/check-decision.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
 import { authorityOf, limitsOf } from "./create-loop.ts";
-import { createModelSource } from "./model-source.ts";
+import { createModelSource, modelName } from "./model-source.ts";
 import { forgetEndedSessions, notingSessions } from "./ended-sessions.ts";
 import type { Next } from "./loop/work-turn.ts";
 import { beginResumed, beginRun } from "./begin-run.ts";
@@ -238,7 +238,8 @@ export function createRunnerWith(
         relay.lost = own.lost;
         return journal;
       },
-      begin: (_journal, loop) => beginResumed(journal, loop, agent, { turnByTurn: options.turns !== undefined, asChild: options.asChild === true }),
+      begin: (_journal, loop) =>
+        beginResumed(journal, loop, agent, { turnByTurn: options.turns !== undefined, asChild: options.asChild === true }),
       startChild: (spec, active, execution) => startChildRun(inner, spec, active, execution),
       background: (parent, execution) => new Background({ runner: inner, parent, execution, maxOpen: limits.maxBackground }),
       checkModel: (model) => void createModelSource([agent.options.model], world.models).resolve(model),

@@ -79,6 +79,8 @@ export interface RunState {
   strategyState?: string;
   /** The same when the calls of the last message were asked for: the gate looks at this, so that a replay decides alike. */
   callsState?: string;
+  /** The agent's definition changed since the last answer of the open turn: its calls may not fit the new one. */
+  outdated?: true;
   /** Text of the last assistant message. */
   text: string;
   /** Answers that were given back to the model, since they did not give the structured output. */

@@ -221,19 +221,6 @@ describe("a run that goes on", () => {
     expect(lives.effects.read()).toHaveLength(1);
   });
 
-  it("tells the truth about a call that it can't go on with, because the tool is gone", async () => {
-    const lives = createLives();
-    const agent =
-      (tools: readonly string[]) =>
-      (parts: Parts): Agent<undefined> =>
-        calling(parts, [{ name: "send", input: {} }], { tools: tools.map((name) => acting(parts, name)) });
-    const first = lives.begin(agent(["send"]), { place: "send/after#0" });
-    void first.runner.run("Go.", { session: SESSION }).outcome;
-    await first.died;
-    expect((await (await lives.begin(agent(["other"])).runner.resume(SESSION)).outcome).reason).toBe("complete");
-    expect((await results(lives.log))[0]?.output).toMatch(/was started before the process ended.*may have taken effect/s);
-  });
-
   it("is not touched by a stop or an abort that came too late for the run before it; what was said to the model is heard", async () => {
     const lives = createLives();
     const agent = (parts: Parts): Agent<undefined> =>

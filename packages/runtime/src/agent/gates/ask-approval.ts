@@ -21,7 +21,7 @@ export interface Question {
   /** Place in the log, with the round: edited arguments are asked about again. */
   readonly key: string;
   readonly round: number;
-  readonly tool: Tool;
+  readonly tool: Pick<Tool, "name" | "description" | "risk" | "version">;
   readonly input: JsonValue;
   readonly reason: string;
 }

@@ -19,6 +19,8 @@ export interface PendingCall {
   skipped?: true;
   /** The answer is that of an execution, though not of one in this process. */
   ran?: true;
+  /** The answer is what a person said, who knew that it may have run. */
+  settled?: true;
   /** The answer is that the arguments are not valid. */
   invalid?: true;
   /** Why a gate wants a person's word; absent when nobody needs to be asked. */

@@ -1,6 +1,7 @@
 import type { JsonObject, ModelFailure } from "@keelson/protocol";
 import { CIRCUIT_OPEN } from "../../providers/circuit-breaker.ts";
-import { modelName, type ModelErrorAction } from "../agent.ts";
+import type { ModelErrorAction } from "../agent.ts";
+import { modelName } from "../model-source.ts";
 import { tellUserMessages } from "../plugins/call-plugins.ts";
 import { answerFrom, type Answer } from "./answer.ts";
 import { attemptInference, showAnswer } from "./attempt-inference.ts";

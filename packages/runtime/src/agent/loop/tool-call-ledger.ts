@@ -21,7 +21,8 @@ export function isUnknown(loop: Loop, call: PendingCall): boolean {
   return call.tool?.effect === "write" || reserved?.data["effect"] === "write";
 }
 
-function countReservations(loop: Loop, { key }: Pick<PendingCall, "key">): number {
+/** How often the log says that this call was about to run. */
+export function countReservations(loop: Loop, { key }: Pick<PendingCall, "key">): number {
   let count = 0;
   while (loop.execution.lookup(`${key}/reserved/${count + 1}`)) count++;
   return count;
@@ -73,7 +74,7 @@ export async function resolveUnknown(loop: Loop, calls: readonly PendingCall[]):
   for (const [index, decision] of decisions.entries()) {
     const { call } = questions[index] as (typeof questions)[number];
     endIfAborted(decision);
-    if (decision.type === "retry") notDone(loop, call);
+    if (decision.type === "retry") noteNotDone(loop, call);
     else if (decision.type === "supply") {
       call.answer = { output: decision.output, isError: false };
       call.ran = true;
@@ -90,8 +91,7 @@ async function reconcile(loop: Loop, call: PendingCall): Promise<string | undefi
   const { execution } = loop;
   const tool = call.tool as NonNullable<PendingCall["tool"]>;
   const number = countReservations(loop, call);
-  const key = `${call.key}/unknown/${number}`;
-  execution.put(key, { type: "tool-unknown", callId: call.part.id, name: tool.name });
+  const key = noteUnknown(loop, call);
   if (tool.reconcile === undefined) return "";
   const found = await execution.decide(`${key}/reconcile`, async () => {
     try {
@@ -100,13 +100,21 @@ async function reconcile(loop: Loop, call: PendingCall): Promise<string | undefi
       return { failed: describeThrown(error) };
     }
   });
-  if (found === "not-done") return notDone(loop, call);
+  if (found === "not-done") return noteNotDone(loop, call);
   if (found === "unknown") return "";
   if ("failed" in found) return `Its own check failed (${found.failed}). `;
   call.answer = { output: found.output, isError: false };
   call.ran = true;
 }
 
-function notDone(loop: Loop, call: PendingCall): undefined {
+/** Tells watchers that nobody knows whether this call took effect. @returns where that stands in the log */
+export function noteUnknown(loop: Loop, call: PendingCall): string {
+  const key = `${call.key}/unknown/${countReservations(loop, call)}`;
+  loop.execution.put(key, { type: "tool-unknown", callId: call.part.id, name: call.tool?.name ?? call.part.name });
+  return key;
+}
+
+/** The call did not take effect, or is to run as if it had not. */
+export function noteNotDone(loop: Loop, call: PendingCall): undefined {
   loop.execution.note(`${call.key}/not-done/${countReservations(loop, call)}`, "tool-not-done", { callId: call.part.id });
 }

@@ -82,7 +82,9 @@ export const RUN_FOLDS: Folds = {
     running(state).model = data.to;
   },
   "definition-change": (state, _record, data: { readonly to: string }) => {
-    running(state).definition = data.to;
+    const run = running(state);
+    run.definition = data.to;
+    if (run.turnOpen && run.answered) run.outdated = true;
   },
   "run-context": (state, _record, data: { readonly context: JsonObject }) => {
     running(state).metadata = data.context;

@@ -24,6 +24,7 @@ export const TURN_FOLDS: Folds = {
     if (data.message.role === "assistant") {
       run.text = textParts(data.message.content);
       run.answered = true;
+      if (run.outdated) delete run.outdated;
       if (run.unanswered.length > 0) run.unanswered = [];
     }
     if (data.message.role === "user") {
@@ -110,6 +111,7 @@ export const TURN_FOLDS: Folds = {
     const run = running(state);
     run.turnOpen = false;
     run.interrupted = false;
+    if (run.outdated) delete run.outdated;
     run.crashes = 0;
     if (run.answered) {
       run.totals.turns++;

@@ -1,0 +1,84 @@
+import type { Tool } from "@keelson/protocol";
+import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts";
+import { refuse, type PendingCall } from "../gates/pending-call.ts";
+import type { Loop } from "./loop.ts";
+import { countReservations, isUnknown, mayHaveRun, noteNotDone, noteUnknown } from "./tool-call-ledger.ts";
+
+/** A call that was asked for under an earlier definition, and what keeps it from going on under this one. */
+interface Misfit {
+  readonly call: PendingCall;
+  readonly why: string;
+  /** Whether it could run as it is now. */
+  readonly canRun: boolean;
+}
+
+/**
+ * Asks people about open calls that the agent's new definition can't go on with: whether the run goes on without them, what
+ * became of them, or whether it ends. Nothing is decided here for them: with the old definition the run could still go on.
+ * @param calls those that went through the gates
+ */
+export async function settleMisfits(loop: Loop, calls: readonly PendingCall[]): Promise<void> {
+  let open = calls.flatMap((call) => misfitOf(loop, call) ?? []);
+  for (const { call } of open) if (isUnknown(loop, call)) noteUnknown(loop, call);
+  for (let round = 1; open.length > 0; round++) {
+    const decisions = await askPeople(
+      loop,
+      open.map((misfit) => questionAbout(loop, misfit, round)),
+    );
+    const again: Misfit[] = [];
+    for (const [index, decision] of decisions.entries()) {
+      const misfit = open[index] as Misfit;
+      const { call, why } = misfit;
+      endIfAborted(decision);
+      call.settled = true;
+      if (decision.type === "retry") {
+        if (misfit.canRun) noteNotDone(loop, call);
+        else again.push(misfit);
+      } else if (decision.type === "supply") {
+        call.input ??= call.part.input ?? null;
+        call.answer = { output: decision.output, isError: false };
+        call.ran = true;
+      } else {
+        const reason = "reason" in decision && decision.reason ? ` (${decision.reason})` : "";
+        refuse(
+          call,
+          `This call is no longer possible: the agent was changed, and ${why}${reason}. ${mayHaveRun(loop, call) ? "It was started before that and may have taken effect: look before you repeat it." : "It did not run."}`,
+        );
+      }
+    }
+    open = again;
+  }
+}
+
+function misfitOf(loop: Loop, call: PendingCall): Misfit | undefined {
+  const { tool, part } = call;
+  if (tool === undefined) return { call, why: `it has no tool "${part.name}" any more`, canRun: false };
+  if (call.invalid) return { call, why: `${tool.name} no longer takes these arguments: ${String(call.answer?.output)}`, canRun: false };
+  if (call.answer !== undefined || !isUnknown(loop, call)) return undefined;
+  const reserved = loop.execution.lookup(`${call.key}/reserved/${countReservations(loop, call)}`)?.data["version"];
+  return reserved === tool.version
+    ? undefined
+    : { call, why: `${tool.name} is of the version ${tool.version} by now, not ${String(reserved)}`, canRun: true };
+}
+
+function questionAbout(loop: Loop, { call, why, canRun }: Misfit, round: number): Question {
+  const { part } = call;
+  const started = mayHaveRun(loop, call)
+    ? "It was started before, and nobody knows whether it took effect: find out first."
+    : "It did not run.";
+  const again = canRun ? ", retry runs it as it is now" : round > 1 ? " (retry can't run it)" : "";
+  return {
+    type: "decision",
+    callId: part.id,
+    key: `${call.key}/misfit`,
+    round,
+    tool: call.tool ?? toolThatIsGone(part.name),
+    input: call.input ?? part.input ?? part.inputText,
+    reason: `The agent was changed while this call of ${part.name} was open, and ${why}. ${started} fail goes on with the new definition and tells the model that the call is no longer possible, supply goes on and gives its output${again}, abort ends the run. Or resume the run with the definition that it had.`,
+  };
+}
+
+/** Nothing is known of it, so that whoever is asked is warned of the worst. */
+function toolThatIsGone(name: string): Pick<Tool, "name" | "description" | "risk" | "version"> {
+  return { name, description: "A tool that the agent no longer has.", risk: "critical", version: "" };
+}
