@@ -36,7 +36,7 @@ export default defineConfig({
   test: {
     include: [
       "packages/runtime/test/agent/*.test.ts",
-      "packages/runtime/test/crash/{resuming,losing-the-lease,hooks,structured-output}.test.ts",
+      "packages/runtime/test/crash/{resuming,unknown-writes,losing-the-lease,hooks,structured-output}.test.ts",
       "packages/runtime/test/model-based/*.test.ts",
       "packages/runtime/src/agent/**/*.test.ts",
       "packages/runtime/src/state/{memory-budget-ledger,budget-ledger-laws,budget-amounts}.test.ts",
