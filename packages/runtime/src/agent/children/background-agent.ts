@@ -62,7 +62,11 @@ export function workAgent({ runner, parent, execution, ring }: BackgroundParts, 
         },
       });
       child = undefined;
-      if (lost) return execution.journal.abandon(logErrorOf(lost));
+      if (lost) {
+        execution.journal.abandon(logErrorOf(lost));
+        // A run that is being aborted hears of it no other way.
+        return ring();
+      }
       if (!isSuspendReason(outcome.reason)) {
         work.effects = outcome.effects;
         work.handoff = handoffIn(outcome);

@@ -1,5 +1,6 @@
 import type { Failure, JsonObject, JsonValue, ToolCallPart } from "@keelson/protocol";
 import { endBackground, isBackgroundOpen } from "../children/await-background.ts";
+import { notified } from "../hooks/notification-hooks.ts";
 import { runOf, sessionOf, type Loop } from "./loop.ts";
 import { hasEpilogue, runEpilogue } from "./epilogue.ts";
 import type { RunEnding } from "./run-ending.ts";
@@ -42,6 +43,8 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
     await execution.flush();
     await runEpilogue(loop);
   }
+  // What a notification hook makes of its time is told before the end, after which nothing is.
+  if (loop.hooks !== undefined) await notified(loop);
   if (failure) execution.put("terminal", { type: "error", failure }, "power");
   else
     execution.put(

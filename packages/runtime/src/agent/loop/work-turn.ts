@@ -1,6 +1,7 @@
 import type { SuspendReason, Wait } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { beforeSuspending, takeUpBackground } from "../children/await-background.ts";
+import { notified } from "../hooks/notification-hooks.ts";
 import { tellFailedTurn } from "../hooks/turn-callbacks.ts";
 import { answerTurn } from "./answer-turn.ts";
 import { closeTurn } from "./close-turn.ts";
@@ -56,6 +57,7 @@ async function work(loop: Loop): Promise<void> {
 
 async function suspend(loop: Loop, suspension: Suspension): Promise<Next> {
   const { execution } = loop;
+  if (loop.hooks !== undefined) await notified(loop);
   execution.put(`suspend/${runOf(loop).resumes}`, { type: "run-suspend", reason: suspension.reason, waits: suspension.waits }, "power");
   await execution.flush();
   return { type: "waiting", reason: suspension.reason, waits: suspension.waits };
