@@ -48,7 +48,7 @@ if (!values["page-only"]) {
     force: values.force,
     tempDirName: "results/mutation-sandbox",
     ignorePatterns: ["dist", "bench", "examples", "results", "coverage", ".git"],
-    reporters: ["clear-text"],
+    reporters: ["clear-text", "progress-append-only"],
     clearTextReporter: { allowColor: false, allowEmojis: false, logTests: false, reportTests: false, reportMutants: false },
     // A machine that is busy with something else is slow, not caught in a loop.
     timeoutMS: 20_000,

@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { mutationPage, type MutationReport } from "../tools/mutation-page.ts";
+
+const source = 'const a = 1;\nconst b = a | 2;\nexport { a, b as "c" };\n';
+const at = (line: number, from: number, to: number) => ({ start: { line, column: from }, end: { line, column: to } });
+const report: MutationReport = {
+  files: {
+    "src/sum.ts": {
+      source,
+      mutants: [
+        { mutatorName: "Number", replacement: "0", status: "Killed", location: at(1, 11, 12) },
+        { mutatorName: "Number", replacement: "3", status: "Timeout", location: at(2, 15, 16) },
+        { mutatorName: "Bits", replacement: "a & 2", status: "Survived", location: at(2, 11, 16) },
+        { mutatorName: "Text", replacement: '""', status: "NoCoverage", location: at(3, 18, 21) },
+        { mutatorName: "Text", replacement: "?", status: "Ignored", location: at(3, 1, 2) },
+      ],
+    },
+  },
+};
+const facts = { report, day: "2026-01-02", commit: "abc", seed: "7", machine: "one", wanted: ["src/sum.ts", "src/product.ts"] };
+
+describe("the page on a mutation test", () => {
+  it("counts what was noticed among what could be, by file and over all", () => {
+    const { text, score } = mutationPage({ ...facts, findings: { closed: [], living: [] } });
+    expect(score).toBe(50);
+    expect(text).toContain("| src/sum.ts | 5 | 1 | 1 | 1 | 1 | 50.0 % |");
+    expect(text).toContain("Not run this time:\n\n- src/product.ts\n");
+  });
+
+  it("says of each survivor why it lives, and of those that nobody looked at just that", () => {
+    const living = [
+      { file: "src/sum.ts", line: "const b", becomes: "a & 2", why: "bits | pieces" },
+      { file: "src/sum.ts", line: "export", becomes: "other", why: "not this one" },
+    ];
+    const { text, unexplained } = mutationPage({ ...facts, findings: { closed: [], living } });
+    expect(unexplained).toBe(1);
+    expect(text).toContain("| src/sum.ts:2 | `a \\| 2` | `a & 2` | bits \\| pieces |");
+    expect(text).toContain('| src/sum.ts:3 | `"c"` | `""` | not looked at yet (not covered) |');
+  });
+});
