@@ -1,4 +1,5 @@
 import type { CallId, HookPayloads, HookPoint, HookResults } from "@keelson/protocol";
+import { describeValue } from "../../tools/describe-value.ts";
 import { runOf, type Loop } from "../loop/loop.ts";
 import type { HookContext } from "./hook.ts";
 import type { RegisteredHook } from "./hook-registry.ts";
@@ -142,7 +143,7 @@ function judged<P extends HookPoint>({ point }: RegisteredHook<P>, result: unkno
   return {
     type: "threw",
     error: new TypeError(
-      `it answered ${JSON.stringify(result)}: answer with nothing, or with a type of ${ANSWERS[point].join(", ")}, and a reason beside all but continue`,
+      `it answered ${describeValue(result)}: answer with nothing, or with a type of ${ANSWERS[point].join(", ")}, and a reason beside all but continue`,
     ),
   };
 }

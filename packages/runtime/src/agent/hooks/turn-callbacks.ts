@@ -1,5 +1,6 @@
 import type { EndReason, Failure, HookResult } from "@keelson/protocol";
 import { describeThrown } from "../../tools/describe-thrown.ts";
+import { describeValue } from "../../tools/describe-value.ts";
 import type { RunContext } from "../agent.ts";
 import { runContext } from "../loop/run-context.ts";
 import { runOf, type Loop } from "../loop/loop.ts";
@@ -25,7 +26,7 @@ export async function askBeforeTurn(loop: Loop, turn: string, beforeTurn: Before
     const { type, reason } = result as { readonly type?: unknown; readonly reason?: unknown };
     if (type === "continue") return null;
     if (type === "abort" && typeof reason === "string") return { reason };
-    throw new TypeError(`beforeTurn must answer nothing, { type: "continue" } or { type: "abort", reason }, not ${JSON.stringify(result)}`);
+    throw new TypeError(`beforeTurn must answer nothing, { type: "continue" } or { type: "abort", reason }, not ${describeValue(result)}`);
   });
   if (verdict !== null) throw new RunEnding("halted", { halted: { by: "hook", reason: verdict.reason } });
 }

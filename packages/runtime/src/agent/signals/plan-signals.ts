@@ -9,6 +9,7 @@ import {
   type SignalAction,
 } from "@keelson/protocol";
 import { canonicalJson } from "../../json/index.ts";
+import { describeValue } from "../../tools/describe-value.ts";
 import type { Agent } from "../agent.ts";
 import { runOf, type Loop } from "../loop/loop.ts";
 import { runContext } from "../loop/run-context.ts";
@@ -131,7 +132,7 @@ async function askHandler(loop: Loop, seq: number, name: string, signal: Signal)
     const response = (await handler(signal, context)) ?? GO_ON;
     if (!RESPONSES.has(response.type))
       throw new TypeError(
-        `onSignal.${name} answered ${JSON.stringify(response)}: answer with one of ${[...RESPONSES].join(", ")}, or nothing`,
+        `onSignal.${name} answered ${describeValue(response)}: answer with one of ${[...RESPONSES].join(", ")}, or nothing`,
       );
     return response;
   });
