@@ -16,31 +16,21 @@ import {
 export type Amounts = readonly (bigint | undefined)[];
 
 const UNITS: readonly BudgetUnit[] = ["cost", "tokens", "turns", "tool-calls", "model-calls"];
-const COUNTS = ["tokens", "turns", "toolCalls", "modelCalls"] as const;
-const MAXIMA = ["maxTokens", "maxTurns", "maxToolCalls", "maxModelCalls"] as const;
 
-/** @throws LogError `invalid-input` unless all of it are amounts from zero */
-export function amountsOf(amount: Usd | BudgetAmount, what: string): Amounts {
-  if (typeof amount === "string") return [moneyOf(amount, what)];
-  return inOrder(
-    amount.cost,
-    COUNTS.map((unit) => amount[unit]),
-    what,
-  );
+/** @throws LogError `invalid-input` unless all of it are amounts from zero; it begins with `what` and, in quotes, `name` */
+export function amountsOf(amount: Usd | BudgetAmount, what: string, name: string): Amounts {
+  if (typeof amount === "string") return [moneyOf(amount, what, name)];
+  const { cost, tokens, turns, toolCalls, modelCalls } = amount;
+  return inOrder(cost, tokens, turns, toolCalls, modelCalls, what, name);
 }
 
 /** What each scope allows. One that is named twice counts once, at the lower of its limits. @throws LogError `invalid-input` */
 export function limitsByScope(scopes: readonly BudgetScope[]): ReadonlyMap<string, Amounts> {
   const limits = new Map<string, Amounts>();
-  for (const scope of scopes) {
-    const what = `the limit of "${scope.id}"`;
-    const own = inOrder(
-      scope.maxCost,
-      MAXIMA.map((maximum) => scope[maximum]),
-      what,
-    );
-    const other = limits.get(scope.id);
-    limits.set(scope.id, other === undefined ? own : UNITS.map((_, unit) => lower(own[unit], other[unit])));
+  for (const { id, maxCost, maxTokens, maxTurns, maxToolCalls, maxModelCalls } of scopes) {
+    const own = inOrder(maxCost, maxTokens, maxTurns, maxToolCalls, maxModelCalls, "the limit of", id);
+    const other = limits.get(id);
+    limits.set(id, other === undefined ? own : UNITS.map((_, unit) => lower(own[unit], other[unit])));
   }
   return limits;
 }
@@ -49,26 +39,42 @@ function lower(a: bigint | undefined, b: bigint | undefined): bigint | undefined
   return a === undefined || (b !== undefined && b < a) ? b : a;
 }
 
-function inOrder(cost: Usd | undefined, counts: readonly (number | undefined)[], what: string): Amounts {
-  const amounts: (bigint | undefined)[] = [cost === undefined ? undefined : moneyOf(cost, what)];
-  for (const [index, count] of counts.entries()) {
-    if (count === undefined) continue;
-    if (!Number.isSafeInteger(count) || count < 0)
-      throw invalidInput(`${what} must have a whole number of ${UNITS[index + 1]} from zero; it has ${JSON.stringify(count)}.`);
-    while (amounts.length <= index) amounts.push(undefined);
-    amounts.push(BigInt(count));
-  }
-  return amounts;
+function inOrder(
+  cost: Usd | undefined,
+  tokens: number | undefined,
+  turns: number | undefined,
+  toolCalls: number | undefined,
+  modelCalls: number | undefined,
+  what: string,
+  name: string,
+): Amounts {
+  const money = cost === undefined ? undefined : moneyOf(cost, what, name);
+  if (tokens === undefined && turns === undefined && toolCalls === undefined && modelCalls === undefined)
+    return money === undefined ? [] : [money];
+  return [
+    money,
+    countOf(tokens, 1, what, name),
+    countOf(turns, 2, what, name),
+    countOf(toolCalls, 3, what, name),
+    countOf(modelCalls, 4, what, name),
+  ];
 }
 
-function moneyOf(amount: Usd, what: string): bigint {
+function countOf(count: number | undefined, unit: number, what: string, name: string): bigint | undefined {
+  if (count === undefined) return undefined;
+  if (!Number.isSafeInteger(count) || count < 0)
+    throw invalidInput(`${what} "${name}" must have a whole number of ${UNITS[unit]} from zero; it has ${String(count)}.`);
+  return BigInt(count);
+}
+
+function moneyOf(amount: Usd, what: string, name: string): bigint {
   let pico: bigint;
   try {
     pico = toPicoUsd(amount);
   } catch (cause) {
-    throw invalidInput(`${what} must be a decimal amount in US dollars; it is ${JSON.stringify(amount)}.`, cause);
+    throw invalidInput(`${what} "${name}" must be a decimal amount in US dollars; it is ${JSON.stringify(amount)}.`, cause);
   }
-  if (pico < 0n) throw invalidInput(`${what} must not be negative; it is ${amount}.`);
+  if (pico < 0n) throw invalidInput(`${what} "${name}" must not be negative; it is ${amount}.`);
   return pico;
 }
 

@@ -3,6 +3,7 @@ import { addUsd, type Usd, usd, ZERO_USD } from "@keelson/protocol";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { describeBudgetLedger } from "../testing/budget-ledger-contract.ts";
+import { REMEMBERED_RETIRED, REMEMBERED_SETTLEMENTS } from "./budget-ledger-terms.ts";
 import { createMemoryBudgetLedger } from "./memory-budget-ledger.ts";
 
 describeBudgetLedger("createMemoryBudgetLedger", (options) => createMemoryBudgetLedger(options));
@@ -11,6 +12,23 @@ it("goes on from what was spent before", async () => {
   const ledger = createMemoryBudgetLedger({ spent: { run: usd("0.9") } });
   expect(await ledger.spent("run")).toBe("0.9");
   expect(await ledger.reserve("a", [{ id: "run", maxCost: usd("1") }], usd("0.2"))).toMatchObject({ type: "refused", spent: "0.9" });
+});
+
+it("forgets settlements and retired scopes that are long gone, and nothing that counts", async () => {
+  const ledger = createMemoryBudgetLedger();
+  const all = { id: "all", maxCost: usd("1000000") };
+  await ledger.reserve("held", [{ id: "run0" }], usd("1"));
+  for (let n = 0; n <= 2 * REMEMBERED_RETIRED; n++) {
+    await ledger.reserve(`k${n}`, [all, { id: `run${n}` }], usd("2"));
+    await ledger.settle(`k${n}`, usd("1"));
+    await ledger.retire(`run${n}`);
+  }
+  const last = 2 * REMEMBERED_RETIRED;
+  expect(await ledger.spent("all")).toBe(String(last + 1));
+  // Something is still open in the first.
+  expect([await ledger.spent("run0"), await ledger.spent("run1"), await ledger.spent(`run${last}`)]).toEqual(["1", "0", "1"]);
+  expect(await ledger.reserve(`k${last - REMEMBERED_SETTLEMENTS + 1}`, [all], usd("9999999"))).toEqual({ type: "reserved" });
+  expect(await ledger.reserve("k1", [all], usd("9999999"))).toMatchObject({ type: "refused" });
 });
 
 it("leaves no listener behind on a signal that never fires", async () => {

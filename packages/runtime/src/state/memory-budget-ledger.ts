@@ -74,20 +74,27 @@ interface Place {
 
 const RESERVED: Reservation = { type: "reserved" };
 
+function isIdle(account: Account | undefined): boolean {
+  return account?.open === 0 && account.watchers.size === 0 && account.lines.every((line) => line === undefined || line.length === 0);
+}
+
 /** A ledger that lives as long as this object; everything in one process that shares it shares its limits. */
 export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}): BudgetLedger {
   const { presumeSpentAfterMs = PRESUME_SPENT_AFTER_MS, isDeadOwner: isDead = isDeadOwner, now = Date.now } = options;
   const { pollMs = LOOK_FOR_DEAD_EVERY_MS, poll = pollAlive } = options;
   const accounts = new Map<string, Account>();
   const open = new Map<string, OpenReservation>();
-  const settled = new Map<string, Amounts>();
+  // Two generations: a map from which the oldest is taken again and again gets slow.
+  let settled = new Map<string, Amounts>();
+  let settledBefore: ReadonlyMap<string, Amounts> = new Map();
   const places = new Map<string, Place>();
-  const retired = new Set<string>();
+  let retired = new Set<string>();
+  let retiredBefore: ReadonlySet<string> = new Set();
   let tickets = 0;
   let waiting = 0;
   let stopLooking: (() => void) | undefined;
   for (const [scope, spent] of Object.entries(options.spent ?? {}))
-    addTo(accountOf(scope).spent, amountsOf(spent, `the spent amount of "${scope}"`));
+    addTo(accountOf(scope).spent, amountsOf(spent, "the spent amount of", scope));
 
   function accountOf(scope: string): Account {
     let account = accounts.get(scope);
@@ -172,8 +179,10 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
 
   /** Wakes those who watch these accounts, and of each line the first, where it is first in all its lines. */
   function notify(changed: Iterable<Account>): void {
-    const wakes = new Set<() => void>();
+    let wakes: Set<() => void> | undefined;
     for (const account of changed) {
+      if (account.watchers.size === 0 && account.lines.length === 0) continue;
+      wakes ??= new Set();
       for (const wake of account.watchers) wakes.add(wake);
       for (const line of account.lines) {
         const first = line?.[0];
@@ -182,7 +191,7 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
         if (first.wake) wakes.add(first.wake);
       }
     }
-    for (const wake of wakes) wake();
+    if (wakes) for (const wake of wakes) wake();
   }
 
   function close(key: string, { accounts: held, amounts, isPresumed }: OpenReservation, actual: Amounts | undefined): void {
@@ -204,9 +213,9 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
       amount: Usd | BudgetAmount,
       { owner, inTurn = false }: ReserveOptions = {},
     ): Promise<Reservation> {
-      const wanted = amountsOf(amount, `the amount of reservation "${key}"`);
+      const wanted = amountsOf(amount, "the amount of reservation", key);
       const limits = limitsByScope(scopes);
-      if (settled.has(key)) return RESERVED;
+      if (settled.has(key) || settledBefore.has(key)) return RESERVED;
       const standing = open.get(key);
       if (standing !== undefined) {
         const isSame =
@@ -248,15 +257,18 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
       return answer;
     },
     async settle(key: string, actual: Usd | BudgetAmount) {
-      const amounts = amountsOf(actual, `the settlement of "${key}"`);
+      const amounts = amountsOf(actual, "the settlement of", key);
       const reservation = open.get(key);
       if (reservation !== undefined) {
+        if (settled.size >= REMEMBERED_SETTLEMENTS) {
+          settledBefore = settled;
+          settled = new Map();
+        }
         settled.set(key, amounts);
-        if (settled.size > REMEMBERED_SETTLEMENTS) settled.delete(settled.keys().next().value as string);
         close(key, reservation, amounts);
         return;
       }
-      const before = settled.get(key);
+      const before = settled.get(key) ?? settledBefore.get(key);
       if (before === undefined) throw noReservation(key);
       if (!sameAmounts(before, amounts)) throw otherSettlement(key, before, amounts);
     },
@@ -274,14 +286,14 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
     async retire(scope: string) {
       if (!accounts.has(scope)) return;
       retired.add(scope);
-      if (retired.size <= REMEMBERED_RETIRED) return;
-      for (const old of retired) {
-        retired.delete(old);
-        const account = accounts.get(old);
-        if (account?.open === 0 && account.watchers.size === 0 && account.lines.every((line) => line === undefined || line.length === 0))
-          accounts.delete(old);
-        return;
+      if (retired.size < REMEMBERED_RETIRED) return;
+      const kept = new Set<string>();
+      for (const old of retiredBefore) {
+        if (isIdle(accounts.get(old))) accounts.delete(old);
+        else kept.add(old);
       }
+      retiredBefore = retired;
+      retired = kept;
     },
     changed(scopes: readonly string[], { signal, key }: { readonly signal: AbortSignal; readonly key?: string }) {
       if (signal.aborted) return Promise.resolve();

@@ -82,13 +82,13 @@ export function createSqliteBudgetLedger(pathOrOptions: string | SqliteBudgetLed
       { owner = processOwner(), inTurn = false }: ReserveOptions = {},
     ): Promise<Reservation> {
       assertOpen();
-      const wanted = amountsOf(amount, `the amount of reservation "${key}"`);
+      const wanted = amountsOf(amount, "the amount of reservation", key);
       const limits = limitsByScope(scopes);
       return write("process", () => book.reserve({ key, limits, wanted, owner, inTurn }));
     },
     async settle(key: string, actual: Usd | BudgetAmount) {
       assertOpen();
-      const amounts = amountsOf(actual, `the settlement of "${key}"`);
+      const amounts = amountsOf(actual, "the settlement of", key);
       await write(durability, () => book.settle(key, amounts));
     },
     async release(key: string) {

@@ -1,4 +1,5 @@
 import { agentTool, createAgent, createRunner, usd, type AgentOptions, type Run, type RunnerOptions } from "keelson";
+import { createEphemeralApprovalKeys } from "keelson/agent";
 import { agentOperator, createLocalOrchestrator } from "keelson/orchestration";
 import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
@@ -153,6 +154,30 @@ describe("a budget that many runs share", () => {
     expect(make({ id: "a", maxTokens: 1.5 })).toThrow(/budgets\[0\]\.maxTokens must be a whole number/);
     expect(make({ id: "a", unknownPrice: "maybe" })).toThrow(/budgets\[0\]\.unknownPrice must be "refuse" or "allow"/);
     expect(() => createRunner({ agent }).run("go", { budgets: [{ id: "a", maxTurns: -1 }] })).toThrow(/budgets\[0\]\.maxTurns/);
+  });
+});
+
+describe("a run that is resumed", () => {
+  it("keeps the budgets that it was begun with, and takes on those of the runner that resumes it", async () => {
+    const clock = impatientClock();
+    const log = createMemoryEventLog({ now: () => clock.now() });
+    const ledger = createMemoryBudgetLedger();
+    const world = { clock, log, ledger, blobs: createMemoryBlobStore(), approvalKeys: createEphemeralApprovalKeys() };
+    const { agent } = agentWith([looking(50), looking(50), looking(50)], {
+      permissions: { rules: [{ pattern: "look", behavior: "ask" }] },
+    });
+    const first = await runnerOf(agent, { ...world, budgets: [{ id: "old", maxCost: "5" }] }).run("go", {
+      session: "s",
+      budgets: [{ id: "user", maxCost: "0.16" }],
+      limits: { maxTokens: 90_000 },
+    }).outcome;
+    expect(first.reason).toBe("awaiting-approval");
+    const later = runnerOf(agent, { ...world, budgets: [{ id: "new", maxCost: "5" }] });
+    for (const wait of first.waits ?? []) if (wait.type === "approval") await later.approve(wait.token, { type: "allow-always" });
+    const outcome = await (await later.resume("s")).outcome;
+    expect(outcome).toMatchObject({ reason: "budget-exhausted", cost: "0.1" });
+    // Each counted what was spent while it held.
+    expect([await ledger.spent("old"), await ledger.spent("user"), await ledger.spent("new")]).toEqual(["0.1", "0.1", "0.05"]);
   });
 });
 

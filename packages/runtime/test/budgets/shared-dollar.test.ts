@@ -67,6 +67,7 @@ describe("a dollar that a hundred runs share", () => {
         expect(result.faults).toEqual([]);
         expect(result.outcomes.map(({ reason }) => reason)).toEqual(Array.from({ length: RUNS }, () => "budget-exhausted"));
         expect(Number(result.figures.billed)).toBeLessThanOrEqual(1);
+        expect(Number(result.figures.billed)).toBeGreaterThanOrEqual(0.8);
         expect(Number(result.figures.spent)).toBeLessThanOrEqual(1);
         expect(Number(result.figures.spent)).toBeGreaterThanOrEqual(0.8);
         expect(result.figures.crashes).toBeGreaterThan(10);

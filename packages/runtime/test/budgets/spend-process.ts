@@ -1,6 +1,7 @@
 // Works on its sessions in the folder given until all their runs are over. Every process on the folder shares one dollar. What
 // the vendor charges is written to a file before anybody hears the answer, so that it is known whoever is killed; each call is
 // printed, so that a test can kill at one.
+import { once } from "node:events";
 import { appendFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createRunner } from "../../src/index.ts";
@@ -18,7 +19,11 @@ const agent = spender({
   dearness: Number(dearness),
   random,
   bill: (cost) => appendFileSync(join(folder, "bill.txt"), `${cost}\n`),
-  before: () => void writeSync(1, "call\n"),
+  before() {
+    writeSync(1, "call\n");
+    // The vendor takes its time, so that others come between.
+    return new Promise((resolve) => setTimeout(resolve, 1 + 8 * random()));
+  },
 });
 const runner = createRunner({ agent, log, ledger, budgets: [DOLLAR], durability: "process", leaseTtlMs: 3_600_000 });
 
@@ -29,5 +34,8 @@ async function work(session: string): Promise<string> {
   return error === undefined ? reason : `${reason}: ${error.message}`;
 }
 
+writeSync(1, "ready\n");
+await once(process.stdin, "data");
+process.stdin.destroy();
 const mine = Array.from({ length: Number(sessions) }, (_, n) => `${name}-${n}`);
 for (const reason of await Promise.all(mine.map(work))) writeSync(1, `end ${reason}\n`);
