@@ -1,9 +1,7 @@
 import { type InferEvent, type InferOptions, type InferRequest, ModelError, type Provider } from "@keelson/protocol";
-import { canPoll } from "./infer-stream.ts";
+import { CIRCUIT_OPEN } from "./circuit-open.ts";
+import { canPoll } from "./polled-events.ts";
 import { platformClock, type ProviderClock } from "./rate-limiter.ts";
-
-/** The `code` of failures that a breaker answers with. */
-export const CIRCUIT_OPEN = "circuit-open";
 
 export interface CircuitBreakerOptions {
   /** Failures in a row after which a model is left alone. Default 5. */

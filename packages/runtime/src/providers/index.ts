@@ -16,4 +16,5 @@ export { type TokenTarget, inputTokenBound } from "./token-bound.ts";
 export { type CalibrationOptions, type TokenCalibration, type TokenEstimate, calibrateTokens } from "./token-calibration.ts";
 export { type Tokenizer, loadTokenizer } from "./tokenizer.ts";
 export { type ProviderClock, type RateLimitPermit, type RateLimiter, type RateLimiterOptions, createRateLimiter } from "./rate-limiter.ts";
-export { CIRCUIT_OPEN, type CircuitBreakerOptions, withCircuitBreaker } from "./circuit-breaker.ts";
+export { type CircuitBreakerOptions, withCircuitBreaker } from "./circuit-breaker.ts";
+export { CIRCUIT_OPEN } from "./circuit-open.ts";

@@ -8,6 +8,7 @@ import {
   SseReader,
   type TransportAnswer,
 } from "../transport/index.ts";
+import type { PolledEvents } from "./polled-events.ts";
 import { failureOfStatus, MAX_ERROR_BYTES } from "./vendor-failure.ts";
 import { cutOff, type DecoderContext, notAnAnswer, type WireDecoder } from "./wire-decoder.ts";
 
@@ -23,16 +24,6 @@ export interface WireCall {
   decoder(queue: InferEvent[], context: DecoderContext): WireDecoder;
   /** Events that the headers of a good answer tell. */
   headerEvents?(answer: TransportAnswer): readonly InferEvent[];
-}
-
-/** Events of which some are there already: whoever reads them all may take those without a promise for each. */
-export interface PolledEvents extends AsyncIterable<InferEvent> {
-  /** The event that `next` would give at once; nothing when there is none now. Not while a `next` is waiting. */
-  poll(): InferEvent | undefined;
-}
-
-export function canPoll(events: AsyncIterable<InferEvent>): events is PolledEvents {
-  return "poll" in events && typeof events.poll === "function";
 }
 
 /**

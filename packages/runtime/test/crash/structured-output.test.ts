@@ -50,14 +50,16 @@ const STORIES: { readonly [mode: string]: Story } = {
 
 function openStory({ mode, answers }: Story): OpenRunner {
   return (world) =>
-    openRunner(world, () =>
-      createAgent({
-        name: "clerk",
-        model: scriptByTurn(world.points, "scripted/clerk", (turn) => answers[turn] as ScriptedAnswer),
-        tools: [tool(world, "send", "write", true)],
-        output,
-        outputMode: mode(world),
-      }) as never,
+    openRunner(
+      world,
+      () =>
+        createAgent({
+          name: "clerk",
+          model: scriptByTurn(world.points, "scripted/clerk", (turn) => answers[turn] as ScriptedAnswer),
+          tools: [tool(world, "send", "write", true)],
+          output,
+          outputMode: mode(world),
+        }) as never,
     );
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject, ModelFailure } from "@keelson/protocol";
-import { CIRCUIT_OPEN } from "../../providers/circuit-breaker.ts";
+import { CIRCUIT_OPEN } from "../../providers/circuit-open.ts";
 import type { ModelErrorAction } from "../agent.ts";
 import { modelName } from "../model-source.ts";
 import { tellUserMessages } from "../plugins/call-plugins.ts";

@@ -1,6 +1,6 @@
 import { ModelError, type CallId, type InferEvent, type InferRequest, type StepAttempt } from "@keelson/protocol";
 import type { InferFold } from "../../providers/infer-fold.ts";
-import { canPoll } from "../../providers/infer-stream.ts";
+import { canPoll } from "../../providers/polled-events.ts";
 import type { Model } from "../model-source.ts";
 import type { Loop } from "./loop.ts";
 
