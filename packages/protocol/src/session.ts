@@ -19,6 +19,8 @@ export interface SessionMetadata {
   readonly usage: Usage;
   readonly cost: Usd | null;
   readonly parent?: { readonly session: SessionId; readonly seq: number };
+  /** Why its log can't be read to its end. All else is what stands before that. */
+  readonly damaged?: string;
 }
 
 /** A whole session as plain data: for export, import and stores that keep snapshots. */

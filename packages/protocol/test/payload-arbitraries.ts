@@ -356,7 +356,7 @@ export const query: fc.Arbitrary<Query> = asJson<Query>(fc.record({ name: text, 
 export const sessionMetadata: fc.Arbitrary<SessionMetadata> = asJson<SessionMetadata>(
   some(
     { id, tags: few(text), agentName: text, createdAt: at, updatedAt: at, turnCount: count, totalTokens: count, usage, cost },
-    { name: text, parent: fc.record({ session: id, seq: count }) },
+    { name: text, parent: fc.record({ session: id, seq: count }), damaged: text },
   ),
 );
 export const session: fc.Arbitrary<Session> = asJson<Session>(

@@ -18,7 +18,7 @@ import { processOwner } from "./state/process-owner.ts";
 export { agentTool } from "./agent/children/agent-tool.ts";
 export { createAgent, type Agent, type AgentOptions } from "./agent/agent.ts";
 export type { PendingApproval, Run, RunOptions, RunOutcome } from "./agent/run.ts";
-export type { Runner, SingleRunner } from "./agent/runner.ts";
+export type { Recovery, Runner, SingleRunner } from "./agent/runner.ts";
 export { createModelRegistry } from "./providers/model-registry.ts";
 export { defineTool } from "./tools/define-tool.ts";
 export { textMessage, usd, type AgentEvent, type Message, type Tool, type Usd } from "@keelson/protocol";

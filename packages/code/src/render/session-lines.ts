@@ -11,9 +11,9 @@ export interface ListedSession extends SessionMetadata {
   readonly folder?: string;
 }
 
-/** Two lines: id and name, then when, where and how much. */
+/** Two lines: id and name, then when, where and how much; a third where the session is damaged. */
 export function sessionLines(
-  { id, name, tags, folder, updatedAt, turnCount, totalTokens, cost }: ListedSession,
+  { id, name, tags, folder, updatedAt, turnCount, totalTokens, cost, damaged }: ListedSession,
   { style, columns, now }: { readonly style: Style; readonly columns: number; readonly now: number },
 ): string[] {
   const title = [name === undefined ? "" : printableLine(name), tags.map((tag) => `#${printableLine(tag)}`).join(" ")]
@@ -29,6 +29,7 @@ export function sessionLines(
   return [
     `${style.bold(id)}${title === "" ? "" : `  ${truncated(title, Math.max(10, columns - id.length - 4))}`}`,
     style.dim(truncated(`  ${facts.join(" · ")}`, columns)),
+    ...(damaged === undefined ? [] : [style.red(truncated(`  damaged: ${printableLine(damaged)}`, columns))]),
   ];
 }
 

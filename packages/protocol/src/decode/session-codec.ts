@@ -20,6 +20,7 @@ export const sessionMetadataCodec: Codec<SessionMetadata> = versioned(
     usage: usageCodec,
     cost: nullable(usdCodec),
     parent: optional(fields<NonNullable<SessionMetadata["parent"]>>({ session: text<SessionId>(), seq: count })),
+    damaged: optional(text()),
   }),
 );
 

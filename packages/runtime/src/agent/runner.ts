@@ -41,8 +41,12 @@ interface RunnerBase {
    * Rejects with AgentError `session` when there is no run, or another process works on it.
    */
   resume(session: string, options?: { readonly signal?: AbortSignal }): Promise<Run<unknown>>;
-  /** Resumes all runs that no process works on and that have something to do. @param options.concurrency default 4 */
-  recover(options?: { readonly concurrency?: number }): Promise<readonly Run<unknown>[]>;
+  /**
+   * Resumes all runs that no process works on and that have something to do. One that can't be resumed is told of, and keeps no
+   * other from going on. Rejects only where the log can't say which sessions there are.
+   * @param options.concurrency default 4
+   */
+  recover(options?: { readonly concurrency?: number }): Promise<Recovery>;
   /**
    * Decides a question, from any process. The run goes on by itself where it is at work, else at the next `resume`.
    * Rejects with AgentError `invalid-token` for a token that is malformed, forged, expired or used.
@@ -57,6 +61,14 @@ interface RunnerBase {
   signal(session: string, signal: Signal, options?: { readonly key?: string }): Promise<void>;
   /** Works at most one turn of the session's run, and says what comes next: what an engine calls, one at a time, until done. */
   advance(session: string, options?: { readonly signal?: AbortSignal }): Promise<{ readonly seq: number; readonly next: Next }>;
+}
+
+/** What became of the runs that were left behind. */
+export interface Recovery {
+  /** Those that were taken up; the last of them are still at work. */
+  readonly runs: readonly Run<unknown>[];
+  /** Those that could not be: a damaged log, for one. */
+  readonly failed: readonly { readonly session: SessionId; readonly error: AgentError }[];
 }
 
 /** Runs of one agent. */
@@ -254,23 +266,24 @@ export function createRunnerWith(
     },
 
     async recover({ concurrency = 4 } = {}) {
-      const resumed: Run<unknown>[] = [];
+      const runs: Run<unknown>[] = [];
+      const failed: { readonly session: SessionId; readonly error: AgentError }[] = [];
       const working = new Set<Promise<unknown>>();
-      for await (const session of sessionIds(log)) {
-        if (!(await canGoOn(session))) continue;
-        if (working.size >= concurrency) await Promise.race(working);
-        let run: Run<unknown>;
+      for (const session of await allSessionIds()) {
         try {
-          run = await base.resume(session);
+          if (!(await canGoOn(session))) continue;
+          if (working.size >= concurrency) await Promise.race(working);
+          const run = await base.resume(session);
+          runs.push(run);
+          const done: Promise<unknown> = run.outcome.finally(() => working.delete(done));
+          working.add(done);
         } catch (error) {
+          // Somebody works on it.
           if (AgentError.is(error, "session") && LogError.is(error.cause, "lease-held")) continue;
-          throw error;
+          failed.push({ session, error: agentErrorOf(session, error) });
         }
-        resumed.push(run);
-        const done: Promise<unknown> = run.outcome.finally(() => working.delete(done));
-        working.add(done);
       }
-      return resumed;
+      return { runs, failed };
     },
 
     async approve(token, decision) {
@@ -328,6 +341,17 @@ export function createRunnerWith(
   };
   internals.set(runner, inner);
   return runner as unknown as SingleRunner<unknown>;
+
+  /** Before any of them is touched: a log that can't say which there are fails with nothing begun. */
+  async function allSessionIds(): Promise<readonly SessionId[]> {
+    const ids: SessionId[] = [];
+    try {
+      for await (const session of sessionIds(log)) ids.push(session);
+    } catch (error) {
+      throw agentErrorOf("*" as SessionId, error);
+    }
+    return ids;
+  }
 
   /** Whether the newest run of a session is not over and does not wait for what nobody has said yet. A child is resumed by its parent. */
   async function canGoOn(session: SessionId): Promise<boolean> {

@@ -277,15 +277,41 @@ export async function foldSession(
   session: SessionId,
   upTo: number = Number.POSITIVE_INFINITY,
 ): Promise<SessionState> {
-  let state = emptySession(session);
-  if (upTo === 0) return state;
+  const reached = { state: emptySession(session) };
+  await fold(log, blobs, session, upTo, reached);
+  return reached.state;
+}
+
+/** What of a session's log can be read, and why no more of it. */
+export async function foldReadable(
+  log: EventLog,
+  blobs: BlobStore,
+  session: SessionId,
+): Promise<{ readonly state: SessionState; readonly damage?: unknown }> {
+  const reached = { state: emptySession(session) };
+  try {
+    await fold(log, blobs, session, Number.POSITIVE_INFINITY, reached);
+    return reached;
+  } catch (damage) {
+    return { ...reached, damage };
+  }
+}
+
+async function fold(
+  log: EventLog,
+  blobs: BlobStore,
+  session: SessionId,
+  upTo: number,
+  reached: { state: SessionState },
+): Promise<void> {
+  if (upTo === 0) return;
   for await (const stored of log.read(sessionLog(session))) {
     const record = await restoreLargeRecord(stored, blobs);
     const parent = record.type === "session-create" ? (record.data["parent"] as unknown as SessionState["parent"]) : undefined;
-    if (parent) state = forkedSession(session, await foldParent(log, blobs, session, parent));
+    if (parent) reached.state = forkedSession(session, await foldParent(log, blobs, session, parent));
     try {
       if (record.type === "state-update" && !isJsonPatchLoaded()) await loadJsonPatch();
-      applyRecord(state, record);
+      applyRecord(reached.state, record);
     } catch (cause) {
       throw new LogError(
         {
@@ -299,7 +325,6 @@ export async function foldSession(
     }
     if (record.seq >= upTo) break;
   }
-  return state;
 }
 
 async function foldParent(

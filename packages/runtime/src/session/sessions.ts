@@ -1,6 +1,8 @@
 import {
   AgentError,
   inboxLog,
+  KeelsonError,
+  LogError,
   isDurableEventType,
   sessionLog,
   type AgentEvent,
@@ -15,7 +17,7 @@ import {
   type SessionMetadata,
 } from "@keelson/protocol";
 import type { Clock } from "./clock.ts";
-import { foldSession, Journal } from "./journal.ts";
+import { foldReadable, foldSession, Journal } from "./journal.ts";
 import { restoreLargeRecord } from "./large-records.ts";
 import { agentErrorOf } from "./log-failure.ts";
 import { emptySession, type SessionState, type TurnBorder } from "./session-state.ts";
@@ -54,7 +56,10 @@ export interface Sessions {
     readonly tags?: readonly string[];
     readonly agent?: string;
   }): Promise<SessionId>;
-  /** Newest first. Sessions of child runs are left out unless asked for. */
+  /**
+   * Newest first. Sessions of child runs are left out unless asked for. One whose log is damaged is among them, marked with
+   * `damaged`: it can be deleted, and its events read as far as they go.
+   */
   list(options?: { readonly children?: boolean }): Promise<readonly SessionMetadata[]>;
   get(id: string): Promise<SessionView>;
   /** A new session that shares the history up to the end of turn number `turn` (default: the last that is complete). */
@@ -90,7 +95,9 @@ export function createSessions(options: SessionsOptions): Sessions {
         const found: SessionMetadata[] = [];
         for await (const session of sessionIds(log)) {
           if (!children && session.includes(CHILD_MARK)) continue;
-          found.push(metadataOf(await foldSession(log, blobs, session)));
+          const { state, damage } = await foldReadable(log, blobs, session);
+          if (damage !== undefined && !isOfOneSession(damage)) throw damage;
+          found.push({ ...metadataOf(state), ...(damage !== undefined && { damaged: agentErrorOf(session, damage).message }) });
         }
         return found.toSorted((a, b) => b.updatedAt - a.updatedAt);
       }),
@@ -164,7 +171,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 
     delete: (id) =>
       inWordsOf(id, async () => {
-        await fold(id);
+        await existing(id);
         const children: SessionId[] = [];
         for await (const other of sessionIds(log)) {
           const parent = (await firstRecord(other))?.data["parent"] as
@@ -268,6 +275,11 @@ async function inWordsOf<T>(session: string, act: () => Promise<T>): Promise<T> 
   } catch (error) {
     throw agentErrorOf(session as SessionId, error);
   }
+}
+
+/** Whether a log failed for what it holds of one session, so that others can be read all the same. */
+function isOfOneSession(error: unknown): boolean {
+  return !(error instanceof KeelsonError && error.retryable) && !LogError.is(error, "closed");
 }
 
 /** Stands in the ids of sessions that belong to child runs. */

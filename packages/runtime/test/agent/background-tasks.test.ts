@@ -272,9 +272,9 @@ describe("a run that has to wait for a person", () => {
     const runner = createRunner({ ...shared, agents: { lead: main.agent, helper } });
     const first = await runner.run("go", { agent: "lead", session: "s" }).outcome;
     expect(first).toMatchObject({ reason: "awaiting-approval", waits: [{ operation: "deploy", path: ["ops"] }] });
-    expect(await runner.recover()).toEqual([]);
+    expect(await runner.recover()).toEqual({ runs: [], failed: [] });
     await runner.approve((first.waits?.[0] as { readonly token: string }).token, { type: "allow" });
-    const [recovered] = await runner.recover();
+    const [recovered] = (await runner.recover()).runs;
     expect(await recovered?.outcome).toMatchObject({ reason: "complete", text: "all done" });
     expect(deploy.calls).toHaveLength(1);
     expect(await recovered?.children()).toMatchObject([{ name: "ops", status: "complete", text: "deployed" }]);

@@ -660,7 +660,7 @@ describe("an instant", () => {
           if (!dying.isDead) break;
           clock.set(clock.now() + 31_000);
           const second = live(clock, { log });
-          await Promise.all((await second.runner.recover()).map((run) => run.outcome));
+          await Promise.all((await second.runner.recover()).runs.map((run) => run.outcome));
           await second.fire();
           clock.set(clock.now() + 10_000);
           await second.fire();
@@ -761,7 +761,10 @@ describe("an instant", () => {
           const dies = lifeNumber++ % 2 === 0;
           const mark = dyingLog(log, { place: "schedules/", after: 0 });
           const life = live(clock, { log: dies ? mark : log });
-          const recovered = Promise.all([life.fire(), life.runner.recover().then((runs) => Promise.all(runs.map((run) => run.outcome)))]);
+          const recovered = Promise.all([
+            life.fire(),
+            life.runner.recover().then(({ runs }) => Promise.all(runs.map((run) => run.outcome))),
+          ]);
           await (dies ? Promise.race([recovered, settle()]) : recovered);
           deaths += mark.isDead ? 1 : 0;
           await log[Symbol.asyncDispose]();

@@ -388,10 +388,10 @@ describe("a tool that waits for a signal", () => {
     const runner = runnerOf(second.agent, { log });
     // Nothing came: it waits on.
     expect((await (await runner.resume("s")).outcome).reason).toBe("awaiting-signal");
-    expect(await runner.recover()).toEqual([]);
+    expect(await runner.recover()).toEqual({ runs: [], failed: [] });
     await runner.signal("s", { kind: "paid", payload: { amount: 5 } });
     await runner.signal("s", { kind: "paid", payload: { amount: 6 } });
-    const [run] = await runner.recover();
+    const [run] = (await runner.recover()).runs;
     const { events, outcome: end } = await watch(run as Run<undefined>);
     expect(end).toMatchObject({ reason: "complete", text: "done" });
     expect(outputs(events)).toEqual([{ signal: { kind: "paid", payload: { amount: 5 } } }]);
@@ -452,9 +452,9 @@ describe("a tool that waits for a signal", () => {
     const { outcome } = await watch(runner.run("go", { session: "s" }));
     expect(outcome).toMatchObject({ reason: "awaiting-timer", waits: [{ type: "timer", at: 1_060_000 }] });
     now += 59_999;
-    expect(await runner.recover()).toEqual([]);
+    expect(await runner.recover()).toEqual({ runs: [], failed: [] });
     now += 1;
-    const [run] = await runner.recover();
+    const [run] = (await runner.recover()).runs;
     const { events, outcome: end } = await watch(run as Run<undefined>);
     expect(end.reason).toBe("complete");
     expect(outputs(events)).toEqual([{ timedOut: true }]);
@@ -565,7 +565,7 @@ describe("a tool that waits for a signal", () => {
     const [open] = waits;
     expect(open).toMatchObject({ type: "signal", name: "paid", path: ["child"] });
     await runner.signal(open?.type === "signal" ? (open.session ?? "") : "", { kind: "paid", payload: null });
-    const [run] = await runner.recover();
+    const [run] = (await runner.recover()).runs;
     expect(await (run as Run<undefined>).outcome).toMatchObject({ reason: "complete", text: "all done" });
   });
 

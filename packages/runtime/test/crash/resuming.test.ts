@@ -411,9 +411,9 @@ describe("a child agent", () => {
     const { runner } = lives.begin(agent);
     const { reason, waits } = await runner.run("Go.", { session: SESSION }).outcome;
     expect(reason).toBe("awaiting-approval");
-    expect(await runner.recover()).toEqual([]);
+    expect(await runner.recover()).toEqual({ runs: [], failed: [] });
     await runner.approve(tokens(waits)["pay"] ?? "", { type: "allow" });
-    const runs = await runner.recover();
+    const { runs } = await runner.recover();
     expect(runs.map(({ session }) => session)).toEqual([SESSION]);
     expect((await runs[0]?.outcome)?.reason).toBe("complete");
   });

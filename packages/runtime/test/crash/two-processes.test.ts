@@ -28,7 +28,7 @@ describe("two processes on one session", () => {
       const run = world.runner.run("Do it too.", { session: SESSION });
       const { reason, error } = await run.outcome;
       expect({ reason, kind: error?.failure.kind }).toEqual({ reason: "error", kind: "session" });
-      expect(await world.runner.recover()).toEqual([]);
+      expect(await world.runner.recover()).toEqual({ runs: [], failed: [] });
       expect(await heads(world.log)).toEqual(before);
       first.goOn();
       expect(await first.life).toMatchObject({ reason: "awaiting-approval", exit: 0 });
@@ -39,16 +39,16 @@ describe("two processes on one session", () => {
     await withFolder(async (folder) => {
       const first = await waitInProcess(folder, "mark/after#0");
       await using world = openFolder(folder, { points: createPoints() });
-      expect(await world.runner.recover()).toEqual([]);
+      expect(await world.runner.recover()).toEqual({ runs: [], failed: [] });
       first.kill("SIGKILL");
       await first.life;
-      const [run, ...others] = await world.runner.recover();
+      const [run, ...others] = (await world.runner.recover()).runs;
       expect(others).toEqual([]);
       expect((await run?.outcome)?.reason).toBe("awaiting-approval");
-      expect(await world.runner.recover(), "nobody has decided yet").toEqual([]);
+      expect(await world.runner.recover(), "nobody has decided yet").toEqual({ runs: [], failed: [] });
       const finished = await finish(world.runner, world.log, world.effects);
       expect(await faultsAfter(world.log, world.effects, finished, expected)).toEqual([]);
-      expect(await world.runner.recover()).toEqual([]);
+      expect(await world.runner.recover()).toEqual({ runs: [], failed: [] });
     });
   });
 
@@ -112,11 +112,11 @@ it("ends a run that crashes again and again, instead of trying for ever", { time
     for (let life = 0; life < 4; life++) lives.push((await liveInProcess(folder, { place: "inferring#0" })).exit);
     expect(lives).toEqual(["SIGKILL", "SIGKILL", "SIGKILL", "SIGKILL"]);
     await using world = openFolder(folder, { points: createPoints() });
-    const [run] = await world.runner.recover();
+    const [run] = (await world.runner.recover()).runs;
     expect((await run?.outcome)?.reason).toBe("circuit-breaker");
     expect(await faultsOf(world.log, SESSION)).toEqual([]);
     expect((await (await world.runner.resume(SESSION)).outcome).reason).toBe("circuit-breaker");
-    expect(await world.runner.recover()).toEqual([]);
+    expect(await world.runner.recover()).toEqual({ runs: [], failed: [] });
   });
 });
 
@@ -143,7 +143,7 @@ describe("several runs at once", () => {
         await using world = openFolder(folder, { points: createPoints(), open: openPlain });
         const started = (await world.log.list()).map(({ log }) => log);
         const open = await unended(world.log, started);
-        const runs = await world.runner.recover({ concurrency: 2 });
+        const { runs } = await world.runner.recover({ concurrency: 2 });
         expect(runs.map(({ session }) => session).sort()).toEqual(open);
         for (const run of runs) expect((await run.outcome).reason).toBe("complete");
         expect(await unended(world.log, started)).toEqual([]);
