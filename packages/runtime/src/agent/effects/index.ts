@@ -1,5 +1,3 @@
-export { type BackgroundWork } from "./background-work.ts";
-export { declareEffects, directiveEffects, MAX_EFFECTS, type Declaration } from "./declare-effects.ts";
 export { createFilterChain, type FilterChain } from "./filter-chain.ts";
 export { defineEffectTool, type EffectToolDefinition, type EffectToolFields, type JsonEffectToolDefinition } from "./define-effect-tool.ts";
 export {

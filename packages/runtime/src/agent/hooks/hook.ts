@@ -1,14 +1,4 @@
-import type {
-  CallId,
-  HookMatcher,
-  HookPayloads,
-  HookPoint,
-  HookResult,
-  HookResults,
-  JsonObject,
-  RunId,
-  SessionId,
-} from "@keelson/protocol";
+import type { CallId, HookMatcher, HookPayloads, HookPoint, HookResults, JsonObject, RunId, SessionId } from "@keelson/protocol";
 
 /** What a hook is told beside its payload. */
 export interface HookContext<P extends HookPoint = HookPoint> {
@@ -83,5 +73,3 @@ export type HookVerdict = { readonly by: string; readonly reason: string } & (
 /** The points at which hooks can only look on: what they stand at is over. */
 export type ObserverPoint = "notification" | "subagent-stop" | "post-compact" | "session-end";
 export type DecidingPoint = Exclude<HookPoint, ObserverPoint>;
-
-export type { HookResult };
