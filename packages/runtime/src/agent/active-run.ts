@@ -247,7 +247,10 @@ export class ActiveRun<Out> implements Run<Out> {
     if (signal?.aborted) this.#abort.abort("aborted");
     try {
       const loop = await this.#open();
-      await this.#options.begin(this.#journal as Journal, loop);
+      const begun = this.#options.begin(this.#journal as Journal, loop);
+      // Only from here on there is a run that could heed what it is told.
+      this.#markOpened();
+      await begun;
       this.#watchInbox(loop);
       this.#setDeadline(loop);
       const over = (this.#journal as Journal).state.run?.status === "ended";
@@ -263,8 +266,6 @@ export class ActiveRun<Out> implements Run<Out> {
     } catch (error) {
       this.#ended = true;
       const failure = (this.failure = agentErrorOf(this.session, this.#lost ?? error));
-      // Not the run's terminal event: that one is the log's to hold. The stream of this handle ends here all the same.
-      this.hub.transient({ type: "detached" });
       return outcomeOf<Out>(this.#journal?.state, { type: "done" }, undefined, failure);
     } finally {
       signal?.removeEventListener("abort", forwardAbort);
@@ -274,6 +275,8 @@ export class ActiveRun<Out> implements Run<Out> {
       await notified(this.#loop);
       await this.#close();
       await this.#trace?.close();
+      // Not the run's terminal event: that one is the log's to hold. The stream of this handle ends here all the same.
+      if (this.failure) this.hub.transient({ type: "detached" });
       this.hub.close();
       this.#partials?.end();
       this.#desk.close();
@@ -328,7 +331,6 @@ export class ActiveRun<Out> implements Run<Out> {
       ...(trace && { debug: (message) => trace.say(message) }),
     });
     this.#loop.background?.bind(this.#loop);
-    this.#markOpened();
     return this.#loop;
   }
 

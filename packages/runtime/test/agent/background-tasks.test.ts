@@ -206,6 +206,32 @@ describe("a background task", () => {
   });
 });
 
+it("a task that was told to stop by a process that ended then is not begun again", async () => {
+  const shared = world();
+  let runs = 0;
+  const tasks: TaskRunner = { run: () => (runs++, new Promise<never>(() => {})) };
+  let taskId = "";
+  const main = lead([declare(task("endless")), () => declare({ type: "stop-task", taskId }), "waiting", "over"]);
+  let isDead = false;
+  const log: typeof shared.log = {
+    ...shared.log,
+    async append(id, expected, records, options) {
+      if (isDead) return new Promise<never>(() => {});
+      for (const record of records) if (record.type === "task") taskId = String(record.data["taskId"]);
+      isDead = records.some(({ type }) => type === "child-stop");
+      return shared.log.append(id, expected, records, options);
+    },
+  };
+  void createRunner({ ...shared, log, tasks, owner: "one", leaseTtlMs: 1, agent: main.agent }).run("go", { session: "s" });
+  await until(() => isDead);
+  shared.clock.advance(10);
+  const resumed = await createRunner({ ...shared, tasks, owner: "two", agent: main.agent }).resume("s");
+  const { events, outcome } = await watch(resumed);
+  expect(outcome).toMatchObject({ reason: "complete" });
+  expect(runs).toBe(1);
+  expect(ofType(events, "task")).toMatchObject([{ taskId, kind: "failed", payload: { reason: "stopped" } }]);
+});
+
 describe("a run that has to wait for a person", () => {
   const risky = () => recordingTool("deploy", { effect: "write", risk: "high" });
 

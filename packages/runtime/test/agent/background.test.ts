@@ -319,6 +319,16 @@ describe("stopping one of several", () => {
   });
 });
 
+it("an agent that is stopped as it begins does no more than one turn [DI-04]", async () => {
+  const model = scriptedModel([{ toolCalls: [{ name: "none" }] }, "never"]);
+  const helper = createAgent({ name: "helper", model });
+  const main = lead([declare(spawn("helper"), { type: "stop-child", name: "helper" }), "waiting", "over"]);
+  const { events, outcome } = await watch(createRunner({ ...world(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }));
+  expect(outcome.reason).toBe("complete");
+  expect(ofType(events, "child-end").map(({ reason }) => reason)).toEqual(["stopped"]);
+  expect(model.requests.length).toBeLessThan(2);
+});
+
 describe("trying one again", () => {
   it("goes on in the same session under a new id; the others keep their results", async () => {
     const calls: string[] = [];

@@ -97,6 +97,10 @@ describe("an agent as a tool", () => {
         /helper ended early: max-turns[^]*so far/,
       ],
       [helperWith([{ text: "not that", stopReason: "content-filter" }]), /helper ended early: safety-stop/],
+      [
+        helperWith([{ text: "Half of it.", toolCalls: [{ name: "none" }] }, { error: { kind: "billing", message: "no funds" } }]),
+        /helper ended early: error[^]*no funds[^]*What it had so far:\nHalf of it\./,
+      ],
       [helperWith([""]), /^\(no output\)$/],
     ];
     for (const [helper, expected] of cases) {

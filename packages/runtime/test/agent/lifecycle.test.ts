@@ -381,3 +381,15 @@ describe("an answer cut at its token limit", () => {
     expect(endless.requests).toHaveLength(9);
   });
 });
+
+it("heeds what it is told in the moment in which it is begun [RN-04]", async () => {
+  const model = scriptedModel(["never"]);
+  const stopped = runnerOf(createAgent({ name: "a", model })).run("go");
+  await stopped.stop();
+  expect([(await stopped.outcome).reason, model.requests.length]).toEqual(["stopped", 0]);
+  const told = scriptedModel(["heard"]);
+  const steered = runnerOf(createAgent({ name: "a", model: told })).run("go");
+  await steered.steer("and hurry");
+  expect((await steered.outcome).reason).toBe("complete");
+  expect(told.requests[0]?.messages.map(({ content }) => content[0])).toMatchObject([{ text: "go" }, { text: "and hurry" }]);
+});

@@ -2,6 +2,7 @@ import { type EventLog, type LogRecord, type SessionId, sessionLog, type Tool } 
 import { describe, expect, it } from "vitest";
 import { sampleSize, seed } from "../../../../test/tier.ts";
 import { createAgent, defineTool } from "../../src/index.ts";
+import type { RunOutcome } from "../../src/agent/run.ts";
 import type { SingleRunner } from "../../src/agent/runner.ts";
 import { faultsOf } from "./normalised-log.ts";
 import { sample } from "./sample.ts";
@@ -60,6 +61,8 @@ function openBackground(world: ScenarioWorld): SingleRunner<undefined> {
             : { text: `Heard of ${messages.filter(({ role }) => role === "user").length - 1}.` },
         ),
         tools: [declare, helper.asTool({ background: true })],
+        // As many as it starts: one that is started again after a crash is not one more.
+        limits: { maxBackground: 3 },
       }),
     undefined,
     {
@@ -83,9 +86,10 @@ async function recordsOf(log: EventLog, session: string): Promise<readonly LogRe
 }
 
 /** What is wrong with a session that crashes and resumes have led to its end. */
-async function faultsAfter({ log, effects }: SimulatedWorld, outcome: { readonly reason: string; readonly text: string } | undefined) {
+async function faultsAfter({ log, effects }: SimulatedWorld, outcome: RunOutcome<unknown> | undefined) {
   const faults = [...(await faultsOf(log, SESSION))];
   if (outcome?.reason !== "complete" || outcome.text !== "Heard of 3.") faults.push(`it ended with ${outcome?.reason}: ${outcome?.text}`);
+  for (const { meta } of outcome?.effects ?? []) if (meta?.outcome !== "done") faults.push(`the effect ${meta?.id} is ${meta?.outcome}`);
   const records = await recordsOf(log, SESSION);
   const said = JSON.stringify(records.filter(({ type }) => type === "message").map(({ data }) => data));
   for (const told of ["is done:\\nThe report is filed.", "is done:\\nindexed", "ended early (error): no such thing"])
