@@ -1,24 +1,18 @@
-import { type JsonValue, type Message, type RunId, textMessage, type Tool } from "@keelson/protocol";
+import { type JsonValue, textMessage, type Tool, type ToolCall } from "@keelson/protocol";
 import { agentTool, type Agent, createAgent, createModelRegistry, defineTool } from "keelson";
+import { type AgentOptions, type Compact, waitForSignalTool } from "keelson/agent";
 import { injectReminder, type Rule, type RuleAction, rulesFrom } from "keelson/context";
-import { type ScriptedAnswer, scriptedModel, type ScriptedTurn } from "keelson/testing";
-import type { Answer, Callbacks, Story, ToolName } from "./story.ts";
-import type { VirtualClock } from "./virtual-clock.ts";
-
-/** What the tools did. */
-export interface Execution {
-  readonly tool: string;
-  readonly callId: string;
-  readonly runId: RunId;
-  readonly attempt: number;
-}
+import { scriptedModel } from "keelson/testing";
+import { actWith, type Stage } from "./acting.ts";
+import { effectTool, featureOptions, strategyOf } from "./feature-options.ts";
+import { never } from "./simulated-process.ts";
+import type { Callbacks, Story } from "./story.ts";
+import type { ToolName } from "./tool-names.ts";
+import { PRICE, type Vendor } from "./vendor.ts";
 
 export interface Cast {
-  readonly agent: Agent<undefined>;
+  readonly agent: Agent<unknown>;
   readonly models: ReturnType<typeof createModelRegistry>;
-  readonly executions: readonly Execution[];
-  /** Model calls that began, by agent. */
-  readonly inferences: { main: number; child: number };
 }
 
 /** Tools that change the world; those that ask in the default mode have a high risk. */
@@ -34,17 +28,20 @@ const EFFECTS: Readonly<Record<ToolName, Tool["effect"]>> = {
   huge: "read",
   chatty: "read",
   strict: "read",
+  note: "idempotent",
+  listen: "read",
   helper: "idempotent",
+  aside: "idempotent",
 };
 export const effectOf = (tool: string): Tool["effect"] => EFFECTS[tool as ToolName];
 
-const forever = (): Promise<never> => new Promise(() => {});
-
-/** The agents of a story: a main agent with every kind of tool, and a child that it can hand a task to. */
-export function castOf(story: Story, clock: VirtualClock): Cast {
-  const executions: Execution[] = [];
-  const inferences = { main: 0, child: 0 };
-  const tools = toolsOf(executions, clock);
+/**
+ * The agents of a story as one process has them: a main agent with every kind of tool, and a child that it can hand tasks to, to
+ * wait for or to work beside its turns.
+ */
+export function castOf(story: Story, stage: Stage, vendor: Vendor): Cast {
+  const { callbacks, features } = story;
+  const tools = toolsOf(story, stage);
   const common = {
     permissions: {
       mode: story.mode,
@@ -52,100 +49,89 @@ export function castOf(story: Story, clock: VirtualClock): Cast {
     },
     loopGuard: story.loopGuard,
     onMaxTokens: story.onMaxTokens,
+    // Whoever marks conversations for summarising needs it.
+    ...((story.compacts || features.middleware.some(({ does }) => does === "mark")) && { compact }),
   };
+  const { fallback, deafModel } = callbacks;
   const child = createAgent({
     name: "helper",
-    model: scriptedModel(
-      script(story.childTurns, clock, () => inferences.child++),
-      { name: "child/model" },
-    ),
-    tools: tools.slice(0, 7),
+    model: scriptedModel(vendor.script("child", stage), { name: "child/model", price: PRICE }),
+    tools: tools.filter(({ name }) => CHILD_TOOLS.has(name)),
     limits: { maxTurns: 4, maxRetries: 1 },
     ...common,
+    ...(features.shared && featureOptions({ ...features, strategy: undefined }, stage)),
   });
-  const { callbacks } = story;
-  const main = scriptedModel(
-    script(story.turns, clock, () => inferences.main++),
-    { name: "main" },
-  );
+  const main = scriptedModel(vendor.script("main", stage), { name: "main" });
   const models = createModelRegistry({
     providers: {
-      main: callbacks.deafModel ? { name: main.name, wire: main.wire, stream: (request) => main.stream(request) } : main,
-      other: scriptedModel(
-        script(story.fallbackTurns, clock, () => inferences.main++),
-        { name: "other" },
-      ),
+      main: deafModel ? { name: main.name, wire: main.wire, stream: (request) => main.stream(request) } : main,
+      other: scriptedModel(vendor.script("fallback", stage), { name: "other" }),
     },
+    prices: { model: PRICE },
   });
+  const strategy = strategyOf(features);
+  const { maxCost, maxTokens } = features.budgets ?? {};
   const agent = createAgent({
     name: "main",
     model: "main/model",
-    ...(callbacks.fallback && { fallbackModel: "other/model" }),
+    ...(fallback && { fallbackModel: "other/model" }),
     instructions: instructionsOf(callbacks.instructions),
-    tools: [...tools, agentTool(child)],
-    limits: Object.fromEntries(Object.entries(story.limits).filter(([, limit]) => limit !== undefined)),
+    tools: [...tools, agentTool(child), agentTool(child, { name: "aside", background: true })],
+    limits: {
+      ...Object.fromEntries(Object.entries(story.limits).filter(([, limit]) => limit !== undefined)),
+      ...(maxCost !== undefined && { maxCost }),
+      ...(maxTokens !== undefined && { maxTokens }),
+      ...(features.output && { maxRepairs: features.output.maxRepairs }),
+    },
     rules: rulesOf(callbacks.rule),
     ...(callbacks.onModelError !== "none" && { onModelError: onModelErrorOf(callbacks.onModelError) }),
-    ...(story.compacts && {
-      compact: async (entries: readonly { readonly message: Message }[]) => ({
-        messages: entries.slice(-1).map(({ message }) => (message.role === "user" ? message : textMessage("user", "What was: work."))),
-        summary: "work",
-      }),
-    }),
     ...common,
-  });
-  return { agent, models, executions, inferences };
+    ...featureOptions(features, stage),
+    ...(strategy && { strategy }),
+    ...outputOf(story, stage),
+  } as AgentOptions<unknown>);
+  return { agent, models };
 }
 
-/** A model that answers, for a run that comes later. */
-export function plainModels(): ReturnType<typeof createModelRegistry> {
-  return createModelRegistry({ providers: { plain: scriptedModel(["And now this."], { name: "plain" }) } });
+const compact: Compact = async (entries) => ({
+  messages: entries.slice(-1).map(({ message }) => (message.role === "user" ? message : textMessage("user", "What was: work."))),
+  summary: "work",
+});
+
+/** What answers that are to have a shape are held against. */
+const ANSWER = { type: "object", properties: { n: { type: "number" } }, required: ["n"] } as const;
+
+function outputOf({ features: { output } }: Story, stage: Stage): { readonly output?: unknown; readonly outputMode?: unknown } {
+  if (output === undefined) return {};
+  if (output.mode !== "custom") return { output: ANSWER, outputMode: output.mode };
+  const extract = (text: string): unknown =>
+    actWith(stage, "extract", output.check, () => (text.startsWith("{") ? (JSON.parse(text) as JsonValue) : undefined));
+  return { output: ANSWER, outputMode: { type: "custom", extract } };
 }
 
-function script(turns: readonly Answer[], clock: VirtualClock, count: () => void): readonly ScriptedTurn[] {
-  let next = 0;
-  const turn: ScriptedTurn = (): ScriptedAnswer => {
-    count();
-    const planned = turns[next++];
-    if (planned === undefined) return { text: "All done." };
-    const { text, thinking, calls, stopReason, error, waitMs = 0, chunkSize } = planned;
-    return {
-      ...(text !== undefined && { text }),
-      ...(thinking !== undefined && { thinking }),
-      ...(stopReason && { stopReason }),
-      ...(chunkSize !== undefined && { chunkSize }),
-      ...(error && { error: { provider: "main", model: "model", ...error } as never }),
-      ...(waitMs > 0 && { wait: Number.isFinite(waitMs) ? () => clock.sleep(waitMs) : forever }),
-      toolCalls: calls.map(({ name, input }, index) => ({ name, ...inputOf(name, input, index) })),
-    };
+const CHILD_TOOLS: ReadonlySet<string> = new Set<ToolName>([
+  "read",
+  "mark",
+  "write",
+  "send",
+  "throws",
+  "hangs",
+  "stubborn",
+  "note",
+  "listen",
+]);
+
+function toolsOf(story: Story, stage: Stage): readonly Tool[] {
+  const { process, witness } = stage;
+  const { clock } = process;
+  const see = (tool: ToolName, { callId, runId, attempt, session }: ToolCall): void => {
+    const state = witness.newest(session, runId, "strategy-state")?.data["state"] as string | undefined;
+    witness.deeds.push({ tool, callId, runId, attempt, state });
   };
-  return Array.from({ length: 400 }, () => turn);
-}
-
-function inputOf(
-  name: string,
-  input: Answer["calls"][number]["input"],
-  index: number,
-): { readonly input?: JsonValue; readonly inputText?: string } {
-  switch (input) {
-    case "good":
-      return { input: name === "helper" ? { task: `Help ${index}.` } : { n: index % 2 } };
-    case "empty":
-      return { inputText: "" };
-    case "truncated":
-      return { inputText: '{"n": 1, "task": "hel' };
-    case "no-object":
-      return { inputText: '[1, "two"]' };
-    case "repairable":
-      return { inputText: "{n: 1, 'task': 'help',}" };
-  }
-}
-
-function toolsOf(executions: Execution[], clock: VirtualClock): readonly Tool[] {
   const tool = (
     name: ToolName,
     fields: { readonly risk?: Tool["risk"]; readonly concurrency?: Tool["concurrency"]; readonly required?: readonly string[] },
-    work: (input: unknown, call: Parameters<Tool["execute"]>[1]) => unknown,
+    work: (input: unknown, call: ToolCall) => unknown,
   ): Tool => {
     const { required = [], ...rest } = fields;
     return defineTool({
@@ -155,8 +141,10 @@ function toolsOf(executions: Execution[], clock: VirtualClock): readonly Tool[] 
       effect: effectOf(name),
       ...rest,
       execute(input, toolCall) {
-        executions.push({ tool: name, callId: toolCall.callId, runId: toolCall.runId, attempt: toolCall.attempt });
-        return work(input, toolCall) as string;
+        const stopped = process.pass();
+        if (stopped) return stopped;
+        see(name, toolCall);
+        return process.pass() ?? (work(input, toolCall) as string);
       },
     }) as Tool;
   };
@@ -174,7 +162,7 @@ function toolsOf(executions: Execution[], clock: VirtualClock): readonly Tool[] 
       {},
       (_input, { signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true })),
     ),
-    tool("stubborn", {}, forever),
+    tool("stubborn", {}, never),
     tool("slow", {}, async (_input, { stopping }) => clock.sleep(2_000).then(() => (stopping.aborted ? "slow, and told to stop" : "slow"))),
     tool("huge", {}, () => "huge ".repeat(40_000)),
     tool("chatty", {}, async (_input, { progress }) => {
@@ -183,6 +171,8 @@ function toolsOf(executions: Execution[], clock: VirtualClock): readonly Tool[] 
       return "chatted";
     }),
     tool("strict", { required: ["n"] }, () => 10n as never),
+    effectTool(story.features, stage, (call) => see("note", call)),
+    waitForSignalTool({ name: "listen", kinds: ["order", "timer"], timeoutMs: 3_600_000 }) as unknown as Tool,
   ];
 }
 

@@ -15,7 +15,9 @@ import { eventOf } from "../../src/agent/event-source.ts";
 import type { SessionState } from "../../src/session/session-state.ts";
 import { effectOf } from "./cast.ts";
 import { type Life, SESSION, type Stretch } from "./life.ts";
-import { type Story, TOOL_NAMES } from "./story.ts";
+import { expectFeatures } from "./feature-invariants.ts";
+import type { Story } from "./story.ts";
+import { TOOL_NAMES } from "./tool-names.ts";
 import type { Watching } from "./watching.ts";
 
 const ENDINGS: ReadonlySet<unknown> = new Set(["run-suspend", "run-complete", "error", "detached"]);
@@ -29,7 +31,7 @@ export async function expectInvariants(life: Life): Promise<void> {
     expectOutcome(life, stretch);
     for (const watching of stretch.watchings) expectWatched(life, stretch, watching);
     for (const journal of stretch.journals)
-      if (journal.failure === undefined && journal === lastOf(life, journal.state.id))
+      if (stretch.outcome && journal.failure === undefined && journal === lastOf(life, journal.state.id))
         expect(plain(journal.state)).toEqual(plain(await life.fold(journal.state.id)));
   }
   for (const [log] of life.records) {
@@ -38,7 +40,9 @@ export async function expectInvariants(life: Life): Promise<void> {
     expectWholeHistory(state);
     expectLimits(life, state);
   }
+  expectChains(life);
   expectAuthority(life);
+  expectFeatures(life);
   if (life.next) expect(life.next.reason).toBe("complete");
 }
 
@@ -64,10 +68,11 @@ function expectOneEnding(life: Life): void {
 
 function expectOutcome(life: Life, stretch: Stretch): void {
   const { outcome, watchings } = stretch;
+  if (outcome === undefined) return;
   for (const { events, left, error, since } of watchings) {
     expect(error).toBeUndefined();
     // Whoever came when it was over sees at most the past.
-    if (left || (since !== undefined && (events.length === 0 || isDetached(stretch)))) continue;
+    if (left || (since !== undefined && (events.length === 0 || isCut(stretch)))) continue;
     const own = events.filter((event) => event.path === undefined);
     const endings = own.filter((event) => ENDINGS.has(event.type));
     // A watcher of the past sees how the run was suspended before; what ends its stream comes last.
@@ -95,39 +100,79 @@ function expectOutcome(life: Life, stretch: Stretch): void {
 }
 
 /** Whether a callback of the story throws, or answers what can't be heeded. */
-function mayPanic({ callbacks: { instructions, onModelError, rule }, approvals }: Story): boolean {
+function mayPanic({ callbacks: { instructions, onModelError, rule }, approvals, features }: Story): boolean {
+  if (/"(throw|reject|nonsense)"/.test(JSON.stringify(features))) return true;
   if (!["text", "function"].includes(instructions) || ["throw", "nonsense"].includes(onModelError)) return true;
   if (rule.form !== "none" && rule.trouble !== "none" && rule.trouble !== "inject") return true;
   return approvals.by === "callback" && approvals.decisions.some((decision) => !["allow", "deny", "hang", "nothing"].includes(decision));
 }
 
-function expectWatched(life: Life, stretch: Stretch, { plan, since, events, left }: Watching): void {
+function expectWatched(life: Life, stretch: Stretch, { after, since, events, left }: Watching): void {
   for (const [log, records] of life.records) {
-    const session = log.slice("session/".length);
-    const depth = session.split("~").length - 1;
-    const runId = records.find(({ type }) => type === "run-start")?.key.split("/")[0] as RunId | undefined;
-    if (runId === undefined) continue;
-    const path = depth === 0 ? undefined : ["helper"];
-    const seen = events.filter((event) => "seq" in event && event.runId === runId);
-    for (const event of seen) expect(event.path).toEqual(path);
-    const from = depth === 0 && plan.after !== undefined ? plan.after : (stretch.before.get(log) ?? 0);
-    const there = records.filter(
-      (record) =>
-        isDurableEventType(record.type) &&
-        record.key.startsWith(`${runId}/`) &&
-        record.seq > from &&
-        record.seq <= (stretch.after.get(log) ?? 0),
+    const depth = log.split("~").length - 1;
+    for (const [runId, path] of runsIn(life, log)) {
+      const seen = events.filter((event) => "seq" in event && event.runId === runId);
+      for (const event of seen) expect(event.path).toEqual(path);
+      const from = depth === 0 && after !== undefined ? after : (stretch.before.get(log) ?? 0);
+      const there = records.filter(
+        (record) =>
+          isDurableEventType(record.type) &&
+          record.key.startsWith(`${runId}/`) &&
+          record.seq > from &&
+          record.seq <= (stretch.after.get(log) ?? 0),
+      );
+      const expected = there.map((record) => restored(record, runId, path));
+      const whole = since === undefined || (depth === 0 && after !== undefined);
+      // Who came later saw a tail of it, with all that was committed since.
+      const tail = whole ? expected : expected.slice(expected.length - seen.length);
+      // Of an append whose acknowledgement was lost nobody is told here; it shows when the run is taken up again.
+      const told = isCut(stretch) || left ? tail.slice(0, seen.length) : tail;
+      if (!whole && (left || isCut(stretch))) expectSomewhereIn(expected, seen);
+      else expect(seen.map(withoutBlobs)).toEqual(told.map(withoutBlobs));
+      if (!whole && depth === 0 && !left && !isCut(stretch))
+        expect(seen.length).toBeGreaterThanOrEqual(expected.filter((event) => "seq" in event && event.seq > since).length);
+    }
+  }
+}
+
+/** The runs of a log, each with what leads to it from the main run. */
+function runsIn(life: Life, log: string): ReadonlyMap<RunId, readonly string[] | undefined> {
+  const starts = life.records.get(log as never)?.filter(({ type }) => type === "run-start") ?? [];
+  return new Map(
+    starts.map(({ key }) => {
+      const runId = runIdOf(key);
+      const path = pathTo(life, runId);
+      return [runId, path.length === 0 ? undefined : path];
+    }),
+  );
+}
+
+function pathTo(life: Life, runId: RunId): readonly string[] {
+  for (const records of life.records.values()) {
+    const start = records.find(({ type, data }) => type === "child-start" && data["child"] === runId);
+    if (start === undefined) continue;
+    const background = start.data["background"] as { readonly name: string } | undefined;
+    return [...pathTo(life, runIdOf(start.key)), background?.name ?? (start.data["agent"] as string)];
+  }
+  return [];
+}
+
+function runIdOf(key: string): RunId {
+  return key.slice(0, key.indexOf("/")) as RunId;
+}
+
+/** Who goes on where it was in the stretch before sees each event of the run once, in order, to the end. */
+function expectChains(life: Life): void {
+  const records = life.records.get(sessionLog(SESSION)) ?? [];
+  for (const [index, { after }] of life.story.watchers.entries()) {
+    if (after !== "seen") continue;
+    const seen = life.stretches.flatMap(({ watchings }) =>
+      (watchings[index]?.events ?? []).flatMap((event) => ("seq" in event && event.path === undefined ? [event.seq] : [])),
     );
-    const expected = there.map((record) => restored(record, runId, path));
-    const whole = since === undefined || (depth === 0 && plan.after !== undefined);
-    // Who came later saw a tail of it, with all that was committed since.
-    const tail = whole ? expected : expected.slice(expected.length - seen.length);
-    // Of an append whose acknowledgement was lost nobody is told here; it shows when the run is taken up again.
-    const told = isDetached(stretch) || left ? tail.slice(0, seen.length) : tail;
-    if (!whole && (left || isDetached(stretch))) expectSomewhereIn(expected, seen);
-    else expect(seen.map(withoutBlobs)).toEqual(told.map(withoutBlobs));
-    if (!whole && depth === 0 && !left && !isDetached(stretch))
-      expect(seen.length).toBeGreaterThanOrEqual(expected.filter((event) => "seq" in event && event.seq > since).length);
+    const there = records.filter(({ type }) => isDurableEventType(type)).map(({ seq }) => seq);
+    const last = life.stretches.at(-1);
+    const whole = last !== undefined && !isCut(last) && last.watchings[index]?.left === false;
+    expect(seen).toEqual(whole ? there : there.slice(0, seen.length));
   }
 }
 
@@ -136,9 +181,10 @@ function expectSomewhereIn(expected: readonly AgentEvent[], seen: readonly Agent
   if (seen.length > 0) expect(seen.map(withoutBlobs)).toEqual(expected.slice(start, start + seen.length).map(withoutBlobs));
 }
 
-function isDetached({ outcome }: Stretch): boolean {
-  const kind = outcome.error?.failure.kind;
-  return kind === "detached" || kind === "backend";
+/** Whether this process knew less in the end than the log. */
+function isCut({ outcome }: Stretch): boolean {
+  const kind = outcome?.error?.failure.kind;
+  return outcome === undefined || kind === "detached" || kind === "backend";
 }
 
 function restored(record: LogRecord, runId: RunId, path: readonly string[] | undefined): AgentEvent {
@@ -183,7 +229,7 @@ function expectLimits({ story: { limits } }: Life, state: SessionState): void {
 }
 
 /** What was denied, declined, unknown or never allowed did not run; what ran twice was told to. */
-function expectAuthority({ story, cast, records }: Life): void {
+function expectAuthority({ story, witness, records }: Life): void {
   const decisions = new Map<string, Decision["type"][]>();
   const granted = new Set<string>();
   for (const list of records.values()) {
@@ -199,7 +245,7 @@ function expectAuthority({ story, cast, records }: Life): void {
     }
   }
   const runs = new Map<string, number>();
-  for (const { tool, callId, runId } of cast.executions) {
+  for (const { tool, callId, runId } of witness.deeds) {
     const verdict = story.verdicts[tool as keyof typeof story.verdicts];
     const decided = decisions.get(callId) ?? [];
     expect(TOOL_NAMES).toContain(tool);
@@ -213,7 +259,7 @@ function expectAuthority({ story, cast, records }: Life): void {
   }
   if (story.limits.maxToolCalls !== undefined) {
     const main = [...records].find(([log]) => log === sessionLog(SESSION))?.[1].find(({ type }) => type === "run-start");
-    const calls = new Set(cast.executions.filter(({ runId }) => main?.key.startsWith(`${runId}/`)).map(({ callId }) => callId));
+    const calls = new Set(witness.deeds.filter(({ runId }) => main?.key.startsWith(`${runId}/`)).map(({ callId }) => callId));
     expect(calls.size).toBeLessThanOrEqual(story.limits.maxToolCalls);
   }
 }
@@ -227,7 +273,12 @@ function plain(state: SessionState): unknown {
       messages: conversation.messages.map((message, index) => [message, conversation.policyAt(index)]),
       tokenBound: conversation.tokenBound,
       grants: [...grants],
-      run: run && { ...run, open: [...run.open.values()], questions: [...run.questions] },
+      run: run && {
+        ...run,
+        open: [...run.open.values()],
+        questions: [...run.questions],
+        children: [...(run.children?.all.values() ?? [])],
+      },
     }),
   );
 }

@@ -1,35 +1,42 @@
 import {
   AgentError,
   type ApprovalRequest,
-  type Approver,
-  type Decision,
-  type JsonValue,
-  type LogId,
+  type BudgetLedger,
   LogError,
+  type LogId,
   type LogRecord,
   type NewRecord,
   type SessionId,
   sessionLog,
 } from "@keelson/protocol";
 import { createRunner, type Run, type RunOutcome, type SingleRunner } from "keelson";
-import { foldSession, Journal, type SessionState } from "keelson/session";
+import { foldSession, type Journal, type SessionState } from "keelson/session";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
-import { castOf, plainModels, type Cast } from "./cast.ts";
+import { castOf } from "./cast.ts";
 import { CountingSignal } from "./counting-signal.ts";
-import { type ObservedLog, observedLog } from "./observed-log.ts";
-import type { Act, Story } from "./story.ts";
+import { executorOf, ledgersOf, tasksOf } from "./feature-world.ts";
+import { NO_FEATURES } from "./features.ts";
+import { type Appends, observedLog, type ObservedLog } from "./observed-log.ts";
+import { Person } from "./person.ts";
+import { SimulatedProcess } from "./simulated-process.ts";
+import type { Act, Story, WatcherPlan } from "./story.ts";
+import { Vendor } from "./vendor.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 import { watchAsPlanned, type Watching } from "./watching.ts";
+import { Witness } from "./witness.ts";
 
 export const SESSION = "s" as SessionId;
 const HOUR_MS = 3_600_000;
 /** Tools may take this long to notice that they are to stop; the rest is no matter of time. */
 const PATIENCE_MS = 10 * 60_000;
 const MAX_STRETCHES = 7;
+/** A lease that nobody renews is over by then. */
+const LEASE_OVER_MS = 30_001;
 
-/** What one handle of the run saw: from its start or resume to its end or suspension. */
+/** What one handle of the run saw: from its start or resume to its end or suspension, or until its process died. */
 export interface Stretch {
-  readonly outcome: RunOutcome<unknown>;
+  /** Absent: the process died. */
+  readonly outcome: RunOutcome<unknown> | undefined;
   readonly watchings: readonly Watching[];
   /** Heads of the logs of all sessions when it began, and when it was over. */
   readonly before: ReadonlyMap<LogId, number>;
@@ -41,125 +48,182 @@ export interface Stretch {
 export interface Life {
   readonly story: Story;
   readonly stretches: readonly Stretch[];
-  readonly cast: Cast;
-  readonly log: ObservedLog;
-  readonly clock: VirtualClock;
+  readonly witness: Witness;
   readonly records: ReadonlyMap<LogId, readonly LogRecord[]>;
   /** The session, folded from its log. */
   readonly state: SessionState;
   fold(session: SessionId): Promise<SessionState>;
-  /** Listeners that are left on the signal that the user passed. */
+  /** Listeners that are left on the signals that the user passed. */
   readonly listeners: number;
+  /** Somebody asked for an abort. */
+  readonly wasAborted: boolean;
+  /** What the ledger of the last process says that shared budgets spent. */
+  readonly ledger: BudgetLedger;
   /** What should not have happened while it was lived. */
   readonly oddities: readonly string[];
   /** A run that came after it in the same session. */
   readonly next: RunOutcome<unknown> | undefined;
 }
 
-/** Lives a story to its end: starts the run, watches, decides, disturbs, resumes what is suspended or lost its log. */
+/** A process of the story with all that is in it. */
+interface Scene {
+  readonly process: SimulatedProcess;
+  readonly observed: ObservedLog;
+  readonly runner: SingleRunner<unknown>;
+  readonly ledger: BudgetLedger;
+  readonly signal: CountingSignal;
+}
+
+/** Lives a story to its end: starts the run, watches, decides, disturbs, and resumes what is suspended, lost its log or its process. */
 export async function live(story: Story): Promise<Life> {
   const clock = new VirtualClock();
   const memory = createMemoryEventLog({ now: () => clock.now() });
   const blobs = createMemoryBlobStore();
-  const cast = castOf(story, clock);
-  const oddities: string[] = [];
-  const pending: { readonly what: string; readonly promise: Promise<void> }[] = [];
-  const signal = new CountingSignal();
+  const witness = new Witness();
+  const vendor = new Vendor(story);
+  const { oddities } = witness;
+  const person = new Person(story, oddities);
+  const scenes: Scene[] = [];
+  const pending: { readonly what: string; readonly promise: Promise<void>; readonly scene: Scene }[] = [];
+  const appends: Appends = { count: 0 };
+  const ledgerFor = ledgersOf(story.features, clock, (owner) => scenes.some(({ process }) => process.owner === owner && process.isDead));
+  const seen = new Map<WatcherPlan, number>();
   let run: Run<unknown> | undefined;
   let watchings: Watching[] = [];
-  let stretchJournals: Journal[] = [];
-  let questions = 0;
   let ids = 0;
+  let wasAborted = false;
   let head = 0;
+  let scene = nextScene();
 
-  const log = observedLog(memory, {
-    fault: story.fault,
-    appended(id, records, count, seq) {
-      if (id === sessionLog(SESSION)) head = seq;
-      for (const record of records) if (record.type === "approval-request") onQuestion(id, record);
-      for (const act of story.acts) if (act.at === count) later(act.lag, () => perform(act));
-    },
-  });
-  const runner: SingleRunner<undefined> = createRunner({
-    agent: cast.agent,
-    models: cast.models,
-    log,
-    blobs,
-    clock,
-    approvalKeys: { current: { id: "test", secret: new Uint8Array(32).fill(7) } },
-    random: () => 0.5,
-    newId: () => `id${++ids}`,
-    owner: "test",
-    stopGraceMs: 10_000,
-    ...(story.callbacks.maxBufferBytes !== undefined && { maxBufferBytes: story.callbacks.maxBufferBytes }),
-    ...(story.approvals.by === "callback" && { approvals: approver }),
-  });
-
-  const openJournal = Journal.open;
-  Journal.open = async (options) => {
-    const journal = await openJournal.call(Journal, options);
-    stretchJournals.push(journal);
-    return journal;
-  };
+  const stopLooking = witness.look();
   try {
     const stretches: Stretch[] = [];
-    for (let count = 0; count < MAX_STRETCHES; count++) {
+    const most = MAX_STRETCHES + story.crashes.length;
+    for (let count = 0; count < most; count++) {
+      if (scene.process.isDead) scene = nextScene();
+      const { process, runner, signal } = scene;
       const before = await heads();
       const known = before.get(sessionLog(SESSION)) ?? 0;
       watchings = [];
-      stretchJournals = [];
+      witness.beginStretch();
       try {
-        run =
-          count === 0
-            ? runner.run("Go.", { session: SESSION, signal: signal.signal })
-            : await runner.resume(SESSION, { signal: signal.signal });
+        run = await begin(known, runner, signal);
       } catch (error) {
-        if (count === 0 || known > 0) oddities.push(`resume was refused: ${String(error)}`);
+        oddities.push(`${known === 0 ? "run" : "resume"} was refused: ${String(error)}`);
         break;
       }
-      for (const plan of story.watchers) watchings.push(watchAsPlanned(run, plan, undefined, rest));
-      if (story.approvals.by === "iterator") follow("run.approvals()", takeQuestions(run));
-      if (count === MAX_STRETCHES - 2) follow("the last abort", run.abort());
-      await finish(run);
-      const outcome = await run.outcome;
-      for (const watching of watchings)
-        if (!(await clock.passUntil(watching.done, PATIENCE_MS))) oddities.push("a watcher's stream does not end");
-      stretches.push({ outcome, watchings, before, after: await heads(), journals: stretchJournals });
+      if (run !== undefined) {
+        for (const plan of story.watchers) watch(run, plan, plan.after === "seen" ? (seen.get(plan) ?? 0) : plan.after, undefined);
+        if (story.approvals.by === "iterator") follow("run.approvals()", person.takeQuestions(run));
+        if (count >= MAX_STRETCHES - 2) follow("the last abort", run.abort());
+        await finish(run);
+      }
+      const outcome = process.isDead ? undefined : await run?.outcome;
+      for (const watching of watchings) {
+        if (!process.isDead && !(await clock.passUntil(watching.done, PATIENCE_MS))) oddities.push("a watcher's stream does not end");
+        noteSeen(watching);
+      }
+      stretches.push({ outcome, watchings, before, after: await heads(), journals: witness.journals });
       const state = await foldSession(memory, blobs, SESSION);
       if (state.run?.status === "ended") break;
-      if (outcome.waits && count < 3)
-        for (const wait of outcome.waits) if ("token" in wait) await decideElsewhere(wait.token, wait.type === "decision");
+      if (count < 3) await answer(outcome);
     }
-    for (const { what, promise } of pending) if (!(await clock.passUntil(promise, PATIENCE_MS))) oddities.push(`${what} is never answered`);
+    for (const { what, promise, scene: at } of pending)
+      if (!at.process.isDead && !(await clock.passUntil(promise, PATIENCE_MS))) oddities.push(`${what} is never answered`);
     const state = await foldSession(memory, blobs, SESSION);
-    const open = { timers: clock.open, following: log.following };
-    if (open.timers > 0) oddities.push(`${open.timers} timers are open`);
-    if (open.following > 0) oddities.push(`${open.following} readers follow a log`);
+    const survivors = scenes.filter(({ process }) => !process.isDead);
+    if (clock.open > 0) oddities.push(`${clock.open} timers are open`);
+    for (const { observed } of survivors) if (observed.following > 0) oddities.push(`${observed.following} readers follow a log`);
     const records = new Map<LogId, readonly LogRecord[]>();
     for (const [id] of await heads()) records.set(id, await collect(memory, id));
     const next = state.run?.status === "ended" ? await anotherRun() : undefined;
     return {
       story,
       stretches,
-      cast,
-      log,
-      clock,
+      witness,
       records,
       state,
       fold: (session) => foldSession(memory, blobs, session),
-      listeners: signal.listeners,
+      wasAborted,
+      listeners: survivors.reduce((sum, { signal }) => sum + signal.listeners, 0),
+      ledger: scene.ledger,
       oddities,
       next,
     };
   } finally {
-    Journal.open = openJournal;
+    stopLooking();
+  }
+
+  /** A process after those that died. The leases that they left behind are over. */
+  function nextScene(): Scene {
+    const index = scenes.length;
+    if (index > 0) clock.advanceTo(clock.now() + LEASE_OVER_MS);
+    const observed = observedLog(memory, appends, {
+      fault: story.fault,
+      appended(id, records, count, seq) {
+        witness.committed(id, records, seq);
+        if (id === sessionLog(SESSION)) head = seq;
+        for (const record of records) if (record.type === "approval-request") onQuestion(record);
+        for (const act of story.acts) if (act.at === count) later(act.lag, () => perform(act));
+      },
+    });
+    const own = clock.ofProcess();
+    const process = new SimulatedProcess({ owner: `process-${index}`, clock: own, log: observed, crash: story.crashes[index] });
+    const stage = { process, witness };
+    const { agent, models } = castOf(story, stage, vendor);
+    const { features, callbacks } = story;
+    const ledger = ledgerFor();
+    const created: Scene = {
+      process,
+      observed,
+      ledger,
+      signal: new CountingSignal(),
+      runner: createRunner({
+        agent,
+        models,
+        log: process.log,
+        blobs,
+        clock: own,
+        ledger,
+        effects: executorOf(features, stage, blobs),
+        tasks: tasksOf(features, stage),
+        approvalKeys: { current: { id: "test", secret: new Uint8Array(32).fill(7) } },
+        random: () => 0.5,
+        newId: () => `id${++ids}`,
+        owner: process.owner,
+        stopGraceMs: 10_000,
+        signalWaitMs: story.signalWaitMs,
+        ...(features.budgets?.shared && { budgets: [{ id: "team", ...features.budgets.shared }] }),
+        ...(callbacks.maxBufferBytes !== undefined && { maxBufferBytes: callbacks.maxBufferBytes }),
+        ...(story.approvals.by === "callback" && { approvals: person.approver((ms) => own.sleep(ms)) }),
+      }),
+    };
+    scenes.push(created);
+    return created;
+  }
+
+  /** @returns nothing where the process dies before there is a run */
+  async function begin(known: number, runner: Scene["runner"], { signal }: CountingSignal): Promise<Run<unknown> | undefined> {
+    if (known === 0) return runner.run("Go.", { session: SESSION, signal });
+    return Promise.race([runner.resume(SESSION, { signal }), scene.process.died.then(() => undefined)]);
   }
 
   /** Waits for a run; one that a tool or a person keeps waiting for good is aborted, and must end then. */
   async function finish(active: Run<unknown>): Promise<void> {
-    if (await clock.passUntil(active.outcome, HOUR_MS)) return;
+    const over = Promise.race([active.outcome, scene.process.died]);
+    if (await clock.passUntil(over, HOUR_MS)) return;
     follow("abort", active.abort());
-    if (!(await clock.passUntil(active.outcome, PATIENCE_MS))) throw new Error("the run hangs");
+    if (!(await clock.passUntil(over, PATIENCE_MS))) throw new Error("the run hangs");
+  }
+
+  /** Gives a run that waits what it waits for. */
+  async function answer(outcome: RunOutcome<unknown> | undefined): Promise<void> {
+    if (scene.process.isDead) scene = nextScene();
+    for (const wait of outcome?.waits ?? []) {
+      if (wait.type === "timer") clock.advanceTo(wait.at);
+      else if (wait.type === "signal") await scene.runner.signal(wait.session ?? SESSION, { kind: wait.name, payload: 7 }).catch(onlyKnown);
+      else if ("token" in wait) await person.decideElsewhere(scene.runner, wait.token, wait.type);
+    }
   }
 
   async function heads(): Promise<ReadonlyMap<LogId, number>> {
@@ -170,30 +234,47 @@ export async function live(story: Story): Promise<Life> {
 
   /** Whatever was told to a run that is over must not touch the next one. */
   async function anotherRun(): Promise<RunOutcome<unknown>> {
-    const plain = createRunner({
-      agent: cast.agent.with({ rules: [], limits: {}, instructions: "Be good.", model: "plain/model" }),
-      models: plainModels(),
+    if (scene.process.isDead) clock.advanceTo(clock.now() + LEASE_OVER_MS);
+    const own = clock.ofProcess();
+    const process = new SimulatedProcess({ owner: "another", clock: own, log: memory, crash: undefined });
+    const plain: Story = { ...story, turns: [], features: NO_FEATURES, limits: PLAIN_LIMITS, callbacks: PLAIN_CALLBACKS };
+    const { agent, models } = castOf(plain, { process, witness: new Witness() }, new Vendor(plain));
+    const active = createRunner({
+      agent,
+      models,
       log: memory,
       blobs,
-      clock,
+      clock: own,
       owner: "another",
       newId: () => `next${++ids}`,
       random: () => 0.5,
-    });
-    const active = plain.run("And now?", { session: SESSION });
+    }).run("And now?", { session: SESSION });
     if (!(await clock.passUntil(active.outcome, HOUR_MS))) oddities.push("another run of the session hangs");
     return active.outcome;
   }
 
   /** Remembers a promise of the run's interface, and that it may fail in the ways of the interface only. */
-  function follow(what: string, promise: Promise<unknown>): void {
+  function follow(what: string, promise: Promise<unknown>, at: Scene = scene): void {
+    wasAborted ||= what.includes("abort");
     const settled = promise.then(
       () => {},
-      (error: unknown) => {
-        if (!AgentError.is(error) && !LogError.is(error)) oddities.push(`${what} failed: ${String(error)}`);
-      },
+      (error: unknown) => onlyKnown(error, what),
     );
-    pending.push({ what, promise: settled });
+    pending.push({ what, promise: settled, scene: at });
+  }
+
+  function onlyKnown(error: unknown, what: string = "runner.signal"): void {
+    if (!AgentError.is(error) && !LogError.is(error)) oddities.push(`${what} failed: ${String(error)}`);
+  }
+
+  function watch(active: Run<unknown>, plan: WatcherPlan, after: number | undefined, since: number | undefined): void {
+    const { process } = scene;
+    const rest = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    watchings.push(watchAsPlanned(active, plan, { after, since, isGone: () => process.isDead, rest }));
+  }
+
+  function noteSeen({ plan, events }: Watching): void {
+    for (const event of events) if ("seq" in event && event.path === undefined) seen.set(plan, event.seq);
   }
 
   function later(lag: Act["lag"], work: () => void): void {
@@ -203,94 +284,70 @@ export async function live(story: Story): Promise<Life> {
   }
 
   function perform({ do: what }: Act): void {
-    if (run === undefined) return;
+    const active = run;
+    if (active === undefined || scene.process.isDead) return;
     switch (what) {
       case "stop":
-        return follow(what, run.stop());
+        return follow(what, active.stop());
       case "abort":
-        return follow(what, run.abort("enough"));
+        return follow(what, active.abort("enough"));
       case "signal":
-        return signal.abort();
+        wasAborted = true;
+        return scene.signal.abort();
       case "steer":
-        return follow(what, run.steer("Rather this."));
+        return follow(what, active.steer("Rather this."));
       case "interrupt":
-        return follow(what, run.steer("Stop that, rather this.", { interrupt: true }));
+        return follow(what, active.steer("Stop that, rather this.", { interrupt: true }));
       case "set-model":
-        return follow(what, run.setModel("other/model"));
+        return follow(what, active.setModel("other/model"));
       case "set-unknown-model":
-        return follow(what, run.setModel("nobody/nothing"));
+        return follow(what, active.setModel("nobody/nothing"));
       case "watch":
       case "watch-past":
-        watchings.push(watchAsPlanned(run, { after: what === "watch" ? undefined : 0, pace: 1_000, leavesAfter: undefined }, head, rest));
-        return;
+        return watch(active, LATE_WATCHER, what === "watch" ? undefined : 0, head);
       case "leave":
-        watchings.find((watching) => !watching.left)?.leave();
+        return watchings.find((watching) => !watching.left)?.leave();
+      case "stop-child":
+      case "retry-child":
+        return follow(
+          what,
+          active.children().then(async (children) => {
+            for (const { id } of children) await (what === "stop-child" ? active.stopChild(id) : active.retryChild(id));
+          }),
+        );
+      default:
+        return follow(what, active.signal({ kind: what.slice("signal-".length), payload: "told" }));
     }
   }
 
-  function rest(): Promise<void> {
-    return new Promise((resolve) => setImmediate(resolve));
-  }
-
-  function decisionFor(type: ApprovalRequest["type"], index = questions++): Decision | undefined {
-    const { decisions } = story.approvals;
-    const planned = decisions[Math.min(index, decisions.length - 1)] ?? "allow";
-    if (planned === "throw") throw new Error("the approver failed");
-    if (planned === "nothing" || planned === "hang") return undefined;
-    if (planned === "nonsense") return { type: "perhaps" } as never;
-    if (planned === "allow-modified")
-      return { type: planned, input: (index % 2 === 0 ? { n: 5, task: "edited" } : "no object") as JsonValue };
-    if (type === "approval") return planned === "deny" ? { type: "deny", reason: "no" } : ({ type: planned } as Decision);
-    return planned === "retry" ? { type: "retry" } : planned === "allow" ? { type: "supply", output: "supplied" } : { type: "fail" };
-  }
-
-  function approver(request: ApprovalRequest): ReturnType<Approver> {
-    const index = questions++;
-    const { decisions } = story.approvals;
-    if (decisions[Math.min(index, decisions.length - 1)] === "hang") return new Promise(() => {});
-    const decision = decisionFor(request.type, index);
-    return index % 2 === 0 ? decision : clock.sleep(100).then(() => decision);
-  }
-
-  async function takeQuestions(active: Run<unknown>): Promise<void> {
-    let taken = 0;
-    for await (const { request, decide } of active.approvals()) {
-      const { decisions } = story.approvals;
-      const planned = decisions[Math.min(taken, decisions.length - 1)];
-      if (planned !== "throw") {
-        const decision = decisionFor(request.type, taken);
-        if (decision !== undefined)
-          await decide(decision).catch((error: unknown) => {
-            if (!AgentError.is(error) && !LogError.is(error)) oddities.push(`decide failed: ${String(error)}`);
-          });
-      }
-      if (++taken >= story.approvals.leavesAfter) return;
-    }
-  }
-
-  function onQuestion(_id: LogId, record: NewRecord): void {
+  function onQuestion(record: NewRecord): void {
     const { by, rival } = story.approvals;
     if (by !== "elsewhere" && !rival) return;
     const { token, question } = record.data as unknown as { readonly token: string; readonly question: ApprovalRequest["type"] };
-    setImmediate(() => follow("runner.approve", decideElsewhere(token, question === "decision")));
-  }
-
-  async function decideElsewhere(token: string, unknown: boolean): Promise<void> {
-    let decision: Decision | undefined;
-    try {
-      decision = decisionFor(unknown ? "decision" : "approval");
-    } catch {
-      return;
-    }
-    if (decision === undefined) return;
-    try {
-      await runner.approve(token, decision);
-    } catch (error) {
-      if (!AgentError.is(error, "invalid-token") && !AgentError.is(error, "invalid-option"))
-        oddities.push(`runner.approve failed: ${String(error)}`);
-    }
+    const at = scene;
+    setImmediate(() => follow("runner.approve", person.decideElsewhere(at.runner, token, question), at));
   }
 }
+
+const LATE_WATCHER: WatcherPlan = { after: undefined, pace: 1_000, leavesAfter: undefined };
+const PLAIN_LIMITS: Story["limits"] = {
+  maxTurns: 9,
+  maxRetries: 0,
+  maxModelCalls: undefined,
+  maxToolCalls: undefined,
+  maxAnswerBytes: undefined,
+  maxParallelCalls: undefined,
+  toolTimeoutMs: undefined,
+  maxDurationMs: undefined,
+};
+const PLAIN_CALLBACKS: Story["callbacks"] = {
+  maxBufferBytes: undefined,
+  rule: { form: "none", moment: "infer", phase: "before", trouble: "none", from: 0 },
+  onModelError: "none",
+  instructions: "text",
+  fallback: false,
+  deafModel: false,
+};
 
 async function collect(log: { read(id: LogId): AsyncIterable<LogRecord> }, id: LogId): Promise<readonly LogRecord[]> {
   const records: LogRecord[] = [];

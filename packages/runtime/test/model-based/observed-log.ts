@@ -10,23 +10,23 @@ export interface Observer {
 export interface ObservedLog extends EventLog {
   /** Readers that follow and were not ended. */
   readonly following: number;
-  readonly appends: number;
+}
+
+/** How many appends to logs of sessions there were, by all processes. */
+export interface Appends {
+  count: number;
 }
 
 /** The log, with eyes on its appends and its readers, and a fault on order. */
-export function observedLog(log: EventLog, observer: Observer): ObservedLog {
+export function observedLog(log: EventLog, appends: Appends, observer: Observer): ObservedLog {
   let following = 0;
-  let appends = 0;
   return {
     get following() {
       return following;
     },
-    get appends() {
-      return appends;
-    },
     async append(id, expectedSeq, records, options) {
       if (id.endsWith("/inbox")) return log.append(id, expectedSeq, records, options);
-      const count = ++appends;
+      const count = ++appends.count;
       const fails = observer.fault?.at === count;
       if (fails && !observer.fault?.done) throw new LogError({ kind: "unavailable", message: "the disk is away" });
       const seq = await log.append(id, expectedSeq, records, options);

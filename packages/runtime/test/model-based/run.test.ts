@@ -7,14 +7,14 @@ import { story } from "./story.ts";
 
 const SEQUENCES = { test: 60, ci: 500, soak: 10_000 };
 
-describe("a run, whatever its model, tools, watchers, users and callbacks do", () => {
+describe("a run, whatever its model, tools, watchers, users, callbacks and processes do", () => {
   const unhandled: unknown[] = [];
   const remember = (reason: unknown): number => unhandled.push(reason);
   beforeAll(() => void process.on("unhandledRejection", remember));
   afterAll(() => void process.off("unhandledRejection", remember));
 
   it(
-    "has one ending and nothing after it, shows every watcher what its log holds, runs nothing that was declined, answers every call, keeps its limits, and leaves nothing open [EV-14, EV-15, EV-16, EV-17, EV-19, EV-21, RN-04, RN-05, RN-06, WE-02, ET-06]",
+    "has one ending and nothing after it, shows every watcher what its log holds, runs nothing that was declined, blocked or impossible, answers every call, keeps its limits and budgets, decides, declares and carries out each thing once, ends its children, and leaves nothing open, wherever its processes die [EV-14, EV-15, EV-16, EV-17, EV-19, EV-21, RN-04, RN-05, RN-06, WE-02, ET-06]",
     async () => {
       await fc.assert(
         fc.asyncProperty(story, async (told) => {

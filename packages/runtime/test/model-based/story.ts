@@ -1,5 +1,8 @@
 import type { Decision, ModelFailure, PermissionMode, StopReason } from "@keelson/protocol";
 import fc from "fast-check";
+import { features, type Features } from "./features.ts";
+import type { Crash } from "./simulated-process.ts";
+import { TOOL_NAMES, type ToolName } from "./tool-names.ts";
 
 /** Everything that is random about one life of a run. */
 export interface Story {
@@ -18,23 +21,12 @@ export interface Story {
   readonly loopGuard: boolean;
   /** An append of the session's log that fails: before it happened, or after it did. */
   readonly fault: { readonly at: number; readonly done: boolean } | undefined;
+  readonly features: Features;
+  /** Where the first processes die; one more lives to the end. */
+  readonly crashes: readonly Crash[];
+  /** How long a call that waits for a signal does so before the run suspends. */
+  readonly signalWaitMs: number;
 }
-
-export const TOOL_NAMES = [
-  "read",
-  "mark",
-  "write",
-  "send",
-  "throws",
-  "hangs",
-  "stubborn",
-  "slow",
-  "huge",
-  "chatty",
-  "strict",
-  "helper",
-] as const;
-export type ToolName = (typeof TOOL_NAMES)[number];
 
 export interface Answer {
   readonly text?: string;
@@ -45,6 +37,8 @@ export interface Answer {
   /** How long the model thinks; infinite: until it is cancelled. */
   readonly waitMs?: number;
   readonly chunkSize?: number;
+  /** What the vendor counts, as far as the request allows it. */
+  readonly outputTokens?: number;
 }
 
 export interface Limits {
@@ -72,11 +66,24 @@ export interface Approving {
 export interface Act {
   readonly at: number;
   readonly lag: 0 | 1 | 2;
-  readonly do: "stop" | "abort" | "signal" | "steer" | "interrupt" | "set-model" | "set-unknown-model" | "watch" | "watch-past" | "leave";
+  readonly do:
+    | "stop"
+    | "abort"
+    | "signal"
+    | "steer"
+    | "interrupt"
+    | "set-model"
+    | "set-unknown-model"
+    | "watch"
+    | "watch-past"
+    | "leave"
+    | SupervisingAct;
 }
+type SupervisingAct = "stop-child" | "retry-child" | "signal-stop" | "signal-user-message" | "signal-timer" | "signal-order";
 
 export interface WatcherPlan {
-  readonly after: number | undefined;
+  /** `seen`: behind the last event of the run that it saw in the stretch before; it goes on so from stretch to stretch. */
+  readonly after: number | "seen" | undefined;
   /** Reads this many events in a row, then lets the run go on for a while. */
   readonly pace: number;
   readonly leavesAfter: number | undefined;
@@ -101,8 +108,8 @@ export interface Callbacks {
 
 const call = fc.record({
   name: fc.oneof(
-    { weight: 12, arbitrary: fc.constantFrom<string>(...TOOL_NAMES, "write", "mark", "send") },
-    { weight: 1, arbitrary: fc.constantFrom("no_such_tool", "", "READ") },
+    { weight: 12, arbitrary: fc.constantFrom<string>(...TOOL_NAMES, "write", "mark", "send", "note") },
+    { weight: 2, arbitrary: fc.constantFrom("no_such_tool", "", "READ", "transition", "final_answer") },
   ),
   input: fc.oneof(
     { weight: 6, arbitrary: fc.constant("good" as const) },
@@ -133,12 +140,14 @@ const failure = fc.record(
 );
 
 const answer: fc.Arbitrary<Answer> = fc.oneof(
+  { withCrossShrink: true },
   {
     weight: 16,
     arbitrary: fc.record({
       text: fc.constantFrom("Working.", "", "x".repeat(300)),
       calls: fc.array(call, { minLength: 1, maxLength: 4 }),
       chunkSize: fc.constantFrom(1, 7, 1_000),
+      outputTokens: fc.constantFrom(5, 300, 3_000),
     }),
   },
   {
@@ -153,7 +162,7 @@ const answer: fc.Arbitrary<Answer> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      text: fc.constantFrom("Done.", "", "y".repeat(3_000)),
+      text: fc.constantFrom("Done.", "", "y".repeat(3_000), '{"n": 1}', '{"n": "one"}'),
       thinking: fc.constantFrom("Hm.", ""),
       calls: fc.constant([]),
       chunkSize: fc.constantFrom(1, 50),
@@ -181,20 +190,33 @@ const act = fc.record<Act>({
   at: fc.nat({ max: 24 }),
   lag: fc.constantFrom(0, 1, 2),
   do: often<Act["do"]>(
-    fc.constantFrom("steer", "interrupt", "set-model", "set-unknown-model", "watch", "watch-past", "leave"),
-    fc.constantFrom("stop", "abort", "signal"),
+    fc.constantFrom(
+      "steer",
+      "interrupt",
+      "set-model",
+      "set-unknown-model",
+      "watch",
+      "watch-past",
+      "leave",
+      "stop-child",
+      "retry-child",
+      "signal-user-message",
+      "signal-timer",
+      "signal-order",
+    ),
+    fc.constantFrom("stop", "abort", "signal", "signal-stop"),
   ),
 });
 
 const watcher = fc.record<WatcherPlan>({
-  after: fc.constantFrom(undefined, 0, 3),
+  after: fc.constantFrom<WatcherPlan["after"]>(undefined, 0, 3, "seen"),
   pace: fc.constantFrom(1, 3, 1_000),
   leavesAfter: fc.constantFrom(undefined, undefined, 2),
 });
 
 /** Most troubles alone end a run early: they are rare, so that runs live long enough for several to meet. */
 function often<T>(usual: fc.Arbitrary<T>, unusual: fc.Arbitrary<T>): fc.Arbitrary<T> {
-  return fc.oneof({ weight: 7, arbitrary: usual }, { weight: 1, arbitrary: unusual });
+  return fc.oneof({ withCrossShrink: true }, { weight: 7, arbitrary: usual }, { weight: 1, arbitrary: unusual });
 }
 
 function rarely<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
@@ -265,5 +287,18 @@ export const story: fc.Arbitrary<Story> = fc.record({
   onMaxTokens: fc.constantFrom("end", "continue"),
   compacts: fc.boolean(),
   loopGuard: fc.boolean(),
+  features,
+  crashes: fc.oneof(
+    { withCrossShrink: true },
+    { weight: 1, arbitrary: fc.constant([]) },
+    {
+      weight: 1,
+      arbitrary: fc.array(
+        fc.record<Crash>({ by: fc.constantFrom("append", "callback"), at: fc.integer({ min: 1, max: 20 }), kept: fc.boolean() }),
+        { minLength: 1, maxLength: 3 },
+      ),
+    },
+  ),
+  signalWaitMs: fc.constantFrom(0, 30_000),
   fault: fc.option(fc.record({ at: fc.integer({ min: 1, max: 14 }), done: fc.boolean() }), { freq: 2, nil: undefined }),
 }) as fc.Arbitrary<Story>;

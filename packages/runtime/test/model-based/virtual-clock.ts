@@ -4,14 +4,23 @@ interface Timer {
   readonly at: number;
   /** Belongs to a tool or model of the test. */
   readonly own: boolean;
+  readonly process: object | undefined;
   readonly run: () => void;
+}
+
+/** Time as one process has it. */
+export interface ProcessClock extends Clock {
+  /** For the tools and models of a test: a timer that is nobody's leak. */
+  sleep(ms: number): Promise<void>;
+  /** No timer of this process fires any more. */
+  end(): void;
 }
 
 /** A slow watcher takes one event a turn. */
 const MAX_IDLE_TURNS = 20_000;
 
 /** Time that passes only when nothing else is left to do, and that knows every timer which is open. */
-export class VirtualClock implements Clock {
+export class VirtualClock {
   #now = 1_700_000_000_000;
   readonly #timers = new Set<Timer>();
 
@@ -19,13 +28,29 @@ export class VirtualClock implements Clock {
     return this.#now;
   }
 
-  after(ms: number, run: () => void): () => void {
-    return this.#arm(ms, run, false);
+  ofProcess(): ProcessClock {
+    const process = {};
+    let isOver = false;
+    const arm = (ms: number, run: () => void, own: boolean): (() => void) => {
+      if (isOver) return () => {};
+      const timer = { at: this.#now + Math.max(0, ms), run, own, process };
+      this.#timers.add(timer);
+      return () => this.#timers.delete(timer);
+    };
+    return {
+      now: () => this.#now,
+      after: (ms, run) => arm(ms, run, false),
+      sleep: (ms) => new Promise((resolve) => arm(ms, resolve, true)),
+      end: () => {
+        isOver = true;
+        for (const timer of this.#timers) if (timer.process === process) this.#timers.delete(timer);
+      },
+    };
   }
 
-  /** For the tools and models of a test: a timer that is nobody's leak. */
-  sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => this.#arm(ms, resolve, true));
+  /** Time goes by while nothing is at work. */
+  advanceTo(at: number): void {
+    this.#now = Math.max(this.#now, at);
   }
 
   /** Timers that neither fired nor were cancelled. */
@@ -55,12 +80,6 @@ export class VirtualClock implements Clock {
       next.run();
     }
     return settled;
-  }
-
-  #arm(ms: number, run: () => void, own: boolean): () => void {
-    const timer = { at: this.#now + Math.max(0, ms), run, own };
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
   }
 
   #earliest(): Timer | undefined {

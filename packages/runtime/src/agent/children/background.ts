@@ -24,6 +24,7 @@ import { workAgent } from "./background-agent.ts";
 import { hasEndedWell, reportOf } from "./background-report.ts";
 import { workTask } from "./background-task.ts";
 import { childIds, findAgent, planChild } from "./child-plan.ts";
+import { endCalledChildren } from "./end-called-children.ts";
 import { MAX_HANDOFFS } from "./handoff.ts";
 import { readSpawnConfig } from "./spawn-config.ts";
 import { waitsBelow } from "./start-child.ts";
@@ -195,6 +196,11 @@ export class Background implements BackgroundWork {
   get isWorking(): boolean {
     for (const work of this.#works.values()) if (work.ending === undefined && work.waiting === undefined) return true;
     return false;
+  }
+
+  /** Ends the children that calls still wait for, for a run that is over. */
+  endCalled(): Promise<void> {
+    return endCalledChildren(this.#boundLoop, this.#options);
   }
 
   /** Tells all of it to end. */

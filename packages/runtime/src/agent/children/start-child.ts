@@ -6,6 +6,7 @@ import {
   type EndReason,
   type JsonObject,
   type OperatorOutput,
+  type RunId,
   type Wait,
 } from "@keelson/protocol";
 import type { Execution } from "../../session/execution.ts";
@@ -46,7 +47,7 @@ export async function startChildRun(
     handoff = handoffIn(outcome);
     const isLast = handoff === undefined || hop === MAX_HANDOFFS;
     if (handoff && !isLast) execution.note(`${place}/handed-off`, "handed-off", handoff as unknown as JsonObject);
-    putEnd(execution, place, plan, outcome, counts);
+    putEnd(execution, place, plan.id, outcome, counts);
     if (isLast) return handoff ? endless(outcome) : outputOf(outcome);
   }
 }
@@ -87,16 +88,16 @@ export function putStart(
   });
 }
 
-function putEnd(
+export function putEnd(
   execution: Execution,
   place: string,
-  { id }: ChildPlan,
+  id: string,
   { reason, usage, cost, error }: RunOutcome<unknown>,
   counts: ChildOutcome["counts"],
 ): void {
   execution.put(`${place}/child-end`, {
     type: "child-end",
-    child: id,
+    child: id as RunId,
     reason: reason as EndReason,
     usage,
     cost,

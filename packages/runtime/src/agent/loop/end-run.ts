@@ -17,6 +17,7 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   const run = runOf(loop);
   const turn = `t${run.turn}`;
   if (isBackgroundOpen(loop)) await endBackground(loop);
+  if (run.children !== undefined) await loop.background?.endCalled();
   if (run.turnOpen) {
     for (const { type, key } of [...run.open.values()]) if (type === "inference") await settleUnseen(loop, key.slice(run.id.length + 1));
     for (const part of openCalls(loop)) {

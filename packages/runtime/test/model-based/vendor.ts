@@ -1,0 +1,78 @@
+import type { InferRequest, JsonValue } from "@keelson/protocol";
+import type { ScriptedAnswer, ScriptedTurn } from "keelson/testing";
+import type { Stage } from "./acting.ts";
+import { never } from "./simulated-process.ts";
+import type { Answer, Story } from "./story.ts";
+
+/** Dollars per million tokens. */
+export const PRICE = { input: "1", output: "10", asOf: "2026-01-01" } as const;
+const INPUT_TOKENS = 10;
+
+/** Whoever serves the models of a story: goes on with the script, whatever becomes of those who ask. */
+export class Vendor {
+  readonly #story: Story;
+  readonly #said = { main: 0, child: 0, fallback: 0 };
+
+  constructor(story: Story) {
+    this.#story = story;
+  }
+
+  script(part: "main" | "child" | "fallback", stage: Stage): readonly ScriptedTurn[] {
+    const turn: ScriptedTurn = async (request) => {
+      await stage.process.pass();
+      return this.#answer(part, request, stage);
+    };
+    return Array.from({ length: 400 }, () => turn);
+  }
+
+  #answer(part: "main" | "child" | "fallback", request: InferRequest, { process, witness }: Stage): ScriptedAnswer {
+    const turns = { main: this.#story.turns, child: this.#story.childTurns, fallback: this.#story.fallbackTurns }[part];
+    const planned = turns[this.#said[part]++];
+    witness.inferences++;
+    const outputTokens = Math.min(planned?.outputTokens ?? 5, request.maxTokens ?? Number.POSITIVE_INFINITY);
+    if (planned?.error === undefined) {
+      witness.spent.cost += BigInt(INPUT_TOKENS + 10 * outputTokens) * 1_000_000n;
+      witness.spent.tokens += INPUT_TOKENS + outputTokens;
+    }
+    const usage = { inputTokens: INPUT_TOKENS, outputTokens };
+    if (planned === undefined) return { ...lastAnswer(request), usage };
+    const { text, thinking, calls, stopReason, error, waitMs = 0, chunkSize } = planned;
+    return {
+      usage,
+      ...(text !== undefined && { text }),
+      ...(thinking !== undefined && { thinking }),
+      ...(stopReason && { stopReason }),
+      ...(chunkSize !== undefined && { chunkSize }),
+      ...(error && { error: { provider: "main", model: "model", ...error } as never }),
+      ...(waitMs > 0 && { wait: Number.isFinite(waitMs) ? () => process.clock.sleep(waitMs) : never }),
+      toolCalls: calls.map(({ name, input }, index) => ({ name, ...inputOf(name, input, index) })),
+    };
+  }
+}
+
+/** An answer that ends a run, in the form that is asked for. */
+export function lastAnswer({ tools }: InferRequest): ScriptedAnswer {
+  const asked = tools?.some(({ name }) => name === "final_answer");
+  return asked ? { toolCalls: [{ name: "final_answer", input: { n: 1 } }] } : { text: '{"n": 1}' };
+}
+
+function inputOf(
+  name: string,
+  input: Answer["calls"][number]["input"],
+  index: number,
+): { readonly input?: JsonValue; readonly inputText?: string } {
+  switch (input) {
+    case "good":
+      if (name === "helper" || name === "aside") return { input: { task: `Help ${index}.` } };
+      if (name === "transition") return { input: { action: "advance", input: { n: index } } };
+      return { input: name === "listen" ? {} : { n: index % 2 } };
+    case "empty":
+      return { inputText: "" };
+    case "truncated":
+      return { inputText: '{"n": 1, "task": "hel' };
+    case "no-object":
+      return { inputText: '[1, "two"]' };
+    case "repairable":
+      return { inputText: "{n: 1, 'task': 'help',}" };
+  }
+}
