@@ -17,12 +17,19 @@ const report: MutationReport = {
     },
   },
 };
-const facts = { report, day: "2026-01-02", commit: "abc", seed: "7", machine: "one", wanted: ["src/sum.ts", "src/product.ts"] };
+const facts = {
+  parts: [{ name: "sums", commit: "abc", report }],
+  day: "2026-01-02",
+  seed: "7",
+  machine: "one",
+  wanted: ["src/sum.ts", "src/product.ts"],
+};
 
 describe("the page on a mutation test", () => {
   it("counts what was noticed among what could be, by file and over all", () => {
     const { text, score } = mutationPage({ ...facts, findings: { closed: [], living: [] } });
     expect(score).toBe(50);
+    expect(text).toContain("- sums, at commit abc: 50.0 % of 5");
     expect(text).toContain("| src/sum.ts | 5 | 1 | 1 | 1 | 1 | 50.0 % |");
     expect(text).toContain("Not run this time:\n\n- src/product.ts\n");
   });

@@ -1,6 +1,6 @@
 // Mutation testing of the parts on which everything leans: gates, ledgers and the loop (`npm run mutate -- [part or file...]`).
-// Results are kept in results/mutation.json and used again where neither the code nor its tests changed (`--force` runs all of it);
-// the page in docs/evidence is written from them.
+// The results of each part are kept in results/mutation and used again where neither the code nor its tests changed (`--force` runs
+// all of it); the page in docs/evidence is written from them, by `--page-only` without running anything.
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, platform, release, totalmem } from "node:os";
 import { join } from "node:path";
@@ -9,16 +9,27 @@ import { Stryker } from "@stryker-mutator/core";
 import { mutationPage, type MutationFindings, type MutationReport } from "./mutation-page.ts";
 import { root, runCommand } from "./run-command.ts";
 
-const runtime = "packages/runtime/src";
-const parts: Readonly<Record<string, readonly string[]>> = {
-  "gates": [`${runtime}/agent/gates/*.ts`],
-  "tool-call-ledger": [`${runtime}/agent/loop/tool-call-ledger.ts`],
-  "budget-ledger": [
-    `${runtime}/state/memory-budget-ledger.ts`,
-    `${runtime}/state/budget-amounts.ts`,
-    `${runtime}/state/budget-ledger-terms.ts`,
-  ],
-  "loop": [`${runtime}/agent/loop/*.ts`],
+interface Part {
+  readonly mutate: readonly string[];
+  /** Those that speak of the part: who survives them is not asked by all the others. */
+  readonly tests: readonly string[];
+}
+
+const agent = "packages/runtime/src/agent";
+const state = "packages/runtime/src/state";
+const test = "packages/runtime/test";
+const dying = `${test}/crash/{resuming,unknown-writes,losing-the-lease}.test.ts`;
+const parts: Readonly<Record<string, Part>> = {
+  "gates": { mutate: [`${agent}/gates/*.ts`], tests: [`${test}/agent/*.test.ts`, `${agent}/gates/*.test.ts`, dying] },
+  "tool-call-ledger": { mutate: [`${agent}/loop/tool-call-ledger.ts`], tests: [`${test}/agent/{tools,approvals,hooks}.test.ts`, dying] },
+  "budget-ledger": {
+    mutate: [`${state}/memory-budget-*.ts`, `${state}/budget-{amounts,ledger-terms}.ts`],
+    tests: [`${state}/{memory-budget-*,budget-*}.test.ts`],
+  },
+  "loop": {
+    mutate: [`${agent}/loop/*.ts`, `!${agent}/loop/tool-call-ledger.ts`],
+    tests: [`${test}/agent/*.test.ts`, `${agent}/**/*.test.ts`, `${test}/{crash,model-based}/*.test.ts`],
+  },
 };
 /** Of all mutants, this part at least must be noticed by a test. */
 const LEAST_SCORE = 75;
@@ -29,22 +40,27 @@ const { values, positionals } = parseArgs({
   options: { "force": { type: "boolean", default: false }, "page-only": { type: "boolean", default: false } },
   allowPositionals: true,
 });
-const reportPath = join(root, "results", "mutation.json");
+const folder = join(root, "results", "mutation");
+const commit = (await runCommand("git", ["rev-parse", "--short", "HEAD"])).output.trim();
 
-if (!values["page-only"]) {
-  process.chdir(root);
-  mkdirSync(join(root, "results"), { recursive: true });
-  Object.assign(process.env, { KEELSON_SEED: seed, KEELSON_TIER: "test" });
-  const chosen = positionals.length === 0 ? Object.keys(parts) : positionals;
+function filesOf({ mutate }: Part): readonly string[] {
+  return globSync(
+    mutate.filter((pattern) => !pattern.startsWith("!")),
+    { cwd: root, exclude: [...mutate.flatMap((pattern) => (pattern.startsWith("!") ? [pattern.slice(1)] : [])), "**/*.test.ts"] },
+  ).sort();
+}
+
+async function run(name: string, part: Part, mutate: readonly string[]): Promise<void> {
   await new Stryker({
-    mutate: [...chosen.flatMap((name) => parts[name] ?? [name]), "!**/*.test.ts", "!**/*.test-d.ts"],
+    mutate: [...mutate],
+    testFiles: [...part.tests],
     plugins: [import.meta.resolve("@stryker-mutator/vitest-runner")],
     testRunner: "vitest",
     vitest: { configFile: "tools/mutation.config.ts", related: false },
     coverageAnalysis: "perTest",
     concurrency: 1,
     incremental: true,
-    incrementalFile: reportPath,
+    incrementalFile: join(folder, `${name}.json`),
     force: values.force,
     tempDirName: "results/mutation-sandbox",
     ignorePatterns: ["dist", "bench", "examples", "results", "coverage", ".git"],
@@ -56,23 +72,38 @@ if (!values["page-only"]) {
     dryRunTimeoutMinutes: 15,
     allowEmpty: true,
   }).runMutationTest();
+  writeFileSync(join(folder, `${name}.commit`), commit);
 }
 
-if (!existsSync(reportPath)) throw new Error("results/mutation.json does not exist: run `npm run mutate` without --page-only first");
-const report = JSON.parse(readFileSync(reportPath, "utf8")) as MutationReport;
+if (!values["page-only"]) {
+  process.chdir(root);
+  mkdirSync(folder, { recursive: true });
+  Object.assign(process.env, { KEELSON_SEED: seed, KEELSON_TIER: "test" });
+  const unknown = positionals.filter((chosen) => parts[chosen] === undefined && !existsSync(join(root, chosen)));
+  if (unknown.length > 0)
+    throw new Error(`no part or file is called ${unknown.join(", ")}: use ${Object.keys(parts).join(", ")} or a path`);
+  for (const [name, part] of Object.entries(parts)) {
+    const files = filesOf(part);
+    const chosen = positionals.length === 0 || positionals.includes(name) ? files : files.filter((file) => positionals.includes(file));
+    if (chosen.length > 0) await run(name, part, chosen);
+  }
+}
+
 const findings = JSON.parse(readFileSync(join(root, "tools", "mutation-findings.json"), "utf8")) as MutationFindings;
 const day = new Date().toISOString().slice(0, 10);
-const commit = (await runCommand("git", ["rev-parse", "--short", "HEAD"])).output.trim();
 const page = mutationPage({
-  report,
+  parts: Object.keys(parts)
+    .filter((name) => existsSync(join(folder, `${name}.json`)))
+    .map((name) => ({
+      name,
+      commit: readFileSync(join(folder, `${name}.commit`), "utf8"),
+      report: JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8")) as MutationReport,
+    })),
   findings,
   day,
-  commit,
   seed,
   machine: `${availableParallelism()} x ${cpus()[0]?.model.trim() ?? arch()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release()}, Node ${process.version}`,
-  wanted: [...new Set(Object.values(parts).flatMap((patterns) => globSync([...patterns], { cwd: root })))]
-    .filter((file) => !/\.test(-d)?\.ts$/.test(file))
-    .sort(),
+  wanted: Object.values(parts).flatMap(filesOf),
 });
 mkdirSync(join(root, "docs", "evidence"), { recursive: true });
 writeFileSync(join(root, "docs", "evidence", `mutation-${day}.md`), page.text);

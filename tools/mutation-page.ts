@@ -39,10 +39,9 @@ export interface MutationFindings {
 }
 
 interface Facts {
-  readonly report: MutationReport;
+  readonly parts: readonly { readonly name: string; readonly commit: string; readonly report: MutationReport }[];
   readonly findings: MutationFindings;
   readonly day: string;
-  readonly commit: string;
   readonly seed: string;
   readonly machine: string;
   /** Files that were to be mutated, whether or not the report speaks of them. */
@@ -53,12 +52,12 @@ const noticed = new Set(["Killed", "Timeout"]);
 const unnoticed = new Set(["Survived", "NoCoverage"]);
 
 /** The page of evidence on a mutation test; `score` in percent, over all files. */
-export function mutationPage({ report, findings, day, commit, seed, machine, wanted }: Facts): {
+export function mutationPage({ parts, findings, day, seed, machine, wanted }: Facts): {
   readonly text: string;
   readonly score: number;
   readonly unexplained: number;
 } {
-  const files = Object.entries(report.files).sort(([a], [b]) => (a < b ? -1 : 1));
+  const files = parts.flatMap(({ report }) => Object.entries(report.files));
   const mutants = files.flatMap(([, file]) => file.mutants);
   const survivors = files.flatMap(([name, file]) =>
     file.mutants
@@ -74,11 +73,16 @@ export function mutationPage({ report, findings, day, commit, seed, machine, wan
         return { name, mutant, original: textAt(file.source, mutant.location), becomes, why: known?.why };
       }),
   );
-  const missing = wanted.filter((name) => report.files[name] === undefined);
+  const missing = wanted.filter((name) => !files.some(([file]) => file === name));
   const text = [
     `# Mutation test of ${day}`,
     "",
-    `Commit ${commit}, seed ${seed}: of ${mutants.length} mutants ${count(mutants, noticed)} were noticed by a test, ${scoreOf(mutants).toFixed(1)} %.`,
+    `Seed ${seed}: of ${mutants.length} mutants ${count(mutants, noticed)} were noticed by a test, ${scoreOf(mutants).toFixed(1)} %.`,
+    ...parts.map(({ name, commit, report }) => {
+      const own = Object.values(report.files).flatMap((file) => file.mutants);
+      return `- ${name}, at commit ${commit}: ${scoreOf(own).toFixed(1)} % of ${own.length}`;
+    }),
+    "",
     `Machine: ${machine}.`,
     "Repeat it with `npm run mutate`, for one part with `npm run mutate -- gates` (tool-call-ledger, budget-ledger, loop, or a file).",
     "The tests are those of `tools/mutation.config.ts`: fast ones that speak of these parts, with a small sample of the model-based one.",

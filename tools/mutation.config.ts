@@ -1,4 +1,4 @@
-// How vitest runs under mutation (`npm run mutate`): only the fast tests that speak of what is mutated, and no type tests.
+// How vitest runs under mutation (`npm run mutate`): only fast tests, of which each part names its own, and no type tests.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
