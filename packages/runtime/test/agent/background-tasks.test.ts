@@ -206,30 +206,48 @@ describe("a background task", () => {
   });
 });
 
-it("a task that was told to stop by a process that ended then is not begun again", async () => {
+it("a task and an agent that were told to stop by a process that ended then are not begun again [DI-04, DI-10]", async () => {
   const shared = world();
   let runs = 0;
   const tasks: TaskRunner = { run: () => (runs++, new Promise<never>(() => {})) };
   let taskId = "";
-  const main = lead([declare(task("endless")), () => declare({ type: "stop-task", taskId }), "waiting", "over"]);
-  let isDead = false;
+  const helperModel = scriptedModel([
+    { text: "So far.", toolCalls: [{ name: "none" }] },
+    { wait: new Promise<never>(() => {}) },
+    "went on",
+  ]);
+  const helper = createAgent({ name: "helper", model: helperModel });
+  const main = lead([
+    declare(task("endless"), { type: "spawn-agent", name: "helper", config: { task: "t" } }),
+    async () => {
+      await until(() => helperModel.requests.length === 2);
+      return declare({ type: "stop-child", name: "helper" }, { type: "stop-task", taskId });
+    },
+    "waiting",
+    "one",
+    "both",
+  ]);
+  const agents = { lead: main.agent, helper };
+  let stops = 0;
   const log: typeof shared.log = {
     ...shared.log,
     async append(id, expected, records, options) {
-      if (isDead) return new Promise<never>(() => {});
+      if (stops === 2) return new Promise<never>(() => {});
       for (const record of records) if (record.type === "task") taskId = String(record.data["taskId"]);
-      isDead = records.some(({ type }) => type === "child-stop");
+      stops += records.filter(({ type }) => type === "child-stop").length;
       return shared.log.append(id, expected, records, options);
     },
   };
-  void createRunner({ ...shared, log, tasks, owner: "one", leaseTtlMs: 1, agent: main.agent }).run("go", { session: "s" });
-  await until(() => isDead);
+  void createRunner({ ...shared, log, tasks, owner: "one", leaseTtlMs: 1, agents }).run("go", { agent: "lead", session: "s" });
+  await until(() => stops === 2);
   shared.clock.advance(10);
-  const resumed = await createRunner({ ...shared, tasks, owner: "two", agent: main.agent }).resume("s");
+  const resumed = await createRunner({ ...shared, tasks, owner: "two", agents }).resume("s");
   const { events, outcome } = await watch(resumed);
   expect(outcome).toMatchObject({ reason: "complete" });
-  expect(runs).toBe(1);
+  expect([runs, helperModel.requests.length]).toEqual([1, 3]);
   expect(ofType(events, "task")).toMatchObject([{ taskId, kind: "failed", payload: { reason: "stopped" } }]);
+  expect(ofType(events, "child-end")).toMatchObject([{ reason: "stopped" }]);
+  expect(JSON.stringify(main.model.requests.at(-1)?.messages)).toMatch(/helper[^"]*"[^"]*ended early \(stopped\)[^"]*One more\./);
 });
 
 describe("a run that has to wait for a person", () => {
