@@ -21,6 +21,7 @@ import {
   otherReservation,
   otherSettlement,
 } from "./budget-ledger-terms.ts";
+import { type Account, isFirst, isIdle, joinLine, type Place } from "./memory-budget-line.ts";
 import { isDeadOwner } from "./process-owner.ts";
 import { type Poll, pollAlive } from "./sqlite-foreign-watch.ts";
 
@@ -39,17 +40,6 @@ export interface MemoryBudgetLedgerOptions {
   readonly poll?: Poll;
 }
 
-interface Account {
-  readonly spent: bigint[];
-  readonly reserved: bigint[];
-  /** Open reservations that count against it. */
-  open: number;
-  /** Who waits for what, by unit, in the order of their tickets. */
-  readonly lines: (Place[] | undefined)[];
-  /** Those who wait without a place in the line. */
-  readonly watchers: Set<() => void>;
-}
-
 interface OpenReservation {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly amounts: Amounts;
@@ -58,25 +48,7 @@ interface OpenReservation {
   isPresumed: boolean;
 }
 
-/**
- * A place in the line: it stands in the line of every account and unit in which its key ever fell short. Tickets order all
- * lines alike, so that no two wait for each other.
- */
-interface Place {
-  readonly ticket: number;
-  readonly lines: Map<Place[], Account>;
-  readonly owner: string | undefined;
-  at: number;
-  /** Its turn came since it was last tried. */
-  isDue: boolean;
-  wake: (() => void) | undefined;
-}
-
 const RESERVED: Reservation = { type: "reserved" };
-
-function isIdle(account: Account | undefined): boolean {
-  return account?.open === 0 && account.watchers.size === 0 && account.lines.every((line) => line === undefined || line.length === 0);
-}
 
 /** A ledger that lives as long as this object; everything in one process that shares it shares its limits. */
 export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}): BudgetLedger {
@@ -123,7 +95,7 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
         if (available === undefined) continue;
         wait ??= waitAnswer(scope, unit, available);
         if (place === undefined) return wait;
-        join(place, account, unit);
+        joinLine(place, account, unit);
       }
     }
     return wait ?? RESERVED;
@@ -157,15 +129,6 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
       leave(key);
     }
     return found;
-  }
-
-  function join(place: Place, account: Account, unit: number): void {
-    const line = (account.lines[unit] ??= []);
-    if (place.lines.has(line)) return;
-    place.lines.set(line, account);
-    let at = line.length;
-    while (at > 0 && (line[at - 1] as Place).ticket > place.ticket) at--;
-    line.splice(at, 0, place);
   }
 
   function leave(key: string): void {
@@ -319,11 +282,6 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
       });
     },
   };
-
-  function isFirst(place: Place): boolean {
-    for (const line of place.lines.keys()) if (line[0] !== place) return false;
-    return true;
-  }
 
   function reopen(reservation: OpenReservation): void {
     reservation.isPresumed = false;

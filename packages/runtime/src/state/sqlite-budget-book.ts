@@ -7,11 +7,11 @@ import {
   refusalBy,
   sameAmounts,
   shortageOf,
-  type Standing,
   waitAnswer,
   writeAmounts,
 } from "./budget-amounts.ts";
 import { noReservation, otherReservation, otherSettlement, REMEMBERED_RETIRED, REMEMBERED_SETTLEMENTS } from "./budget-ledger-terms.ts";
+import { changesOf, idsIn, type PlaceRow, type ReservationRow, scopeIdsOf, type ScopeRow } from "./sqlite-budget-rows.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 
 const FIND_SCOPE = "SELECT id, name, spent, reserved, open, changes FROM budget_scopes WHERE name = ?";
@@ -34,34 +34,6 @@ const RETIRE = "INSERT OR IGNORE INTO budget_retired (scope) VALUES (?) RETURNIN
 const RETIRED_LONG_AGO = `
   SELECT r.id, r.scope FROM budget_retired r JOIN budget_scopes s ON s.id = r.scope
   WHERE r.id <= ? AND s.open = 0 AND NOT EXISTS (SELECT 1 FROM budget_line) LIMIT 100`;
-
-export interface ScopeRow extends Standing {
-  readonly id: number;
-  readonly name: string;
-  readonly spent: bigint[];
-  readonly reserved: bigint[];
-  open: number;
-  changes: number;
-}
-
-interface ReservationRow {
-  readonly key: string;
-  readonly owner: string;
-  readonly at: number;
-  readonly amounts: string;
-  readonly scopes: string;
-  readonly presumed: number;
-}
-
-/** A place in the line. Tickets order all lines alike, so that no two wait for each other. */
-export interface PlaceRow {
-  readonly ticket: number;
-  readonly key: string;
-  readonly owner: string;
-  readonly at: number;
-  readonly lines: readonly string[];
-  readonly seen: number;
-}
 
 /** The tables of the ledger. What changes something belongs into a transaction. */
 export interface SqliteBudgetBook {
@@ -308,19 +280,4 @@ export function createSqliteBudgetBook({
       }
     },
   };
-}
-
-function idsIn(text: string): readonly number[] {
-  return text === "" ? [] : text.split(",").map(Number);
-}
-
-function scopeIdsOf(lines: readonly string[]): ReadonlySet<number> {
-  return new Set(lines.map((one) => Number(one.slice(0, one.indexOf(":")))));
-}
-
-/** Grows whenever something ended that those in these lines may have waited for. */
-export function changesOf(lines: readonly string[], scopeAt: (id: number) => ScopeRow | undefined): number {
-  let sum = 0;
-  for (const id of scopeIdsOf(lines)) sum += scopeAt(id)?.changes ?? 0;
-  return sum;
 }

@@ -1,4 +1,5 @@
-import { changesOf, type PlaceRow, type ScopeRow, type SqliteBudgetBook } from "./sqlite-budget-book.ts";
+import type { SqliteBudgetBook } from "./sqlite-budget-book.ts";
+import { changesOf, type PlaceRow, type ScopeRow } from "./sqlite-budget-rows.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 import { createForeignWatch, type Poll, pollAlive } from "./sqlite-foreign-watch.ts";
 
