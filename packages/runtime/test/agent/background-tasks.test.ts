@@ -214,7 +214,9 @@ it("a task and an agent that were told to stop by a process that ended then are 
   const helperModel = scriptedModel([
     { text: "So far.", toolCalls: [{ name: "none" }] },
     { wait: new Promise<never>(() => {}) },
-    "went on",
+    // The turn that was open is brought to its end; then it stops.
+    { text: "One more.", toolCalls: [{ name: "none" }] },
+    "never",
   ]);
   const helper = createAgent({ name: "helper", model: helperModel });
   const main = lead([
