@@ -271,7 +271,8 @@ export class ActiveRun<Out> implements Run<Out> {
       signal?.removeEventListener("abort", forwardAbort);
       for (const cancel of this.#cancelTimers) cancel();
       this.#markOpened();
-      await this.#loop?.background?.leave();
+      const leaving = this.#loop?.background?.leave();
+      if (leaving !== undefined) await leaving;
       await notified(this.#loop);
       await this.#close();
       await this.#trace?.close();

@@ -1,5 +1,5 @@
 import { createAgent, createRunner, defineTool, usd, type AgentEvent, type AgentOptions, type Run } from "keelson";
-import { createEphemeralApprovalKeys, type TaskRunner } from "keelson/agent";
+import { createEphemeralApprovalKeys, createHookRegistry, type TaskRunner } from "keelson/agent";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedAnswer, type ScriptedTurn } from "keelson/testing";
 import type { Directive, InferRequest, Tool } from "@keelson/protocol";
@@ -223,6 +223,26 @@ describe("an agent that was spawned", () => {
     });
     expect(told(model.requests[2])).toContain("did dig");
   });
+});
+
+it("hooks are told of agents beside the turns, and may refuse them", async () => {
+  const told: string[] = [];
+  const hooks = createHookRegistry()
+    .onSubagentStart("*", ({ agentName, initialMessage }) => {
+      told.push(`start ${agentName}: ${initialMessage ?? ""}`);
+      return agentName === "bad" ? { type: "abort", reason: "not this one" } : undefined;
+    })
+    .onSubagentStop("*", ({ agentName, reason }) => void told.push(`stop ${agentName}: ${reason}`));
+  const helper = createAgent({ name: "helper", model: scriptedModel(["helped"]) });
+  const bad = createAgent({ name: "bad", model: scriptedModel([]) });
+  const main = lead([declare(spawn("helper"), spawn("bad")), "waiting", "done"], { hooks });
+  const { events, outcome } = await watch(
+    createRunner({ ...world(), agents: { main: main.agent, helper, bad } }).run("go", { agent: "main" }),
+  );
+  expect(outcome.text).toBe("done");
+  expect(told).toEqual(["start helper: task of helper", "start bad: task of bad", "stop helper: complete"]);
+  expect(ofType(events, "child-start").map(({ agent }) => agent)).toEqual(["helper"]);
+  expect(ofType(events, "status").map(({ status }) => status)).toEqual([expect.stringContaining("not this one")]);
 });
 
 describe("stopping one of several", () => {

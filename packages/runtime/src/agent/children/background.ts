@@ -209,10 +209,11 @@ export class Background implements BackgroundWork {
   }
 
   /** Lets go of what waits, and resolves when nothing is at work here any more. */
-  async leave(): Promise<void> {
+  leave(): Promise<unknown> | undefined {
+    if (this.#works.size === 0) return undefined;
     const works = [...this.#works.values()];
     for (const work of works) work.leave();
-    await Promise.all(works.map(({ done }) => done));
+    return Promise.all(works.map(({ done }) => done));
   }
 
   get #boundLoop(): Loop {
