@@ -2,7 +2,6 @@ import { type JsonValue, textMessage, type Tool, type ToolCall } from "@keelson/
 import { agentTool, type Agent, createAgent, createModelRegistry, defineTool } from "keelson";
 import { type AgentOptions, type Compact, waitForSignalTool } from "keelson/agent";
 import { injectReminder, type Rule, type RuleAction, rulesFrom } from "keelson/context";
-import { scriptedModel } from "keelson/testing";
 import { actWith, type Stage } from "./acting.ts";
 import { effectTool, featureOptions, strategyOf } from "./feature-options.ts";
 import { never } from "./simulated-process.ts";
@@ -55,17 +54,17 @@ export function castOf(story: Story, stage: Stage, vendor: Vendor): Cast {
   const { fallback, deafModel } = callbacks;
   const child = createAgent({
     name: "helper",
-    model: scriptedModel(vendor.script("child", stage), { name: "child/model", price: PRICE }),
+    model: vendor.model("child", "child/model", stage),
     tools: tools.filter(({ name }) => CHILD_TOOLS.has(name)),
     limits: { maxTurns: 4, maxRetries: 1 },
     ...common,
     ...(features.shared && featureOptions({ ...features, strategy: undefined }, stage)),
   });
-  const main = scriptedModel(vendor.script("main", stage), { name: "main" });
+  const main = vendor.model("main", "main", stage);
   const models = createModelRegistry({
     providers: {
       main: deafModel ? { name: main.name, wire: main.wire, stream: (request) => main.stream(request) } : main,
-      other: scriptedModel(vendor.script("fallback", stage), { name: "other" }),
+      other: vendor.model("fallback", "other", stage),
     },
     prices: { model: PRICE },
   });

@@ -118,18 +118,19 @@ export async function live(story: Story): Promise<Life> {
         if (count >= MAX_STRETCHES - 2) follow("the last abort", run.abort());
         await finish(run);
       }
-      const outcome = process.isDead ? undefined : await run?.outcome;
       for (const watching of watchings) {
-        if (!process.isDead && !(await clock.passUntil(watching.done, PATIENCE_MS))) oddities.push("a watcher's stream does not end");
+        if (!(await clock.passUntil(Promise.race([watching.done, process.died]), PATIENCE_MS)))
+          oddities.push("a watcher's stream does not end");
         noteSeen(watching);
       }
+      const outcome = process.isDead ? undefined : await run?.outcome;
       stretches.push({ outcome, watchings, before, after: await heads(), journals: witness.journals });
       const state = await foldSession(memory, blobs, SESSION);
       if (state.run?.status === "ended") break;
       if (count < 3) await answer(outcome);
     }
     for (const { what, promise, scene: at } of pending)
-      if (!at.process.isDead && !(await clock.passUntil(promise, PATIENCE_MS))) oddities.push(`${what} is never answered`);
+      if (!(await clock.passUntil(Promise.race([promise, at.process.died]), PATIENCE_MS))) oddities.push(`${what} is never answered`);
     const state = await foldSession(memory, blobs, SESSION);
     const survivors = scenes.filter(({ process }) => !process.isDead);
     if (clock.open > 0) oddities.push(`${clock.open} timers are open`);

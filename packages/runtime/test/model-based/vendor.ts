@@ -1,5 +1,5 @@
-import type { InferRequest, JsonValue } from "@keelson/protocol";
-import type { ScriptedAnswer, ScriptedTurn } from "keelson/testing";
+import type { InferRequest, JsonValue, Provider } from "@keelson/protocol";
+import { type ScriptedAnswer, scriptedModel } from "keelson/testing";
 import type { Stage } from "./acting.ts";
 import { never } from "./simulated-process.ts";
 import type { Answer, Story } from "./story.ts";
@@ -17,12 +17,30 @@ export class Vendor {
     this.#story = story;
   }
 
-  script(part: "main" | "child" | "fallback", stage: Stage): readonly ScriptedTurn[] {
-    const turn: ScriptedTurn = async (request) => {
+  /** A model as one process reaches it. What it answers to the end is to be paid, whether or not anybody heeds it. */
+  model(part: "main" | "child" | "fallback", name: string, stage: Stage): Provider {
+    const turn = async (request: InferRequest): Promise<ScriptedAnswer> => {
       await stage.process.pass();
       return this.#answer(part, request, stage);
     };
-    return Array.from({ length: 400 }, () => turn);
+    const { spent } = stage.witness;
+    const model = scriptedModel(
+      Array.from({ length: 400 }, () => turn),
+      { name, price: PRICE },
+    );
+    return {
+      ...model,
+      async *stream(request, options) {
+        for await (const event of model.stream(request, options)) {
+          if (event.type === "end") {
+            const { inputTokens, outputTokens } = event.usage;
+            spent.cost += BigInt((inputTokens ?? 0) + 10 * (outputTokens ?? 0)) * 1_000_000n;
+            spent.tokens += (inputTokens ?? 0) + (outputTokens ?? 0);
+          }
+          yield event;
+        }
+      },
+    };
   }
 
   #answer(part: "main" | "child" | "fallback", request: InferRequest, { process, witness }: Stage): ScriptedAnswer {
@@ -30,10 +48,6 @@ export class Vendor {
     const planned = turns[this.#said[part]++];
     witness.inferences++;
     const outputTokens = Math.min(planned?.outputTokens ?? 5, request.maxTokens ?? Number.POSITIVE_INFINITY);
-    if (planned?.error === undefined) {
-      witness.spent.cost += BigInt(INPUT_TOKENS + 10 * outputTokens) * 1_000_000n;
-      witness.spent.tokens += INPUT_TOKENS + outputTokens;
-    }
     const usage = { inputTokens: INPUT_TOKENS, outputTokens };
     if (planned === undefined) return { ...lastAnswer(request), usage };
     const { text, thinking, calls, stopReason, error, waitMs = 0, chunkSize } = planned;

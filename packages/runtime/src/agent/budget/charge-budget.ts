@@ -29,6 +29,17 @@ export async function chargeBudget(
   }
 }
 
+/**
+ * Counts what has happened, or may have: no limit stands in its way. A ledger that knows it under this key, from the life in
+ * which it was begun, does not count it again.
+ */
+export async function countOnBudget({ ledger, owner, scopes, execution }: Loop, key: string, amount: BudgetAmount): Promise<void> {
+  const reservation = `${execution.runId}/${key}/counted`;
+  const unlimited = scopes.map(({ id }) => ({ id }));
+  await ledger.reserve(reservation, unlimited, amount, { owner });
+  await ledger.settle(reservation, amount);
+}
+
 /** @throws RunEnding where no turn is left in a budget of the run */
 export async function chargeTurn(loop: Loop, turn: string): Promise<void> {
   const refusal = await chargeBudget(loop, turn, { turns: 1 });

@@ -3,6 +3,7 @@ import { Suspension } from "../../session/suspension.ts";
 import { executeLeaf, type LeafResult } from "../../tools/execute-leaf.ts";
 import { dispatchInput, dispatchResult, isDispatchTool, type DispatchTool } from "../../tools/dispatch-tool.ts";
 import { planBatches } from "../../tools/plan-batches.ts";
+import { countOnBudget } from "../budget/charge-budget.ts";
 import { chargeToolCalls } from "../budget/charge-tool-calls.ts";
 import { markToolCalls, overspentBudget } from "../budget/mark-budgets.ts";
 import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts";
@@ -152,6 +153,8 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void
   const [first] = batch;
   if (first && isAnsweredHere(first)) await answerHere(loop, first);
   const unknown = batch.filter((call) => call.answer === undefined && isUnknown(loop, call));
+  // Whatever comes out about them, they were started: a ledger that died with the process does not know that.
+  if (loop.meter?.counts.toolCalls) for (const call of unknown) await countOnBudget(loop, call.key, { toolCalls: 1 });
   if (unknown.length > 0) await resolveUnknown(loop, unknown);
   if (loop.meter?.counts.toolCalls) await chargeToolCalls(loop, batch);
   const running = batch.filter((call) => call.answer === undefined);
