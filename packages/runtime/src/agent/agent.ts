@@ -25,7 +25,7 @@ import type { Rule } from "../context/rule.ts";
 import type { JsonSchema, Schema } from "../schema/schema.ts";
 import { createToolRegistry, type ToolSet } from "../tools/tool-registry.ts";
 import { compilePolicy } from "./permissions/decide-permission.ts";
-import { checkAgentOptions } from "./check-agent-options.ts";
+import { checkAgentOptions, checkShape } from "./check-agent-options.ts";
 import { definitionDigest } from "./definition-digest.ts";
 import { agentMiddleware, type AgentMiddleware, type MiddlewareAgentOptions } from "./middleware/agent-middleware.ts";
 import type { PluginAgentOptions } from "./plugins/plugin-agent-options.ts";
@@ -195,6 +195,7 @@ export interface Agent<Out = undefined> {
 export function createAgent(options: JsonAgentOptions): Agent<JsonValue>;
 export function createAgent<Out = undefined>(options: AgentOptions<Out>): Agent<Out>;
 export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): Agent<unknown> {
+  checkShape(options);
   const { output, ...rest } = options;
   const middleware = agentMiddleware(rest);
   const offered = middleware === undefined ? (rest.tools ?? []) : [...(rest.tools ?? []), ...middleware.tools];
@@ -211,7 +212,7 @@ export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): 
     name: rest.name,
     description: rest.description ?? "",
     options: rest,
-    ...(output && { output }),
+    ...(output !== undefined && { output }),
     tools,
     ...(middleware && { middleware }),
     subAgents: [...tools]

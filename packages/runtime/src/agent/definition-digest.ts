@@ -64,6 +64,8 @@ const PARTS: { readonly [O in keyof Required<AgentOptions<never>>]: ((definition
   debugFile: "changes nothing about a run",
 };
 
+/** All options that an agent has. */
+export const OPTION_NAMES: readonly string[] = Object.keys(PARTS);
 const DIGESTED = Object.entries(PARTS).filter(
   (entry): entry is [string, (definition: Definition) => unknown] => typeof entry[1] === "function",
 );

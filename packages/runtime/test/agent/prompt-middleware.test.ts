@@ -122,7 +122,7 @@ describe("an agent's prompt middleware", () => {
     const tools = [recordingTool("look")];
     expect(optionOf(() => agentWith([], [{ name: "m", tools: () => tools }], { tools }))).toMatchObject([
       "tools[1]",
-      'two tools are named "look": rename one with aliasTool.',
+      'tools[1] is the second of two tools that are named "look": rename one with aliasTool.',
     ]);
   });
 

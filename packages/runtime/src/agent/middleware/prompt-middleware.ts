@@ -45,7 +45,7 @@ export function checkPromptMiddleware(middleware: unknown, option: string): asse
     throw invalid(option, `${option} is no prompt middleware: it needs a name; make it with definePromptMiddleware`);
   for (const part of PARTS)
     if (given[part] !== undefined && typeof given[part] !== "function")
-      throw invalid(`${option}.${part}`, `${part} of the middleware "${given.name}" must be a function`);
+      throw invalid(`${option}.${part}`, `${option}.${part} of the middleware "${given.name}" must be a function`);
 }
 
 function invalid(option: string, message: string): AgentError {

@@ -33,6 +33,7 @@ export function outputDigest({ outputMode }: Options, output: Output): { readonl
 export function checkOutput(options: Options, output: Output, tools: ToolSet): void {
   const { name, outputMode, settings } = options;
   if (output === undefined) {
+    checkToolChoice(settings, tools);
     if (outputMode !== undefined)
       throw invalid("outputMode", 'outputMode says how an output is given, but there is none: add "output", its schema');
     return;
@@ -40,6 +41,7 @@ export function checkOutput(options: Options, output: Output, tools: ToolSet): v
   checkMode(outputMode);
   const form = compile(name, output, outputMode);
   forms.set(options, form);
+  checkToolChoice(settings, tools, form);
   if (form.tool === undefined) return;
   const wanted = form.tool.name.toLowerCase();
   const taken = [...tools].find((tool) => [tool.name, ...tool.aliases].some((own) => own.toLowerCase() === wanted));
@@ -53,6 +55,15 @@ export function checkOutput(options: Options, output: Output, tools: ToolSet): v
       "settings.toolChoice",
       'settings.toolChoice is "none", but outputMode "tool" takes the answer by a call: drop one of them',
     );
+}
+
+function checkToolChoice(settings: Options["settings"], tools: ToolSet, form?: AnswerForm): void {
+  const choice = settings?.toolChoice;
+  if (typeof choice !== "object" || choice.name === form?.tool?.name || tools.find(choice.name).ok) return;
+  throw invalid(
+    "settings.toolChoice",
+    `settings.toolChoice names the tool ${JSON.stringify(choice.name)}, which is none of the agent's: there are ${[...tools].map(({ name }) => name).join(", ")}`,
+  );
 }
 
 function checkMode(mode: unknown): void {
@@ -80,7 +91,11 @@ function compile(name: string, output: NonNullable<Output>, outputMode: Options[
   try {
     return compileAnswerForm(name, output, outputMode);
   } catch (cause) {
-    throw invalid("output", `output is no schema that can be used: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+    throw invalid(
+      "output",
+      `output must be a schema: a Standard Schema that can describe itself (Zod 4, ArkType), { schema, jsonSchema }, or a JSON Schema. ${cause instanceof Error ? cause.message : String(cause)}`,
+      cause,
+    );
   }
 }
 

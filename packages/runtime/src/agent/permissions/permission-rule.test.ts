@@ -60,7 +60,7 @@ describe("a permission rule", () => {
       }
       return "accepted";
     };
-    expect(problem("")).toMatch(/^Permission rule "" is empty/);
+    expect(problem("")).toMatch(/^permissions\.rules: the permission rule "" must be { pattern, behavior }/);
     expect(problem("bash(npm")).toMatch(/"bash\(npm" has a "\(" without a "\)"/);
     expect(problem("bash)")).toMatch(/has a "\)" without a "\("/);
     expect(problem("(npm)")).toMatch(/names no tool/);

@@ -24,15 +24,15 @@ const BEHAVIORS: readonly PermissionBehavior[] = ["allow", "deny", "ask"];
  * @throws AgentError of kind `invalid-option` that names the rule and what is wrong with it
  */
 export function compilePermissionRule(rule: PermissionRule, option: string = "permissions.rules"): CompiledRule {
-  const { pattern, behavior } = rule;
+  const { pattern, behavior } = (rule ?? {}) as PermissionRule;
   const refuse = (problem: string): never => {
     throw new AgentError({
       kind: "invalid-option",
       option,
-      message: `Permission rule ${JSON.stringify(pattern)} ${problem}. Write tool-glob or tool-glob(argument-glob), as in "bash(npm test*)".`,
+      message: `${option}: the permission rule ${JSON.stringify(pattern) ?? "without a pattern"} ${problem}. Write tool-glob or tool-glob(argument-glob), as in "bash(npm test*)".`,
     });
   };
-  if (typeof pattern !== "string" || pattern === "") refuse("is empty");
+  if (typeof pattern !== "string" || pattern === "") refuse("must be { pattern, behavior } with a pattern that is not empty");
   if (!BEHAVIORS.includes(behavior)) refuse(`has the unknown behavior ${JSON.stringify(behavior)}: it must be allow, deny or ask`);
 
   const open = pattern.indexOf("(");

@@ -6,6 +6,8 @@ const ACTIONS: ReadonlySet<string> = new Set<SignalAction["type"]>(["continue", 
 /** @throws AgentError of kind `invalid-option` for routes that are none, or lead to a state or handler that is not there */
 export function checkSignalOptions(options: AgentOptions<unknown>): void {
   const { signalRoutes, onSignal, strategy } = options;
+  if (onSignal !== undefined && (typeof onSignal !== "object" || onSignal === null || Array.isArray(onSignal)))
+    throw invalid("onSignal", "must be an object of handlers by name, as in { refund: async (signal) => … }");
   if (onSignal !== undefined)
     for (const [name, handler] of Object.entries(onSignal))
       if (typeof handler !== "function") throw invalid(`onSignal.${name}`, "must be a function");
