@@ -13,7 +13,7 @@ export interface TaskCall {
   readonly idempotencyKey: string;
   /** Fires when the task is stopped, or its run is over. What it returns after that reaches nobody. */
   readonly signal: AbortSignal;
-  /** Told to watchers as a `task` event. Of several before the next append, the first and the last are told. */
+  /** Told to watchers as a `task` event: at the next border of a turn, or at once while the run waits. Of several, the newest. */
   progress(payload: JsonValue): void;
 }
 

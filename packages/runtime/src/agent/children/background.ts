@@ -1,6 +1,5 @@
 import {
   DirectiveError,
-  UNKNOWN_USAGE,
   type CallId,
   type JsonObject,
   type JsonValue,
@@ -15,7 +14,6 @@ import type { Execution } from "../../session/execution.ts";
 import type { ActiveRun } from "../active-run.ts";
 import { createAlarm, type Alarm } from "../alarm.ts";
 import type { BackgroundWork } from "../effects/background-work.ts";
-import { declareEffects } from "../effects/declare-effects.ts";
 import { afterChild, beforeChild } from "../hooks/subagent-hooks.ts";
 import type { Loop } from "../loop/loop.ts";
 import type { RunnerInternals } from "../runner.ts";
@@ -26,6 +24,8 @@ import { workTask } from "./background-task.ts";
 import { childIds, findAgent, planChild } from "./child-plan.ts";
 import { endCalledChildren } from "./end-called-children.ts";
 import { MAX_HANDOFFS } from "./handoff.ts";
+import { ProgressNotes } from "./progress-notes.ts";
+import { recordEnding } from "./record-ending.ts";
 import { readSpawnConfig } from "./spawn-config.ts";
 import { waitsBelow } from "./start-child.ts";
 import type { Waiting, Work } from "./work.ts";
@@ -51,9 +51,7 @@ export class Background implements BackgroundWork {
   readonly #options: BackgroundOptions;
   readonly #works = new Map<string, Work>();
   #loop: Loop | undefined;
-  /** The newest progress of each task that is not told yet. */
-  readonly #progress = new Map<string, JsonValue>();
-  #told = 0;
+  readonly #progress = new ProgressNotes();
 
   constructor(options: BackgroundOptions) {
     this.#options = options;
@@ -87,14 +85,7 @@ export class Background implements BackgroundWork {
       ...(callId && { call: callId }),
     });
     planChild(runner, { id, session, operator, input }, execution);
-    execution.put(`background/${id}/start`, {
-      type: "child-start",
-      child: id,
-      session,
-      agent: agent.name,
-      ...(callId && { callId }),
-      background: { name, config },
-    });
+    this.#putStart({ id, session }, agent.name, { name, config }, callId);
     await this.#begin();
     return id;
   }
@@ -156,7 +147,7 @@ export class Background implements BackgroundWork {
 
   /** Records what ended since, and puts it before the model. Only where a message of a user may stand. */
   async collect(): Promise<void> {
-    this.#tellProgress();
+    this.#progress.tell(this.#options.execution, this.#run.resumes);
     for (const work of [...this.#works.values()]) {
       if (work.ending === undefined) continue;
       await this.#tellHooks(work.state, work.ending);
@@ -166,7 +157,7 @@ export class Background implements BackgroundWork {
 
   /** Records what ended since, for a run that is over itself: the model is not told. */
   async collectSilently(): Promise<void> {
-    this.#tellProgress();
+    this.#progress.tell(this.#options.execution, this.#run.resumes);
     for (const work of [...this.#works.values()]) {
       if (work.ending === undefined) continue;
       await this.#tellHooks(work.state, work.ending);
@@ -177,7 +168,7 @@ export class Background implements BackgroundWork {
   /** Keeps what would be lost with this process, where nobody can be told of it yet. An agent's log keeps its own. */
   keepSettled(): void {
     const { execution } = this.#options;
-    this.#tellProgress();
+    this.#progress.tell(this.#options.execution, this.#run.resumes);
     for (const { state, ending } of this.#works.values())
       if (ending && state.kind === "task" && !state.settled)
         execution.note(`background/${state.id}/settled`, "child-settled", { child: state.id, ending: ending as unknown as JsonObject });
@@ -251,14 +242,17 @@ export class Background implements BackgroundWork {
     const { execution } = this.#options;
     const operator = agent as string;
     const again = childIds(execution, `${key}/retry`, operator, session);
-    const config: JsonObject = { ...(background as JsonObject), agent: operator, retryOf: id };
-    execution.put(`background/${again.id}/start`, {
-      type: "child-start",
-      child: again.id,
-      session: again.session,
-      agent: operator,
-      background: { name, config },
-    });
+    this.#putStart(again, operator, { name, config: { ...(background as JsonObject), agent: operator, retryOf: id } });
+  }
+
+  #putStart(
+    { id, session }: ReturnType<typeof childIds>,
+    agent: string,
+    background: { readonly name: string; readonly config: JsonObject },
+    callId?: CallId,
+  ): void {
+    const key = `background/${id}/start`;
+    this.#options.execution.put(key, { type: "child-start", child: id, session, agent, ...(callId && { callId }), background });
   }
 
   /** Who is handed its task goes on in its place; the model is told of nothing but the end. @returns whether somebody goes on */
@@ -273,13 +267,7 @@ export class Background implements BackgroundWork {
     const { operator, task, session } = handoff;
     const next = childIds(execution, `background/${state.id}/handoff`, operator, session);
     this.#record(work, ending);
-    execution.put(`background/${next.id}/start`, {
-      type: "child-start",
-      child: next.id,
-      session: next.session,
-      agent: operator,
-      background: { name: state.name, config: { ...config, agent: operator, task, handoffs: hop } },
-    });
+    this.#putStart(next, operator, { name: state.name, config: { ...config, agent: operator, task, handoffs: hop } });
     this.takeUp();
     return true;
   }
@@ -307,45 +295,14 @@ export class Background implements BackgroundWork {
     this.#record(work, ending);
   }
 
-  #record({ state, effects }: Work, ending: ChildEnding): void {
-    const { id, kind } = state;
-    if (!this.#works.delete(id)) return;
-    const { execution } = this.#options;
-    const { reason, value, failure, usage = UNKNOWN_USAGE, cost = null, counts } = ending;
-    const key = `background/${id}/end`;
-    if (kind === "agent") {
-      const left = effects.filter(({ type, meta }) => meta?.outcome === undefined && type !== "handoff");
-      if (left.length > 0 && hasEndedWell(ending)) declareEffects(this.#boundLoop, `background/${id}`, left, id);
-      execution.put(key, {
-        type: "child-end",
-        child: id as RunId,
-        reason,
-        usage,
-        cost,
-        ...(failure && { failure }),
-        ...(counts && { counts }),
-      });
-    } else if (reason === "complete")
-      execution.put(key, { type: "task", taskId: id, kind: "completed", payload: { output: value ?? null } });
-    else {
-      const message = (failure as { readonly message?: string } | undefined)?.message ?? `the task was ${reason}`;
-      execution.put(key, { type: "task", taskId: id, kind: "failed", payload: { reason, message } });
-    }
+  #record(work: Work, ending: ChildEnding): void {
+    if (this.#works.delete(work.state.id)) recordEnding(this.#boundLoop, work, ending);
   }
 
-  /** Told when it is next appended; of what comes faster than that, the newest. */
   #noteProgress(id: string, payload: JsonValue): void {
     if (!this.#works.has(id)) return;
-    this.#progress.set(id, JSON.parse(JSON.stringify(payload ?? null)) as JsonValue);
+    this.#progress.note(id, payload);
     this.alarm.ring();
-  }
-
-  #tellProgress(): void {
-    for (const [taskId, payload] of this.#progress) {
-      const key = `background/${taskId}/progress/${this.#run.resumes}/${++this.#told}`;
-      this.#options.execution.put(key, { type: "task", taskId, kind: "progress", payload });
-    }
-    this.#progress.clear();
   }
 
   /** A failed agent is tried again by one successor at a time. */

@@ -71,21 +71,9 @@ export function waitsBelow(name: string, waits: readonly Wait[] = []): readonly 
   return waits.map((wait): Wait => ({ ...wait, path: [name, ...(wait.path ?? [])] }));
 }
 
-export function putStart(
-  execution: Execution,
-  place: string,
-  { id, session, agent }: ChildPlan,
-  callId?: CallId,
-  background?: { readonly name: string; readonly config: JsonObject },
-): void {
-  execution.put(`${place}/child-start`, {
-    type: "child-start",
-    child: id,
-    session,
-    agent: agent.name,
-    ...(callId && { callId }),
-    ...(background && { background }),
-  });
+function putStart(execution: Execution, place: string, { id, session, agent }: ChildPlan, callId?: CallId): void {
+  const key = `${place}/child-start`;
+  execution.put(key, { type: "child-start", child: id, session, agent: agent.name, ...(callId && { callId }) });
 }
 
 export function putEnd(
