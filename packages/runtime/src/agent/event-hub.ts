@@ -21,6 +21,7 @@ export interface EventHubOptions {
 }
 
 const DEFAULT_MAX_BUFFER_BYTES = 1024 * 1024;
+const ENDINGS: ReadonlySet<string> = new Set(["run-suspend", "run-complete", "error"]);
 
 /** Hands the events of one run to its watchers, and to those of the run that started it. Durable events come here after their commit only. */
 export class EventHub {
@@ -36,6 +37,8 @@ export class EventHub {
   #after = 0;
   #attempt = 0;
   #n = 0;
+  /** What ends the stream was shown. */
+  #over = false;
   #closed = false;
 
   constructor(options: EventHubOptions) {
@@ -91,12 +94,14 @@ export class EventHub {
       this.#after = record.seq;
       this.#n = 0;
       if (watched && isDurableEventType(record.type)) this.#show(eventOf(record, this.runId), this.#source);
+      if (ENDINGS.has(record.type)) this.#over = true;
     }
   }
 
   transient(event: TransientEvent): void {
     if (this.watched)
       this.#show({ ...event, runId: this.runId, after: this.#after, attempt: this.#attempt, n: ++this.#n } as AgentEvent, undefined);
+    if (event.type === "detached") this.#over = true;
   }
 
   /** The text of a delta, without an intermediate object: this is the path of every chunk. */
@@ -118,7 +123,9 @@ export class EventHub {
     this.#subscriptions.clear();
   }
 
+  /** Nothing comes behind the event that ends the stream, from children that are told to end meanwhile neither. */
   #show(event: AgentEvent, source: EventSource | undefined): void {
+    if (this.#over) return;
     for (const subscription of this.#subscriptions) subscription.push(event, source);
     // That this process lost a child ends the child's stream, not that of the run above.
     if (this.#above === undefined || event.type === "detached") return;
