@@ -24,16 +24,25 @@ export function outcomeOf<Out>(state: SessionState | undefined, next: Next, outp
       reason: "error",
       error: new AgentError({ kind: "bug", message: `The run in session "${String(state?.id)}" is over without an end.` }),
     };
-  const value = (output ?? end.output) as Out | undefined;
-  return {
-    ...base,
-    reason: end.reason,
-    text: end.text,
-    ...(value !== undefined && { output: value }),
-    ...(end.failure && { error: agentErrorFrom(end.failure) }),
-    ...(end.halted && { halted: end.halted }),
-  };
+  const ended = { ...base, text: end.text };
+  switch (end.reason) {
+    case "complete": {
+      const value = output ?? end.output;
+      // An agent without an output schema gives none, and its type says so.
+      return { ...ended, reason: "complete", ...(value !== undefined && { output: value }) } as RunOutcome<Out>;
+    }
+    case "error":
+      return { ...ended, reason: "error", error: agentErrorFrom(end.failure ?? UNKNOWN_FAILURE) };
+    case "halted":
+      return { ...ended, reason: "halted", halted: end.halted ?? UNKNOWN_HALT };
+    default:
+      return { ...ended, reason: end.reason };
+  }
 }
+
+// What a log that was written by others may leave out.
+const UNKNOWN_FAILURE: Failure = { kind: "other", message: "The run failed, and its log does not say why." };
+const UNKNOWN_HALT = { by: "unknown", reason: "its log does not say" };
 
 function agentErrorFrom(failure: Failure): AgentError {
   return new AgentError(failure as unknown as AgentError["failure"]);

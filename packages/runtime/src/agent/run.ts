@@ -1,49 +1,28 @@
 import type {
-  AgentError,
   AgentEvent,
   ApprovalRequest,
   Authority,
   BudgetScope,
   Content,
   Decision,
-  Effect,
   JsonObject,
   LifecycleEvent,
   Message,
   RunId,
-  RunReason,
   SessionId,
   Signal,
-  Usage,
   Usd,
-  Wait,
 } from "@keelson/protocol";
 import type { ChildView } from "./children/list-children.ts";
 import type { PartialValue } from "./output/partial-value.ts";
+import type { RunOutcome } from "./run-outcome.ts";
+
+export type { RunOutcome } from "./run-outcome.ts";
 
 /** A limit that many runs share: a user's, a day's. Whatever names the same `id` on the same ledger counts against it. */
 export interface Budget extends Omit<BudgetScope, "maxCost"> {
   /** US dollars, as a decimal string or a number. */
   readonly maxCost?: Usd | string | number;
-}
-
-/** How a run ended, or what it waits for. Expected endings are values; `error` explains the reason `error`. */
-export interface RunOutcome<Out = undefined> {
-  readonly reason: RunReason;
-  /** Text of the last answer. */
-  readonly text: string;
-  readonly output?: Out;
-  /** Complete turns. */
-  readonly turns: number;
-  readonly usage: Usage;
-  /** `null` when a part of it has no known price. */
-  readonly cost: Usd | null;
-  readonly effects: readonly Effect[];
-  readonly error?: AgentError;
-  /** What a suspended run waits for. */
-  readonly waits?: readonly Wait[];
-  /** Who halted it, and why. */
-  readonly halted?: { readonly by: string; readonly reason: string };
 }
 
 export interface PendingApproval {

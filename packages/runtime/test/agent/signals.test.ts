@@ -519,7 +519,7 @@ describe("a tool that waits for a signal", () => {
       { name: "second", kinds: ["b"] },
     );
     const runner = runnerOf(agent);
-    const names = (outcome: { readonly waits?: readonly { readonly type: string }[] }) =>
+    const names = (outcome: { readonly waits?: readonly { readonly type: string }[] | undefined }) =>
       outcome.waits?.map((open) => ("name" in open ? open.name : open.type));
     expect(names(await runner.run("go", { session: "s" }).outcome)).toEqual(["a", "b"]);
     await runner.signal("s", { kind: "b", payload: 2 });

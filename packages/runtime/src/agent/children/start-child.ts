@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type OperatorOutput,
   type RunId,
+  type RunReason,
   type Wait,
 } from "@keelson/protocol";
 import type { Execution } from "../../session/execution.ts";
@@ -80,7 +81,7 @@ export function putEnd(
   execution: Execution,
   place: string,
   id: string,
-  { reason, usage, cost, error }: RunOutcome<unknown>,
+  { reason, usage, cost, error }: Pick<RunOutcome<unknown>, "usage" | "cost" | "error"> & { readonly reason: RunReason },
   counts: ChildOutcome["counts"],
 ): void {
   execution.put(`${place}/child-end`, {
@@ -107,7 +108,9 @@ function outputOf(outcome: RunOutcome<unknown>): OperatorOutput {
   if (error === undefined) return operatorOutputOf(outcome);
   const message: Content[] = [{ type: "text", text: error.message }];
   if (text !== "") message.push({ type: "text", text: `What it had so far:\n${text}` });
-  return { ...operatorOutputOf({ ...rest, text }), message, exitReason: { type: "error" } };
+  // Told to the parent as what it is, and not thrown.
+  const told = { ...rest, text } as RunOutcome<unknown>;
+  return { ...operatorOutputOf(told), message, exitReason: { type: "error" } };
 }
 
 function endless(outcome: RunOutcome<unknown>): OperatorOutput {

@@ -1,0 +1,67 @@
+import type { AgentError, Effect, EndReason, SuspendReason, Usage, Usd, Wait } from "@keelson/protocol";
+
+/** What every run that came to an end or a wait says. */
+interface OutcomeBase {
+  /** Text of the last answer. */
+  readonly text: string;
+  /** Complete turns. */
+  readonly turns: number;
+  readonly usage: Usage;
+  /** `null` when a part of it has no known price. */
+  readonly cost: Usd | null;
+  readonly effects: readonly Effect[];
+}
+
+/** It came to its answer. */
+export interface CompleteOutcome<Out = undefined> extends OutcomeBase {
+  readonly reason: "complete";
+  /** What the agent's `output` asks for; an agent without one gives none. */
+  readonly output: Out;
+  readonly error?: undefined;
+  readonly waits?: undefined;
+  readonly halted?: undefined;
+}
+
+/** It failed. */
+export interface FailedOutcome extends OutcomeBase {
+  readonly reason: "error";
+  readonly error: AgentError;
+  readonly output?: undefined;
+  readonly waits?: undefined;
+  readonly halted?: undefined;
+}
+
+/** A rule, a hook or middleware ended it. */
+export interface HaltedOutcome extends OutcomeBase {
+  readonly reason: "halted";
+  /** Who halted it, and why. */
+  readonly halted: { readonly by: string; readonly reason: string };
+  readonly output?: undefined;
+  readonly error?: undefined;
+  readonly waits?: undefined;
+}
+
+/** It waits, and goes on under the same id. */
+export interface SuspendedOutcome extends OutcomeBase {
+  readonly reason: SuspendReason;
+  /** What for. */
+  readonly waits: readonly Wait[];
+  readonly output?: undefined;
+  readonly error?: undefined;
+  readonly halted?: undefined;
+}
+
+/** It ended early, in a way that is expected: a limit, a stop, a handoff, nothing to say. */
+export interface EndedOutcome extends OutcomeBase {
+  readonly reason: Exclude<EndReason, "complete" | "error" | "halted">;
+  readonly output?: undefined;
+  readonly error?: undefined;
+  readonly waits?: undefined;
+  readonly halted?: undefined;
+}
+
+/**
+ * How a run ended, or what it waits for, told apart by `reason`: `output` is there when it is `complete`, `error` when it is
+ * `error`, `halted` when it is `halted`, `waits` while it waits. Expected endings are values.
+ */
+export type RunOutcome<Out = undefined> = CompleteOutcome<Out> | FailedOutcome | HaltedOutcome | SuspendedOutcome | EndedOutcome;
