@@ -1,7 +1,7 @@
 import type { DurableEvent, HookPayloads, HookPoint, HookResult, JsonValue, LogRecord, SessionId } from "@keelson/protocol";
 import { sessionLog, textMessage } from "@keelson/protocol";
 import { agentTool, createAgent, createRunner, type AgentEvent, type AgentOptions } from "keelson";
-import { createHookRegistry, type HookContext, type HookRegistry } from "keelson/agent";
+import { createHookRegistry, definePlugin, type HookContext, type HookRegistry } from "keelson/agent";
 import { systemClock } from "keelson/session";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
 import { createEphemeralApprovalKeys } from "keelson/agent";
@@ -574,6 +574,34 @@ describe("hooks around child agents", () => {
       isError: true,
       output: 'The agent "helper" was not started. Refused by the hook "alone": no help today',
     });
+  });
+
+  it("can end the run before a child starts, by an abort that says so or by a throw, whether a call or a directive wants it [HK-10]", async () => {
+    const helper = createAgent({ name: "helper", model: scriptedModel([]) });
+    const spawning = definePlugin({
+      key: "spawning",
+      initialState: {},
+      beforeRun: () => [{ type: "spawn-agent", name: "helper", config: { task: "look into it" } }],
+    });
+    for (const starts of ["call", "directive"] as const) {
+      for (const ends of ["abort", "throw"] as const) {
+        const hooks = createHookRegistry().onSubagentStart("*", () => {
+          if (ends === "throw") throw new Error("no idea");
+          return { type: "abort", reason: "enough", ends: "run" };
+        });
+        const options: Partial<AgentOptions> = { tools: [agentTool(helper)], ...(starts === "directive" && { plugins: [spawning] }) };
+        const turns = starts === "call" ? [call("helper", { task: "look into it" })] : [];
+        const { agent } = agentOf(turns, hooks, options);
+        const { outcome, events } = await watch(runnerOf(agent).run("go"));
+        expect(ofType(events, "child-start")).toEqual([]);
+        if (ends === "abort") expect(outcome).toMatchObject({ reason: "halted", halted: { by: "hook", reason: "enough" } });
+        else expect(outcome.error?.failure).toMatchObject({ kind: "panic" });
+        if (starts === "call")
+          expect(ofType(events, "tool-result")).toMatchObject([
+            { isError: true, output: expect.stringMatching(/^Not started: /) as string },
+          ]);
+      }
+    }
   });
 
   it("are told once of a child that waited in between, when it has stopped", async () => {

@@ -13,6 +13,7 @@ import { directiveOf, effectOf, isHandoff, type DeclaredEffect } from "../../ses
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import { DEFAULT_MAX_OUTPUT_BYTES } from "../../tools/tool-definition.ts";
 import { runOf, type Loop } from "../loop/loop.ts";
+import { endingByHook } from "../hooks/halted-by-hook.ts";
 import { readInbox } from "../loop/read-inbox.ts";
 import { checkEnding } from "../loop/run-ending.ts";
 import { runControlFor } from "./run-control.ts";
@@ -86,7 +87,10 @@ async function carryOut(loop: Loop, declared: DeclaredEffect, signal: AbortSigna
     if (returned === ABORTED) return undefined;
     value = returned === undefined || returned === null ? undefined : (JSON.parse(JSON.stringify(returned)) as JsonValue);
   } catch (error) {
-    return fail(loop, effect, id, error);
+    fail(loop, effect, id, error);
+    const ending = startsAgent(effect) ? endingByHook(error) : undefined;
+    if (ending) throw ending;
+    return undefined;
   }
   execution.note(`effect/${id}/done`, "effect-done", { id, ...(value !== undefined && { value }) });
   return value;
@@ -158,6 +162,11 @@ function signalAfterEnd(loop: Loop): { readonly signal: AbortSignal; dispose(): 
       execution.signal.removeEventListener("abort", heed);
     },
   };
+}
+
+/** Hooks have a say in it. */
+function startsAgent(effect: Effect): boolean {
+  return effect.type === "directive" && effect.directive.type === "spawn-agent";
 }
 
 function nameOf(effect: Effect): string {

@@ -13,6 +13,7 @@ import { refuse, type PendingCall } from "../gates/pending-call.ts";
 import { isBackgroundTool, startInBackground } from "../children/start-in-background.ts";
 import { recordEffects } from "../effects/declare-effects.ts";
 import { passOnEffects } from "../effects/declare-in-call.ts";
+import { endingByHook } from "../hooks/halted-by-hook.ts";
 import { afterTools, noteArguments, tellModel } from "../hooks/tool-hooks.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { ANSWERED_TOO_EARLY, isAnswerCall } from "../output/answer-call.ts";
@@ -201,6 +202,7 @@ async function commitResults(
       thrown = { error };
     }
     putResult(loop, call, outcome, result);
+    if (result?.ending) thrown ??= { error: result.ending };
     if (!outcome.isError) moveFor(loop, call);
   }
   if (thrown) throw thrown.error;
@@ -212,7 +214,9 @@ async function commitResults(
     );
 }
 
-type Executed = LeafResult & { readonly durationMs: number; readonly suspended?: Suspension };
+/** With `ending`, the run ends once this is in the log. */
+type Execution = LeafResult & { readonly suspended?: Suspension; readonly ending?: Error };
+type Executed = Execution & { readonly durationMs: number };
 
 /** Answers calls that may no longer start: the run was told to stop, was steered away, or spent its money. */
 function withhold(loop: Loop, call: PendingCall, overspent: string | undefined): void {
@@ -233,12 +237,7 @@ function withhold(loop: Loop, call: PendingCall, overspent: string | undefined):
   else checkMoved(loop, call);
 }
 
-async function execute(
-  loop: Loop,
-  call: PendingCall,
-  number: number,
-  signal: AbortSignal,
-): Promise<LeafResult & { readonly suspended?: Suspension }> {
+async function execute(loop: Loop, call: PendingCall, number: number, signal: AbortSignal): Promise<Execution> {
   const tool = call.tool as NonNullable<PendingCall["tool"]>;
   const { execution } = loop;
   try {
@@ -251,6 +250,8 @@ async function execute(
     return result;
   } catch (error) {
     if (error instanceof Suspension) return { output: "", isError: true, suspended: error };
+    const ending = isDispatchTool(tool) ? endingByHook(error) : undefined;
+    if (ending) return { output: `Not started: ${ending.message}.`, isError: true, ending };
     throw error;
   } finally {
     execution.emit({ type: "tool-end", callId: call.part.id });
