@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { root, runCommand } from "./run-command.ts";
 
 /** Issues whose whole checklist is proved; from then on it stays proved. */
-const provedIssues: readonly string[] = [];
+const provedIssues: readonly string[] = ["1", "2", "3"];
 
 interface Step {
   readonly name: string;

@@ -297,13 +297,7 @@ export async function foldReadable(
   }
 }
 
-async function fold(
-  log: EventLog,
-  blobs: BlobStore,
-  session: SessionId,
-  upTo: number,
-  reached: { state: SessionState },
-): Promise<void> {
+async function fold(log: EventLog, blobs: BlobStore, session: SessionId, upTo: number, reached: { state: SessionState }): Promise<void> {
   if (upTo === 0) return;
   for await (const stored of log.read(sessionLog(session))) {
     const record = await restoreLargeRecord(stored, blobs);

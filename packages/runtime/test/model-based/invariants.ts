@@ -127,7 +127,8 @@ function expectWatched(life: Life, stretch: Stretch, { after, since, events, lef
       const tail = whole ? expected : expected.slice(expected.length - seen.length);
       // Of an append whose acknowledgement was lost nobody is told here; it shows when the run is taken up again.
       // A child that ends because the run that waits for it is aborted may do so behind the end of the stream.
-      const told = isCut(stretch) || left || (depth > 0 && isSuspendReason(stretch.outcome?.reason ?? "complete")) ? tail.slice(0, seen.length) : tail;
+      const told =
+        isCut(stretch) || left || (depth > 0 && isSuspendReason(stretch.outcome?.reason ?? "complete")) ? tail.slice(0, seen.length) : tail;
       if (!whole && (left || isCut(stretch))) expectSomewhereIn(expected, seen);
       else expect(seen.map(withoutBlobs)).toEqual(told.map(withoutBlobs));
       if (!whole && depth === 0 && !left && !isCut(stretch))
