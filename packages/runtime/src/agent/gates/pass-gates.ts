@@ -1,4 +1,4 @@
-import type { JsonValue } from "@keelson/protocol";
+import { panicError, type JsonValue, type Tool } from "@keelson/protocol";
 import { canonicalJson } from "../../json/index.ts";
 import { isDispatchTool } from "../../tools/dispatch-tool.ts";
 import { prepareCall, type CallArguments, type PreparedCall } from "../../tools/prepare-call.ts";
@@ -133,7 +133,7 @@ async function transformByRules(loop: Loop, call: PendingCall): Promise<void> {
 function checkPermission(loop: Loop, call: PendingCall): void {
   const { tool } = call;
   if (!tool) return;
-  const argumentText = readsArguments(loop.policies, tool.name) ? (tool.permissionText?.(call.value) ?? canonicalJson(call.input)) : "";
+  const argumentText = readsArguments(loop.policies, tool.name) ? permissionTextOf(tool, call) : "";
   // What a child does is judged call by call, under the same policies: starting it changes nothing by itself.
   const judged = isDispatchTool(tool) ? { name: tool.name, effect: "read" as const, risk: tool.risk } : tool;
   // What the strategy adds is in no list that an author wrote.
@@ -141,6 +141,15 @@ function checkPermission(loop: Loop, call: PendingCall): void {
   const decision = decidePermission({ policies: loop.policies, tool: judged, argumentText, allowedTools });
   if (decision.behavior === "deny") refuse(call, `Not permitted: ${decision.reason}`);
   else if (decision.behavior === "ask" && !sessionOf(loop).grants.has(tool.name)) call.ask = decision.reason;
+}
+
+/** What rules about arguments are held against. Pure: it is asked again on replay. */
+function permissionTextOf(tool: Tool, { value, input }: PendingCall): string {
+  try {
+    return tool.permissionText?.(value) ?? canonicalJson(input);
+  } catch (thrown) {
+    throw panicError(`permissionText of ${tool.name}`, thrown);
+  }
 }
 
 function guardLoops(loop: Loop, call: PendingCall): void {

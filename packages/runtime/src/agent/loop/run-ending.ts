@@ -1,4 +1,13 @@
-import { AgentError, KeelsonError, LogError, ModelError, OperatorError, type EndReason, type Failure } from "@keelson/protocol";
+import {
+  AgentError,
+  KeelsonError,
+  LogError,
+  ModelError,
+  OperatorError,
+  toAgentError,
+  type EndReason,
+  type Failure,
+} from "@keelson/protocol";
 import { stepFailureOf } from "../../session/execution.ts";
 import { Suspension } from "../../session/suspension.ts";
 import { runOf, type Loop } from "./loop.ts";
@@ -43,10 +52,10 @@ export function endingOf(error: unknown, loop: Loop): RunEnding {
     return exit ? new RunEnding(exit) : new RunEnding("halted", { halted: { by, reason } });
   }
   if (AgentError.is(error)) return new RunEnding("error", { failure: error.failure });
-  if (ModelError.is(error))
-    return new RunEnding("error", { failure: { kind: "model", message: error.message, model: error.failure } as Failure });
-  if (error instanceof KeelsonError)
-    return new RunEnding("error", { failure: { kind: "other", message: error.message, cause: stepFailureOf(error) } as Failure });
+  if (error instanceof KeelsonError) {
+    const { failure } = toAgentError(error);
+    return new RunEnding("error", { failure: (ModelError.is(error) ? failure : { ...failure, cause: stepFailureOf(error) }) as Failure });
+  }
   return new RunEnding("error", {
     failure: {
       kind: "bug",
