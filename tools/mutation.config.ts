@@ -34,14 +34,8 @@ export default defineConfig({
   resolve: { conditions: ["source"], alias },
   ssr: { resolve: { conditions: ["source", "node", "import", "default"] } },
   test: {
-    include: [
-      "packages/runtime/test/agent/*.test.ts",
-      "packages/runtime/test/crash/{resuming,unknown-writes,losing-the-lease,hooks,structured-output}.test.ts",
-      "packages/runtime/test/model-based/*.test.ts",
-      "packages/runtime/src/agent/**/*.test.ts",
-      "packages/runtime/src/state/{memory-budget-ledger,budget-ledger-laws,budget-amounts}.test.ts",
-    ],
-    // They take seconds, wait for processes, and speak of other parts.
+    include: JSON.parse(process.env["KEELSON_MUTATION_TESTS"] ?? "[]") as string[],
+    // They take seconds, wait for processes, or speak of other parts.
     exclude: ["packages/runtime/test/agent/{schedules,shell-hooks,background-tasks}.test.ts", "packages/runtime/src/agent/hooks/*.test.ts"],
     setupFiles: ["test/setup.ts"],
     // Thousands of runs of a few tests each: what the files import is loaded once per run.
