@@ -7,7 +7,6 @@ import type {
   BudgetScope,
   EffectExecutor,
   Executor,
-  JsonObject,
   JsonValue,
   SecretResolver,
   StateReader,
