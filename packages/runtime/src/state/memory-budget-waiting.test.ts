@@ -62,6 +62,7 @@ describe("waiting for a change", () => {
     expect(await isOver(wait)).toBe(false);
     await ledger.settle("a", usd("0.2"));
     await wait;
+    expect(await isOver(ledger.changed(["run"], { signal }))).toBe(true);
     expect(await ledger.spent("run")).toBe("0.2");
     expect(await ledger.reserve("b", [RUN], usd("0.8"))).toEqual({ type: "reserved" });
   });
@@ -195,7 +196,7 @@ describe("a ledger in memory", () => {
       await expect(ledger.reserve("k", scopes, usd("0.1"))).rejects.toThrow(/open with other scopes/);
   });
 
-  it("forgets retired scopes in the end, those with open reservations only after these are settled", async () => {
+  it("forgets retired scopes in the end, those where something is open or somebody in line only after that", async () => {
     const ledger = createMemoryBudgetLedger();
     const spend = async (id: string): Promise<void> => {
       await ledger.reserve(id, [{ id }], usd("0.5"));
@@ -207,17 +208,23 @@ describe("a ledger in memory", () => {
     };
     await ledger.reserve("late", [{ id: "busy" }], usd("0.3"));
     await ledger.retire("busy");
+    await ledger.reserve("first", [limited("queue")], usd("1"));
+    await ledger.reserve("next", [limited("queue")], usd("1"), { inTurn: true });
+    await ledger.settle("first", usd("0.4"));
+    await ledger.retire("queue");
     await spend("idle");
     await spend("soon");
     expect([await ledger.spent("idle"), await ledger.spent("soon")]).toEqual(["0.5", "0.5"]);
     await others("x");
     expect(await ledger.spent("idle")).toBe("0.5");
+    await ledger.retire("idle");
     await others("y");
     expect(await ledger.spent("idle")).toBe("0");
     await ledger.settle("late", usd("0.2"));
-    expect(await ledger.spent("busy")).toBe("0.2");
+    expect([await ledger.spent("busy"), await ledger.spent("queue")]).toEqual(["0.2", "0.4"]);
+    await ledger.release("next");
     await others("z");
     await others("zz");
-    expect(await ledger.spent("busy")).toBe("0");
+    expect([await ledger.spent("busy"), await ledger.spent("queue")]).toEqual(["0", "0"]);
   });
 });
