@@ -43,15 +43,8 @@ export { compilePolicy, decidePermission, type PermissionDecision } from "./perm
 export { narrowAuthority, type AuthorityNarrowing } from "./permissions/narrow-authority.ts";
 export type { Budget, PendingApproval, Run, RunInput, RunOptions } from "./run.ts";
 export type { CompleteOutcome, EndedOutcome, FailedOutcome, HaltedOutcome, RunOutcome, SuspendedOutcome } from "./run-outcome.ts";
-export {
-  createRunnerWith,
-  runnerInternals,
-  type OutputOf,
-  type Recovery,
-  type Runner,
-  type RunnerInternals,
-  type SingleRunner,
-} from "./runner.ts";
+export type { Recovery } from "./recover-runs.ts";
+export { createRunnerWith, runnerInternals, type OutputOf, type Runner, type RunnerInternals, type SingleRunner } from "./runner.ts";
 export type { DebugFile } from "./debug-trace.ts";
 export type { Agents, World } from "./world.ts";
 export { reactLoop, type ReactLoopOptions } from "./react-loop.ts";

@@ -10,8 +10,7 @@ import {
   type SessionId,
   type Signal,
 } from "@keelson/protocol";
-import type { SessionState } from "../session/session-state.ts";
-import { createSessions, checkSessionId, sessionError, sessionIds, type Sessions } from "../session/sessions.ts";
+import { createSessions, checkSessionId, sessionError, type Sessions } from "../session/sessions.ts";
 import { foldSession, inboxRecord, Journal } from "../session/journal.ts";
 import type { Agent } from "./agent.ts";
 import { ActiveRun, type JournalRelay } from "./active-run.ts";
@@ -26,6 +25,7 @@ import { beginResumed, beginRun } from "./begin-run.ts";
 import { checkBudgets, withBudgets } from "./budget/check-budgets.ts";
 import { narrowAuthority } from "./permissions/narrow-authority.ts";
 import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
+import { recoverRuns, type Recovery } from "./recover-runs.ts";
 import type { Run, RunInput, RunOptions, RunOrigin } from "./run.ts";
 import { Background } from "./children/background.ts";
 import { startChildRun } from "./children/start-child.ts";
@@ -61,14 +61,6 @@ interface RunnerBase {
   signal(session: string, signal: Signal, options?: { readonly key?: string }): Promise<void>;
   /** Works at most one turn of the session's run, and says what comes next: what an engine calls, one at a time, until done. */
   advance(session: string, options?: { readonly signal?: AbortSignal }): Promise<{ readonly seq: number; readonly next: Next }>;
-}
-
-/** What became of the runs that were left behind. */
-export interface Recovery {
-  /** Those that were taken up; the last of them are still at work. */
-  readonly runs: readonly Run<unknown>[];
-  /** Those that could not be: a damaged log, for one. */
-  readonly failed: readonly { readonly session: SessionId; readonly error: AgentError }[];
 }
 
 /** Runs of one agent. */
@@ -265,26 +257,7 @@ export function createRunnerWith(
       return openRun(session, options);
     },
 
-    async recover({ concurrency = 4 } = {}) {
-      const runs: Run<unknown>[] = [];
-      const failed: { readonly session: SessionId; readonly error: AgentError }[] = [];
-      const working = new Set<Promise<unknown>>();
-      for (const session of await allSessionIds()) {
-        try {
-          if (!(await canGoOn(session))) continue;
-          if (working.size >= concurrency) await Promise.race(working);
-          const run = await base.resume(session);
-          runs.push(run);
-          const done: Promise<unknown> = run.outcome.finally(() => working.delete(done));
-          working.add(done);
-        } catch (error) {
-          // Somebody works on it.
-          if (AgentError.is(error, "session") && LogError.is(error.cause, "lease-held")) continue;
-          failed.push({ session, error: agentErrorOf(session, error) });
-        }
-      }
-      return { runs, failed };
-    },
+    recover: ({ concurrency = 4 } = {}) => recoverRuns(world, { has: (name) => agents.has(name), resume: base.resume, concurrency }),
 
     async approve(token, decision) {
       const claims = tokens.verify(token);
@@ -341,35 +314,4 @@ export function createRunnerWith(
   };
   internals.set(runner, inner);
   return runner as unknown as SingleRunner<unknown>;
-
-  /** Before any of them is touched: a log that can't say which there are fails with nothing begun. */
-  async function allSessionIds(): Promise<readonly SessionId[]> {
-    const ids: SessionId[] = [];
-    try {
-      for await (const session of sessionIds(log)) ids.push(session);
-    } catch (error) {
-      throw agentErrorOf("*" as SessionId, error);
-    }
-    return ids;
-  }
-
-  /** Whether the newest run of a session is not over and does not wait for what nobody has said yet. A child is resumed by its parent. */
-  async function canGoOn(session: SessionId): Promise<boolean> {
-    const state = await foldSession(log, blobs, session);
-    const { run } = state;
-    if (run === undefined || run.status === "ended" || run.parent !== undefined || !agents.has(run.agent)) return false;
-    return run.status === "working" || hasNews(state);
-  }
-
-  /** Whether something was written to a session that waits, or to a child that it waits for, or its time has come. */
-  async function hasNews({ id, inboxRead, run }: SessionState): Promise<boolean> {
-    if (run?.waits.some((wait) => wait.type === "timer" && wait.at <= clock.now())) return true;
-    if ((await log.head(inboxLog(id))) > inboxRead) return true;
-    for (const { session, status } of run?.children?.all.values() ?? []) {
-      if (session === undefined || status !== "working") continue;
-      const child = await foldSession(log, blobs, session);
-      if (child.run?.status !== "suspended" || (await hasNews(child))) return true;
-    }
-    return false;
-  }
 }
