@@ -51,7 +51,8 @@ if (options.peers && !arePeersInstalled()) throw new Error("The peers are not in
 const peers = options.peers ? PEERS : [];
 /** Every repetition runs these one after another, each in a process of its own. */
 const SUBJECTS: { readonly [workload: string]: readonly string[] } = {
-  "turn": ["raw", "raw-http", "keelson", "keelson-rules", "keelson-sqlite", ...peers],
+  "turn": ["raw", "raw-http", "keelson", ...peers],
+  "additions": ["raw", "keelson", "keelson-rules", "keelson-sqlite"],
   "stream": ["raw", "raw-http", "keelson", ...peers],
   "session": ["raw", "raw-http", "keelson", "keelson-sqlite", ...peers],
   "crowd": ["raw", "raw-http", "keelson", ...peers],
@@ -128,7 +129,7 @@ function rowsOf(workload: string, results: readonly Repetition[]): readonly Row[
   const ratios = RATIO_ROWS[workload];
   if (ratios !== undefined) {
     for (const subject of subjects) {
-      if (subject === "keelson-rules" || subject === "keelson-sqlite") continue;
+      if (subject === "keelson-sqlite") continue;
       rows.push({
         what: ratios.what,
         subject,
@@ -139,7 +140,7 @@ function rowsOf(workload: string, results: readonly Repetition[]): readonly Row[
       });
     }
   }
-  if (workload === "turn") {
+  if (workload === "additions") {
     rows.push({
       what: "a turn with a rule and permissions",
       subject: "keelson",

@@ -49,6 +49,11 @@ async function turn(subject: Subject, { conversations, warmUp }: Sizes): Promise
   return { cpuMs: cpuMs(start) / turns, diskBytes: ((subject.diskBytes?.() ?? 0) - diskBefore) / turns };
 }
 
+/** Differences of a part of a turn: over four times as many turns, so that they stand out from the noise and from warming up. */
+function additions(subject: Subject, sizes: Sizes): Promise<Figures> {
+  return turn(subject, { ...sizes, conversations: 4 * sizes.conversations, warmUp: 4 * sizes.warmUp });
+}
+
 async function stream(subject: Subject, { chunks }: Sizes): Promise<Figures> {
   await hold(subject, { chunks });
   const costs: number[] = [];
@@ -126,6 +131,7 @@ async function crowdHeap(subject: Subject, { agents }: Sizes): Promise<Figures> 
 
 export const WORKLOADS: { readonly [name: string]: (subject: Subject, sizes: Sizes) => Promise<Figures> } = {
   turn,
+  additions,
   stream,
   session,
   crowd,

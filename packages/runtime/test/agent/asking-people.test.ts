@@ -1,10 +1,10 @@
 import { createAgent, createRunner, type RunnerOptions } from "keelson";
-import { createEphemeralApprovalKeys } from "keelson/agent";
+import { createEphemeralApprovalKeys, createHookRegistry } from "keelson/agent";
 import type { Clock } from "keelson/session";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import type { Rule } from "keelson/context";
-import type { Approver } from "@keelson/protocol";
+import type { Approver, Wait } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { impatientClock, ofType, recordingTool, runnerOf, watch } from "./support.ts";
 
@@ -57,8 +57,10 @@ describe("the callback that decides for people", () => {
     for (const [how, reason] of [
       ["abort", "aborted"],
       ["stop", "stopped"],
+      ["signal", "aborted"],
     ] as const) {
       const { agent, tool } = deployer();
+      const caller = new AbortController();
       let seen: AbortSignal | undefined;
       let asked = (): void => {};
       const wasAsked = new Promise<void>((resolve) => (asked = resolve));
@@ -69,14 +71,40 @@ describe("the callback that decides for people", () => {
           asked();
           return new Promise(() => {});
         },
-      }).run("go");
+      }).run("go", { signal: caller.signal });
       await wasAsked;
-      await run[how]();
+      // It waits in peace meanwhile: others get their turn.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (how === "signal") caller.abort();
+      else await run[how]();
       expect((await run.outcome).reason).toBe(reason);
-      expect(seen?.aborted).toBe(how === "abort");
+      expect(seen?.aborted).toBe(how !== "stop");
       expect(tool.calls).toEqual([]);
     }
   });
+});
+
+it("a question leaves no timer behind once it is answered", async () => {
+  const timers = new Set<object>();
+  const clock: Clock = {
+    now: () => 1_000_000,
+    after(ms) {
+      const timer = { ms };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+  };
+  const seen: number[] = [];
+  const { agent, tool } = deployer();
+  const approvals: Approver = async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    seen.push(...[...timers].map((timer) => (timer as { readonly ms: number }).ms));
+    return { type: "allow" };
+  };
+  expect((await runnerOf(agent, { clock, approvals, approvalWaitMs: 4321 }).run("go").outcome).reason).toBe("complete");
+  expect(tool.calls).toHaveLength(1);
+  expect(seen).toContain(4321);
+  expect([...timers]).not.toContainEqual({ ms: 4321 });
 });
 
 describe("a question", () => {
@@ -108,6 +136,24 @@ describe("a question", () => {
     expect((await (await runner.resume("s")).outcome).reason).toBe("complete");
   });
 
+  it("that was answered is not asked again beside one that was not", async () => {
+    const shared = world();
+    const two: ScriptedTurn = { toolCalls: ["one", "two"].map((to) => ({ name: "deploy", input: { to } })) };
+    const runner = createRunner({ ...shared, agent: deployer({ model: scriptedModel([two, "done"]) }).agent });
+    const asked: unknown[] = [];
+    const note = async (run: ReturnType<typeof runner.run>): Promise<readonly Wait[]> => {
+      const { events, outcome } = await watch(run);
+      asked.push(ofType(events, "approval-request").map(({ input }) => (input as { readonly to: string }).to));
+      return outcome.waits ?? [];
+    };
+    const [first] = await note(runner.run("go", { session: "s" }));
+    await runner.approve((first as { readonly token: string }).token, { type: "allow" });
+    expect(await note(await runner.resume("s"))).toHaveLength(1);
+    shared.clock.advance(9 * DAY_MS);
+    expect(await note(await runner.resume("s"))).toHaveLength(1);
+    expect(asked).toEqual([["one", "two"], [], ["two"]]);
+  });
+
   it("that was answered in time stays answered, however late the run goes on", async () => {
     const shared = world();
     const { agent, tool } = deployer();
@@ -121,6 +167,14 @@ describe("a question", () => {
 });
 
 describe("the gates", () => {
+  it("name themselves to who debugs them, hooks included", async () => {
+    const hooks = createHookRegistry().onPreToolUse("deploy", () => ({ type: "abort", reason: "not on Fridays" }));
+    const { agent } = deployer({ debug: true, hooks, permissions: { mode: "bypass-all" } });
+    const { events } = await watch(runnerOf(agent).run("go"));
+    const said = ofType(events, "status").map(({ status }) => status);
+    expect(said.filter((status) => status.includes('gate "pre-tool-use hooks": refused: '))).toHaveLength(1);
+  });
+
   it("tell who debugs them what rules answered and why they would ask", async () => {
     const rule: Rule = {
       name: "answer",
