@@ -4,6 +4,7 @@ import { type AgentOptions, type Compact, waitForSignalTool } from "keelson/agen
 import { injectReminder, type Rule, type RuleAction, rulesFrom } from "keelson/context";
 import { actWith, type Stage } from "./acting.ts";
 import { effectTool, featureOptions, strategyOf } from "./feature-options.ts";
+import type { Features } from "./features.ts";
 import { never } from "./simulated-process.ts";
 import type { Callbacks, Story } from "./story.ts";
 import type { ToolName } from "./tool-names.ts";
@@ -58,7 +59,7 @@ export function castOf(story: Story, stage: Stage, vendor: Vendor): Cast {
     tools: tools.filter(({ name }) => CHILD_TOOLS.has(name)),
     limits: { maxTurns: 4, maxRetries: 1 },
     ...common,
-    ...(features.shared && featureOptions({ ...features, strategy: undefined }, stage)),
+    ...(features.shared && featureOptions(featuresOfChild(features), stage)),
   });
   const main = vendor.model("main", "main", stage);
   const models = createModelRegistry({
@@ -90,6 +91,12 @@ export function castOf(story: Story, stage: Stage, vendor: Vendor): Cast {
     ...outputOf(story, stage),
   } as AgentOptions<unknown>);
   return { agent, models };
+}
+
+/** It has no machine, and its plugins start no children of their own: there would be no end of them. */
+function featuresOfChild(features: Features): Features {
+  const plugins = features.plugins.map((plugin) => ({ ...plugin, directives: plugin.directives.filter((kind) => kind !== "spawn-agent") }));
+  return { ...features, plugins, strategy: undefined };
 }
 
 const compact: Compact = async (entries) => ({

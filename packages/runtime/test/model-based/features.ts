@@ -148,20 +148,20 @@ const SIMPLE_FIRST = { withCrossShrink: true };
 
 /** Most lives have few of the features, some have many. */
 function sometimes<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
-  return fc.oneof(SIMPLE_FIRST, { weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
+  return fc.oneof(SIMPLE_FIRST, { weight: 2, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
 }
 
 function several<T>(value: fc.Arbitrary<T>, maxLength: number): fc.Arbitrary<readonly T[]> {
   return fc.oneof(
     SIMPLE_FIRST,
-    { weight: 2, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: fc.array(value, { minLength: 1, maxLength, size: "max" }) },
   );
 }
 
 /** What ends runs early is rare, so that several features get to meet. */
 function mostly<T>(usual: readonly T[], rare: readonly T[]): fc.Arbitrary<T> {
-  return fc.oneof(SIMPLE_FIRST, { weight: 9, arbitrary: fc.constantFrom(...usual) }, { weight: 1, arbitrary: fc.constantFrom(...rare) });
+  return fc.oneof(SIMPLE_FIRST, { weight: 24, arbitrary: fc.constantFrom(...usual) }, { weight: 1, arbitrary: fc.constantFrom(...rare) });
 }
 
 const callback = {
@@ -181,10 +181,10 @@ export const features: fc.Arbitrary<Features> = fc.record({
   hooks: several(
     fc.record<HookPlan>({
       ...patient,
-      point: fc.constantFrom(...HOOK_POINTS, "pre-tool-use", "post-tool-use"),
+      point: fc.constantFrom(...HOOK_POINTS, "pre-tool-use", "pre-tool-use", "pre-tool-use", "post-tool-use"),
       pattern: fc.constantFrom("*", "*", "w*", "s*", "helper"),
       guard: fc.boolean(),
-      answer: mostly(["continue", "ask", "tell", "abort"], ["abort-run"]),
+      answer: mostly(["continue", "ask", "tell", "abort", "abort"], ["abort-run"]),
     }),
     4,
   ),
@@ -216,7 +216,7 @@ export const features: fc.Arbitrary<Features> = fc.record({
         }),
         { minLength: 1, maxLength: 8, size: "max" },
       ),
-      everywhere: fc.uniqueArray(tool, { maxLength: 4 }),
+      everywhere: fc.uniqueArray(tool, { minLength: 2, maxLength: 8, size: "max" }),
       inA: fc.uniqueArray(tool, { maxLength: 4 }),
     }),
   ),

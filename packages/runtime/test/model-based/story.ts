@@ -280,7 +280,7 @@ export const story: fc.Arbitrary<Story> = fc.record({
       fc.constantFrom("none", "retry", "undefined"),
       fc.constantFrom("abort", "switch-model", "switch-unknown", "throw", "nonsense"),
     ),
-    instructions: often(fc.constantFrom("text", "function"), fc.constantFrom("throw", "reject", "number")),
+    instructions: often(fc.constantFrom("text", "function"), often(fc.constant("text"), fc.constantFrom("throw", "reject", "number"))),
     fallback: fc.boolean(),
     deafModel: often(fc.constant(false), fc.constant(true)),
   }),
@@ -294,7 +294,7 @@ export const story: fc.Arbitrary<Story> = fc.record({
     {
       weight: 1,
       arbitrary: fc.array(
-        fc.record<Crash>({ by: fc.constantFrom("append", "callback"), at: fc.integer({ min: 1, max: 20 }), kept: fc.boolean() }),
+        fc.record<Crash>({ by: fc.constantFrom("append", "callback"), at: fc.integer({ min: 1, max: 12 }), kept: fc.boolean() }),
         { minLength: 1, maxLength: 3 },
       ),
     },
