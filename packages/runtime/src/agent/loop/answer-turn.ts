@@ -31,7 +31,8 @@ export async function answerTurn(loop: Loop, turn: string, system: string | unde
     if (answer.overflowed) throw new RunEnding("max-output");
     if (answer.calls.length > 0 && !(form !== undefined && givesAnswer(form, answer.calls)))
       return runCalls(loop, turn, answer.calls, answer.stopReason === "max-tokens");
-    if (answer.stopReason === "pause" && ++pauses <= MAX_PAUSES) continue;
+    // An answer by a call is taken as it is: nobody goes on behind a call without a result.
+    if (answer.stopReason === "pause" && answer.calls.length === 0 && ++pauses <= MAX_PAUSES) continue;
     if (answer.stopReason === "max-tokens" && loop.agent.options.onMaxTokens === "continue" && saidPart(answer)) {
       await askToGoOn(loop, `${turn}/continue/${round}`);
       begun += textOf(answer.message);
