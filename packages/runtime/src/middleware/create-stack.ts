@@ -63,6 +63,20 @@ export interface Layers<M, O> {
   readonly guards: readonly M[];
 }
 
+/** The errors of one boundary: its own pass as they are, anything else that middleware throws becomes one of them. */
+export function boundaryErrors(
+  isOwn: (error: unknown) => boolean,
+  make: (message: string, options?: { readonly cause: unknown }) => Error,
+): StackErrors {
+  return {
+    misuse: (message) => make(message),
+    failed(middleware, error) {
+      if (isOwn(error)) return error;
+      return make(`The middleware "${middleware}" failed: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    },
+  };
+}
+
 /** @param build makes the stack of what was collected */
 export function stackBuilder<M, O, S>(
   build: (layers: Layers<M, O>) => S,

@@ -1,5 +1,6 @@
 import { OrchestratorError, type DispatchOptions, type OperatorInput, type OperatorOutput } from "@keelson/protocol";
 import {
+  boundaryErrors,
   composeStack,
   stackBuilder,
   type Layers,
@@ -71,11 +72,7 @@ function adaptLayers({
   };
 }
 
-const dispatchErrors: StackErrors = {
-  misuse: (message) => new OrchestratorError({ kind: "dispatch-failed", message }),
-  failed(middleware, error) {
-    if (OrchestratorError.is(error)) return error;
-    const message = `The middleware "${middleware}" failed: ${error instanceof Error ? error.message : String(error)}`;
-    return new OrchestratorError({ kind: "dispatch-failed", message }, { cause: error });
-  },
-};
+const dispatchErrors: StackErrors = boundaryErrors(
+  (error) => OrchestratorError.is(error),
+  (message, options) => new OrchestratorError({ kind: "dispatch-failed", message }, options),
+);

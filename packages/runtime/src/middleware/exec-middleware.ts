@@ -7,6 +7,7 @@ import {
   type OperatorOutput,
 } from "@keelson/protocol";
 import {
+  boundaryErrors,
   composeStack,
   stackBuilder,
   type Layers,
@@ -73,11 +74,7 @@ function adaptLayers({
   };
 }
 
-const execErrors: StackErrors = {
-  misuse: (message) => new EnvironmentError({ kind: "other", message }),
-  failed(middleware, error) {
-    if (EnvironmentError.is(error)) return error;
-    const message = `The middleware "${middleware}" failed: ${error instanceof Error ? error.message : String(error)}`;
-    return new EnvironmentError({ kind: "other", message }, { cause: error });
-  },
-};
+const execErrors: StackErrors = boundaryErrors(
+  (error) => EnvironmentError.is(error),
+  (message, options) => new EnvironmentError({ kind: "other", message }, options),
+);

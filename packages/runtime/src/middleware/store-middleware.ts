@@ -10,6 +10,7 @@ import {
   type StoreOptions,
 } from "@keelson/protocol";
 import {
+  boundaryErrors,
   composeStack,
   stackBuilder,
   type Layers,
@@ -124,11 +125,7 @@ function layersOf<K extends Operations>(
   };
 }
 
-const storeErrors: StackErrors = {
-  misuse: (message) => new StateError({ kind: "other", message }),
-  failed(middleware, error) {
-    if (StateError.is(error)) return error;
-    const message = `The middleware "${middleware}" failed: ${error instanceof Error ? error.message : String(error)}`;
-    return new StateError({ kind: "other", message }, { cause: error });
-  },
-};
+const storeErrors: StackErrors = boundaryErrors(
+  (error) => StateError.is(error),
+  (message, options) => new StateError({ kind: "other", message }, options),
+);

@@ -1,28 +1,11 @@
-import { createAgent, createRunner, defineTool, type Run } from "keelson";
+import { createAgent, createRunner, type Run } from "keelson";
 import { createEphemeralApprovalKeys, type TaskCall, type TaskRunner } from "keelson/agent";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
-import { scriptedModel, type ScriptedAnswer, type ScriptedTurn } from "keelson/testing";
+import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import type { Directive, InferRequest, JsonValue, Tool } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
+import { declare, declaring } from "./declaring.ts";
 import { impatientClock, ofType, recordingTool, watch } from "./support.ts";
-
-function declaring(): Tool {
-  return defineTool({
-    name: "declare",
-    description: "Declares directives.",
-    effect: "idempotent",
-    input: { type: "object" },
-    execute(input, call) {
-      for (const directive of (input as unknown as { readonly directives: readonly Directive[] }).directives)
-        call.declare?.({ type: "directive", directive });
-      return "declared";
-    },
-  }) as Tool;
-}
-
-function declare(...directives: readonly Directive[]): ScriptedAnswer {
-  return { toolCalls: [{ name: "declare", input: { directives: directives as never } }] };
-}
 
 const task = (description: string, input: JsonValue = {}): Directive => ({ type: "spawn-task", description, input });
 

@@ -2,28 +2,10 @@ import { createAgent, createRunner, defineTool, usd, type AgentEvent, type Agent
 import { createEphemeralApprovalKeys, createHookRegistry, type TaskRunner } from "keelson/agent";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedAnswer, type ScriptedTurn } from "keelson/testing";
-import type { Directive, InferRequest, Tool } from "@keelson/protocol";
+import type { Directive, InferRequest } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
+import { declare, declaring } from "./declaring.ts";
 import { impatientClock, ofType, recordingTool, watch } from "./support.ts";
-
-/** Declares directives: what the model asks for is done at the end of its turn. */
-function declaring(): Tool {
-  return defineTool({
-    name: "declare",
-    description: "Declares directives.",
-    effect: "idempotent",
-    input: { type: "object" },
-    execute(input, call) {
-      for (const directive of (input as unknown as { readonly directives: readonly Directive[] }).directives)
-        call.declare?.({ type: "directive", directive });
-      return "declared";
-    },
-  }) as Tool;
-}
-
-function declare(...directives: readonly Directive[]): ScriptedAnswer {
-  return { toolCalls: [{ name: "declare", input: { directives: directives as never } }] };
-}
 
 const spawn = (name: string, config: { readonly [key: string]: string | number } = {}): Directive => ({
   type: "spawn-agent",
