@@ -24,6 +24,7 @@ import type { SessionState } from "../session/session-state.ts";
 import type { Agent } from "./agent.ts";
 import { ApprovalDesk } from "./approvals/approval-desk.ts";
 import { retireRunBudget } from "./budget/charge-budget.ts";
+import { tellLifecycle } from "./budget/tell-lifecycle.ts";
 import { checkDecision } from "./approvals/check-decision.ts";
 import { settleBackground } from "./children/await-background.ts";
 import type { Background } from "./children/background.ts";
@@ -37,6 +38,7 @@ import { notified, notifyOfStatus } from "./hooks/notification-hooks.ts";
 import { startWithHooks } from "./hooks/subagent-hooks.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
 import { runTurns } from "./loop/run-turns.ts";
+import { timeLeft } from "./loop/time-left.ts";
 import type { Next } from "./loop/work-turn.ts";
 import { PartialAnswers } from "./output/partial-answers.ts";
 import { answerFormOf } from "./output/check-output.ts";
@@ -289,7 +291,14 @@ export class ActiveRun<Out> implements Run<Out> {
     const relay: JournalRelay = {
       committed: (records) => {
         this.hub.committed(records);
-        if (world.onLifecycleEvent !== undefined || this.#options.onLifecycleEvent !== undefined) this.#tellLifecycle(records);
+        if (world.onLifecycleEvent !== undefined || this.#options.onLifecycleEvent !== undefined)
+          tellLifecycle(records, {
+            tell: (event) => {
+              this.#options.onLifecycleEvent?.(event);
+              world.onLifecycleEvent?.(event, this as unknown as Run<unknown>);
+            },
+            warn: (status) => this.hub.transient({ type: "status", status, level: "warn" }),
+          });
       },
       lost: (error) => {
         this.#lost ??= error;
@@ -363,19 +372,9 @@ export class ActiveRun<Out> implements Run<Out> {
   }
 
   #setDeadline(loop: Loop): void {
-    const { clock } = this.#options.world;
-    const { maxDurationMs } = this.#options.limits;
-    const { journal } = loop.execution;
-    const { run } = journal.state;
-    // The log gives a run its time with the first append, which is still to come where it begins here.
-    const startedAt = run === undefined || run.startSeq > journal.committedSeq ? clock.now() : run.startedAt;
-    const at = Math.min(
-      this.#options.deadline ?? Number.POSITIVE_INFINITY,
-      maxDurationMs === undefined ? Number.POSITIVE_INFINITY : startedAt + maxDurationMs,
-    );
-    // Never longer than the whole, where the clock was set back since the run began.
-    const left = Math.min(Math.max(0, at - clock.now()), maxDurationMs ?? Number.POSITIVE_INFINITY);
-    if (Number.isFinite(at)) this.#cancelTimers.push(clock.after(left, () => this.#abort.abort("timeout"), { keepAlive: false }));
+    const { world, limits, deadline } = this.#options;
+    const left = timeLeft(loop.execution.journal, world.clock.now(), deadline, limits.maxDurationMs);
+    if (left !== undefined) this.#cancelTimers.push(world.clock.after(left, () => this.#abort.abort("timeout"), { keepAlive: false }));
   }
 
   #isOpen({ token }: ApprovalRequest): boolean {
@@ -403,21 +402,6 @@ export class ActiveRun<Out> implements Run<Out> {
         { kind: "invalid-token", reason: "used", message: `This question about ${operation} was decided already.` },
         { cause: error },
       );
-    }
-  }
-
-  /** Tells whoever manages runs, who can't harm this one but through its handle. */
-  #tellLifecycle(records: readonly LogRecord[]): void {
-    for (const { type, data } of records) {
-      if (type !== "budget") continue;
-      const event = { type, ...data } as unknown as LifecycleEvent;
-      try {
-        this.#options.onLifecycleEvent?.(event);
-        this.#options.world.onLifecycleEvent?.(event, this as unknown as Run<unknown>);
-      } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        this.hub.transient({ type: "status", status: `onLifecycleEvent failed: ${message}`, level: "warn" });
-      }
     }
   }
 
