@@ -1,19 +1,12 @@
 import { LogError, type LogId, type NewRecord } from "@keelson/protocol";
 
-/** A record as it is kept: its data as JSON text, so that no later change of the caller's object reaches it. */
-export interface EncodedRecord {
-  readonly key: string;
-  readonly type: string;
-  readonly text: string;
-}
-
 /** What one record may hold. Larger values belong into the blob store. */
 export const MAX_RECORD_BYTES: number = 64 * 1024 * 1024;
 
-/** @throws LogError `invalid-input` or `too-large`, naming the record; nothing was kept then. */
-export function encodeRecords(log: LogId, records: readonly NewRecord[], maxRecordBytes: number): EncodedRecord[] {
+/** The data of each record as JSON text. @throws LogError `invalid-input` or `too-large`, naming the record; nothing was kept then. */
+export function encodeRecords(log: LogId, records: readonly NewRecord[], maxRecordBytes: number): string[] {
   assertNames(log, records);
-  return records.map((record) => ({ key: record.key, type: record.type, text: encodeData(log, record, maxRecordBytes) }));
+  return records.map((record) => encodeData(log, record, maxRecordBytes));
 }
 
 function assertNames(log: LogId, records: readonly NewRecord[]): void {
@@ -30,10 +23,7 @@ function assertNames(log: LogId, records: readonly NewRecord[]): void {
 export function encodeTogether(log: LogId, records: readonly NewRecord[], maxRecordBytes: number): string {
   const text = records.every(({ data }) => isPlain(data)) ? textOf(records) : undefined;
   // Each for itself is slower, and says which of them is wrong.
-  if (text === undefined || text.length * 3 > maxRecordBytes)
-    return `[${encodeRecords(log, records, maxRecordBytes)
-      .map((record) => record.text)
-      .join(",")}]`;
+  if (text === undefined || text.length * 3 > maxRecordBytes) return `[${encodeRecords(log, records, maxRecordBytes).join(",")}]`;
   assertNames(log, records);
   return text;
 }

@@ -1,11 +1,11 @@
-import type { AppendOptions, EventLog, JsonValue, Lease, LogId, LogInfo, NewRecord } from "@keelson/protocol";
+import type { AppendOptions, EventLog, Lease, LogId, LogInfo, NewRecord } from "@keelson/protocol";
 import { compareCodePoints } from "./compare-code-points.ts";
 import { assertName, encodeTogether, MAX_RECORD_BYTES } from "./encoded-record.ts";
 import { assertEpoch, assertLeaseRequest, createLease, leaseEnd, leaseHeld, type LeaseState } from "./lease-state.ts";
-import { assertExpectedSeq, closedLog, deletedLog, staleSeq, takenKey } from "./log-conflict.ts";
+import { assertExpectedSeq, closedLog, deletedLog } from "./log-conflict.ts";
 import { MemoryLogContent } from "./memory-log-content.ts";
+import { planAppend } from "./plan-append.ts";
 import { readRecords, type ReadOptions, type RecordSource } from "./read-records.ts";
-import { isSameValue } from "./same-json.ts";
 
 export interface MemoryEventLogOptions {
   /** Unix ms. Default `Date.now`. */
@@ -15,12 +15,6 @@ export interface MemoryEventLogOptions {
 }
 
 const RECORDS_PER_PAGE = 64;
-
-/** What an append comes to; `at` when all of it was put there now. */
-interface Appended {
-  readonly seq: number;
-  readonly at: number | undefined;
-}
 
 /** Logs that live as long as this object: for tests, and for runs that nobody resumes. Durability has no meaning here. */
 export function createMemoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
@@ -39,49 +33,12 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
     if (waiting !== undefined) for (const wake of waiting) wake();
   };
 
-  function store(log: LogId, content: MemoryLogContent | undefined, records: readonly NewRecord[], text: string): Appended {
+  function store(log: LogId, content: MemoryLogContent | undefined, records: readonly NewRecord[], text: string): number {
     if (content === undefined) logs.set(log, (content = new MemoryLogContent()));
     const at = Math.max(now(), content.lastAt);
     content.append(at, records, text);
     wakeReaders(log);
-    return { seq: content.head, at };
-  }
-
-  function appendAt(log: LogId, expectedSeq: number, records: readonly NewRecord[], text: string): Appended {
-    const content = logs.get(log);
-    const head = content?.head ?? 0;
-    if (head !== expectedSeq) {
-      const isThere = records.length > 0 && records.every(({ key }, index) => content?.at(expectedSeq + index + 1)?.key === key);
-      if (!isThere) throw staleSeq(log, expectedSeq, head);
-      return { seq: expectedSeq + records.length, at: undefined };
-    }
-    if (records.length === 0) return { seq: head, at: undefined };
-    if (content !== undefined) {
-      for (const { key } of records) {
-        const seq = content.seqOf(key);
-        if (seq !== undefined) throw takenKey(log, expectedSeq, seq, key);
-      }
-    }
-    return store(log, content, records, text);
-  }
-
-  function appendAnywhere(log: LogId, records: readonly NewRecord[], text: string): Appended {
-    const content = logs.get(log);
-    const last = records[records.length - 1];
-    if (last === undefined) return { seq: content?.head ?? 0, at: undefined };
-    if (content === undefined) return store(log, content, records, text);
-    let given: readonly JsonValue[] | undefined;
-    const missing = records.filter(({ key, type }, index) => {
-      const seq = content.seqOf(key);
-      if (seq === undefined) return true;
-      const standing = content.at(seq);
-      given ??= JSON.parse(text) as JsonValue[];
-      if (standing?.type !== type || !isSameValue(standing.data(), given[index])) throw takenKey(log, "any", seq, key);
-      return false;
-    });
-    if (missing.length === records.length) return store(log, content, records, text);
-    if (missing.length > 0) store(log, content, missing, encodeTogether(log, missing, maxRecordBytes));
-    return { seq: content.seqOf(last.key) as number, at: undefined };
+    return at;
   }
 
   function sourceOf(log: LogId): RecordSource {
@@ -113,9 +70,14 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
       assertExpectedSeq(log, expectedSeq);
       const text = encodeTogether(log, records, maxRecordBytes);
       if (epoch !== undefined) assertEpoch(log, epoch, leases.get(log));
-      const { seq, at } = expectedSeq === "any" ? appendAnywhere(log, records, text) : appendAt(log, expectedSeq, records, text);
-      if (at !== undefined) onAppended?.(at);
-      return seq;
+      const content = logs.get(log);
+      const { missing, lastSeq } = planAppend(log, expectedSeq, records, text, content);
+      if (missing.length > 0) {
+        const isWhole = missing.length === records.length;
+        const at = store(log, content, missing, isWhole ? text : encodeTogether(log, missing, maxRecordBytes));
+        if (isWhole) onAppended?.(at);
+      }
+      return lastSeq;
     },
     read(log: LogId, readOptions: ReadOptions = {}) {
       return readRecords(sourceOf(log), readOptions);

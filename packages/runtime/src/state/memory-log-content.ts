@@ -1,4 +1,5 @@
 import type { JsonValue, LogRecord, NewRecord } from "@keelson/protocol";
+import type { LogContent } from "./plan-append.ts";
 
 /** The records of one append: their data as one text, since a few long strings cost the garbage collector much less than many objects. */
 interface Appended {
@@ -12,7 +13,7 @@ interface Appended {
 }
 
 /** The records of one log in memory. No later change of the caller's objects reaches them, and every reading gives new ones. */
-export class MemoryLogContent {
+export class MemoryLogContent implements LogContent {
   readonly #appended: Appended[] = [];
   readonly #seqs = new Map<string, number>();
   #head = 0;
@@ -62,12 +63,10 @@ export class MemoryLogContent {
     return found;
   }
 
-  at(seq: number): { readonly key: string; readonly type: string; data(): JsonValue } | undefined {
-    const appended = this.#appended[this.#indexOf(seq)];
-    const place = seq - 1 - (appended?.after ?? 0);
-    const key = appended?.keys[place];
-    if (appended === undefined || key === undefined) return undefined;
-    return { key, type: appended.types[place] as string, data: () => (JSON.parse(appended.text) as JsonValue[])[place] as JsonValue };
+  recordAt(seq: number): { readonly type: string; readonly data: JsonValue | undefined } {
+    const { after, types, text } = this.#appended[this.#indexOf(seq)] as Appended;
+    const place = seq - 1 - after;
+    return { type: types[place] as string, data: (JSON.parse(text) as JsonValue[])[place] };
   }
 
   /** Which append holds the record with this seq; one past the last when none does. */

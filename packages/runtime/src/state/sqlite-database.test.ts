@@ -16,11 +16,11 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type EventLog, LogError, type LogId } from "@keelson/protocol";
+import { type EventLog, LogError, type LogId, type LogRecord } from "@keelson/protocol";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { createSqliteEventLog } from "./sqlite-event-log.ts";
-import { SCHEMA_VERSION } from "./sqlite-schema.ts";
+import { migrate, SCHEMA_VERSION } from "./sqlite-schema.ts";
 
 // Many small files are made and synced here, which takes a busy machine a while.
 vi.setConfig({ testTimeout: 60_000 });
@@ -186,6 +186,26 @@ describe("the schema's version", () => {
     expect(await count(log)).toBe(1);
   });
 
+  it("keeps the records of files from before appends had rows of their own", async () => {
+    const path = newPath();
+    const raw = new DatabaseSync(path);
+    migrate(raw, path, 2);
+    raw.exec(`
+      INSERT INTO logs (id, name) VALUES (7, '${LOG}');
+      INSERT INTO records (place, log, at, key, type, data) VALUES (7 << 36 | 1, 7, 5, 'k"0', 't', '{"text":"a"}'), (7 << 36 | 2, 7, 6, 'k1', 't', '{"text":"b"}')`);
+    raw.close();
+    await using log = createSqliteEventLog(path);
+    expect(await log.list()).toEqual([{ log: LOG, head: 2, updatedAt: 6 }]);
+    const records: LogRecord[] = [];
+    for await (const record of log.read(LOG)) records.push(record);
+    expect(records).toEqual([
+      { seq: 1, at: 5, key: 'k"0', type: "t", data: { text: "a" } },
+      { seq: 2, at: 6, key: "k1", type: "t", data: { text: "b" } },
+    ]);
+    await expect(log.append(LOG, 2, [{ key: "k1", type: "t", data: {} }])).rejects.toThrow(/already taken by record 2/);
+    expect(await log.append(LOG, 2, [{ key: "k2", type: "t", data: { text: "c" } }])).toBe(3);
+  });
+
   it("comes with the file, which leaves nothing else behind in its folder", async () => {
     const path = join(folder, "alone", "sessions.db");
     await createSqliteEventLog(path)[Symbol.asyncDispose]();
@@ -197,7 +217,7 @@ describe("a damaged file", () => {
   async function filledFile(): Promise<{ readonly path: string; readonly size: number }> {
     const path = newPath();
     const log = createSqliteEventLog(path);
-    await fill(log, 400);
+    for (let appends = 0; appends < 100; appends++) await fill(log, 4);
     await log[Symbol.asyncDispose]();
     return { path, size: statSync(path).size };
   }

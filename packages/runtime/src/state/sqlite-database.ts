@@ -4,6 +4,7 @@ import { dirname, resolve } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type Durability, LogError } from "@keelson/protocol";
 import { damaged, isBusy, isSqlError, toLogError } from "./sqlite-failure.ts";
+import { KnownLogs } from "./sqlite-known-logs.ts";
 import { migrate, schemaVersionOf } from "./sqlite-schema.ts";
 
 /** How long a call keeps trying while other processes hold the write lock. */
@@ -12,8 +13,6 @@ export const BUSY_TIMEOUT_MS = 10_000;
 /** SQLite's own wait blocks the event loop; what lasts longer is waited for with timers. */
 const BLOCKING_WAIT_MS = 50;
 const RETRY_DELAY_MS = 5;
-
-const MAX_KNOWN_LOGS = 1000;
 
 /** A database has at least one page, and a page at least so many bytes (https://www.sqlite.org/fileformat2.html#pages). */
 const SMALLEST_PAGE = 512;
@@ -26,11 +25,8 @@ export interface SqliteDatabase {
   readonly path: string;
   readonly connection: DatabaseSync;
   prepare(sql: string): StatementSync;
-  /**
-   * What this process knows of logs, for use within `write` only: it is emptied when another connection has committed and
-   * when a transaction of this one failed. Whoever changes a log there changes or deletes its entry.
-   */
-  readonly known: Map<string, KnownLog>;
+  /** For use within `write` only: whoever changes a log there tells it. */
+  readonly known: KnownLogs;
   /** Runs `work` in one transaction, or not at all. It may run again when the lock was taken; rejects with `LogError`. */
   write<T>(durability: Durability, work: () => T, busyTimeoutMs?: number): Promise<T>;
   /** Runs statements that change nothing. @throws LogError */
@@ -42,15 +38,6 @@ export interface SqliteDatabase {
   wake(log: string): void;
   /** Gives this use back; the last one closes the file. */
   close(): void;
-}
-
-export interface KnownLog {
-  readonly id: number;
-  readonly epoch: number | null;
-  readonly owner: string | null;
-  head: number;
-  /** Unix ms of the last record. */
-  at: number;
 }
 
 const shared = new Map<string, SharedDatabase>();
@@ -176,7 +163,7 @@ interface PendingWrite {
 class SharedDatabase implements SqliteDatabase {
   readonly path: string;
   readonly connection: DatabaseSync;
-  readonly known: Map<string, KnownLog> = new Map();
+  readonly known: KnownLogs = new KnownLogs(this);
   readonly #onClose: () => void;
   readonly #statements = new Map<string, StatementSync>();
   readonly #listeners = new Map<string, Set<() => void>>();
@@ -292,9 +279,9 @@ class SharedDatabase implements SqliteDatabase {
     this.#begin.run();
     try {
       const version = this.#dataVersion.get()?.["data_version"];
-      if (version !== this.#knownVersion || this.known.size > MAX_KNOWN_LOGS) {
+      if (version !== this.#knownVersion) {
         this.#knownVersion = version;
-        this.known.clear();
+        this.known.othersCommitted();
       }
       const result = work();
       this.#commit.run();

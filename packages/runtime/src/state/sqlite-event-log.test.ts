@@ -5,7 +5,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { LogError, type LogId, type LogRecord } from "@keelson/protocol";
+import { LogError, type LogId, type LogRecord, type NewRecord } from "@keelson/protocol";
 import { afterAll, expect, it } from "vitest";
 import { describeEventLog } from "../testing/event-log-contract.ts";
 import { processOwner } from "./process-owner.ts";
@@ -17,6 +17,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
 const newPath = (): string => join(folder, `${++files}.db`);
 const LOG = "session/a" as LogId;
+
+function recordsWith(...keys: readonly string[]): readonly NewRecord[] {
+  return keys.map((key) => ({ key, type: "t", data: {} }));
+}
 
 describeEventLog("createSqliteEventLog", (now) => createSqliteEventLog({ path: newPath(), now }));
 
@@ -69,7 +73,7 @@ it("wakes readers of another connection when they look again, and looks only whi
   const addLog = (): void => other.exec(`INSERT INTO logs (name) VALUES ('${LOG}')`);
   const addRecord = (seq: number): void =>
     other.exec(
-      `INSERT INTO records (place, log, at, key, type, data) VALUES ((SELECT id FROM logs) << 36 | ${seq}, (SELECT id FROM logs), 5, 'k${seq}', 't', '{}')`,
+      `INSERT INTO appends (place, at, records, names, data) VALUES ((SELECT id FROM logs) << 36 | ${seq}, 5, 1, '["k${seq}","t"]', '[{}]')`,
     );
 
   const reader = log.read(LOG, { follow: true })[Symbol.asyncIterator]();
@@ -89,7 +93,7 @@ it("wakes readers of another connection when they look again, and looks only whi
   expect([started, look]).toEqual([2, undefined]);
 
   const third = reader.next();
-  other.exec("DELETE FROM logs; DELETE FROM records");
+  other.exec("DELETE FROM logs; DELETE FROM appends");
   (look as (() => void) | undefined)?.();
   await expect(third).rejects.toSatisfy((error) => LogError.is(error, "not-found"));
   other.close();
@@ -117,16 +121,15 @@ it("releases its leases when it is disposed of, though others keep the file open
 
 it("names the record that is damaged or missing, and gives those before it", async () => {
   for (const [damage, reason] of [
-    ["UPDATE records SET data = '{\"cut' WHERE key = 'c'", "no JSON"],
-    ["DELETE FROM records WHERE key = 'c'", "missing"],
+    ["UPDATE appends SET data = '[{\"cut' WHERE names LIKE '%\"c\"%'", "no JSON list of 2"],
+    ["UPDATE appends SET data = '[{}]' WHERE names LIKE '%\"c\"%'", "no JSON list of 2"],
+    ["UPDATE appends SET names = '[\"c\",1]' WHERE names LIKE '%\"c\"%'", "names"],
+    ["DELETE FROM appends WHERE names LIKE '%\"c\"%'", "record 3 is missing"],
   ] as const) {
     const path = newPath();
     await using log = createSqliteEventLog(path);
-    await log.append(
-      LOG,
-      0,
-      ["a", "b", "c", "d"].map((key) => ({ key, type: "t", data: {} })),
-    );
+    let head = 0;
+    for (const keys of ["ab", "cd", "e"]) head = await log.append(LOG, head, recordsWith(...keys));
     const raw = new DatabaseSync(path);
     raw.exec(damage);
     raw.close();
@@ -138,6 +141,63 @@ it("names the record that is damaged or missing, and gives those before it", asy
       (error) => LogError.is(error, "corrupt") && error.failure.seq === 3 && error.message.includes(reason),
     );
     expect(seen).toEqual(["a", "b"]);
+  }
+});
+
+it("refuses a key that another process has taken meanwhile, and one that stood before this process looked", async () => {
+  const path = newPath();
+  await using log = createSqliteEventLog(path);
+  await log.append(LOG, 0, recordsWith("a", "b"));
+  // A connection of its own, as another process has it.
+  const raw = new DatabaseSync(path);
+  raw.exec(`INSERT INTO appends (place, at, records, names, data) VALUES (1 << 36 | 3, 5, 2, '["c","t","d","t"]', '[{},{}]')`);
+  raw.close();
+  await expect(log.append(LOG, 4, recordsWith("e", "d"))).rejects.toSatisfy(
+    (error) => LogError.is(error, "conflict") && error.failure.actualSeq === 4,
+  );
+  // What failed has not taken its keys.
+  expect(await log.append(LOG, 4, recordsWith("e"))).toBe(5);
+  expect(await log.append(LOG, "any", recordsWith("c", "f", "e"))).toBe(5);
+  await log[Symbol.asyncDispose]();
+  await using later = createSqliteEventLog(path);
+  await expect(later.append(LOG, 6, recordsWith("b"))).rejects.toSatisfy(
+    (error) => LogError.is(error, "conflict") && error.failure.actualSeq === 2,
+  );
+});
+
+it("forgets keys beyond a number, and reads them again where they are needed", async () => {
+  const path = newPath();
+  await using log = createSqliteEventLog(path);
+  const many = Array.from({ length: 120_000 }, (_, index) => `k${index}`);
+  for (const name of ["one", "two", "three"]) await log.append(name as LogId, 0, recordsWith(...many));
+  for (const name of ["one", "two", "three"]) {
+    await expect(log.append(name as LogId, many.length, recordsWith("k7"))).rejects.toSatisfy(
+      (error) => LogError.is(error, "conflict") && error.failure.actualSeq === 8,
+    );
+  }
+});
+
+it("gives a reader the rest of an append, wherever it begins", async () => {
+  await using log = createSqliteEventLog(newPath());
+  await log.append(LOG, 0, recordsWith("a", "b", "c"));
+  await log.append(LOG, 3, recordsWith("d"));
+  // So long that each has a row of its own.
+  const long = { text: "x".repeat(600_000) };
+  await log.append(LOG, 4, [
+    { key: "e", type: "t", data: long },
+    { key: "f", type: "u", data: long },
+  ]);
+  const all = ["a", "b", "c", "d", "e", "f"];
+  for (let after = 0; after <= all.length; after++) {
+    const seen: LogRecord[] = [];
+    for await (const record of log.read(LOG, { after })) seen.push(record);
+    expect(seen.map(({ key }) => key)).toEqual(all.slice(after));
+    expect(seen.map(({ seq }) => seq)).toEqual(all.slice(after).map((_, index) => after + index + 1));
+    if (after === 4)
+      expect(seen.map(({ type, data }) => [type, data])).toEqual([
+        ["t", long],
+        ["u", long],
+      ]);
   }
 });
 

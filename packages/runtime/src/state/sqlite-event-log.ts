@@ -1,16 +1,18 @@
 import type { AppendOptions, BlobStore, EventLog, Lease, LogId, LogInfo, LogRecord, NewRecord } from "@keelson/protocol";
-import { assertName, type EncodedRecord, encodeRecords, MAX_RECORD_BYTES } from "./encoded-record.ts";
+import { assertName, encodeTogether, MAX_RECORD_BYTES } from "./encoded-record.ts";
 import { assertEpoch, type LeaseState } from "./lease-state.ts";
-import { assertExpectedSeq, closedLog, staleSeq, takenKey } from "./log-conflict.ts";
+import { assertExpectedSeq, closedLog } from "./log-conflict.ts";
+import { planAppend } from "./plan-append.ts";
 import { type ReadOptions, readRecords } from "./read-records.ts";
-import { isSameJson } from "./same-json.ts";
-import { BUSY_TIMEOUT_MS, type KnownLog, openSqliteDatabase } from "./sqlite-database.ts";
+import { rowsOf } from "./sqlite-append-row.ts";
+import { BUSY_TIMEOUT_MS, openSqliteDatabase } from "./sqlite-database.ts";
 import { createForeignWatch, type Poll } from "./sqlite-foreign-watch.ts";
 import { createSqliteBudgetLedger, type SqliteBudgetLedger } from "./sqlite-budget-ledger.ts";
 import { createSqliteBlobStore } from "./sqlite-blob-store.ts";
+import { FIND_LOG, type KnownLog, LIST_LOGS } from "./sqlite-known-logs.ts";
 import { createSqliteLeases } from "./sqlite-leases.ts";
 import { createSqliteRecordSource } from "./sqlite-record-source.ts";
-import { SEQ_BITS, SEQ_MASK } from "./sqlite-schema.ts";
+import { SEQ_BITS } from "./sqlite-schema.ts";
 
 export interface SqliteEventLogOptions {
   /** The database file; it and its folder are created when missing. A blob store may use the same one. */
@@ -27,21 +29,8 @@ export interface SqliteEventLogOptions {
   readonly maxRecordBytes?: number;
 }
 
-type LogRow = Pick<KnownLog, "id" | "epoch" | "owner"> & { readonly head: number | null; readonly at: number | null };
-
-const FIND_LOG = `
-  SELECT l.id, l.epoch, l.owner, r.place & ${SEQ_MASK} AS head, r.at
-  FROM logs l LEFT JOIN records r ON r.place = (SELECT max(place) FROM records WHERE place > l.id << ${SEQ_BITS} AND place < (l.id + 1) << ${SEQ_BITS})
-  WHERE l.name = ?`;
-const ADD_LOG = "INSERT INTO logs (name) VALUES (?) RETURNING id";
-const ADD_RECORD = `INSERT INTO records (place, log, at, key, type, data) VALUES (?1 << ${SEQ_BITS} | ?2, ?1, ?3, ?4, ?5, ?6)`;
-const FIND_KEY = `SELECT place & ${SEQ_MASK} AS seq, type, data FROM records WHERE log = ? AND key = ?`;
-const KEY_AT = `SELECT key FROM records WHERE place = ? << ${SEQ_BITS} | ?`;
+const ADD_APPEND = `INSERT INTO appends (place, at, records, names, data) VALUES (?1 << ${SEQ_BITS} | ?2, ?3, ?4, ?5, ?6)`;
 const COUNT_SYNC = "UPDATE counters SET syncs = syncs + 1";
-const LIST = `
-  SELECT l.name, r.place & ${SEQ_MASK} AS head, r.at
-  FROM logs l JOIN records r ON r.place = (SELECT max(place) FROM records WHERE place > l.id << ${SEQ_BITS} AND place < (l.id + 1) << ${SEQ_BITS})
-  WHERE l.name >= ? AND l.name > ? ORDER BY l.name`;
 
 /**
  * Logs in a SQLite database on a local disk, for any number of processes at once.
@@ -52,7 +41,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
   const { now = Date.now, maxRecordBytes = MAX_RECORD_BYTES, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   const database = openSqliteDatabase(options.path);
   const findLog = database.prepare(FIND_LOG);
-  const addRecord = database.prepare(ADD_RECORD);
+  const addAppend = database.prepare(ADD_APPEND);
   let closed = false;
   const assertOpen = (): void => {
     if (closed) throw closedLog();
@@ -60,83 +49,31 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
   const leases = createSqliteLeases({ database, now, busyTimeoutMs, assertOpen });
   const foreignWatch = createForeignWatch(database, options);
 
-  /** What an append comes to, decided and written within one transaction; `at` when all of it was written now. */
+  /** Within one transaction. @returns the seq of the last record; `at` when all of them were written now */
   function append(
     log: LogId,
     expectedSeq: number | "any",
-    encoded: readonly EncodedRecord[],
-    epoch: number | undefined,
-    isPower: boolean,
-  ): { readonly seq: number; readonly at: number | undefined } {
-    let known = database.known.get(log);
-    if (known === undefined) {
-      const row = findLog.get(log) as unknown as LogRow | undefined;
-      if (row !== undefined) database.known.set(log, (known = { ...row, head: row.head ?? 0, at: row.at ?? 0 }));
-    }
-    if (epoch !== undefined) assertEpoch(log, epoch, known === undefined ? undefined : leaseOf(known));
-    const head = known?.head ?? 0;
-    const last = encoded[encoded.length - 1];
-    if (last === undefined) {
-      if (expectedSeq !== "any" && expectedSeq !== head) throw staleSeq(log, expectedSeq, head);
-      return { seq: head, at: undefined };
-    }
-    let missing = encoded;
-    let lastSeq = head + encoded.length;
-    if (known !== undefined && head > 0) {
-      if (expectedSeq === "any") {
-        const standing = seqsOf(log, known.id, encoded);
-        if (standing.size > 0) {
-          missing = encoded.filter(({ key }) => !standing.has(key));
-          lastSeq = standing.get(last.key) ?? head + missing.length;
-        }
-      } else if (expectedSeq !== head) {
-        if (!standsAt(known.id, expectedSeq, encoded)) throw staleSeq(log, expectedSeq, head);
-        missing = [];
-        lastSeq = expectedSeq + encoded.length;
-      }
-    } else if (expectedSeq !== "any" && expectedSeq !== 0) throw staleSeq(log, expectedSeq, head);
-
+    records: readonly NewRecord[],
+    text: string,
+    { epoch, durability }: AppendOptions,
+  ): { readonly lastSeq: number; readonly at: number | undefined } {
+    const found = database.known.find(log);
+    if (epoch !== undefined) assertEpoch(log, epoch, found === undefined ? undefined : leaseOf(found));
+    const { missing, lastSeq } = planAppend(log, expectedSeq, records, text, found);
     if (missing.length === 0) {
       // Whoever wrote these records may have died before they were on disk. A commit that changes a page syncs them, too.
-      if (isPower) database.prepare(COUNT_SYNC).run();
-      return { seq: lastSeq, at: undefined };
+      if (records.length > 0 && durability === "power") database.prepare(COUNT_SYNC).run();
+      return { lastSeq, at: undefined };
     }
-    if (known === undefined) {
-      const id = database.prepare(ADD_LOG).get(log)?.["id"] as number;
-      database.known.set(log, (known = { id, epoch: null, owner: null, head: 0, at: 0 }));
+    const isWhole = missing.length === records.length;
+    const known = found ?? database.known.create(log);
+    const at = Math.max(now(), known.at);
+    const rows = rowsOf(log, missing, isWhole ? text : encodeTogether(log, missing, maxRecordBytes), maxRecordBytes);
+    for (const { records: together, names, data } of rows) {
+      addAppend.run(known.id, known.head + 1, at, together.length, names, data);
+      database.known.added(known, together, at);
     }
-    known.at = Math.max(now(), known.at);
-    for (const { key, type, text } of missing) {
-      known.head += 1;
-      try {
-        addRecord.run(known.id, known.head, known.at, key, type, text);
-      } catch (error) {
-        const taken =
-          (error as { readonly errcode?: unknown }).errcode === CONSTRAINT_UNIQUE
-            ? database.prepare(FIND_KEY).get(known.id, key)
-            : undefined;
-        throw taken === undefined ? error : takenKey(log, expectedSeq, taken["seq"] as number, key);
-      }
-    }
-    return { seq: lastSeq, at: missing.length === encoded.length ? known.at : undefined };
-  }
-
-  /** Where keys that are in the log already stand. @throws LogError `conflict` when one says something else. */
-  function seqsOf(log: LogId, id: number, encoded: readonly EncodedRecord[]): Map<string, number> {
-    const findKey = database.prepare(FIND_KEY);
-    const seqs = new Map<string, number>();
-    for (const { key, type, text } of encoded) {
-      const row = findKey.get(id, key);
-      if (row === undefined) continue;
-      if (row["type"] !== type || !isSameJson(row["data"] as string, text)) throw takenKey(log, "any", row["seq"] as number, key);
-      seqs.set(key, row["seq"] as number);
-    }
-    return seqs;
-  }
-
-  function standsAt(id: number, expectedSeq: number, encoded: readonly EncodedRecord[]): boolean {
-    const keyAt = database.prepare(KEY_AT);
-    return encoded.every(({ key }, index) => keyAt.get(id, expectedSeq + index + 1)?.["key"] === key);
+    return { lastSeq, at: isWhole ? at : undefined };
   }
 
   let blobs: BlobStore | undefined;
@@ -157,34 +94,29 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
         ...(poll && { poll }),
       }));
     },
-    async append(
-      log: LogId,
-      expectedSeq: number | "any",
-      records: readonly NewRecord[],
-      { epoch, durability = "process", onAppended }: AppendOptions = {},
-    ) {
+    async append(log: LogId, expectedSeq: number | "any", records: readonly NewRecord[], appendOptions: AppendOptions = {}) {
       assertOpen();
       assertName(log, "The id of a log");
       assertExpectedSeq(log, expectedSeq);
-      const encoded = encodeRecords(log, records, maxRecordBytes);
-      const { seq, at } = await database.write(
-        durability,
+      const text = encodeTogether(log, records, maxRecordBytes);
+      const { lastSeq, at } = await database.write(
+        appendOptions.durability ?? "process",
         () => {
           assertOpen();
-          return append(log, expectedSeq, encoded, epoch, durability === "power");
+          return append(log, expectedSeq, records, text, appendOptions);
         },
         busyTimeoutMs,
       );
       database.wake(log);
-      if (at !== undefined) onAppended?.(at);
-      return seq;
+      if (at !== undefined) appendOptions.onAppended?.(at);
+      return lastSeq;
     },
     read(log: LogId, readOptions: ReadOptions = {}): AsyncIterable<LogRecord> {
       return readRecords(createSqliteRecordSource({ database, log, foreignWatch, assertOpen }), readOptions);
     },
     async head(log: LogId) {
       assertOpen();
-      return database.read(() => (findLog.get(log) as unknown as LogRow | undefined)?.head ?? 0);
+      return database.read(() => (findLog.get(log)?.["head"] as number | null | undefined) ?? 0);
     },
     async list({ prefix = "", after = "", limit = Infinity } = {}) {
       assertOpen();
@@ -192,7 +124,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
         const found: LogInfo[] = [];
         if (limit < 1) return found;
         // In the order of names, those with the prefix stand together.
-        for (const { name, head, at } of database.prepare(LIST).iterate(prefix, after)) {
+        for (const { name, head, at } of database.prepare(LIST_LOGS).iterate(prefix, after)) {
           if (!(name as string).startsWith(prefix)) break;
           found.push({ log: name as LogId, head: head as number, updatedAt: at as number });
           if (found.length >= limit) break;
@@ -208,7 +140,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
           database.known.delete(log);
           const id = database.prepare("DELETE FROM logs WHERE name = ? RETURNING id").get(log)?.["id"];
           if (id !== undefined)
-            database.prepare(`DELETE FROM records WHERE place > ?1 << ${SEQ_BITS} AND place < (?1 + 1) << ${SEQ_BITS}`).run(id as number);
+            database.prepare(`DELETE FROM appends WHERE place > ?1 << ${SEQ_BITS} AND place < (?1 + 1) << ${SEQ_BITS}`).run(id as number);
         },
         busyTimeoutMs,
       );
@@ -231,9 +163,6 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     },
   };
 }
-
-/** https://www.sqlite.org/rescode.html#constraint_unique */
-const CONSTRAINT_UNIQUE = 2067;
 
 function leaseOf({ epoch, owner }: KnownLog): LeaseState | undefined {
   return epoch === null ? undefined : { epoch, owner, ttlMs: 0, expiresAt: 0 };

@@ -46,14 +46,13 @@ export function createSqliteLeases(of: {
       }
     }
     const epoch = database.prepare(NEXT_EPOCH).get()?.["last_epoch"] as number;
-    database.known.delete(log);
+    database.known.leased(log, epoch, owner);
     database.prepare(TAKE_LEASE).run(log, epoch, owner, ttlMs, at + ttlMs);
     return epoch;
   }
 
   function giveBack(log: LogId, epoch: number): void {
-    database.known.delete(log);
-    database.prepare(RELEASE).run(log, epoch);
+    if (database.prepare(RELEASE).run(log, epoch).changes > 0) database.known.leased(log, epoch, null);
   }
 
   return {
@@ -65,6 +64,7 @@ export function createSqliteLeases(of: {
       const epoch = await write(() => take(log, owner, ttlMs));
       if (LogError.is(epoch)) throw epoch;
       held.set(epoch as number, log);
+      database.known.hold(log);
       return createLease({
         log,
         owner,
@@ -79,6 +79,7 @@ export function createSqliteLeases(of: {
         async release() {
           // Disposing the log has released it already.
           if (!held.delete(epoch as number)) return;
+          database.known.letGo(log);
           await write(() => giveBack(log, epoch as number));
         },
       });
@@ -87,6 +88,7 @@ export function createSqliteLeases(of: {
       if (held.size === 0) return;
       const leases = [...held];
       held.clear();
+      for (const [, log] of leases) database.known.letGo(log);
       await write(() => {
         for (const [epoch, log] of leases) giveBack(log, epoch);
       });

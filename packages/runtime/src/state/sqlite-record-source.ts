@@ -1,28 +1,26 @@
-import { LogError, type JsonObject, type LogId, type LogRecord } from "@keelson/protocol";
+import type { LogId, LogRecord } from "@keelson/protocol";
 import { deletedLog } from "./log-conflict.ts";
 import type { RecordSource } from "./read-records.ts";
+import { type AppendRow, damagedRow, recordsIn } from "./sqlite-append-row.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 import type { ForeignWatch } from "./sqlite-foreign-watch.ts";
 import { SEQ_BITS, SEQ_MASK } from "./sqlite-schema.ts";
 
-/** A page ends at so many records or so much text, whichever comes first, so that a log of large records is never held whole. */
+/** A page ends behind so many records or so much text, whichever comes first, so that a log of large records is never held whole. */
 const RECORDS_PER_PAGE = 256;
 const TEXT_PER_PAGE = 1024 * 1024;
 
-// One statement, hence one snapshot: a log that is deleted meanwhile is seen whole or not at all.
+// One statement, hence one snapshot: a log that is deleted meanwhile is seen whole or not at all. The first append is the one that
+// holds the record after `?2`.
 const PAGE = `
-  SELECT l.id, r.place & ${SEQ_MASK} AS seq, r.at, r.key, r.type, r.data
-  FROM logs l LEFT JOIN records r ON r.place > (l.id << ${SEQ_BITS} | ?2) AND r.place < (l.id + 1) << ${SEQ_BITS}
-  WHERE l.name = ?1 ORDER BY r.place LIMIT ${RECORDS_PER_PAGE}`;
+  SELECT l.id, a.place & ${SEQ_MASK} AS seq, a.at, a.names, a.data
+  FROM logs l LEFT JOIN appends a ON a.place < (l.id + 1) << ${SEQ_BITS} AND a.place + a.records > (l.id << ${SEQ_BITS} | ?2 + 1)
+    AND a.place >= coalesce((SELECT max(place) FROM appends WHERE place <= (l.id << ${SEQ_BITS} | ?2 + 1)), l.id << ${SEQ_BITS})
+    AND a.place > l.id << ${SEQ_BITS}
+  WHERE l.name = ?1 ORDER BY a.place LIMIT ${RECORDS_PER_PAGE}`;
 
-interface PageRow {
-  readonly id: number;
-  readonly seq: number | null;
-  readonly at: number;
-  readonly key: string;
-  readonly type: string;
-  readonly data: string;
-}
+/** `seq` is null where there is nothing to read. */
+type PageRow = { readonly id: number } & (AppendRow | { readonly seq: null });
 
 export function createSqliteRecordSource(of: {
   readonly database: SqliteDatabase;
@@ -46,9 +44,11 @@ export function createSqliteRecordSource(of: {
             id = row.id;
             if (seenId !== undefined && seenId !== id) break;
             if (row.seq === null) break;
-            page.push(decode(row, after + page.length + 1));
+            const next = after + page.length + 1;
+            if (row.seq > next) throw damagedRow(log, database.path, next, `record ${next} is missing`);
+            for (const record of recordsIn(row, log, database.path)) if (record.seq >= next) page.push(record);
             text += row.data.length;
-            if (text >= TEXT_PER_PAGE) break;
+            if (page.length >= RECORDS_PER_PAGE || text >= TEXT_PER_PAGE) break;
           }
         } catch (error) {
           // What stands before the damage is given first; the next page begins with it.
@@ -68,18 +68,4 @@ export function createSqliteRecordSource(of: {
       };
     },
   };
-
-  function decode({ seq, at, key, type, data }: PageRow, expectedSeq: number): LogRecord {
-    if (seq !== expectedSeq) throw corrupt(expectedSeq, `record ${expectedSeq} is missing`);
-    try {
-      return { seq, at, key, type, data: JSON.parse(data) as JsonObject };
-    } catch (cause) {
-      throw corrupt(seq, `the data of record ${seq} is no JSON`, cause);
-    }
-  }
-
-  function corrupt(seq: number, reason: string, cause?: unknown): LogError {
-    const message = `Log "${log}" in ${database.path} is damaged: ${reason}. What stands before it is intact. Restore the file from a backup, or fork the log before that record.`;
-    return new LogError({ kind: "corrupt", log, seq, message }, cause === undefined ? undefined : { cause });
-  }
 }

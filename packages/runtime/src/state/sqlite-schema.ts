@@ -5,7 +5,8 @@ import { LogError } from "@keelson/protocol";
 export const APPLICATION_ID = 0x4b65656c;
 
 /**
- * A record's place is `log << 36 | seq`: the rowid itself, so that a log lies together, in order, without an index of its own.
+ * An append's place is `log << 36 | seq of its first record`: the rowid itself, so that a log lies together, in order, without an
+ * index of its own.
  */
 export const SEQ_BITS = 36;
 export const SEQ_MASK: number = 2 ** SEQ_BITS - 1;
@@ -90,18 +91,32 @@ const MIGRATIONS: readonly string[] = [
     scope INTEGER NOT NULL UNIQUE
   ) STRICT;
   `,
+  `
+  CREATE TABLE appends (
+    place INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    -- How many.
+    records INTEGER NOT NULL,
+    -- A JSON list: key and type of each record, one after the other.
+    names TEXT NOT NULL,
+    -- A JSON list: the data of each record.
+    data TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO appends SELECT place, at, 1, json_array(key, type), '[' || data || ']' FROM records;
+  DROP TABLE records;
+  `,
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
 
-/** Brings the file to the present version. Several processes may do so at once. */
-export function migrate(connection: DatabaseSync, path: string): void {
-  if (schemaVersionOf(connection, path) === SCHEMA_VERSION) return;
+/** Brings the file to a version. Several processes may do so at once. */
+export function migrate(connection: DatabaseSync, path: string, version: number = SCHEMA_VERSION): void {
+  if (schemaVersionOf(connection, path) === version) return;
   connection.exec("BEGIN IMMEDIATE");
   try {
     const from = schemaVersionOf(connection, path);
-    for (const migration of MIGRATIONS.slice(from)) connection.exec(migration);
-    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+    for (const migration of MIGRATIONS.slice(from, version)) connection.exec(migration);
+    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}; COMMIT`);
   } catch (error) {
     if (connection.isTransaction) connection.exec("ROLLBACK");
     throw error;

@@ -61,6 +61,7 @@ it("opens a session whose file was cut short or scribbled over, or says in a typ
             "thrown/session",
             "thrown/backend",
             "error/backend",
+            "error/session",
             "error/detached",
             "thrown/invalid-input",
           ].includes(what),

@@ -1,11 +1,6 @@
 import type { JsonValue } from "@keelson/protocol";
 
-/** Whether two JSON texts say the same; the order of members does not matter. */
-export function isSameJson(left: string, right: string): boolean {
-  return left === right || isSameValue(JSON.parse(left) as JsonValue, JSON.parse(right) as JsonValue);
-}
-
-/** The same of values that come from JSON. */
+/** Whether two values that come from JSON say the same; the order of members does not matter. */
 export function isSameValue(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
   if (left === right) return true;
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
