@@ -4,12 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type AgentOptions, createAgent, createModelRegistry, createRunner, defineTool } from "keelson";
+import { createHookRegistry, definePlugin } from "keelson/agent";
 import { createOpenAiChatProvider } from "keelson/providers/openai-chat";
 import { createSqliteBlobStore, createSqliteEventLog } from "keelson/state";
 import { z } from "zod";
 import { INSTRUCTIONS, readPage, scriptName, type Subject, TASK, TOOL_DESCRIPTION, TOOL_NAME, type Watcher } from "./task.ts";
 
-type Additions = Pick<AgentOptions, "rules" | "permissions">;
+type Additions = Pick<AgentOptions, "rules" | "permissions" | "hooks" | "plugins">;
 type Storage = Pick<Parameters<typeof createRunner>[0], "log" | "blobs">;
 
 function createSubject(baseUrl: string, additions: Additions = {}, storage: Storage = {}): Subject {
@@ -59,10 +60,10 @@ export function createKeelson(baseUrl: string): Subject {
   return createSubject(baseUrl);
 }
 
-/** With a rule of the user's that looks at every tool call, and permissions that look at its arguments. */
-export function createKeelsonWithRules(baseUrl: string): Subject {
+/** A rule of the user's that looks at every tool call, and permissions that look at its arguments. */
+function rulesAndPermissions(): Additions {
   let longCalls = 0;
-  return createSubject(baseUrl, {
+  return {
     rules: [
       {
         name: "count-long-calls",
@@ -81,6 +82,29 @@ export function createKeelsonWithRules(baseUrl: string): Subject {
         { behavior: "allow", pattern: TOOL_NAME },
       ],
     },
+  };
+}
+
+export function createKeelsonWithRules(baseUrl: string): Subject {
+  return createSubject(baseUrl, rulesAndPermissions());
+}
+
+/** With these, a hook that is asked before every tool call, and a plugin that counts calls in its recorded state. */
+export function createKeelsonWithEverything(baseUrl: string): Subject {
+  return createSubject(baseUrl, {
+    ...rulesAndPermissions(),
+    hooks: createHookRegistry().onPreToolUse(TOOL_NAME, ({ arguments: input }) =>
+      JSON.stringify(input).length > 100_000 ? { type: "abort", reason: "too much to ask for" } : undefined,
+    ),
+    plugins: [
+      definePlugin({
+        key: "calls",
+        initialState: { calls: 0 },
+        onEvent({ event }, state) {
+          if (event.type === "tool-result") state.value.calls++;
+        },
+      }),
+    ],
   });
 }
 

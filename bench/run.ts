@@ -52,7 +52,7 @@ const peers = options.peers ? PEERS : [];
 /** Every repetition runs these one after another, each in a process of its own. */
 const SUBJECTS: { readonly [workload: string]: readonly string[] } = {
   "turn": ["raw", "raw-http", "keelson", ...peers],
-  "additions": ["raw", "keelson", "keelson-rules", "keelson-sqlite"],
+  "additions": ["raw", "keelson", "keelson-rules", "keelson-everything", "keelson-sqlite"],
   "stream": ["raw", "raw-http", "keelson", ...peers],
   "session": ["raw", "raw-http", "keelson", "keelson-sqlite", ...peers],
   "crowd": ["raw", "raw-http", "keelson", ...peers],
@@ -141,13 +141,17 @@ function rowsOf(workload: string, results: readonly Repetition[]): readonly Row[
     }
   }
   if (workload === "additions") {
-    rows.push({
-      what: "a turn with a rule and permissions",
-      subject: "keelson",
-      unit: "× without",
-      value: rangeOf(figuresOf(results, "keelson-rules", "cpuMs", "keelson")),
-      target: 1.15,
-    });
+    for (const [what, which] of [
+      ["a turn with a rule and permissions", "keelson-rules"],
+      ["a turn with a hook, a plugin, a rule and permissions", "keelson-everything"],
+    ] as const)
+      rows.push({
+        what,
+        subject: "keelson",
+        unit: "× without",
+        value: rangeOf(figuresOf(results, which, "cpuMs", "keelson")),
+        target: 1.15,
+      });
     const persisted = results.map(
       (repetition) =>
         ((repetition.get("keelson-sqlite")?.["cpuMs"] ?? Number.NaN) - (repetition.get("keelson")?.["cpuMs"] ?? Number.NaN)) /

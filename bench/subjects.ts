@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { createKeelson, createKeelsonOnSqlite, createKeelsonWithRules } from "./keelson.ts";
+import { createKeelson, createKeelsonOnSqlite, createKeelsonWithEverything, createKeelsonWithRules } from "./keelson.ts";
 import { createRaw, createRawHttp } from "./raw.ts";
 import type { CreateSubject } from "./task.ts";
 
@@ -10,6 +10,7 @@ const OWN: { readonly [name: string]: CreateSubject } = {
   "raw-http": createRawHttp,
   "keelson": createKeelson,
   "keelson-rules": createKeelsonWithRules,
+  "keelson-everything": createKeelsonWithEverything,
   "keelson-sqlite": createKeelsonOnSqlite,
 };
 

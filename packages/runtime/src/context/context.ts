@@ -10,7 +10,7 @@ import {
   type Message,
 } from "@keelson/protocol";
 import { Conversation } from "./conversation.ts";
-import type { ContextMetrics, OperationType, Rule, RuleAction } from "./rule.ts";
+import type { ContextMetrics, OperationType, Rule, RuleAction, RuleTrigger } from "./rule.ts";
 
 /** One act on a context, around which rules fire. `key` names it within its run, so that recorded verdicts find it again. */
 export interface Operation<Output> {
@@ -39,6 +39,13 @@ export interface ContextBinding {
 }
 
 const NO_RULES: readonly Rule[] = [];
+
+/** The rules that look at one type of operation. */
+interface OperationRules {
+  readonly before: readonly Rule[];
+  readonly after: readonly Rule[];
+}
+
 const NO_METRICS: ContextMetrics = {
   turnsCompleted: 0,
   modelCalls: 0,
@@ -67,6 +74,8 @@ let storage: AsyncLocalStorage<Firing> | undefined;
 export class Context {
   readonly conversation: Conversation;
   #rules: readonly Rule[] = [];
+  /** Found when an operation of that type first runs. */
+  #rulesByOperation = new Map<OperationType, OperationRules>();
   #binding: ContextBinding | undefined;
   /** What tells apart rules of one name, of which each has its own verdicts. */
   #labels: ReadonlyMap<Rule, string> = new Map();
@@ -118,7 +127,10 @@ export class Context {
    * @throws OperatorError of kind `halted` when a rule halts; AgentError of kind `panic` when one throws
    */
   run<Output>(operation: Operation<Output>): Promise<Output> | Output {
-    if (this.#rules.length === 0 || this.#firing() !== undefined) return operation.execute(this, operation.input);
+    if (this.#rules.length === 0) return operation.execute(this, operation.input);
+    const { before, after } = this.#rulesOf(operation.type);
+    const isWatched = (before.length > 0 && operation.phase !== "after") || (after.length > 0 && operation.phase !== "before");
+    if (!isWatched || this.#firing() !== undefined) return operation.execute(this, operation.input);
     return this.#runWithRules(operation);
   }
 
@@ -131,6 +143,7 @@ export class Context {
 
   #setRules(rules: readonly Rule[]): void {
     this.#rules = byPriority(rules);
+    this.#rulesByOperation = new Map();
     const seen = new Map<string, number>();
     this.#labels = new Map(
       this.#rules.map((rule) => {
@@ -141,10 +154,22 @@ export class Context {
     );
   }
 
+  #rulesOf(operation: OperationType): OperationRules {
+    let rules = this.#rulesByOperation.get(operation);
+    if (rules === undefined) {
+      rules = {
+        before: this.#rules.filter(({ trigger }) => trigger.type === "when" || firesAt("before", trigger, operation)),
+        after: this.#rules.filter(({ trigger }) => firesAt("after", trigger, operation)),
+      };
+      this.#rulesByOperation.set(operation, rules);
+    }
+    return rules;
+  }
+
   async #runWithRules<Output>(operation: Operation<Output>): Promise<Output> {
     const key = operation.key ?? `${operation.type}/${++this.#unnamed}`;
     let input = operation.input;
-    for (const rule of operation.phase === "after" ? NO_RULES : this.#rules) {
+    for (const rule of operation.phase === "after" ? NO_RULES : this.#rulesOf(operation.type).before) {
       const action = await this.#fire(rule, "before", operation, key, input, undefined);
       if (action?.type === "modify-input") input = changedInput(rule, operation, action.input);
       else if (action?.type === "skip") return accepted(rule, operation, action.output);
@@ -152,7 +177,7 @@ export class Context {
         throw misplaced(rule, operation.type, `there is no output before it: answer "skip" to give one in its place`);
     }
     let output: Output = await operation.execute(this, input);
-    for (const rule of operation.phase === "before" ? NO_RULES : this.#rules) {
+    for (const rule of operation.phase === "before" ? NO_RULES : this.#rulesOf(operation.type).after) {
       const action = await this.#fire(rule, "after", operation, key, input, () => operation.show?.(output));
       if (action?.type === "modify-output") output = accepted(rule, operation, action.output);
       else if (action?.type === "modify-input" || action?.type === "skip")
@@ -170,11 +195,6 @@ export class Context {
     output: (() => JsonValue | undefined) | undefined,
   ): Promise<RuleAction | undefined> {
     const { trigger } = rule;
-    const applies =
-      trigger.type === phase
-        ? trigger.operation === operation.type
-        : trigger.type === `${phase}-any` || (trigger.type === "when" && phase === "before");
-    if (!applies) return undefined;
     const verdict = async (): Promise<RuleAction | null> => {
       try {
         if (trigger.type === "when" && !trigger.predicate(this)) return null;
@@ -251,6 +271,10 @@ function misplaced(rule: Rule, operation: OperationType, why: string): AgentErro
     callback: `rule ${rule.name}`,
     message: `the rule "${rule.name}" cannot do that at "${operation}": ${why}`,
   });
+}
+
+function firesAt(phase: "before" | "after", trigger: RuleTrigger, operation: OperationType): boolean {
+  return trigger.type === `${phase}-any` || (trigger.type === phase && trigger.operation === operation);
 }
 
 /** Highest first; among equals in the order they were added. */

@@ -3,7 +3,7 @@ import { describeThrown } from "../../tools/describe-thrown.ts";
 import type { Loop } from "../loop/loop.ts";
 import { checkEnding } from "../loop/run-ending.ts";
 import { callHook, warnOfHook, type HookEnding } from "./call-hook.ts";
-import { frozenCopy } from "./frozen-copy.ts";
+import { frozenCopy } from "../../json/copy-json.ts";
 import type { DecidingPoint, HookRegistration, HookVerdict, ObserverPoint } from "./hook.ts";
 import type { RegisteredHook } from "./hook-registry.ts";
 

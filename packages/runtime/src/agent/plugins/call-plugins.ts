@@ -1,4 +1,5 @@
 import { AgentError, type Directive, type JsonObject, type JsonValue, type LogRecord, type Message } from "@keelson/protocol";
+import { copyJson } from "../../json/copy-json.ts";
 import { loadJsonPatch, type JsonPatch } from "../../json/json-patch.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import { declareEffects, directiveEffects } from "../effects/declare-effects.ts";
@@ -77,7 +78,7 @@ export async function showEvents(loop: Loop, plugins: LoopPlugins, place: string
   for (const plugin of plugins.onEvent)
     await observe(loop, plugin, `${place}/plugin/${plugin.key}/events`, "onEvent", async (state) => {
       const directives: Directive[] = [];
-      for (const event of batch) directives.push(...checked(await plugin.onEvent?.({ turn, event: structuredClone(event) }, state)));
+      for (const event of batch) directives.push(...checked(await plugin.onEvent?.({ turn, event: copyJson(event) }, state)));
       return directives;
     });
 }

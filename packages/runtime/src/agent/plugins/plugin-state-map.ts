@@ -1,4 +1,5 @@
 import { AgentError, type Json, type JsonObject } from "@keelson/protocol";
+import { frozenCopy } from "../../json/copy-json.ts";
 import { plainJson } from "../../json/plain-json.ts";
 import { checkStateKey, type PluginStateKey } from "./define-plugin.ts";
 
@@ -28,7 +29,7 @@ export class PluginStateMap {
   /** A copy that can't be changed; nothing when there is no state under this key. */
   get<S>(key: PluginStateKey<S>): Immutable<S> | undefined {
     if (!this.#states.has(key)) return undefined;
-    return frozen(structuredClone(this.#states.get(key))) as Immutable<S>;
+    return frozenCopy(this.#states.get(key)) as Immutable<S>;
   }
 
   /** The state itself, to be changed in place; nothing when there is none under this key. */
@@ -57,12 +58,4 @@ export class PluginStateMap {
       throw new AgentError({ kind: "invalid-option", option: key, message: `A plugin with the key "${key}" is registered already.` });
     this.#keys.add(key);
   }
-}
-
-function frozen<T>(value: T): T {
-  if (typeof value === "object" && value !== null) {
-    for (const member of Object.values(value)) frozen(member);
-    Object.freeze(value);
-  }
-  return value;
 }

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@keelson/protocol";
+import { copyJson } from "../../json/copy-json.ts";
 import { loadJsonPatch, type JsonPatch } from "../../json/json-patch.ts";
 import { plainJson } from "../../json/plain-json.ts";
 import type { Plugin, PluginState } from "./define-plugin.ts";
@@ -18,7 +19,7 @@ export class StateDraft<S> {
     const touch = (): void => {
       if (this.#isTouched) return;
       this.#isTouched = true;
-      this.#value = structuredClone(storedState(plugin.key, agentState) ?? plugin.initialState) as S;
+      this.#value = copyJson(storedState(plugin.key, agentState) ?? plugin.initialState) as S;
     };
     this.state = Object.freeze({
       get value(): S {
