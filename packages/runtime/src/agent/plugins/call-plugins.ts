@@ -78,7 +78,10 @@ export async function showEvents(loop: Loop, plugins: LoopPlugins, place: string
   for (const plugin of plugins.onEvent)
     await observe(loop, plugin, `${place}/plugin/${plugin.key}/events`, "onEvent", async (state) => {
       const directives: Directive[] = [];
-      for (const event of batch) directives.push(...checked(await plugin.onEvent?.({ turn, event: copyJson(event) }, state)));
+      for (const event of batch) {
+        const answer = plugin.onEvent?.({ turn, event: copyJson(event) }, state);
+        if (answer !== undefined) directives.push(...checked(await answer));
+      }
       return directives;
     });
 }
