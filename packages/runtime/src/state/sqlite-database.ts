@@ -29,6 +29,11 @@ export interface SqliteDatabase {
   readonly known: KnownLogs;
   /** Runs `work` in one transaction, or not at all. It may run again when the lock was taken; rejects with `LogError`. */
   write<T>(durability: Durability, work: () => T, busyTimeoutMs?: number): Promise<T>;
+  /**
+   * Runs one statement that is a transaction by itself. @returns whether it changed anything; `false` also where it has to wait for
+   * others or fails, so that `write` decides what comes of it.
+   */
+  tryWrite(durability: Durability, statement: StatementSync, ...values: readonly (string | number)[]): boolean;
   /** Runs statements that change nothing. @throws LogError */
   read<T>(work: () => T): T;
   /** A number that changes with every commit of another connection. */
@@ -240,6 +245,16 @@ class SharedDatabase implements SqliteDatabase {
     });
   }
 
+  tryWrite(durability: Durability, statement: StatementSync, ...values: readonly (string | number)[]): boolean {
+    if (this.#pending.length > 0) return false;
+    try {
+      this.#synchronize(durability);
+      return statement.run(...values).changes !== 0;
+    } catch {
+      return false;
+    }
+  }
+
   read<T>(work: () => T): T {
     const deadline = performance.now() + BUSY_TIMEOUT_MS;
     for (;;) {
@@ -272,10 +287,7 @@ class SharedDatabase implements SqliteDatabase {
   }
 
   #transact<T>(durability: Durability, work: () => T): T {
-    if (this.#durability !== durability) {
-      this.connection.exec(durability === "power" ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
-      this.#durability = durability;
-    }
+    this.#synchronize(durability);
     this.#begin.run();
     try {
       const version = this.#dataVersion.get()?.["data_version"];
@@ -292,6 +304,12 @@ class SharedDatabase implements SqliteDatabase {
       if (this.connection.isTransaction) this.#rollback.run();
       throw error;
     }
+  }
+
+  #synchronize(durability: Durability): void {
+    if (this.#durability === durability) return;
+    this.connection.exec(durability === "power" ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+    this.#durability = durability;
   }
 
   #retryLater(): void {

@@ -114,6 +114,11 @@ export class KnownLogs {
     if (this.#logs.has(log)) this.#rest(log);
   }
 
+  /** What was known when it was last used: others may have changed it since. */
+  lastKnown(log: LogId): KnownLog | undefined {
+    return this.#logs.get(log);
+  }
+
   find(log: LogId): KnownLog | undefined {
     const before = this.#logs.get(log);
     if (before?.changes === this.#changes) return before;
