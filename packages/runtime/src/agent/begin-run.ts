@@ -3,7 +3,7 @@ import type { Journal } from "../session/journal.ts";
 import type { RunState } from "../session/session-state.ts";
 import { sessionError } from "../session/sessions.ts";
 import type { Agent } from "./agent.ts";
-import { restoreBudgets } from "./budget/charge-budget.ts";
+import { restoreBudgets, type RestoreOptions } from "./budget/restore-budgets.ts";
 import { endRun } from "./loop/end-run.ts";
 import { RunEnding } from "./loop/run-ending.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
@@ -81,30 +81,29 @@ function putInput(journal: Journal, id: RunId, agent: Agent<unknown>, input: Run
 
 /**
  * Puts the records that take a run up again. A run that crashed again and again is ended instead.
- * @param options.asChild its parent goes on with it
  * @param options.turnByTurn an engine works it so: only what comes after a wait counts as resumed
  */
 export async function beginResumed(
   journal: Journal,
   loop: Loop,
   agent: Agent<unknown>,
-  options: { readonly turnByTurn?: boolean; readonly asChild?: boolean } = {},
+  options: RestoreOptions & { readonly turnByTurn: boolean },
 ): Promise<void> {
   const { state } = journal;
   const run = state.run;
   if (run === undefined) return;
   if (run.status === "ended") {
     // Its parent has yet to note that it is over: what it used is in nobody's totals.
-    if (options.asChild) await restoreBudgets(loop);
+    if (options.asChild) await restoreBudgets(loop, options);
     return;
   }
   checkState(state, agent);
   const cause = causeOf(run);
-  if (loop.hooks !== undefined) loop.hooks.resumed = cause === "decision" || options.turnByTurn !== true;
+  if (loop.hooks !== undefined) loop.hooks.resumed = cause === "decision" || !options.turnByTurn;
   journal.put(`${run.id}/resume/${run.resumes}`, "run-resume", { cause });
   if (run.definition !== agent.digest)
     journal.put(`${run.id}/definition/${run.resumes}`, "definition-change", { from: run.definition, to: agent.digest });
-  await restoreBudgets(loop);
+  await restoreBudgets(loop, options);
   if (cause === "recovery" && run.crashes > MAX_CRASHES) {
     await endRun(loop, new RunEnding("circuit-breaker"));
     return;

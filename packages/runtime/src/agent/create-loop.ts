@@ -13,7 +13,7 @@ import { withVariables } from "./hooks/agent-environment.ts";
 import { loopHooks } from "./hooks/loop-hooks.ts";
 import { AttemptSignal } from "./loop/attempt-signal.ts";
 import type { Approvals, Limits, Loop } from "./loop/loop.ts";
-import { createModelSource } from "./model-source.ts";
+import { modelsOf } from "./model-source.ts";
 import { answerFormOf } from "./output/check-output.ts";
 import type { PartialAnswers } from "./output/partial-answers.ts";
 import { compilePolicy } from "./permissions/decide-permission.ts";
@@ -118,7 +118,7 @@ export function createLoop({
       };
     },
   };
-  const { model, fallbackModel, env, rules, directiveFilters } = agent.options;
+  const { env, rules, directiveFilters } = agent.options;
   const scopes = authority.budgets ?? [];
   const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
   context.bind(binding);
@@ -135,7 +135,7 @@ export function createLoop({
     context,
     execution,
     hooks: loopHooks(agent.options.hooks),
-    models: createModelSource(fallbackModel === undefined ? [model] : [model, fallbackModel], world.models),
+    models: modelsOf(agent, world.models),
     authority,
     policies: authority.policies.map((policy) => compilePolicy(policy)),
     ledger: world.ledger,

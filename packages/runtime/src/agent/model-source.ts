@@ -2,7 +2,7 @@ import { AgentError, ModelError, type Provider } from "@keelson/protocol";
 import type { ModelRegistry } from "../providers/model-registry.ts";
 import { modelFacts, type ModelFacts } from "../providers/model-facts.ts";
 import { priceOf, type ModelPrice } from "../providers/prices.ts";
-import type { ModelChoice } from "./agent.ts";
+import type { Agent, ModelChoice } from "./agent.ts";
 
 /** A model that can be called. */
 export interface Model {
@@ -60,6 +60,15 @@ export function createModelSource(choices: readonly ModelChoice[], registry: Mod
       throw new AgentError({ kind: "model", model: error.failure, message: error.message }, { cause: error });
     }
   }
+}
+
+/** The models of an agent, or those of the registry alone where there is no agent. */
+export function modelsOf(agent: Agent<unknown> | undefined, registry: ModelRegistry | undefined): ModelSource {
+  const { model, fallbackModel } = agent?.options ?? {};
+  return createModelSource(
+    [model, fallbackModel].filter((choice) => choice !== undefined),
+    registry,
+  );
 }
 
 export function modelName(choice: ModelChoice): string {

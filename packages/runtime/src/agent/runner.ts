@@ -27,6 +27,7 @@ import { narrowAuthority } from "./permissions/narrow-authority.ts";
 import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
 import { recoverRuns, type Recovery } from "./recover-runs.ts";
 import type { Run, RunInput, RunOptions, RunOrigin } from "./run.ts";
+import { termsOf } from "./run-terms.ts";
 import { Background } from "./children/background.ts";
 import { startChildRun } from "./children/start-child.ts";
 import { writeSignal } from "./signals/write-signal.ts";
@@ -222,10 +223,8 @@ export function createRunnerWith(
         session,
         `The run of session "${session}" belongs to the agent "${run.agent}", which this runner does not have (it has ${[...agents.keys()].join(", ")}).`,
       );
-    const recorded = run.terms;
-    const unbudgeted = recorded?.authority ?? authorityOf(agent, world);
-    const limits = recorded ? { ...limitsOf(agent, {}, unbudgeted), ...recorded.limits } : limitsOf(agent, {}, unbudgeted);
-    const authority = withBudgets(unbudgeted, { id: run.id, limits, shared: world.budgets });
+    const { limits, authority } = termsOf(run, agent, world);
+    const deadline = run.terms?.deadline;
     return new ActiveRun<unknown>({
       world,
       agent,
@@ -233,7 +232,7 @@ export function createRunnerWith(
       session,
       authority,
       limits,
-      ...(recorded?.deadline !== undefined && { deadline: recorded.deadline }),
+      ...(deadline !== undefined && { deadline }),
       ...(options.signal && { signal: options.signal }),
       ...(options.turns !== undefined && { turns: options.turns }),
       ...(run.parent && { parent: run.parent }),
@@ -243,7 +242,7 @@ export function createRunnerWith(
         return journal;
       },
       begin: (_journal, loop) =>
-        beginResumed(journal, loop, agent, { turnByTurn: options.turns !== undefined, asChild: options.asChild === true }),
+        beginResumed(journal, loop, agent, { ...inner, turnByTurn: options.turns !== undefined, asChild: options.asChild === true }),
       startChild: (spec, active, execution) => startChildRun(inner, spec, active, execution),
       background: (parent, execution) => new Background({ runner: inner, parent, execution, maxOpen: limits.maxBackground }),
       checkModel: (model) => void createModelSource([agent.options.model], world.models).resolve(model),

@@ -41,20 +41,25 @@ export function createBudgetMeter({
     ownScope,
     scopes,
     scopeIds: scopes.map(({ id }) => id),
-    counts: {
-      cost: scopes.some(({ maxCost }) => maxCost !== undefined),
-      tokens: scopes.some(({ maxTokens }) => maxTokens !== undefined),
-      turns: scopes.some(({ maxTurns }) => maxTurns !== undefined),
-      toolCalls: scopes.some(({ maxToolCalls }) => maxToolCalls !== undefined),
-      modelCalls: scopes.some(({ maxModelCalls }) => maxModelCalls !== undefined),
-    },
+    counts: countedBy(scopes),
     own,
     thresholds: [...thresholds].sort((a, b) => a - b),
   };
 }
 
+/** What some of these budgets limit. */
+export function countedBy(scopes: readonly BudgetScope[]): BudgetMeter["counts"] {
+  return {
+    cost: scopes.some(({ maxCost }) => maxCost !== undefined),
+    tokens: scopes.some(({ maxTokens }) => maxTokens !== undefined),
+    turns: scopes.some(({ maxTurns }) => maxTurns !== undefined),
+    toolCalls: scopes.some(({ maxToolCalls }) => maxToolCalls !== undefined),
+    modelCalls: scopes.some(({ maxModelCalls }) => maxModelCalls !== undefined),
+  };
+}
+
 /** The part of an amount that is counted. Money alone is plain money. */
-export function countedAmount({ counts }: BudgetMeter, amount: Required<BudgetAmount>): Usd | BudgetAmount {
+export function countedAmount({ counts }: Pick<BudgetMeter, "counts">, amount: Required<BudgetAmount>): Usd | BudgetAmount {
   if (!counts.tokens && !counts.turns && !counts.toolCalls && !counts.modelCalls) return counts.cost ? amount.cost : ZERO_USD;
   return {
     ...(counts.cost && { cost: amount.cost }),

@@ -13,12 +13,11 @@ import {
 import { worstCase } from "../../providers/prices.ts";
 import { countedAmount, type BudgetMeter } from "../budget/budget-meter.ts";
 import { refusedByBudget } from "../budget/mark-budgets.ts";
+import { DEFAULT_MAX_OUTPUT_TOKENS } from "../budget/unseen-inference.ts";
 import type { Model } from "../model-source.ts";
 import type { Loop } from "./loop.ts";
 import { checkEnding, RunEnding } from "./run-ending.ts";
 
-/** What a call may answer under a limit of money or tokens when nobody says otherwise. */
-export const DEFAULT_MAX_OUTPUT_TOKENS: number = 4096;
 /** Budgets lower the output of a call down to this, not further. */
 const LEAST_OUTPUT_TOKENS = 1024;
 

@@ -1,19 +1,10 @@
-import {
-  AgentError,
-  LogError,
-  UNKNOWN_USAGE,
-  ZERO_USD,
-  type BudgetAmount,
-  type DurableEvent,
-  type Usage,
-  type Usd,
-} from "@keelson/protocol";
-import { worstCase } from "../../providers/prices.ts";
-import { countedAmount, type BudgetMeter } from "../budget/budget-meter.ts";
+import { LogError, UNKNOWN_USAGE, type DurableEvent, type Usage, type Usd } from "@keelson/protocol";
+import type { BudgetMeter } from "../budget/budget-meter.ts";
 import { markBudgets } from "../budget/mark-budgets.ts";
+import { spendOnLedger } from "../budget/spend-on-ledger.ts";
+import { inferenceAmount, spendUnseen, unseenUsage, type BegunInference } from "../budget/unseen-inference.ts";
 import type { Model } from "../model-source.ts";
 import type { Loop } from "./loop.ts";
-import { DEFAULT_MAX_OUTPUT_TOKENS } from "./reserve-inference.ts";
 
 export const NOTHING_USED: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheCreationTokens: 0, reasoningTokens: 0 };
 
@@ -40,30 +31,14 @@ export async function settle(loop: Loop, key: string, model: Model, usage: Usage
 
 async function settleOnLedger(loop: Loop, meter: BudgetMeter, key: string, usage: Usage, cost: Usd | null): Promise<void> {
   const reservation = `${loop.execution.runId}/${key}`;
-  const amount = spentAmount(meter, usage, cost);
+  const amount = inferenceAmount(meter, usage, cost);
   try {
     await loop.ledger.settle(reservation, amount);
   } catch (error) {
     // Settled by an earlier life, of which a power cut left the ledger's part only: this call was made as well.
     if (!LogError.is(error, "invalid-input")) throw error;
-    await spend(loop, `${reservation}/again`, amount);
+    await spendOnLedger(loop, `${reservation}/again`, amount);
   }
-}
-
-function spentAmount(meter: BudgetMeter, { inputTokens, outputTokens }: Usage, cost: Usd | null): Usd | BudgetAmount {
-  const tokens = (inputTokens ?? 0) + (outputTokens ?? 0);
-  return countedAmount(meter, { cost: cost ?? ZERO_USD, tokens, turns: 0, toolCalls: 0, modelCalls: 1 });
-}
-
-/** Counts what is spent already: no limit stands in its way. */
-async function spend({ ledger, scopes, owner }: Loop, key: string, amount: Usd | BudgetAmount): Promise<void> {
-  await ledger.reserve(
-    key,
-    scopes.map(({ id }) => ({ id })),
-    amount,
-    { owner },
-  );
-  await ledger.settle(key, amount);
 }
 
 /** How much of what the model can read the conversation took up with this call, where both are known. */
@@ -74,45 +49,10 @@ function contextUtilization({ inputTokens, outputTokens }: Usage, { facts }: Mod
 
 /** A reservation whose end nobody saw (a crash came first) is spent as a whole. */
 export async function settleUnseen(loop: Loop, key: string): Promise<void> {
-  if (loop.execution.lookup(`${key}/usage`)) return;
-  const data = loop.execution.lookup(key)?.data as {
-    readonly model: string;
-    readonly inputBound: number;
-    readonly maxTokens?: number;
-    readonly reserved?: Usd;
-  };
-  const usage: Usage = { ...UNKNOWN_USAGE, inputTokens: data.inputBound, outputTokens: data.maxTokens ?? null };
-  const cost = data.reserved ?? worstCaseOf(loop, data);
-  await chargeUnseen(loop, key, usage, cost);
-  loop.execution.put(`${key}/usage`, { type: "usage", usage, cost, model: data.model, estimated: true }, "power");
-}
-
-/** `null` where the price is unknown, and where the model itself is by now. */
-function worstCaseOf(
-  loop: Loop,
-  inference: { readonly model: string; readonly inputBound: number; readonly maxTokens?: number },
-): Usd | null {
-  try {
-    const { price } = loop.models.resolve(inference.model);
-    return price === null ? null : worstCase(inference.inputBound, inference.maxTokens ?? DEFAULT_MAX_OUTPUT_TOKENS, price);
-  } catch (error) {
-    if (AgentError.is(error, "model")) return null;
-    throw error;
-  }
-}
-
-/** Spends it on the ledger, which may hold the reservation still, know of its settlement, or have forgotten it with its process. */
-async function chargeUnseen(loop: Loop, key: string, usage: Usage, cost: Usd | null): Promise<void> {
-  const { ledger, meter, scopes, execution } = loop;
-  if (meter === undefined || scopes.length === 0) return;
-  const reservation = `${execution.runId}/${key}`;
-  const amount = spentAmount(meter, usage, cost);
-  try {
-    await ledger.settle(reservation, amount);
-  } catch (error) {
-    // Settled, only not recorded: what it really cost is spent.
-    if (LogError.is(error, "invalid-input")) return;
-    if (!LogError.is(error, "not-found")) throw error;
-    await spend(loop, reservation, amount);
-  }
+  const { execution, meter, models, scopes } = loop;
+  if (execution.lookup(`${key}/usage`)) return;
+  const begun = execution.lookup(key)?.data as BegunInference;
+  const { usage, cost } = unseenUsage(begun, models);
+  if (meter !== undefined && scopes.length > 0) await spendUnseen(loop, `${execution.runId}/${key}`, inferenceAmount(meter, usage, cost));
+  execution.put(`${key}/usage`, { type: "usage", usage, cost, model: begun.model, estimated: true }, "power");
 }
