@@ -84,7 +84,14 @@ export function openRunner(
     ...watched,
     async acquire(id, lease) {
       await points.heed();
-      return watched.acquire(id, lease);
+      const held = await watched.acquire(id, lease);
+      return {
+        ...held,
+        async renew() {
+          await points.heed();
+          return held.renew();
+        },
+      };
     },
   };
   return createRunner({
