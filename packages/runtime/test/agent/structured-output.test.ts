@@ -129,6 +129,25 @@ describe("a structured output that is given by a tool", () => {
     expect(ofType(events, "tool-result").map(({ isError }) => isError)).toEqual([true, false, true]);
   });
 
+  it("is taken, and its call answered, also where the vendor paused behind it; after a text such a pause is gone on with [MC-06]", async () => {
+    const pause = { stopReason: "pause" as const };
+    const { model, runner } = clerk([
+      { text: "Let me see.", ...pause },
+      { ...(answer({ total: 9 }) as object), ...pause },
+    ]);
+    const { outcome, events } = await watch(runner.run("go"));
+    expect(outcome).toMatchObject({ reason: "complete", turns: 1, output: { total: 9, currency: "EUR" } });
+    expect(ofType(events, "tool-result").map(({ name, isError }) => [name, isError])).toEqual([["final_answer", false]]);
+    expect(model.requests).toHaveLength(2);
+  });
+
+  it("is given back where it is wrong, also where the vendor paused behind it: no request holds a call without its result", async () => {
+    const { model, runner } = clerk([{ ...(answer({ total: "nine" }) as object), stopReason: "pause" }, answer({ total: 9 })]);
+    expect(await runner.run("go").outcome).toMatchObject({ reason: "complete", turns: 1, output: { total: 9 } });
+    expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+    expect(model.requests).toHaveLength(2);
+  });
+
   it("is taken from a text that is nothing but it; any other text is given back", async () => {
     expect(await clerk(['```json\n{"total": 4}\n```']).runner.run("go").outcome).toMatchObject({ output: { total: 4 }, turns: 1 });
     const { model, runner } = clerk(['The total is {"total": 4}.', answer({ total: 4 })]);
