@@ -52,7 +52,7 @@ const peers = options.peers ? PEERS : [];
 /** Every repetition runs these one after another, each in a process of its own. */
 const SUBJECTS: { readonly [workload: string]: readonly string[] } = {
   "turn": ["raw", "raw-http", "keelson", ...peers],
-  "additions": ["raw", "keelson", "keelson-rules", "keelson-everything", "keelson-sqlite"],
+  "additions": ["raw", "keelson-rules", "keelson-everything", "keelson-sqlite"],
   "stream": ["raw", "raw-http", "keelson", ...peers],
   "session": ["raw", "raw-http", "keelson", "keelson-sqlite", ...peers],
   "crowd": ["raw", "raw-http", "keelson", ...peers],
@@ -141,6 +141,7 @@ function rowsOf(workload: string, results: readonly Repetition[]): readonly Row[
     }
   }
   if (workload === "additions") {
+    const figureOf = (repetition: Repetition, which: string, figure: string): number => repetition.get(which)?.[figure] ?? Number.NaN;
     for (const [what, which] of [
       ["a turn with a rule and permissions", "keelson-rules"],
       ["a turn with a hook, a plugin, a rule and permissions", "keelson-everything"],
@@ -149,13 +150,13 @@ function rowsOf(workload: string, results: readonly Repetition[]): readonly Row[
         what,
         subject: "keelson",
         unit: "× without",
-        value: rangeOf(figuresOf(results, which, "cpuMs", "keelson")),
+        value: rangeOf(results.map((repetition) => quotient(repetition.get(which), "cpuMs", "withoutMs"))),
         target: 1.15,
       });
     const persisted = results.map(
       (repetition) =>
-        ((repetition.get("keelson-sqlite")?.["cpuMs"] ?? Number.NaN) - (repetition.get("keelson")?.["cpuMs"] ?? Number.NaN)) /
-        (repetition.get("raw")?.["cpuMs"] ?? Number.NaN),
+        (figureOf(repetition, "keelson-sqlite", "cpuMs") - figureOf(repetition, "keelson-sqlite", "withoutMs")) /
+        figureOf(repetition, "raw", "cpuMs"),
     );
     rows.push({
       what: "a persisted turn over an unpersisted one (SQLite)",

@@ -42,16 +42,28 @@ async function hold(subject: Subject, script: Partial<Conversation>, onToolCall:
 
 async function turn(subject: Subject, { conversations, warmUp }: Sizes): Promise<Figures> {
   for (let count = 0; count < warmUp; count++) await hold(subject, { calls: TURNS });
-  const diskBefore = subject.diskBytes?.() ?? 0;
   const start = process.cpuUsage();
   for (let count = 0; count < conversations; count++) await hold(subject, { calls: TURNS });
-  const turns = conversations * (TURNS + 1);
-  return { cpuMs: cpuMs(start) / turns, diskBytes: ((subject.diskBytes?.() ?? 0) - diskBefore) / turns };
+  return { cpuMs: cpuMs(start) / (conversations * (TURNS + 1)) };
 }
 
-/** Differences of a part of a turn: over four times as many turns, so that they stand out from the noise and from warming up. */
-function additions(subject: Subject, sizes: Sizes): Promise<Figures> {
-  return turn(subject, { ...sizes, conversations: 4 * sizes.conversations, warmUp: 4 * sizes.warmUp });
+/**
+ * What something added to a turn costs: conversations with it and without it take turns in one process, so that both meet the same
+ * noise; four times as many, since the differences are small.
+ */
+async function additions(subject: Subject, sizes: Sizes, without: Subject): Promise<Figures> {
+  const pair = [subject, without] as const;
+  for (let count = 0; count < 4 * sizes.warmUp; count++) for (const each of pair) await hold(each, { calls: TURNS });
+  const total = [0, 0];
+  for (let count = 0; count < 4 * sizes.conversations; count++) {
+    for (const which of count % 2 === 0 ? [0, 1] : [1, 0]) {
+      const start = process.cpuUsage();
+      await hold(pair[which] as Subject, { calls: TURNS });
+      total[which] = (total[which] as number) + cpuMs(start);
+    }
+  }
+  const turns = 4 * sizes.conversations * (TURNS + 1);
+  return { cpuMs: (total[0] as number) / turns, withoutMs: (total[1] as number) / turns };
 }
 
 async function stream(subject: Subject, { chunks }: Sizes): Promise<Figures> {
@@ -129,7 +141,10 @@ async function crowdHeap(subject: Subject, { agents }: Sizes): Promise<Figures> 
   return { heapKib: (during - before) / 1024 / agents };
 }
 
-export const WORKLOADS: { readonly [name: string]: (subject: Subject, sizes: Sizes) => Promise<Figures> } = {
+/** `without` is Keelson as it comes. */
+type Workload = (subject: Subject, sizes: Sizes, without: Subject) => Promise<Figures>;
+
+export const WORKLOADS: { readonly [name: string]: Workload } = {
   turn,
   additions,
   stream,
