@@ -1,6 +1,7 @@
 import { type BlobStore, type Digest, LogError } from "@keelson/protocol";
 import { assertBlob, closedBlobStore, digestOf, MAX_BLOB_BYTES, missingBlob, sliceBlob } from "./blob-content.ts";
-import { BUSY_TIMEOUT_MS, openSqliteDatabase } from "./sqlite-database.ts";
+import { openSqliteDatabase } from "./sqlite-database.ts";
+import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
 
 export interface SqliteBlobStoreOptions {
   /** The database file; it and its folder are created when missing. An event log may use the same one. */

@@ -13,7 +13,8 @@ import { LOOK_FOR_DEAD_EVERY_MS, PRESUME_SPENT_AFTER_MS } from "./budget-ledger-
 import { isDeadOwner, processOwner } from "./process-owner.ts";
 import { createSqliteBudgetBook } from "./sqlite-budget-book.ts";
 import { createSqliteBudgetWaiters } from "./sqlite-budget-waiters.ts";
-import { BUSY_TIMEOUT_MS, openSqliteDatabase } from "./sqlite-database.ts";
+import { openSqliteDatabase } from "./sqlite-database.ts";
+import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
 import type { Poll } from "./sqlite-foreign-watch.ts";
 
 export interface SqliteBudgetLedgerOptions {
