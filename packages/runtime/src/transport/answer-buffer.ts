@@ -1,5 +1,6 @@
 import type { ModelError } from "@keelson/protocol";
 import type { ByteStream } from "./byte-stream.ts";
+import { deadlineIn, type Timed, unwatchDeadline, watchDeadline } from "./deadline-watch.ts";
 
 /** Bytes that may wait for their reader before the source is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
@@ -16,7 +17,7 @@ export interface ByteSource {
 }
 
 /** Bytes between a source that pushes and a reader that pulls: pauses the source when its reader falls behind. */
-export class AnswerBuffer implements ByteStream {
+export class AnswerBuffer implements ByteStream, Timed {
   readonly #source: ByteSource;
   #chunks: Uint8Array[] = [];
   #head = 0;
@@ -26,7 +27,8 @@ export class AnswerBuffer implements ByteStream {
   #failure: ModelError | undefined;
   #waiter: PromiseWithResolvers<Uint8Array | undefined> | undefined;
   #drained: number | undefined;
-  #drainTimer: NodeJS.Timeout | undefined;
+  /** When a rest that is read away must have come. */
+  deadline: number = Number.POSITIVE_INFINITY;
 
   constructor(source: ByteSource) {
     this.#source = source;
@@ -112,16 +114,20 @@ export class AnswerBuffer implements ByteStream {
       this.close();
       return;
     }
-    this.#drainTimer = setTimeout(() => this.close(), DRAIN_MS);
-    this.#drainTimer.unref();
+    this.deadline = deadlineIn(DRAIN_MS);
+    watchDeadline(this);
     if (this.#paused) {
       this.#paused = false;
       this.#source.resume();
     }
   }
 
+  expire(): void {
+    this.close();
+  }
+
   #finish(): void {
     this.#ended = true;
-    clearTimeout(this.#drainTimer);
+    if (this.#drained !== undefined) unwatchDeadline(this);
   }
 }
