@@ -4,7 +4,6 @@ import { AnthropicRequestEncoder } from "./anthropic/anthropic-request.ts";
 import { InferStream } from "./infer-stream.ts";
 import { modelInfo, readModelPage } from "./model-list.ts";
 import { ApiClient, type ProviderOptions } from "./provider-options.ts";
-import { readRateLimit } from "./rate-limit.ts";
 
 export type { ProviderOptions } from "./provider-options.ts";
 
@@ -54,7 +53,7 @@ export function createAnthropicProvider(options: AnthropicOptions = {}): Provide
       const model = request.model || defaultModel;
       return new InferStream({
         context: { wire: ANTHROPIC_WIRE, provider: name, model },
-        send: async () =>
+        send: () =>
           client.send({
             method: "POST",
             path: `${version}/messages`,
@@ -63,10 +62,7 @@ export function createAnthropicProvider(options: AnthropicOptions = {}): Provide
             origin: { provider: name, model },
           }),
         decoder: (queue, context) => new AnthropicDecoder(queue, context),
-        headerEvents(answer) {
-          const rateLimit = readRateLimit((header) => answer.header(header), "anthropic-ratelimit", Date.now());
-          return rateLimit === undefined ? [] : [{ type: "rate-limit", rateLimit }];
-        },
+        rateLimitHeaders: "anthropic-ratelimit",
       });
     },
     async listModels({ signal } = {}) {

@@ -30,7 +30,7 @@ export function createGeminiProvider(options: ProviderOptions = {}): Provider {
       const request = given.model === model ? given : { ...given, model };
       return new InferStream({
         context: { wire: GEMINI_WIRE, provider: name, model },
-        send: async () =>
+        send: () =>
           client.send({
             method: "POST",
             // Tuned models and those of endpoints come with the folder they are in.

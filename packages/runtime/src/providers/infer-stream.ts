@@ -1,6 +1,6 @@
 import { type InferEvent, type JsonValue, ModelError } from "@keelson/protocol";
 import {
-  type BodyFormat,
+  type ByteStream,
   JsonSequenceReader,
   readTextUpTo,
   readWholeText,
@@ -9,6 +9,7 @@ import {
   type TransportAnswer,
 } from "../transport/index.ts";
 import type { PolledEvents } from "./polled-events.ts";
+import { type RateLimitHeaders, readRateLimit } from "./rate-limit.ts";
 import { failureOfStatus, MAX_ERROR_BYTES } from "./vendor-failure.ts";
 import { cutOff, type DecoderContext, notAnAnswer, type WireDecoder } from "./wire-decoder.ts";
 
@@ -18,12 +19,12 @@ const BATCH_BYTES = 64 * 1024;
 /** One model call on some wire. */
 export interface WireCall {
   readonly context: DecoderContext;
-  /** Encodes and sends the request. Rejects with `ModelError`. */
+  /** Encodes and sends the request. Throws or rejects with `ModelError`. */
   send(): Promise<TransportAnswer>;
   /** `queue` takes the events. */
   decoder(queue: InferEvent[], context: DecoderContext): WireDecoder;
-  /** Events that the headers of a good answer tell. */
-  headerEvents?(answer: TransportAnswer): readonly InferEvent[];
+  /** In which headers a good answer tells of limits; none when it tells of none. */
+  readonly rateLimitHeaders?: RateLimitHeaders;
 }
 
 /**
@@ -37,8 +38,12 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
   #answer: TransportAnswer | undefined;
   #decoder: WireDecoder | undefined;
   #events: SseReader | JsonSequenceReader | undefined;
+  /** What came before it showed what the body is. */
+  #first: Uint8Array[] = [];
   #failure: unknown;
-  #state: "new" | "open" | "over" = "new";
+  #over = false;
+  /** How many `next` wait, and what the last of them waits for. */
+  #waiting = 0;
   #pulling: Promise<IteratorResult<InferEvent, undefined>> | undefined;
 
   constructor(call: WireCall) {
@@ -50,16 +55,16 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
   }
 
   next(): Promise<IteratorResult<InferEvent, undefined>> {
-    const before = this.#pulling;
-    if (before === undefined && (this.#head < this.#queue.length || this.#state === "over")) return this.#step();
-    // Whoever asks for more before the last answer came waits in line.
-    const pulling = before === undefined ? this.#pull() : before.then(this.#step, this.#step);
-    this.#pulling = pulling;
-    const done = (): void => {
-      if (this.#pulling === pulling) this.#pulling = undefined;
-    };
-    pulling.then(done, done);
-    return pulling;
+    const before = this.#waiting === 0 ? undefined : this.#pulling;
+    if (before === undefined && this.#isReady && this.#failure === undefined) return Promise.resolve(this.#taken());
+    this.#waiting += 1;
+    if (before === undefined) this.#pulling = this.#pull();
+    else {
+      // Whoever asks for more before the last answer came waits in line.
+      const pull = (): Promise<IteratorResult<InferEvent, undefined>> => this.#pull();
+      this.#pulling = before.then(pull, pull);
+    }
+    return this.#pulling;
   }
 
   poll(): InferEvent | undefined {
@@ -71,70 +76,116 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
 
   /** Closes the connection. */
   return(): Promise<IteratorResult<InferEvent, undefined>> {
-    this.#end();
+    this.#over = true;
     this.#queue.length = 0;
     this.#head = 0;
     this.#answer?.body.close();
     return Promise.resolve({ done: true, value: undefined });
   }
 
+  /** There is something to give without waiting: an event, the failure, or the end. */
+  get #isReady(): boolean {
+    return this.#head < this.#queue.length || this.#over;
+  }
+
   async #pull(): Promise<IteratorResult<InferEvent, undefined>> {
-    this.#queue.length = 0;
-    this.#head = 0;
     try {
-      if (this.#state === "new") await this.#open();
-      while (this.#queue.length === 0 && this.#state !== "over") await this.#read();
+      if (!this.#isReady) {
+        this.#queue.length = 0;
+        this.#head = 0;
+        // Each further `async` function would cost every chunk its promises.
+        const answer = this.#answer ?? (await this.#call.send());
+        if (this.#answer === undefined) {
+          this.#answer = answer;
+          if (this.#over) answer.body.close();
+          else if (answer.status >= 200 && answer.status < 300) this.#open(answer);
+          else throw await this.#refusal(answer);
+        }
+        while (!this.#isReady) {
+          let chunk: Uint8Array | undefined;
+          try {
+            chunk = answer.body.poll() ?? (await answer.body.read());
+          } catch (error) {
+            if (!ModelError.is(error, "server-error") || !this.#endsAllTheSame()) throw error;
+          }
+          if (!this.#over && !this.#take(chunk, answer.body)) this.#takeWhole(await readWholeText(answer.body, this.#first));
+        }
+      }
     } catch (error) {
       this.#answer?.body.close();
       // Left by `return` while waiting: that is no failure.
-      if (this.#state !== "over") this.#failure = error;
-      this.#end();
+      if (!this.#over) this.#failure = error;
+      this.#over = true;
     }
-    return this.#next();
+    this.#waiting -= 1;
+    return this.#taken();
   }
 
-  readonly #step = (): Promise<IteratorResult<InferEvent, undefined>> =>
-    this.#head < this.#queue.length || this.#state === "over" ? this.#next() : this.#pull();
-
   /** The next of the batch, the end, or once the failure. */
-  #next(): Promise<IteratorResult<InferEvent, undefined>> {
+  #taken(): IteratorResult<InferEvent, undefined> {
     const value = this.#queue[this.#head];
     if (value !== undefined) {
       this.#head += 1;
-      return Promise.resolve({ done: false, value });
+      return { done: false, value };
     }
     const failure = this.#failure;
     this.#failure = undefined;
-    return failure === undefined ? Promise.resolve({ done: true, value: undefined }) : Promise.reject(failure);
+    if (failure !== undefined) throw failure;
+    return { done: true, value: undefined };
   }
 
-  async #open(): Promise<void> {
-    const answer = await this.#call.send();
-    this.#answer = answer;
-    if ((this.#state as string) === "over") {
-      answer.body.close();
-      return;
-    }
-    const header = (name: string): string | undefined => answer.header(name);
-    if (answer.status < 200 || answer.status >= 300) {
-      throw failureOfStatus(answer.status, header, await readTextUpTo(answer.body, MAX_ERROR_BYTES), this.#call.context);
-    }
-    const requestId = header("request-id") ?? header("x-request-id") ?? header("apim-request-id");
-    const context = requestId === undefined ? this.#call.context : { ...this.#call.context, requestId };
-    const decoder = this.#call.decoder(this.#queue, context);
-    this.#decoder = decoder;
-    this.#state = "open";
-    if (this.#call.headerEvents !== undefined) this.#queue.push(...this.#call.headerEvents(answer));
+  async #refusal(answer: TransportAnswer): Promise<ModelError> {
+    const body = await readTextUpTo(answer.body, MAX_ERROR_BYTES);
+    return failureOfStatus(answer.status, (name) => answer.header(name), body, this.#call.context);
+  }
 
-    const first: Uint8Array[] = [];
-    let format: BodyFormat | undefined;
-    while (format === undefined) {
-      const chunk = answer.body.poll() ?? (await answer.body.read());
-      if (chunk === undefined) throw notAnAnswer("an empty body", context);
-      first.push(chunk);
-      format = sniffFormat(first.length === 1 ? chunk : Buffer.concat(first));
+  #open(answer: TransportAnswer): void {
+    const { rateLimitHeaders } = this.#call;
+    this.#decoder = this.#call.decoder(this.#queue, this.#contextOf(answer));
+    if (rateLimitHeaders === undefined) return;
+    const rateLimit = readRateLimit((name) => answer.header(name), rateLimitHeaders, Date.now());
+    if (rateLimit !== undefined) this.#queue.push({ type: "rate-limit", rateLimit });
+  }
+
+  #contextOf(answer: TransportAnswer | undefined): DecoderContext {
+    const { context } = this.#call;
+    const requestId = answer?.header("request-id") ?? answer?.header("x-request-id") ?? answer?.header("apim-request-id");
+    return requestId === undefined ? context : { ...context, requestId };
+  }
+
+  /** False when the body must be read as a whole. */
+  #take(first: Uint8Array | undefined, body: ByteStream): boolean {
+    const events = this.#events;
+    if (events === undefined) return this.#recognize(first);
+    if (first === undefined) {
+      this.#inputOver(events);
+      return true;
     }
-    if (format !== "events" && format === decoder.sequence) {
+    // What has come meanwhile is one batch with it.
+    let bytes = 0;
+    for (let chunk: Uint8Array | undefined = first; chunk !== undefined; chunk = bytes < BATCH_BYTES ? body.poll() : undefined) {
+      bytes += chunk.length;
+      events.push(chunk);
+      if (this.#decoder?.complete === true) {
+        this.#complete();
+        break;
+      }
+    }
+    return true;
+  }
+
+  /** As `#take`, while nothing but blanks came. */
+  #recognize(chunk: Uint8Array | undefined): boolean {
+    const decoder = this.#decoder;
+    if (decoder === undefined) return true;
+    if (chunk === undefined) throw notAnAnswer("an empty body", this.#contextOf(this.#answer));
+    this.#first.push(chunk);
+    const begun = this.#first.length === 1 ? chunk : Buffer.concat(this.#first);
+    const format = sniffFormat(begun);
+    if (format === undefined) return true;
+    if (format === "events") this.#events = new SseReader(decoder);
+    else if (format !== decoder.sequence) return false;
+    else {
       this.#events = new JsonSequenceReader(
         {
           event(text, start, end) {
@@ -143,83 +194,47 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
         },
         format,
       );
-      for (const chunk of first) this.#take(chunk);
-      return;
     }
-    if (format !== "events") {
-      decoder.whole(parseWhole(await readWholeText(answer.body, first), context));
-      this.#complete();
-      return;
-    }
-    this.#events = new SseReader({
-      event(text, start, end, from) {
-        if (!decoder.complete) decoder.event(text, start, end, from);
-      },
-      skim: (text, at) => (decoder.complete ? at : decoder.skim(text, at)),
-    });
-    for (const chunk of first) this.#take(chunk);
+    this.#first = [];
+    this.#events.push(begun);
+    if (decoder.complete) this.#complete();
+    return true;
   }
 
-  async #read(): Promise<void> {
-    const body = this.#answer?.body;
-    if (body === undefined) return;
-    let chunk: Uint8Array | undefined;
-    try {
-      chunk = body.poll() ?? (await body.read());
-    } catch (error) {
-      // Chat answers are whole once they told how they ended; only then may the connection break.
-      if (!ModelError.is(error, "server-error") || !this.#endsAllTheSame()) throw error;
-      return;
-    }
-    if (this.#state === "over") return;
-    if (chunk === undefined) {
-      this.#inputOver();
-      return;
-    }
-    // What has come meanwhile is one batch with it.
-    for (let bytes = 0; chunk !== undefined; chunk = bytes < BATCH_BYTES && !this.#decoder?.complete ? body.poll() : undefined) {
-      bytes += chunk.length;
-      this.#take(chunk);
-    }
+  #takeWhole(text: string): void {
+    this.#decoder?.whole(parseWhole(text, this.#contextOf(this.#answer)));
+    this.#complete();
   }
 
-  #take(chunk: Uint8Array): void {
-    this.#events?.push(chunk);
-    if (this.#decoder?.complete === true) this.#complete();
-  }
-
-  #inputOver(): void {
+  #inputOver(events: SseReader | JsonSequenceReader): void {
     const { context } = this.#call;
     const before = this.#decoder?.complete;
     try {
-      this.#events?.end();
+      events.end();
     } catch (error) {
       // The last event lacks its end: the stream was cut in it.
       throw ModelError.is(error, "invalid-response") ? cutOff(context) : error;
     }
-    if (before !== true && this.#events instanceof SseReader && !this.#events.sawField)
-      throw notAnAnswer("neither JSON nor an event stream", context);
+    if (before !== true && events instanceof SseReader && !events.sawField) throw notAnAnswer("neither JSON nor an event stream", context);
     this.#decoder?.finish();
     this.#complete();
   }
 
+  /** Chat answers are whole once they told how they ended; only then may the connection break. */
   #endsAllTheSame(): boolean {
+    if (this.#events === undefined) return false;
     try {
       this.#decoder?.finish();
     } catch {
       return false;
     }
-    this.#end();
+    this.#over = true;
     return true;
   }
 
   #complete(): void {
-    this.#end();
+    this.#over = true;
     this.#answer?.body.release();
-  }
-
-  #end(): void {
-    this.#state = "over";
   }
 }
 

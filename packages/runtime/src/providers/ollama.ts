@@ -40,7 +40,7 @@ export function createOllamaProvider(options: OllamaOptions = {}): Provider {
       const model = request.model || defaultModel;
       return new InferStream({
         context: { wire: OLLAMA_WIRE, provider: name, model },
-        send: async () =>
+        send: () =>
           client.send({
             method: "POST",
             path: "/api/chat",

@@ -6,7 +6,6 @@ import { ChatRequestEncoder } from "./openai-chat/chat-request.ts";
 import { openAiModelInfo } from "./openai-model-info.ts";
 import { createOpenAiClient } from "./openai-client.ts";
 import type { ProviderOptions } from "./provider-options.ts";
-import { readRateLimit } from "./rate-limit.ts";
 import { fieldsOf, stringOf } from "./wire-decoder.ts";
 
 export type { ProviderOptions } from "./provider-options.ts";
@@ -43,7 +42,7 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
       const audioFormat = stringOf(fieldsOf(request.extra?.["audio"])?.["format"]);
       return new InferStream({
         context: { wire: OPENAI_CHAT_WIRE, provider: name, model },
-        send: async () =>
+        send: () =>
           client.send({
             method: "POST",
             path: "/chat/completions",
@@ -52,10 +51,7 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
             origin: { provider: name, model },
           }),
         decoder: (queue, context) => new ChatDecoder(queue, context, audioFormat === "" ? {} : { audioFormat }),
-        headerEvents(answer) {
-          const rateLimit = readRateLimit((header) => answer.header(header), "x-ratelimit", Date.now());
-          return rateLimit === undefined ? [] : [{ type: "rate-limit", rateLimit }];
-        },
+        rateLimitHeaders: "x-ratelimit",
       });
     },
     async listModels({ signal } = {}) {

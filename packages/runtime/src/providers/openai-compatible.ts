@@ -8,7 +8,6 @@ import { compatibleModelInfo } from "./openai-compatible/compatible-model-info.t
 import type { VendorQuirks } from "./openai-compatible/vendor-quirks.ts";
 import { quirksOf } from "./openai-compatible/vendors.ts";
 import { ApiClient, type ProviderOptions } from "./provider-options.ts";
-import { readRateLimit } from "./rate-limit.ts";
 import { fieldsOf, stringOf } from "./wire-decoder.ts";
 
 export type { ProviderOptions } from "./provider-options.ts";
@@ -48,7 +47,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       const audioFormat = stringOf(fieldsOf(request.extra?.["audio"])?.["format"]);
       return new InferStream({
         context: { wire: CHAT_WIRE, provider: name, model },
-        send: async () =>
+        send: () =>
           client().send({
             method: "POST",
             path: "/chat/completions",
@@ -57,10 +56,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
             origin: { provider: name, model },
           }),
         decoder: (queue, context) => new ChatDecoder(queue, context, { keepsReasoning: true, ...(audioFormat !== "" && { audioFormat }) }),
-        headerEvents(answer) {
-          const rateLimit = readRateLimit((header) => answer.header(header), "x-ratelimit", Date.now());
-          return rateLimit === undefined ? [] : [{ type: "rate-limit", rateLimit }];
-        },
+        rateLimitHeaders: "x-ratelimit",
       });
     },
     async listModels({ signal } = {}) {

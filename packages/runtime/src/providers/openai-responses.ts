@@ -6,7 +6,6 @@ import { ResponsesDecoder } from "./openai-responses/responses-decoder.ts";
 import { ResponsesRequestEncoder } from "./openai-responses/responses-request.ts";
 import { createOpenAiClient } from "./openai-client.ts";
 import type { ProviderOptions } from "./provider-options.ts";
-import { readRateLimit } from "./rate-limit.ts";
 
 export type { ProviderOptions } from "./provider-options.ts";
 
@@ -31,7 +30,7 @@ export function createOpenAiResponsesProvider(options: ProviderOptions = {}): Pr
       const model = request.model || defaultModel;
       return new InferStream({
         context: { wire: OPENAI_RESPONSES_WIRE, provider: name, model },
-        send: async () =>
+        send: () =>
           client.send({
             method: "POST",
             path: "/responses",
@@ -40,10 +39,7 @@ export function createOpenAiResponsesProvider(options: ProviderOptions = {}): Pr
             origin: { provider: name, model },
           }),
         decoder: (queue, context) => new ResponsesDecoder(queue, context),
-        headerEvents(answer) {
-          const rateLimit = readRateLimit((header) => answer.header(header), "x-ratelimit", Date.now());
-          return rateLimit === undefined ? [] : [{ type: "rate-limit", rateLimit }];
-        },
+        rateLimitHeaders: "x-ratelimit",
       });
     },
     async listModels({ signal } = {}) {

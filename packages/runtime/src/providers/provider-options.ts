@@ -44,6 +44,14 @@ export interface ApiCall {
   readonly origin: RequestOrigin;
 }
 
+interface ApiAddress {
+  readonly path: string;
+  readonly key: string | undefined;
+  readonly hasBody: boolean;
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+}
+
 /** Sends the requests of one provider: address, key and headers are settled here. */
 export class ApiClient {
   readonly #options: ProviderOptions;
@@ -55,9 +63,8 @@ export class ApiClient {
   readonly #ownHeaders: { readonly [name: string]: string };
   readonly #base: string;
   readonly #query: string;
-  /** The last address, which is asked again and again. */
-  #lastPath: string | undefined;
-  #lastUrl = "";
+  /** What was asked last is asked again and again. */
+  #lastAddress: ApiAddress | undefined;
   #transport: Transport | undefined;
 
   constructor(settings: {
@@ -87,42 +94,43 @@ export class ApiClient {
     return this.#base;
   }
 
-  async send({ method, path, body, signal, origin }: ApiCall): Promise<TransportAnswer> {
-    const key = await this.#key(origin);
-    const url = this.#urlOf(path);
-    const headers = {
-      ...this.#fixedHeaders,
-      ...(body !== undefined && { "content-type": "application/json" }),
-      ...(key !== undefined && this.#authorize(key, url)),
-      ...this.#ownHeaders,
-    };
+  /** Rejects with `ModelError`. */
+  send(call: ApiCall): Promise<TransportAnswer> {
+    const { apiKey } = this.#options;
+    if (typeof apiKey === "function") return this.#ask(apiKey, call.origin).then((key) => this.#sendWith(key, call));
+    return this.#sendWith(apiKey ?? process.env[this.#environmentVariable], call);
+  }
+
+  #sendWith(givenKey: string | undefined, { method, path, body, signal, origin }: ApiCall): Promise<TransportAnswer> {
+    const key = givenKey === undefined || givenKey === "" ? undefined : givenKey.trim();
+    if (key === undefined && !this.#keyOptional) {
+      const message = `no API key for ${this.#provider}: set ${this.#environmentVariable} or pass apiKey`;
+      return Promise.reject(new ModelError({ kind: "authentication", message, ...origin }));
+    }
+    const { rateLimiter, timeouts } = this.#options;
+    const { url, headers } = this.#address(path, key, body !== undefined);
+    const request = { method, url, headers, ...(body !== undefined && { body }), signal, timeouts, origin };
     const transport = (this.#transport ??= this.#options.transport ?? createTransport(this.#transportOptions()));
-    const request: TransportRequest = {
-      method,
-      url,
-      headers,
-      ...(body !== undefined && { body }),
-      signal,
-      timeouts: this.#options.timeouts,
-      origin,
-    };
-    const { rateLimiter } = this.#options;
     return rateLimiter === undefined ? transport.send(request) : sendLimited(transport, request, rateLimiter);
   }
 
-  #urlOf(path: string): string {
-    if (this.#lastPath === path) return this.#lastUrl;
+  #address(path: string, key: string | undefined, hasBody: boolean): ApiAddress {
+    const last = this.#lastAddress;
+    if (last !== undefined && last.path === path && last.key === key && last.hasBody === hasBody) return last;
     const [pathname = "", query] = path.split("?", 2);
-    this.#lastUrl = `${this.#base}${pathname}${query === undefined ? this.#query : `${this.#query === "" ? "?" : `${this.#query}&`}${query}`}`;
-    this.#lastPath = path;
-    return this.#lastUrl;
+    const url = `${this.#base}${pathname}${query === undefined ? this.#query : `${this.#query === "" ? "?" : `${this.#query}&`}${query}`}`;
+    const headers = {
+      ...this.#fixedHeaders,
+      ...(hasBody && { "content-type": "application/json" }),
+      ...(key !== undefined && this.#authorize(key, url)),
+      ...this.#ownHeaders,
+    };
+    return (this.#lastAddress = { path, key, hasBody, url, headers });
   }
 
-  async #key(origin: RequestOrigin): Promise<string | undefined> {
-    const { apiKey } = this.#options;
-    let key: string | undefined;
+  async #ask(apiKey: () => string | Promise<string>, origin: RequestOrigin): Promise<string> {
     try {
-      key = typeof apiKey === "function" ? await apiKey() : (apiKey ?? process.env[this.#environmentVariable]);
+      return await apiKey();
     } catch (cause) {
       throw new ModelError(
         {
@@ -133,13 +141,6 @@ export class ApiClient {
         { cause },
       );
     }
-    if (key !== undefined && key !== "") return key.trim();
-    if (this.#keyOptional) return undefined;
-    throw new ModelError({
-      kind: "authentication",
-      message: `no API key for ${this.#provider}: set ${this.#environmentVariable} or pass apiKey`,
-      ...origin,
-    });
   }
 
   #transportOptions(): Parameters<typeof createTransport>[0] {
@@ -166,6 +167,10 @@ async function sendLimited(transport: Transport, request: TransportRequest, limi
   }
 }
 
+/** With names in lower case, and without the length of the body, which is the transport's to tell. */
 function lowerCased(headers: { readonly [name: string]: string } | undefined): { [name: string]: string } {
-  return Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  const { "content-length": _length, ...others } = Object.fromEntries(
+    Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  return others;
 }

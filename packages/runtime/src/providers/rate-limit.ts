@@ -7,13 +7,16 @@ const NOTEWORTHY = 0.8;
 /** The limits that these header families count. */
 const COUNTED = ["requests", "tokens", "input-tokens", "output-tokens"];
 
+/** How the headers begin in which vendors tell of their limits. */
+export type RateLimitHeaders = "anthropic-ratelimit" | "x-ratelimit";
+
 interface LimitHeaders {
   readonly limit: string;
   readonly remaining: string;
   readonly reset: string;
 }
 
-const HEADERS: { readonly [prefix in "anthropic-ratelimit" | "x-ratelimit"]: readonly LimitHeaders[] } = {
+const HEADERS: { readonly [prefix in RateLimitHeaders]: readonly LimitHeaders[] } = {
   "anthropic-ratelimit": COUNTED.map((counted) => ({
     limit: `anthropic-ratelimit-${counted}-limit`,
     remaining: `anthropic-ratelimit-${counted}-remaining`,
@@ -30,7 +33,7 @@ const HEADERS: { readonly [prefix in "anthropic-ratelimit" | "x-ratelimit"]: rea
  * The tightest of the limits that the headers of an answer tell of, `anthropic-ratelimit-tokens-remaining` or
  * `x-ratelimit-remaining-tokens`; `undefined` while less than four fifths of it are used.
  */
-export function readRateLimit(header: HeaderLookup, prefix: "anthropic-ratelimit" | "x-ratelimit", now: number): RateLimit | undefined {
+export function readRateLimit(header: HeaderLookup, prefix: RateLimitHeaders, now: number): RateLimit | undefined {
   let tightest: RateLimit | undefined;
   for (const named of HEADERS[prefix]) {
     const granted = header(named.limit);

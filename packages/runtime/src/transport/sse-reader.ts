@@ -15,6 +15,8 @@ export interface SseHandler {
    * and returns where the rest starts; `at` when it takes none. What it takes must be what the same bytes would have meant here.
    */
   skim?(text: string, at: number): number;
+  /** What may follow is of no interest: it is read away. */
+  readonly complete?: boolean;
 }
 
 const LF = 10;
@@ -65,7 +67,7 @@ export class SseReader {
   }
 
   #feed(decoded: string): void {
-    if (decoded === "") return;
+    if (decoded === "" || this.#handler.complete) return;
     let text = decoded;
     if (this.#afterCarriageReturn || text.includes("\r")) {
       // CR, LF and CRLF all end a line; a CRLF may be cut in two.
@@ -94,7 +96,7 @@ export class SseReader {
         lineEnd = text.indexOf("\n", at);
       }
     }
-    for (; lineEnd >= 0; lineEnd = text.indexOf("\n", at)) {
+    for (; lineEnd >= 0 && !this.#handler.complete; lineEnd = text.indexOf("\n", at)) {
       if (lineEnd === at) {
         this.#dispatch();
         at += 1;
@@ -109,7 +111,7 @@ export class SseReader {
           this.#check(lineEnd - start);
           if (lineEnd > start) this.#handler.event(text, start, lineEnd, from);
           at = lineEnd + 2;
-          if (this.#handler.skim !== undefined) at = this.#handler.skim(text, at);
+          if (this.#handler.skim !== undefined && !this.#handler.complete) at = this.#handler.skim(text, at);
           from = at;
           continue;
         }
@@ -143,7 +145,7 @@ export class SseReader {
     const text = this.#data.length === 1 ? (this.#data[0] as string) : this.#data.join("\n");
     this.#data = [];
     this.#dataLength = 0;
-    if (text !== "") this.#handler.event(text, 0, text.length, -1);
+    if (text !== "" && !this.#handler.complete) this.#handler.event(text, 0, text.length, -1);
   }
 
   #check(length: number): void {
