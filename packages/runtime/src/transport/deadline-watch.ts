@@ -27,9 +27,9 @@ export function unwatchDeadline(timed: Timed): void {
   watched.delete(timed);
 }
 
-/** The time `ms` from now; never, for 0. */
-export function deadlineIn(ms: number): number {
-  return ms > 0 ? performance.now() + ms : Number.POSITIVE_INFINITY;
+/** The time `ms` from `now`; never, for 0. */
+export function deadlineIn(ms: number, now: number = performance.now()): number {
+  return ms > 0 ? now + ms : Number.POSITIVE_INFINITY;
 }
 
 function wakeBy(deadline: number): void {

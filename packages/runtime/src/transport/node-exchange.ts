@@ -78,8 +78,9 @@ export class NodeExchange implements TransportAnswer, ByteSource, Timed {
       return;
     }
     this.#client = client;
-    this.#end = deadlineIn(this.#timeouts.totalMs);
-    if (client.reusedSocket) this.#waitForBytes();
+    const now = performance.now();
+    this.#end = deadlineIn(this.#timeouts.totalMs, now);
+    if (client.reusedSocket) this.#waitForBytes(now);
     else this.#waitForConnection(client);
     signal?.addEventListener("abort", this.#abort);
     client.on("response", (response) => this.#answer(response));
@@ -134,15 +135,15 @@ export class NodeExchange implements TransportAnswer, ByteSource, Timed {
   }
 
   /** Starts, or starts anew, the time without a byte. */
-  #waitForBytes(): void {
+  #waitForBytes(now?: number): void {
     if (this.#settled) return;
     this.#connected = true;
-    this.#heard();
+    this.#heard(now);
     watchDeadline(this);
   }
 
-  #heard(): void {
-    this.#phaseEnd = deadlineIn(this.#timeouts.idleMs);
+  #heard(now?: number): void {
+    this.#phaseEnd = deadlineIn(this.#timeouts.idleMs, now);
   }
 
   #answer(response: Http.IncomingMessage): void {
