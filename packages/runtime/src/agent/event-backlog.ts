@@ -20,6 +20,8 @@ export interface HeldRange {
 type Held = HeldEvent | HeldRange;
 
 const RANGE_BYTES = 100;
+/** So many places of what was taken may stay: a watcher that never catches up completely must not make it grow. */
+const MOST_TAKEN = 256;
 
 /**
  * What one watcher has still to get, oldest first, in bounded memory. When it is full, neighbouring deltas are joined; then
@@ -57,18 +59,25 @@ export class EventBacklog {
     this.#bytes += RANGE_BYTES;
   }
 
-  peek(): Held | undefined {
-    return this.#held[this.#taken];
+  /** The oldest, where it is to be read from its log. */
+  peekRange(): HeldRange | undefined {
+    const held = this.#held[this.#taken];
+    return held !== undefined && "upTo" in held ? held : undefined;
   }
 
-  /** Takes what `peek` shows. */
-  take(): void {
-    const held = this.#held[this.#taken] as Held;
-    this.#bytes -= bytesOf(held);
-    // A watcher that never catches up completely must not make this grow.
-    if (++this.#taken < this.#held.length && this.#taken < 256) return;
-    this.#held = this.#held.slice(this.#taken);
-    this.#taken = 0;
+  /** Takes the oldest, where it is an event. */
+  take(): AgentEvent | undefined {
+    const held = this.#held[this.#taken];
+    if (held === undefined || !("event" in held)) return undefined;
+    this.#bytes -= held.bytes;
+    if (++this.#taken === this.#held.length) {
+      this.#held = [];
+      this.#taken = 0;
+    } else if (this.#taken === MOST_TAKEN) {
+      this.#held = this.#held.slice(MOST_TAKEN);
+      this.#taken = 0;
+    }
+    return held.event;
   }
 
   /** Drops a range that was read to its end. What was dropped meanwhile may stand before it by now. */

@@ -28,9 +28,9 @@ export class EventHub {
   readonly runId: RunId;
   readonly #source: EventSource;
   readonly #maxBufferBytes: number;
-  readonly #subscriptions = new Set<EventSubscription>();
+  #subscriptions: readonly EventSubscription[] = [];
   /** Those that wait for the log to be opened, with the seq that they want to go on from. */
-  readonly #early = new Map<EventSubscription, number>();
+  #early: Map<EventSubscription, number> | undefined;
   #above: { readonly hub: EventHub; readonly name: string; readonly sources: Map<EventSource, EventSource> } | undefined;
   /** Seq of the last record before the run's first; unknown until the log is open. */
   #base: number | undefined;
@@ -50,7 +50,7 @@ export class EventHub {
 
   /** Whether anybody watches: what only watchers see need not be made otherwise. */
   get watched(): boolean {
-    return this.#subscriptions.size > 0 || this.#above?.hub.watched === true;
+    return this.#subscriptions.length > 0 || this.#above?.hub.watched === true;
   }
 
   /** A watcher from now on; with `after` it first gets what the log holds of this run behind that seq. */
@@ -59,16 +59,16 @@ export class EventHub {
       maxBufferBytes: this.#maxBufferBytes,
       ...(after !== undefined && { seen: after }),
       onReturn: () => {
-        this.#subscriptions.delete(subscription);
-        this.#early.delete(subscription);
+        this.#subscriptions = this.#subscriptions.filter((other) => other !== subscription);
+        this.#early?.delete(subscription);
       },
     });
     if (after !== undefined) {
-      if (this.#base === undefined) this.#early.set(subscription, after);
+      if (this.#base === undefined) (this.#early ??= new Map()).set(subscription, after);
       else subscription.catchUp(this.#source, Math.max(after, this.#base), this.#after);
     }
     if (this.#closed) subscription.end();
-    else this.#subscriptions.add(subscription);
+    else this.#subscriptions = [...this.#subscriptions, subscription];
     return subscription;
   }
 
@@ -79,8 +79,8 @@ export class EventHub {
   opened(base: number, head: number): void {
     this.#base = base;
     this.#after = head;
-    for (const [subscription, after] of this.#early) subscription.catchUp(this.#source, Math.max(after, base), head);
-    this.#early.clear();
+    for (const [subscription, after] of this.#early ?? []) subscription.catchUp(this.#source, Math.max(after, base), head);
+    this.#early = undefined;
   }
 
   /** Shows all that happens here to the watchers of `hub` as well, as events of its child `name`. */
@@ -118,15 +118,15 @@ export class EventHub {
   close(): void {
     this.#closed = true;
     this.#above = undefined;
-    this.#early.clear();
+    this.#early = undefined;
     for (const subscription of this.#subscriptions) subscription.end();
-    this.#subscriptions.clear();
+    this.#subscriptions = [];
   }
 
   /** Nothing comes behind the event that ends the stream, from children that are told to end meanwhile neither. */
   #show(event: AgentEvent, source: EventSource | undefined): void {
     if (this.#over) return;
-    for (const subscription of this.#subscriptions) subscription.push(event, source);
+    for (let index = 0; index < this.#subscriptions.length; index++) this.#subscriptions[index]?.push(event, source);
     // That this process lost a child ends the child's stream, not that of the run above.
     if (this.#above === undefined || event.type === "detached") return;
     const { hub, name, sources } = this.#above;

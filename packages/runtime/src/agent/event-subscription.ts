@@ -51,7 +51,8 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
   /** @param source where a durable event can be read again; absent for a transient one */
   push(event: AgentEvent, source?: EventSource): void {
     if (this.#ended || (source !== undefined && event.path === undefined && (event as { readonly seq: number }).seq <= this.#seen)) return;
-    const waiter = this.#reading || this.#backlog.peek() !== undefined ? undefined : this.#waiters.shift();
+    // Who waits has taken all there was, unless that is being read.
+    const waiter = this.#reading ? undefined : this.#waiters.shift();
     if (waiter) waiter.resolve({ done: false, value: event });
     else this.#backlog.push(event, source);
   }
@@ -71,11 +72,8 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
 
   next(): Promise<IteratorResult<AgentEvent, undefined>> {
     // What is there already needs nobody who waits for it.
-    const held = this.#reading || this.#waiters.length > 0 ? undefined : this.#backlog.peek();
-    if (held !== undefined && "event" in held) {
-      this.#backlog.take();
-      return Promise.resolve({ done: false, value: held.event });
-    }
+    const event = this.#reading || this.#waiters.length > 0 ? undefined : this.#backlog.take();
+    if (event !== undefined) return Promise.resolve({ done: false, value: event });
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject });
       this.#serve();
@@ -90,16 +88,18 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
 
   #serve(): void {
     while (this.#waiters.length > 0 && !this.#reading) {
-      const held = this.#backlog.peek();
-      if (held === undefined) {
+      const event = this.#backlog.take();
+      if (event !== undefined) {
+        this.#waiters.shift()?.resolve({ done: false, value: event });
+        continue;
+      }
+      const range = this.#backlog.peekRange();
+      if (range === undefined) {
         if (!this.#ended) return;
         for (const waiter of this.#waiters.splice(0)) waiter.resolve(OVER);
-      } else if ("event" in held) {
-        this.#backlog.take();
-        this.#waiters.shift()?.resolve({ done: false, value: held.event });
       } else {
         this.#reading = true;
-        this.#read(held).then(
+        this.#read(range).then(
           (event) => {
             this.#reading = false;
             if (event !== undefined) this.#waiters.shift()?.resolve({ done: false, value: event });

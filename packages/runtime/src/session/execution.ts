@@ -105,7 +105,7 @@ export class Execution implements ExecutionContext {
     if (done) return done.data as unknown as StepResult<T>;
     const number = this.#countAttempt(key);
     await this.flush();
-    const result = await this.attempt<T>(key, number, run as (attempt: StepAttempt) => Promise<T>);
+    const result = await this.attempt<T>(key, number, async (attempt) => run(attempt));
     this.note(key, "step", result as unknown as JsonObject);
     await this.flush();
     return result;
@@ -120,26 +120,32 @@ export class Execution implements ExecutionContext {
 
   /**
    * Runs one attempt of an act and says when it began and ended; records nothing. For acts whose outcome stands in the log
-   * as events of their own, so that it is not kept twice.
+   * as events of their own, so that it is not kept twice. A promise only where the act gives one.
    */
-  async attempt<T>(key: string, number: number, run: (attempt: StepAttempt) => Promise<T>): Promise<StepResult<T>> {
+  attempt<T>(key: string, number: number, run: (attempt: StepAttempt) => T | Promise<T>): StepResult<T> | Promise<StepResult<T>> {
     const startedAt = this.clock.now();
-    try {
-      const value = await run({ number, idempotencyKey: `${this.runId}/${key}`, signal: this.signal, emit: this.#options.emit });
-      return { ok: true, value, startedAt, endedAt: Math.max(startedAt, this.clock.now()) };
-    } catch (error) {
+    const done = (value: T): StepResult<T> => ({ ok: true, value, startedAt, endedAt: Math.max(startedAt, this.clock.now()) });
+    const failed = (error: unknown): StepResult<T> => {
       if (error instanceof Suspension) throw error;
       return { ok: false, failure: stepFailureOf(error), startedAt, endedAt: Math.max(startedAt, this.clock.now()) };
+    };
+    try {
+      const value = run({ number, idempotencyKey: `${this.runId}/${key}`, signal: this.signal, emit: this.#options.emit });
+      return value instanceof Promise ? value.then(done, failed) : done(value);
+    } catch (error) {
+      return failed(error);
     }
   }
 
   /** Like {@link attempt} for several acts: started in this order, awaited together. */
-  async attempts<T>(
-    acts: readonly { readonly key: string; readonly number: number; run(attempt: StepAttempt): Promise<T> }[],
-  ): Promise<readonly StepResult<T>[]> {
+  attempts<T>(
+    acts: readonly { readonly key: string; readonly number: number; run(attempt: StepAttempt): T | Promise<T> }[],
+  ): readonly StepResult<T>[] | Promise<readonly StepResult<T>[]> {
     const first = acts[0];
-    if (acts.length === 1 && first) return [await this.attempt(first.key, first.number, first.run)];
-    return Promise.all(acts.map((act) => this.attempt(act.key, act.number, act.run)));
+    // One that suspends the run keeps none of the others from being started.
+    if (acts.length !== 1 || first === undefined) return Promise.all(acts.map(async (act) => this.attempt(act.key, act.number, act.run)));
+    const only = this.attempt(first.key, first.number, first.run);
+    return only instanceof Promise ? only.then((result) => [result]) : [only];
   }
 
   async decide<T>(point: string, run: () => T | Promise<T>): Promise<T> {

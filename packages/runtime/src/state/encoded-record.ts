@@ -21,7 +21,7 @@ function assertNames(log: LogId, records: readonly NewRecord[]): void {
 
 /** The data of all records as one JSON list. @throws as {@link encodeRecords} */
 export function encodeTogether(log: LogId, records: readonly NewRecord[], maxRecordBytes: number): string {
-  const text = records.every(({ data }) => isPlain(data)) ? textOf(records) : undefined;
+  const text = textOf(records);
   // Each for itself is slower, and says which of them is wrong.
   if (text === undefined || text.length * 3 > maxRecordBytes) return `[${encodeRecords(log, records, maxRecordBytes).join(",")}]`;
   assertNames(log, records);
@@ -33,9 +33,15 @@ function isPlain(data: object): boolean {
   return typeof data === "object" && data !== null && Object.getPrototypeOf(data) === Object.prototype && !("toJSON" in data);
 }
 
+/** Nothing where the data of some record may be no JSON object. */
 function textOf(records: readonly NewRecord[]): string | undefined {
+  const list: object[] = [];
+  for (const { data } of records) {
+    if (!isPlain(data)) return undefined;
+    list.push(data);
+  }
   try {
-    return JSON.stringify(records.map(({ data }) => data));
+    return JSON.stringify(list);
   } catch {
     return undefined;
   }

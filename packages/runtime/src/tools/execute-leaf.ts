@@ -5,7 +5,7 @@ import { createJsonSchemaValidator, formatIssue } from "../schema/index.ts";
 import { boundOutput, type OutputBounds } from "./bound-output.ts";
 import { describeThrown } from "./describe-thrown.ts";
 import { isToolContent, whyNotContent, whyNotJson } from "./json-output.ts";
-import { type LeafClock, runLeaf } from "./run-leaf.ts";
+import { type LeafClock, type LeafEnding, runLeaf } from "./run-leaf.ts";
 
 export interface LeafOptions extends OutputBounds {
   /** Time, injected. Default: the platform's timers. */
@@ -17,6 +17,8 @@ export interface LeafOptions extends OutputBounds {
   readonly graceMs?: number;
   /** Base64 characters of images and files in one output; default 20 MiB, what the vendors take in a request. */
   readonly maxMediaBytes?: number;
+  /** The call was made for this execution alone: its signal and progress are put into it, instead of into a copy. Default false. */
+  readonly ownsCall?: boolean;
 }
 
 /** What one execution came to. */
@@ -41,11 +43,19 @@ const NO_OUTPUT = "(no output)";
  * dropped. The output is JSON, checked against the output schema (parts are not: a schema describes data).
  */
 export async function executeLeaf(tool: Tool, value: unknown, call: ToolCall, options: LeafOptions = {}): Promise<LeafResult> {
+  return resultOfLeaf(tool, value, call, options);
+}
+
+/** {@link executeLeaf}, with a promise only where something has to be waited for. */
+export function resultOfLeaf(tool: Tool, value: unknown, call: ToolCall, options: LeafOptions): LeafResult | Promise<LeafResult> {
   const running = runLeaf(tool, value, call, options);
-  const ending = running instanceof Promise ? await running : running;
+  return running instanceof Promise ? running.then((ending) => resultOf(tool, ending, options)) : resultOf(tool, running, options);
+}
+
+function resultOf(tool: Tool, ending: LeafEnding, options: LeafOptions): LeafResult | Promise<LeafResult> {
   switch (ending.type) {
     case "returned":
-      return acceptText(tool, ending.value) ?? (await acceptOutput(tool, ending.value, options));
+      return acceptText(tool, ending.value) ?? acceptOutput(tool, ending.value, options);
     case "threw":
       return failed(tool, failureOf(tool, ending.error));
     case "timeout":

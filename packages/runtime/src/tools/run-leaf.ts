@@ -25,7 +25,7 @@ export function runLeaf(
   tool: Tool,
   value: unknown,
   call: ToolCall,
-  options: { readonly clock?: LeafClock; readonly graceMs?: number },
+  options: { readonly clock?: LeafClock; readonly graceMs?: number; readonly ownsCall?: boolean },
 ): LeafEnding | Promise<LeafEnding> {
   const { clock = platformClock, graceMs = DEFAULT_GRACE_MS } = options;
   const { timeoutMs } = tool;
@@ -34,13 +34,15 @@ export function runLeaf(
   let over = false;
   // Only a tool's own limit needs a signal of its own.
   const controller = timeoutMs === undefined ? undefined : new AbortController();
-  const leafCall: ToolCall = {
-    ...call,
+  const { progress } = call;
+  const own: Pick<ToolCall, "signal" | "progress"> = {
     signal: controller?.signal ?? signal,
     progress(message, ratio) {
-      if (!over) call.progress(message, ratio);
+      if (!over) progress.call(call, message, ratio);
     },
   };
+  // A copy would ask for every field, also for those that are made only when they are asked for.
+  const leafCall: ToolCall = options.ownsCall === true ? Object.assign(call, own) : { ...call, ...own };
   let working: ReturnType<Tool["execute"]>;
   try {
     working = tool.execute(value, leafCall);

@@ -4,9 +4,13 @@ import { budgetMark } from "../../session/budget-mark.ts";
 import type { BudgetMeter } from "./budget-meter.ts";
 
 /** Tells of each limit of a budget how far it is used up, where that passed a threshold. */
-export async function markBudgets(loop: Loop, meter: BudgetMeter): Promise<void> {
-  if (meter.thresholds.length === 0) return;
+export function markBudgets(loop: Loop, meter: BudgetMeter): Promise<void> | undefined {
+  if (meter.thresholds.length === 0) return undefined;
   if (meter.own.modelCalls !== undefined) mark(loop, meter, "model-calls", runOf(loop).totals.modelCalls, meter.own.modelCalls);
+  return meter.scopes.length === 0 ? undefined : markScopes(loop, meter);
+}
+
+async function markScopes(loop: Loop, meter: BudgetMeter): Promise<void> {
   for (const scope of meter.scopes) {
     const used = await loop.ledger.used(scope.id);
     const name = scope.id === meter.ownScope ? undefined : scope.id;

@@ -81,8 +81,10 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
     const known = costOf(usage, model.price);
     const estimated = end === undefined || (known === null && model.price !== null);
     const cost = known ?? (model.price === null ? null : costOf(estimatedUsage(inputBound, fold.bytes), model.price));
-    await settle(loop, key, model, usage, cost, estimated);
-    const answer = await commitAnswer(loop, key, modelCall, fold, callIdAt);
+    const settling = settle(loop, key, model, usage, cost, estimated);
+    if (settling !== undefined) await settling;
+    const committing = commitAnswer(loop, key, modelCall, fold, callIdAt);
+    const answer = committing instanceof Promise ? await committing : committing;
     if (loop.context.rules.length > 0) await showAnswer(loop, key, answer);
     return { answer };
   }
@@ -134,13 +136,13 @@ function compile(loop: Loop, key: string, model: Model, system: string | undefin
   });
 }
 
-async function commitAnswer(
+function commitAnswer(
   loop: Loop,
   key: string,
   modelCall: number,
   fold: InferFold,
   callIdAt: (index: number) => CallId,
-): Promise<Answer> {
+): Answer | Promise<Answer> {
   const { execution } = loop;
   let index = 0;
   const content = fold.content.map((part): Content => (part.type === "tool-call" ? { ...part, id: callIdAt(index++) } : part));
@@ -150,10 +152,12 @@ async function commitAnswer(
     key: `${key}/append`,
     execute: () => execution.put(`${key}/message`, { type: "message", message }),
   });
-  if (appending instanceof Promise) await appending;
-  const stopReason = fold.end?.stopReason ?? "max-tokens";
-  execution.note(`${key}/answer`, "answer", { stopReason, ...(fold.overflowed && { overflowed: true }) });
-  return { modelCall, message, calls: content.filter(isToolCall), stopReason, overflowed: fold.overflowed };
+  const finish = (): Answer => {
+    const stopReason = fold.end?.stopReason ?? "max-tokens";
+    execution.note(`${key}/answer`, "answer", { stopReason, ...(fold.overflowed && { overflowed: true }) });
+    return { modelCall, message, calls: content.filter(isToolCall), stopReason, overflowed: fold.overflowed };
+  };
+  return appending instanceof Promise ? appending.then(finish) : finish();
 }
 
 /** What this model can be asked; the failure says why it can't. Nothing was sent or reserved then. */

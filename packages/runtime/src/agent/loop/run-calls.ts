@@ -1,7 +1,7 @@
-import type { JsonObject, JsonValue, Tool, ToolCallPart, ToolOutput } from "@keelson/protocol";
+import type { JsonValue, ToolCallPart, ToolOutput } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
-import { executeLeaf, type LeafResult } from "../../tools/execute-leaf.ts";
-import { dispatchInput, dispatchResult, isDispatchTool, type DispatchTool } from "../../tools/dispatch-tool.ts";
+import { isDispatchTool } from "../../tools/dispatch-tool.ts";
+import type { LeafResult } from "../../tools/execute-leaf.ts";
 import { planBatches } from "../../tools/plan-batches.ts";
 import { countOnBudget } from "../budget/charge-budget.ts";
 import { chargeToolCalls } from "../budget/charge-tool-calls.ts";
@@ -10,11 +10,9 @@ import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts
 import { guardKey } from "../gates/call-key.ts";
 import { passEditedArguments, passGates } from "../gates/pass-gates.ts";
 import { refuse, type PendingCall } from "../gates/pending-call.ts";
-import { isBackgroundTool, startInBackground } from "../children/start-in-background.ts";
 import { recordEffects } from "../effects/declare-effects.ts";
-import { passOnEffects } from "../effects/declare-in-call.ts";
-import { endingByHook } from "../hooks/halted-by-hook.ts";
 import { afterTools, noteArguments, tellModel } from "../hooks/tool-hooks.ts";
+import { executeCall, type Execution } from "./execute-call.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { ANSWERED_TOO_EARLY, isAnswerCall } from "../output/answer-call.ts";
 import { readInbox } from "./read-inbox.ts";
@@ -22,7 +20,6 @@ import { answerHere, isAnsweredHere } from "./answer-here.ts";
 import { registerWaits } from "../signals/open-waits.ts";
 import { checkMoved, mayMove, moveFor } from "../strategies/hold-to-strategy.ts";
 import { settleMisfits } from "./settle-misfits.ts";
-import { toolCall } from "./tool-call.ts";
 import { isUnknown, mayHaveRun, reserveCall, resolveUnknown } from "./tool-call-ledger.ts";
 
 const MAX_EDITS = 3;
@@ -64,7 +61,13 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
       loop,
       calls.filter((call) => !open.includes(call)),
     );
-  await runBatches(loop, turn, open);
+  const batches = batchesOf(loop, open);
+  for (const [index, batch] of batches.entries()) {
+    loop.debug?.(`batch ${index + 1} of ${batches.length}: ${batch.map(({ part }) => `${part.name} ${part.id}`).join(", ")}`);
+    if (execution.hasUnread) await readInbox(loop, `${turn}/batch/${index}`);
+    await runBatch(loop, batch);
+    if (execution.hasUnread) await readInbox(loop, `${turn}/batch/${index}/after`);
+  }
   if (calls.some((call) => call.skipped)) await tellSkipped(loop, turn, calls);
   if (loop.meter !== undefined) markToolCalls(loop, loop.meter);
   execution.put(`${turn}/calls-done/${parts[0]?.id ?? ""}`, { type: "tool-calls-complete" });
@@ -132,17 +135,11 @@ async function tellSkipped(loop: Loop, turn: string, calls: readonly PendingCall
   });
 }
 
-async function runBatches(loop: Loop, turn: string, calls: readonly PendingCall[]): Promise<void> {
-  const batches = planBatches(calls as readonly (PendingCall & { readonly tool: NonNullable<PendingCall["tool"]> })[], {
+function batchesOf(loop: Loop, calls: readonly PendingCall[]): readonly (readonly PendingCall[])[] {
+  return planBatches(calls as readonly (PendingCall & { readonly tool: NonNullable<PendingCall["tool"]> })[], {
     maxParallelCalls: loop.limits.maxParallelCalls,
     decideConcurrency: (call) => (call.answer !== undefined ? "shared" : mayMove(loop, call) ? "exclusive" : call.tool.concurrency),
   });
-  for (const [index, batch] of batches.entries()) {
-    loop.debug?.(`batch ${index + 1} of ${batches.length}: ${batch.map(({ part }) => `${part.name} ${part.id}`).join(", ")}`);
-    if (loop.execution.hasUnread) await readInbox(loop, `${turn}/batch/${index}`);
-    await runBatch(loop, batch);
-    if (loop.execution.hasUnread) await readInbox(loop, `${turn}/batch/${index}/after`);
-  }
 }
 
 /** Reserves in one append, executes together, commits in one append in call order. */
@@ -164,47 +161,77 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void
   let results: readonly Executed[] = [];
   if (running.length > 0) {
     await execution.flush();
-    const settled = await execution.attempts(
+    const attempting = execution.attempts(
       running.map((call, index) => ({
         key: call.key,
         number: attempts[index] as number,
-        run: ({ signal, number }) => execute(loop, call, number, signal),
+        run: ({ signal, number }) => executeCall(loop, call, number, signal),
       })),
     );
+    const settled = attempting instanceof Promise ? await attempting : attempting;
     results = settled.map((result) =>
       result.ok
         ? { ...result.value, durationMs: result.endedAt - result.startedAt }
         : { output: result.failure.message, isError: true, durationMs: result.endedAt - result.startedAt },
     );
   }
-  const committing = commitResults(loop, batch, (call) => results[running.indexOf(call)]);
-  await (loop.hooks?.afterTools ? committing.finally(() => afterTools(loop, batch)) : committing);
+  try {
+    const committing = commitResults(loop, batch, (call) => results[running.indexOf(call)]);
+    if (committing !== undefined) await committing;
+  } finally {
+    if (loop.hooks?.afterTools) await afterTools(loop, batch);
+  }
 }
 
 /** What ran is told, also where a rule that looks at a result throws or halts: that ends the run after it. */
-async function commitResults(
+function commitResults(
+  loop: Loop,
+  batch: readonly PendingCall[],
+  resultOf: (call: PendingCall) => Executed | undefined,
+): Promise<void> | undefined {
+  if (loop.context.rules.length > 0) return commitJudged(loop, batch, resultOf);
+  const ending: BatchEnding = { suspensions: [] };
+  for (const call of batch) commitResult(loop, call, resultOf(call), ending);
+  endBatch(ending);
+}
+
+async function commitJudged(
   loop: Loop,
   batch: readonly PendingCall[],
   resultOf: (call: PendingCall) => Executed | undefined,
 ): Promise<void> {
-  const suspensions: Suspension[] = [];
-  let thrown: { readonly error: unknown } | undefined;
+  const ending: BatchEnding = { suspensions: [] };
   for (const call of batch) {
     const result = resultOf(call);
-    if (result?.suspended) {
-      suspensions.push(result.suspended);
-      continue;
-    }
-    let outcome: CallOutcome = result ?? (call.answer as NonNullable<PendingCall["answer"]>);
+    let judged: CallOutcome | undefined;
     try {
-      if (result !== undefined && thrown === undefined && loop.context.rules.length > 0) outcome = await passRules(loop, call, result);
+      if (result !== undefined && result.suspended === undefined && ending.thrown === undefined) judged = await passRules(loop, call, result);
     } catch (error) {
-      thrown = { error };
+      ending.thrown = { error };
     }
-    putResult(loop, call, outcome, result);
-    if (result?.ending) thrown ??= { error: result.ending };
-    if (!outcome.isError) moveFor(loop, call);
+    commitResult(loop, call, result, ending, judged);
   }
+  endBatch(ending);
+}
+
+/** Why the run does not go on behind a batch, once all of it is told. */
+interface BatchEnding {
+  readonly suspensions: Suspension[];
+  thrown?: { readonly error: unknown };
+}
+
+function commitResult(loop: Loop, call: PendingCall, result: Executed | undefined, ending: BatchEnding, judged?: CallOutcome): void {
+  if (result?.suspended) {
+    ending.suspensions.push(result.suspended);
+    return;
+  }
+  const outcome = judged ?? result ?? (call.answer as NonNullable<PendingCall["answer"]>);
+  putResult(loop, call, outcome, result);
+  if (result?.ending) ending.thrown ??= { error: result.ending };
+  if (!outcome.isError) moveFor(loop, call);
+}
+
+function endBatch({ thrown, suspensions }: BatchEnding): void {
   if (thrown) throw thrown.error;
   const [first] = suspensions;
   if (first)
@@ -214,8 +241,6 @@ async function commitResults(
     );
 }
 
-/** With `ending`, the run ends once this is in the log. */
-type Execution = LeafResult & { readonly suspended?: Suspension; readonly ending?: Error };
 type Executed = Execution & { readonly durationMs: number };
 
 /** Answers calls that may no longer start: the run was told to stop, was steered away, or spent its money. */
@@ -235,44 +260,6 @@ function withhold(loop: Loop, call: PendingCall, overspent: string | undefined):
     call.skipped = true;
   } else if (overspent !== undefined && call.tool?.effect !== "read") refuse(call, overspent);
   else checkMoved(loop, call);
-}
-
-async function execute(loop: Loop, call: PendingCall, number: number, signal: AbortSignal): Promise<Execution> {
-  const tool = call.tool as NonNullable<PendingCall["tool"]>;
-  const { execution } = loop;
-  try {
-    if (isDispatchTool(tool)) return await dispatch(loop, call, tool);
-    const result = await executeLeaf(withTimeout(tool, loop.limits.toolTimeoutMs), call.value, toolCall(loop, call, number, signal), {
-      clock: execution.clock,
-      blobs: loop.blobs,
-    });
-    if (result.warning !== undefined) execution.emit({ type: "status", status: `${tool.name}: ${result.warning}`, level: "warn" });
-    return result;
-  } catch (error) {
-    if (error instanceof Suspension) return { output: "", isError: true, suspended: error };
-    const ending = isDispatchTool(tool) ? endingByHook(error) : undefined;
-    if (ending) return { output: `Not started: ${ending.message}.`, isError: true, ending };
-    throw error;
-  } finally {
-    execution.emit({ type: "tool-end", callId: call.part.id });
-  }
-}
-
-/** The run's limit, for a tool that has none of its own. */
-function withTimeout(tool: Tool, timeoutMs: number | undefined): Tool {
-  return timeoutMs === undefined || tool.timeoutMs !== undefined
-    ? tool
-    : (Object.create(tool, { timeoutMs: { value: timeoutMs } }) as Tool);
-}
-
-/** A child run with its own log. That it failed is told as a failure, with what it had. */
-async function dispatch(loop: Loop, call: PendingCall, tool: DispatchTool): Promise<LeafResult> {
-  const input = dispatchInput(tool, { input: call.input as JsonObject, value: call.value });
-  if (isBackgroundTool(tool)) return startInBackground(loop, call, tool, input);
-  const output = await loop.execution.startChild({ key: call.key, operator: tool.dispatch.operator, call: call.part.id, input });
-  const result = await dispatchResult(tool, output, { blobs: loop.blobs });
-  if (output.effects.length > 0) passOnEffects(loop, call, output.effects);
-  return result;
 }
 
 interface CallOutcome {

@@ -13,10 +13,30 @@ export function estimatedUsage(inputBound: number, receivedBytes: number): Usage
   return { ...UNKNOWN_USAGE, inputTokens: inputBound, outputTokens: receivedBytes };
 }
 
-/** Tells the ledger and the log what a model call used. */
-export async function settle(loop: Loop, key: string, model: Model, usage: Usage, cost: Usd | null, estimated: boolean): Promise<void> {
+/** Tells the ledger and the log what a model call used. A promise only where the ledger is asked. */
+export function settle(
+  loop: Loop,
+  key: string,
+  model: Model,
+  usage: Usage,
+  cost: Usd | null,
+  estimated: boolean,
+): Promise<void> | undefined {
+  const { meter, scopes } = loop;
+  return meter !== undefined && scopes.length > 0
+    ? settleOnLedger(loop, meter, key, usage, cost).then(() => putUsage(loop, key, model, usage, cost, estimated))
+    : putUsage(loop, key, model, usage, cost, estimated);
+}
+
+function putUsage(
+  loop: Loop,
+  key: string,
+  model: Model,
+  usage: Usage,
+  cost: Usd | null,
+  estimated: boolean,
+): Promise<void> | undefined {
   const { execution, meter, scopes } = loop;
-  if (meter !== undefined && scopes.length > 0) await settleOnLedger(loop, meter, key, usage, cost);
   const event: DurableEvent = {
     type: "usage",
     usage,
@@ -26,7 +46,7 @@ export async function settle(loop: Loop, key: string, model: Model, usage: Usage
     ...(estimated && { estimated: true as const }),
   };
   execution.put(`${key}/usage`, event, scopes.length > 0 ? "power" : undefined);
-  if (meter !== undefined) await markBudgets(loop, meter);
+  return meter && markBudgets(loop, meter);
 }
 
 async function settleOnLedger(loop: Loop, meter: BudgetMeter, key: string, usage: Usage, cost: Usd | null): Promise<void> {

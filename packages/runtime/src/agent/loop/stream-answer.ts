@@ -8,7 +8,7 @@ import type { Loop } from "./loop.ts";
 const GRACE_MS = 500;
 
 /** Feeds the provider's stream into the fold and to watchers. Leaves early once the answer is longer than allowed. */
-export async function streamAnswer(
+export function streamAnswer(
   loop: Loop,
   model: Model,
   request: InferRequest,
@@ -16,63 +16,67 @@ export async function streamAnswer(
   attempt: StepAttempt,
   callIdAt: (index: number) => CallId,
 ): Promise<true> {
-  const { clock } = loop.execution;
   const { partials } = loop;
   partials?.begin(fold);
-  let over = false;
-  let leave = (): void => {};
-  let cancelGrace = (): void => {};
-  const signal = loop.attempts.begin(() => {
-    cancelGrace = clock.after(GRACE_MS, () => leave());
-  });
-  const consume = async (): Promise<void> => {
-    const events = model.provider.stream(request, {
-      signal,
-      idempotencyKey: attempt.idempotencyKey,
-      conversation: loop.context.conversation,
-    });
-    const polled = canPoll(events) ? events : undefined;
-    for await (const first of events) {
-      for (let event: InferEvent | undefined = first; event !== undefined; event = polled?.poll()) {
-        if (over) return;
-        fold.push(event);
-        partials?.push(event);
-        if (loop.watched()) show(loop, event, callIdAt);
-        if (fold.overflowed) return;
-      }
-    }
-  };
-  try {
+  return new Promise((resolve, reject) => {
+    let over = false;
+    let cancelGrace = (): void => {};
+    const end = (settle: () => void): void => {
+      // What a stream that was left behind comes to is nobody's any more; another attempt may be under way.
+      if (over) return;
+      over = true;
+      cancelGrace();
+      loop.attempts.end();
+      settle();
+    };
+    const fail = (error: unknown): void => end(() => reject(signal.aborted ? error : failureOf(error, model)));
     // A provider that does not heed its signal must not hold up the run.
-    await new Promise<void>((resolve, reject) => {
-      leave = () => reject(leftBehind(model));
-      consume().then(resolve, reject);
+    const signal = loop.attempts.begin(() => {
+      cancelGrace = loop.execution.clock.after(GRACE_MS, () => fail(leftBehind(model)));
     });
-  } catch (error) {
-    if (signal.aborted || !ModelError.is(error, "cancelled")) throw error;
-    // Nobody here cancelled it, so it is a failure like any other of the vendor's.
-    throw new ModelError(
-      {
-        kind: "server-error",
-        message: `${model.reference} cancelled its answer: ${error.message}`,
-        provider: model.provider.name,
-        model: model.id,
-      },
-      { cause: error },
-    );
-  } finally {
-    over = true;
-    cancelGrace();
-    loop.attempts.end();
-  }
-  if (fold.end === undefined && !fold.overflowed)
-    throw new ModelError({
+    const consume = async (): Promise<void> => {
+      const events = model.provider.stream(request, {
+        signal,
+        idempotencyKey: attempt.idempotencyKey,
+        conversation: loop.context.conversation,
+      });
+      const polled = canPoll(events) ? events : undefined;
+      for await (const first of events) {
+        for (let event: InferEvent | undefined = first; event !== undefined; event = polled?.poll()) {
+          if (over) return;
+          fold.push(event);
+          partials?.push(event);
+          if (loop.watched()) show(loop, event, callIdAt);
+          if (fold.overflowed) return;
+        }
+      }
+    };
+    const finish = (): void => (fold.end === undefined && !fold.overflowed ? reject(endedEarly(model)) : resolve(true));
+    consume().then(() => end(finish), fail);
+  });
+}
+
+/** A cancellation by nobody here is a failure like any other of the vendor's. */
+function failureOf(error: unknown, model: Model): unknown {
+  if (!ModelError.is(error, "cancelled")) return error;
+  return new ModelError(
+    {
       kind: "server-error",
-      message: `the stream of ${model.reference} ended before its end`,
+      message: `${model.reference} cancelled its answer: ${error.message}`,
       provider: model.provider.name,
       model: model.id,
-    });
-  return true;
+    },
+    { cause: error },
+  );
+}
+
+function endedEarly(model: Model): ModelError {
+  return new ModelError({
+    kind: "server-error",
+    message: `the stream of ${model.reference} ended before its end`,
+    provider: model.provider.name,
+    model: model.id,
+  });
 }
 
 function leftBehind(model: Model): ModelError {

@@ -25,7 +25,11 @@ const NOW: Next = { type: "now" };
  */
 export async function workTurn(loop: Loop): Promise<Next> {
   try {
-    await work(loop);
+    takeUp(loop);
+    const turn = await openTurn(loop);
+    const prompt = systemPrompt(loop);
+    await answerTurn(loop, turn, prompt instanceof Promise ? await prompt : prompt);
+    await closeTurn(loop, turn);
     return NOW;
   } catch (error) {
     if (error instanceof Suspension) {
@@ -42,17 +46,14 @@ export async function workTurn(loop: Loop): Promise<Next> {
   }
 }
 
-async function work(loop: Loop): Promise<void> {
+/** Goes on with what an earlier process left open. */
+function takeUp(loop: Loop): void {
   const { ending } = runOf(loop);
   if (ending) {
     loop.output = loop.value = ending.output;
     throw new RunEnding(ending.reason, ending);
   }
   takeUpBackground(loop);
-  const turn = await openTurn(loop);
-  const prompt = systemPrompt(loop);
-  await answerTurn(loop, turn, prompt instanceof Promise ? await prompt : prompt);
-  await closeTurn(loop, turn);
 }
 
 async function suspend(loop: Loop, suspension: Suspension): Promise<Next> {
