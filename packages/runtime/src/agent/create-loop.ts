@@ -118,7 +118,7 @@ export function createLoop({
       };
     },
   };
-  const { env, rules, directiveFilters } = agent.options;
+  const { settings, effort, thinking, env, rules, directiveFilters } = agent.options;
   const scopes = authority.budgets ?? [];
   const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
   context.bind(binding);
@@ -132,6 +132,7 @@ export function createLoop({
     signals: signalRouterOf(agent),
     signalWaitMs: world.signalWaitMs ?? 0,
     limits,
+    settings: { ...settings, ...(effort && { effort }), ...(thinking && { thinking }) },
     context,
     execution,
     hooks: loopHooks(agent.options.hooks),

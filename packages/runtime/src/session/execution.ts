@@ -56,6 +56,7 @@ export class Execution implements ExecutionContext {
   readonly stopping: AbortSignal;
   readonly deadline?: number;
   readonly authority: Authority;
+  readonly emit: (event: TransientEvent) => void;
   readonly #options: ExecutionOptions;
 
   constructor(options: ExecutionOptions) {
@@ -69,6 +70,7 @@ export class Execution implements ExecutionContext {
     this.stopping = options.stopping;
     if (options.deadline !== undefined) this.deadline = options.deadline;
     this.authority = options.authority;
+    this.emit = options.emit;
   }
 
   /** Adds an event to the next append. */
@@ -87,17 +89,13 @@ export class Execution implements ExecutionContext {
   }
 
   lookup(key: string): LogRecord | undefined {
-    return this.journal.lookup(`${this.runId}/${key}`);
+    return this.journal.state.run?.open.get(`${this.runId}/${key}`);
   }
 
   async commit(key: string, event: DurableEvent): Promise<number> {
     this.put(key, event);
     await this.flush();
     return this.lookup(key)?.seq ?? this.journal.state.seq;
-  }
-
-  emit(event: TransientEvent): void {
-    this.#options.emit(event);
   }
 
   async step<T>(key: string, run: (attempt: StepAttempt) => Promise<T & Json<T>>): Promise<StepResult<T>> {
@@ -130,7 +128,7 @@ export class Execution implements ExecutionContext {
       return { ok: false, failure: stepFailureOf(error), startedAt, endedAt: Math.max(startedAt, this.clock.now()) };
     };
     try {
-      const value = run({ number, idempotencyKey: `${this.runId}/${key}`, signal: this.signal, emit: this.#options.emit });
+      const value = run({ number, idempotencyKey: `${this.runId}/${key}`, signal: this.signal, emit: this.emit });
       return value instanceof Promise ? value.then(done, failed) : done(value);
     } catch (error) {
       return failed(error);

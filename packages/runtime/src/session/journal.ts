@@ -17,7 +17,7 @@ import {
 import type { Conversation } from "../context/conversation.ts";
 import { isJsonPatchLoaded, loadJsonPatch } from "../json/json-patch.ts";
 import type { Clock } from "./clock.ts";
-import { mayBeLarge, restoreLargeRecord, spillLargeData } from "./large-records.ts";
+import { restoreLargeRecord, SMALL_TYPES, spillLargeData } from "./large-records.ts";
 import { applyRecord } from "./apply-record.ts";
 import { emptySession, forkedSession, type SessionState } from "./session-state.ts";
 
@@ -105,10 +105,6 @@ export class Journal {
   /** Gives up writing, as if the log had failed: what was put and not flushed is void, and the lease goes back at `close`. */
   abandon(error: LogError): void {
     this.#fail(error);
-  }
-
-  lookup(key: string): LogRecord | undefined {
-    return this.state.run?.open.get(key);
   }
 
   /** Adds a record to the next append, and to the state. One that stands there already is not added again. */
@@ -262,7 +258,7 @@ function recordsToAppend(batch: readonly LogRecord[], blobs: BlobStore): readonl
   const records: NewRecord[] = [];
   let spilled = false;
   for (const { key, type, data } of batch) {
-    const kept = mayBeLarge(type) ? spillLargeData(data, blobs) : data;
+    const kept = SMALL_TYPES.has(type) ? data : spillLargeData(data, blobs);
     if (kept instanceof Promise) spilled = true;
     records.push({ key, type, data: kept as JsonObject });
   }

@@ -6,12 +6,7 @@ const PREVIEW_CHARS = 256;
 const MARK = "~blob";
 
 /** What these hold cannot grow large, and they are most of the records of a turn. */
-const SMALL_TYPES: ReadonlySet<string> = new Set(["turn-start", "turn-end", "inference", "answer", "usage", "tool-calls-complete"]);
-
-/** Whether the data of a record may be too large for the log. */
-export function mayBeLarge(type: string): boolean {
-  return !SMALL_TYPES.has(type);
-}
+export const SMALL_TYPES: ReadonlySet<string> = new Set(["turn-start", "turn-end", "inference", "answer", "usage", "tool-calls-complete"]);
 
 /** The data as the log keeps it. */
 export function spillLargeData(data: JsonObject, blobs: BlobStore): JsonObject | Promise<JsonObject> {

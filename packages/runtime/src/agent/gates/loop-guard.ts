@@ -10,17 +10,19 @@ const SAME_CALL_LIMIT = 6;
  * the earlier ones succeeded with one and the same output, the sixth in any case.
  */
 export function repeats(key: string, calls: readonly RecordedCall[]): string | undefined {
-  const earlier = calls.filter((call) => call.key === key);
-  if (earlier.length >= SAME_CALL_LIMIT - 1)
-    return `This exact call was made ${earlier.length} times already. Stop repeating it: change the arguments or the approach.`;
-  const first = earlier[0];
-  if (
-    first !== undefined &&
-    earlier.length >= SAME_OUTCOME_LIMIT - 1 &&
-    earlier.every((call) => !call.isError && isSame(call.output, first.output))
-  ) {
-    return `This exact call was made ${earlier.length} times already and gave the same result each time. Use that result, or change the arguments.`;
+  let first: RecordedCall | undefined;
+  let count = 0;
+  let isSameEachTime = true;
+  for (const call of calls) {
+    if (call.key !== key) continue;
+    count++;
+    first ??= call;
+    isSameEachTime &&= !call.isError && isSame(call.output, first.output);
   }
+  if (count >= SAME_CALL_LIMIT - 1)
+    return `This exact call was made ${count} times already. Stop repeating it: change the arguments or the approach.`;
+  if (count >= SAME_OUTCOME_LIMIT - 1 && isSameEachTime)
+    return `This exact call was made ${count} times already and gave the same result each time. Use that result, or change the arguments.`;
   return undefined;
 }
 

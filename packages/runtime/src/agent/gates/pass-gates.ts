@@ -56,17 +56,17 @@ function pass(loop: Loop, call: PendingCall, gates: readonly Gate[]): void | Pro
     const waiting = gate.pass(loop, call);
     if (waiting !== undefined) {
       return waiting.then(() => {
-        note(loop, call, gate);
+        loop.debug?.(verdictAt(gate, call));
         return pass(loop, call, gates.slice(index + 1));
       });
     }
-    note(loop, call, gate);
+    loop.debug?.(verdictAt(gate, call));
   }
   return undefined;
 }
 
-function note(loop: Loop, call: PendingCall, gate: Gate): void {
-  if (loop.debug) loop.debug(`${call.part.name} ${call.part.id}, gate "${gate.name}": ${verdictOf(call)}`);
+function verdictAt({ name }: Gate, call: PendingCall): string {
+  return `${call.part.name} ${call.part.id}, gate "${name}": ${verdictOf(call)}`;
 }
 
 function verdictOf({ answer, ask }: PendingCall): string {

@@ -112,19 +112,13 @@ async function afterInference(loop: Loop, key: string, output: JsonValue): Promi
 }
 
 function compile(loop: Loop, key: string, model: Model, system: string | undefined): InferRequest | Promise<InferRequest> {
-  const { options } = loop.agent;
   const compileWith = (messages: readonly Message[]): InferRequest =>
     compileRequest({
       model: model.id,
       ...(system !== undefined && { system }),
       tools: offeredTools(loop),
       messages,
-      settings: {
-        ...options.settings,
-        ...(options.effort && { effort: options.effort }),
-        ...(options.thinking && { thinking: options.thinking }),
-        ...(loop.form && answerSettings(loop, loop.form)),
-      },
+      settings: loop.form === undefined ? loop.settings : { ...loop.settings, ...answerSettings(loop, loop.form) },
     });
   return loop.context.run<InferRequest>({
     type: "compile",

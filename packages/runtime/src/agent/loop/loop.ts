@@ -14,6 +14,7 @@ import type {
   Usd,
   Vfs,
 } from "@keelson/protocol";
+import type { InferenceSettings } from "../../context/compile-request.ts";
 import type { Context } from "../../context/context.ts";
 import type { Execution } from "../../session/execution.ts";
 import type { RunState, SessionState } from "../../session/session-state.ts";
@@ -85,6 +86,8 @@ export interface Loop {
   /** How long a call that waits for a signal or for time is waited for here before the run suspends. */
   readonly signalWaitMs: number;
   readonly limits: Limits;
+  /** What the agent says of every request. */
+  readonly settings: InferenceSettings;
   readonly context: Context;
   readonly execution: Execution;
   /** Absent where the agent has none. */

@@ -42,11 +42,13 @@ export function streamAnswer(
       });
       const polled = canPoll(events) ? events : undefined;
       for await (const first of events) {
+        // Nobody begins to watch between events that are there together.
+        const isWatched = loop.watched();
         for (let event: InferEvent | undefined = first; event !== undefined; event = polled?.poll()) {
           if (over) return;
           fold.push(event);
           partials?.push(event);
-          if (loop.watched()) show(loop, event, callIdAt);
+          if (isWatched) show(loop, event, callIdAt);
           if (fold.overflowed) return;
         }
       }
