@@ -80,6 +80,8 @@ export interface JournalRelay {
   lost: (error: LogError) => void;
 }
 
+const NO_CHILDREN: ReadonlyMap<string, ActiveRun<unknown>> = new Map();
+
 /** A run at work in this process: drives the loop turn by turn, and is the handle that users hold. */
 export class ActiveRun<Out> implements Run<Out> {
   readonly id: RunId;
@@ -96,7 +98,7 @@ export class ActiveRun<Out> implements Run<Out> {
   readonly #desk: ApprovalDesk;
   readonly #partials: PartialAnswers | undefined;
   /** The children at work in this process. */
-  readonly #children = new Map<string, ActiveRun<unknown>>();
+  #children: Map<string, ActiveRun<unknown>> | undefined;
   #journal: Journal | undefined;
   #loop: Loop | undefined;
   #trace: DebugTrace | undefined;
@@ -192,8 +194,9 @@ export class ActiveRun<Out> implements Run<Out> {
   adopt(child: ActiveRun<unknown>, name: string): () => void {
     child.hub.forwardTo(this.hub, name);
     child.#desk.forwardTo(this.#desk);
-    this.#children.set(child.id, child);
-    return () => void this.#children.delete(child.id);
+    const children = (this.#children ??= new Map());
+    children.set(child.id, child);
+    return () => void children.delete(child.id);
   }
 
   async children(): Promise<readonly ChildView[]> {
@@ -215,7 +218,7 @@ export class ActiveRun<Out> implements Run<Out> {
     return {
       world: this.#options.world,
       state: this.#state,
-      live: this.#children,
+      live: this.#children ?? NO_CHILDREN,
       tell: (message) => this.#tell(message),
     };
   }

@@ -150,7 +150,9 @@ export function createLoop({
     owner: world.owner,
     approvals: {
       ...approvals,
-      tokens: createApprovalTokens({ keys: world.approvalKeys, now: () => world.clock.now() }),
+      get tokens() {
+        return createApprovalTokens({ keys: world.approvalKeys, now: () => world.clock.now() });
+      },
       approver: world.approvals,
       waitMs: world.approvalWaitMs ?? 5 * 60_000,
       ttlMs: world.approvalTtlMs ?? 7 * 24 * 60 * 60_000,

@@ -22,22 +22,17 @@ export interface ModelSource {
 }
 
 export function createModelSource(choices: readonly ModelChoice[], registry: ModelRegistry | undefined): ModelSource {
-  const own = new Map<string, Provider>();
-  for (const choice of choices) if (typeof choice !== "string") own.set(modelName(choice), choice);
-  const resolved = new Map<string, Model>();
+  // A run stays with one model for long.
+  let last: { readonly reference: string; readonly model: Model } | undefined;
   return {
     resolve(reference) {
-      let model = resolved.get(reference);
-      if (model === undefined) {
-        model = find(reference);
-        resolved.set(reference, model);
-      }
-      return model;
+      if (last?.reference !== reference) last = { reference, model: find(reference) };
+      return last.model;
     },
   };
 
   function find(reference: string): Model {
-    const provider = own.get(reference);
+    const provider = choices.findLast((choice): choice is Provider => typeof choice !== "string" && choice.name === reference);
     if (provider)
       return {
         reference,

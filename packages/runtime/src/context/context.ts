@@ -39,6 +39,7 @@ export interface ContextBinding {
 }
 
 const NO_RULES: readonly Rule[] = [];
+const NO_LABELS: ReadonlyMap<Rule, string> = new Map();
 
 /** The rules that look at one type of operation. */
 interface OperationRules {
@@ -75,10 +76,10 @@ export class Context {
   readonly conversation: Conversation;
   #rules: readonly Rule[] = [];
   /** Found when an operation of that type first runs. */
-  #rulesByOperation = new Map<OperationType, OperationRules>();
+  #rulesByOperation: Map<OperationType, OperationRules> | undefined;
   #binding: ContextBinding | undefined;
   /** What tells apart rules of one name, of which each has its own verdicts. */
-  #labels: ReadonlyMap<Rule, string> = new Map();
+  #labels: ReadonlyMap<Rule, string> = NO_LABELS;
   #unnamed = 0;
 
   constructor(options: { readonly rules?: readonly Rule[]; readonly conversation?: Conversation; readonly binding?: ContextBinding } = {}) {
@@ -143,7 +144,7 @@ export class Context {
 
   #setRules(rules: readonly Rule[]): void {
     this.#rules = byPriority(rules);
-    this.#rulesByOperation = new Map();
+    this.#rulesByOperation = undefined;
     const seen = new Map<string, number>();
     this.#labels = new Map(
       this.#rules.map((rule) => {
@@ -155,13 +156,14 @@ export class Context {
   }
 
   #rulesOf(operation: OperationType): OperationRules {
-    let rules = this.#rulesByOperation.get(operation);
+    const known = (this.#rulesByOperation ??= new Map());
+    let rules = known.get(operation);
     if (rules === undefined) {
       rules = {
         before: this.#rules.filter(({ trigger }) => trigger.type === "when" || firesAt("before", trigger, operation)),
         after: this.#rules.filter(({ trigger }) => firesAt("after", trigger, operation)),
       };
-      this.#rulesByOperation.set(operation, rules);
+      known.set(operation, rules);
     }
     return rules;
   }

@@ -89,8 +89,8 @@ export interface RunState {
   calls: RecordedCall[];
   /** `calls` and the number of tool calls when the open turn began: gates look at these, so that a replay decides alike. */
   turnBase: { readonly calls: readonly RecordedCall[]; readonly toolCalls: number };
-  /** Questions of the open turn by nonce. */
-  questions: Map<string, Question>;
+  /** Questions of the open turn by nonce. Never changed in place. */
+  questions: ReadonlyMap<string, Question>;
   /** The calls that ran, for whoever dispatched this run; the first {@link MAX_SUB_DISPATCHES} of them. */
   readonly subDispatches: SubDispatchRecord[];
   /** How many calls ran. */
@@ -202,6 +202,7 @@ export interface SessionState {
 }
 
 export const NO_STATES: ReadonlyMap<string, string> = new Map();
+export const NO_QUESTIONS: ReadonlyMap<string, Question> = new Map();
 
 export function emptySession(id: SessionId): SessionState {
   return {

@@ -5,27 +5,31 @@ export const MAX_RECORD_BYTES: number = 64 * 1024 * 1024;
 
 /** The data of each record as JSON text. @throws LogError `invalid-input` or `too-large`, naming the record; nothing was kept then. */
 export function encodeRecords(log: LogId, records: readonly NewRecord[], maxRecordBytes: number): string[] {
-  assertNames(log, records);
+  plainData(log, records);
   return records.map((record) => encodeData(log, record, maxRecordBytes));
-}
-
-function assertNames(log: LogId, records: readonly NewRecord[]): void {
-  const keys = new Set<string>();
-  for (const { key, type } of records) {
-    assertName(key, "The key of a record", log);
-    assertName(type, "The type of a record", log);
-    if (keys.size === keys.add(key).size)
-      throw invalid(`The key "${key}" occurs twice in one append to log "${log}"; a key names one act.`);
-  }
 }
 
 /** The data of all records as one JSON list. @throws as {@link encodeRecords} */
 export function encodeTogether(log: LogId, records: readonly NewRecord[], maxRecordBytes: number): string {
-  const text = textOf(records);
+  const text = textOf(plainData(log, records));
+  if (text !== undefined && text.length * 3 <= maxRecordBytes) return text;
   // Each for itself is slower, and says which of them is wrong.
-  if (text === undefined || text.length * 3 > maxRecordBytes) return `[${encodeRecords(log, records, maxRecordBytes).join(",")}]`;
-  assertNames(log, records);
-  return text;
+  return `[${records.map((record) => encodeData(log, record, maxRecordBytes)).join(",")}]`;
+}
+
+/** Holds the names of all records against the rules. @returns their data, where all of it is plain */
+function plainData(log: LogId, records: readonly NewRecord[]): readonly object[] | undefined {
+  const keys = new Set<string>();
+  let list: object[] | undefined = [];
+  for (const { key, type, data } of records) {
+    assertName(key, "The key of a record", log);
+    assertName(type, "The type of a record", log);
+    if (keys.size === keys.add(key).size)
+      throw invalid(`The key "${key}" occurs twice in one append to log "${log}"; a key names one act.`);
+    if (isPlain(data)) list?.push(data);
+    else list = undefined;
+  }
+  return list;
 }
 
 /** Whether its JSON, if it has any, is that of an object. */
@@ -33,15 +37,9 @@ function isPlain(data: object): boolean {
   return typeof data === "object" && data !== null && Object.getPrototypeOf(data) === Object.prototype && !("toJSON" in data);
 }
 
-/** Nothing where the data of some record may be no JSON object. */
-function textOf(records: readonly NewRecord[]): string | undefined {
-  const list: object[] = [];
-  for (const { data } of records) {
-    if (!isPlain(data)) return undefined;
-    list.push(data);
-  }
+function textOf(data: readonly object[] | undefined): string | undefined {
   try {
-    return JSON.stringify(list);
+    return JSON.stringify(data);
   } catch {
     return undefined;
   }

@@ -6,8 +6,8 @@ interface Appended {
   /** The seq before its first record. */
   readonly after: number;
   readonly at: number;
-  readonly keys: readonly string[];
-  readonly types: readonly string[];
+  /** Of each record its key, then its type. */
+  readonly names: readonly string[];
   /** A JSON list, with one object for each record. */
   readonly text: string;
 }
@@ -33,15 +33,15 @@ export class MemoryLogContent implements LogContent {
 
   /** @param text the data of the records as a JSON list */
   append(at: number, records: readonly NewRecord[], text: string): void {
-    const keys: string[] = [];
-    const types: string[] = [];
     const after = this.#head;
+    const names = new Array<string>(records.length * 2);
+    let place = 0;
     for (const { key, type } of records) {
-      keys.push(key);
-      types.push(type);
+      names[place++] = key;
+      names[place++] = type;
       this.#seqs.set(key, ++this.#head);
     }
-    this.#appended.push({ after, at, keys, types, text });
+    this.#appended.push({ after, at, names, text });
   }
 
   /** At least one record after `after` if there is one, at least `enough` if there are so many. */
@@ -54,8 +54,8 @@ export class MemoryLogContent implements LogContent {
         found.push({
           seq: appended.after + place + 1,
           at: appended.at,
-          key: appended.keys[place] as string,
-          type: appended.types[place] as string,
+          key: appended.names[place * 2] as string,
+          type: appended.names[place * 2 + 1] as string,
           data: data[place] as LogRecord["data"],
         });
       }
@@ -64,9 +64,9 @@ export class MemoryLogContent implements LogContent {
   }
 
   recordAt(seq: number): { readonly type: string; readonly data: JsonValue | undefined } {
-    const { after, types, text } = this.#appended[this.#indexOf(seq)] as Appended;
+    const { after, names, text } = this.#appended[this.#indexOf(seq)] as Appended;
     const place = seq - 1 - after;
-    return { type: types[place] as string, data: (JSON.parse(text) as JsonValue[])[place] };
+    return { type: names[place * 2 + 1] as string, data: (JSON.parse(text) as JsonValue[])[place] };
   }
 
   /** Which append holds the record with this seq; one past the last when none does. */
@@ -75,8 +75,8 @@ export class MemoryLogContent implements LogContent {
     let high = this.#appended.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const { after, keys } = this.#appended[middle] as Appended;
-      if (after + keys.length < seq) low = middle + 1;
+      const { after, names } = this.#appended[middle] as Appended;
+      if (after + names.length / 2 < seq) low = middle + 1;
       else high = middle;
     }
     return low;

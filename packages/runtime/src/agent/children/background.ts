@@ -51,7 +51,7 @@ export class Background implements BackgroundWork {
   readonly #options: BackgroundOptions;
   readonly #works = new Map<string, Work>();
   #loop: Loop | undefined;
-  readonly #progress = new ProgressNotes();
+  #progress: ProgressNotes | undefined;
 
   constructor(options: BackgroundOptions) {
     this.#options = options;
@@ -147,7 +147,7 @@ export class Background implements BackgroundWork {
 
   /** Records what ended since, and puts it before the model. Only where a message of a user may stand. */
   async collect(): Promise<void> {
-    this.#progress.tell(this.#options.execution, this.#run.resumes);
+    this.#progress?.tell(this.#options.execution, this.#run.resumes);
     for (const work of [...this.#works.values()]) {
       if (work.ending === undefined) continue;
       await this.#tellHooks(work.state, work.ending);
@@ -157,7 +157,7 @@ export class Background implements BackgroundWork {
 
   /** Records what ended since, for a run that is over itself: the model is not told. */
   async collectSilently(): Promise<void> {
-    this.#progress.tell(this.#options.execution, this.#run.resumes);
+    this.#progress?.tell(this.#options.execution, this.#run.resumes);
     for (const work of [...this.#works.values()]) {
       if (work.ending === undefined) continue;
       await this.#tellHooks(work.state, work.ending);
@@ -168,7 +168,7 @@ export class Background implements BackgroundWork {
   /** Keeps what would be lost with this process, where nobody can be told of it yet. An agent's log keeps its own. */
   keepSettled(): void {
     const { execution } = this.#options;
-    this.#progress.tell(this.#options.execution, this.#run.resumes);
+    this.#progress?.tell(this.#options.execution, this.#run.resumes);
     for (const { state, ending } of this.#works.values())
       if (ending && state.kind === "task" && !state.settled)
         execution.note(`background/${state.id}/settled`, "child-settled", { child: state.id, ending: ending as unknown as JsonObject });
@@ -301,7 +301,7 @@ export class Background implements BackgroundWork {
 
   #noteProgress(id: string, payload: JsonValue): void {
     if (!this.#works.has(id)) return;
-    this.#progress.note(id, payload);
+    (this.#progress ??= new ProgressNotes()).note(id, payload);
     this.alarm.ring();
   }
 

@@ -1,4 +1,4 @@
-import type { JsonValue, ToolCallPart, ToolOutput } from "@keelson/protocol";
+import type { JsonValue, StepAttempt, ToolCallPart, ToolOutput } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { isDispatchTool } from "../../tools/dispatch-tool.ts";
 import type { LeafResult } from "../../tools/execute-leaf.ts";
@@ -157,17 +157,15 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void
   if (loop.meter?.counts.toolCalls) await chargeToolCalls(loop, batch);
   const running = batch.filter((call) => call.answer === undefined);
   // Nothing waits between these reservations and the append that keeps them: a call that is reserved has started, or the process died.
-  const attempts = running.map((call) => reserveCall(loop, call));
+  const acts = running.map((call) => ({
+    key: call.key,
+    number: reserveCall(loop, call),
+    run: ({ signal, number }: StepAttempt) => executeCall(loop, call, number, signal),
+  }));
   let results: readonly Executed[] = [];
-  if (running.length > 0) {
+  if (acts.length > 0) {
     await execution.flush();
-    const attempting = execution.attempts(
-      running.map((call, index) => ({
-        key: call.key,
-        number: attempts[index] as number,
-        run: ({ signal, number }) => executeCall(loop, call, number, signal),
-      })),
-    );
+    const attempting = execution.attempts(acts);
     const settled = attempting instanceof Promise ? await attempting : attempting;
     results = settled.map((result) =>
       result.ok
@@ -205,7 +203,8 @@ async function commitJudged(
     const result = resultOf(call);
     let judged: CallOutcome | undefined;
     try {
-      if (result !== undefined && result.suspended === undefined && ending.thrown === undefined) judged = await passRules(loop, call, result);
+      if (result !== undefined && result.suspended === undefined && ending.thrown === undefined)
+        judged = await passRules(loop, call, result);
     } catch (error) {
       ending.thrown = { error };
     }

@@ -28,14 +28,7 @@ export function settle(
     : putUsage(loop, key, model, usage, cost, estimated);
 }
 
-function putUsage(
-  loop: Loop,
-  key: string,
-  model: Model,
-  usage: Usage,
-  cost: Usd | null,
-  estimated: boolean,
-): Promise<void> | undefined {
+function putUsage(loop: Loop, key: string, model: Model, usage: Usage, cost: Usd | null, estimated: boolean): Promise<void> | undefined {
   const { execution, meter, scopes } = loop;
   const event: DurableEvent = {
     type: "usage",

@@ -1,5 +1,5 @@
 import type { CallId, Failure, JsonObject, LogRecord, RunId, SuspendReason, Wait } from "@keelson/protocol";
-import { emptyTotals, type RunEnd, type RunState } from "../session-state.ts";
+import { emptyTotals, NO_QUESTIONS, type RunEnd, type RunState } from "../session-state.ts";
 import { isShown, type Folds, running } from "./fold.ts";
 
 /** Folds of the life of a run: its terms, its waits, its end. */
@@ -36,7 +36,7 @@ export const RUN_FOLDS: Folds = {
       repairs: 0,
       calls: [],
       turnBase: { calls: [], toolCalls: 0 },
-      questions: new Map(),
+      questions: NO_QUESTIONS,
       newGrants: [],
       inboxBase: 0,
       subDispatches: [],

@@ -1,6 +1,6 @@
 import type { CallId, CompactionPolicy, Content, Decision, Digest, JsonValue, Message, Usage, Usd } from "@keelson/protocol";
 import { recordedCall, type RecordedCall } from "../recorded-call.ts";
-import { MAX_SUB_DISPATCHES, type Question, type RunState } from "../session-state.ts";
+import { MAX_SUB_DISPATCHES, NO_QUESTIONS, type Question, type RunState } from "../session-state.ts";
 import { addTo, type Folds, running } from "./fold.ts";
 
 /** Folds of what happens in a turn: the conversation, calls and their results, questions, usage. */
@@ -94,7 +94,9 @@ export const TURN_FOLDS: Folds = {
     });
   },
   "approval-request": (state, _record, data: Omit<Question, "type"> & { readonly question: Question["type"]; readonly nonce: string }) => {
-    running(state).questions.set(data.nonce, { callId: data.callId, token: data.token, operation: data.operation, type: data.question });
+    const run = running(state);
+    const { callId, token, operation, question: type } = data;
+    run.questions = new Map([...run.questions, [data.nonce, { callId, token, operation, type }]]);
   },
   "approval-decision": (state, _record, data: { readonly nonce: string; readonly decision: Decision; readonly grant?: string }) => {
     const question = running(state).questions.get(data.nonce);
@@ -127,7 +129,7 @@ export const TURN_FOLDS: Folds = {
       });
     }
     run.open = new Map();
-    run.questions = new Map();
+    run.questions = NO_QUESTIONS;
     for (const tool of run.newGrants) state.grants.add(tool);
     run.newGrants = [];
   },
