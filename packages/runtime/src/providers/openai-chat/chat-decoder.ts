@@ -1,4 +1,4 @@
-import type { InferEvent, JsonObject, JsonValue, ProviderData, StopReason } from "@keelson/protocol";
+import type { InferEvent, JsonValue, ProviderData, StopReason } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
 import {
@@ -15,6 +15,7 @@ import {
   type WireDecoder,
 } from "../wire-decoder.ts";
 import { ChatCalls } from "./chat-calls.ts";
+import { ChatMedia } from "./chat-media.ts";
 import { ChatReasoning } from "./chat-reasoning.ts";
 import { chatUsage } from "./chat-usage.ts";
 import type { ChatAnswer, ChatChoice, ChatCounts, ChatFinishReason, ChatSaid } from "./chat-wire.ts";
@@ -47,12 +48,12 @@ export class ChatDecoder implements WireDecoder {
   readonly #segments: SegmentWriter;
   readonly #calls: ChatCalls;
   readonly #reasoning: ChatReasoning;
-  readonly #envelope = new DeltaEnvelope("content", (event) => fieldsOf(firstChoice(event as Fields)?.["delta"])?.["content"]);
+  /** Made with the first delta of text: answers that only call tools need none. */
+  #envelope: DeltaEnvelope | undefined;
   readonly #onText = (text: string): void => this.#segments.text(text);
   #refusal = "";
   #annotations: JsonValue[] = [];
-  #audio: { id: string; data: string[]; transcript: string } | undefined;
-  #images: JsonObject[] = [];
+  #media: ChatMedia | undefined;
   #finishReason: string | null = null;
   #ended = false;
   #sawChoice = false;
@@ -72,7 +73,7 @@ export class ChatDecoder implements WireDecoder {
   }
 
   skim(text: string, at: number): number {
-    return this.#envelope.skim(text, at, this.#onText);
+    return this.#envelope === undefined ? at : this.#envelope.skim(text, at, this.#onText);
   }
 
   event(text: string, start: number, end: number, from: number): void {
@@ -84,7 +85,9 @@ export class ChatDecoder implements WireDecoder {
     }
     const chunk = parseEvent(data, this.#context);
     const before = this.#queue.length;
-    if (this.#chunk(chunk) && isOnePieceOfText(this.#queue, before)) this.#envelope.learn(text, from, start, end);
+    if (!this.#chunk(chunk) || !isOnePieceOfText(this.#queue, before)) return;
+    this.#envelope ??= new DeltaEnvelope("content", (event) => fieldsOf(firstChoice(event as Fields)?.["delta"])?.["content"]);
+    this.#envelope.learn(text, from, start, end);
   }
 
   whole(body: JsonValue): void {
@@ -117,8 +120,7 @@ export class ChatDecoder implements WireDecoder {
       this.#segments.end();
     }
     if (this.#refusal !== "") this.#queue.push({ type: "content", part: { type: "refusal", text: this.#refusal } });
-    for (const image of this.#images) this.#pushImage(stringOf(fieldsOf(image["image_url"])?.["url"]));
-    if (this.#audio !== undefined) this.#pushAudio(this.#audio);
+    this.#media?.push(this.#queue, wire, this.#options.audioFormat ?? "wav");
     const providerData: ProviderData = {
       wire,
       ...(this.#id !== "" && { id: this.#id }),
@@ -147,22 +149,21 @@ export class ChatDecoder implements WireDecoder {
     if (delta !== undefined) this.#message(delta, false);
     else if (fieldsOf(choice["message"]) !== undefined && this.#segments.open === undefined)
       this.#message(choice["message"] as ChatSaid, false);
-    this.#choiceError(choice);
-    return !finished && (chunk["usage"] ?? null) === null && chunk["x_groq"] === undefined && delta !== undefined && saysOnlyText(delta);
+    if (choice["error"] !== undefined) this.#choiceError(choice);
+    if (finished || delta === undefined || (delta["tool_calls"] ?? "") !== "") return false;
+    return (chunk["usage"] ?? null) === null && chunk["x_groq"] === undefined && !saysMore(delta);
   }
 
   #facts(answer: ChatAnswer): void {
-    const model = stringOf(answer["model"]);
-    if (model !== "") this.#model = model;
-    const id = stringOf(answer["id"]);
-    if (id !== "") this.#id = id;
-    const fingerprint = stringOf(answer["system_fingerprint"]);
-    if (fingerprint !== "") this.#fingerprint = fingerprint;
-    const usage = fieldsOf(answer["usage"]) ?? fieldsOf(fieldsOf(answer["x_groq"])?.["usage"]);
-    if (usage !== undefined) this.#usage = usage;
-    const error = answer["error"] ?? fieldsOf(answer["x_groq"])?.["error"];
+    const { id, model, system_fingerprint: fingerprint, usage } = answer;
+    if (typeof id === "string" && id !== "") this.#id = id;
+    if (typeof model === "string" && model !== "") this.#model = model;
+    if (typeof fingerprint === "string" && fingerprint !== "") this.#fingerprint = fingerprint;
+    const groq = answer["x_groq"] === undefined ? undefined : fieldsOf(answer["x_groq"]);
+    if (usage || groq !== undefined) this.#usage = fieldsOf(usage) ?? fieldsOf(groq?.["usage"]) ?? this.#usage;
+    const error = answer["error"] ?? groq?.["error"];
     if (error !== undefined && error !== null) this.#raise({ error });
-    if (answer["choices"] === undefined && stringOf(answer["object"]) === "error") this.#raise(answer);
+    if (answer["choices"] === undefined && answer["object"] === "error") this.#raise(answer);
   }
 
   #choiceError(choice: ChatChoice): void {
@@ -183,32 +184,36 @@ export class ChatDecoder implements WireDecoder {
   }
 
   #message(message: ChatSaid, whole: boolean): void {
-    const reasoning = this.#reasoning.read(message);
-    if (reasoning !== "") this.#segments.thinking(reasoning);
-    this.#content(message["content"]);
-    const refusal = stringOf(message["refusal"]);
-    if (refusal !== "") {
-      this.#endText();
-      this.#refusal += refusal;
+    const more = saysMore(message);
+    if (more) {
+      const reasoning = this.#reasoning.read(message);
+      if (reasoning !== "") this.#segments.thinking(reasoning);
     }
-    if (Array.isArray(message["annotations"])) this.#annotations.push(...(message["annotations"] as JsonValue[]));
+    const content = message["content"];
+    if (typeof content !== "string") this.#parts(content);
+    else if (content !== "") this.#segments.text(content);
+    if (more) {
+      const refusal = stringOf(message["refusal"]);
+      if (refusal !== "") {
+        this.#endText();
+        this.#refusal += refusal;
+      }
+      if (Array.isArray(message["annotations"])) this.#annotations.push(...(message["annotations"] as JsonValue[]));
+    }
     const calls = message["tool_calls"];
     if (Array.isArray(calls) && calls.length > 0) {
       this.#endText();
       if (whole) this.#calls.whole(calls);
       else this.#calls.fragments(calls);
     }
+    if (!more) return;
     const functionCall = fieldsOf(message["function_call"]);
     if (functionCall !== undefined) this.#calls.functionCall(functionCall);
-    this.#media(message);
+    if (message["images"] !== undefined || message["audio"] !== undefined) (this.#media ??= new ChatMedia()).read(message);
   }
 
-  /** A string, or parts: Mistral changes between them within a stream. */
-  #content(content: unknown): void {
-    if (typeof content === "string") {
-      if (content !== "") this.#segments.text(content);
-      return;
-    }
+  /** Content that is no string: Mistral changes between strings and parts within a stream. */
+  #parts(content: unknown): void {
     if (!Array.isArray(content)) return;
     for (const value of content) {
       const part = fieldsOf(value);
@@ -217,59 +222,28 @@ export class ChatDecoder implements WireDecoder {
         const text = this.#reasoning.readPart(part);
         if (text !== "") this.#segments.thinking(text);
       } else if (part["type"] === "refusal") this.#refusal += stringOf(part["refusal"]);
-      else if (part["type"] === "image_url") this.#images.push(part as JsonObject);
+      else if (part["type"] === "image_url") (this.#media ??= new ChatMedia()).image(part);
       else if (stringOf(part["text"]) !== "") this.#segments.text(stringOf(part["text"]));
     }
   }
 
   #endText(): void {
     const annotations = this.#annotations;
-    if (this.#segments.open === "text" && annotations.length > 0) {
+    if (annotations.length > 0 && this.#segments.open === "text") {
       this.#annotations = [];
       this.#segments.end({ wire: this.#context.wire, annotations });
     } else this.#segments.end();
   }
-
-  #media(message: ChatSaid): void {
-    if (Array.isArray(message["images"]))
-      this.#images.push(
-        ...message["images"]
-          .map(fieldsOf)
-          .filter((image) => image !== undefined)
-          .map((image) => image as JsonObject),
-      );
-    const audio = fieldsOf(message["audio"]);
-    if (audio === undefined) return;
-    this.#audio ??= { id: "", data: [], transcript: "" };
-    this.#audio.id ||= stringOf(audio["id"]);
-    if (stringOf(audio["data"]) !== "") this.#audio.data.push(stringOf(audio["data"]));
-    this.#audio.transcript += stringOf(audio["transcript"]);
-  }
-
-  #pushImage(url: string): void {
-    const inline = /^data:([^;,]+);base64,(.*)$/s.exec(url);
-    if (inline !== null)
-      this.#queue.push({ type: "content", part: { type: "image", mediaType: inline[1] as string, data: inline[2] as string } });
-    else if (url !== "") this.#queue.push({ type: "content", part: { type: "image", mediaType: "image/*", url } });
-  }
-
-  #pushAudio({ id, data, transcript }: { id: string; data: readonly string[]; transcript: string }): void {
-    if (id === "" && data.length === 0) return;
-    const bytes = Buffer.concat(data.map((piece) => Buffer.from(piece, "base64")));
-    const providerData: ProviderData = {
-      wire: this.#context.wire,
-      ...(id !== "" && { audio: id }),
-      ...(transcript !== "" && { transcript }),
-    };
-    this.#queue.push({
-      type: "content",
-      part: { type: "file", mediaType: `audio/${this.#options.audioFormat ?? "wav"}`, data: bytes.toString("base64"), providerData },
-    });
-  }
 }
 
-function saysOnlyText(delta: Fields): boolean {
-  return Object.entries(delta).every(([name, value]) => name === "role" || name === "content" || value === null || value === "");
+/** Whether there is more than text and calls, of which nearly all deltas are made. */
+function saysMore(message: ChatSaid): boolean {
+  for (const name in message) {
+    if (name === "role" || name === "content" || name === "tool_calls") continue;
+    const value = (message as Fields)[name];
+    if (value !== null && value !== "") return true;
+  }
+  return false;
 }
 
 /** Beside a text delta an event may have closed and opened segments. */
@@ -288,7 +262,7 @@ function firstChoice(answer: ChatAnswer): ChatChoice | undefined {
   if (!Array.isArray(choices)) return undefined;
   for (const value of choices) {
     const choice: ChatChoice | undefined = fieldsOf(value);
-    if (choice !== undefined && (countOf(choice["index"]) ?? 0) === 0) return choice;
+    if (choice !== undefined && (choice["index"] === 0 || (countOf(choice["index"]) ?? 0) === 0)) return choice;
   }
   return undefined;
 }

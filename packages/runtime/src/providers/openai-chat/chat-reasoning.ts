@@ -18,14 +18,22 @@ export class ChatReasoning {
 
   /** The text that this message or delta adds. `reasoning_details` repeat it, typed and signed (OpenRouter), or hold it alone (Snowflake). */
   read(message: ChatSaid): string {
-    const field = FIELDS.find((name) => stringOf(message[name]) !== "");
-    if (field !== undefined) this.#field = field;
-    const details = Array.isArray(message["reasoning_details"])
-      ? message["reasoning_details"].map(fieldsOf).filter((detail) => detail !== undefined)
-      : [];
-    for (const detail of details) addDetail(this.#details, detail as JsonObject);
-    if (field !== undefined) return stringOf(message[field]);
-    return this.#field === undefined ? details.map((detail) => stringOf(detail["text"]) || stringOf(detail["summary"])).join("") : "";
+    let text = "";
+    for (const name of FIELDS) {
+      text = stringOf(message[name]);
+      if (text === "") continue;
+      this.#field = name;
+      break;
+    }
+    const details = message["reasoning_details"];
+    if (!Array.isArray(details)) return text;
+    for (const value of details) {
+      const detail = fieldsOf(value);
+      if (detail === undefined) continue;
+      addDetail(this.#details, detail as JsonObject);
+      if (this.#field === undefined) text += stringOf(detail["text"]) || stringOf(detail["summary"]);
+    }
+    return text;
   }
 
   /** The text of a part of the content (Mistral). */

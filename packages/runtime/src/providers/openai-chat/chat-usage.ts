@@ -30,8 +30,7 @@ export function chatUsage(usage: ChatCounts | undefined): Usage {
 
 function firstCount(...values: readonly unknown[]): number | null {
   for (const value of values) {
-    const count = countOf(value);
-    if (count !== null) return count;
+    if (typeof value === "number" && Number.isFinite(value)) return value;
   }
   return null;
 }
