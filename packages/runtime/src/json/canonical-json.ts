@@ -1,4 +1,4 @@
-import type { JsonValue } from "@keelson/protocol";
+import type { JsonObject, JsonValue } from "@keelson/protocol";
 
 /**
  * One text per JSON value: keys in ascending order of their UTF-16 code units, no white space, `undefined` members left
@@ -7,28 +7,34 @@ import type { JsonValue } from "@keelson/protocol";
 export function canonicalJson(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return "null";
   if (typeof value !== "object") return JSON.stringify(value) ?? "null";
-  if (isArray(value)) {
+  if (Array.isArray(value)) {
+    const items = value as readonly JsonValue[];
     let text = "[";
-    for (let index = 0; index < value.length; index++) text += (index === 0 ? "" : ",") + canonicalJson(value[index]);
+    for (let index = 0; index < items.length; index++) text += (index === 0 ? "" : ",") + canonicalJson(items[index]);
     return `${text}]`;
   }
+  const members = value as JsonObject;
   let text = "{";
-  for (const key of sortedKeys(value)) {
-    const member = value[key];
+  for (const key of sortedKeys(members)) {
+    const member = members[key];
     if (member === undefined) continue;
-    text += `${text.length === 1 ? "" : ","}${JSON.stringify(key)}:${canonicalJson(member)}`;
+    const json = typeof member === "string" ? JSON.stringify(member) : canonicalJson(member);
+    text += `${text.length === 1 ? "" : ","}${JSON.stringify(key)}:${json}`;
   }
   return `${text}}`;
 }
 
-// `Array.isArray` does not narrow readonly arrays.
-function isArray(value: object): value is readonly JsonValue[] {
-  return Array.isArray(value);
-}
+const FEW_KEYS = 16;
 
 function sortedKeys(value: object): readonly string[] {
   const keys = Object.keys(value);
-  // Sorting copies; few keys are mostly in order.
-  for (let index = 1; index < keys.length; index++) if ((keys[index - 1] as string) > (keys[index] as string)) return keys.sort();
+  if (keys.length > FEW_KEYS) return keys.sort();
+  // The built-in sort takes more than a kilobyte for two keys.
+  for (let index = 1; index < keys.length; index++) {
+    const key = keys[index] as string;
+    let to = index;
+    for (; to > 0 && (keys[to - 1] as string) > key; to--) keys[to] = keys[to - 1] as string;
+    keys[to] = key;
+  }
   return keys;
 }

@@ -9,6 +9,7 @@ export function callArguments(call: ToolCallPart): string {
   // Free text and other values: arguments are an object.
   if (typeof call.input !== "object" || call.input === null || Array.isArray(call.input)) return JSON.stringify(objectInput(call));
   const text = JSON.stringify(call.input);
+  if (text === call.inputText) return text;
   try {
     if (JSON.stringify(JSON.parse(call.inputText)) === text) return call.inputText;
   } catch {

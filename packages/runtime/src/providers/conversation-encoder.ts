@@ -12,7 +12,13 @@ export interface EncodedMessages {
   /** Everything but the last groups, with a comma before each object. */
   readonly prefix: Uint8Array;
   /** The last groups, each in JSON, "" where it holds nothing. */
-  readonly tail: readonly { readonly group: MessageGroup; readonly before: MessageGroup | undefined; readonly json: string }[];
+  readonly tail: readonly EncodedTail[];
+}
+
+interface EncodedTail {
+  readonly group: MessageGroup;
+  readonly before: MessageGroup | undefined;
+  readonly json: string;
 }
 
 interface EncodedGroup {
@@ -36,6 +42,7 @@ interface Conversation {
 }
 
 const NO_BYTES = new Uint8Array(0);
+const COMMA = 44;
 
 /**
  * Keeps what was encoded: groups by the identity of their messages, and per conversation the bytes of all but the last groups,
@@ -67,7 +74,6 @@ export class ConversationEncoder {
       groups = groupMessages(messages, 0);
     }
     const closed = Math.max(0, groups.length - this.#tailGroups);
-    let before = known?.last;
     const kept: Conversation = known ?? {
       model,
       messages: [],
@@ -76,21 +82,23 @@ export class ConversationEncoder {
       bytes: Buffer.alloc(0),
       length: 0,
     };
-    for (const original of groups.slice(0, closed)) {
+    for (let at = 0; at < closed; at += 1) {
+      const original = groups[at] as MessageGroup;
       const group = kept.calls.next(original);
-      append(kept, this.#encodeGroup(group, before, model));
+      append(kept, this.#encodeGroup(group, kept.last, model));
       kept.messages.push(...original);
       kept.last = group;
-      before = group;
     }
     if (conversation !== undefined && known === undefined) this.#conversations.set(conversation, kept);
-    const calls = new DistinctCalls(this.#callId, kept.calls);
-    const tail = groups.slice(closed).map((original) => {
-      const group = calls.next(original);
-      const encoded = { group, before, json: this.#encodeGroup(group, before, model) };
+    const tail: EncodedTail[] = [];
+    let before = kept.last;
+    let calls: DistinctCalls | undefined;
+    for (let at = closed; at < groups.length; at += 1) {
+      let group = groups[at] as MessageGroup;
+      if (calls !== undefined || !kept.calls.passes(group)) group = (calls ??= new DistinctCalls(this.#callId, kept.calls)).next(group);
+      tail.push({ group, before, json: this.#encodeGroup(group, before, model) });
       before = group;
-      return encoded;
-    });
+    }
     return { prefix: kept.length === 0 ? NO_BYTES : kept.bytes.subarray(0, kept.length), tail };
   }
 
@@ -107,35 +115,41 @@ export class ConversationEncoder {
 
   #encodeGroup(group: MessageGroup, before: MessageGroup | undefined, model: string): string {
     const first = group[0] as Message;
+    const beforeLength = before?.length ?? 0;
+    const beforeLast = before?.[beforeLength - 1];
     const known = this.#groups.get(first);
     if (
       known !== undefined &&
       known.model === model &&
-      known.beforeLast === before?.at(-1) &&
-      known.beforeLength === (before?.length ?? 0) &&
+      known.beforeLast === beforeLast &&
+      known.beforeLength === beforeLength &&
       sameMessages(known.group, group)
     )
       return known.json;
     const json = this.#encode(group, before, model);
-    this.#groups.set(first, { group, beforeLast: before?.at(-1), beforeLength: before?.length ?? 0, model, json });
+    this.#groups.set(first, { group, beforeLast, beforeLength, model, json });
     return json;
   }
 }
 
 function append(conversation: Conversation, json: string): void {
   if (json === "") return;
-  const needed = conversation.length + 1 + Buffer.byteLength(json);
-  if (needed > conversation.bytes.length) {
-    // Never in place: requests under way still send the old bytes.
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed, Math.ceil(conversation.bytes.length * 1.5), 1024));
-    conversation.bytes.copy(grown, 0, 0, conversation.length);
-    conversation.bytes = grown;
-  }
-  conversation.bytes.write(",", conversation.length);
-  conversation.bytes.write(json, conversation.length + 1);
-  conversation.length = needed;
+  const room = conversation.bytes.length - conversation.length - 1;
+  // A UTF-16 unit is three bytes at most: they are counted only where that many may not fit.
+  if (json.length * 3 > room && Buffer.byteLength(json) > room) grow(conversation, Buffer.byteLength(json) - room);
+  conversation.bytes[conversation.length] = COMMA;
+  conversation.length += 1 + conversation.bytes.write(json, conversation.length + 1);
+}
+
+/** Never in place: requests under way still send the old bytes. */
+function grow(conversation: Conversation, missing: number): void {
+  const { bytes, length } = conversation;
+  conversation.bytes = Buffer.allocUnsafeSlow(Math.max(bytes.length + missing, Math.ceil(bytes.length * 1.5), 1024));
+  bytes.copy(conversation.bytes, 0, 0, length);
 }
 
 function sameMessages(a: MessageGroup, b: MessageGroup): boolean {
-  return a.length === b.length && a.every((message, at) => message === b[at]);
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at += 1) if (a[at] !== b[at]) return false;
+  return true;
 }

@@ -4,39 +4,16 @@ import {
   type ImagePart,
   type JsonObject,
   type JsonValue,
-  type Message,
   ModelError,
   type ProviderData,
   type ToolCallPart,
   type ToolResultPart,
 } from "@keelson/protocol";
+import { callsOf, isAssistantGroup, type MessageGroup } from "./history/message-group.ts";
 import { modelFamily } from "./history/model-family.ts";
 
+export { groupMessages, isAssistantGroup, type MessageGroup } from "./history/message-group.ts";
 export { wireCallId } from "./history/wire-call-id.ts";
-
-/**
- * Neighbouring messages of one side: those of the assistant, or those between them (user, tool and system messages). Requests
- * are encoded group by group; a group is final once another follows it.
- */
-export type MessageGroup = readonly Message[];
-
-export function isAssistantGroup(group: MessageGroup): boolean {
-  return group[0]?.role === "assistant";
-}
-
-export function groupMessages(messages: readonly Message[], from: number): MessageGroup[] {
-  const groups: Message[][] = [];
-  let current: Message[] | undefined;
-  for (let at = from; at < messages.length; at += 1) {
-    const message = messages[at] as Message;
-    if (current !== undefined && (current[0]?.role === "assistant") === (message.role === "assistant")) current.push(message);
-    else {
-      current = [message];
-      groups.push(current);
-    }
-  }
-  return groups;
-}
 
 /** Whether data belongs to this wire, and where it names a model, to this model under any of its names. */
 export function belongsTo(data: ProviderData | undefined, wire: string, model: string): data is ProviderData {
@@ -55,21 +32,21 @@ export function matchResults(
   before: MessageGroup | undefined,
   group: MessageGroup,
 ): { readonly answered: readonly AnsweredCall[]; readonly strays: readonly ToolResultPart[] } {
-  const calls =
-    before !== undefined && isAssistantGroup(before)
-      ? before.flatMap((message) => message.content.filter((part): part is ToolCallPart => part.type === "tool-call"))
-      : [];
-  const results = new Map<string, ToolResultPart>();
+  const calls = before !== undefined && isAssistantGroup(before) ? callsOf(before) : [];
+  // By the call's id; `undefined` until its result is found.
+  const results = new Map<string, ToolResultPart | undefined>();
+  for (const { id } of calls) results.set(id, undefined);
   const strays: ToolResultPart[] = [];
-  const known = new Set<string>(calls.map((call) => call.id));
   for (const message of group) {
     for (const part of message.content) {
       if (part.type !== "tool-result") continue;
-      if (known.has(part.id) && !results.has(part.id)) results.set(part.id, part);
+      if (results.has(part.id) && results.get(part.id) === undefined) results.set(part.id, part);
       else strays.push(part);
     }
   }
-  return { answered: calls.map((call) => ({ call, result: results.get(call.id) })), strays };
+  const answered: AnsweredCall[] = [];
+  for (const call of calls) answered.push({ call, result: results.get(call.id) });
+  return { answered, strays };
 }
 
 export const UNANSWERED = "This call was not executed.";
@@ -89,13 +66,14 @@ export function outputParts(output: JsonValue): readonly Content[] | undefined {
 }
 
 export function outputText(output: JsonValue): string {
+  if (typeof output === "string") return output;
   const parts = outputParts(output);
   if (parts !== undefined)
     return parts
       .map(readableText)
       .filter((text) => text !== "")
       .join("\n");
-  return typeof output === "string" ? output : JSON.stringify(output);
+  return JSON.stringify(output);
 }
 
 /** A part in words, for places that take nothing else. */

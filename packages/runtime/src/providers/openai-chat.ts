@@ -39,7 +39,7 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
     wire: OPENAI_CHAT_WIRE,
     stream(request: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
       const model = request.model || defaultModel;
-      const audioFormat = stringOf(fieldsOf(request.extra?.["audio"])?.["format"]);
+      const audioFormat = request.extra === undefined ? "" : stringOf(fieldsOf(request.extra["audio"])?.["format"]);
       return new InferStream({
         context: { wire: OPENAI_CHAT_WIRE, provider: name, model },
         send: () =>

@@ -1,5 +1,5 @@
 import type { CallId, Content, Message, ToolCallPart } from "@keelson/protocol";
-import type { MessageGroup } from "../history.ts";
+import { callsOf, isAssistantGroup, type MessageGroup } from "./message-group.ts";
 import { shapedCallId } from "./wire-call-id.ts";
 
 /** New ids by the old one, in the order of the calls that had it. */
@@ -23,9 +23,14 @@ export class DistinctCalls {
     this.#renames = before === undefined ? undefined : before.#renames;
   }
 
+  /** Whether `next` would give this group as it is and remember nothing of it. */
+  passes(group: MessageGroup): boolean {
+    return this.#renames === undefined && !isAssistantGroup(group);
+  }
+
   /** The next group. */
   next(group: MessageGroup): MessageGroup {
-    if (group[0]?.role === "assistant") {
+    if (isAssistantGroup(group)) {
       this.#renames = undefined;
       return this.#calls(group);
     }
@@ -35,20 +40,24 @@ export class DistinctCalls {
   }
 
   #calls(group: MessageGroup): MessageGroup {
-    let ids: Set<string> | undefined;
-    let ours: Set<string> | undefined;
-    for (const message of group) {
-      for (const part of message.content) {
-        if (part.type !== "tool-call") continue;
-        ids ??= new Set();
-        ours ??= new Set();
-        const id = this.#callId(part);
-        if (ids.has(id) || ours.has(part.id) || this.#has(id)) return this.#rename(group);
-        ids.add(id);
-        ours.add(part.id);
-      }
+    const calls = callsOf(group);
+    const [only] = calls;
+    if (only === undefined) return group;
+    if (calls.length === 1) {
+      const id = this.#callId(only);
+      if (this.#has(id)) return this.#rename(group);
+      this.#seen.add(id);
+      return group;
     }
-    if (ids !== undefined) for (const id of ids) this.#seen.add(id);
+    const ids = new Set<string>();
+    const ours = new Set<string>();
+    for (const call of calls) {
+      const id = this.#callId(call);
+      if (ids.has(id) || ours.has(call.id) || this.#has(id)) return this.#rename(group);
+      ids.add(id);
+      ours.add(call.id);
+    }
+    for (const id of ids) this.#seen.add(id);
     return group;
   }
 

@@ -19,7 +19,7 @@ import {
   withBytes,
 } from "../history.ts";
 import { textOfFile } from "../request-body.ts";
-import { type Echo, echo, type Exactly } from "../wire-type.ts";
+import { type Echo, echo } from "../wire-type.ts";
 import { acceptableOrder } from "./chat-order.ts";
 import { reasoningMembers } from "./chat-reasoning.ts";
 import type { ChatAssistantMessage, ChatMessage, ChatPart, ChatText, ChatToolCall } from "./chat-wire.ts";
@@ -48,15 +48,18 @@ export function chatCallId(call: ToolCallPart, { wire, callId }: Pick<ChatMessag
 
 /** One group as messages of the chat wire, joined by commas; "" when nothing of it can be sent. */
 export function encodeChatGroup(group: MessageGroup, before: MessageGroup | undefined, model: string, options: ChatMessageOptions): string {
-  const messages = isAssistantGroup(group) ? assistantMessage(group, model, options) : answerMessages(group, before, options);
-  return messages.map((message) => JSON.stringify(message)).join(",");
+  return jsonOf(isAssistantGroup(group) ? assistantMessage(group, model, options) : answerMessages(group, before, options));
 }
 
 /** The answers to calls that end a conversation; "" when there are none. */
 export function closeChatCalls(last: MessageGroup, options: ChatMessageOptions): string {
-  return answerMessages([], last, options)
-    .map((message) => JSON.stringify(message))
-    .join(",");
+  return jsonOf(answerMessages([], last, options));
+}
+
+function jsonOf(messages: readonly ChatMessage[]): string {
+  let json = "";
+  for (const message of messages) json += json === "" ? JSON.stringify(message) : `,${JSON.stringify(message)}`;
+  return json;
 }
 
 /** Neighbours become one message: the answers to all their calls follow it. */
@@ -68,7 +71,7 @@ function assistantMessage(group: MessageGroup, model: string, options: ChatMessa
   const calls: ChatToolCall[] = [];
   const thoughts: ThinkingPart[] = [];
   const legacy = legacyCall(group, options);
-  for (const part of group.flatMap((message) => message.content)) {
+  for (const part of group.length === 1 ? (group[0] as Message).content : group.flatMap((message) => message.content)) {
     switch (part.type) {
       case "text":
         text += part.text;
@@ -102,16 +105,17 @@ function assistantMessage(group: MessageGroup, model: string, options: ChatMessa
     }
   }
   if (text === "" && refusal === "" && calls.length === 0 && functionCall === undefined && audio === undefined) return [];
-  const message = {
+  const message: { -readonly [M in keyof ChatAssistantMessage]: ChatAssistantMessage[M] } = {
     role: "assistant",
     content: text === "" ? null : text,
-    ...reasoningMembers(thoughts, text, calls.length > 0 ? options.reasoningField : undefined),
-    ...(refusal !== "" && { refusal }),
-    ...(audio !== undefined && { audio }),
-    ...(calls.length > 0 && { tool_calls: calls }),
-    ...(functionCall !== undefined && { function_call: functionCall }),
-  } satisfies ChatAssistantMessage;
-  return [message satisfies Exactly<typeof message, ChatAssistantMessage>];
+  };
+  const reasoningField = calls.length > 0 ? options.reasoningField : undefined;
+  if (thoughts.length > 0 || reasoningField !== undefined) Object.assign(message, reasoningMembers(thoughts, text, reasoningField));
+  if (refusal !== "") message.refusal = refusal;
+  if (audio !== undefined) message.audio = audio;
+  if (calls.length > 0) message.tool_calls = calls;
+  if (functionCall !== undefined) message.function_call = functionCall;
+  return [message];
 }
 
 /** Results stand right after their calls; what they show beside text follows in a user message, which alone may hold it. */
@@ -125,12 +129,13 @@ function answerMessages(group: readonly Message[], before: MessageGroup | undefi
     messages.push(
       call === legacy ? { role: "function", name: call.name, content } : { role: "tool", tool_call_id: chatCallId(call, options), content },
     );
-    if (result !== undefined) shown.push(...mediaOf(result, options));
+    if (typeof result?.output === "object") shown.push(...mediaOf(result, options));
   }
   if (shown.length > 0) messages.push({ role: "user", content: shown });
   for (const stray of strays) messages.push({ role: "user", content: strayResultText(stray) });
   for (const message of group) {
-    const parts = message.content.flatMap((part) => userPart(part, options));
+    const parts: ChatPart[] = [];
+    for (const part of message.content) if (part.type !== "tool-result") parts.push(...userPart(part, options));
     if (parts.length === 0) continue;
     const role =
       message.role === "system" && !(options.systemOnlyFirst === true && (before !== undefined || messages.length > 0)) ? "system" : "user";
@@ -223,7 +228,8 @@ function toolCall(call: ToolCallPart, options: ChatMessageOptions): ChatToolCall
   const id = chatCallId(call, options);
   const { wire } = options;
   const extra = call.providerData?.wire === wire ? call.providerData["extraContent"] : undefined;
-  const kept = extra === undefined ? {} : { extra_content: extra };
-  if (isFreeText(call, wire)) return { id, type: "custom", custom: { name: call.name, input: call.inputText }, ...kept };
-  return { id, type: "function", function: { name: call.name, arguments: callArguments(call) }, ...kept };
+  const told: ChatToolCall = isFreeText(call, wire)
+    ? { id, type: "custom", custom: { name: call.name, input: call.inputText } }
+    : { id, type: "function", function: { name: call.name, arguments: callArguments(call) } };
+  return extra === undefined ? told : Object.assign(told, { extra_content: extra });
 }

@@ -1,4 +1,4 @@
-import type { InferOptions, InferRequest, JsonObject } from "@keelson/protocol";
+import type { InferOptions, InferRequest, JsonObject, ToolSchema } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
 import { isAssistantGroup, NOTHING_SAID } from "../history.ts";
 import { reasoningEffort } from "../reasoning-effort.ts";
@@ -8,7 +8,7 @@ import type { Exactly } from "../wire-type.ts";
 import { chatCallId, closeChatCalls, type ChatMessageOptions, encodeChatGroup } from "./chat-message.ts";
 import type { ChatParameters, ChatTool } from "./chat-wire.ts";
 
-/** How a server of this wire wants to be told what OpenAI is told otherwise. */
+/** How a server of this wire wants to be told what OpenAI is told otherwise. None of it may depend on the messages. */
 export interface ChatDialect {
   /** The parameters of a request, made of those that OpenAI would get. */
   parameters(standard: JsonObject, request: InferRequest, model: string): JsonObject;
@@ -23,7 +23,16 @@ export interface ChatRequestOptions extends ChatMessageOptions {
   readonly maxTokensField: "max_completion_tokens" | "max_tokens";
 }
 
-/** Encodes requests of the chat wire; the messages before the last group are kept as bytes. */
+/** A body up to the first message of the conversation. */
+interface Head {
+  /** What it was made of, and its tools, of which the list might be another by now. */
+  readonly request: Omit<InferRequest, "messages">;
+  readonly tools: readonly ToolSchema[];
+  readonly bytes: Uint8Array;
+  readonly hasSystem: boolean;
+}
+
+/** Encodes requests of the chat wire; what stands before the messages and those before the last group are kept as bytes. */
 export class ChatRequestEncoder {
   readonly #options: ChatRequestOptions;
   readonly #tools = new ToolEncoder((tool): ChatTool => ({
@@ -31,6 +40,8 @@ export class ChatRequestEncoder {
     function: { name: tool.name, description: tool.description, parameters: tool.inputSchema },
   }));
   readonly #messages: ConversationEncoder;
+  /** Of the last request: those of a run differ in nothing but their messages. */
+  #head: Head | undefined;
 
   constructor(options: ChatRequestOptions) {
     this.#options = options;
@@ -44,26 +55,42 @@ export class ChatRequestEncoder {
   /** The body, in parts that follow each other. */
   encode(request: InferRequest, options: InferOptions): readonly Uint8Array[] {
     const model = request.model || this.#options.defaultModel;
-    const { tools: extraTools, messages: extraMessages, ...extra } = request.extra ?? {};
+    const extraMessages = request.extra?.["messages"];
+    if (extraMessages !== undefined) return [Buffer.from(`${this.#opening(request, model)},"messages":${JSON.stringify(extraMessages)}}`)];
+
+    const head = this.#headOf(request, model);
+    const { prefix, tail } = this.#messages.encode(request.messages, model, options.conversation);
+    let last = "";
+    for (const { json } of tail) last = joined(last, json);
+    const lastGroup = tail.at(-1)?.group;
+    if (lastGroup !== undefined && isAssistantGroup(lastGroup)) last = joined(last, closeChatCalls(lastGroup, this.#options));
+    if (last === "" && prefix.length === 0 && request.messages.length > 0) last = JSON.stringify({ role: "user", content: NOTHING_SAID });
+    const end = Buffer.from(`${last !== "" && (prefix.length > 0 || head.hasSystem) ? "," : ""}${last}]}`);
+    if (prefix.length === 0) return [head.bytes, end];
+    return [head.bytes, head.hasSystem ? prefix : prefix.subarray(1), end];
+  }
+
+  #headOf(request: InferRequest, model: string): Head {
+    const known = this.#head;
+    if (known !== undefined && isFor(known, request)) return known;
+    const system = joined(request.system ?? "", this.#options.dialect?.instructions(request) ?? "", "\n\n");
+    const message = system === "" ? "" : `{"role":"system","content":${JSON.stringify(system)}}`;
+    const bytes = Buffer.from(`${this.#opening(request, model)},"messages":[${message}`);
+    const { messages: _, ...told } = request;
+    const head: Head = { request: told, tools: [...(request.tools ?? [])], bytes, hasSystem: system !== "" };
+    // What stands in `extra` is the caller's own affair, and may change from call to call.
+    if (request.extra === undefined) this.#head = head;
+    return head;
+  }
+
+  /** The body up to its messages, with no brace at its end. */
+  #opening(request: InferRequest, model: string): string {
+    const { tools: extraTools, messages: _, ...extra } = request.extra ?? {};
     const { dialect } = this.#options;
     const standard = this.#parameters(request, model);
-    let head = `{${jsonMembers(mergeExtra(dialect === undefined ? standard : dialect.parameters(standard, request, model), extra))}`;
-    const own = this.#tools.json(request.tools ?? []);
-    const more = Array.isArray(extraTools) ? JSON.stringify(extraTools).slice(1, -1) : "";
-    if (own !== "" || more !== "") head += `,"tools":[${[own, more].filter((json) => json !== "").join(",")}]`;
-    if (extraMessages !== undefined) return [Buffer.from(`${head},"messages":${JSON.stringify(extraMessages)}}`)];
-
-    const system = [request.system ?? "", dialect?.instructions(request) ?? ""].filter((text) => text !== "").join("\n\n");
-    head += `,"messages":[`;
-    if (system !== "") head += `{"role":"system","content":${JSON.stringify(system)}}`;
-    const { prefix, tail } = this.#messages.encode(request.messages, model, options.conversation);
-    const pieces = tail.map(({ json }) => json);
-    const lastGroup = tail.at(-1)?.group;
-    if (lastGroup !== undefined && isAssistantGroup(lastGroup)) pieces.push(closeChatCalls(lastGroup, this.#options));
-    let last = pieces.filter((json) => json !== "").join(",");
-    if (last === "" && prefix.length === 0 && request.messages.length > 0) last = JSON.stringify({ role: "user", content: NOTHING_SAID });
-    if (prefix.length === 0) return [Buffer.from(`${head}${system !== "" && last !== "" ? "," : ""}${last}]}`)];
-    return [Buffer.from(head), system === "" ? prefix.subarray(1) : prefix, Buffer.from(`${last === "" ? "" : `,${last}`}]}`)];
+    const parameters = mergeExtra(dialect === undefined ? standard : dialect.parameters(standard, request, model), extra);
+    const tools = joined(this.#tools.json(request.tools ?? []), Array.isArray(extraTools) ? JSON.stringify(extraTools).slice(1, -1) : "");
+    return `{${jsonMembers(parameters)}${tools === "" ? "" : `,"tools":[${tools}]`}`;
   }
 
   #parameters(request: InferRequest, model: string): ChatParameters {
@@ -98,4 +125,28 @@ export class ChatRequestEncoder {
   #limit(tokens: number): Pick<ChatParameters, "max_tokens" | "max_completion_tokens"> {
     return this.#options.maxTokensField === "max_tokens" ? { max_tokens: tokens } : { max_completion_tokens: tokens };
   }
+}
+
+/** Whether a request differs from that of `head` in nothing but its messages. */
+function isFor({ request: before, tools: known }: Head, request: InferRequest): boolean {
+  const { tools = [] } = request;
+  if (tools.length !== known.length) return false;
+  for (let at = 0; at < known.length; at += 1) if (tools[at] !== known[at]) return false;
+  return (
+    request.model === before.model &&
+    request.system === before.system &&
+    request.maxTokens === before.maxTokens &&
+    request.temperature === before.temperature &&
+    request.topP === before.topP &&
+    request.stopSequences === before.stopSequences &&
+    request.effort === before.effort &&
+    request.thinking === before.thinking &&
+    request.toolChoice === before.toolChoice &&
+    request.output === before.output &&
+    request.extra === before.extra
+  );
+}
+
+function joined(a: string, b: string, separator = ","): string {
+  return a === "" || b === "" ? a + b : a + separator + b;
 }

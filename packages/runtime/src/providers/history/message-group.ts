@@ -1,0 +1,32 @@
+import type { Message, ToolCallPart } from "@keelson/protocol";
+
+/**
+ * Neighbouring messages of one side: those of the assistant, or those between them (user, tool and system messages). Requests
+ * are encoded group by group; a group is final once another follows it.
+ */
+export type MessageGroup = readonly Message[];
+
+export function isAssistantGroup(group: MessageGroup): boolean {
+  return group[0]?.role === "assistant";
+}
+
+export function groupMessages(messages: readonly Message[], from: number): MessageGroup[] {
+  const groups: Message[][] = [];
+  let current: Message[] | undefined;
+  for (let at = from; at < messages.length; at += 1) {
+    const message = messages[at] as Message;
+    if (current !== undefined && (current[0]?.role === "assistant") === (message.role === "assistant")) current.push(message);
+    else {
+      current = [message];
+      groups.push(current);
+    }
+  }
+  return groups;
+}
+
+/** The calls of a group, in their order. */
+export function callsOf(group: MessageGroup): readonly ToolCallPart[] {
+  const calls: ToolCallPart[] = [];
+  for (const { content } of group) for (const part of content) if (part.type === "tool-call") calls.push(part);
+  return calls;
+}
