@@ -18,7 +18,7 @@ export function canonicalJson(value: JsonValue | undefined): string {
   for (const key of sortedKeys(members)) {
     const member = members[key];
     if (member === undefined) continue;
-    const json = typeof member === "string" ? JSON.stringify(member) : canonicalJson(member);
+    const json = typeof member === "object" ? canonicalJson(member) : (JSON.stringify(member) ?? "null");
     text += `${text.length === 1 ? "" : ","}${JSON.stringify(key)}:${json}`;
   }
   return `${text}}`;

@@ -71,8 +71,10 @@ export class InferFold {
   /** At least the bytes so far: a UTF-16 unit is three of them at most. Counted exactly once this bound passes the limit. */
   #bound = 0;
   #exact = false;
-  #overflowed = false;
-  #end: InferEnd | undefined;
+  /** The answer was longer than `maxAnswerBytes`: stop reading it. */
+  overflowed = false;
+  /** The last event, once it came. Without it the answer is not whole. */
+  end: InferEnd | undefined;
   #rateLimit: RateLimit | undefined;
 
   constructor(options?: FoldOptions) {
@@ -121,7 +123,7 @@ export class InferFold {
         return;
       case "tool-call-end": {
         const call = this.#calls.get(event.index);
-        if (call === undefined || this.#overflowed) return;
+        if (call === undefined || this.overflowed) return;
         if (event.providerData !== undefined) call.providerData = event.providerData;
         call.complete = true;
         return;
@@ -131,17 +133,12 @@ export class InferFold {
         if (this.#admitData(event.part)) this.#slots.push({ type: "whole", part: event.part });
         return;
       case "end":
-        this.#end = event;
+        this.end = event;
         return;
       case "rate-limit":
         this.#rateLimit = event.rateLimit;
         return;
     }
-  }
-
-  /** The answer was longer than `maxAnswerBytes`: stop reading it. */
-  get overflowed(): boolean {
-    return this.#overflowed;
   }
 
   /** UTF-8 bytes of the content so far. */
@@ -166,11 +163,6 @@ export class InferFold {
   /** The calls so far, with the text of their arguments. */
   get calls(): readonly { readonly index: number; readonly name: string; readonly text: string }[] {
     return [...this.#calls].map(([index, { name, text }]) => ({ index, name, text: text.read() }));
-  }
-
-  /** The last event, once it came. Without it the answer is not whole. */
-  get end(): InferEnd | undefined {
-    return this.#end;
   }
 
   /** The text so far. */
@@ -203,7 +195,7 @@ export class InferFold {
 
   /** The whole answer; `undefined` until its `end` came. */
   response(cost: Usd | null): InferResponse | undefined {
-    const end = this.#end;
+    const end = this.end;
     if (end === undefined) return undefined;
     const content = this.content;
     return {
@@ -222,7 +214,7 @@ export class InferFold {
 
   #open(type: "text" | "thinking"): void {
     this.#segment = { type, text: new GrowingText() };
-    if (!this.#overflowed) this.#slots.push(this.#segment);
+    if (!this.overflowed) this.#slots.push(this.#segment);
   }
 
   #admit(text: string): boolean {
@@ -233,8 +225,8 @@ export class InferFold {
       this.#bound = this.bytes;
     }
     this.#bound += Buffer.byteLength(text);
-    if (this.#bound > this.#maxBytes) this.#overflowed = true;
-    return !this.#overflowed;
+    if (this.#bound > this.#maxBytes) this.overflowed = true;
+    return !this.overflowed;
   }
 
   #admitData(data: Content | ProviderData): boolean {
@@ -263,13 +255,14 @@ export function parseCallInput(inputText: string): JsonValue | undefined {
 function toolCallPart(call: OpenCall): ToolCallPart {
   const inputText = call.text.read();
   const input = !call.complete ? undefined : call.custom ? inputText : parseCallInput(inputText);
-  return {
+  const part: { -readonly [M in keyof ToolCallPart]: ToolCallPart[M] } = {
     type: "tool-call",
     id: call.id as CallId,
     name: call.name,
     ...(input !== undefined && { input }),
     inputText,
-    ...(call.custom && { custom: true }),
-    ...(call.providerData && { providerData: call.providerData }),
   };
+  if (call.custom) part.custom = true;
+  if (call.providerData !== undefined) part.providerData = call.providerData;
+  return part;
 }

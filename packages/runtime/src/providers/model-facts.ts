@@ -70,13 +70,26 @@ const FAMILIES: readonly Family[] = [
 
 /** What is known of a model under this name, with or without its provider. */
 export function modelFacts(reference: string, overrides?: ModelFactTable): ModelFacts {
-  const family = modelFamily(reference).toLowerCase();
-  const built = FAMILIES.find(({ names }) => names.test(family))?.facts ?? {};
-  const contextWindow = findListed(reference)?.contextWindow ?? undefined;
-  const listed: ModelFacts = contextWindow === undefined ? built : { ...built, contextWindow };
+  const listed = builtInFacts(reference);
   const own = overrides === undefined ? undefined : overrideFor(reference, overrides);
   if (own === undefined) return listed;
   return { ...listed, ...own, capabilities: { ...listed.capabilities, ...own.capabilities } };
+}
+
+/** What was asked before: each run asks for the same few names. */
+const asked = new Map<string, ModelFacts>();
+const MAX_ASKED = 1000;
+
+function builtInFacts(reference: string): ModelFacts {
+  let facts = asked.get(reference);
+  if (facts !== undefined) return facts;
+  const family = modelFamily(reference).toLowerCase();
+  facts = FAMILIES.find(({ names }) => names.test(family))?.facts ?? {};
+  const contextWindow = findListed(reference)?.contextWindow ?? undefined;
+  if (contextWindow !== undefined) facts = { ...facts, contextWindow };
+  if (asked.size >= MAX_ASKED) asked.clear();
+  asked.set(reference, facts);
+  return facts;
 }
 
 function overrideFor(reference: string, overrides: ModelFactTable): ModelFacts | undefined {

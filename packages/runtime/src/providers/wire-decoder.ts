@@ -53,14 +53,13 @@ export function parseEvent(data: string, context: DecoderContext): Fields {
       { cause },
     );
   }
-  const fields = fieldsOf(value);
-  if (fields === undefined)
+  if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new ModelError({
       kind: "invalid-response",
       message: `${context.provider} sent an event that is no object: ${data.slice(0, 120)}`,
       ...origin(context),
     });
-  return fields;
+  return value as Fields;
 }
 
 export function cutOff(context: DecoderContext): ModelError {
@@ -92,7 +91,8 @@ export function madeUpCallId(): string {
 export class SegmentWriter {
   readonly #queue: InferEvent[];
   readonly #thinkingData: (() => ProviderData | undefined) | undefined;
-  #open: "text" | "thinking" | undefined;
+  /** The segment that is open; changed by the methods alone. */
+  open: "text" | "thinking" | undefined;
 
   /** `thinkingData` is asked when a thinking segment ends and nothing was given for it. */
   constructor(queue: InferEvent[], thinkingData?: () => ProviderData | undefined) {
@@ -100,31 +100,27 @@ export class SegmentWriter {
     this.#thinkingData = thinkingData;
   }
 
-  get open(): "text" | "thinking" | undefined {
-    return this.#open;
-  }
-
   start(type: "text" | "thinking"): void {
-    if (this.#open !== undefined) this.end();
-    this.#open = type;
+    if (this.open !== undefined) this.end();
+    this.open = type;
     this.#queue.push(type === "text" ? { type: "text-start" } : { type: "thinking-start" });
   }
 
   text(text: string): void {
-    if (this.#open !== "text") this.start("text");
+    if (this.open !== "text") this.start("text");
     this.#queue.push({ type: "text-delta", text });
   }
 
   thinking(text: string): void {
-    if (this.#open !== "thinking") this.start("thinking");
+    if (this.open !== "thinking") this.start("thinking");
     this.#queue.push({ type: "thinking-delta", text });
   }
 
   end(providerData?: ProviderData): void {
-    if (this.#open === undefined) return;
-    const type = this.#open === "text" ? "text-end" : "thinking-end";
+    if (this.open === undefined) return;
+    const type = this.open === "text" ? "text-end" : "thinking-end";
     const data = providerData ?? (type === "thinking-end" ? this.#thinkingData?.() : undefined);
-    this.#open = undefined;
+    this.open = undefined;
     this.#queue.push(data === undefined ? { type } : { type, providerData: data });
   }
 }

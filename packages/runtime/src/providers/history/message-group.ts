@@ -1,4 +1,4 @@
-import type { Message, ToolCallPart } from "@keelson/protocol";
+import type { Content, Message, ToolCallPart } from "@keelson/protocol";
 
 /**
  * Neighbouring messages of one side: those of the assistant, or those between them (user, tool and system messages). Requests
@@ -27,6 +27,12 @@ export function groupMessages(messages: readonly Message[], from: number): Messa
 /** The calls of a group, in their order. */
 export function callsOf(group: MessageGroup): readonly ToolCallPart[] {
   const calls: ToolCallPart[] = [];
-  for (const { content } of group) for (const part of content) if (part.type === "tool-call") calls.push(part);
+  for (let message = 0; message < group.length; message += 1) {
+    const { content } = group[message] as Message;
+    for (let at = 0; at < content.length; at += 1) {
+      const part = content[at] as Content;
+      if (part.type === "tool-call") calls.push(part);
+    }
+  }
   return calls;
 }

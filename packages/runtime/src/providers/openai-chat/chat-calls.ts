@@ -36,8 +36,8 @@ export class ChatCalls {
 
   /** Fragments of a stream: told apart by `index`, else by `id`. A new id at a known index is a new call. */
   fragments(values: readonly unknown[]): void {
-    for (const value of values) {
-      const fragment = fieldsOf(value) as ChatCallSaid | undefined;
+    for (let at = 0; at < values.length; at += 1) {
+      const fragment = fieldsOf(values[at]) as ChatCallSaid | undefined;
       if (fragment === undefined) continue;
       const id = stringOf(fragment["id"]);
       const index = typeof fragment["index"] === "number" ? fragment["index"] : undefined;

@@ -97,7 +97,7 @@ export class ChatDecoder implements WireDecoder {
     const choice = firstChoice(answer);
     if (choice !== undefined) {
       this.#sawChoice = true;
-      this.#finish(choice);
+      if (typeof choice["finish_reason"] === "string") this.#finishReason = choice["finish_reason"];
       const message = fieldsOf(choice["message"]) ?? fieldsOf(choice["delta"]);
       if (message !== undefined) this.#message(message, true);
       this.#choiceError(choice);
@@ -143,7 +143,9 @@ export class ChatDecoder implements WireDecoder {
     const choice = firstChoice(chunk);
     if (choice === undefined) return false;
     this.#sawChoice = true;
-    const finished = this.#finish(choice);
+    const reason = choice["finish_reason"];
+    const finished = typeof reason === "string";
+    if (finished) this.#finishReason = reason;
     const delta = fieldsOf(choice["delta"]);
     // `message` beside `delta` repeats all text so far (Perplexity).
     if (delta !== undefined) this.#message(delta, false);
@@ -176,13 +178,6 @@ export class ChatDecoder implements WireDecoder {
     throw failureInAnswer(readVendorError(body), this.#context, this.#context.requestId);
   }
 
-  #finish(choice: ChatChoice): boolean {
-    const reason = choice["finish_reason"];
-    if (typeof reason !== "string") return false;
-    this.#finishReason = reason;
-    return true;
-  }
-
   #message(message: ChatSaid, whole: boolean): void {
     const more = saysMore(message);
     if (more) {
@@ -190,8 +185,8 @@ export class ChatDecoder implements WireDecoder {
       if (reasoning !== "") this.#segments.thinking(reasoning);
     }
     const content = message["content"];
-    if (typeof content !== "string") this.#parts(content);
-    else if (content !== "") this.#segments.text(content);
+    if (Array.isArray(content)) this.#parts(content);
+    else if (typeof content === "string" && content !== "") this.#segments.text(content);
     if (more) {
       const refusal = stringOf(message["refusal"]);
       if (refusal !== "") {
@@ -202,7 +197,7 @@ export class ChatDecoder implements WireDecoder {
     }
     const calls = message["tool_calls"];
     if (Array.isArray(calls) && calls.length > 0) {
-      this.#endText();
+      if (this.#segments.open !== undefined) this.#endText();
       if (whole) this.#calls.whole(calls);
       else this.#calls.fragments(calls);
     }
@@ -212,9 +207,8 @@ export class ChatDecoder implements WireDecoder {
     if (message["images"] !== undefined || message["audio"] !== undefined) (this.#media ??= new ChatMedia()).read(message);
   }
 
-  /** Content that is no string: Mistral changes between strings and parts within a stream. */
-  #parts(content: unknown): void {
-    if (!Array.isArray(content)) return;
+  /** Content in parts: Mistral changes between them and strings within a stream. */
+  #parts(content: readonly unknown[]): void {
     for (const value of content) {
       const part = fieldsOf(value);
       if (part === undefined) continue;
@@ -260,8 +254,8 @@ function isOnePieceOfText(queue: readonly InferEvent[], from: number): boolean {
 function firstChoice(answer: ChatAnswer): ChatChoice | undefined {
   const choices = answer["choices"];
   if (!Array.isArray(choices)) return undefined;
-  for (const value of choices) {
-    const choice: ChatChoice | undefined = fieldsOf(value);
+  for (let at = 0; at < choices.length; at += 1) {
+    const choice: ChatChoice | undefined = fieldsOf(choices[at]);
     if (choice !== undefined && (choice["index"] === 0 || (countOf(choice["index"]) ?? 0) === 0)) return choice;
   }
   return undefined;

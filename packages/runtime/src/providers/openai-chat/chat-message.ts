@@ -67,10 +67,8 @@ function assistantMessage(group: MessageGroup, model: string, options: ChatMessa
   let text = "";
   let refusal = "";
   let audio: ChatAssistantMessage["audio"];
-  let functionCall: ChatAssistantMessage["function_call"];
-  const calls: ChatToolCall[] = [];
+  const calls: ToolCallPart[] = [];
   const thoughts: ThinkingPart[] = [];
-  const legacy = legacyCall(group, options);
   for (const part of group.length === 1 ? (group[0] as Message).content : group.flatMap((message) => message.content)) {
     switch (part.type) {
       case "text":
@@ -83,8 +81,7 @@ function assistantMessage(group: MessageGroup, model: string, options: ChatMessa
         if (!isBlank(part.text)) text += `${text === "" ? "" : "\n"}[${part.name}] ${part.text}\n`;
         break;
       case "tool-call":
-        if (part === legacy) functionCall = { name: part.name, arguments: callArguments(part) };
-        else calls.push(toolCall(part, options));
+        calls.push(part);
         break;
       case "file":
         if (part.providerData?.wire === options.wire && part.providerData["audio"] !== undefined)
@@ -104,17 +101,19 @@ function assistantMessage(group: MessageGroup, model: string, options: ChatMessa
         break;
     }
   }
-  if (text === "" && refusal === "" && calls.length === 0 && functionCall === undefined && audio === undefined) return [];
+  if (text === "" && refusal === "" && calls.length === 0 && audio === undefined) return [];
   const message: { -readonly [M in keyof ChatAssistantMessage]: ChatAssistantMessage[M] } = {
     role: "assistant",
     content: text === "" ? null : text,
   };
-  const reasoningField = calls.length > 0 ? options.reasoningField : undefined;
+  const [call] = calls;
+  const functionCall = call !== undefined && calls.length === 1 && isFunctionCall(call, options);
+  const reasoningField = calls.length > 0 && !functionCall ? options.reasoningField : undefined;
   if (thoughts.length > 0 || reasoningField !== undefined) Object.assign(message, reasoningMembers(thoughts, text, reasoningField));
   if (refusal !== "") message.refusal = refusal;
   if (audio !== undefined) message.audio = audio;
-  if (calls.length > 0) message.tool_calls = calls;
-  if (functionCall !== undefined) message.function_call = functionCall;
+  if (functionCall) message.function_call = { name: call.name, arguments: callArguments(call) };
+  else if (calls.length > 0) message.tool_calls = calls.map((each) => toolCall(each, options));
   return [message];
 }
 
@@ -123,11 +122,12 @@ function answerMessages(group: readonly Message[], before: MessageGroup | undefi
   const { answered, strays } = matchResults(before, group);
   const messages: ChatMessage[] = [];
   const shown: ChatPart[] = [];
-  const legacy = before === undefined ? undefined : legacyCall(before, options);
   for (const { call, result } of answered) {
     const content = result === undefined ? UNANSWERED : outputText(result.output);
     messages.push(
-      call === legacy ? { role: "function", name: call.name, content } : { role: "tool", tool_call_id: chatCallId(call, options), content },
+      answered.length === 1 && isFunctionCall(call, options)
+        ? { role: "function", name: call.name, content }
+        : { role: "tool", tool_call_id: chatCallId(call, options), content },
     );
     if (typeof result?.output === "object") shown.push(...mediaOf(result, options));
   }
@@ -211,17 +211,9 @@ function filePart(part: FilePart, { wire, provider }: ChatMessageOptions): ChatP
   throw unresolvedBlob(part, provider);
 }
 
-/** The call of a turn that came as `function_call`: there is room for one, so that where there are more, all are told as tool calls. */
-function legacyCall(group: MessageGroup, { wire }: ChatMessageOptions): ToolCallPart | undefined {
-  let only: ToolCallPart | undefined;
-  for (const { content } of group) {
-    for (const part of content) {
-      if (part.type !== "tool-call") continue;
-      if (only !== undefined || part.providerData?.wire !== wire || part.providerData["functionCall"] !== true) return undefined;
-      only = part;
-    }
-  }
-  return only;
+/** Whether the only call of a turn came as `function_call`: there is room for one, so that where there are more, all are told as tool calls. */
+function isFunctionCall({ providerData }: ToolCallPart, { wire }: ChatMessageOptions): boolean {
+  return providerData?.wire === wire && providerData["functionCall"] === true;
 }
 
 function toolCall(call: ToolCallPart, options: ChatMessageOptions): ChatToolCall {

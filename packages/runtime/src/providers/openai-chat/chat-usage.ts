@@ -29,7 +29,8 @@ export function chatUsage(usage: ChatCounts | undefined): Usage {
 }
 
 function firstCount(...values: readonly unknown[]): number | null {
-  for (const value of values) {
+  for (let at = 0; at < values.length; at += 1) {
+    const value = values[at];
     if (typeof value === "number" && Number.isFinite(value)) return value;
   }
   return null;
