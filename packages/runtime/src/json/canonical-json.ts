@@ -15,7 +15,9 @@ export function canonicalJson(value: JsonValue | undefined): string {
   }
   const members = value as JsonObject;
   let text = "{";
-  for (const key of sortedKeys(members)) {
+  const keys = sortedKeys(members);
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string;
     const member = members[key];
     if (member === undefined) continue;
     const json = typeof member === "object" ? canonicalJson(member) : (JSON.stringify(member) ?? "null");

@@ -39,7 +39,7 @@ export class ChatCalls {
     for (let at = 0; at < values.length; at += 1) {
       const fragment = fieldsOf(values[at]) as ChatCallSaid | undefined;
       if (fragment === undefined) continue;
-      const id = stringOf(fragment["id"]);
+      const id = typeof fragment["id"] === "string" ? fragment["id"] : "";
       const index = typeof fragment["index"] === "number" ? fragment["index"] : undefined;
       let call = index !== undefined ? this.#byIndex.get(index) : id !== "" ? this.#byId.get(id) : this.#calls.at(-1);
       if (call === undefined || (id !== "" && call.id !== "" && call.id !== id)) call = this.#add();
@@ -105,28 +105,25 @@ export class ChatCalls {
     const body = fieldsOf(call.custom ? fragment["custom"] : fragment["function"]);
     if (fragment["extra_content"] !== undefined) call.extra = fragment["extra_content"];
     if (body === undefined) return;
-    const name = stringOf(body["name"]);
-    const text = argumentText(call.custom ? body["input"] : body["arguments"]);
-    if (call.index === undefined) {
-      call.early += text;
-      // Some servers repeat the name in every fragment, so that only the first counts.
-      if (name === "") return;
-      call.name = name;
-      call.index = this.#started++;
-      this.#queue.push({
-        type: "tool-call-start",
-        index: call.index,
-        id: call.id === "" ? madeUpCallId() : call.id,
-        name,
-        ...(call.custom && { custom: true }),
-      });
-      if (call.early !== "") this.#queue.push({ type: "tool-call-delta", index: call.index, text: call.early });
-    } else if (text !== "") this.#queue.push({ type: "tool-call-delta", index: call.index, text });
+    const said = call.custom ? body["input"] : body["arguments"];
+    const text = typeof said === "string" ? said : argumentText(said);
+    // Some servers repeat the name in every fragment, so that only the first counts.
+    if (call.index === undefined) this.#start(call, stringOf(body["name"]), text);
+    else if (text !== "") this.#queue.push({ type: "tool-call-delta", index: call.index, text });
+  }
+
+  #start(call: ChatCall, name: string, text: string): void {
+    call.early += text;
+    if (name === "") return;
+    call.name = name;
+    call.index = this.#started++;
+    const id = call.id === "" ? madeUpCallId() : call.id;
+    this.#queue.push({ type: "tool-call-start", index: call.index, id, name, ...(call.custom && { custom: true }) });
+    if (call.early !== "") this.#queue.push({ type: "tool-call-delta", index: call.index, text: call.early });
   }
 }
 
-/** Some servers send the arguments as an object. */
+/** Of arguments that are no string: some servers send them as an object. */
 function argumentText(value: unknown): string {
-  if (typeof value === "string") return value;
   return value === undefined || value === null ? "" : JSON.stringify(value);
 }

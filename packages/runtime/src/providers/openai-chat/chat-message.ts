@@ -15,7 +15,6 @@ import {
   UNANSWERED,
   unresolvedBlob,
   webAddress,
-  wireCallId,
   withBytes,
 } from "../history.ts";
 import { textOfFile } from "../request-body.ts";
@@ -31,19 +30,14 @@ export interface ChatMessageOptions {
   readonly replaysReasoning?: boolean;
   /** A turn that calls tools must have this member, if need be an empty one, for the server to go on reasoning. */
   readonly reasoningField?: string;
-  /** What the server is told a call is called; absent: its id on this wire. Must give different ids for different calls. */
-  readonly callId?: (call: ToolCallPart) => string;
+  /** What the server is told a call is called. Must give different ids for different calls. */
+  readonly callId: (call: ToolCallPart) => string;
   /** The server refuses system messages but at the beginning: later ones are told by the user. */
   readonly systemOnlyFirst?: boolean;
   /** The server refuses two messages of the user in a row, so that they are joined. */
   readonly joinsUserMessages?: boolean;
   /** The server refuses a user message right after results: this is said between them. */
   readonly afterResults?: string;
-}
-
-/** What a request calls a call. */
-export function chatCallId(call: ToolCallPart, { wire, callId }: Pick<ChatMessageOptions, "wire" | "callId">): string {
-  return callId === undefined ? wireCallId(call, wire) : callId(call);
 }
 
 /** One group as messages of the chat wire, joined by commas; "" when nothing of it can be sent. */
@@ -127,7 +121,7 @@ function answerMessages(group: readonly Message[], before: MessageGroup | undefi
     messages.push(
       answered.length === 1 && isFunctionCall(call, options)
         ? { role: "function", name: call.name, content }
-        : { role: "tool", tool_call_id: chatCallId(call, options), content },
+        : { role: "tool", tool_call_id: options.callId(call), content },
     );
     if (typeof result?.output === "object") shown.push(...mediaOf(result, options));
   }
@@ -217,7 +211,7 @@ function isFunctionCall({ providerData }: ToolCallPart, { wire }: ChatMessageOpt
 }
 
 function toolCall(call: ToolCallPart, options: ChatMessageOptions): ChatToolCall {
-  const id = chatCallId(call, options);
+  const id = options.callId(call);
   const { wire } = options;
   const extra = call.providerData?.wire === wire ? call.providerData["extraContent"] : undefined;
   const told: ChatToolCall = isFreeText(call, wire)

@@ -1,11 +1,11 @@
 import type { InferOptions, InferRequest, JsonObject, ToolSchema } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
-import { isAssistantGroup, NOTHING_SAID } from "../history.ts";
+import { isAssistantGroup, NOTHING_SAID, wireCallId } from "../history.ts";
 import { reasoningEffort } from "../reasoning-effort.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
 import { strictSchema } from "../strict-schema.ts";
 import type { Exactly } from "../wire-type.ts";
-import { chatCallId, closeChatCalls, type ChatMessageOptions, encodeChatGroup } from "./chat-message.ts";
+import { closeChatCalls, type ChatMessageOptions, encodeChatGroup } from "./chat-message.ts";
 import type { ChatParameters, ChatTool } from "./chat-wire.ts";
 
 /** How a server of this wire wants to be told what OpenAI is told otherwise. None of it may depend on the messages. */
@@ -16,7 +16,9 @@ export interface ChatDialect {
   instructions(request: InferRequest): string;
 }
 
-export interface ChatRequestOptions extends ChatMessageOptions {
+export interface ChatRequestOptions extends Omit<ChatMessageOptions, "callId"> {
+  /** Default: a call has its id on this wire. */
+  readonly callId?: ChatMessageOptions["callId"];
   readonly dialect?: ChatDialect;
   readonly defaultModel: string;
   /** What the server calls the limit of the answer. OpenAI's reasoning models take the first only, older servers the second only. */
@@ -34,7 +36,7 @@ interface Head {
 
 /** Encodes requests of the chat wire; what stands before the messages and those before the last group are kept as bytes. */
 export class ChatRequestEncoder {
-  readonly #options: ChatRequestOptions;
+  readonly #options: ChatRequestOptions & ChatMessageOptions;
   readonly #tools = new ToolEncoder((tool): ChatTool => ({
     type: "function",
     function: { name: tool.name, description: tool.description, parameters: tool.inputSchema },
@@ -44,12 +46,10 @@ export class ChatRequestEncoder {
   #head: Head | undefined;
 
   constructor(options: ChatRequestOptions) {
-    this.#options = options;
-    this.#messages = new ConversationEncoder(
-      (group, before, model) => encodeChatGroup(group, before, model, options),
-      1,
-      (call) => chatCallId(call, options),
-    );
+    const callId = options.callId ?? ((call) => wireCallId(call, options.wire));
+    const settled = { ...options, callId };
+    this.#options = settled;
+    this.#messages = new ConversationEncoder((group, before, model) => encodeChatGroup(group, before, model, settled), 1, callId);
   }
 
   /** The body, in parts that follow each other. */
