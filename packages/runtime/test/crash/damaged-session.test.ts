@@ -30,7 +30,7 @@ async function reopened(folder: string): Promise<string> {
   }
 }
 
-it("opens a session whose file was cut short or scribbled over, or says in a typed error that it can't", { timeout: 120_000 }, async () => {
+it("opens a session whose file was cut short or scribbled over, or says in a typed error that it can't", { timeout: 600_000 }, async () => {
   await withFolder(async (base) => {
     await liveInProcess(base);
     const whole = await readFile(join(base, "sessions.db"));
@@ -60,6 +60,7 @@ it("opens a session whose file was cut short or scribbled over, or says in a typ
             "thrown/corrupt",
             "thrown/session",
             "thrown/backend",
+            "thrown/invalid-token",
             "error/backend",
             "error/session",
             "error/detached",
