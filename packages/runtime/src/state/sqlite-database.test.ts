@@ -202,7 +202,11 @@ describe("the schema's version", () => {
       { seq: 1, at: 5, key: 'k"0', type: "t", data: { text: "a" } },
       { seq: 2, at: 6, key: "k1", type: "t", data: { text: "b" } },
     ]);
-    await expect(log.append(LOG, 2, [{ key: "k1", type: "t", data: {} }])).rejects.toThrow(/already taken by record 2/);
+    for (const [seq, key] of [
+      [1, 'k"0'],
+      [2, "k1"],
+    ] as const)
+      await expect(log.append(LOG, 2, [{ key, type: "t", data: {} }])).rejects.toThrow(`already taken by record ${seq}`);
     expect(await log.append(LOG, 2, [{ key: "k2", type: "t", data: { text: "c" } }])).toBe(3);
   });
 

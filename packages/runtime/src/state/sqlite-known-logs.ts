@@ -9,7 +9,7 @@ import { SEQ_BITS, SEQ_MASK } from "./sqlite-schema.ts";
  * What was forgotten is read again with the next append.
  */
 const MAX_IDLE_LOGS = 100;
-const MAX_KEYS = 200_000;
+const MAX_KEYS = 1_000_000;
 
 const LAST_APPEND = `(SELECT max(place) FROM appends WHERE place > l.id << ${SEQ_BITS} AND place < (l.id + 1) << ${SEQ_BITS})`;
 const HEAD = `(a.place & ${SEQ_MASK}) + a.records - 1 AS head, a.at`;
@@ -24,6 +24,9 @@ export const LIST_LOGS: string = `
 const NAMES_AFTER = `
   SELECT place & ${SEQ_MASK} AS seq, names FROM appends
   WHERE place > ?1 << ${SEQ_BITS} | ?2 AND place < (?1 + 1) << ${SEQ_BITS} ORDER BY place`;
+const FIND_KEY = `
+  SELECT place & ${SEQ_MASK} AS seq, names FROM appends
+  WHERE place > ?1 << ${SEQ_BITS} AND place < (?1 + 1) << ${SEQ_BITS} AND instr(names, ?2) > 0`;
 const ROW_AT = `
   SELECT place & ${SEQ_MASK} AS seq, at, names, data FROM appends
   WHERE place > ?1 << ${SEQ_BITS} AND place <= ?1 << ${SEQ_BITS} | ?2 ORDER BY place DESC LIMIT 1`;
@@ -37,6 +40,8 @@ interface LogRow {
   readonly at: number | null;
 }
 
+type NamesRow = Pick<AppendRow, "seq" | "names">;
+
 /** The statements that are needed here. */
 interface Statements {
   readonly path: string;
@@ -48,7 +53,8 @@ export class KnownLog implements LogContent {
   readonly #statements: Statements;
   readonly log: LogId;
   readonly id: number;
-  readonly seqs: Map<string, number> = new Map();
+  /** Of all keys: the keys themselves would take as much as the conversation. */
+  readonly #hashes = new Set<number>();
   /** How many changes by others had been noticed when this was true. */
   changes: number;
   epoch: number | null = null;
@@ -65,7 +71,19 @@ export class KnownLog implements LogContent {
   }
 
   seqOf(key: string): number | undefined {
-    return this.seqs.get(key);
+    if (!this.#hashes.has(hashOf(key))) return undefined;
+    const rows = this.#statements.prepare(FIND_KEY).iterate(this.id, JSON.stringify(key)) as unknown as Iterable<NamesRow>;
+    for (const row of rows) {
+      const names = namesIn(row, this.log, this.#statements.path);
+      for (let index = 0; index < names.length; index += 2) if (names[index] === key) return row.seq + index / 2;
+    }
+    return undefined;
+  }
+
+  /** The next record has this key. */
+  add(key: string): void {
+    this.#hashes.add(hashOf(key));
+    this.head++;
   }
 
   recordAt(seq: number): LogRecord {
@@ -141,7 +159,7 @@ export class KnownLogs {
 
   /** The records stand at the end of the log now. */
   added(known: KnownLog, records: readonly NewRecord[], at: number): void {
-    for (const { key } of records) known.seqs.set(key, ++known.head);
+    for (const { key } of records) known.add(key);
     known.at = at;
     this.#keys += records.length;
   }
@@ -157,7 +175,7 @@ export class KnownLogs {
   delete(log: LogId): void {
     const known = this.#logs.get(log);
     if (known === undefined) return;
-    this.#keys -= known.seqs.size;
+    this.#keys -= known.head;
     this.#logs.delete(log);
     this.#idle.delete(log);
   }
@@ -180,10 +198,17 @@ export class KnownLogs {
 
   #readNames(known: KnownLog): void {
     const rows = this.#statements.prepare(NAMES_AFTER).iterate(known.id, known.head);
-    for (const row of rows as unknown as Iterable<Pick<AppendRow, "seq" | "names">>) {
+    for (const row of rows as unknown as Iterable<NamesRow>) {
       const names = namesIn(row, known.log, this.#statements.path);
-      for (let index = 0; index < names.length; index += 2) known.seqs.set(names[index] as string, ++known.head);
+      for (let index = 0; index < names.length; index += 2) known.add(names[index] as string);
       this.#keys += names.length / 2;
     }
   }
+}
+
+/** FNV-1a, to 31 bits: what finds nothing is not there, what finds something is looked up. */
+function hashOf(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < key.length; index++) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);
+  return hash >>> 1;
 }
