@@ -3,11 +3,14 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecuteRequest, Executor, HookPayloads, HookPoint } from "@keelson/protocol";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createProcessExecutor } from "../../environment/process-executor.ts";
 import type { Hook, HookContext } from "./hook.ts";
 import { hooksFromJson } from "./hooks-from-json.ts";
 import { createShellHook, type ShellHookOptions } from "./shell-hook.ts";
+
+// Each hook is a process, and many are started here, which takes a busy machine a while.
+vi.setConfig({ testTimeout: 60_000 });
 
 let folder: string;
 let exec: Executor;
