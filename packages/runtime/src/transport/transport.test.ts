@@ -70,7 +70,11 @@ const echo: RequestListener = (request, response) => {
 };
 
 const kinds: readonly [string, () => Transport][] = [
-  ["Node's http", () => transport()],
+  ["connections of its own", () => transport()],
+  [
+    "Node's own client, used where a proxy is named,",
+    () => transport({ proxyEnvironment: { HTTP_PROXY: "http://127.0.0.1:9", NO_PROXY: "127.0.0.1" } }),
+  ],
   ["a passed fetch", () => createTransport({ fetch: globalThis.fetch as FetchLike })],
 ];
 
@@ -205,6 +209,23 @@ describe.each(kinds)("over %s", (_name, make) => {
     expect(await readWholeText((await carrier.send(post(url))).body, [], 5000)).toHaveLength(5000);
   });
 
+  it("decodes what a gateway compressed unasked, as fast as it is read", async () => {
+    const bytes = 30 * 1024 * 1024;
+    const { url } = await serve((request, response) => {
+      const text = request.url === "/long" ? Buffer.alloc(bytes) : "data: hello\n\n";
+      response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(text));
+    });
+    const carrier = make();
+    expect(await readWholeText((await carrier.send(post(url))).body, [])).toBe("data: hello\n\n");
+    const { body } = await carrier.send(post(`${url}long`));
+    let length = 0;
+    for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) {
+      length += chunk.length;
+      if (length % 5 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(length).toBe(bytes);
+  });
+
   it("does not follow redirects", async () => {
     const { url } = await serve((_request, response) => response.writeHead(307, { location: "/elsewhere" }).end());
     const answer = await make().send(post(url));
@@ -213,7 +234,7 @@ describe.each(kinds)("over %s", (_name, make) => {
   });
 });
 
-describe("Node's http", () => {
+describe("a connection", () => {
   it("keeps a connection whose answer was read, or released short of its end", async () => {
     let connections = 0;
     const { url, server } = await serve(echo);
@@ -237,13 +258,6 @@ describe("Node's http", () => {
     });
     (await transport().send(post(url))).body.release();
     await closed.promise;
-  });
-
-  it("decodes what a gateway compressed unasked", async () => {
-    const { url } = await serve((_request, response) =>
-      response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("data: hello\n\n")),
-    );
-    expect(await readWholeText((await transport().send(post(url))).body, [])).toBe("data: hello\n\n");
   });
 
   it("gives up when no connection comes to stand within connectMs", async () => {
@@ -369,7 +383,8 @@ describe("a proxy", () => {
         { stdio: "ignore" },
       );
       const [key, cert] = [readFileSync(join(folder, "key")), readFileSync(join(folder, "cert"))];
-      const address = `https://127.0.0.1:${await listen(createTlsServer({ key, cert }, echo))}/v1`;
+      const tlsServer = createTlsServer({ key, cert }, echo);
+      const address = `https://127.0.0.1:${await listen(tlsServer)}/v1`;
       const { url, seen } = await proxy();
 
       const trusting = transport({ tls: { ca: cert }, proxyEnvironment: { HTTPS_PROXY: url } });
@@ -378,6 +393,10 @@ describe("a proxy", () => {
 
       const direct = transport({ tls: { ca: cert }, proxyEnvironment: {} });
       expect(await readWholeText((await direct.send(post(address))).body, [])).toBe("POST /v1 2 {}");
+      const sessions: boolean[] = [];
+      tlsServer.on("secureConnection", (socket) => sessions.push(socket.isSessionReused()));
+      await Promise.all([1, 2].map(async () => readWholeText((await direct.send(post(address))).body, [])));
+      expect(sessions).toEqual([true]);
       expect(await failureOf(transport({ proxyEnvironment: {} }).send(post(address)))).toMatchObject({
         kind: "other",
         message: expect.stringContaining("tls.ca"),

@@ -1,7 +1,9 @@
 import { createFetchTransport } from "./fetch-transport.ts";
-import { createNodeTransport, type TlsOptions } from "./node-transport.ts";
 import type { ByteStream } from "./byte-stream.ts";
+import { createDirectTransport } from "./direct-transport.ts";
+import { createProxiedTransport, proxyVariables } from "./proxied-transport.ts";
 import type { Timeouts } from "./timeouts.ts";
+import type { TlsOptions } from "./tls-options.ts";
 
 /** Who asks, for the failure that a caller sees. */
 export interface RequestOrigin {
@@ -45,7 +47,7 @@ export type FetchLike = (
 ) => Promise<Response>;
 
 export interface TransportOptions {
-  /** Sends requests instead of Node's `http`; proxy and TLS are then its own concern. */
+  /** Sends the requests instead; proxy and TLS are then its own concern. */
   readonly fetch?: FetchLike;
   readonly tls?: TlsOptions;
   /** Where `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are read. Default `process.env`; `false` uses no proxy. */
@@ -54,9 +56,14 @@ export interface TransportOptions {
 
 let shared: Transport | undefined;
 
-/** A transport with a connection pool of its own, unless the options are empty: then it is the one that all share. */
+/** A transport with connections of its own, unless the options are empty: then it is the one that all share. */
 export function createTransport(options: TransportOptions = {}): Transport {
   if (options.fetch !== undefined) return createFetchTransport(options.fetch);
-  if (options.tls !== undefined || options.proxyEnvironment !== undefined) return createNodeTransport(options);
-  return (shared ??= createNodeTransport({}));
+  if (options.tls !== undefined || options.proxyEnvironment !== undefined) return transportOver(options);
+  return (shared ??= transportOver({}));
+}
+
+function transportOver({ tls, proxyEnvironment = process.env }: TransportOptions): Transport {
+  const proxies = proxyEnvironment === false ? undefined : proxyVariables(proxyEnvironment);
+  return proxies === undefined ? createDirectTransport(tls) : createProxiedTransport(proxies, tls);
 }

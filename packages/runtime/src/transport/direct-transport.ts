@@ -1,0 +1,58 @@
+import { ConnectionPool } from "./connection-pool.ts";
+import { Exchange } from "./exchange.ts";
+import { type HttpAddress, httpAddress } from "./http-address.ts";
+import { requestHead } from "./request-head.ts";
+import type { TlsOptions } from "./tls-options.ts";
+import type { Transport, TransportAnswer, TransportRequest } from "./transport.ts";
+import { cancelled } from "./transport-failure.ts";
+
+/** How long an unused connection is kept: shorter than the load balancers of the vendors do. */
+export const IDLE_CONNECTION_MS = 60_000;
+
+/** HTTP/1.1 over kept connections, straight to the server. */
+export function createDirectTransport(tls: TlsOptions | undefined): Transport {
+  const pools = new Map<string, ConnectionPool>();
+  // Providers ask for one address over and over.
+  let lastUrl: string | undefined;
+  let lastAddress: HttpAddress | undefined;
+
+  function addressOf(request: TransportRequest): HttpAddress {
+    if (lastAddress === undefined || lastUrl !== request.url) {
+      lastAddress = httpAddress(request);
+      lastUrl = request.url;
+    }
+    return lastAddress;
+  }
+
+  function poolOf(address: HttpAddress): ConnectionPool {
+    const origin = address.secure ? `https://${address.host}` : `http://${address.host}`;
+    let pool = pools.get(origin);
+    if (pool === undefined) {
+      pool = new ConnectionPool(address, tls, IDLE_CONNECTION_MS);
+      pools.set(origin, pool);
+    }
+    return pool;
+  }
+
+  return {
+    // What the constructor of the promise throws, it rejects with.
+    send: (request) =>
+      new Promise<TransportAnswer>((resolve, reject) => {
+        const { body = [], signal, origin } = request;
+        if (signal?.aborted === true) throw cancelled(origin, signal.reason);
+        const address = addressOf(request);
+        new Exchange(request, address.host, resolve, reject).start((receiver) => {
+          let bodyBytes = 0;
+          for (const part of body) bodyBytes += part.length;
+          const head = requestHead(request, address.path, address.host, bodyBytes);
+          const connection = poolOf(address).take();
+          connection.ask(head, body, bodyBytes, receiver);
+          return connection;
+        });
+      }),
+    close() {
+      for (const pool of pools.values()) pool.close();
+      pools.clear();
+    },
+  };
+}

@@ -1,0 +1,270 @@
+import type { AnswerHead } from "./carrier.ts";
+
+/** Room for the cookies and policies of gateways; Node's own client takes 16 KiB. */
+const MAX_HEAD_BYTES = 64 * 1024;
+/** What stands around the pieces of a chunked body besides their sizes: extensions and trailers, in all. */
+const MAX_CHUNK_NOTES_BYTES = 64 * 1024;
+// oxlint-disable-next-line no-control-regex
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\0\r\n]*)?$/;
+const BEGINNING = "HTTP/1.";
+/** RFC 9110, 5.6.2, in lower case. */
+const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+// oxlint-disable-next-line no-control-regex
+const NOT_IN_A_VALUE = /[\0\r\n]/;
+const CR = 13;
+const LF = 10;
+
+type State =
+  | "head"
+  | "size"
+  | "size-extension"
+  | "size-lf"
+  | "data"
+  | "data-cr"
+  | "data-lf"
+  | "trailer"
+  | "trailer-line"
+  | "trailer-lf"
+  | "until-close"
+  | "done";
+
+/**
+ * Reads one answer of HTTP/1.1 (RFC 9112) as its bytes come in, cut anywhere. It is strict: who speaks otherwise than the RFC
+ * demands could make the end of one answer look like the beginning of the next.
+ */
+export class HttpAnswerParser {
+  /** There as soon as it has come whole; those of interim answers (status 1xx) are passed over. */
+  head: AnswerHead | undefined;
+  /** How long the server keeps an unused connection, when it says so. */
+  keepAliveSeconds: number | undefined;
+  /** Why this is no answer of HTTP/1.1. */
+  failure: Error | undefined;
+  #state: State = "head";
+  #begun = "";
+  #chunked = false;
+  #left = 0;
+  #sizeDigits = 0;
+  #notes = 0;
+  #persistent = true;
+  /** What of the body was in the bytes of one `push`. */
+  #body: Buffer | undefined;
+  #filled = 0;
+
+  get done(): boolean {
+    return this.#state === "done";
+  }
+
+  /** Whether the connection can carry another request, once the answer is done. */
+  get reusable(): boolean {
+    return this.#persistent;
+  }
+
+  /** Takes the next bytes, of which nothing is kept, and gives what of the body was in them; not more after a `failure`. */
+  push(bytes: Buffer): Uint8Array | undefined {
+    try {
+      this.#read(bytes);
+    } catch (cause) {
+      this.failure = cause as Error;
+    }
+    const body = this.#body?.subarray(0, this.#filled);
+    this.#body = undefined;
+    this.#filled = 0;
+    return body;
+  }
+
+  #read(bytes: Buffer): void {
+    let at = 0;
+    while (at < bytes.length) {
+      switch (this.#state) {
+        case "head":
+          at = this.#readHead(bytes, at);
+          break;
+        case "data":
+        case "until-close": {
+          const end = Math.min(bytes.length, at + this.#left);
+          this.#body ??= Buffer.allocUnsafe(bytes.length - at);
+          bytes.copy(this.#body, this.#filled, at, end);
+          this.#filled += end - at;
+          this.#left -= end - at;
+          at = end;
+          if (this.#left === 0) this.#state = this.#chunked ? "data-cr" : "done";
+          break;
+        }
+        case "done":
+          // Nobody asked for more: what follows must not be taken for an answer to the next request.
+          this.#persistent = false;
+          at = bytes.length;
+          break;
+        default:
+          this.#readBetween(bytes[at] as number);
+          at += 1;
+      }
+    }
+  }
+
+  /** The connection has ended: whether the answer has, too. */
+  close(): boolean {
+    this.#persistent = false;
+    if (this.#state === "until-close") this.#state = "done";
+    return this.done;
+  }
+
+  #readHead(bytes: Buffer, from: number): number {
+    let text: string;
+    let next: number;
+    const end = this.#begun === "" ? bytes.indexOf("\r\n\r\n", from, "latin1") : -1;
+    if (end >= 0) {
+      text = bytes.toString("latin1", from, end);
+      next = end + 4;
+    } else {
+      const all = this.#begun + bytes.toString("latin1", from);
+      const cut = all.indexOf("\r\n\r\n", Math.max(0, this.#begun.length - 3));
+      if (cut < 0) {
+        if (all.length > MAX_HEAD_BYTES) throw new Error(`its head is longer than ${MAX_HEAD_BYTES} bytes`);
+        if (!all.startsWith(BEGINNING) && !BEGINNING.startsWith(all)) throw noHttp(all);
+        this.#begun = all;
+        return bytes.length;
+      }
+      text = all.slice(0, cut);
+      next = from + cut + 4 - this.#begun.length;
+      this.#begun = "";
+    }
+    if (text.length > MAX_HEAD_BYTES) throw new Error(`its head is longer than ${MAX_HEAD_BYTES} bytes`);
+    this.#takeHead(text);
+    return next;
+  }
+
+  #takeHead(text: string): void {
+    const lines = text.split("\r\n");
+    const start = STATUS_LINE.exec(lines[0] as string);
+    if (start === null) throw noHttp(text);
+    const status = Number(start[2]);
+    if (status === 101) throw new Error("it switches to another protocol, which nobody asked for");
+    if (status < 200) return;
+    const fields = fieldsOf(lines);
+    this.head = { status, header: (name) => fields.get(name) };
+    const connection = fields.get("connection")?.toLowerCase() ?? "";
+    this.#persistent = start[1] === "1" ? !connection.includes("close") : connection.includes("keep-alive");
+    const hint = /timeout=(\d+)/i.exec(fields.get("keep-alive") ?? "");
+    if (hint !== null) this.keepAliveSeconds = Number(hint[1]);
+    this.#expectBody(status, fields);
+  }
+
+  /** RFC 9112, 6.3. */
+  #expectBody(status: number, fields: ReadonlyMap<string, string>): void {
+    const encoding = fields.get("transfer-encoding");
+    const length = fields.get("content-length");
+    if (status === 204 || status === 304) {
+      this.#state = "done";
+    } else if (encoding !== undefined) {
+      if (encoding.toLowerCase() !== "chunked") throw new Error(`its transfer-encoding "${encoding}" is unknown`);
+      // With both, somebody on the way may have read it by its length.
+      if (length !== undefined) this.#persistent = false;
+      this.#chunked = true;
+      this.#expectSize();
+    } else if (length !== undefined) {
+      this.#left = lengthOf(length);
+      this.#state = this.#left === 0 ? "done" : "data";
+    } else {
+      this.#persistent = false;
+      this.#left = Number.POSITIVE_INFINITY;
+      this.#state = "until-close";
+    }
+  }
+
+  #expectSize(): void {
+    this.#state = "size";
+    this.#left = 0;
+    this.#sizeDigits = 0;
+  }
+
+  /** One byte of what stands between the pieces of a chunked body (RFC 9112, 7.1). */
+  #readBetween(byte: number): void {
+    switch (this.#state) {
+      case "size": {
+        const digit = hexDigit(byte);
+        if (digit >= 0) {
+          this.#left = this.#left * 16 + digit;
+          this.#sizeDigits += 1;
+          if (this.#sizeDigits > 12) throw new Error("the size of a chunk is too long");
+        } else if (this.#sizeDigits === 0) throw new Error("a chunk has no size");
+        else if (byte === CR) this.#state = "size-lf";
+        else if (byte === 59 /* ; */ || byte === 32 || byte === 9) this.#state = "size-extension";
+        else throw new Error("the size of a chunk is no number");
+        return;
+      }
+      case "size-extension":
+        this.#note();
+        if (byte === CR) this.#state = "size-lf";
+        else if (byte === LF) throw new Error("a line of its body does not end as HTTP demands");
+        return;
+      case "size-lf":
+        expectByte(byte, LF);
+        this.#state = this.#left === 0 ? "trailer" : "data";
+        return;
+      case "data-cr":
+        expectByte(byte, CR);
+        this.#state = "data-lf";
+        return;
+      case "data-lf":
+        expectByte(byte, LF);
+        this.#expectSize();
+        return;
+      case "trailer":
+        this.#note();
+        this.#state = byte === CR ? "trailer-lf" : "trailer-line";
+        return;
+      case "trailer-line":
+        this.#note();
+        if (byte === LF) this.#state = "trailer";
+        return;
+      default: // trailer-lf
+        expectByte(byte, LF);
+        this.#state = "done";
+    }
+  }
+
+  #note(): void {
+    this.#notes += 1;
+    if (this.#notes > MAX_CHUNK_NOTES_BYTES) {
+      throw new Error(`the extensions and trailers of its body are longer than ${MAX_CHUNK_NOTES_BYTES} bytes`);
+    }
+  }
+}
+
+function fieldsOf(lines: readonly string[]): Map<string, string> {
+  const fields = new Map<string, string>();
+  for (let at = 1; at < lines.length; at += 1) {
+    const line = lines[at] as string;
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    if (!FIELD_NAME.test(name) || NOT_IN_A_VALUE.test(value))
+      throw new Error(`its header line ${JSON.stringify(line.slice(0, 80))} is malformed`);
+    const before = fields.get(name);
+    fields.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return fields;
+}
+
+/** Repeated values must agree (RFC 9112, 6.3). */
+function lengthOf(text: string): number {
+  const [first = "", ...more] = text.split(/\s*,\s*/);
+  const length = /^\d{1,15}$/.test(first) ? Number(first) : Number.NaN;
+  if (Number.isNaN(length) || more.some((other) => other !== first)) throw new Error(`its content-length "${text}" is no length`);
+  return length;
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 48 && byte <= 57) return byte - 48;
+  const lower = byte | 32;
+  return lower >= 97 && lower <= 102 ? lower - 87 : -1;
+}
+
+function expectByte(byte: number, wanted: number): void {
+  if (byte !== wanted) throw new Error("a line of its body does not end as HTTP demands");
+}
+
+function noHttp(text: string): Error {
+  return new Error(`it is not HTTP/1.1: it begins with ${JSON.stringify(text.slice(0, 40))}`);
+}

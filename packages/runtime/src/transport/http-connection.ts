@@ -1,0 +1,147 @@
+import type { Socket } from "node:net";
+import type { AnswerReceiver, Carrier } from "./carrier.ts";
+import { type Timed, unwatchDeadline, watchDeadline } from "./deadline-watch.ts";
+import { HttpAnswerParser } from "./http-answer-parser.ts";
+
+/** Up to this size a request goes out in one piece. */
+const ONE_WRITE_BYTES = 64 * 1024;
+/** A kept connection is given up this long before the server said it would, so that both do not meet. */
+const KEEP_ALIVE_MARGIN_MS = 1000;
+
+/** Where connections go that nobody uses. */
+export interface ConnectionKeeper {
+  /** How long an unused one is kept. */
+  readonly idleMs: number;
+  /** Whether it was taken. */
+  keep(connection: HttpConnection): boolean;
+  drop(connection: HttpConnection): void;
+}
+
+/** One connection over which requests go one after the other; it keeps the process alive only while it carries one. */
+export class HttpConnection implements Carrier, Timed {
+  readonly #socket: Socket;
+  readonly #keeper: ConnectionKeeper;
+  #receiver: AnswerReceiver | undefined;
+  #parser: HttpAnswerParser | undefined;
+  #connected = false;
+  #paused = false;
+  #failure: Error | undefined;
+  /** When an unused connection is closed. */
+  deadline: number = Number.POSITIVE_INFINITY;
+
+  /** @param open - makes the socket that calls `read` with what comes in: the bytes are valid during the call only. */
+  constructor(keeper: ConnectionKeeper, readyEvent: "connect" | "secureConnect", open: (read: (bytes: Buffer) => void) => Socket) {
+    this.#keeper = keeper;
+    this.#socket = open((bytes) => this.#read(bytes));
+    this.#socket.once(readyEvent, () => {
+      this.#connected = true;
+      this.#receiver?.connected();
+    });
+    this.#socket.on("error", (cause) => {
+      this.#failure = cause;
+    });
+    this.#socket.on("end", () => this.#ended());
+    this.#socket.on("close", () => this.#ended());
+  }
+
+  /** `head` has one character a byte. */
+  ask(head: string, body: readonly Uint8Array[], bodyBytes: number, receiver: AnswerReceiver): void {
+    this.#receiver = receiver;
+    this.#parser = new HttpAnswerParser();
+    if (this.#connected) {
+      unwatchDeadline(this);
+      this.#socket.ref();
+      receiver.connected();
+    }
+    if (bodyBytes <= ONE_WRITE_BYTES) this.#socket.write(head + oneByteText(body), "latin1");
+    else {
+      this.#socket.cork();
+      this.#socket.write(head, "latin1");
+      for (const part of body) this.#socket.write(part);
+      this.#socket.uncork();
+    }
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#socket.resume();
+  }
+
+  destroy(): void {
+    this.#receiver = undefined;
+    this.#parser = undefined;
+    unwatchDeadline(this);
+    this.#keeper.drop(this);
+    this.#socket.destroy();
+  }
+
+  expire(): void {
+    this.destroy();
+  }
+
+  #read(bytes: Buffer): void {
+    const parser = this.#parser;
+    const receiver = this.#receiver;
+    if (parser === undefined || receiver === undefined) {
+      // A server that speaks unasked, or has more to say than its answer.
+      this.destroy();
+      return;
+    }
+    const known = parser.head !== undefined;
+    const body = parser.push(bytes);
+    if (!known && parser.head !== undefined) receiver.head(parser.head);
+    if (body !== undefined && this.#receiver === receiver) receiver.bytes(body);
+    if (this.#receiver !== receiver) return;
+    if (parser.failure !== undefined) this.#break(new Error(`the answer is malformed: ${parser.failure.message}`));
+    else if (parser.done) this.#finish(receiver, parser);
+  }
+
+  #finish(receiver: AnswerReceiver, parser: HttpAnswerParser): void {
+    this.#receiver = undefined;
+    this.#parser = undefined;
+    if (this.#paused) this.resume();
+    // A server may answer before it has read the whole request.
+    if (parser.reusable && this.#socket.writableLength === 0 && this.#rest(parser.keepAliveSeconds)) this.#socket.unref();
+    else this.destroy();
+    receiver.end();
+  }
+
+  #rest(keepAliveSeconds: number | undefined): boolean {
+    const hintMs = keepAliveSeconds === undefined ? Number.POSITIVE_INFINITY : keepAliveSeconds * 1000 - KEEP_ALIVE_MARGIN_MS;
+    const idleMs = Math.min(this.#keeper.idleMs, hintMs);
+    if (idleMs <= 0 || !this.#keeper.keep(this)) return false;
+    this.deadline = performance.now() + idleMs;
+    watchDeadline(this);
+    return true;
+  }
+
+  /** The server has ended the connection, or it broke off. */
+  #ended(): void {
+    const receiver = this.#receiver;
+    const parser = this.#parser;
+    if (receiver === undefined || parser === undefined) this.destroy();
+    else if (this.#failure === undefined && parser.close()) this.#finish(receiver, parser);
+    else this.#break(this.#failure ?? Object.assign(new Error("the server closed the connection"), { code: "ECONNRESET" }));
+  }
+
+  #break(cause: unknown): void {
+    const receiver = this.#receiver;
+    this.destroy();
+    receiver?.broken(cause);
+  }
+}
+
+/** Text of one character a byte goes out together with the head, in one write without a further copy of bytes. */
+function oneByteText(body: readonly Uint8Array[]): string {
+  let text = "";
+  for (const part of body) {
+    const bytes = Buffer.isBuffer(part) ? part : Buffer.from(part.buffer, part.byteOffset, part.length);
+    text += bytes.toString("latin1");
+  }
+  return text;
+}

@@ -1,0 +1,33 @@
+import type { TransportRequest } from "./transport.ts";
+
+/** RFC 9110, 5.6.2. */
+const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+// oxlint-disable-next-line no-control-regex
+const NOT_IN_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+/** What says where the request ends, or that it is more than a request. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(["content-length", "transfer-encoding", "expect", "upgrade", "trailer", "te"]);
+
+/**
+ * The head of a request of HTTP/1.1, one character a byte. `host` and `connection` may be set by the headers.
+ * @throws Error for headers that HTTP cannot carry, or that would say otherwise where the body ends.
+ */
+export function requestHead({ method, headers }: TransportRequest, path: string, host: string, bodyBytes: number): string {
+  let text = "";
+  let ownHost = false;
+  let ownConnection = false;
+  for (const name in headers) {
+    const value = headers[name] as string;
+    if (!FIELD_NAME.test(name)) throw new Error(`${JSON.stringify(name)} is no name of a header`);
+    if (NOT_IN_A_VALUE.test(value)) throw new Error(`the header ${name} holds characters that HTTP does not allow`);
+    const lower = name.toLowerCase();
+    if (OWN_FIELDS.has(lower)) throw new Error(`the header ${name} is set by the transport: leave it out`);
+    ownHost ||= lower === "host";
+    ownConnection ||= lower === "connection";
+    text += `${name}: ${value}\r\n`;
+  }
+  if (!ownHost) text += `host: ${host}\r\n`;
+  if (!ownConnection) text += "connection: keep-alive\r\n";
+  // A GET without a body has no length (RFC 9110, 8.6).
+  if (method !== "GET" || bodyBytes > 0) text += `content-length: ${bodyBytes}\r\n`;
+  return `${method} ${path} HTTP/1.1\r\n${text}\r\n`;
+}
