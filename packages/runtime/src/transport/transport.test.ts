@@ -33,10 +33,39 @@ async function listen<S extends Server | TcpServer>(server: S): Promise<number> 
   return (server.address() as AddressInfo).port;
 }
 
-async function serve(handler: RequestListener): Promise<{ url: string; server: Server; port: number }> {
-  const server = createServer(handler);
+const openssl = ((): boolean => {
+  try {
+    execFileSync("openssl", ["version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+interface Certificate {
+  readonly key: Buffer;
+  readonly cert: Buffer;
+}
+
+let made: Certificate | undefined;
+
+/** For 127.0.0.1, signed by itself. */
+function certificate(): Certificate {
+  if (made !== undefined) return made;
+  const folder = mkdtempSync(join(tmpdir(), "keelson-tls-"));
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+  const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
+  const files = ["-keyout", join(folder, "key"), "-out", join(folder, "cert")];
+  execFileSync("openssl", ["req", "-x509", ...kind, ...subject, ...files], { stdio: "ignore" });
+  made = { key: readFileSync(join(folder, "key")), cert: readFileSync(join(folder, "cert")) };
+  rmSync(folder, { recursive: true });
+  return made;
+}
+
+async function serve(handler: RequestListener, secure = false): Promise<{ url: string; server: Server; port: number }> {
+  const server = secure ? createTlsServer(certificate(), handler) : createServer(handler);
   const port = await listen(server);
-  return { url: `http://127.0.0.1:${port}/`, server, port };
+  return { url: `http${secure ? "s" : ""}://127.0.0.1:${port}/`, server, port };
 }
 
 function transport(options: TransportOptions = { proxyEnvironment: {} }): Transport {
@@ -69,23 +98,38 @@ const echo: RequestListener = (request, response) => {
   void bodyOf(request).then((body) => response.end(`${request.method} ${request.url} ${request.headers["content-length"] ?? "-"} ${body}`));
 };
 
-const kinds: readonly [string, () => Transport][] = [
-  ["connections of its own", () => transport()],
-  [
-    "Node's own client, used where a proxy is named,",
-    () => transport({ proxyEnvironment: { HTTP_PROXY: "http://127.0.0.1:9", NO_PROXY: "127.0.0.1" } }),
-  ],
-  ["a passed fetch", () => createTransport({ fetch: globalThis.fetch as FetchLike })],
+const LEFT_TO_NODE = { HTTP_PROXY: "http://127.0.0.1:9", HTTPS_PROXY: "http://127.0.0.1:9", NO_PROXY: "127.0.0.1" };
+
+interface Kind {
+  readonly name: string;
+  readonly make: () => Transport;
+  readonly secure: boolean;
+}
+
+const kinds: readonly Kind[] = [
+  { name: "connections of its own", make: () => transport(), secure: false },
+  { name: "Node's own client, used where a proxy is named,", make: () => transport({ proxyEnvironment: LEFT_TO_NODE }), secure: false },
+  { name: "a passed fetch", make: () => createTransport({ fetch: globalThis.fetch as FetchLike }), secure: false },
+  ...(openssl ? tlsKinds() : []),
 ];
 
-describe.each(kinds)("over %s", (_name, make) => {
+/** Without openssl there is no certificate to try it with. */
+function tlsKinds(): readonly Kind[] {
+  const tls = { ca: certificate().cert };
+  return [
+    { name: "TLS on connections of its own", make: () => transport({ proxyEnvironment: {}, tls }), secure: true },
+    { name: "TLS by Node's own client", make: () => transport({ proxyEnvironment: LEFT_TO_NODE, tls }), secure: true },
+  ];
+}
+
+describe.each(kinds)("over $name", ({ make, secure }) => {
   it("carries a body in parts, status, headers and the answer", async () => {
     const { url } = await serve((request, response) => {
       void bodyOf(request).then((body) => {
         response.writeHead(418, { "x-two": ["a", "b"], "x-echo": request.headers["x-mine"] });
         response.end(`${request.method} ${body}`);
       });
-    });
+    }, secure);
     const answer = await make().send(post(url, { headers: { "x-mine": "yes" } }));
     expect([answer.status, answer.header("x-two"), answer.header("x-echo"), answer.header("x-none")]).toEqual([
       418,
@@ -102,7 +146,7 @@ describe.each(kinds)("over %s", (_name, make) => {
     const { url } = await serve((_request, response) => {
       if (count === 1) response.write("first");
       arrived[count++]?.resolve(response);
-    });
+    }, secure);
     const carrier = make();
 
     const early = new AbortController();
@@ -129,7 +173,7 @@ describe.each(kinds)("over %s", (_name, make) => {
   it("fails as retryable when nobody listens, and when the connection breaks off", async () => {
     const { url, server } = await serve((_request, response) => {
       response.write("some", () => response.socket?.destroy());
-    });
+    }, secure);
     const answer = await make().send(post(url));
     const broken = await failureOf(readWholeText(answer.body, []));
     expect(broken).toMatchObject({ kind: "server-error", provider: "p", model: "m", message: expect.stringContaining("broke off") });
@@ -148,7 +192,7 @@ describe.each(kinds)("over %s", (_name, make) => {
         const timer = setInterval(() => response.write("x"), 5);
         response.on("close", () => clearInterval(timer));
       }
-    });
+    }, secure);
     const carrier = make();
     const timeouts = { idleMs: 400, totalMs: 0 };
     expect(await failureOf(carrier.send(post(`${url}silent`, { timeouts })))).toMatchObject({
@@ -184,7 +228,7 @@ describe.each(kinds)("over %s", (_name, make) => {
       };
       response.on("close", left.resolve);
       pump();
-    });
+    }, secure);
     const answer = await make().send(post(url, { timeouts: { idleMs: 0 } }));
     // The server stands still once the buffers on the way are full.
     for (let before = -1; before !== sent;) {
@@ -199,7 +243,7 @@ describe.each(kinds)("over %s", (_name, make) => {
   });
 
   it("bounds what it reads as a whole", async () => {
-    const { url } = await serve((_request, response) => response.end("x".repeat(5000)));
+    const { url } = await serve((_request, response) => response.end("x".repeat(5000)), secure);
     const carrier = make();
     expect(await failureOf(readWholeText((await carrier.send(post(url))).body, [], 4999))).toMatchObject({
       kind: "max-output-tokens",
@@ -214,7 +258,7 @@ describe.each(kinds)("over %s", (_name, make) => {
     const { url } = await serve((request, response) => {
       const text = request.url === "/long" ? Buffer.alloc(bytes) : "data: hello\n\n";
       response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(text));
-    });
+    }, secure);
     const carrier = make();
     expect(await readWholeText((await carrier.send(post(url))).body, [])).toBe("data: hello\n\n");
     const { body } = await carrier.send(post(`${url}long`));
@@ -227,7 +271,7 @@ describe.each(kinds)("over %s", (_name, make) => {
   });
 
   it("does not follow redirects", async () => {
-    const { url } = await serve((_request, response) => response.writeHead(307, { location: "/elsewhere" }).end());
+    const { url } = await serve((_request, response) => response.writeHead(307, { location: "/elsewhere" }).end(), secure);
     const answer = await make().send(post(url));
     expect([answer.status, answer.header("location")]).toEqual([307, "/elsewhere"]);
     answer.body.release();
@@ -347,42 +391,10 @@ describe("a proxy", () => {
     ).toBe("server-error");
   });
 
-  const openssl = ((): boolean => {
-    try {
-      execFileSync("openssl", ["version"], { stdio: "ignore" });
-      return true;
-    } catch {
-      return false;
-    }
-  })();
-
   it.skipIf(!openssl)(
     "tunnels https by CONNECT; the certificate is checked against tls.ca (skipped where openssl is missing)",
     async () => {
-      const folder = mkdtempSync(join(tmpdir(), "keelson-tls-"));
-      cleanups.push(() => rmSync(folder, { recursive: true }));
-      const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
-      execFileSync(
-        "openssl",
-        [
-          "req",
-          "-x509",
-          "-newkey",
-          "ec",
-          "-pkeyopt",
-          "ec_paramgen_curve:prime256v1",
-          "-nodes",
-          "-days",
-          "2",
-          ...subject,
-          "-keyout",
-          join(folder, "key"),
-          "-out",
-          join(folder, "cert"),
-        ],
-        { stdio: "ignore" },
-      );
-      const [key, cert] = [readFileSync(join(folder, "key")), readFileSync(join(folder, "cert"))];
+      const { key, cert } = certificate();
       const tlsServer = createTlsServer({ key, cert }, echo);
       const address = `https://127.0.0.1:${await listen(tlsServer)}/v1`;
       const { url, seen } = await proxy();
