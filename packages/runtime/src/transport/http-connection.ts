@@ -53,13 +53,15 @@ export class HttpConnection implements Carrier, Timed {
       this.#socket.ref();
       receiver.connected();
     }
-    if (bodyBytes <= ONE_WRITE_BYTES) this.#socket.write(head + oneByteText(body), "latin1");
-    else {
-      this.#socket.cork();
-      this.#socket.write(head, "latin1");
-      for (const part of body) this.#socket.write(part);
-      this.#socket.uncork();
+    const socket = this.#socket;
+    if (head.length + bodyBytes <= ONE_WRITE_BYTES) {
+      socket.write(oneByteText(head, body), "latin1");
+      return;
     }
+    socket.cork();
+    socket.write(head, "latin1");
+    for (const part of body) socket.write(part);
+    socket.uncork();
   }
 
   pause(): void {
@@ -136,12 +138,15 @@ export class HttpConnection implements Carrier, Timed {
   }
 }
 
-/** Text of one character a byte goes out together with the head, in one write without a further copy of bytes. */
-function oneByteText(body: readonly Uint8Array[]): string {
-  let text = "";
+let joined: Buffer | undefined;
+
+/** As text the whole goes to the system in one call, and no buffer must be kept until it is there. */
+function oneByteText(head: string, body: readonly Uint8Array[]): string {
+  joined ??= Buffer.allocUnsafeSlow(ONE_WRITE_BYTES);
+  let length = joined.write(head, "latin1");
   for (const part of body) {
-    const bytes = Buffer.isBuffer(part) ? part : Buffer.from(part.buffer, part.byteOffset, part.length);
-    text += bytes.toString("latin1");
+    joined.set(part, length);
+    length += part.length;
   }
-  return text;
+  return joined.toString("latin1", 0, length);
 }
