@@ -1,23 +1,11 @@
-import { createAgent, createRunner, type RunnerOptions } from "keelson";
-import { createEphemeralApprovalKeys, thresholdGate } from "keelson/agent";
-import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
+import { createAgent, createRunner } from "keelson";
+import { thresholdGate } from "keelson/agent";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { AgentError, type Approver, type Decision } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { impatientClock, ofType, recordingTool, runnerOf, types, watch } from "./support.ts";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
 
 const deploy = (input: object = { to: "staging" }): ScriptedTurn => ({ toolCalls: [{ name: "deploy", input: input as never }] });
-
-/** A world that several runners, as processes would, look at. */
-function world(): Required<Pick<RunnerOptions, "log" | "blobs" | "approvalKeys" | "clock">> {
-  const clock = impatientClock();
-  return {
-    clock,
-    log: createMemoryEventLog({ now: () => clock.now() }),
-    blobs: createMemoryBlobStore(),
-    approvalKeys: createEphemeralApprovalKeys(),
-  };
-}
 
 function agentWith(turns: readonly ScriptedTurn[], options: Partial<Parameters<typeof createAgent>[0]> = {}) {
   const tool = recordingTool("deploy", { effect: "write", risk: "high", output: (input) => ({ deployed: input }) as never });
@@ -32,7 +20,7 @@ const answer =
 
 describe("a call that must be asked about", () => {
   it("suspends the run when nobody can answer here, and goes on under the same id once somebody did [AV-01, OP-08, EV-19, RN-08]", async () => {
-    const shared = world();
+    const shared = sharedWorld();
     const { agent, tool } = agentWith([deploy(), "done"]);
     const first = createRunner({ ...shared, agent }).run("go", { session: "s" });
     const { events, outcome } = await watch(first);
@@ -56,7 +44,7 @@ describe("a call that must be asked about", () => {
   });
 
   it("suspends again when it is resumed without an answer, with the same token [AV-01]", async () => {
-    const shared = world();
+    const shared = sharedWorld();
     const { agent } = agentWith([deploy(), "done"]);
     const runner = createRunner({ ...shared, agent });
     const one = await runner.run("go", { session: "s" }).outcome;
@@ -154,7 +142,7 @@ describe("a call that must be asked about", () => {
   });
 
   it("several in one response are asked about together, and all waits are named", async () => {
-    const shared = world();
+    const shared = sharedWorld();
     const { agent, tool } = agentWith([{ toolCalls: [1, 2, 3].map((n) => ({ name: "deploy", input: { n } })) }, "done"]);
     const runner = createRunner({ ...shared, agent });
     const outcome = await runner.run("go", { session: "s" }).outcome;
@@ -193,7 +181,7 @@ describe("a call that must be asked about", () => {
 });
 
 describe("an approval token", () => {
-  async function asked(shared = world()) {
+  async function asked(shared = sharedWorld()) {
     const { agent, tool } = agentWith([deploy(), "done"]);
     const runner = createRunner({ ...shared, agent });
     const run = runner.run("go", { session: "s" });
@@ -222,7 +210,7 @@ describe("an approval token", () => {
     await expect(runner.approve([prefix, key, edited, signature].join("."), { type: "allow" })).rejects.toEqual(refused("forged"));
     await expect(runner.approve(token.slice(0, -4), { type: "allow" })).rejects.toEqual(refused("forged"));
     await expect(runner.approve("let me in", { type: "allow" })).rejects.toEqual(refused("malformed"));
-    const foreign = await asked({ ...world() });
+    const foreign = await asked({ ...sharedWorld() });
     await expect(runner.approve(foreign.token, { type: "allow" })).rejects.toEqual(refused("forged"));
   });
 
@@ -243,7 +231,7 @@ describe("an approval token", () => {
   });
 
   it("is bound to the tool as it was: a changed tool is asked about anew [AV-01]", async () => {
-    const shared = world();
+    const shared = sharedWorld();
     const { agent } = agentWith([deploy(), "done"]);
     const { events } = await watch(createRunner({ ...shared, agent }).run("go", { session: "s" }));
     const token = ofType(events, "approval-request")[0]?.token ?? "";

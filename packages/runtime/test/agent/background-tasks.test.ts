@@ -1,24 +1,12 @@
 import { createAgent, createRunner, type Run } from "keelson";
-import { createEphemeralApprovalKeys, type TaskCall, type TaskRunner } from "keelson/agent";
-import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
+import type { TaskCall, TaskRunner } from "keelson/agent";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import type { Directive, InferRequest, JsonValue, Tool } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { declare, declaring } from "./declaring.ts";
-import { impatientClock, ofType, recordingTool, watch } from "./support.ts";
+import { ofType, recordingTool, sharedWorld, watch } from "./support.ts";
 
 const task = (description: string, input: JsonValue = {}): Directive => ({ type: "spawn-task", description, input });
-
-function world() {
-  const clock = impatientClock();
-  return {
-    clock,
-    log: createMemoryEventLog({ now: () => clock.now() }),
-    blobs: createMemoryBlobStore(),
-    approvalKeys: createEphemeralApprovalKeys(),
-    random: () => 0.5,
-  };
-}
 
 function told(request: InferRequest | undefined): string {
   return (request?.messages.at(-1)?.content ?? []).map((part) => (part.type === "text" ? part.text : "")).join("");
@@ -53,7 +41,7 @@ describe("a background task", () => {
       { text: "waiting", wait: async () => until(() => calls.length === 1) },
       "indexed",
     ]);
-    const run = createRunner({ ...world(), tasks, agent: main.agent }).run("go", { session: "s" });
+    const run = createRunner({ ...sharedWorld(), tasks, agent: main.agent }).run("go", { session: "s" });
     const watching = watch(run);
     await until(() => main.model.requests.length === 2 && calls.length === 1);
     finish();
@@ -84,7 +72,7 @@ describe("a background task", () => {
       },
     };
     const main = lead([declare(task("throws"), task("returns no JSON")), "waiting", "one", "both"]);
-    const { events, outcome } = await watch(createRunner({ ...world(), tasks, agent: main.agent }).run("go"));
+    const { events, outcome } = await watch(createRunner({ ...sharedWorld(), tasks, agent: main.agent }).run("go"));
     expect(outcome.reason).toBe("complete");
     expect(ofType(events, "task").filter(({ kind }) => kind === "failed")).toMatchObject([
       { payload: { reason: "error", message: "no room" } },
@@ -110,7 +98,7 @@ describe("a background task", () => {
       "stopped it",
       "over",
     ]);
-    const run = createRunner({ ...world(), tasks, agent: main.agent }).run("go");
+    const run = createRunner({ ...sharedWorld(), tasks, agent: main.agent }).run("go");
     const watching = watch(run);
     for await (const event of run.events({ after: 0 })) {
       if (event.type !== "task") continue;
@@ -131,7 +119,7 @@ describe("a background task", () => {
   it("can be stopped through the run's handle while the run waits for it", async () => {
     const tasks: TaskRunner = { run: () => new Promise<never>(() => {}) };
     const main = lead([declare(task("endless")), "waiting", "over"]);
-    const run = createRunner({ ...world(), tasks, agent: main.agent }).run("go");
+    const run = createRunner({ ...sharedWorld(), tasks, agent: main.agent }).run("go");
     await until(() => main.model.requests.length === 2);
     const [view] = await run.children();
     expect(view).toMatchObject({ kind: "task", name: "endless", background: true, status: "working", children: [] });
@@ -143,7 +131,7 @@ describe("a background task", () => {
 
   it("is unsupported where nobody works on tasks, and the run goes on", async () => {
     const main = lead([declare(task("index")), "done without"]);
-    const { events, outcome } = await watch(createRunner({ ...world(), agent: main.agent }).run("go"));
+    const { events, outcome } = await watch(createRunner({ ...sharedWorld(), agent: main.agent }).run("go"));
     expect(outcome).toMatchObject({ reason: "complete", text: "done without" });
     expect(ofType(events, "status")).toMatchObject([{ level: "warn", status: expect.stringMatching(/give createRunner `tasks`/) }]);
     expect(ofType(events, "task")).toEqual([]);
@@ -157,14 +145,14 @@ describe("a background task", () => {
       },
     };
     const main = lead([declare(task("chatter")), "waiting", "done"]);
-    const { events } = await watch(createRunner({ ...world(), tasks, agent: main.agent }).run("go"));
+    const { events } = await watch(createRunner({ ...sharedWorld(), tasks, agent: main.agent }).run("go"));
     const progress = ofType(events, "task").filter(({ kind }) => kind === "progress");
     expect(progress.length).toBeLessThan(5);
     expect(progress.at(-1)?.payload).toBe(999);
   });
 
   it("that was open when its process ended is begun again with the same key, and told once", async () => {
-    const shared = world();
+    const shared = sharedWorld();
     const keys: string[] = [];
     const turns: ScriptedTurn[] = [declare(task("index")), "waiting"];
     const dying: TaskRunner = {
@@ -190,7 +178,7 @@ describe("a background task", () => {
 });
 
 it("a task and an agent that were told to stop by a process that ended then are not begun again [DI-04, DI-10]", async () => {
-  const shared = world();
+  const shared = sharedWorld();
   let runs = 0;
   const tasks: TaskRunner = { run: () => (runs++, new Promise<never>(() => {})) };
   let taskId = "";
@@ -240,7 +228,7 @@ describe("a run that has to wait for a person", () => {
   const risky = () => recordingTool("deploy", { effect: "write", risk: "high" });
 
   it("waits only once its background work is done, and keeps what that came to [DI-09]", async () => {
-    const shared = world();
+    const shared = sharedWorld();
     let finish = (): void => {};
     let runs = 0;
     const tasks: TaskRunner = {
@@ -271,7 +259,7 @@ describe("a run that has to wait for a person", () => {
   });
 
   it("goes on at once when the person decides while background work still runs", async () => {
-    const shared = world();
+    const shared = sharedWorld();
     let finish = (): void => {};
     const tasks: TaskRunner = { run: () => new Promise<string>((resolve) => (finish = () => resolve("indexed"))) };
     const deploy = risky();
@@ -291,7 +279,7 @@ describe("a run that has to wait for a person", () => {
   });
 
   it("waits where its background agent does, and goes on with it once that is decided [DI-03]", async () => {
-    const shared = world();
+    const shared = sharedWorld();
     const deploy = risky();
     const helper = createAgent({
       name: "helper",
@@ -311,7 +299,7 @@ describe("a run that has to wait for a person", () => {
   });
 
   it("takes a background agent up again by itself where the decision comes while it works on", async () => {
-    const shared = world();
+    const shared = sharedWorld();
     const deploy = risky();
     const helper = createAgent({
       name: "helper",
@@ -344,7 +332,7 @@ describe("a run that has to wait for a person", () => {
 });
 
 it("an engine that works turn by turn gets the same results: each stretch brings what it began to its end, and none works twice", async () => {
-  const shared = world();
+  const shared = sharedWorld();
   let begun = 0;
   const tasks: TaskRunner = { run: async () => `indexed ${++begun}` };
   const asked = declare(task("index"), { type: "spawn-agent", name: "helper", config: { task: "t" } });

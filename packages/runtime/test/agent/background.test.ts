@@ -1,11 +1,10 @@
 import { createAgent, createRunner, defineTool, usd, type AgentEvent, type AgentOptions, type Run } from "keelson";
-import { createEphemeralApprovalKeys, createHookRegistry, type TaskRunner } from "keelson/agent";
-import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
+import { createHookRegistry, type TaskRunner } from "keelson/agent";
 import { scriptedModel, type ScriptedAnswer, type ScriptedTurn } from "keelson/testing";
 import type { Directive, InferRequest } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { declare, declaring } from "./declaring.ts";
-import { impatientClock, ofType, recordingTool, watch } from "./support.ts";
+import { ofType, recordingTool, sharedWorld, watch } from "./support.ts";
 
 const spawn = (name: string, config: { readonly [key: string]: string | number } = {}): Directive => ({
   type: "spawn-agent",
@@ -22,17 +21,6 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => (open = resolve));
   return { opened, open: () => open() };
-}
-
-function world() {
-  const clock = impatientClock();
-  return {
-    clock,
-    log: createMemoryEventLog({ now: () => clock.now() }),
-    blobs: createMemoryBlobStore(),
-    approvalKeys: createEphemeralApprovalKeys(),
-    random: () => 0.5,
-  };
 }
 
 /** What the user or the runtime said last. */
@@ -66,7 +54,7 @@ describe("an agent that was spawned", () => {
       { tools: [look] },
     );
     const { events, outcome } = await watch(
-      createRunner({ ...world(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
+      createRunner({ ...sharedWorld(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
     );
     expect(outcome).toMatchObject({ reason: "complete" });
     const [start] = ofType(events, "child-start");
@@ -85,7 +73,7 @@ describe("an agent that was spawned", () => {
     const found = gate();
     const helper = createAgent({ name: "helper", model: scriptedModel([{ text: "Found it.", wait: found.opened }]) });
     const main = lead([declare(spawn("helper")), "Waiting for it.", "It is found."]);
-    const run = createRunner({ ...world(), agents: { main: main.agent, helper } }).run("go", { agent: "main" });
+    const run = createRunner({ ...sharedWorld(), agents: { main: main.agent, helper } }).run("go", { agent: "main" });
     await until(() => main.model.requests.length === 2);
     found.open();
     const outcome = await run.outcome;
@@ -113,12 +101,14 @@ describe("an agent that was spawned", () => {
       tools: [declaring()],
       permissions: { rules: [{ pattern: "write", behavior: "deny" }] },
     });
-    const { events, outcome } = await watch(createRunner({ ...world(), agents: { main: agent, helper } }).run("go", { agent: "main" }));
+    const { events, outcome } = await watch(
+      createRunner({ ...sharedWorld(), agents: { main: agent, helper } }).run("go", { agent: "main" }),
+    );
     expect(write.calls).toEqual([]);
     expect(ofType(events, "child-end")).toMatchObject([{ reason: "max-turns", cost: "1" }]);
     expect(outcome).toMatchObject({ reason: "complete", cost: usd("4") });
     const flat = await watch(
-      createRunner({ ...world(), maxDepth: 0, agents: { main: lead([declare(spawn("helper")), "done"]).agent, helper } }).run("go", {
+      createRunner({ ...sharedWorld(), maxDepth: 0, agents: { main: lead([declare(spawn("helper")), "done"]).agent, helper } }).run("go", {
         agent: "main",
       }),
     );
@@ -136,7 +126,7 @@ describe("an agent that was spawned", () => {
     });
     const main = lead([declare(spawn("helper")), "waiting", "alone then"]);
     const { events, outcome } = await watch(
-      createRunner({ ...world(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
+      createRunner({ ...sharedWorld(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
     );
     expect(outcome).toMatchObject({ reason: "complete", text: "alone then" });
     expect(told(main.model.requests[2])).toMatch(
@@ -156,7 +146,7 @@ describe("an agent that was spawned", () => {
       "all in",
     ]);
     const { outcome, events } = await watch(
-      createRunner({ ...world(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
+      createRunner({ ...sharedWorld(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
     );
     expect(outcome.text).toBe("all in");
     const said = JSON.stringify(main.model.requests.at(-1)?.messages);
@@ -177,7 +167,7 @@ describe("an agent that was spawned", () => {
       { limits: { maxBackground: 1 } },
     );
     const { events, outcome } = await watch(
-      createRunner({ ...world(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
+      createRunner({ ...sharedWorld(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
     );
     expect(outcome.text).toBe("done");
     expect(ofType(events, "status").map(({ status }) => status)).toEqual([
@@ -192,7 +182,7 @@ describe("an agent that was spawned", () => {
     const helper = createAgent({ name: "helper", model: scriptedModel([(request) => `did ${told(request)}`]) });
     const model = scriptedModel([{ toolCalls: [{ name: "bg", input: { task: "dig" } }] }, "waiting", "done"]);
     const agent = createAgent({ name: "lead", model, tools: [helper.asTool({ name: "bg", background: true, limits: { maxTurns: 2 } })] });
-    const { events, outcome } = await watch(createRunner({ ...world(), agent }).run("go"));
+    const { events, outcome } = await watch(createRunner({ ...sharedWorld(), agent }).run("go"));
     expect(outcome.text).toBe("done");
     const [start] = ofType(events, "child-start");
     expect(ofType(events, "tool-result")[0]).toMatchObject({
@@ -219,7 +209,7 @@ it("hooks are told of agents beside the turns, and may refuse them", async () =>
   const bad = createAgent({ name: "bad", model: scriptedModel([]) });
   const main = lead([declare(spawn("helper"), spawn("bad")), "waiting", "done"], { hooks });
   const { events, outcome } = await watch(
-    createRunner({ ...world(), agents: { main: main.agent, helper, bad } }).run("go", { agent: "main" }),
+    createRunner({ ...sharedWorld(), agents: { main: main.agent, helper, bad } }).run("go", { agent: "main" }),
   );
   expect(outcome.text).toBe("done");
   expect(told).toEqual(["start helper: task of helper", "start bad: task of bad", "stop helper: complete"]);
@@ -258,7 +248,7 @@ describe("stopping one of several", () => {
       "both are in",
     ]);
     const { events, outcome } = await watch(
-      createRunner({ ...world(), agents: { main: main.agent, slow, quick } }).run("go", { agent: "main" }),
+      createRunner({ ...sharedWorld(), agents: { main: main.agent, slow, quick } }).run("go", { agent: "main" }),
     );
     expect(outcome.reason).toBe("complete");
     const ends = Object.fromEntries(
@@ -301,7 +291,7 @@ describe("stopping one of several", () => {
       model: scriptedModel([{ toolCalls: [{ name: "middle", input: { task: "t" } }] }, "top done"]),
       agents: { middle },
     });
-    const run = createRunner({ ...world(), agent: top }).run("go");
+    const run = createRunner({ ...sharedWorld(), agent: top }).run("go");
     await heard.opened;
     const [view] = await run.children();
     expect(view).toMatchObject({
@@ -325,7 +315,9 @@ it("an agent that is stopped as it begins does no more than one turn [DI-04]", a
   const model = scriptedModel([{ toolCalls: [{ name: "none" }] }, "never"]);
   const helper = createAgent({ name: "helper", model });
   const main = lead([declare(spawn("helper"), { type: "stop-child", name: "helper" }), "waiting", "over"]);
-  const { events, outcome } = await watch(createRunner({ ...world(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }));
+  const { events, outcome } = await watch(
+    createRunner({ ...sharedWorld(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
+  );
   expect(outcome.reason).toBe("complete");
   expect(ofType(events, "child-end").map(({ reason }) => reason)).toEqual(["stopped"]);
   expect(model.requests.length).toBeLessThan(2);
@@ -350,7 +342,7 @@ describe("trying one again", () => {
       { text: "it failed", wait: async () => held.opened },
       "whole",
     ]);
-    const run = createRunner({ ...world(), agents: { main: main.agent, flaky } }).run("go", { agent: "main" }) as Run;
+    const run = createRunner({ ...sharedWorld(), agents: { main: main.agent, flaky } }).run("go", { agent: "main" }) as Run;
     await until(() => main.model.requests.length === 3);
     const [failed] = await run.children();
     expect(failed).toMatchObject({ status: "error", text: "First half." });
@@ -412,7 +404,7 @@ describe("a run that ends otherwise", () => {
       ],
       options,
     );
-    const run = createRunner({ ...world(), tasks, agents: { main: main.agent, helper } }).run("go", { agent: "main" }) as Run;
+    const run = createRunner({ ...sharedWorld(), tasks, agents: { main: main.agent, helper } }).run("go", { agent: "main" }) as Run;
     const watching = watch(run);
     void begun.opened.then(() => act(run));
     const { events, outcome } = await watching;

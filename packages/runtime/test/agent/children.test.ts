@@ -1,10 +1,8 @@
 import { agentTool, createAgent, createRunner, usd, type AgentEvent, type AgentOptions, type Run } from "keelson";
-import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { operatorToTool } from "keelson/tools";
-import { createEphemeralApprovalKeys } from "keelson/agent";
 import { describe, expect, it } from "vitest";
-import { impatientClock, ofType, recordingTool, runnerOf, watch } from "./support.ts";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, watch } from "./support.ts";
 
 const ask = (name = "helper", task = "look into it"): ScriptedTurn => ({ toolCalls: [{ name, input: { task } }] });
 const price = { input: "1000", output: "1000", asOf: "2026-01-01" };
@@ -17,17 +15,6 @@ function helperWith(turns: readonly ScriptedTurn[], options: Partial<AgentOption
 function parentOf(helper: ReturnType<typeof createAgent>, turns: readonly ScriptedTurn[], options: Partial<AgentOptions> = {}) {
   const model = scriptedModel(turns, { price });
   return { model, agent: createAgent({ name: "lead", model, ...options, tools: [agentTool(helper), ...(options.tools ?? [])] }) };
-}
-
-function sharedWorld() {
-  const clock = impatientClock();
-  return {
-    clock,
-    log: createMemoryEventLog({ now: () => clock.now() }),
-    blobs: createMemoryBlobStore(),
-    approvalKeys: createEphemeralApprovalKeys(),
-    random: () => 0.5,
-  };
 }
 
 describe("an agent as a tool", () => {

@@ -9,7 +9,7 @@ import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { isFinal } from "@keelson/protocol";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { impatientClock, ofType, recordingTool, runnerOf, types, watch } from "./support.ts";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
 
 const look: ScriptedTurn = { toolCalls: [{ name: "look" }] };
 
@@ -62,13 +62,7 @@ describe("the prompt of an agent", () => {
   });
 
   it("of a function is read from the log when a run goes on, and a function that throws is a panic [ET-06]", async () => {
-    const clock = impatientClock();
-    const world = {
-      clock,
-      log: createMemoryEventLog({ now: () => clock.now() }),
-      blobs: createMemoryBlobStore(),
-      approvalKeys: createEphemeralApprovalKeys(),
-    };
+    const world = sharedWorld();
     let asked = 0;
     const model = scriptedModel([{ toolCalls: [{ name: "deploy" }] }, "done"]);
     const agent = createAgent({

@@ -4,10 +4,9 @@ import { agentTool, createAgent, createRunner, type AgentEvent, type AgentOption
 import { createHookRegistry, definePlugin, type HookContext, type HookRegistry } from "keelson/agent";
 import { systemClock } from "keelson/session";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
-import { createEphemeralApprovalKeys } from "keelson/agent";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { describe, expect, it } from "vitest";
-import { impatientClock, ofType, recordingTool, runnerOf, types, watch } from "./support.ts";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
 const call = (name: string, input: JsonValue = {}): ScriptedTurn => ({ toolCalls: [{ name, input }] });
@@ -464,13 +463,7 @@ describe("hooks at the borders of a run", () => {
 
   it("say that a session is gone on with: by another run, and by one that waited or was interrupted [HK-06]", async () => {
     const told: Told[] = [];
-    const clock = impatientClock();
-    const world = {
-      clock,
-      log: createMemoryEventLog({ now: () => clock.now() }),
-      blobs: createMemoryBlobStore(),
-      approvalKeys: createEphemeralApprovalKeys(),
-    };
+    const world = sharedWorld();
     const { agent } = agentOf(["one", call("write"), "two", call("look"), "three"], noting(told), {
       permissions: { rules: [{ pattern: "write", behavior: "ask" }] },
     });
@@ -490,13 +483,7 @@ describe("hooks at the borders of a run", () => {
   });
 
   it("can refuse that a run is taken up again: it ends", async () => {
-    const clock = impatientClock();
-    const world = {
-      clock,
-      log: createMemoryEventLog({ now: () => clock.now() }),
-      blobs: createMemoryBlobStore(),
-      approvalKeys: createEphemeralApprovalKeys(),
-    };
+    const world = sharedWorld();
     const hooks = createHookRegistry().onSessionStart(({ resumed }) => (resumed ? { type: "abort", reason: "too late" } : undefined));
     const { agent, write } = agentOf([call("write"), "never"], hooks, { permissions: { rules: [{ pattern: "write", behavior: "ask" }] } });
     const runner = runnerOf(agent, world);
@@ -606,19 +593,13 @@ describe("hooks around child agents", () => {
 
   it("are told once of a child that waited in between, when it has stopped", async () => {
     const told: Told[] = [];
-    const clock = impatientClock();
     const helper = createAgent({
       name: "helper",
       model: scriptedModel([call("write"), "wrote"]),
       tools: [recordingTool("write")],
       permissions: { rules: [{ pattern: "write", behavior: "ask" }] },
     });
-    const runner = runnerOf(lead(noting(told), helper).agent, {
-      clock,
-      log: createMemoryEventLog({ now: () => clock.now() }),
-      blobs: createMemoryBlobStore(),
-      approvalKeys: createEphemeralApprovalKeys(),
-    });
+    const runner = runnerOf(lead(noting(told), helper).agent, sharedWorld());
     const waiting = await runner.run("go", { session: "s" }).outcome;
     await runner.approve((waiting.waits?.[0] as { readonly token: string }).token, { type: "allow" });
     expect((await (await runner.resume("s")).outcome).reason).toBe("complete");
@@ -654,17 +635,11 @@ describe("hooks around compaction", () => {
 
   it("are told once, also where the turn is gone on with after a wait [HK-05]", async () => {
     const told: Told[] = [];
-    const clock = impatientClock();
     const { agent } = agentOf([overflow, call("write"), "done"], noting(told), {
       compact: async () => ({ messages: [textMessage("user", "short")], summary: "s" }),
       permissions: { rules: [{ pattern: "write", behavior: "ask" }] },
     });
-    const runner = runnerOf(agent, {
-      clock,
-      log: createMemoryEventLog({ now: () => clock.now() }),
-      blobs: createMemoryBlobStore(),
-      approvalKeys: createEphemeralApprovalKeys(),
-    });
+    const runner = runnerOf(agent, sharedWorld());
     const waiting = await runner.run("go", { session: "s" }).outcome;
     await runner.approve((waiting.waits?.[0] as { readonly token: string }).token, { type: "allow" });
     expect((await (await runner.resume("s")).outcome).reason).toBe("complete");

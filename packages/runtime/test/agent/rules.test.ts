@@ -1,10 +1,9 @@
 import { createAgent, createRunner, textMessage, usd, type Run } from "keelson";
 import { budgetGuard, injectReminder, ruleAfter, ruleBefore, rulesFrom, ruleWhen, telemetryRecorder, type Rule } from "keelson/context";
-import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import type { JsonValue } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { impatientClock, ofType, recordingTool, runnerOf, types, watch } from "./support.ts";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
 
 const look = (input: JsonValue = {}): ScriptedTurn => ({ toolCalls: [{ name: "look", input }] });
 
@@ -303,8 +302,7 @@ describe("built-in rules in a run", () => {
   });
 
   it("are decided once for each place of a run: what a suspended run decided is read when it goes on [CE-18]", async () => {
-    const clock = impatientClock();
-    const world = { clock, log: createMemoryEventLog({ now: () => clock.now() }), blobs: createMemoryBlobStore() };
+    const world = sharedWorld();
     let decided = 0;
     const model = scriptedModel([{ toolCalls: [{ name: "deploy", input: {} }] }, "done"]);
     const deploy = recordingTool("deploy", { effect: "write", risk: "high" });

@@ -1,3 +1,5 @@
+import { createEphemeralApprovalKeys } from "keelson/agent";
+import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
 import { createRunner, defineTool, type Agent, type AgentEvent, type RunnerOptions, type SingleRunner, type Tool } from "keelson";
 import type { Clock } from "keelson/session";
 import type { RunOutcome, Run } from "keelson";
@@ -25,6 +27,22 @@ export function impatientClock(start = 1_000_000): Clock & { advance(ms: number)
         cancelled = true;
       };
     },
+  };
+}
+
+type SharedWorld = Required<Pick<RunnerOptions, "log" | "blobs" | "approvalKeys" | "random">> & {
+  readonly clock: ReturnType<typeof impatientClock>;
+};
+
+/** A world that several runners, as processes would, look at. */
+export function sharedWorld(): SharedWorld {
+  const clock = impatientClock();
+  return {
+    clock,
+    log: createMemoryEventLog({ now: () => clock.now() }),
+    blobs: createMemoryBlobStore(),
+    approvalKeys: createEphemeralApprovalKeys(),
+    random: () => 0.5,
   };
 }
 
