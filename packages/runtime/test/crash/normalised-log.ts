@@ -64,7 +64,7 @@ function rename(value: JsonValue | undefined, names: Map<string, string>): JsonV
   return value ?? null;
 }
 
-/** What must be so of any log: keys are single, each run ends at most once and nothing of it follows, every call has one answer, every inference is settled. */
+/** What must be so of any log: keys are single and name a place, each run ends at most once and nothing of it follows, every call has one answer, every inference is settled. */
 export async function faultsOf(log: EventLog, session: string): Promise<readonly string[]> {
   const faults: string[] = [];
   const keys = new Set<string>();
@@ -76,6 +76,7 @@ export async function faultsOf(log: EventLog, session: string): Promise<readonly
   for await (const { key, type, data } of log.read(sessionLog(session as SessionId))) {
     const run = key.slice(0, key.indexOf("/"));
     if (keys.has(key)) faults.push(`${key} stands twice`);
+    if (key === `${run}/`) faults.push(`the place of ${type} has no name: ${key}`);
     keys.add(key);
     if (ended.has(run)) faults.push(`${type} (${key}) comes after the end of its run`);
     if (type === "inference") inferences.add(key);

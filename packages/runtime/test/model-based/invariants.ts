@@ -27,6 +27,7 @@ export async function expectInvariants(life: Life): Promise<void> {
   expect(life.oddities).toEqual([]);
   expect(life.listeners).toBe(0);
   expectOneEnding(life);
+  expectPlaces(life);
   for (const stretch of life.stretches) {
     expectOutcome(life, stretch);
     for (const watching of stretch.watchings) expectWatched(life, stretch, watching);
@@ -49,6 +50,15 @@ export async function expectInvariants(life: Life): Promise<void> {
 /** The journal that wrote last to a session, over the whole life. */
 function lastOf(life: Life, session: SessionId): unknown {
   return life.stretches.flatMap(({ journals }) => journals).findLast((journal) => journal.state.id === session);
+}
+
+/** Whoever takes a run up again finds what was done by where it stands: each place has its name, and its own. */
+function expectPlaces(life: Life): void {
+  for (const [, records] of life.records) {
+    const keys = records.map(({ key }) => key);
+    expect(keys.filter((key) => key.indexOf("/") === key.length - 1)).toEqual([]);
+    expect(new Set(keys).size).toBe(keys.length);
+  }
 }
 
 function expectOneEnding(life: Life): void {

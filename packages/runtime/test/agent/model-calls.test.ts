@@ -1,0 +1,378 @@
+import { createAgent, createRunner, type AgentOptions, type RunnerOptions } from "keelson";
+import { createModelRegistry } from "keelson/providers";
+import { createMemoryEventLog } from "keelson/state";
+import { scriptedModel, type ScriptedTurn } from "keelson/testing";
+import {
+  type BudgetScope,
+  type Durability,
+  type EventLog,
+  type InferEvent,
+  type JsonValue,
+  type LogRecord,
+  ModelError,
+  type Provider,
+  type SessionId,
+  sessionLog,
+  textMessage,
+  usd,
+} from "@keelson/protocol";
+import { describe, expect, it } from "vitest";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
+
+/** A dollar for a thousand tokens of input, two for as many of output. */
+const price = { input: "1000", output: "2000", asOf: "2026-01-01" };
+const overloaded: ScriptedTurn = { error: { kind: "server-error", message: "overloaded" } };
+
+async function recordsOf(log: EventLog, session = "s"): Promise<readonly LogRecord[]> {
+  const records: LogRecord[] = [];
+  for await (const record of log.read(sessionLog(session as SessionId))) records.push(record);
+  return records;
+}
+
+async function loggedBy(agent: ReturnType<typeof createAgent>, options: RunnerOptions = {}) {
+  const log = createMemoryEventLog();
+  const { events, outcome } = await watch(runnerOf(agent, { log, ...options }).run("go", { session: "s" }));
+  const records = await recordsOf(log);
+  return { events, outcome, records, dataOf: (type: string) => records.filter((record) => record.type === type).map(({ data }) => data) };
+}
+
+/** What it answers is what these events say, and then this is thrown, if it is anything. */
+function streaming(events: readonly InferEvent[], thrown?: unknown): Provider {
+  return {
+    name: "vendor/model",
+    wire: "vendor",
+    async *stream() {
+      yield* events;
+      if (thrown !== undefined) throw thrown;
+    },
+  };
+}
+
+const END: InferEvent = {
+  type: "end",
+  stopReason: "end-turn",
+  rawStopReason: null,
+  usage: { inputTokens: 1, outputTokens: 1, cacheReadTokens: null, cacheCreationTokens: null, reasoningTokens: null },
+  model: "vendor/model",
+};
+const said = (text: string): readonly InferEvent[] => [{ type: "text-start" }, { type: "text-delta", text }, { type: "text-end" }];
+
+describe("a model call, before it is made,", () => {
+  const inferenceOf = async (
+    options: Partial<AgentOptions>,
+    budgets: readonly BudgetScope[] = [],
+    model = scriptedModel(["ok"], { price }),
+  ): Promise<Record<string, JsonValue | undefined>> => {
+    const { dataOf, outcome } = await loggedBy(createAgent({ name: "a", model, ...options }), { budgets });
+    expect(outcome.reason).toBe("complete");
+    return dataOf("inference")[0] ?? {};
+  };
+
+  it("is in the log with its model, a bound of its input, and what was reserved for it: no more than that", async () => {
+    const bare = { model: "scripted/model", inputBound: expect.any(Number) };
+    expect(await inferenceOf({})).toEqual(bare);
+    expect(await inferenceOf({ settings: { maxTokens: 100 } })).toEqual({ ...bare, maxTokens: 100 });
+    expect(await inferenceOf({}, [{ id: "b", maxTurns: 5 }])).toEqual(bare);
+    expect(await inferenceOf({}, [{ id: "b", maxTokens: 90_000 }])).toEqual({ ...bare, maxTokens: 4096 });
+    const { inputBound, ...rest } = await inferenceOf({}, [{ id: "b", maxCost: usd("90") }]);
+    // The whole of the input and of the output, at their prices.
+    expect(rest).toEqual({ model: "scripted/model", maxTokens: 4096, reserved: String((Number(inputBound) + 2 * 4096) / 1000) });
+    const unpriced = scriptedModel(["ok"], { name: "nobody/knows" });
+    expect(await inferenceOf({}, [{ id: "b", maxCost: usd("90"), unknownPrice: "allow" }], unpriced)).toEqual({
+      ...bare,
+      model: "nobody/knows",
+      maxTokens: 4096,
+    });
+  });
+
+  it("is bounded by the bytes of all that is sent: the instructions and the tools count as the conversation does", async () => {
+    const plain = Number((await inferenceOf({}))["inputBound"]);
+    expect(plain).toBeLessThan(150);
+    const instructed = Number((await inferenceOf({ instructions: "é".repeat(50) }))["inputBound"]);
+    expect(instructed - plain).toBe(100);
+    expect(Number((await inferenceOf({ tools: [recordingTool("look")] }))["inputBound"])).toBeGreaterThan(plain + 20);
+  });
+});
+
+describe("what a model call used", () => {
+  const usageOf = async (model: Provider & { readonly price?: typeof price }, options: Partial<AgentOptions> = {}) =>
+    (await loggedBy(createAgent({ name: "a", model, limits: { maxRetries: 0 }, ...options }))).dataOf("usage")[0];
+
+  it("is what the vendor reports, at its price", async () => {
+    expect(await usageOf(scriptedModel(["ok"], { price }))).toEqual({
+      usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: null, cacheCreationTokens: null, reasoningTokens: null },
+      cost: "0.02",
+      model: "scripted/model",
+    });
+  });
+
+  it("is estimated, to more than it can have been, where the vendor does not report it", async () => {
+    const unreported = { inputTokens: null, outputTokens: null };
+    const model = scriptedModel([{ text: "12345", usage: unreported }], { price });
+    const { dataOf } = await loggedBy(createAgent({ name: "a", model }));
+    const bound = Number(dataOf("inference")[0]?.["inputBound"]);
+    expect(dataOf("usage")[0]).toMatchObject({ usage: unreported, estimated: true });
+    expect(Number(dataOf("usage")[0]?.["cost"])).toBeGreaterThanOrEqual(bound / 1000 + 5 / 500);
+    const unpriced = await usageOf(scriptedModel([{ text: "12345", usage: unreported }], { name: "nobody/knows" }));
+    expect(unpriced).toMatchObject({ cost: null });
+    expect(unpriced).not.toHaveProperty("estimated");
+  });
+
+  it("is estimated where the stream broke off, from what was sent and received until then", async () => {
+    const broken: ScriptedTurn = { text: "12345", ...(overloaded as object) };
+    const { dataOf } = await loggedBy(createAgent({ name: "a", model: scriptedModel([broken], { price }), limits: { maxRetries: 0 } }));
+    const bound = Number(dataOf("inference")[0]?.["inputBound"]);
+    const usage = dataOf("usage")[0] as unknown as { readonly usage: { readonly outputTokens: number }; readonly cost: string };
+    expect(usage).toMatchObject({ usage: { inputTokens: bound, outputTokens: expect.any(Number) }, estimated: true });
+    expect(usage.usage.outputTokens).toBeGreaterThanOrEqual(5);
+    expect(Number(usage.cost)).toBeCloseTo(bound / 1000 + usage.usage.outputTokens / 500);
+    expect(await usageOf(scriptedModel([broken], { name: "nobody/knows" }))).toMatchObject({ cost: null, estimated: true });
+  });
+
+  it("is nothing where it failed before it said anything, at any price", async () => {
+    for (const model of [scriptedModel([overloaded], { price }), scriptedModel([overloaded], { name: "nobody/knows" })]) {
+      const usage = await usageOf(model);
+      expect(usage).toMatchObject({ usage: { inputTokens: 0, outputTokens: 0 }, cost: "0" });
+      expect(usage).not.toHaveProperty("estimated");
+    }
+  });
+
+  it("survives a power cut where a budget counts it, and only there", async () => {
+    const kept = async (budgets: readonly BudgetScope[]): Promise<readonly (Durability | undefined)[]> => {
+      const log = createMemoryEventLog();
+      const found: (Durability | undefined)[] = [];
+      const watched: EventLog = {
+        ...log,
+        append(id, seq, records, options) {
+          if (records.some(({ type }) => type === "usage") && !records.some(({ type }) => type === "run-complete"))
+            found.push(options?.durability);
+          return log.append(id, seq, records, options);
+        },
+      };
+      const model = scriptedModel([{ toolCalls: [{ name: "look" }] }, "ok"], { price });
+      await runnerOf(createAgent({ name: "a", model, tools: [recordingTool("look", { effect: "read" })] }), { log: watched, budgets }).run(
+        "go",
+      ).outcome;
+      return found;
+    };
+    expect(await kept([{ id: "b", maxCost: usd("90") }])).toEqual(["power"]);
+    expect(await kept([])).toEqual(["process"]);
+  });
+});
+
+describe("the stream of a model", () => {
+  it("that is cancelled by nobody here is a failure of the vendor, and tried again", async () => {
+    const cancelled = new ModelError({ kind: "cancelled", message: "not now" });
+    const { outcome, events } = await watch(
+      runnerOf(createAgent({ name: "a", model: streaming(said("half"), cancelled), limits: { maxRetries: 1 } })).run("go"),
+    );
+    expect(ofType(events, "retry")).toMatchObject([
+      {
+        reason: "server-error",
+        failure: { kind: "server-error", provider: "vendor/model", message: expect.stringMatching(/cancelled its answer: not now$/) },
+      },
+    ]);
+    expect(outcome.error?.message).toMatch(/^Max retries \(1\) exceeded: vendor\/model cancelled its answer: not now$/);
+  });
+
+  it("that ends before its end is one too, and what it said until then is no answer", async () => {
+    const { outcome, events } = await watch(
+      runnerOf(createAgent({ name: "a", model: streaming(said("half")), limits: { maxRetries: 0 } })).run("go"),
+    );
+    expect(outcome).toMatchObject({ reason: "error", text: "" });
+    expect(outcome.error?.failure).toMatchObject({
+      kind: "model",
+      model: {
+        kind: "server-error",
+        provider: "vendor/model",
+        message: expect.stringMatching(/^the stream of vendor\/model ended before its end$/),
+      },
+    });
+    expect(ofType(events, "message").filter(({ message }) => message.role === "assistant")).toEqual([]);
+  });
+
+  it("that fails in a way of its own is told as other than all that is known, and not tried again", async () => {
+    const { outcome, events } = await watch(runnerOf(createAgent({ name: "a", model: streaming([], new Error("odd")) })).run("go"));
+    expect(outcome.error?.failure).toMatchObject({ kind: "model", model: { message: expect.stringContaining("odd") } });
+    expect(types(events)).not.toContain("retry");
+  });
+
+  it("is shown to watchers from its beginning to its end, parts that come as a whole included", async () => {
+    const image = { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" } as const;
+    const stream: readonly InferEvent[] = [
+      { type: "thinking-start" },
+      { type: "thinking-delta", text: "hm" },
+      { type: "thinking-end" },
+      ...said("Look:"),
+      { type: "content", part: image },
+      { type: "rate-limit", rateLimit: { utilization: 0.5, resetAt: 7, allowed: true } },
+      END,
+    ];
+    const { events, outcome } = await watch(runnerOf(createAgent({ name: "a", model: streaming(stream) })).run("go"));
+    expect(outcome).toMatchObject({ reason: "complete", text: "Look:" });
+    const shown = types(events).filter((type) => /^(thinking|text)-|^content$/.test(type));
+    expect(shown).toEqual(["thinking-start", "thinking-delta", "thinking-end", "text-start", "text-delta", "text-end", "content"]);
+    expect(ofType(events, "content").map(({ part }) => part)).toEqual([image]);
+    expect(ofType(events, "rate-limit")).toMatchObject([{ utilization: 0.5, resetAt: 7, allowed: true }]);
+    expect(types(events)).not.toContain("end");
+  });
+});
+
+describe("a limit of the vendor's that was hit", () => {
+  const limited = (retryAfterMs?: number): ScriptedTurn => ({
+    error: { kind: "rate-limit", ...(retryAfterMs !== undefined && { retryAfterMs }) } as never,
+  });
+
+  it("is told with the time at which it is over, where the vendor says so; no other failure is told as that", async () => {
+    const clock = impatientClock(1_000_000);
+    const model = scriptedModel([limited(60_000), limited(), overloaded, "ok"]);
+    const { events } = await watch(runnerOf(createAgent({ name: "a", model }), { clock }).run("go"));
+    expect(ofType(events, "rate-limit")).toMatchObject([
+      { utilization: 1, resetAt: 1_060_000, allowed: false },
+      { utilization: 1, resetAt: null, allowed: false },
+    ]);
+  });
+});
+
+describe("a failed model call", () => {
+  const twoModels = (primary: readonly ScriptedTurn[], fallback: readonly ScriptedTurn[]) => {
+    const first = scriptedModel(primary, { name: "a/first" });
+    const second = scriptedModel(fallback, { name: "b/second" });
+    return { first, second, models: createModelRegistry({ providers: { a: first, b: second } }) };
+  };
+  const falling = { name: "a", model: "a/first", fallbackModel: "b/second" } as const;
+
+  it("stays with its model where another would fail as well: nothing is asked of the fallback", async () => {
+    const { second, models } = twoModels([{ error: { kind: "invalid-request", message: "what?" } }], ["never"]);
+    const { error, reason } = await runnerOf(createAgent(falling), { models }).run("go").outcome;
+    expect([reason, error?.message, second.requests.length]).toEqual(["error", "what?", 0]);
+  });
+
+  it("is tried again no more often than the limit says, whatever onModelError wants; then the fallback has its turn, if it may help", async () => {
+    const again = { onModelError: () => ({ type: "retry" }) as const, limits: { maxRetries: 2 } };
+    const alone = scriptedModel(Array.from({ length: 9 }, () => overloaded));
+    const { error } = await runnerOf(createAgent({ name: "a", model: alone, ...again })).run("go").outcome;
+    expect([error?.message, alone.requests.length]).toEqual(["Max retries (2) exceeded: overloaded", 3]);
+
+    const helped = twoModels([overloaded, overloaded, overloaded], ["helped"]);
+    expect((await runnerOf(createAgent({ ...falling, ...again }), { models: helped.models }).run("go").outcome).text).toBe("helped");
+    expect(helped.first.requests).toHaveLength(3);
+
+    const refused: ScriptedTurn = { error: { kind: "invalid-request" } };
+    const stuck = twoModels([refused, refused, refused], ["never"]);
+    expect((await runnerOf(createAgent({ ...falling, ...again }), { models: stuck.models }).run("go").outcome).reason).toBe("error");
+    expect([stuck.first.requests.length, stuck.second.requests.length]).toEqual([3, 0]);
+  });
+
+  it("ends the run where onModelError says so, though a fallback is there", async () => {
+    const { second, models } = twoModels([overloaded], ["never"]);
+    const agent = createAgent({ ...falling, onModelError: () => ({ type: "abort", message: "not today" }) });
+    expect((await runnerOf(agent, { models }).run("go").outcome).error?.message).toBe("not today");
+    expect(second.requests).toHaveLength(0);
+  });
+
+  it("ends the run where onModelError switches to the model that failed", async () => {
+    const { first, models } = twoModels([overloaded, "never"], []);
+    const agent = createAgent({ name: "a", model: "a/first", onModelError: () => ({ type: "switch-model", model: "a/first" }) });
+    const { events, outcome } = await watch(runnerOf(agent, { models }).run("go"));
+    expect([outcome.reason, outcome.error?.message, first.requests.length]).toEqual(["error", "overloaded", 1]);
+    expect(types(events)).not.toContain("model-switch");
+  });
+
+  it("compacts the conversation only where this was too long", async () => {
+    let compacted = 0;
+    const model = scriptedModel([overloaded, "ok"]);
+    const agent = createAgent({
+      name: "a",
+      model,
+      compact: async () => (compacted++, { messages: [textMessage("user", "short")], summary: "s" }),
+    });
+    expect((await runnerOf(agent).run("go").outcome).reason).toBe("complete");
+    expect(compacted).toBe(0);
+  });
+
+  it("tells who debugs it what is done about it", async () => {
+    const { models } = twoModels([overloaded, overloaded], ["helped"]);
+    const { events } = await watch(runnerOf(createAgent({ ...falling, debug: true, limits: { maxRetries: 1 } }), { models }).run("go"));
+    const told = ofType(events, "status").map(({ status }) => status);
+    expect(told).toContainEqual(expect.stringMatching(/turn 1, model call 1: a\/first with 1 messages/));
+    expect(told).toContainEqual(expect.stringMatching(/retry 1 of 1 in \d+ ms: server-error: overloaded/));
+    expect(told).toContainEqual(expect.stringMatching(/turn 1, model call 2: a\/first with 1 messages/));
+    expect(told).toContainEqual(expect.stringMatching(/switch from a\/first to b\/second: server-error: overloaded/));
+  });
+});
+
+describe("the answer of a model", () => {
+  it.each([
+    ["thinks and says nothing", { thinking: "hm" }, "no-action"],
+    ["says an empty text", { text: "" }, "no-action"],
+    ["thinks and then says something", { thinking: "hm", text: "so" }, "complete"],
+  ] as const)("that %s ends the run accordingly", async (_name, turn, reason) => {
+    expect((await runnerOf(createAgent({ name: "a", model: scriptedModel([turn]) })).run("go").outcome).reason).toBe(reason);
+  });
+
+  it("that is longer than allowed ends the run, also where cut answers are gone on with", async () => {
+    const model = scriptedModel([{ text: "x".repeat(5000), chunkSize: 100 }, "never"]);
+    const agent = createAgent({ name: "a", model, onMaxTokens: "continue", limits: { maxAnswerBytes: 1000 } });
+    const { outcome, dataOf } = await loggedBy(agent);
+    expect([outcome.reason, model.requests.length]).toEqual(["max-output", 1]);
+    expect(dataOf("answer")).toEqual([{ stopReason: "max-tokens", overflowed: true }]);
+    expect((await loggedBy(createAgent({ name: "a", model: scriptedModel(["short"]) }))).dataOf("answer")).toEqual([
+      { stopReason: "end-turn" },
+    ]);
+  });
+
+  it("that was cut is asked for its rest in so many words", async () => {
+    const model = scriptedModel([{ text: "half", stopReason: "max-tokens" }, " and half"]);
+    const { outcome } = await watch(runnerOf(createAgent({ name: "a", model, onMaxTokens: "continue" })).run("go"));
+    expect(outcome.reason).toBe("complete");
+    expect(model.requests[1]?.messages.at(-1)?.content).toEqual([
+      { type: "text", text: "Your answer was cut off at its token limit. Go on exactly where it stopped, without repeating anything." },
+    ]);
+  });
+
+  it("that was cut within a call, or says nothing, is not asked for its rest", async () => {
+    const nothing = scriptedModel([{ thinking: "hm", stopReason: "max-tokens" }, "never"]);
+    expect((await runnerOf(createAgent({ name: "a", model: nothing, onMaxTokens: "continue" })).run("go").outcome).reason).toBe(
+      "max-output",
+    );
+    expect(nothing.requests).toHaveLength(1);
+    const write = recordingTool("write");
+    const model = scriptedModel([
+      { text: "I write.", toolCalls: [1, 2].map((n) => ({ name: "write", input: { n } })), stopReason: "max-tokens" },
+      "ok",
+    ]);
+    const { events } = await watch(runnerOf(createAgent({ name: "a", model, tools: [write], onMaxTokens: "continue" })).run("go"));
+    // Its arguments are whole by chance: more could have been meant.
+    expect(write.calls).toEqual([{ n: 1 }]);
+    expect(ofType(events, "tool-result")[1]).toMatchObject({
+      isError: true,
+      output:
+        "The answer was cut off at its token limit while this call was being written, so it did not run. Call again with shorter arguments, or in smaller steps.",
+    });
+  });
+});
+
+it("a model that takes its time is left when the run is aborted, though it heeds no signal", async () => {
+  let begun = (): void => {};
+  const asked = new Promise<void>((resolve) => (begun = resolve));
+  const deaf: Provider = {
+    name: "deaf/model",
+    wire: "deaf",
+    async *stream(): AsyncGenerator<InferEvent> {
+      begun();
+      await new Promise(() => {});
+      yield END;
+    },
+  };
+  const { clock, ...world } = sharedWorld();
+  const run = createRunner({ ...world, clock, agent: createAgent({ name: "a", model: deaf }) }).run("go", { session: "s" });
+  await asked;
+  await run.abort();
+  expect((await run.outcome).reason).toBe("aborted");
+  expect(clock.waits).toContain(500);
+  const failed = (await recordsOf(world.log)).filter(({ type }) => type === "inference-failed");
+  expect(failed.map(({ data }) => data["failure"])).toMatchObject([
+    { kind: "cancelled", message: "the call of deaf/model was cancelled and left behind: it did not end by itself" },
+  ]);
+});
