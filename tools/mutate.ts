@@ -19,7 +19,7 @@ const agent = "packages/runtime/src/agent";
 const state = "packages/runtime/src/state";
 const test = "packages/runtime/test";
 /** Of the tests in which runs die, those that start no process. */
-const dying = `${test}/crash/{resuming,unknown-writes,losing-the-lease,hooks,structured-output}.test.ts`;
+const dying = `${test}/crash/{resuming,unknown-writes,definition-drift,losing-the-lease,hooks,structured-output}.test.ts`;
 const parts: Readonly<Record<string, Part>> = {
   "gates": { mutate: [`${agent}/gates/*.ts`], tests: [`${test}/agent/*.test.ts`, `${agent}/gates/*.test.ts`, dying] },
   "tool-call-ledger": { mutate: [`${agent}/loop/tool-call-ledger.ts`], tests: [`${test}/agent/{tools,approvals,hooks}.test.ts`, dying] },
@@ -29,7 +29,13 @@ const parts: Readonly<Record<string, Part>> = {
   },
   "loop": {
     mutate: [`${agent}/loop/*.ts`, `!${agent}/loop/tool-call-ledger.ts`],
-    tests: [`${test}/agent/*.test.ts`, `${agent}/**/*.test.ts`, dying, `${test}/model-based/*.test.ts`],
+    tests: [
+      `${test}/agent/*.test.ts`,
+      `${agent}/**/*.test.ts`,
+      dying,
+      `${test}/wires/circuit-breaker.test.ts`,
+      `${test}/model-based/*.test.ts`,
+    ],
   },
 };
 /** Of all mutants, this part at least must be noticed by a test. */

@@ -105,6 +105,28 @@ describe("the calls of a response", () => {
     expect(model.requests[1]?.messages.flatMap(({ content }) => content).filter(({ type }) => type === "tool-result")).toHaveLength(2);
   });
 
+  it("are each told what they are: a key of their own, the first attempt, and where the agent works", async () => {
+    const told: unknown[] = [];
+    const look = recordingTool("look", { effect: "read" });
+    look.execute = (_input, { idempotencyKey, attempt, agent, progress, ...rest }) => {
+      told.push([idempotencyKey, attempt, agent, "cwd" in rest]);
+      progress("half");
+      progress("more", 0.75);
+      return "seen";
+    };
+    const { agent } = agentOf([calling("look", "look"), "done"], [look]);
+    const { events } = await watch(runnerOf(agent).run("go"));
+    const key = expect.stringMatching(/^k_\w{16,}$/);
+    expect(told).toEqual([
+      [key, 1, "a", false],
+      [key, 1, "a", false],
+    ]);
+    expect(new Set(told.map((call) => (call as readonly unknown[])[0])).size).toBe(2);
+    const progress = ofType(events, "tool-progress");
+    expect(progress.map(({ message }) => message)).toEqual(["half", "more", "half", "more"]);
+    expect(progress.map((event) => "ratio" in event)).toEqual([false, true, false, true]);
+  });
+
   it("tell who debugs them in which company they run", async () => {
     const shared = ["look", "peek"].map((name) => recordingTool(name, { effect: "read", concurrency: "shared" }));
     const { agent } = agentOf([calling("look", "peek", "write"), "done"], [...shared, recordingTool("write")], { debug: true });

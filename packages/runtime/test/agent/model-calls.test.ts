@@ -1,4 +1,5 @@
 import { createAgent, createRunner, type AgentOptions, type RunnerOptions } from "keelson";
+import { ruleBefore } from "keelson/context";
 import { createModelRegistry } from "keelson/providers";
 import { createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
@@ -33,6 +34,8 @@ async function loggedBy(agent: ReturnType<typeof createAgent>, options: RunnerOp
   const log = createMemoryEventLog();
   const { events, outcome } = await watch(runnerOf(agent, { log, ...options }).run("go", { session: "s" }));
   const records = await recordsOf(log);
+  // What stands in a log without a name would not be found again.
+  expect(records.filter(({ key }) => key.indexOf("/") === key.length - 1)).toEqual([]);
   return { events, outcome, records, dataOf: (type: string) => records.filter((record) => record.type === type).map(({ data }) => data) };
 }
 
@@ -91,6 +94,35 @@ describe("a model call, before it is made,", () => {
     const instructed = Number((await inferenceOf({ instructions: "é".repeat(50) }))["inputBound"]);
     expect(instructed - plain).toBe(100);
     expect(Number((await inferenceOf({ tools: [recordingTool("look")] }))["inputBound"])).toBeGreaterThan(plain + 20);
+  });
+});
+
+describe("a model call that is not made", () => {
+  it("because the model can't do what is asked reserves nothing, and stands in the log as failed", async () => {
+    const models = createModelRegistry({
+      providers: { mine: scriptedModel(["never"]) },
+      facts: { "mine/plain": { capabilities: { toolCalling: false } } },
+    });
+    const agent = createAgent({ name: "a", model: "mine/plain", tools: [recordingTool("look")] });
+    const { dataOf, outcome } = await loggedBy(agent, { models });
+    const failure = { kind: "invalid-request", message: expect.stringContaining("takes no tools"), model: "plain" };
+    expect(outcome.error?.failure).toMatchObject({ kind: "model", model: failure });
+    expect(dataOf("inference-failed")).toMatchObject([{ failure }]);
+    expect([dataOf("inference"), dataOf("usage")]).toEqual([[], []]);
+  });
+
+  it("because the run was aborted as it was about to be has used nothing", async () => {
+    const model = scriptedModel(["never"], { price });
+    let abort: (() => Promise<void>) | undefined;
+    const agent = createAgent({ name: "a", model, rules: [ruleBefore("compile", "r", 0, () => abort?.())] });
+    const log = createMemoryEventLog();
+    const run = runnerOf(agent, { log }).run("go", { session: "s" });
+    abort = () => run.abort();
+    expect((await run.outcome).reason).toBe("aborted");
+    expect(model.requests).toEqual([]);
+    const usage = (await recordsOf(log)).filter(({ type }) => type === "usage").map(({ data }) => data);
+    expect(usage).toMatchObject([{ cost: "0", usage: { inputTokens: 0, outputTokens: 0 } }]);
+    expect(usage[0]).not.toHaveProperty("estimated");
   });
 });
 

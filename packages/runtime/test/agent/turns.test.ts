@@ -4,7 +4,16 @@ import { ruleAfter, ruleBefore } from "keelson/context";
 import type { Clock } from "keelson/session";
 import { createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
-import { type JsonValue, type SessionId, sessionLog, textMessage, type Tool } from "@keelson/protocol";
+import {
+  type EventLog,
+  isFinal,
+  type JsonValue,
+  type LogRecord,
+  type SessionId,
+  sessionLog,
+  textMessage,
+  type Tool,
+} from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
 
@@ -177,6 +186,35 @@ describe("the last answer of a run", () => {
     };
     expect(await after("whole")).toEqual([{ type: "ok" }]);
     expect(await after({ text: "ha", stopReason: "max-tokens" })).toEqual([{ type: "failed", reason: "max-output" }]);
+  });
+});
+
+describe("the end of a run", () => {
+  const ended = async (turn: ScriptedTurn) => {
+    const world = sharedWorld();
+    const kept: (string | undefined)[] = [];
+    const log: EventLog = {
+      ...world.log,
+      append(id, seq, records, options) {
+        if (records.some((record) => isFinal(record))) kept.push(options?.durability);
+        return world.log.append(id, seq, records, options);
+      },
+    };
+    await createRunner({ ...world, log, agent: agentOf([turn]).agent }).run("go", { session: "s" }).outcome;
+    const last: LogRecord[] = [];
+    for await (const record of log.read(sessionLog("s" as SessionId))) last.push(record);
+    return { kept, types: last.slice(-2).map(({ type }) => type), places: last.slice(-2).map(({ key }) => key.split("/")[1]), last };
+  };
+
+  it("survives a power cut, well or badly, in a place of its own; its result stands before it", async () => {
+    const well = await ended("done");
+    expect(well).toMatchObject({ kept: ["power"], types: ["run-result", "run-complete"], places: ["result", "terminal"] });
+    expect(well.last.at(-2)?.data).toEqual({ reason: "complete", text: "done" });
+    expect(await ended({ error: { kind: "billing" } })).toMatchObject({
+      kept: ["power"],
+      types: ["turn-end", "error"],
+      places: ["t1", "terminal"],
+    });
   });
 });
 

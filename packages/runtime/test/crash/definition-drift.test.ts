@@ -13,6 +13,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Agent, AgentOptions } from "../../src/agent/agent.ts";
+import { createHookRegistry } from "../../src/agent/hooks/hook-registry.ts";
 import { createAgent, defineTool } from "../../src/index.ts";
 import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
 import { createLives, type Lives } from "./lives.ts";
@@ -172,6 +173,21 @@ describe("an open call whose tool is gone", () => {
     expect(await recorded(lives.log, "tool-unknown")).toEqual([]);
   });
 
+  it("is asked about with what the model gave it, as the worst that it can be, for nothing is known of it", async () => {
+    const lives = createLives();
+    const asking: Partial<AgentOptions> = { permissions: { rules: [{ pattern: "send", behavior: "ask" }] } };
+    await lives.begin(agentOf({ send: {} }, asking)).runner.run("Go.", { session: SESSION }).outcome;
+    await resumed(lives, after);
+    expect((await recorded(lives.log, "approval-request")).at(-1)).toMatchObject({
+      question: "decision",
+      operation: "send",
+      description: "A tool that the agent no longer has.",
+      risk: "critical",
+      input: { to: "ann" },
+      reason: expect.stringContaining('it has no tool "send" any more. It did not run. fail goes on'),
+    });
+  });
+
   it("gets the output that a person supplies, and `abort` ends the run with it answered", async () => {
     for (const decision of [{ type: "supply", output: { sent: true } }, { type: "abort" }] as const) {
       const lives = createLives();
@@ -181,7 +197,7 @@ describe("an open call whose tool is gone", () => {
       const { reason } = (await resumed(lives, after)).outcome;
       const [result] = await results(lives.log);
       if (decision.type === "supply")
-        expect({ reason, ...result }).toMatchObject({ reason: "complete", output: { sent: true }, isError: false });
+        expect({ reason, ...result }).toMatchObject({ reason: "complete", output: { sent: true }, isError: false, changed: true });
       else
         expect({ reason, ...result }).toMatchObject({
           reason: "aborted",
@@ -263,6 +279,17 @@ describe("a write that may have run, as a tool that is of another version by now
     expect(await faultsOf(lives.log, SESSION)).toEqual([]);
   });
 
+  it("is reconciled by its own check where its tool is the same, whatever else changed", async () => {
+    asked.length = 0;
+    const lives = createLives();
+    await diesAt(lives, "send/after#0", version("1"));
+    const instructed = agentOf({ send: { version: "1", reconcile: () => (asked.push("1"), "not-done") } }, { instructions: "New." });
+    expect((await resumed(lives, instructed)).outcome.reason).toBe("complete");
+    expect(asked).toEqual(["1"]);
+    expect(await reasons(lives.log)).toEqual([]);
+    expect(await recorded(lives.log, "definition-change")).toHaveLength(1);
+  });
+
   it("is the new one's business where it had not started", async () => {
     const lives = createLives();
     const asking: Partial<AgentOptions> = { permissions: { rules: [{ pattern: "send", behavior: "ask" }] } };
@@ -273,6 +300,23 @@ describe("a write that may have run, as a tool that is of another version by now
     expect((await resumed(lives, agentOf({ send: { version: "2" } }))).outcome.reason).toBe("complete");
     expect(lives.effects.read()).toHaveLength(1);
   });
+});
+
+it("a call that was started, and that a hook of the new definition refuses, is not run again, and the model learns that it may have taken effect", async () => {
+  const lives = createLives();
+  const sending = { send: { effect: "idempotent" } } as const;
+  await diesAt(lives, "send/after#0", agentOf(sending));
+  const forbidding = agentOf(sending, { hooks: createHookRegistry().onPreToolUse("send", () => ({ type: "abort", reason: "no more" })) });
+  expect((await resumed(lives, forbidding)).outcome.reason).toBe("complete");
+  expect(lives.effects.read()).toHaveLength(1);
+  expect(await results(lives.log)).toMatchObject([
+    {
+      isError: true,
+      output: expect.stringMatching(
+        /^This call was started before the process ended, and it can't be gone on with: .+ It may have taken effect: look before you repeat it\.$/s,
+      ),
+    },
+  ]);
 });
 
 describe("an open call whose arguments are no longer valid", () => {
