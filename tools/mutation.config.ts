@@ -36,7 +36,11 @@ export default defineConfig({
   test: {
     include: JSON.parse(process.env["KEELSON_MUTATION_TESTS"] ?? "[]") as string[],
     // They take seconds, wait for processes, or speak of other parts.
-    exclude: ["packages/runtime/test/agent/{schedules,shell-hooks,background-tasks}.test.ts", "packages/runtime/src/agent/hooks/*.test.ts"],
+    exclude: [
+      "packages/runtime/test/agent/{schedules,shell-hooks,background-tasks}.test.ts",
+      "packages/runtime/src/agent/hooks/*.test.ts",
+      "packages/runtime/src/agent/permissions/permission-rule.test.ts",
+    ],
     setupFiles: ["test/setup.ts"],
     // Thousands of runs of a few tests each: what the files import is loaded once per run.
     isolate: false,

@@ -240,7 +240,7 @@ describe("the stream of a model", () => {
       { type: "rate-limit", rateLimit: { utilization: 0.5, resetAt: 7, allowed: true } },
       END,
     ];
-    const { events, outcome } = await watch(runnerOf(createAgent({ name: "a", model: streaming(stream) })).run("go"));
+    const { events, outcome } = await loggedBy(createAgent({ name: "a", model: streaming(stream) }));
     expect(outcome).toMatchObject({ reason: "complete", text: "Look:" });
     const shown = types(events).filter((type) => /^(thinking|text)-|^content$/.test(type));
     expect(shown).toEqual(["thinking-start", "thinking-delta", "thinking-end", "text-start", "text-delta", "text-end", "content"]);
@@ -325,7 +325,7 @@ describe("a failed model call", () => {
 
   it("tells who debugs it what is done about it", async () => {
     const { models } = twoModels([overloaded, overloaded], ["helped"]);
-    const { events } = await watch(runnerOf(createAgent({ ...falling, debug: true, limits: { maxRetries: 1 } }), { models }).run("go"));
+    const { events } = await loggedBy(createAgent({ ...falling, debug: true, limits: { maxRetries: 1 } }), { models });
     const told = ofType(events, "status").map(({ status }) => status);
     expect(told).toContainEqual(expect.stringMatching(/turn 1, model call 1: a\/first with 1 messages/));
     expect(told).toContainEqual(expect.stringMatching(/retry 1 of 1 in \d+ ms: server-error: overloaded/));

@@ -229,9 +229,13 @@ describe("a ledger", () => {
 
   it("that fails as a call is settled interrupts the run, and nothing is spent twice", async () => {
     const ledger = createMemoryBudgetLedger();
+    let isAway = true;
     const failing: BudgetLedger = {
       ...ledger,
-      settle: () => Promise.reject(new LogError({ kind: "backend", message: "the ledger is away" } as never)),
+      settle: (key, actual) =>
+        isAway
+          ? ((isAway = false), Promise.reject(new LogError({ kind: "backend", message: "the ledger is away" } as never)))
+          : ledger.settle(key, actual),
     };
     const { agent } = agentOf([saying(1)]);
     const { error } = await runnerOf(agent, { ledger: failing, budgets: [{ id: "b", maxCost: "9" }] }).run("go").outcome;
