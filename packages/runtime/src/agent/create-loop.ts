@@ -100,7 +100,7 @@ export function createLoop({
   let injected = 0;
   const binding: ContextBinding = {
     append(key, message, policy) {
-      execution.put(key ?? `inject/${state.seq}/${++injected}`, { type: "message", message, ...(policy && { policy }) });
+      execution.put(key ?? `inject/${state.seq}/${++injected}`, "message", { message, ...(policy && { policy }) });
     },
     decide: (point, run) => execution.decide(point, run),
     warn: (message) => execution.emit({ type: "status", status: message, level: "warn" }),

@@ -36,7 +36,7 @@ export {
   type PayloadCodec,
   type PayloadTypes,
 } from "./effects/index.ts";
-export type { Next } from "./loop/work-turn.ts";
+export type { Next } from "./loop/run-turns.ts";
 export type { CustomOutputMode, ExtractContext, OutputModeOption, ToolOutputMode } from "./output/output-mode.ts";
 export type { PartialValue } from "./output/partial-value.ts";
 export { compilePolicy, decidePermission, type PermissionDecision } from "./permissions/decide-permission.ts";

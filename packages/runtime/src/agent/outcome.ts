@@ -1,7 +1,7 @@
 import { AgentError, UNKNOWN_USAGE, type Failure } from "@keelson/protocol";
 import { effectsOf } from "../session/outbox.ts";
 import type { SessionState } from "../session/session-state.ts";
-import type { Next } from "./loop/work-turn.ts";
+import type { Next } from "./loop/run-turns.ts";
 import type { RunOutcome } from "./run.ts";
 
 /** What a run's handle resolves with: read off the folded log, like everything that anybody is told. */

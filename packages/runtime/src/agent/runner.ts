@@ -20,7 +20,7 @@ import { createApprovalTokens } from "./approvals/approval-token.ts";
 import { authorityOf, limitsOf } from "./create-loop.ts";
 import { createModelSource, modelName } from "./model-source.ts";
 import { forgetEndedSessions, notingSessions } from "./ended-sessions.ts";
-import type { Next } from "./loop/work-turn.ts";
+import type { Next } from "./loop/run-turns.ts";
 import { beginResumed, beginRun } from "./begin-run.ts";
 import { checkBudgets, withBudgets } from "./budget/check-budgets.ts";
 import { narrowAuthority } from "./permissions/narrow-authority.ts";

@@ -44,6 +44,9 @@ export interface ExecutionOptions {
   startChild(spec: ChildSpec): Promise<OperatorOutput>;
 }
 
+/** What the events of a type say beside it. */
+type DurableEventData<T extends DurableEvent["type"]> = Omit<Extract<DurableEvent, { readonly type: T }>, "type">;
+
 /** {@link ExecutionContext} over a journal: what is in the log is read, what is not is done and recorded. */
 export class Execution implements ExecutionContext {
   readonly journal: Journal;
@@ -74,8 +77,7 @@ export class Execution implements ExecutionContext {
   }
 
   /** Adds an event to the next append. */
-  put(key: string, event: DurableEvent, durability?: Durability): void {
-    const { type, ...data } = event;
+  put<T extends DurableEvent["type"]>(key: string, type: T, data: DurableEventData<T>, durability?: Durability): void {
     this.journal.put(`${this.runId}/${key}`, type, data as unknown as JsonObject, durability);
   }
 
@@ -93,7 +95,8 @@ export class Execution implements ExecutionContext {
   }
 
   async commit(key: string, event: DurableEvent): Promise<number> {
-    this.put(key, event);
+    const { type, ...data } = event;
+    this.note(key, type, data as unknown as JsonObject);
     await this.flush();
     return this.lookup(key)?.seq ?? this.journal.state.seq;
   }

@@ -41,7 +41,7 @@ function mark(loop: Loop, meter: BudgetMeter, limit: BudgetEvent["limit"], used:
     if (part < threshold) return;
     const name = budgetMark({ limit, threshold, ...(scope !== undefined && { scope }) });
     if (runOf(loop).budgetMarks?.has(name)) continue;
-    loop.execution.put(`budget/${name}`, { type: "budget", limit, used, max, threshold, ...(scope !== undefined && { scope }) });
+    loop.execution.put(`budget/${name}`, "budget", { limit, used, max, threshold, ...(scope !== undefined && { scope }) });
   }
 }
 
@@ -54,8 +54,7 @@ function partOf(used: number | Usd, max: number | Usd): number {
 /** A limit that let something not happen. */
 export function refusedByBudget(loop: Loop, key: string, refusal: Extract<Reservation, { type: "refused" }>): void {
   const { unit = "cost", spent, limit, scope } = refusal;
-  loop.execution.put(`${key}/budget`, {
-    type: "budget",
+  loop.execution.put(`${key}/budget`, "budget", {
     limit: unit,
     used: spent,
     max: limit,

@@ -106,7 +106,7 @@ export class Background implements BackgroundWork {
       throw new DirectiveError({ kind: "unsupported", directive: "spawn-task", message });
     }
     this.#checkRoom("spawn-task");
-    execution.put(`background/${taskId}/start`, { type: "task", taskId, kind: "started", payload: { description, input } });
+    execution.put(`background/${taskId}/start`, "task", { taskId, kind: "started", payload: { description, input } });
     await this.#begin();
     return taskId;
   }
@@ -252,7 +252,7 @@ export class Background implements BackgroundWork {
     callId?: CallId,
   ): void {
     const key = `background/${id}/start`;
-    this.#options.execution.put(key, { type: "child-start", child: id, session, agent, ...(callId && { callId }), background });
+    this.#options.execution.put(key, "child-start", { child: id, session, agent, ...(callId && { callId }), background });
   }
 
   /** Who is handed its task goes on in its place; the model is told of nothing but the end. @returns whether somebody goes on */
@@ -287,7 +287,7 @@ export class Background implements BackgroundWork {
       input: { message: reportOf(work.state, ending) } as unknown as JsonObject,
       execute: (_context, input) => {
         this.#record(work, ending);
-        execution.put(key, { type: "message", message: (input as unknown as { readonly message: Message }).message });
+        execution.put(key, "message", { message: (input as unknown as { readonly message: Message }).message });
       },
     });
     if (told instanceof Promise) await told;

@@ -14,7 +14,7 @@ export class ProgressNotes {
   tell(execution: Execution, life: number): void {
     for (const [taskId, payload] of this.#newest) {
       const key = `background/${taskId}/progress/${life}/${++this.#told}`;
-      execution.put(key, { type: "task", taskId, kind: "progress", payload });
+      execution.put(key, "task", { taskId, kind: "progress", payload });
     }
     this.#newest.clear();
   }

@@ -15,10 +15,10 @@ export function recordEnding(loop: Loop, { state, effects }: Work, ending: Child
     const left = effects.filter(({ type, meta }) => meta?.outcome === undefined && type !== "handoff");
     if (left.length > 0 && hasEndedWell(ending)) declareEffects(loop, `background/${id}`, left, id);
     const child = id as RunId;
-    execution.put(key, { type: "child-end", child, reason, usage, cost, ...(failure && { failure }), ...(counts && { counts }) });
-  } else if (reason === "complete") execution.put(key, { type: "task", taskId: id, kind: "completed", payload: { output: value ?? null } });
+    execution.put(key, "child-end", { child, reason, usage, cost, ...(failure && { failure }), ...(counts && { counts }) });
+  } else if (reason === "complete") execution.put(key, "task", { taskId: id, kind: "completed", payload: { output: value ?? null } });
   else {
     const message = (failure as { readonly message?: string } | undefined)?.message ?? `the task was ${reason}`;
-    execution.put(key, { type: "task", taskId: id, kind: "failed", payload: { reason, message } });
+    execution.put(key, "task", { taskId: id, kind: "failed", payload: { reason, message } });
   }
 }

@@ -74,7 +74,7 @@ export function waitsBelow(name: string, waits: readonly Wait[] = []): readonly 
 
 function putStart(execution: Execution, place: string, { id, session, agent }: ChildPlan, callId?: CallId): void {
   const key = `${place}/child-start`;
-  execution.put(key, { type: "child-start", child: id, session, agent: agent.name, ...(callId && { callId }) });
+  execution.put(key, "child-start", { child: id, session, agent: agent.name, ...(callId && { callId }) });
 }
 
 export function putEnd(
@@ -84,8 +84,7 @@ export function putEnd(
   { reason, usage, cost, error }: Pick<RunOutcome<unknown>, "usage" | "cost" | "error"> & { readonly reason: RunReason },
   counts: ChildOutcome["counts"],
 ): void {
-  execution.put(`${place}/child-end`, {
-    type: "child-end",
+  execution.put(`${place}/child-end`, "child-end", {
     child: id as RunId,
     reason: reason as EndReason,
     usage,

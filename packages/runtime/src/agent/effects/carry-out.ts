@@ -39,7 +39,7 @@ export async function carryOutDirectives(loop: Loop, point: string): Promise<voi
     if (value === undefined && execution.signal.aborted) checkEnding(loop);
     if (value === undefined) continue;
     const message = textMessage("user", `Result of ${inWords(directive)}:\n${asText(value)}`);
-    execution.put(`effect/${declared.id}/value`, { type: "message", message });
+    execution.put(`effect/${declared.id}/value`, "message", { message });
   }
   if (execution.hasUnread) await readInbox(loop, point);
 }

@@ -91,7 +91,7 @@ export function recordEffects(loop: Loop, admissions: readonly Admission[], caus
       continue;
     }
     const { effect } = admission;
-    if (effect.type === "directive") execution.put(key, { type: "directive", directive: effect.directive, id, causationId });
+    if (effect.type === "directive") execution.put(key, "directive", { directive: effect.directive, id, causationId });
     else {
       const { meta, ...bare } = effect;
       // An effect that was declared elsewhere, by an operator that this run called, is caused by that declaration.

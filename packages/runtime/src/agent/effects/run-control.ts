@@ -11,7 +11,7 @@ export function runControlFor(loop: Loop, id: string): RunControl {
     emit(event) {
       const directive = { type: "emit", event: JSON.parse(JSON.stringify(event)) as JsonObject } as const;
       const place = `${key}/emit/${++emitted}`;
-      execution.put(place, { type: "directive", directive, id: `${id}/${emitted}`, causationId: id });
+      execution.put(place, "directive", { directive, id: `${id}/${emitted}`, causationId: id });
     },
     async stop() {
       // Over already, all but the end of it: the next run of this session is not meant.

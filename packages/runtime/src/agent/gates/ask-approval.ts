@@ -89,7 +89,7 @@ function publish(loop: Loop, question: Question): Published {
     expiresAt,
   };
   const { type, ...rest } = request;
-  execution.put(key, { type: "approval-request", question: type, ...rest });
+  execution.put(key, "approval-request", { question: type, ...rest });
   return request;
 }
 

@@ -89,5 +89,5 @@ export function tellModel(loop: Loop, turn: string, calls: readonly PendingCall[
       : [];
   });
   if (remarks.length > 0)
-    execution.put(`${turn}/hooks/${calls[0]?.part.id ?? ""}`, { type: "message", message: textMessage("system", remarks.join("\n")) });
+    execution.put(`${turn}/hooks/${calls[0]?.part.id ?? ""}`, "message", { message: textMessage("system", remarks.join("\n")) });
 }

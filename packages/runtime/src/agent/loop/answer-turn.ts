@@ -29,8 +29,10 @@ export async function answerTurn(loop: Loop, turn: string, system: string | unde
     const answer = await inferAnswer(loop, turn, modelCall, system);
     modelCall = answer.modelCall + 1;
     if (answer.overflowed) throw new RunEnding("max-output");
-    if (answer.calls.length > 0 && !(form !== undefined && givesAnswer(form, answer.calls)))
-      return runCalls(loop, turn, answer.calls, answer.stopReason === "max-tokens");
+    if (answer.calls.length > 0 && !(form !== undefined && givesAnswer(form, answer.calls))) {
+      await runCalls(loop, turn, answer.calls, answer.stopReason === "max-tokens");
+      return;
+    }
     // An answer by a call is taken as it is: nobody goes on behind a call without a result.
     if (answer.stopReason === "pause" && answer.calls.length === 0 && ++pauses <= MAX_PAUSES) continue;
     if (answer.stopReason === "max-tokens" && loop.agent.options.onMaxTokens === "continue" && saidPart(answer)) {
@@ -53,7 +55,7 @@ async function askToGoOn(loop: Loop, key: string): Promise<void> {
     key,
     input: { message: GO_ON } as unknown as JsonValue,
     execute: (_context, input) => {
-      loop.execution.put(`${key}/message`, { type: "message", message: (input as unknown as { readonly message: Message }).message });
+      loop.execution.put(`${key}/message`, "message", { message: (input as unknown as { readonly message: Message }).message });
     },
   });
 }

@@ -7,6 +7,7 @@ import {
   type JsonValue,
   type Message,
   type ModelFailure,
+  type StepResult,
 } from "@keelson/protocol";
 import { compileRequest } from "../../context/compile-request.ts";
 import { foldInferEvents, type InferFold } from "../../providers/infer-fold.ts";
@@ -71,28 +72,44 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   loop.nextAttempt();
   loop.debug?.(`turn ${runOf(loop).turn}, model call ${modelCall + 1}: ${model.reference} with ${request.messages.length} messages`);
   const fold = foldInferEvents({ maxAnswerBytes: loop.limits.maxAnswerBytes });
-  const callIdAt = callIdsOf(runOf(loop), modelCall);
-  const result = await execution.attempt(key, modelCall + 1, (attempt) => streamAnswer(loop, model, final, fold, attempt, callIdAt));
+  const asked: Asked = { key, modelCall, model, inputBound, fold, callIdAt: callIdsOf(runOf(loop), modelCall) };
+  const result = await execution.attempt(key, modelCall + 1, (attempt) => streamAnswer(loop, model, final, fold, attempt, asked.callIdAt));
 
-  if (fold.rateLimit !== undefined) execution.put(`${key}/rate-limit`, { type: "rate-limit", ...fold.rateLimit });
-  if (result.ok) {
-    const end = fold.end;
-    const usage = end?.usage ?? estimatedUsage(inputBound, fold.bytes);
-    const known = costOf(usage, model.price);
-    const estimated = end === undefined || (known === null && model.price !== null);
-    const cost = known ?? (model.price === null ? null : costOf(estimatedUsage(inputBound, fold.bytes), model.price));
-    const settling = settle(loop, key, model, usage, cost, estimated);
-    if (settling !== undefined) await settling;
-    const committing = commitAnswer(loop, key, modelCall, fold, callIdAt);
-    const answer = committing instanceof Promise ? await committing : committing;
-    if (loop.context.rules.length > 0) await showAnswer(loop, key, answer);
-    return { answer };
-  }
+  if (fold.rateLimit !== undefined) execution.put(`${key}/rate-limit`, "rate-limit", fold.rateLimit);
+  if (!result.ok) return takeFailure(loop, asked, result);
+  const settling = settleAnswer(loop, asked);
+  if (settling !== undefined) await settling;
+  const committing = commitAnswer(loop, asked);
+  const answer = committing instanceof Promise ? await committing : committing;
+  if (loop.context.rules.length > 0) await showAnswer(loop, key, answer);
+  return { answer };
+}
+
+/** A call of the model that was made. */
+interface Asked {
+  readonly key: string;
+  readonly modelCall: number;
+  readonly model: Model;
+  readonly inputBound: number;
+  readonly fold: InferFold;
+  readonly callIdAt: (index: number) => CallId;
+}
+
+function settleAnswer(loop: Loop, { key, model, inputBound, fold }: Asked): Promise<void> | undefined {
+  const usage = fold.end?.usage ?? estimatedUsage(inputBound, fold.bytes);
+  const known = costOf(usage, model.price);
+  const estimated = fold.end === undefined || (known === null && model.price !== null);
+  const cost = known ?? (model.price === null ? null : costOf(estimatedUsage(inputBound, fold.bytes), model.price));
+  return settle(loop, key, model, usage, cost, estimated);
+}
+
+async function takeFailure(loop: Loop, { key, model, inputBound, fold }: Asked, { failure: why, endedAt }: StepFailed): Promise<Outcome> {
+  const { execution } = loop;
   loop.partials?.discard();
-  const failure = modelFailureOf(result.failure, model);
+  const failure = modelFailureOf(why, model);
   if (failure.kind === "rate-limit") {
-    const resetAt = failure.retryAfterMs === undefined ? null : result.endedAt + failure.retryAfterMs;
-    execution.put(`${key}/rate-limit`, { type: "rate-limit", utilization: 1, resetAt, allowed: false });
+    const resetAt = failure.retryAfterMs === undefined ? null : endedAt + failure.retryAfterMs;
+    execution.put(`${key}/rate-limit`, "rate-limit", { utilization: 1, resetAt, allowed: false });
   }
   const received = fold.bytes > 0;
   const usage = received ? estimatedUsage(inputBound, fold.bytes) : NOTHING_USED;
@@ -101,6 +118,8 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   await afterInference(loop, key, { failure: failure as unknown as JsonValue });
   return { failure };
 }
+
+type StepFailed = Extract<StepResult<unknown>, { readonly ok: false }>;
 
 /** Rules look at an answer that is paid for and in the conversation: they can halt, and nothing of it is lost. */
 export async function showAnswer(loop: Loop, key: string, { message, stopReason }: Answer): Promise<void> {
@@ -130,13 +149,7 @@ function compile(loop: Loop, key: string, model: Model, system: string | undefin
   });
 }
 
-function commitAnswer(
-  loop: Loop,
-  key: string,
-  modelCall: number,
-  fold: InferFold,
-  callIdAt: (index: number) => CallId,
-): Answer | Promise<Answer> {
+function commitAnswer(loop: Loop, { key, modelCall, fold, callIdAt }: Asked): Answer | Promise<Answer> {
   const { execution } = loop;
   let index = 0;
   const content = fold.content.map((part): Content => (part.type === "tool-call" ? { ...part, id: callIdAt(index++) } : part));
@@ -144,7 +157,7 @@ function commitAnswer(
   const appending = loop.context.run({
     type: "append-response",
     key: `${key}/append`,
-    execute: () => execution.put(`${key}/message`, { type: "message", message }),
+    execute: () => execution.put(`${key}/message`, "message", { message }),
   });
   const finish = (): Answer => {
     const stopReason = fold.end?.stopReason ?? "max-tokens";

@@ -1,3 +1,8 @@
+/** Who is told that an attempt is to end. */
+export interface AttemptEnd {
+  fired(): void;
+}
+
 /**
  * The signal that providers are given: it fires when the run is aborted, and for a message that interrupts. One signal serves
  * attempt after attempt, until it has fired.
@@ -5,37 +10,44 @@
 export class AttemptSignal {
   readonly #run: AbortSignal;
   #controller: AbortController | undefined;
+  #isFired = false;
   /** Set while an attempt is under way. */
-  #onFired: (() => void) | undefined;
+  #attempt: AttemptEnd | undefined;
 
   constructor(run: AbortSignal) {
     this.#run = run;
   }
 
-  /** @param onFired called at most once, when the signal fires before `end` */
-  begin(onFired: () => void): AbortSignal {
+  /** @param attempt told at most once, when the signal fires before `end` */
+  begin(attempt: AttemptEnd): AbortSignal {
+    this.#attempt = attempt;
     // One listener for the whole run: it ends together with its signal.
     if (this.#controller === undefined) this.#run.addEventListener("abort", () => this.#fire(this.#run.reason), { once: true });
-    if (this.#controller === undefined || this.#controller.signal.aborted) this.#controller = new AbortController();
-    this.#onFired = onFired;
-    const { signal } = this.#controller;
-    if (this.#run.aborted) this.#fire(this.#run.reason);
-    return signal;
+    if (this.#controller === undefined || this.#isFired) return this.#renew().signal;
+    return this.#controller.signal;
   }
 
   end(): void {
-    this.#onFired = undefined;
+    this.#attempt = undefined;
   }
 
   /** Ends the attempt under way, if there is one. */
   interrupt(): void {
-    if (this.#onFired !== undefined) this.#fire("interrupted");
+    if (this.#attempt !== undefined) this.#fire("interrupted");
+  }
+
+  #renew(): AbortController {
+    const controller = (this.#controller = new AbortController());
+    this.#isFired = false;
+    if (this.#run.aborted) this.#fire(this.#run.reason);
+    return controller;
   }
 
   #fire(reason: unknown): void {
-    const onFired = this.#onFired;
-    this.#onFired = undefined;
+    this.#isFired = true;
+    const attempt = this.#attempt;
+    this.#attempt = undefined;
     this.#controller?.abort(reason);
-    onFired?.();
+    attempt?.fired();
   }
 }

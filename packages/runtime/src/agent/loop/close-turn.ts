@@ -4,19 +4,36 @@ import { showEvents } from "../plugins/call-plugins.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { checkEnding, RunEnding } from "./run-ending.ts";
 
-/** Ends a turn after which the run goes on: directives, the callback after it, plugins, exit rules, then `turn-end`. */
-export async function closeTurn(loop: Loop, turn: string): Promise<void> {
-  const { execution, limits, context, plugins } = loop;
-  const run = runOf(loop);
+/**
+ * Ends a turn after which the run goes on: directives, the callback after it, plugins, exit rules, then `turn-end`. A promise only
+ * where something has to be waited for.
+ */
+export function closeTurn(loop: Loop, turn: string): Promise<void> | undefined {
+  const { plugins } = loop;
+  const isFollowed =
+    loop.agent.options.afterTurn !== undefined ||
+    (plugins !== undefined && plugins.onEvent.length > 0) ||
+    loop.context.rules.length > 0 ||
+    hasOpenDirectives(loop);
+  return isFollowed ? tellTurn(loop, turn).then(() => putEnd(loop, turn)) : putEnd(loop, turn);
+}
+
+async function tellTurn(loop: Loop, turn: string): Promise<void> {
+  const { plugins } = loop;
   const { afterTurn } = loop.agent.options;
   if (hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/directives`);
   if (afterTurn !== undefined) await tellAfterTurn(loop, afterTurn, { type: "ok" });
   if (plugins !== undefined && plugins.onEvent.length > 0) await showEvents(loop, plugins, turn);
-  if (context.rules.length > 0) await checkExit(loop, turn);
+  if (loop.context.rules.length > 0) await checkExit(loop, turn);
+}
+
+function putEnd(loop: Loop, turn: string): Promise<void> | undefined {
+  const { execution, limits } = loop;
+  const run = runOf(loop);
   checkEnding(loop);
   if (run.handedOff) throw new RunEnding("handed-off");
-  execution.put(`${turn}/end`, { type: "turn-end", turn: run.turn });
-  if (limits.maxDurationMs !== undefined || execution.deadline !== undefined) await execution.flush();
+  execution.put(`${turn}/end`, "turn-end", { turn: run.turn });
+  return limits.maxDurationMs !== undefined || execution.deadline !== undefined ? execution.flush() : undefined;
 }
 
 /** Rules may halt here, or inject what the run goes on with. */

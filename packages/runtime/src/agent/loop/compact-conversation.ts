@@ -33,7 +33,7 @@ async function compact(loop: Loop, key: string): Promise<void> {
       });
       if (!result.ok) throw new AgentError({ kind: "panic", callback: "compact", message: `compact failed: ${result.failure.message}` });
       const { messages, summary } = checked(result.value);
-      execution.put(`${key}/done`, { type: "compaction", summary, messagesBefore: before, messages });
+      execution.put(`${key}/done`, "compaction", { summary, messagesBefore: before, messages });
     },
   });
 }

@@ -23,17 +23,17 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
     for (const part of openCalls(loop)) {
       const key = `${turn}/call/${part.id}`;
       const output = `Not finished: the run ended (${ending.reason}).${mayHaveRun(loop, { key }) ? " It was started and may have taken effect: look before you repeat it." : ""}`;
-      execution.put(`${key}/result`, { type: "tool-result", callId: part.id, name: part.name, output, isError: true, durationMs: 0 });
+      execution.put(`${key}/result`, "tool-result", { callId: part.id, name: part.name, output, isError: true, durationMs: 0 });
     }
-    if (run.callsOpen) execution.put(`${turn}/calls-closed`, { type: "tool-calls-complete" });
-    execution.put(`${turn}/end`, { type: "turn-end", turn: run.turn });
+    if (run.callsOpen) execution.put(`${turn}/calls-closed`, "tool-calls-complete", {});
+    execution.put(`${turn}/end`, "turn-end", { turn: run.turn });
   }
   // An output that was given by a call has no text of its own.
   const text = run.text === "" && output !== undefined ? JSON.stringify(output) : run.text;
   const { usage, cost, costKnown, turns } = run.totals;
   const failure: Failure | undefined = ending.failure;
   const result = { reason: ending.reason, text, ...(output !== undefined && { output }) };
-  if (!failure) execution.put("result", { type: "run-result", ...result }, "power");
+  if (!failure) execution.put("result", "run-result", result, "power");
   if (hasEpilogue(loop)) {
     execution.note(
       "ending",
@@ -46,11 +46,11 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   }
   // What a notification hook makes of its time is told before the end, after which nothing is.
   if (loop.hooks !== undefined) await notified(loop);
-  if (failure) execution.put("terminal", { type: "error", failure }, "power");
+  if (failure) execution.put("terminal", "error", { failure }, "power");
   else
     execution.put(
       "terminal",
-      { type: "run-complete", ...result, usage, cost: costKnown ? cost : null, turns, ...(ending.halted && { halted: ending.halted }) },
+      "run-complete", { ...result, usage, cost: costKnown ? cost : null, turns, ...(ending.halted && { halted: ending.halted }) },
       "power",
     );
   await execution.flush();

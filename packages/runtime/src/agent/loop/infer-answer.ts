@@ -48,7 +48,7 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
     }
     if (failure.kind === "cancelled" && !execution.signal.aborted) {
       await readInbox(loop, `${key}/interrupted`);
-      execution.put(`${key}/retry`, { type: "retry", attempt: 0, reason: "interrupted", delayMs: 0 });
+      execution.put(`${key}/retry`, "retry", { attempt: 0, reason: "interrupted", delayMs: 0 });
       continue;
     }
     checkEnding(loop);
@@ -85,7 +85,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
     const attempt = retries + 1;
     if (!execution.lookup(`${key}/retry`)) {
       const delayMs = retryDelayMs(attempt, "retryAfterMs" in failure ? failure.retryAfterMs : undefined, loop.random());
-      execution.put(`${key}/retry`, { type: "retry", attempt, reason: failure.kind, delayMs, failure });
+      execution.put(`${key}/retry`, "retry", { attempt, reason: failure.kind, delayMs, failure });
       loop.debug?.(`retry ${attempt} of ${limits.maxRetries} in ${delayMs} ms: ${failure.kind}: ${failure.message}`);
     }
     const recorded = execution.lookup(`${key}/retry`);
@@ -98,8 +98,8 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
   const to = action.type === "switch-model" ? action.model : action.type === "retry" && retryable && canFallBack ? fallback : undefined;
   if (to !== undefined && to !== runOf(loop).model) {
     loop.debug?.(`switch from ${runOf(loop).model} to ${to}: ${failure.kind}: ${failure.message}`);
-    execution.put(`${key}/switch`, { type: "model-switch", from: runOf(loop).model, to, reason: failure.kind });
-    execution.put(`${key}/retry`, { type: "retry", attempt: 0, reason: failure.kind, delayMs: 0, failure });
+    execution.put(`${key}/switch`, "model-switch", { from: runOf(loop).model, to, reason: failure.kind });
+    execution.put(`${key}/retry`, "retry", { attempt: 0, reason: failure.kind, delayMs: 0, failure });
     return 0;
   }
   const switched = execution.lookup(`${key}/switch`);

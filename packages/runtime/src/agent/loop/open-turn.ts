@@ -1,6 +1,6 @@
 import { chargeTurn } from "../budget/charge-budget.ts";
 import { markTurn } from "../budget/mark-budgets.ts";
-import { collectBackground } from "../children/await-background.ts";
+import { collectBackground, isBackgroundOpen } from "../children/await-background.ts";
 import { carryOutDirectives, hasOpenDirectives } from "../effects/carry-out.ts";
 import { beforeGoingOn } from "../hooks/session-hooks.ts";
 import { askBeforeTurn } from "../hooks/turn-callbacks.ts";
@@ -12,13 +12,30 @@ import { checkEnding, RunEnding } from "./run-ending.ts";
 
 /**
  * Begins a turn, or goes on with the one that is open: what others wrote, what background work and directives brought, limits,
- * then the callback before it. @returns the place of the turn in the log
+ * then the callback before it. @returns the place of the turn in the log; a promise only where something has to be waited for
  */
-export async function openTurn(loop: Loop): Promise<string> {
-  const { execution, agent } = loop;
+export function openTurn(loop: Loop): string | Promise<string> {
   const run = runOf(loop);
   const number = run.turnOpen ? run.turn : run.turn + 1;
   const turn = `t${number}`;
+  if (number === 1 || hasWork(loop)) return openAfterWork(loop, turn, number);
+  if (!run.turnOpen) {
+    checkLimits(loop);
+    putStart(loop, turn, number);
+  }
+  return turn;
+}
+
+/** Whether there may be more to do than to look at the limits. */
+function hasWork(loop: Loop): boolean {
+  const { beforeTurn } = loop.agent.options;
+  if (beforeTurn !== undefined || loop.agent.middleware !== undefined || loop.hooks !== undefined || loop.meter?.counts.turns) return true;
+  return loop.execution.hasUnread || hasOpenDirectives(loop) || isBackgroundOpen(loop);
+}
+
+async function openAfterWork(loop: Loop, turn: string, number: number): Promise<string> {
+  const { execution, agent } = loop;
+  const run = runOf(loop);
   if (number === 1 && !run.turnOpen) await runPrologue(loop);
   else if (loop.hooks?.resumed) await beforeGoingOn(loop);
   if (!run.turnOpen) {
@@ -28,14 +45,18 @@ export async function openTurn(loop: Loop): Promise<string> {
     if (hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/begin`);
     checkLimits(loop);
     if (loop.meter?.counts.turns) await chargeTurn(loop, turn);
-    execution.put(`${turn}/start`, { type: "turn-start", turn: number, model: run.model });
-    if (loop.meter !== undefined) markTurn(loop, loop.meter, number);
+    putStart(loop, turn, number);
   }
   const { beforeTurn } = agent.options;
   if (beforeTurn !== undefined) await askBeforeTurn(loop, turn, beforeTurn);
   const summarising = agent.middleware && summariseIfMarked(loop, turn);
   if (summarising !== undefined) await summarising;
   return turn;
+}
+
+function putStart(loop: Loop, turn: string, number: number): void {
+  loop.execution.put(`${turn}/start`, "turn-start", { turn: number, model: runOf(loop).model });
+  if (loop.meter !== undefined) markTurn(loop, loop.meter, number);
 }
 
 function checkLimits(loop: Loop): void {

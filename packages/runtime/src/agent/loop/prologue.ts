@@ -14,5 +14,8 @@ const STAGES: readonly Stage[] = [beforeFirstTurn, processInput, beginPlugins];
  * a crash; one that throws a `RunEnding` ends the run before the model is asked.
  */
 export async function runPrologue(loop: Loop): Promise<void> {
-  for (const stage of STAGES) await stage(loop);
+  for (const stage of STAGES) {
+    const working = stage(loop);
+    if (working !== undefined) await working;
+  }
 }

@@ -22,20 +22,19 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
     switch (entry.type) {
       case "steer": {
         const message = steering.get(entry.seq);
-        if (message) execution.put(key, { type: "steer", message, interrupt: entry.interrupt });
+        if (message) execution.put(key, "steer", { message, interrupt: entry.interrupt });
         break;
       }
       case "set-model":
         if (!late && entry.model !== runOf(loop).model)
-          execution.put(key, { type: "model-switch", from: runOf(loop).model, to: entry.model, reason: "set-model" });
+          execution.put(key, "model-switch", { from: runOf(loop).model, to: entry.model, reason: "set-model" });
         break;
       case "decision": {
         const request = session.run?.questions.get(entry.key);
         if (request && request.decision === undefined && entry.decision.type !== "other") {
           execution.put(
             key,
-            {
-              type: "approval-decision",
+            "approval-decision", {
               callId: request.callId,
               nonce: entry.key,
               decision: entry.decision,
@@ -57,8 +56,7 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
     }
     const signal = signals.get(entry.seq);
     const stopping = signal ? signal.stopping : !late && (entry.type === "stop" || entry.type === "abort") ? entry.type : undefined;
-    execution.put(`${key}/read`, {
-      type: "inbox-read",
+    execution.put(`${key}/read`, "inbox-read", {
       upTo: entry.seq,
       ...(stopping && { stopping }),
       ...(signal && { signal: { kind: signal.signal.kind, action: signal.action } }),

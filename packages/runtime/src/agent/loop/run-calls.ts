@@ -29,8 +29,7 @@ const NONE: readonly PendingCall[] = [];
 export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCallPart[], cut: boolean): Promise<void> {
   const { execution } = loop;
   const calls = parts.map((part, index): PendingCall => ({ part, index, key: `${turn}/call/${part.id}`, edits: 0 }));
-  execution.put(`${turn}/calls/${parts[0]?.id ?? ""}`, {
-    type: "tool-calls-start",
+  execution.put(`${turn}/calls/${parts[0]?.id ?? ""}`, "tool-calls-start", {
     calls: parts.map(({ id, name, input, inputText }) => ({ callId: id, name, inputText, ...(input !== undefined && { input }) })),
   });
   const open = calls.filter((call) => execution.lookup(`${call.key}/result`) === undefined);
@@ -70,7 +69,7 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
   }
   if (calls.some((call) => call.skipped)) await tellSkipped(loop, turn, calls);
   if (loop.meter !== undefined) markToolCalls(loop, loop.meter);
-  execution.put(`${turn}/calls-done/${parts[0]?.id ?? ""}`, { type: "tool-calls-complete" });
+  execution.put(`${turn}/calls-done/${parts[0]?.id ?? ""}`, "tool-calls-complete", {});
   if (loop.hooks?.afterTools) tellModel(loop, turn, calls);
 }
 
@@ -289,8 +288,7 @@ function putResult(loop: Loop, call: PendingCall, outcome: CallOutcome, result: 
   if (call.declared !== undefined && result?.isError === false) recordEffects(loop, call.declared, call.part.id);
   loop.execution.put(
     `${call.key}/result`,
-    {
-      type: "tool-result",
+    "tool-result", {
       callId: call.part.id,
       name,
       output: outcome.output as JsonValue,

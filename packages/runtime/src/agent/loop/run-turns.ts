@@ -1,9 +1,75 @@
-import type { Loop } from "./loop.ts";
-import { workTurn, type Next } from "./work-turn.ts";
+import type { SuspendReason, Wait } from "@keelson/protocol";
+import { Suspension } from "../../session/suspension.ts";
+import { beforeSuspending, takeUpBackground } from "../children/await-background.ts";
+import { notified } from "../hooks/notification-hooks.ts";
+import { tellFailedTurn } from "../hooks/turn-callbacks.ts";
+import { answerTurn } from "./answer-turn.ts";
+import { closeTurn } from "./close-turn.ts";
+import { endRun } from "./end-run.ts";
+import { runOf, type Loop } from "./loop.ts";
+import { openTurn } from "./open-turn.ts";
+import { endingOf, RunEnding } from "./run-ending.ts";
+import { systemPrompt } from "./system-prompt.ts";
 
-/** The loop: turns are worked until the run is over or waits, or so many are done. */
+/** What whoever drives a run does next. */
+export type Next =
+  | { readonly type: "now" }
+  | { readonly type: "waiting"; readonly reason: SuspendReason; readonly waits: readonly Wait[] }
+  | { readonly type: "done" };
+
+const NOW: Next = { type: "now" };
+
+/**
+ * The loop: turns are worked until the run is over or waits, or so many are done. Of a turn that is open, what the log holds is
+ * read and the rest is done. Rejects only when the log fails; all else is an ending or a wait.
+ */
 export async function runTurns(loop: Loop, most: number = Number.POSITIVE_INFINITY): Promise<Next> {
-  let next: Next = { type: "now" };
-  for (let left = most; left > 0 && next.type === "now"; left--) next = await workTurn(loop);
+  let next = NOW;
+  for (let left = most; left > 0 && next.type === "now"; left--) {
+    try {
+      takeUp(loop);
+      const opening = openTurn(loop);
+      const turn = typeof opening === "string" ? opening : await opening;
+      const prompt = systemPrompt(loop);
+      await answerTurn(loop, turn, prompt instanceof Promise ? await prompt : prompt);
+      const closing = closeTurn(loop, turn);
+      if (closing !== undefined) await closing;
+    } catch (error) {
+      next = await leaveTurn(loop, error);
+    }
+  }
   return next;
+}
+
+/** Goes on with what an earlier process left open. */
+function takeUp(loop: Loop): void {
+  const { ending } = runOf(loop);
+  if (ending) {
+    loop.output = loop.value = ending.output;
+    throw new RunEnding(ending.reason, ending);
+  }
+  takeUpBackground(loop);
+}
+
+/** What was thrown in a turn suspends the run or ends it. */
+async function leaveTurn(loop: Loop, error: unknown): Promise<Next> {
+  if (error instanceof Suspension) {
+    const suspension = await beforeSuspending(loop, error);
+    return suspension ? suspend(loop, suspension) : NOW;
+  }
+  const ending = endingOf(error, loop);
+  const isNew = runOf(loop).ending === undefined;
+  const { afterTurn } = loop.agent.options;
+  if (afterTurn !== undefined && isNew) await tellFailedTurn(loop, afterTurn, ending);
+  if (ending.reason !== "complete") loop.output = undefined;
+  await endRun(loop, ending, loop.output);
+  return { type: "done" };
+}
+
+async function suspend(loop: Loop, suspension: Suspension): Promise<Next> {
+  const { execution } = loop;
+  if (loop.hooks !== undefined) await notified(loop);
+  execution.put(`suspend/${runOf(loop).resumes}`, "run-suspend", { reason: suspension.reason, waits: suspension.waits }, "power");
+  await execution.flush();
+  return { type: "waiting", reason: suspension.reason, waits: suspension.waits };
 }

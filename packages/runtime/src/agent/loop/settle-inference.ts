@@ -1,4 +1,4 @@
-import { LogError, UNKNOWN_USAGE, type DurableEvent, type Usage, type Usd } from "@keelson/protocol";
+import { LogError, UNKNOWN_USAGE, type Usage, type Usd } from "@keelson/protocol";
 import type { BudgetMeter } from "../budget/budget-meter.ts";
 import { markBudgets } from "../budget/mark-budgets.ts";
 import { spendOnLedger } from "../budget/spend-on-ledger.ts";
@@ -30,15 +30,22 @@ export function settle(
 
 function putUsage(loop: Loop, key: string, model: Model, usage: Usage, cost: Usd | null, estimated: boolean): Promise<void> | undefined {
   const { execution, meter, scopes } = loop;
-  const event: DurableEvent = {
-    type: "usage",
-    usage,
-    cost,
-    model: model.reference,
-    ...contextUtilization(usage, model),
-    ...(estimated && { estimated: true as const }),
-  };
-  execution.put(`${key}/usage`, event, scopes.length > 0 ? "power" : undefined);
+  const { inputTokens, outputTokens } = usage;
+  const { contextWindow } = model.facts;
+  execution.put(
+    `${key}/usage`,
+    "usage",
+    {
+      usage,
+      cost,
+      model: model.reference,
+      // How much of what the model can read the conversation took up with this call, where both are known.
+      ...(contextWindow !== undefined &&
+        inputTokens !== null && { contextUtilization: Math.min(1, (inputTokens + (outputTokens ?? 0)) / contextWindow) }),
+      ...(estimated && { estimated: true as const }),
+    },
+    scopes.length > 0 ? "power" : undefined,
+  );
   return meter && markBudgets(loop, meter);
 }
 
@@ -54,12 +61,6 @@ async function settleOnLedger(loop: Loop, meter: BudgetMeter, key: string, usage
   }
 }
 
-/** How much of what the model can read the conversation took up with this call, where both are known. */
-function contextUtilization({ inputTokens, outputTokens }: Usage, { facts }: Model): { readonly contextUtilization?: number } {
-  if (facts.contextWindow === undefined || inputTokens === null) return {};
-  return { contextUtilization: Math.min(1, (inputTokens + (outputTokens ?? 0)) / facts.contextWindow) };
-}
-
 /** A reservation whose end nobody saw (a crash came first) is spent as a whole. */
 export async function settleUnseen(loop: Loop, key: string): Promise<void> {
   const { execution, meter, models, scopes } = loop;
@@ -67,5 +68,5 @@ export async function settleUnseen(loop: Loop, key: string): Promise<void> {
   const begun = execution.lookup(key)?.data as BegunInference;
   const { usage, cost } = unseenUsage(begun, models);
   if (meter !== undefined && scopes.length > 0) await spendUnseen(loop, `${execution.runId}/${key}`, inferenceAmount(meter, usage, cost));
-  execution.put(`${key}/usage`, { type: "usage", usage, cost, model: begun.model, estimated: true }, "power");
+  execution.put(`${key}/usage`, "usage", { usage, cost, model: begun.model, estimated: true }, "power");
 }

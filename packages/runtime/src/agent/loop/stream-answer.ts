@@ -1,7 +1,8 @@
 import { ModelError, type CallId, type InferEvent, type InferRequest, type StepAttempt } from "@keelson/protocol";
 import type { InferFold } from "../../providers/infer-fold.ts";
-import { canPoll } from "../../providers/polled-events.ts";
+import { canPoll, type PolledEvents } from "../../providers/polled-events.ts";
 import type { Model } from "../model-source.ts";
+import type { AttemptEnd } from "./attempt-signal.ts";
 import type { Loop } from "./loop.ts";
 
 /** How long a provider has to end its stream once it was told to; then it is left behind. */
@@ -16,46 +17,89 @@ export function streamAnswer(
   attempt: StepAttempt,
   callIdAt: (index: number) => CallId,
 ): Promise<true> {
-  const { partials } = loop;
-  partials?.begin(fold);
+  loop.partials?.begin(fold);
   return new Promise((resolve, reject) => {
-    let over = false;
-    let cancelGrace = (): void => {};
-    const end = (settle: () => void): void => {
-      // What a stream that was left behind comes to is nobody's any more; another attempt may be under way.
-      if (over) return;
-      over = true;
-      cancelGrace();
-      loop.attempts.end();
-      settle();
-    };
-    const fail = (error: unknown): void => end(() => reject(signal.aborted ? error : failureOf(error, model)));
-    // A provider that does not heed its signal must not hold up the run.
-    const signal = loop.attempts.begin(() => {
-      cancelGrace = loop.execution.clock.after(GRACE_MS, () => fail(leftBehind(model)));
-    });
-    const consume = async (): Promise<void> => {
-      const events = model.provider.stream(request, {
-        signal,
-        idempotencyKey: attempt.idempotencyKey,
-        conversation: loop.context.conversation,
-      });
-      const polled = canPoll(events) ? events : undefined;
-      for await (const first of events) {
-        // Nobody begins to watch between events that are there together.
-        const isWatched = loop.watched();
-        for (let event: InferEvent | undefined = first; event !== undefined; event = polled?.poll()) {
-          if (over) return;
-          fold.push(event);
-          partials?.push(event);
-          if (isWatched) show(loop, event, callIdAt);
-          if (fold.overflowed) return;
-        }
-      }
-    };
-    const finish = (): void => (fold.end === undefined && !fold.overflowed ? reject(endedEarly(model)) : resolve(true));
-    consume().then(() => end(finish), fail);
+    void new AnswerStream(loop, model, fold, callIdAt, resolve, reject).consume(request, attempt);
   });
+}
+
+class AnswerStream implements AttemptEnd {
+  readonly #loop: Loop;
+  readonly #model: Model;
+  readonly #fold: InferFold;
+  readonly #callIdAt: (index: number) => CallId;
+  readonly #resolve: (whole: true) => void;
+  readonly #reject: (error: unknown) => void;
+  #over = false;
+  #isFired = false;
+  #cancelGrace: (() => void) | undefined;
+
+  constructor(
+    loop: Loop,
+    model: Model,
+    fold: InferFold,
+    callIdAt: (index: number) => CallId,
+    resolve: (whole: true) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#loop = loop;
+    this.#model = model;
+    this.#fold = fold;
+    this.#callIdAt = callIdAt;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  /** Never rejects: what comes of it is told to whoever waits for the answer. */
+  async consume(request: InferRequest, { idempotencyKey }: StepAttempt): Promise<void> {
+    const loop = this.#loop;
+    try {
+      const signal = loop.attempts.begin(this);
+      const events = this.#model.provider.stream(request, { signal, idempotencyKey, conversation: loop.context.conversation });
+      const polled = canPoll(events) ? events : undefined;
+      for await (const first of events) if (!this.#take(first, polled)) break;
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    if (!this.#end()) return;
+    if (this.#fold.end === undefined && !this.#fold.overflowed) this.#reject(endedEarly(this.#model));
+    else this.#resolve(true);
+  }
+
+  /** A provider that does not heed its signal must not hold up the run. */
+  fired(): void {
+    this.#isFired = true;
+    this.#cancelGrace = this.#loop.execution.clock.after(GRACE_MS, () => this.#fail(leftBehind(this.#model)));
+  }
+
+  /** Takes an event and what is there behind it. @returns whether more is wanted */
+  #take(first: InferEvent, polled: PolledEvents | undefined): boolean {
+    const { partials } = this.#loop;
+    // Nobody begins to watch between events that are there together.
+    const isWatched = this.#loop.watched();
+    for (let event: InferEvent | undefined = first; event !== undefined; event = polled?.poll()) {
+      if (this.#over) return false;
+      this.#fold.push(event);
+      partials?.push(event);
+      if (isWatched) show(this.#loop, event, this.#callIdAt);
+      if (this.#fold.overflowed) return false;
+    }
+    return true;
+  }
+
+  #fail(error: unknown): void {
+    if (this.#end()) this.#reject(this.#isFired ? error : failureOf(error, this.#model));
+  }
+
+  /** False for a stream that was left behind: what it comes to is nobody's any more; another attempt may be under way. */
+  #end(): boolean {
+    if (this.#over) return false;
+    this.#over = true;
+    this.#cancelGrace?.();
+    this.#loop.attempts.end();
+    return true;
+  }
 }
 
 /** A cancellation by nobody here is a failure like any other of the vendor's. */

@@ -110,7 +110,7 @@ async function reconcile(loop: Loop, call: PendingCall): Promise<string | undefi
 /** Tells watchers that nobody knows whether this call took effect. @returns where that stands in the log */
 export function noteUnknown(loop: Loop, call: PendingCall): string {
   const key = `${call.key}/unknown/${countReservations(loop, call)}`;
-  loop.execution.put(key, { type: "tool-unknown", callId: call.part.id, name: call.tool?.name ?? call.part.name });
+  loop.execution.put(key, "tool-unknown", { callId: call.part.id, name: call.tool?.name ?? call.part.name });
   return key;
 }
 

@@ -27,7 +27,7 @@ async function process(loop: Loop, middleware: MiddlewareStack): Promise<void> {
   if (result.type === "terminate") throw new RunEnding("halted", { halted: { by: "middleware", reason: result.reason } });
   const { messages, context } = result.input;
   if (context !== input.context) execution.note("context", "run-context", { context });
-  for (const [index, message] of messages.entries()) execution.put(index === 0 ? "input" : `input/${index}`, { type: "message", message });
+  for (const [index, message] of messages.entries()) execution.put(index === 0 ? "input" : `input/${index}`, "message", { message });
 }
 
 async function guarded({ name }: PromptMiddleware, run: () => Promise<MiddlewareResult>): Promise<MiddlewareResult> {

@@ -32,8 +32,7 @@ async function settleCalls(loop: Loop, form: AnswerForm, turn: string, answer: A
   const { execution } = loop;
   const tool = form.tool as NonNullable<AnswerForm["tool"]>;
   const first = calls[0]?.id ?? "";
-  execution.put(`${turn}/calls/${first}`, {
-    type: "tool-calls-start",
+  execution.put(`${turn}/calls/${first}`, "tool-calls-start", {
     calls: calls.map(({ id, name, input, inputText }) => ({ callId: id, name, inputText, ...(input !== undefined && { input }) })),
   });
   const cut = answer.stopReason === "max-tokens";
@@ -54,8 +53,7 @@ async function settleCalls(loop: Loop, form: AnswerForm, turn: string, answer: A
   for (const [index, call] of calls.entries()) {
     const output = verdict.taken === index ? TAKEN : "messages" in verdict ? (verdict.messages[index] ?? NOT_TAKEN) : NOT_TAKEN;
     const isError = verdict.taken !== index;
-    execution.put(`${turn}/call/${call.id}/result`, {
-      type: "tool-result",
+    execution.put(`${turn}/call/${call.id}/result`, "tool-result", {
       callId: call.id,
       name: tool.name,
       output,
@@ -63,7 +61,7 @@ async function settleCalls(loop: Loop, form: AnswerForm, turn: string, answer: A
       durationMs: 0,
     });
   }
-  execution.put(`${turn}/calls-done/${first}`, { type: "tool-calls-complete" });
+  execution.put(`${turn}/calls-done/${first}`, "tool-calls-complete", {});
   if (wasRepaired(loop, turn, answer)) return "again";
   if (isSteered(loop)) return "steered";
   if ("value" in verdict) return take(loop, verdict.value, value);
@@ -172,7 +170,7 @@ async function tell(loop: Loop, key: string, text: string): Promise<void> {
     key,
     input: { message: textMessage("user", text) } as unknown as JsonValue,
     execute: (_context, input) => {
-      loop.execution.put(`${key}/message`, { type: "message", message: (input as unknown as { readonly message: Message }).message });
+      loop.execution.put(`${key}/message`, "message", { message: (input as unknown as { readonly message: Message }).message });
     },
   });
 }

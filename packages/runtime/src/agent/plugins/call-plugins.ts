@@ -138,7 +138,7 @@ async function call(
 }
 
 function putState(loop: Loop, key: string, patch: JsonPatch): void {
-  loop.execution.put(key, { type: "state-update", patch: patch as unknown as JsonValue });
+  loop.execution.put(key, "state-update", { patch: patch as unknown as JsonValue });
 }
 
 function checked(directives: PluginDirectives): readonly Directive[] {

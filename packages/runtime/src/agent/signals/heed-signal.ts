@@ -12,7 +12,7 @@ export function heedSignal(loop: Loop, key: string, { signal, action, wait, stat
   const { execution } = loop;
   execution.note(`${key}/signal`, "signal", { ...signal, action, ...(wait && { callId: wait.callId }) } as unknown as JsonObject);
   if (wait) giveSignal(loop, wait, signal);
-  if (message) execution.put(key, { type: "steer", message, interrupt: false });
+  if (message) execution.put(key, "steer", { message, interrupt: false });
   if (state === undefined) return;
   const problem = moveBySignal(loop, `${key}/strategy`, state);
   if (problem !== undefined) execution.emit({ type: "status", status: `signal "${signal.kind}": ${problem}`, level: "warn" });
