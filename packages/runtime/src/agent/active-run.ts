@@ -27,8 +27,9 @@ import { retireRunBudget } from "./budget/charge-budget.ts";
 import { tellLifecycle } from "./budget/tell-lifecycle.ts";
 import { checkDecision } from "./approvals/check-decision.ts";
 import { settleBackground } from "./children/await-background.ts";
-import type { Background } from "./children/background.ts";
+import { Background } from "./children/background.ts";
 import { listChildren, type ChildView } from "./children/list-children.ts";
+import { startChildRun } from "./children/start-child.ts";
 import { retryChild, stopChild, type Supervision } from "./children/supervise.ts";
 import { createLoop } from "./create-loop.ts";
 import { openDebugTrace, type DebugTrace } from "./debug-trace.ts";
@@ -43,14 +44,15 @@ import { PartialAnswers } from "./output/partial-answers.ts";
 import { answerFormOf } from "./output/check-output.ts";
 import type { PartialValue } from "./output/partial-value.ts";
 import { accountOf, type RunAccount } from "./operator-output.ts";
+import { createModelSource } from "./model-source.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { PendingApproval, Run, RunOutcome } from "./run.ts";
+import type { RunnerInternals } from "./runner.ts";
 import { checkSignal } from "./signals/check-signals.ts";
 import { stoppingBy } from "./signals/plan-signals.ts";
-import type { World } from "./world.ts";
 
 export interface ActiveRunOptions<Out> {
-  readonly world: World;
+  readonly runner: RunnerInternals;
   readonly agent: Agent<Out>;
   readonly id: RunId;
   readonly session: SessionId;
@@ -63,10 +65,6 @@ export interface ActiveRunOptions<Out> {
   open(relay: JournalRelay): Promise<Journal>;
   /** Puts the records that begin this stretch of work, or throws why it can't begin. */
   begin(journal: Journal, loop: Loop): Promise<void>;
-  startChild(spec: ChildSpec, run: ActiveRun<Out>, execution: Execution): Promise<OperatorOutput>;
-  /** What keeps the agents and tasks that work beside the turns. */
-  background(run: ActiveRun<Out>, execution: Execution): Background;
-  checkModel(model: string): void;
   /** Beside the world's. */
   onLifecycleEvent?(event: LifecycleEvent): void;
   /** Turns to work before letting go. Default: to the end. */
@@ -108,7 +106,8 @@ export class ActiveRun<Out> implements Run<Out> {
   #cancelTimers: (() => void)[] = [];
 
   constructor(options: ActiveRunOptions<Out>) {
-    const { world, session } = options;
+    const { session } = options;
+    const { world } = options.runner;
     this.#options = options;
     const form = answerFormOf(options.agent as Agent<unknown>);
     this.#partials = form && new PartialAnswers(form);
@@ -157,7 +156,8 @@ export class ActiveRun<Out> implements Run<Out> {
   }
 
   async setModel(model: string): Promise<void> {
-    this.#options.checkModel(model);
+    const { agent, runner } = this.#options;
+    createModelSource([agent.options.model], runner.world.models).resolve(model);
     await this.#tell({ type: "set-model", model });
   }
 
@@ -200,7 +200,7 @@ export class ActiveRun<Out> implements Run<Out> {
 
   async children(): Promise<readonly ChildView[]> {
     await this.#opened;
-    return listChildren(this.#options.world, this.#state);
+    return listChildren(this.#options.runner.world, this.#state);
   }
 
   async stopChild(id: string): Promise<boolean> {
@@ -215,7 +215,7 @@ export class ActiveRun<Out> implements Run<Out> {
 
   get #supervision(): Supervision {
     return {
-      world: this.#options.world,
+      world: this.#options.runner.world,
       state: this.#state,
       live: this.#children ?? NO_CHILDREN,
       tell: (message) => this.#tell(message),
@@ -233,7 +233,7 @@ export class ActiveRun<Out> implements Run<Out> {
     await this.#opened;
     const { run } = this.#journal?.state ?? {};
     if (!this.#journal || run?.id !== this.id || run.status === "ended") return false;
-    await this.#journal.writeInbox(`${message.type}/${this.#options.world.newId()}`, message);
+    await this.#journal.writeInbox(`${message.type}/${this.#options.runner.world.newId()}`, message);
     return true;
   }
 
@@ -289,7 +289,8 @@ export class ActiveRun<Out> implements Run<Out> {
   }
 
   async #open(): Promise<Loop> {
-    const { world, agent, id, session, authority, limits, deadline, parent } = this.#options;
+    const { runner, agent, id, session, authority, limits, deadline, parent } = this.#options;
+    const { world } = runner;
     const relay: JournalRelay = {
       committed: (records) => {
         this.hub.committed(records);
@@ -318,7 +319,7 @@ export class ActiveRun<Out> implements Run<Out> {
       session,
       ...(parent && { parent }),
       signal: this.#abort.signal,
-      stopping: this.#stopping.signal,
+      stopping: this.#stopping,
       ...(deadline !== undefined && { deadline }),
       authority,
       emit: (event) => {
@@ -326,7 +327,7 @@ export class ActiveRun<Out> implements Run<Out> {
         if (event.type === "status" && this.#loop?.hooks !== undefined) notifyOfStatus(this.#loop, event);
       },
       startChild: (spec) => {
-        const start = (): Promise<OperatorOutput> => this.#options.startChild(spec, this, execution);
+        const start = (): Promise<OperatorOutput> => startChildRun(runner, spec, this, execution);
         return this.#loop?.hooks === undefined ? start() : startWithHooks(this.#loop, spec, start);
       },
     });
@@ -337,8 +338,8 @@ export class ActiveRun<Out> implements Run<Out> {
       execution,
       limits,
       hub: this.hub,
-      background: this.#options.background(this, execution),
-      approvals: { watched: () => this.#desk.watched, ask: (request) => this.#desk.ask(request) },
+      background: new Background({ runner, parent: this, execution, maxOpen: limits.maxBackground }),
+      approvals: this.#desk,
       ...(this.#partials && { partials: this.#partials }),
       ...(trace && { debug: (message) => trace.say(message) }),
     });
@@ -369,14 +370,15 @@ export class ActiveRun<Out> implements Run<Out> {
   #beginStop(): void {
     if (this.#stopping.signal.aborted || this.#ended) return;
     this.#stopping.abort("stopped");
-    const { clock, stopGraceMs = 60_000 } = this.#options.world;
+    const { clock, stopGraceMs = 60_000 } = this.#options.runner.world;
     this.#cancelTimers.push(clock.after(stopGraceMs, () => this.#abort.abort("stop-grace"), { keepAlive: false }));
   }
 
   #setDeadline(loop: Loop): void {
-    const { world, limits, deadline } = this.#options;
-    const left = timeLeft(loop.execution.journal, world.clock.now(), deadline, limits.maxDurationMs);
-    if (left !== undefined) this.#cancelTimers.push(world.clock.after(left, () => this.#abort.abort("timeout"), { keepAlive: false }));
+    const { limits, deadline } = this.#options;
+    const { clock, journal } = loop.execution;
+    const left = timeLeft(journal, clock.now(), deadline, limits.maxDurationMs);
+    if (left !== undefined) this.#cancelTimers.push(clock.after(left, () => this.#abort.abort("timeout"), { keepAlive: false }));
   }
 
   #isOpen({ token }: ApprovalRequest): boolean {
@@ -396,7 +398,7 @@ export class ActiveRun<Out> implements Run<Out> {
         type: "decision",
         callId: request.callId,
         decision,
-        decidedAs: this.#options.world.newId(),
+        decidedAs: this.#options.runner.world.newId(),
       } as InboxMessage);
     } catch (error) {
       if (!LogError.is(error, "conflict")) throw error;

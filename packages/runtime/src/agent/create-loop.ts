@@ -1,11 +1,11 @@
 import { compareUsd, type Authority, type ToolSchema, type Usd } from "@keelson/protocol";
-import { Context, type ContextBinding } from "../context/context.ts";
+import { Context } from "../context/context.ts";
 import type { Execution } from "../session/execution.ts";
 import { permissionPolicy, type Agent } from "./agent.ts";
 import { createBudgetMeter, type OwnLimits } from "./budget/budget-meter.ts";
 import { runScopeId } from "./budget/budget-scopes.ts";
 import { costLimit } from "./cost-limit.ts";
-import { createApprovalTokens } from "./approvals/approval-token.ts";
+import { RunApprovals } from "./approvals/run-approvals.ts";
 import { createFilterChain } from "./effects/filter-chain.ts";
 import type { Background } from "./children/background.ts";
 import type { EventHub } from "./event-hub.ts";
@@ -20,6 +20,7 @@ import { compilePolicy } from "./permissions/decide-permission.ts";
 import { narrowAuthority } from "./permissions/narrow-authority.ts";
 import { loopPlugins } from "./plugins/call-plugins.ts";
 import type { RunOptions } from "./run.ts";
+import { RunBinding } from "./run-binding.ts";
 import { signalRouterOf } from "./signals/plan-signals.ts";
 import { constraintOf } from "./strategies/constraint.ts";
 import type { World } from "./world.ts";
@@ -97,31 +98,10 @@ export function createLoop({
 }: LoopParts): Loop {
   const { journal, authority } = execution;
   const { state } = journal;
-  let injected = 0;
-  const binding: ContextBinding = {
-    append(key, message, policy) {
-      execution.put(key ?? `inject/${state.seq}/${++injected}`, "message", { message, ...(policy && { policy }) });
-    },
-    decide: (point, run) => execution.decide(point, run),
-    warn: (message) => execution.emit({ type: "status", status: message, level: "warn" }),
-    metrics: () => {
-      const run = state.run;
-      if (run === undefined) throw new RangeError("metrics belong to a run");
-      const { turns, modelCalls, toolCalls, usage, cost } = run.totals;
-      return {
-        turnsCompleted: turns,
-        modelCalls,
-        toolCallsTotal: toolCalls,
-        usage,
-        cost,
-        elapsedMs: Math.max(0, state.at - run.startedAt),
-      };
-    },
-  };
   const { settings, effort, thinking, env, rules, directiveFilters } = agent.options;
   const scopes = authority.budgets ?? [];
   const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
-  context.bind(binding);
+  context.bind(new RunBinding(execution));
   const { files, state: reader, secrets } = world;
   const exec = world.exec && env ? withVariables(world.exec, env) : world.exec;
   return {
@@ -148,15 +128,7 @@ export function createLoop({
       thresholds: agent.options.limits?.budgetThresholds,
     }),
     owner: world.owner,
-    approvals: {
-      ...approvals,
-      get tokens() {
-        return createApprovalTokens({ keys: world.approvalKeys, now: () => world.clock.now() });
-      },
-      approver: world.approvals,
-      waitMs: world.approvalWaitMs ?? 5 * 60_000,
-      ttlMs: world.approvalTtlMs ?? 7 * 24 * 60 * 60_000,
-    },
+    approvals: new RunApprovals(world, approvals),
     blobs: world.blobs,
     effects: world.effects,
     handoffs: execution.parent === undefined ? (world.handoffs ?? "caller") : "caller",
@@ -169,12 +141,10 @@ export function createLoop({
     value: undefined,
     attempts: new AttemptSignal(execution.signal),
     random: () => world.random(),
-    delta: (type, text) => hub.delta(type, text),
-    watched: () => hub.watched,
+    hub,
     debug,
     ...(background && { background }),
     plugins: loopPlugins(agent.options.plugins),
-    nextAttempt: () => hub.nextAttempt(),
   };
 }
 

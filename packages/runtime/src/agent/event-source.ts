@@ -21,20 +21,38 @@ export interface EventSource {
 
 /** The log of a run. @param restore reads a record as it was written */
 export function logSource(log: EventLog, logId: LogId, runId: RunId, restore: (record: LogRecord) => Promise<LogRecord>): EventSource {
-  const prefix = `${runId}/`;
-  return {
-    read: (after) => log.read(logId, { after }),
-    eventOf(record) {
-      if (!isDurableEventType(record.type) || !record.key.startsWith(prefix)) return undefined;
-      return restore(record).then((whole) => eventOf(whole, runId));
-    },
-    missing: (after, upTo) =>
-      new LogError({
-        kind: "not-found",
-        log: logId,
-        message: `The events of run ${runId} after ${after} and up to ${upTo} are no longer in its log "${logId}": the session was deleted before this watcher got there.`,
-      }),
-  };
+  return new LogSource(log, logId, runId, restore);
+}
+
+class LogSource implements EventSource {
+  readonly #log: EventLog;
+  readonly #id: LogId;
+  readonly #runId: RunId;
+  readonly #restore: (record: LogRecord) => Promise<LogRecord>;
+
+  constructor(log: EventLog, id: LogId, runId: RunId, restore: (record: LogRecord) => Promise<LogRecord>) {
+    this.#log = log;
+    this.#id = id;
+    this.#runId = runId;
+    this.#restore = restore;
+  }
+
+  read(after: number): AsyncIterable<LogRecord> {
+    return this.#log.read(this.#id, { after });
+  }
+
+  eventOf(record: LogRecord): Promise<AgentEvent> | undefined {
+    if (!isDurableEventType(record.type) || !record.key.startsWith(`${this.#runId}/`)) return undefined;
+    return this.#restore(record).then((whole) => eventOf(whole, this.#runId));
+  }
+
+  missing(after: number, upTo: number): LogError {
+    return new LogError({
+      kind: "not-found",
+      log: this.#id,
+      message: `The events of run ${this.#runId} after ${after} and up to ${upTo} are no longer in its log "${this.#id}": the session was deleted before this watcher got there.`,
+    });
+  }
 }
 
 /** The same events, as the watchers of the run that started it see them. */

@@ -21,18 +21,29 @@ export interface ModelSource {
   resolve(reference: string): Model;
 }
 
-export function createModelSource(choices: readonly ModelChoice[], registry: ModelRegistry | undefined): ModelSource {
-  // A run stays with one model for long.
-  let last: { readonly reference: string; readonly model: Model } | undefined;
-  return {
-    resolve(reference) {
-      if (last?.reference !== reference) last = { reference, model: find(reference) };
-      return last.model;
-    },
-  };
+export function createModelSource(choices: readonly (ModelChoice | undefined)[], registry: ModelRegistry | undefined): ModelSource {
+  return new AgentModels(choices, registry);
+}
 
-  function find(reference: string): Model {
-    const provider = choices.findLast((choice): choice is Provider => typeof choice !== "string" && choice.name === reference);
+class AgentModels implements ModelSource {
+  readonly #choices: readonly (ModelChoice | undefined)[];
+  readonly #registry: ModelRegistry | undefined;
+  /** A run stays with one model for long. */
+  #last: Model | undefined;
+
+  constructor(choices: readonly (ModelChoice | undefined)[], registry: ModelRegistry | undefined) {
+    this.#choices = choices;
+    this.#registry = registry;
+  }
+
+  resolve(reference: string): Model {
+    if (this.#last?.reference !== reference) this.#last = this.#find(reference);
+    return this.#last;
+  }
+
+  #find(reference: string): Model {
+    const registry = this.#registry;
+    const provider = this.#choices.findLast((choice): choice is Provider => typeof choice === "object" && choice.name === reference);
     if (provider)
       return {
         reference,
@@ -60,10 +71,7 @@ export function createModelSource(choices: readonly ModelChoice[], registry: Mod
 /** The models of an agent, or those of the registry alone where there is no agent. */
 export function modelsOf(agent: Agent<unknown> | undefined, registry: ModelRegistry | undefined): ModelSource {
   const { model, fallbackModel } = agent?.options ?? {};
-  return createModelSource(
-    [model, fallbackModel].filter((choice) => choice !== undefined),
-    registry,
-  );
+  return createModelSource([model, fallbackModel], registry);
 }
 
 export function modelName(choice: ModelChoice): string {

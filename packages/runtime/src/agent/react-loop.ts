@@ -100,7 +100,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
       runId: id as RunId,
       session: id as SessionId,
       signal: controller.signal,
-      stopping: new AbortController().signal,
+      stopping: new AbortController(),
       authority,
       emit: () => {},
       startChild: (spec) =>
@@ -123,7 +123,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
       random: Math.random,
       newId: () => globalThis.crypto.randomUUID(),
     };
-    const loop = createLoop({ world, agent, execution, limits, hub, approvals: { watched: () => false, ask: () => {} }, context });
+    const loop = createLoop({ world, agent, execution, limits, hub, approvals: { watched: false, ask: () => {} }, context });
     const next = await runTurns(loop);
     return operatorOutputOf(outcomeOf(journal.state, next), accountOf(journal.state));
   } finally {

@@ -28,8 +28,6 @@ import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
 import { recoverRuns, type Recovery } from "./recover-runs.ts";
 import type { Run, RunInput, RunOptions, RunOrigin } from "./run.ts";
 import { termsOf } from "./run-terms.ts";
-import { Background } from "./children/background.ts";
-import { startChildRun } from "./children/start-child.ts";
 import { writeSignal } from "./signals/write-signal.ts";
 import type { Agents, World } from "./world.ts";
 
@@ -131,8 +129,8 @@ export function createRunnerWith(
         owner: `${owner}:${world.newId()}`,
         leaseTtlMs,
         durability: world.durability ?? "power",
-        onCommitted: (records) => relay.committed(records),
-        onLost: (error) => relay.lost(error),
+        onCommitted: relay.committed,
+        onLost: relay.lost,
       });
 
   const inner: RunnerInternals = {
@@ -151,7 +149,7 @@ export function createRunnerWith(
       const authority = withBudgets(unbudgeted, { id, limits, shared: world.budgets, given: options.budgets });
       const deadline = earlier(options.deadline, authority.deadline);
       return new ActiveRun<unknown>({
-        world,
+        runner: inner,
         agent,
         id,
         session,
@@ -174,9 +172,6 @@ export function createRunnerWith(
             authority,
             ...(authority.budgets && { ledger: world.ledger.id }),
           }),
-        startChild: (spec, run, execution) => startChildRun(inner, spec, run, execution),
-        background: (parent, execution) => new Background({ runner: inner, parent, execution, maxOpen: limits.maxBackground }),
-        checkModel: (model) => void createModelSource([agent.options.model], world.models).resolve(model),
       });
     },
   };
@@ -226,7 +221,7 @@ export function createRunnerWith(
     const { limits, authority } = termsOf(run, agent, world);
     const deadline = run.terms?.deadline;
     return new ActiveRun<unknown>({
-      world,
+      runner: inner,
       agent,
       id: run.id,
       session,
@@ -243,9 +238,6 @@ export function createRunnerWith(
       },
       begin: (_journal, loop) =>
         beginResumed(journal, loop, agent, { ...inner, turnByTurn: options.turns !== undefined, asChild: options.asChild === true }),
-      startChild: (spec, active, execution) => startChildRun(inner, spec, active, execution),
-      background: (parent, execution) => new Background({ runner: inner, parent, execution, maxOpen: limits.maxBackground }),
-      checkModel: (model) => void createModelSource([agent.options.model], world.models).resolve(model),
     });
   }
 

@@ -10,13 +10,18 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, run, options) {
+    if (ms <= MAX_TIMEOUT_MS) {
+      const only = setTimeout(run, Math.max(0, ms));
+      if (options?.keepAlive === false) only.unref();
+      return () => clearTimeout(only);
+    }
     let timer: NodeJS.Timeout | undefined;
     // A longer wait than a platform timer can hold is made of several.
     const arm = (left: number): void => {
       timer = setTimeout(left > MAX_TIMEOUT_MS ? () => arm(left - MAX_TIMEOUT_MS) : run, Math.min(left, MAX_TIMEOUT_MS));
       if (options?.keepAlive === false) timer.unref();
     };
-    arm(Math.max(0, ms));
+    arm(ms);
     return () => clearTimeout(timer);
   },
 };

@@ -37,7 +37,8 @@ export interface ExecutionOptions {
   readonly session: SessionId;
   readonly parent?: { readonly run: RunId; readonly call?: CallId };
   readonly signal: AbortSignal;
-  readonly stopping: AbortSignal;
+  /** Of a graceful stop; asked for its signal only where somebody looks at that. */
+  readonly stopping: Pick<AbortController, "signal">;
   readonly deadline?: number;
   readonly authority: Authority;
   emit(event: TransientEvent): void;
@@ -55,8 +56,6 @@ export class Execution implements ExecutionContext {
   readonly session: SessionId;
   readonly parent?: { readonly run: RunId; readonly call?: CallId };
   readonly signal: AbortSignal;
-  /** Fires when a graceful stop was asked for. */
-  readonly stopping: AbortSignal;
   readonly deadline?: number;
   readonly authority: Authority;
   readonly emit: (event: TransientEvent) => void;
@@ -70,10 +69,14 @@ export class Execution implements ExecutionContext {
     this.session = options.session;
     if (options.parent) this.parent = options.parent;
     this.signal = options.signal;
-    this.stopping = options.stopping;
     if (options.deadline !== undefined) this.deadline = options.deadline;
     this.authority = options.authority;
     this.emit = options.emit;
+  }
+
+  /** Fires when a graceful stop was asked for. */
+  get stopping(): AbortSignal {
+    return this.#options.stopping.signal;
   }
 
   /** Adds an event to the next append. */

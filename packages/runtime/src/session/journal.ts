@@ -64,7 +64,7 @@ export class Journal {
   #committedSeq: number;
   /** When the log says that the append under way took place. */
   #appendedAt: number | undefined;
-  #inboxListeners = new Set<(entry: InboxEntry) => void>();
+  #inboxListeners: readonly ((entry: InboxEntry) => void)[] = [];
   #following: Promise<void> | undefined;
   #closed = false;
 
@@ -155,9 +155,11 @@ export class Journal {
 
   /** Calls `listen` for each new entry as it arrives, while the journal is open. @returns what ends that */
   onInbox(listen: (entry: InboxEntry) => void): () => void {
-    this.#inboxListeners.add(listen);
+    this.#inboxListeners = [...this.#inboxListeners, listen];
     this.#following ??= this.#follow();
-    return () => this.#inboxListeners.delete(listen);
+    return () => {
+      this.#inboxListeners = this.#inboxListeners.filter((other) => other !== listen);
+    };
   }
 
   /** Flushes, lets go of the lease, stops following. */

@@ -194,14 +194,15 @@ export interface SessionState {
   counted?: { readonly inputTokens: number; readonly messages: number };
   /** The states of state machines, by agent. Never changed in place. */
   strategyStates: ReadonlyMap<string, string>;
-  /** Tools that a person allowed for the whole session. */
-  readonly grants: Set<string>;
+  /** Tools that a person allowed for the whole session. Never changed in place. */
+  grants: ReadonlySet<string>;
   /** Seq of the last inbox entry that was heeded. */
   inboxRead: number;
   run: RunState | undefined;
 }
 
 export const NO_STATES: ReadonlyMap<string, string> = new Map();
+const NO_GRANTS: ReadonlySet<string> = new Set();
 export const NO_QUESTIONS: ReadonlyMap<string, Question> = new Map();
 
 export function emptySession(id: SessionId): SessionState {
@@ -219,7 +220,7 @@ export function emptySession(id: SessionId): SessionState {
     agentState: {},
     stateUpdate: "",
     strategyStates: NO_STATES,
-    grants: new Set(),
+    grants: NO_GRANTS,
     inboxRead: 0,
     run: undefined,
   };

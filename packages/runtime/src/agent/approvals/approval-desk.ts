@@ -13,11 +13,14 @@ interface Offer {
   isOpen(): boolean;
 }
 
+const NO_TAKERS: readonly Queue<PendingApproval>[] = [];
+const NO_OFFERS: readonly Offer[] = [];
+
 /** Where the questions of a run, and of its children, are laid out for whoever takes them from `run.approvals()`. */
 export class ApprovalDesk {
   readonly #options: ApprovalDeskOptions;
-  readonly #takers = new Set<Queue<PendingApproval>>();
-  #offers: readonly Offer[] = [];
+  #takers: readonly Queue<PendingApproval>[] = NO_TAKERS;
+  #offers: readonly Offer[] = NO_OFFERS;
   #above: ApprovalDesk | undefined;
   #closed = false;
 
@@ -27,7 +30,7 @@ export class ApprovalDesk {
 
   /** Whether somebody takes questions, here or where the run was started. */
   get watched(): boolean {
-    return this.#takers.size > 0 || this.#above?.watched === true;
+    return this.#takers.length > 0 || this.#above?.watched === true;
   }
 
   /** Lays all questions out on that desk as well. */
@@ -42,10 +45,12 @@ export class ApprovalDesk {
 
   /** What is open now, then what comes. */
   take(): AsyncIterable<PendingApproval> {
-    const taker = new Queue<PendingApproval>(() => this.#takers.delete(taker));
+    const taker = new Queue<PendingApproval>(() => {
+      this.#takers = this.#takers.filter((other) => other !== taker);
+    });
     for (const { pending, isOpen } of this.#offers) if (isOpen()) taker.push(pending);
     if (this.#closed) taker.end();
-    else this.#takers.add(taker);
+    else this.#takers = [...this.#takers, taker];
     return taker;
   }
 
@@ -53,9 +58,9 @@ export class ApprovalDesk {
   close(): void {
     this.#closed = true;
     this.#above = undefined;
-    this.#offers = [];
+    this.#offers = NO_OFFERS;
     for (const taker of this.#takers) taker.end();
-    this.#takers.clear();
+    this.#takers = NO_TAKERS;
   }
 
   #lay(offer: Offer): void {

@@ -25,6 +25,8 @@ export interface BudgetMeter {
   readonly thresholds: readonly number[];
 }
 
+const NOTHING_COUNTED: BudgetMeter["counts"] = { cost: false, tokens: false, turns: false, toolCalls: false, modelCalls: false };
+
 export function createBudgetMeter({
   ownScope,
   scopes,
@@ -41,9 +43,9 @@ export function createBudgetMeter({
     ownScope,
     scopes,
     scopeIds: scopes.map(({ id }) => id),
-    counts: countedBy(scopes),
+    counts: scopes.length === 0 ? NOTHING_COUNTED : countedBy(scopes),
     own,
-    thresholds: [...thresholds].sort((a, b) => a - b),
+    thresholds: thresholds.toSorted((a, b) => a - b),
   };
 }
 

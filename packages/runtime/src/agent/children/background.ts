@@ -32,6 +32,9 @@ import type { Waiting, Work } from "./work.ts";
 
 const NO_INPUT: OperatorInput = { message: [], trigger: "task", metadata: {} };
 
+/** Of all runs without any; nothing is put into it. */
+const NO_WORKS: Map<string, Work> = new Map();
+
 export interface BackgroundOptions {
   readonly runner: RunnerInternals;
   readonly parent: ActiveRun<unknown> | ActiveRun<never>;
@@ -46,10 +49,9 @@ export interface BackgroundOptions {
  * reaches the model once, whatever crashes in between.
  */
 export class Background implements BackgroundWork {
-  /** Rings when work ended, waits, or made progress. */
-  readonly alarm: Alarm = createAlarm();
   readonly #options: BackgroundOptions;
-  readonly #works = new Map<string, Work>();
+  #alarm: Alarm | undefined;
+  #works: Map<string, Work> = NO_WORKS;
   #loop: Loop | undefined;
   #progress: ProgressNotes | undefined;
 
@@ -60,6 +62,11 @@ export class Background implements BackgroundWork {
   /** The loop of the same run. */
   bind(loop: Loop): void {
     this.#loop = loop;
+  }
+
+  /** Rings when work ended, waits, or made progress. */
+  get alarm(): Alarm {
+    return (this.#alarm ??= createAlarm());
   }
 
   get world(): World {
@@ -141,6 +148,7 @@ export class Background implements BackgroundWork {
         child.kind === "agent"
           ? workAgent({ runner, parent, execution, ring }, child)
           : workTask({ tasks: runner.world.tasks, execution, ring, progress: (id, payload) => this.#noteProgress(id, payload) }, child);
+      if (this.#works === NO_WORKS) this.#works = new Map();
       this.#works.set(child.id, work);
     }
   }

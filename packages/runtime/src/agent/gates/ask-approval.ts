@@ -105,7 +105,7 @@ async function waitForDecisions(loop: Loop, asked: readonly Published[]): Promis
   const alarm = createAlarm();
   let failure: AgentError | LogError | undefined;
   let callbacks = 0;
-  let patient = approvals.watched();
+  let patient = approvals.watched;
   const cleanups = [execution.journal.onInbox(alarm.ring)];
   for (const signal of [execution.signal, execution.stopping]) {
     signal.addEventListener("abort", alarm.ring, { once: true });

@@ -69,7 +69,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
     checkEnding(loop);
   }
 
-  loop.nextAttempt();
+  loop.hub.nextAttempt();
   loop.debug?.(`turn ${runOf(loop).turn}, model call ${modelCall + 1}: ${model.reference} with ${request.messages.length} messages`);
   const fold = foldInferEvents({ maxAnswerBytes: loop.limits.maxAnswerBytes });
   const asked: Asked = { key, modelCall, model, inputBound, fold, callIdAt: callIdsOf(runOf(loop), modelCall) };

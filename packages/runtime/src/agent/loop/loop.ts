@@ -24,6 +24,7 @@ import type { ApprovalTokens } from "../approvals/approval-token.ts";
 import type { Background } from "../children/background.ts";
 import type { BudgetMeter } from "../budget/budget-meter.ts";
 import type { FilterChain } from "../effects/filter-chain.ts";
+import type { EventHub } from "../event-hub.ts";
 import type { LoopHooks } from "../hooks/loop-hooks.ts";
 import type { ModelSource } from "../model-source.ts";
 import type { LoopPlugins } from "../plugins/call-plugins.ts";
@@ -64,7 +65,7 @@ export interface Approvals {
   readonly tokens: ApprovalTokens;
   readonly approver: Approver | undefined;
   /** Whether somebody in this process takes questions from `run.approvals()`. */
-  watched(): boolean;
+  readonly watched: boolean;
   /** Shows a question to whoever takes them. */
   ask(request: ApprovalRequest): void;
   /** How long such a person is waited for before the run suspends. */
@@ -129,12 +130,10 @@ export interface Loop {
   random(): number;
   /** Absent where the agent has none. */
   readonly plugins: LoopPlugins | undefined;
-  /** Passes streamed text to watchers. */
-  delta(type: "text-delta" | "thinking-delta", text: string): void;
-  readonly watched: () => boolean;
+  /** Where watchers get what streams. */
+  readonly hub: Pick<EventHub, "delta" | "watched" | "nextAttempt">;
   /** Notes what the loop does, where somebody debugs it. */
   readonly debug: ((message: string) => void) | undefined;
-  nextAttempt(): void;
 }
 
 export function sessionOf(loop: Loop): SessionState {

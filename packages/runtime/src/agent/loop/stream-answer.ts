@@ -77,7 +77,7 @@ class AnswerStream implements AttemptEnd {
   #take(first: InferEvent, polled: PolledEvents | undefined): boolean {
     const { partials } = this.#loop;
     // Nobody begins to watch between events that are there together.
-    const isWatched = this.#loop.watched();
+    const isWatched = this.#loop.hub.watched;
     for (let event: InferEvent | undefined = first; event !== undefined; event = polled?.poll()) {
       if (this.#over) return false;
       this.#fold.push(event);
@@ -138,7 +138,7 @@ function show(loop: Loop, event: InferEvent, callIdAt: (index: number) => CallId
   switch (event.type) {
     case "text-delta":
     case "thinking-delta":
-      loop.delta(event.type, event.text);
+      loop.hub.delta(event.type, event.text);
       return;
     case "text-start":
     case "text-end":

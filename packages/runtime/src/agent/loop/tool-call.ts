@@ -20,7 +20,9 @@ export function toolCall(loop: Loop, call: PendingCall, number: number, signal: 
     },
     attempt: number,
     signal,
-    stopping: execution.stopping,
+    get stopping() {
+      return execution.stopping;
+    },
     progress: (message, ratio) => execution.emit({ type: "tool-progress", callId, message, ...(ratio !== undefined && { ratio }) }),
     declare: (effect) => declareInCall(loop, call, effect),
     ...(loop.agent.options.cwd !== undefined && { cwd: loop.agent.options.cwd }),

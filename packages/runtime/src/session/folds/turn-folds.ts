@@ -130,8 +130,10 @@ export const TURN_FOLDS: Folds = {
     }
     run.open = new Map();
     run.questions = NO_QUESTIONS;
-    for (const tool of run.newGrants) state.grants.add(tool);
-    run.newGrants = [];
+    if (run.newGrants.length > 0) {
+      state.grants = new Set([...state.grants, ...run.newGrants]);
+      run.newGrants = [];
+    }
   },
 };
 
