@@ -50,7 +50,8 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   else
     execution.put(
       "terminal",
-      "run-complete", { ...result, usage, cost: costKnown ? cost : null, turns, ...(ending.halted && { halted: ending.halted }) },
+      "run-complete",
+      { ...result, usage, cost: costKnown ? cost : null, turns, ...(ending.halted && { halted: ending.halted }) },
       "power",
     );
   await execution.flush();

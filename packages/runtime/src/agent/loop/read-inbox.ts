@@ -34,7 +34,8 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
         if (request && request.decision === undefined && entry.decision.type !== "other") {
           execution.put(
             key,
-            "approval-decision", {
+            "approval-decision",
+            {
               callId: request.callId,
               nonce: entry.key,
               decision: entry.decision,

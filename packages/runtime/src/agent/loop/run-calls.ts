@@ -288,7 +288,8 @@ function putResult(loop: Loop, call: PendingCall, outcome: CallOutcome, result: 
   if (call.declared !== undefined && result?.isError === false) recordEffects(loop, call.declared, call.part.id);
   loop.execution.put(
     `${call.key}/result`,
-    "tool-result", {
+    "tool-result",
+    {
       callId: call.part.id,
       name,
       output: outcome.output as JsonValue,

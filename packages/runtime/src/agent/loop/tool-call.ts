@@ -20,9 +20,7 @@ export function toolCall(loop: Loop, call: PendingCall, number: number, signal: 
     },
     attempt: number,
     signal,
-    get stopping() {
-      return execution.stopping;
-    },
+    stopping: execution.stopping,
     progress: (message, ratio) => execution.emit({ type: "tool-progress", callId, message, ...(ratio !== undefined && { ratio }) }),
     declare: (effect) => declareInCall(loop, call, effect),
     ...(loop.agent.options.cwd !== undefined && { cwd: loop.agent.options.cwd }),
