@@ -5,7 +5,6 @@ import {
   type AgentEvent,
   type ApprovalRequest,
   type Authority,
-  type ChildSpec,
   type Decision,
   type InboxEntry,
   type InboxMessage,
