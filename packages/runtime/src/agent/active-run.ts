@@ -101,8 +101,8 @@ export class ActiveRun<Out> implements Run<Out> {
   #lost: LogError | undefined;
   #ended = false;
   readonly #opened: Promise<void>;
-  #markOpened: () => void = () => {};
-  #cancelTimers: (() => void)[] = [];
+  #markOpened!: () => void;
+  #cancelTimers: (() => void)[] | undefined;
 
   constructor(options: ActiveRunOptions<Out>) {
     const { session } = options;
@@ -242,12 +242,9 @@ export class ActiveRun<Out> implements Run<Out> {
   }
 
   async #work(): Promise<RunOutcome<Out>> {
-    const { signal } = this.#options;
     // Lets the caller subscribe first.
     await Promise.resolve();
-    const forwardAbort = (): void => void this.abort("signal").catch(() => {});
-    signal?.addEventListener("abort", forwardAbort, { once: true });
-    if (signal?.aborted) this.#abort.abort("aborted");
+    const unlink = this.#linkSignal();
     try {
       const loop = await this.#open();
       const begun = this.#options.begin(this.#journal as Journal, loop);
@@ -271,8 +268,8 @@ export class ActiveRun<Out> implements Run<Out> {
       const failure = (this.failure = agentErrorOf(this.session, this.#lost ?? error));
       return outcomeOf<Out>(this.#journal?.state, { type: "done" }, undefined, failure);
     } finally {
-      signal?.removeEventListener("abort", forwardAbort);
-      for (const cancel of this.#cancelTimers) cancel();
+      unlink?.();
+      for (const cancel of this.#cancelTimers ?? []) cancel();
       this.#markOpened();
       const leaving = this.#loop?.background?.leave();
       if (leaving !== undefined) await leaving;
@@ -285,6 +282,16 @@ export class ActiveRun<Out> implements Run<Out> {
       this.#partials?.end();
       this.#desk.close();
     }
+  }
+
+  /** @returns what ends it */
+  #linkSignal(): (() => void) | undefined {
+    const { signal } = this.#options;
+    if (signal === undefined) return undefined;
+    const forwardAbort = (): void => void this.abort("signal").catch(() => {});
+    signal.addEventListener("abort", forwardAbort, { once: true });
+    if (signal.aborted) this.#abort.abort("aborted");
+    return () => signal.removeEventListener("abort", forwardAbort);
   }
 
   async #open(): Promise<Loop> {
@@ -370,14 +377,14 @@ export class ActiveRun<Out> implements Run<Out> {
     if (this.#stopping.signal.aborted || this.#ended) return;
     this.#stopping.abort("stopped");
     const { clock, stopGraceMs = 60_000 } = this.#options.runner.world;
-    this.#cancelTimers.push(clock.after(stopGraceMs, () => this.#abort.abort("stop-grace"), { keepAlive: false }));
+    (this.#cancelTimers ??= []).push(clock.after(stopGraceMs, () => this.#abort.abort("stop-grace"), { keepAlive: false }));
   }
 
   #setDeadline(loop: Loop): void {
     const { limits, deadline } = this.#options;
     const { clock, journal } = loop.execution;
     const left = timeLeft(journal, clock.now(), deadline, limits.maxDurationMs);
-    if (left !== undefined) this.#cancelTimers.push(clock.after(left, () => this.#abort.abort("timeout"), { keepAlive: false }));
+    if (left !== undefined) (this.#cancelTimers ??= []).push(clock.after(left, () => this.#abort.abort("timeout"), { keepAlive: false }));
   }
 
   #isOpen({ token }: ApprovalRequest): boolean {

@@ -1,4 +1,5 @@
 import { compareUsd, type Authority, type ToolSchema, type Usd } from "@keelson/protocol";
+import type { InferenceSettings } from "../context/compile-request.ts";
 import { Context } from "../context/context.ts";
 import type { Execution } from "../session/execution.ts";
 import { permissionPolicy, type Agent } from "./agent.ts";
@@ -83,6 +84,8 @@ export interface LoopParts {
   readonly background?: Background;
 }
 
+const NO_SETTINGS: InferenceSettings = {};
+
 /** Binds an agent to one run of it. */
 export function createLoop({
   world,
@@ -112,7 +115,7 @@ export function createLoop({
     signals: signalRouterOf(agent),
     signalWaitMs: world.signalWaitMs ?? 0,
     limits,
-    settings: { ...settings, ...(effort && { effort }), ...(thinking && { thinking }) },
+    settings: effort || thinking ? { ...settings, ...(effort && { effort }), ...(thinking && { thinking }) } : (settings ?? NO_SETTINGS),
     context,
     execution,
     hooks: loopHooks(agent.options.hooks),

@@ -90,7 +90,8 @@ export class EventHub {
 
   committed(records: readonly LogRecord[]): void {
     const watched = this.watched;
-    for (const record of records) {
+    for (let index = 0; index < records.length; index++) {
+      const record = records[index] as LogRecord;
       this.#after = record.seq;
       this.#n = 0;
       if (watched && isDurableEventType(record.type)) this.#show(eventOf(record, this.runId), this.#source);

@@ -59,10 +59,10 @@ export class Execution implements ExecutionContext {
   readonly deadline?: number;
   readonly authority: Authority;
   readonly emit: (event: TransientEvent) => void;
-  readonly #options: ExecutionOptions;
+  readonly #stopping: Pick<AbortController, "signal">;
+  readonly #startChild: (spec: ChildSpec) => Promise<OperatorOutput>;
 
   constructor(options: ExecutionOptions) {
-    this.#options = options;
     this.journal = options.journal;
     this.clock = options.clock;
     this.runId = options.runId;
@@ -72,11 +72,13 @@ export class Execution implements ExecutionContext {
     if (options.deadline !== undefined) this.deadline = options.deadline;
     this.authority = options.authority;
     this.emit = options.emit;
+    this.#stopping = options.stopping;
+    this.#startChild = options.startChild;
   }
 
   /** Fires when a graceful stop was asked for. */
   get stopping(): AbortSignal {
-    return this.#options.stopping.signal;
+    return this.#stopping.signal;
   }
 
   /** Adds an event to the next append. */
@@ -128,17 +130,25 @@ export class Execution implements ExecutionContext {
    */
   attempt<T>(key: string, number: number, run: (attempt: StepAttempt) => T | Promise<T>): StepResult<T> | Promise<StepResult<T>> {
     const startedAt = this.clock.now();
-    const done = (value: T): StepResult<T> => ({ ok: true, value, startedAt, endedAt: Math.max(startedAt, this.clock.now()) });
-    const failed = (error: unknown): StepResult<T> => {
-      if (error instanceof Suspension) throw error;
-      return { ok: false, failure: stepFailureOf(error), startedAt, endedAt: Math.max(startedAt, this.clock.now()) };
-    };
     try {
       const value = run({ number, idempotencyKey: `${this.runId}/${key}`, signal: this.signal, emit: this.emit });
-      return value instanceof Promise ? value.then(done, failed) : done(value);
+      if (!(value instanceof Promise)) return this.#done(startedAt, value);
+      return value.then(
+        (given) => this.#done(startedAt, given),
+        (error: unknown) => this.#failed(startedAt, error),
+      );
     } catch (error) {
-      return failed(error);
+      return this.#failed(startedAt, error);
     }
+  }
+
+  #done<T>(startedAt: number, value: T): StepResult<T> {
+    return { ok: true, value, startedAt, endedAt: Math.max(startedAt, this.clock.now()) };
+  }
+
+  #failed(startedAt: number, error: unknown): StepResult<never> {
+    if (error instanceof Suspension) throw error;
+    return { ok: false, failure: stepFailureOf(error), startedAt, endedAt: Math.max(startedAt, this.clock.now()) };
   }
 
   /** Like {@link attempt} for several acts: started in this order, awaited together. */
@@ -147,8 +157,9 @@ export class Execution implements ExecutionContext {
   ): readonly StepResult<T>[] | Promise<readonly StepResult<T>[]> {
     const first = acts[0];
     // One that suspends the run keeps none of the others from being started.
-    if (acts.length !== 1 || first === undefined) return Promise.all(acts.map(async (act) => this.attempt(act.key, act.number, act.run)));
-    const only = this.attempt(first.key, first.number, first.run);
+    if (acts.length !== 1 || first === undefined)
+      return Promise.all(acts.map(async (act) => this.attempt(act.key, act.number, (attempt) => act.run(attempt))));
+    const only = this.attempt(first.key, first.number, (attempt) => first.run(attempt));
     return only instanceof Promise ? only.then((result) => [result]) : [only];
   }
 
@@ -232,7 +243,7 @@ export class Execution implements ExecutionContext {
   }
 
   startChild(spec: ChildSpec): Promise<OperatorOutput> {
-    return this.#options.startChild(spec);
+    return this.#startChild(spec);
   }
 
   /** A derived id or key: the same parts give the same digest. */

@@ -259,7 +259,9 @@ const NO_ENTRIES: readonly InboxEntry[] = [];
 function recordsToAppend(batch: readonly LogRecord[], blobs: BlobStore): readonly NewRecord[] | Promise<readonly NewRecord[]> {
   const records: NewRecord[] = [];
   let spilled = false;
-  for (const { key, type, data } of batch) {
+  // By index, here and below: every record of every turn comes through, and an iterator makes an object for each.
+  for (let index = 0; index < batch.length; index++) {
+    const { key, type, data } = batch[index] as LogRecord;
     const kept = SMALL_TYPES.has(type) ? data : spillLargeData(data, blobs);
     if (kept instanceof Promise) spilled = true;
     records.push({ key, type, data: kept as JsonObject });
@@ -346,7 +348,8 @@ export function inboxEntry(record: LogRecord): InboxEntry {
 /** Gives records that were folded ahead of their append the time that the log gave them. */
 function stampTimes(state: SessionState, batch: readonly LogRecord[], at: number): void {
   state.at = at;
-  for (const record of batch) {
+  for (let index = 0; index < batch.length; index++) {
+    const record = batch[index] as LogRecord;
     (record as { at: number }).at = at;
     if (record.type === "run-start" && state.run) state.run.startedAt = at;
     if (record.seq === 1) state.createdAt = at;

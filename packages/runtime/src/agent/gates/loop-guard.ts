@@ -13,7 +13,8 @@ export function repeats(key: string, calls: readonly RecordedCall[]): string | u
   let first: RecordedCall | undefined;
   let count = 0;
   let isSameEachTime = true;
-  for (const call of calls) {
+  for (let index = 0; index < calls.length; index++) {
+    const call = calls[index] as RecordedCall;
     if (call.key !== key) continue;
     count++;
     first ??= call;

@@ -7,7 +7,7 @@ import {
   type JsonValue,
   type Message,
   type ModelFailure,
-  type StepResult,
+  type StepFailure,
 } from "@keelson/protocol";
 import { compileRequest } from "../../context/compile-request.ts";
 import { foldInferEvents, type InferFold } from "../../providers/infer-fold.ts";
@@ -64,7 +64,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
       ? request
       : { ...request, maxTokens: reservation.maxTokens };
   await execution.flush();
-  if (execution.signal.aborted) {
+  if (loop.attempts.runAborted) {
     await settle(loop, key, model, NOTHING_USED, ZERO_USD, false);
     checkEnding(loop);
   }
@@ -73,10 +73,10 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   loop.debug?.(`turn ${runOf(loop).turn}, model call ${modelCall + 1}: ${model.reference} with ${request.messages.length} messages`);
   const fold = foldInferEvents({ maxAnswerBytes: loop.limits.maxAnswerBytes });
   const asked: Asked = { key, modelCall, model, inputBound, fold, callIdAt: callIdsOf(runOf(loop), modelCall) };
-  const result = await execution.attempt(key, modelCall + 1, (attempt) => streamAnswer(loop, model, final, fold, attempt, asked.callIdAt));
+  const failure = await streamAnswer(loop, model, final, fold, key, asked.callIdAt);
 
   if (fold.rateLimit !== undefined) execution.put(`${key}/rate-limit`, "rate-limit", fold.rateLimit);
-  if (!result.ok) return takeFailure(loop, asked, result);
+  if (failure !== undefined) return takeFailure(loop, asked, failure);
   const settling = settleAnswer(loop, asked);
   if (settling !== undefined) await settling;
   const committing = commitAnswer(loop, asked);
@@ -103,12 +103,12 @@ function settleAnswer(loop: Loop, { key, model, inputBound, fold }: Asked): Prom
   return settle(loop, key, model, usage, cost, estimated);
 }
 
-async function takeFailure(loop: Loop, { key, model, inputBound, fold }: Asked, { failure: why, endedAt }: StepFailed): Promise<Outcome> {
+async function takeFailure(loop: Loop, { key, model, inputBound, fold }: Asked, why: StepFailure): Promise<Outcome> {
   const { execution } = loop;
   loop.partials?.discard();
   const failure = modelFailureOf(why, model);
   if (failure.kind === "rate-limit") {
-    const resetAt = failure.retryAfterMs === undefined ? null : endedAt + failure.retryAfterMs;
+    const resetAt = failure.retryAfterMs === undefined ? null : execution.clock.now() + failure.retryAfterMs;
     execution.put(`${key}/rate-limit`, "rate-limit", { utilization: 1, resetAt, allowed: false });
   }
   const received = fold.bytes > 0;
@@ -118,8 +118,6 @@ async function takeFailure(loop: Loop, { key, model, inputBound, fold }: Asked, 
   await afterInference(loop, key, { failure: failure as unknown as JsonValue });
   return { failure };
 }
-
-type StepFailed = Extract<StepResult<unknown>, { readonly ok: false }>;
 
 /** Rules look at an answer that is paid for and in the conversation: they can halt, and nothing of it is lost. */
 export async function showAnswer(loop: Loop, key: string, { message, stopReason }: Answer): Promise<void> {

@@ -14,15 +14,23 @@ export class AttemptSignal {
   /** Set while an attempt is under way. */
   #attempt: AttemptEnd | undefined;
 
+  #runAborted: boolean;
+
   constructor(run: AbortSignal) {
     this.#run = run;
+    this.#runAborted = run.aborted;
+    // One listener for the whole run: it ends together with its signal.
+    run.addEventListener("abort", () => this.#endRun(), { once: true });
+  }
+
+  /** Whether the run's own signal has fired: asked often, and asking the signal is dear. */
+  get runAborted(): boolean {
+    return this.#runAborted;
   }
 
   /** @param attempt told at most once, when the signal fires before `end` */
   begin(attempt: AttemptEnd): AbortSignal {
     this.#attempt = attempt;
-    // One listener for the whole run: it ends together with its signal.
-    if (this.#controller === undefined) this.#run.addEventListener("abort", () => this.#fire(this.#run.reason), { once: true });
     if (this.#controller === undefined || this.#isFired) return this.#renew().signal;
     return this.#controller.signal;
   }
@@ -39,8 +47,13 @@ export class AttemptSignal {
   #renew(): AbortController {
     const controller = (this.#controller = new AbortController());
     this.#isFired = false;
-    if (this.#run.aborted) this.#fire(this.#run.reason);
+    if (this.#runAborted) this.#fire(this.#run.reason);
     return controller;
+  }
+
+  #endRun(): void {
+    this.#runAborted = true;
+    this.#fire(this.#run.reason);
   }
 
   #fire(reason: unknown): void {

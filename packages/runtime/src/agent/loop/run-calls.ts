@@ -1,4 +1,4 @@
-import type { JsonValue, StepAttempt, ToolCallPart, ToolOutput } from "@keelson/protocol";
+import type { JsonValue, StepResult, ToolCallPart, ToolOutput } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { isDispatchTool } from "../../tools/dispatch-tool.ts";
 import type { LeafResult } from "../../tools/execute-leaf.ts";
@@ -12,7 +12,8 @@ import { passEditedArguments, passGates } from "../gates/pass-gates.ts";
 import { refuse, type PendingCall } from "../gates/pending-call.ts";
 import { recordEffects } from "../effects/declare-effects.ts";
 import { afterTools, noteArguments, tellModel } from "../hooks/tool-hooks.ts";
-import { executeCall, type Execution } from "./execute-call.ts";
+import { CallAct, type Executed } from "./call-act.ts";
+import type { Execution } from "./execute-call.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { ANSWERED_TOO_EARLY, isAnswerCall } from "../output/answer-call.ts";
 import { readInbox } from "./read-inbox.ts";
@@ -61,7 +62,8 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
       calls.filter((call) => !open.includes(call)),
     );
   const batches = batchesOf(loop, open);
-  for (const [index, batch] of batches.entries()) {
+  for (let index = 0; index < batches.length; index++) {
+    const batch = batches[index] as readonly PendingCall[];
     loop.debug?.(`batch ${index + 1} of ${batches.length}: ${batch.map(({ part }) => `${part.name} ${part.id}`).join(", ")}`);
     if (execution.hasUnread) await readInbox(loop, `${turn}/batch/${index}`);
     await runBatch(loop, batch);
@@ -135,6 +137,7 @@ async function tellSkipped(loop: Loop, turn: string, calls: readonly PendingCall
 }
 
 function batchesOf(loop: Loop, calls: readonly PendingCall[]): readonly (readonly PendingCall[])[] {
+  if (calls.length <= 1) return calls.length === 0 ? [] : [calls];
   return planBatches(calls as readonly (PendingCall & { readonly tool: NonNullable<PendingCall["tool"]> })[], {
     maxParallelCalls: loop.limits.maxParallelCalls,
     decideConcurrency: (call) => (call.answer !== undefined ? "shared" : mayMove(loop, call) ? "exclusive" : call.tool.concurrency),
@@ -154,26 +157,18 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void
   if (loop.meter?.counts.toolCalls) for (const call of unknown) await countOnBudget(loop, call.key, { toolCalls: 1 });
   if (unknown.length > 0) await resolveUnknown(loop, unknown);
   if (loop.meter?.counts.toolCalls) await chargeToolCalls(loop, batch);
-  const running = batch.filter((call) => call.answer === undefined);
   // Nothing waits between these reservations and the append that keeps them: a call that is reserved has started, or the process died.
-  const acts = running.map((call) => ({
-    key: call.key,
-    number: reserveCall(loop, call),
-    run: ({ signal, number }: StepAttempt) => executeCall(loop, call, number, signal),
-  }));
-  let results: readonly Executed[] = [];
+  const acts: CallAct[] = [];
+  for (const call of batch) if (call.answer === undefined) acts.push(new CallAct(loop, call, reserveCall(loop, call)));
   if (acts.length > 0) {
     await execution.flush();
     const attempting = execution.attempts(acts);
     const settled = attempting instanceof Promise ? await attempting : attempting;
-    results = settled.map((result) =>
-      result.ok
-        ? { ...result.value, durationMs: result.endedAt - result.startedAt }
-        : { output: result.failure.message, isError: true, durationMs: result.endedAt - result.startedAt },
-    );
+    for (let index = 0; index < acts.length; index++) (acts[index] as CallAct).settle(settled[index] as StepResult<Execution>);
   }
+  const resultOf = (call: PendingCall): Executed | undefined => acts.find((act) => act.call === call)?.result;
   try {
-    const committing = commitResults(loop, batch, (call) => results[running.indexOf(call)]);
+    const committing = commitResults(loop, batch, resultOf);
     if (committing !== undefined) await committing;
   } finally {
     if (loop.hooks?.afterTools) await afterTools(loop, batch);
@@ -239,12 +234,10 @@ function endBatch({ thrown, suspensions }: BatchEnding): void {
     );
 }
 
-type Executed = Execution & { readonly durationMs: number };
-
 /** Answers calls that may no longer start: the run was told to stop, was steered away, or spent its money. */
 function withhold(loop: Loop, call: PendingCall, overspent: string | undefined): void {
   const run = runOf(loop);
-  const stopped = loop.execution.signal.aborted || run.stopping !== undefined;
+  const stopped = loop.attempts.runAborted || run.stopping !== undefined;
   if (mayHaveRun(loop, call)) {
     // A child is told to stop, and ends, where it is started again.
     if (stopped && !(call.tool && isDispatchTool(call.tool)))

@@ -32,21 +32,22 @@ export class RunEnding extends Error {
 
 /** Ends the run where it was told to: abort, deadline, or a graceful stop. */
 export function checkEnding(loop: Loop): void {
-  const { signal } = loop.execution;
-  if (signal.aborted) throw new RunEnding(signal.reason === "timeout" ? "timeout" : signal.reason === "stop-grace" ? "stopped" : "aborted");
+  if (loop.attempts.runAborted) throw abortedEnding(loop);
   const { stopping } = runOf(loop);
   if (stopping === "abort") throw new RunEnding("aborted");
   if (stopping === "stop") throw new RunEnding("stopped");
+}
+
+function abortedEnding({ execution }: Loop): RunEnding {
+  const { reason } = execution.signal;
+  return new RunEnding(reason === "timeout" ? "timeout" : reason === "stop-grace" ? "stopped" : "aborted");
 }
 
 /** How the run ends for what was thrown. Failures of the log are not the run's: they are thrown on. */
 export function endingOf(error: unknown, loop: Loop): RunEnding {
   if (error instanceof RunEnding) return error;
   if (error instanceof Suspension || LogError.is(error)) throw error;
-  if (loop.execution.signal.aborted && !AgentError.is(error, "panic"))
-    return new RunEnding(
-      loop.execution.signal.reason === "timeout" ? "timeout" : loop.execution.signal.reason === "stop-grace" ? "stopped" : "aborted",
-    );
+  if (loop.attempts.runAborted && !AgentError.is(error, "panic")) return abortedEnding(loop);
   if (OperatorError.is(error, "halted")) {
     const { by, reason, exit } = error.failure;
     return exit ? new RunEnding(exit) : new RunEnding("halted", { halted: { by, reason } });

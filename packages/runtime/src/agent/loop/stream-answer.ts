@@ -1,6 +1,7 @@
-import { ModelError, type CallId, type InferEvent, type InferRequest, type StepAttempt } from "@keelson/protocol";
+import { ModelError, type CallId, type InferEvent, type InferRequest, type StepFailure } from "@keelson/protocol";
 import type { InferFold } from "../../providers/infer-fold.ts";
 import { canPoll, type PolledEvents } from "../../providers/polled-events.ts";
+import { stepFailureOf } from "../../session/execution.ts";
 import type { Model } from "../model-source.ts";
 import type { AttemptEnd } from "./attempt-signal.ts";
 import type { Loop } from "./loop.ts";
@@ -8,18 +9,21 @@ import type { Loop } from "./loop.ts";
 /** How long a provider has to end its stream once it was told to; then it is left behind. */
 const GRACE_MS = 500;
 
-/** Feeds the provider's stream into the fold and to watchers. Leaves early once the answer is longer than allowed. */
+/**
+ * Feeds the provider's stream into the fold and to watchers. Leaves early once the answer is longer than allowed.
+ * @returns why there is no answer, where there is none
+ */
 export function streamAnswer(
   loop: Loop,
   model: Model,
   request: InferRequest,
   fold: InferFold,
-  attempt: StepAttempt,
+  key: string,
   callIdAt: (index: number) => CallId,
-): Promise<true> {
+): Promise<StepFailure | undefined> {
   loop.partials?.begin(fold);
-  return new Promise((resolve, reject) => {
-    void new AnswerStream(loop, model, fold, callIdAt, resolve, reject).consume(request, attempt);
+  return new Promise((resolve) => {
+    void new AnswerStream(loop, model, fold, callIdAt, resolve).consume(request, `${loop.execution.runId}/${key}`);
   });
 }
 
@@ -28,8 +32,7 @@ class AnswerStream implements AttemptEnd {
   readonly #model: Model;
   readonly #fold: InferFold;
   readonly #callIdAt: (index: number) => CallId;
-  readonly #resolve: (whole: true) => void;
-  readonly #reject: (error: unknown) => void;
+  readonly #settle: (failure: StepFailure | undefined) => void;
   #over = false;
   #isFired = false;
   #cancelGrace: (() => void) | undefined;
@@ -39,19 +42,17 @@ class AnswerStream implements AttemptEnd {
     model: Model,
     fold: InferFold,
     callIdAt: (index: number) => CallId,
-    resolve: (whole: true) => void,
-    reject: (error: unknown) => void,
+    settle: (failure: StepFailure | undefined) => void,
   ) {
     this.#loop = loop;
     this.#model = model;
     this.#fold = fold;
     this.#callIdAt = callIdAt;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#settle = settle;
   }
 
   /** Never rejects: what comes of it is told to whoever waits for the answer. */
-  async consume(request: InferRequest, { idempotencyKey }: StepAttempt): Promise<void> {
+  async consume(request: InferRequest, idempotencyKey: string): Promise<void> {
     const loop = this.#loop;
     try {
       const signal = loop.attempts.begin(this);
@@ -62,9 +63,8 @@ class AnswerStream implements AttemptEnd {
       this.#fail(error);
       return;
     }
-    if (!this.#end()) return;
-    if (this.#fold.end === undefined && !this.#fold.overflowed) this.#reject(endedEarly(this.#model));
-    else this.#resolve(true);
+    if (this.#fold.end === undefined && !this.#fold.overflowed) this.#fail(endedEarly(this.#model));
+    else if (this.#end()) this.#settle(undefined);
   }
 
   /** A provider that does not heed its signal must not hold up the run. */
@@ -89,7 +89,7 @@ class AnswerStream implements AttemptEnd {
   }
 
   #fail(error: unknown): void {
-    if (this.#end()) this.#reject(this.#isFired ? error : failureOf(error, this.#model));
+    if (this.#end()) this.#settle(stepFailureOf(this.#isFired ? error : failureOf(error, this.#model)));
   }
 
   /** False for a stream that was left behind: what it comes to is nobody's any more; another attempt may be under way. */
