@@ -17,7 +17,7 @@ import {
   type Signal,
 } from "@keelson/protocol";
 import { Execution } from "../session/execution.ts";
-import { Journal } from "../session/journal.ts";
+import type { Journal, JournalWatcher } from "../session/journal.ts";
 import { restoreLargeRecord } from "../session/large-records.ts";
 import type { SessionState } from "../session/session-state.ts";
 import type { Agent } from "./agent.ts";
@@ -61,7 +61,7 @@ export interface ActiveRunOptions<Out> {
   readonly signal?: AbortSignal;
   readonly parent?: { readonly run: RunId };
   /** Takes the lease and folds the log. */
-  open(relay: JournalRelay): Promise<Journal>;
+  open(watcher: JournalWatcher): Promise<Journal>;
   /** Puts the records that begin this stretch of work, or throws why it can't begin. */
   begin(journal: Journal, loop: Loop): Promise<void>;
   /** Beside the world's. */
@@ -70,16 +70,10 @@ export interface ActiveRunOptions<Out> {
   readonly turns?: number;
 }
 
-/** Where a journal reports to before it knows its run. */
-export interface JournalRelay {
-  committed: (records: readonly LogRecord[]) => void;
-  lost: (error: LogError) => void;
-}
-
 const NO_CHILDREN: ReadonlyMap<string, ActiveRun<unknown>> = new Map();
 
 /** A run at work in this process: drives the loop turn by turn, and is the handle that users hold. */
-export class ActiveRun<Out> implements Run<Out> {
+export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
   readonly id: RunId;
   readonly session: SessionId;
   readonly outcome: Promise<RunOutcome<Out>>;
@@ -144,6 +138,27 @@ export class ActiveRun<Out> implements Run<Out> {
   async abort(reason?: string): Promise<void> {
     if (!this.#ended) this.#abort.abort("aborted");
     await this.#tell({ type: "abort", ...(reason !== undefined && { reason }) });
+  }
+
+  /** From the journal: what the log holds from now on. */
+  committed(records: readonly LogRecord[]): void {
+    this.hub.committed(records);
+    const { runner, onLifecycleEvent } = this.#options;
+    const { world } = runner;
+    if (world.onLifecycleEvent === undefined && onLifecycleEvent === undefined) return;
+    tellLifecycle(records, {
+      tell: (event) => {
+        this.#options.onLifecycleEvent?.(event);
+        world.onLifecycleEvent?.(event, this as unknown as Run<unknown>);
+      },
+      warn: (status) => this.hub.transient({ type: "status", status, level: "warn" }),
+    });
+  }
+
+  /** From the journal: it may write no more. */
+  lost(error: LogError): void {
+    this.#lost ??= error;
+    this.#abort.abort("detached");
   }
 
   /** Leaves the run where it is and writes nothing more: for a child whose parent lost its log. */
@@ -297,24 +312,7 @@ export class ActiveRun<Out> implements Run<Out> {
   async #open(): Promise<Loop> {
     const { runner, agent, id, session, authority, limits, deadline, parent } = this.#options;
     const { world } = runner;
-    const relay: JournalRelay = {
-      committed: (records) => {
-        this.hub.committed(records);
-        if (world.onLifecycleEvent !== undefined || this.#options.onLifecycleEvent !== undefined)
-          tellLifecycle(records, {
-            tell: (event) => {
-              this.#options.onLifecycleEvent?.(event);
-              world.onLifecycleEvent?.(event, this as unknown as Run<unknown>);
-            },
-            warn: (status) => this.hub.transient({ type: "status", status, level: "warn" }),
-          });
-      },
-      lost: (error) => {
-        this.#lost ??= error;
-        this.#abort.abort("detached");
-      },
-    };
-    const journal = (this.#journal = await this.#options.open(relay));
+    const journal = (this.#journal = await this.#options.open(this));
     const { state } = journal;
     this.hub.opened(state.run?.id === id ? state.run.startSeq - 1 : state.seq, state.seq);
     if (this.#lost) journal.abandon(this.#lost);

@@ -86,8 +86,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
     owner: id,
     leaseTtlMs: 60_000,
     durability: "process",
-    onCommitted: (records) => hub.committed(records),
-    onLost: () => controller.abort("detached"),
+    watcher: { committed: (records) => hub.committed(records), lost: () => controller.abort("detached") },
   });
   const controller = new AbortController();
   const abort = (): void => controller.abort("aborted");

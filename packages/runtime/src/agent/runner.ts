@@ -11,9 +11,9 @@ import {
   type Signal,
 } from "@keelson/protocol";
 import { createSessions, checkSessionId, sessionError, type Sessions } from "../session/sessions.ts";
-import { foldSession, inboxRecord, Journal } from "../session/journal.ts";
+import { foldSession, inboxRecord, Journal, type JournalWatcher } from "../session/journal.ts";
 import type { Agent } from "./agent.ts";
-import { ActiveRun, type JournalRelay } from "./active-run.ts";
+import { ActiveRun } from "./active-run.ts";
 import { agentErrorOf } from "../session/log-failure.ts";
 import { checkDecision } from "./approvals/check-decision.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
@@ -119,7 +119,7 @@ export function createRunnerWith(
 
   const open =
     (session: SessionId) =>
-    (relay: JournalRelay): Promise<Journal> =>
+    (watcher: JournalWatcher): Promise<Journal> =>
       // Each stretch of work is an owner of its own: two runs of one process exclude each other too.
       Journal.open({
         log,
@@ -129,8 +129,7 @@ export function createRunnerWith(
         owner: `${owner}:${world.newId()}`,
         leaseTtlMs,
         durability: world.durability ?? "power",
-        onCommitted: relay.committed,
-        onLost: relay.lost,
+        watcher,
       });
 
   const inner: RunnerInternals = {
@@ -184,10 +183,10 @@ export function createRunnerWith(
     checkSessionId(session, { child: true });
     if ((await log.head(sessionLog(session as SessionId))) === 0) throw sessionError(session, `There is no session "${session}".`);
     // The lease comes first, so that a session on which another process works is refused here. The run takes over as soon as it is there.
-    const relay: { -readonly [K in keyof JournalRelay]: JournalRelay[K] } = { committed: () => {}, lost: () => {} };
+    const relay: { to?: JournalWatcher } = {};
     const journal = await open(session as SessionId)({
-      committed: (records) => relay.committed(records),
-      lost: (error) => relay.lost(error),
+      committed: (records) => relay.to?.committed(records),
+      lost: (error) => relay.to?.lost(error),
     }).catch((error: unknown) => {
       // Nothing was done yet but to read and fold: what stumbles here stumbles over what the log holds.
       if (error instanceof KeelsonError) throw agentErrorOf(session as SessionId, error);
@@ -207,7 +206,7 @@ export function createRunnerWith(
   function takeUp(
     session: SessionId,
     journal: Journal,
-    relay: { -readonly [K in keyof JournalRelay]: JournalRelay[K] },
+    relay: { to?: JournalWatcher },
     options: { readonly signal?: AbortSignal; readonly turns?: number; readonly asChild?: boolean },
   ): ActiveRun<unknown> {
     const { run } = journal.state;
@@ -232,8 +231,7 @@ export function createRunnerWith(
       ...(options.turns !== undefined && { turns: options.turns }),
       ...(run.parent && { parent: run.parent }),
       async open(own) {
-        relay.committed = own.committed;
-        relay.lost = own.lost;
+        relay.to = own;
         return journal;
       },
       begin: (_journal, loop) =>

@@ -86,6 +86,8 @@ export class ConversationEncoder {
       const original = groups[at] as MessageGroup;
       const group = kept.calls.next(original);
       append(kept, this.#encodeGroup(group, kept.last, model));
+      // The bytes hold it from now on: as text too, a long conversation would take twice its room.
+      if (conversation !== undefined) this.#groups.delete(group[0] as Message);
       kept.messages.push(...original);
       kept.last = group;
     }

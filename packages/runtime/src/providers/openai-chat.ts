@@ -6,7 +6,7 @@ import { ChatRequestEncoder } from "./openai-chat/chat-request.ts";
 import { openAiModelInfo } from "./openai-model-info.ts";
 import { createOpenAiClient } from "./openai-client.ts";
 import type { ProviderOptions } from "./provider-options.ts";
-import { fieldsOf, stringOf } from "./wire-decoder.ts";
+import { type DecoderContext, fieldsOf, stringOf } from "./wire-decoder.ts";
 
 export type { ProviderOptions } from "./provider-options.ts";
 
@@ -40,17 +40,18 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
     stream(request: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
       const model = request.model || defaultModel;
       const audioFormat = request.extra === undefined ? "" : stringOf(fieldsOf(request.extra["audio"])?.["format"]);
+      const context: DecoderContext = { wire: OPENAI_CHAT_WIRE, provider: name, model };
       return new InferStream({
-        context: { wire: OPENAI_CHAT_WIRE, provider: name, model },
+        context,
         send: () =>
           client.send({
             method: "POST",
             path: "/chat/completions",
             body: encoder.encode(request, inferOptions),
             signal: inferOptions.signal,
-            origin: { provider: name, model },
+            origin: context,
           }),
-        decoder: (queue, context) => new ChatDecoder(queue, context, audioFormat === "" ? {} : { audioFormat }),
+        decoder: (queue, known) => new ChatDecoder(queue, known, audioFormat === "" ? undefined : { audioFormat }),
         rateLimitHeaders: "x-ratelimit",
       });
     },

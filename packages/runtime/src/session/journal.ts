@@ -33,10 +33,15 @@ export interface JournalOptions {
   readonly leaseTtlMs: number;
   /** What "power" acts (reservations of writes, decisions, settlements, endings) ask of the log. */
   readonly durability: Durability;
+  /** Default: nobody is told. */
+  readonly watcher?: JournalWatcher;
+}
+
+export interface JournalWatcher {
   /** Called after each append with the records it added, in order. */
-  onCommitted(records: readonly LogRecord[]): void;
+  committed(records: readonly LogRecord[]): void;
   /** Called once when the right to write is lost: the journal is dead from then on. */
-  onLost(error: LogError): void;
+  lost(error: LogError): void;
 }
 
 /**
@@ -197,7 +202,7 @@ export class Journal {
         if (at === undefined) for await (const record of log.read(this.log, { after: expected })) at = record.at;
         stampTimes(this.state, batch, at ?? this.state.at);
         this.#committedSeq = expected + batch.length;
-        this.#options.onCommitted(batch);
+        this.#options.watcher?.committed(batch);
       }
     } catch (error) {
       this.#fail(error);
@@ -217,7 +222,7 @@ export class Journal {
       ? error
       : new LogError({ kind: "other", message: `the log of session "${this.#options.session}" could not be written` }, { cause: error });
     this.#cancelRenewal();
-    this.#options.onLost(this.#failure);
+    this.#options.watcher?.lost(this.#failure);
   }
 
   #scheduleRenewal(): void {

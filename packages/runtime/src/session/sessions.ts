@@ -240,8 +240,6 @@ export function createSessions(options: SessionsOptions): Sessions {
         owner: `${options.owner}:${options.newId()}`,
         leaseTtlMs: options.leaseTtlMs,
         durability: "power",
-        onCommitted: () => {},
-        onLost: () => {},
       });
       try {
         const record = await decide(journal.state);

@@ -27,6 +27,8 @@ export interface ChatDecoderOptions {
   readonly keepsReasoning?: boolean;
 }
 
+const NO_OPTIONS: ChatDecoderOptions = {};
+
 const STOP_REASONS: { readonly [reason: string]: StopReason } = {
   stop: "end-turn",
   eos: "end-turn",
@@ -63,7 +65,7 @@ export class ChatDecoder implements WireDecoder {
   #fingerprint = "";
   complete = false;
 
-  constructor(queue: InferEvent[], context: DecoderContext, options: ChatDecoderOptions = {}) {
+  constructor(queue: InferEvent[], context: DecoderContext, options: ChatDecoderOptions = NO_OPTIONS) {
     this.#queue = queue;
     this.#context = context;
     this.#options = options;
