@@ -74,10 +74,10 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
     // What is there already needs nobody who waits for it.
     const event = this.#reading || this.#waiters.length > 0 ? undefined : this.#backlog.take();
     if (event !== undefined) return Promise.resolve({ done: false, value: event });
-    return new Promise((resolve, reject) => {
-      this.#waiters.push({ resolve, reject });
-      this.#serve();
-    });
+    const waiter = Promise.withResolvers<IteratorResult<AgentEvent, undefined>>();
+    this.#waiters.push(waiter);
+    this.#serve();
+    return waiter.promise;
   }
 
   return(): Promise<IteratorResult<AgentEvent, undefined>> {
