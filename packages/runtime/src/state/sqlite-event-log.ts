@@ -10,7 +10,7 @@ import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
 import { createForeignWatch, type Poll } from "./sqlite-foreign-watch.ts";
 import { createSqliteBudgetLedger, type SqliteBudgetLedger } from "./sqlite-budget-ledger.ts";
 import { createSqliteBlobStore } from "./sqlite-blob-store.ts";
-import { FIND_LOG, type KnownLog, LIST_LOGS } from "./sqlite-known-logs.ts";
+import { FIND_LOG, hashOf, type KnownLog, LIST_LOGS } from "./sqlite-known-logs.ts";
 import { createSqliteLeases } from "./sqlite-leases.ts";
 import { createSqliteRecordSource } from "./sqlite-record-source.ts";
 import { SEQ_BITS } from "./sqlite-schema.ts";
@@ -72,12 +72,13 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
   ): number | undefined {
     const known = database.known.lastKnown(log);
     if (known?.head !== expectedSeq || records.length === 0) return undefined;
-    for (const { key } of records) if (known.seqOf(key) !== undefined) return undefined;
+    const hashes = known.freeHashes(records);
+    if (hashes === undefined) return undefined;
     const [row, ...others] = rowsOf(log, records, text, maxRecordBytes);
     if (row === undefined || others.length > 0) return undefined;
     const at = Math.max(now(), known.at);
     if (!database.tryWrite(durability, addNext, known.id, known.head + 1, at, records.length, row.names, row.data, epoch)) return undefined;
-    database.known.added(known, records, at);
+    database.known.added(known, hashes, at);
     return at;
   }
 
@@ -103,7 +104,11 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     const rows = rowsOf(log, missing, isWhole ? text : encodeTogether(log, missing, maxRecordBytes), maxRecordBytes);
     for (const { records: together, names, data } of rows) {
       addAppend.run(known.id, known.head + 1, at, together.length, names, data);
-      database.known.added(known, together, at);
+      database.known.added(
+        known,
+        together.map(({ key }) => hashOf(key)),
+        at,
+      );
     }
     return { lastSeq, at: isWhole ? at : undefined };
   }

@@ -70,6 +70,17 @@ export class KnownLog implements LogContent {
     this.changes = changes;
   }
 
+  /** The hashes of keys of which none is taken. Nothing where one may be. */
+  freeHashes(records: readonly NewRecord[]): readonly number[] | undefined {
+    const hashes: number[] = [];
+    for (const { key } of records) {
+      const hash = hashOf(key);
+      if (this.#hashes.has(hash)) return undefined;
+      hashes.push(hash);
+    }
+    return hashes;
+  }
+
   seqOf(key: string): number | undefined {
     if (!this.#hashes.has(hashOf(key))) return undefined;
     const rows = this.#statements.prepare(FIND_KEY).iterate(this.id, JSON.stringify(key)) as unknown as Iterable<NamesRow>;
@@ -80,9 +91,9 @@ export class KnownLog implements LogContent {
     return undefined;
   }
 
-  /** The next record has this key. */
-  add(key: string): void {
-    this.#hashes.add(hashOf(key));
+  /** The next record has a key with this hash. */
+  add(hash: number): void {
+    this.#hashes.add(hash);
     this.head++;
   }
 
@@ -157,11 +168,11 @@ export class KnownLogs {
     return this.#remember(log, this.#statements.prepare(ADD_LOG).get(log)?.["id"] as number);
   }
 
-  /** The records stand at the end of the log now. */
-  added(known: KnownLog, records: readonly NewRecord[], at: number): void {
-    for (const { key } of records) known.add(key);
+  /** Records with keys of these hashes stand at the end of the log now. */
+  added(known: KnownLog, hashes: readonly number[], at: number): void {
+    for (const hash of hashes) known.add(hash);
     known.at = at;
-    this.#keys += records.length;
+    this.#keys += hashes.length;
   }
 
   /** The lease went from hand to hand. */
@@ -200,15 +211,27 @@ export class KnownLogs {
     const rows = this.#statements.prepare(NAMES_AFTER).iterate(known.id, known.head);
     for (const row of rows as unknown as Iterable<NamesRow>) {
       const names = namesIn(row, known.log, this.#statements.path);
-      for (let index = 0; index < names.length; index += 2) known.add(names[index] as string);
+      for (let index = 0; index < names.length; index += 2) known.add(hashOf(names[index] as string));
       this.#keys += names.length / 2;
     }
   }
 }
 
+/** Keys of one run begin with its id: what that comes to is kept from one key to the next. */
+let lastStart = "";
+let lastStartHash = 0;
+
 /** FNV-1a, to 31 bits: what finds nothing is not there, what finds something is looked up. */
-function hashOf(key: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < key.length; index++) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);
-  return hash >>> 1;
+export function hashOf(key: string): number {
+  if (lastStart === "" || !key.startsWith(lastStart)) {
+    lastStart = key.slice(0, key.indexOf("/") + 1);
+    lastStartHash = hashOn(0x811c9dc5, lastStart, 0);
+  }
+  return hashOn(lastStartHash, key, lastStart.length) >>> 1;
+}
+
+function hashOn(start: number, text: string, from: number): number {
+  let hash = start;
+  for (let index = from; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  return hash;
 }
