@@ -165,7 +165,13 @@ export class KnownLogs {
   }
 
   create(log: LogId): KnownLog {
-    return this.#remember(log, this.#statements.prepare(ADD_LOG).get(log)?.["id"] as number);
+    return this.created(log, this.#statements.prepare(ADD_LOG).get(log)?.["id"] as number);
+  }
+
+  /** The log is new, and without records. */
+  created(log: LogId, id: number): KnownLog {
+    this.delete(log);
+    return this.#remember(log, id);
   }
 
   /** Records with keys of these hashes stand at the end of the log now. */

@@ -8,9 +8,17 @@ const FIND_LEASE = "SELECT epoch, owner, ttl_ms AS ttlMs, expires_at AS expiresA
 const NEXT_EPOCH = "UPDATE counters SET last_epoch = last_epoch + 1 RETURNING last_epoch";
 const TAKE_LEASE = `
   INSERT INTO logs (name, epoch, owner, ttl_ms, expires_at) VALUES (?, ?, ?, ?, ?)
-  ON CONFLICT (name) DO UPDATE SET epoch = excluded.epoch, owner = excluded.owner, ttl_ms = excluded.ttl_ms, expires_at = excluded.expires_at`;
+  ON CONFLICT (name) DO UPDATE SET epoch = excluded.epoch, owner = excluded.owner, ttl_ms = excluded.ttl_ms, expires_at = excluded.expires_at
+  RETURNING id`;
 const SET_END = "UPDATE logs SET expires_at = ? WHERE name = ?";
 const RELEASE = "UPDATE logs SET owner = NULL WHERE name = ? AND epoch = ?";
+
+/** `epoch` is null where nobody ever held one. */
+type LeaseRow = Omit<LeaseState, "epoch"> & { readonly epoch: number | null };
+
+function leaseIn(row: LeaseRow | undefined): LeaseState | undefined {
+  return row === undefined || row.epoch === null ? undefined : { ...row, epoch: row.epoch };
+}
 
 /** The leases of the logs of one database, and which of them were taken through this object. */
 export interface SqliteLeases {
@@ -25,19 +33,16 @@ export function createSqliteLeases(of: {
   assertOpen(): void;
 }): SqliteLeases {
   const { database, now, busyTimeoutMs, assertOpen } = of;
+  const release = database.prepare(RELEASE);
   const held = new Map<number, LogId>();
   const write = <T>(work: () => T): Promise<T> => database.write("process", work, busyTimeoutMs);
-  const find = (log: LogId): LeaseState | undefined => {
-    const row = database.prepare(FIND_LEASE).get(log) as unknown as
-      | (Omit<LeaseState, "epoch"> & { readonly epoch: number | null })
-      | undefined;
-    return row === undefined || row.epoch === null ? undefined : { ...row, epoch: row.epoch };
-  };
+  const findRow = (log: LogId): LeaseRow | undefined => database.prepare(FIND_LEASE).get(log) as unknown as LeaseRow | undefined;
 
   /** The new epoch, or why there is none. A refusal is a value here, since what it wrote down must be committed. */
   function take(log: LogId, owner: string, ttlMs: number): number | LogError {
     const at = now();
-    const lease = find(log);
+    const row = findRow(log);
+    const lease = leaseIn(row);
     if (lease !== undefined && lease.owner !== null && lease.owner !== owner && !isDeadOwner(lease.owner)) {
       const expiresAt = leaseEnd(lease, at);
       if (expiresAt > at) {
@@ -46,13 +51,21 @@ export function createSqliteLeases(of: {
       }
     }
     const epoch = database.prepare(NEXT_EPOCH).get()?.["last_epoch"] as number;
+    const id = database.prepare(TAKE_LEASE).get(log, epoch, owner, ttlMs, at + ttlMs)?.["id"] as number;
+    if (row === undefined) database.known.created(log, id);
     database.known.leased(log, epoch, owner);
-    database.prepare(TAKE_LEASE).run(log, epoch, owner, ttlMs, at + ttlMs);
     return epoch;
   }
 
   function giveBack(log: LogId, epoch: number): void {
-    if (database.prepare(RELEASE).run(log, epoch).changes > 0) database.known.leased(log, epoch, null);
+    if (release.run(log, epoch).changes > 0) database.known.leased(log, epoch, null);
+  }
+
+  /** In one statement, where nobody else writes just now. */
+  function gaveBack(log: LogId, epoch: number): boolean {
+    const isDone = database.tryWrite("process", release, log, epoch);
+    if (isDone) database.known.leased(log, epoch, null);
+    return isDone;
   }
 
   return {
@@ -72,7 +85,7 @@ export function createSqliteLeases(of: {
         async renew() {
           assertOpen();
           await write(() => {
-            assertEpoch(log, epoch as number, find(log));
+            assertEpoch(log, epoch as number, leaseIn(findRow(log)));
             database.prepare(SET_END).run(now() + ttlMs, log);
           });
         },
@@ -80,7 +93,7 @@ export function createSqliteLeases(of: {
           // Disposing the log has released it already.
           if (!held.delete(epoch as number)) return;
           database.known.letGo(log);
-          await write(() => giveBack(log, epoch as number));
+          if (!gaveBack(log, epoch as number)) await write(() => giveBack(log, epoch as number));
         },
       });
     },
