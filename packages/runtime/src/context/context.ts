@@ -1,16 +1,8 @@
-import type { AsyncLocalStorage } from "node:async_hooks";
-import {
-  AgentError,
-  OperatorError,
-  textMessage,
-  UNKNOWN_USAGE,
-  ZERO_USD,
-  type CompactionPolicy,
-  type JsonValue,
-  type Message,
-} from "@keelson/protocol";
+import { AgentError, textMessage, UNKNOWN_USAGE, ZERO_USD, type CompactionPolicy, type JsonValue, type Message } from "@keelson/protocol";
 import { Conversation } from "./conversation.ts";
+import { fireRule, firingIn } from "./fire-rule.ts";
 import type { ContextMetrics, OperationType, Rule, RuleAction, RuleTrigger } from "./rule.ts";
+import { whenThere } from "./when-there.ts";
 
 /** One act on a context, around which rules fire. `key` names it within its run, so that recorded verdicts find it again. */
 export interface Operation<Output> {
@@ -32,7 +24,7 @@ export interface Operation<Output> {
 /** What a context does with messages and verdicts; a run records both in its log. */
 export interface ContextBinding {
   append(key: string | undefined, message: Message, policy: CompactionPolicy | undefined): void | Promise<void>;
-  decide<T>(point: string, run: () => T | Promise<T>): Promise<T>;
+  decide<T>(point: string, run: () => T | Promise<T>): T | Promise<T>;
   metrics(): ContextMetrics;
   /** Takes note that an observer failed. Default: nobody does. */
   warn?(message: string): void;
@@ -55,18 +47,6 @@ const NO_METRICS: ContextMetrics = {
   cost: ZERO_USD,
   elapsedMs: 0,
 };
-
-/** A rule at work. Operations that it runs itself are told from others by the asynchronous context they run in. */
-interface Firing {
-  readonly context: Context;
-  /** Where the rule's verdict is recorded; messages it injects are named after it. */
-  readonly point: string;
-  readonly outer: Firing | undefined;
-  injections: number;
-  over: boolean;
-}
-
-let storage: AsyncLocalStorage<Firing> | undefined;
 
 /**
  * One conversation with its rules and metrics. Every step of a pipeline goes through `run`, which fires the rules around
@@ -128,18 +108,22 @@ export class Context {
    * @throws OperatorError of kind `halted` when a rule halts; AgentError of kind `panic` when one throws
    */
   run<Output>(operation: Operation<Output>): Promise<Output> | Output {
-    if (this.#rules.length === 0) return operation.execute(this, operation.input);
-    const { before, after } = this.#rulesOf(operation.type);
-    const isWatched = (before.length > 0 && operation.phase !== "after") || (after.length > 0 && operation.phase !== "before");
-    if (!isWatched || this.#firing() !== undefined) return operation.execute(this, operation.input);
-    return this.#runWithRules(operation);
+    const { type, phase, input } = operation;
+    if (!this.watches(type, phase) || firingIn(this) !== undefined) return operation.execute(this, input);
+    const key = operation.key ?? `${type}/${++this.#unnamed}`;
+    try {
+      return this.#enter(operation, key, phase === "after" ? NO_RULES : this.#rulesOf(type).before, 0, input);
+    } catch (error) {
+      // Whether rules wait or not, what they refuse is a rejection.
+      return Promise.reject(error);
+    }
   }
 
-  /** The rule of this context inside of which the caller runs. */
-  #firing(): Firing | undefined {
-    let firing = storage?.getStore();
-    while (firing !== undefined && (firing.context !== this || firing.over)) firing = firing.outer;
-    return firing;
+  /** Whether a rule fires around operations of this type. @param phase asks only about those before it, or only about those after it */
+  watches(operation: OperationType, phase?: "before" | "after"): boolean {
+    if (this.#rules.length === 0) return false;
+    const { before, after } = this.#rulesOf(operation);
+    return (before.length > 0 && phase !== "after") || (after.length > 0 && phase !== "before");
   }
 
   #setRules(rules: readonly Rule[]): void {
@@ -168,81 +152,63 @@ export class Context {
     return rules;
   }
 
-  async #runWithRules<Output>(operation: Operation<Output>): Promise<Output> {
-    const key = operation.key ?? `${operation.type}/${++this.#unnamed}`;
-    let input = operation.input;
-    for (const rule of operation.phase === "after" ? NO_RULES : this.#rulesOf(operation.type).before) {
-      const action = await this.#fire(rule, "before", operation, key, input, undefined);
-      if (action?.type === "modify-input") input = changedInput(rule, operation, action.input);
-      else if (action?.type === "skip") return accepted(rule, operation, action.output);
-      else if (action?.type === "modify-output")
-        throw misplaced(rule, operation.type, `there is no output before it: answer "skip" to give one in its place`);
-    }
-    let output: Output = await operation.execute(this, input);
-    for (const rule of operation.phase === "before" ? NO_RULES : this.#rulesOf(operation.type).after) {
-      const action = await this.#fire(rule, "after", operation, key, input, () => operation.show?.(output));
-      if (action?.type === "modify-output") output = accepted(rule, operation, action.output);
-      else if (action?.type === "modify-input" || action?.type === "skip")
-        throw misplaced(rule, operation.type, `it has run already: answer "modify-output", or let the rule fire before it`);
-    }
-    return output;
-  }
-
-  async #fire<Output>(
-    rule: Rule,
-    phase: "before" | "after",
+  /** Fires the rules before an operation, from the one at `index` on, and goes on with it. A promise only where something waits. */
+  #enter<Output>(
     operation: Operation<Output>,
     key: string,
+    rules: readonly Rule[],
+    index: number,
     input: JsonValue | undefined,
-    output: (() => JsonValue | undefined) | undefined,
-  ): Promise<RuleAction | undefined> {
-    const { trigger } = rule;
-    const verdict = async (): Promise<RuleAction | null> => {
-      try {
-        if (trigger.type === "when" && !trigger.predicate(this)) return null;
-        const shown = output?.();
-        return (await rule.run({ context: this, operation: operation.type, input, ...(shown !== undefined && { output: shown }) })) ?? null;
-      } catch (error) {
-        throw AgentError.is(error, "panic")
-          ? error
-          : new AgentError(
-              { kind: "panic", callback: `rule ${rule.name}`, message: `the rule "${rule.name}" threw: ${messageOf(error)}` },
-              { cause: error },
-            );
-      }
-    };
-    const point = `${key}/rule/${phase}/${this.#labels.get(rule) ?? rule.name}`;
-    storage ??= new (process.getBuiltinModule("node:async_hooks").AsyncLocalStorage)();
-    const firing: Firing = { context: this, point, outer: storage.getStore(), injections: 0, over: false };
-    let action: RuleAction | null;
-    try {
-      action = await storage.run(firing, async () =>
-        rule.pure === true || !this.#binding ? verdict() : this.#binding.decide(point, verdict),
-      );
-    } catch (error) {
-      throw AgentError.is(error)
-        ? error
-        : new AgentError(
-            { kind: "panic", callback: `rule ${rule.name}`, message: `the rule "${rule.name}" threw: ${messageOf(error)}` },
-            { cause: error },
-          );
-    } finally {
-      firing.over = true;
-    }
-    if (action?.type === "halt") {
-      throw new OperatorError({
-        kind: "halted",
-        by: rule.pure === true && action.exit ? "limit" : "rule",
-        reason: action.reason,
-        message: `the rule "${rule.name}" halted the run: ${action.reason}`,
-        ...(action.exit && { exit: action.exit }),
+  ): Output | Promise<Output> {
+    const rule = rules[index];
+    if (rule === undefined)
+      return whenThere(operation.execute(this, input), (output) => {
+        const rulesAfter = operation.phase === "before" ? NO_RULES : this.#rulesOf(operation.type).after;
+        return this.#leave(operation, key, rulesAfter, 0, input, output);
       });
-    }
-    return action ?? undefined;
+    return whenThere(this.#fire(rule, "before", operation.type, key, input), (action) => {
+      if (action?.type === "skip") return accepted(rule, operation, action.output);
+      if (action?.type === "modify-output")
+        throw misplaced(rule, operation.type, `there is no output before it: answer "skip" to give one in its place`);
+      const next = action?.type === "modify-input" ? changedInput(rule, operation, action.input) : input;
+      return this.#enter(operation, key, rules, index + 1, next);
+    });
+  }
+
+  /** Likewise after it. */
+  #leave<Output>(
+    operation: Operation<Output>,
+    key: string,
+    rules: readonly Rule[],
+    index: number,
+    input: JsonValue | undefined,
+    output: Output,
+  ): Output | Promise<Output> {
+    const rule = rules[index];
+    if (rule === undefined) return output;
+    const firing = this.#fire(rule, "after", operation.type, key, input, () => operation.show?.(output));
+    return whenThere(firing, (action) => {
+      if (action?.type === "modify-input" || action?.type === "skip")
+        throw misplaced(rule, operation.type, `it has run already: answer "modify-output", or let the rule fire before it`);
+      const next = action?.type === "modify-output" ? accepted(rule, operation, action.output) : output;
+      return this.#leave(operation, key, rules, index + 1, input, next);
+    });
+  }
+
+  #fire(
+    rule: Rule,
+    phase: "before" | "after",
+    operation: OperationType,
+    key: string,
+    input: JsonValue | undefined,
+    output?: () => JsonValue | undefined,
+  ): RuleAction | undefined | Promise<RuleAction | undefined> {
+    const point = `${key}/rule/${phase}/${this.#labels.get(rule) ?? rule.name}`;
+    return fireRule({ context: this, rule, operation, input, output, point, binding: this.#binding });
   }
 
   async #inject(type: OperationType, message: Message, policy: CompactionPolicy | undefined): Promise<void> {
-    const firing = this.#firing();
+    const firing = firingIn(this);
     const key = firing && `${firing.point}/inject/${++firing.injections}`;
     await this.run({
       type,
@@ -282,8 +248,4 @@ function firesAt(phase: "before" | "after", trigger: RuleTrigger, operation: Ope
 /** Highest first; among equals in the order they were added. */
 function byPriority(rules: readonly Rule[]): readonly Rule[] {
   return rules.toSorted((a, b) => (b.priority ?? 0) - (a.priority ?? 0));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -26,6 +26,7 @@ import {
   type Wait,
 } from "@keelson/protocol";
 import { digestOf } from "../json/digest.ts";
+import { isThenable } from "../tools/is-thenable.ts";
 import type { Clock } from "./clock.ts";
 import type { Journal } from "./journal.ts";
 import { Suspension } from "./suspension.ts";
@@ -164,25 +165,44 @@ export class Execution implements ExecutionContext {
   }
 
   async decide<T>(point: string, run: () => T | Promise<T>): Promise<T> {
+    return this.verdict(point, run);
+  }
+
+  /** Like {@link decide}. A promise only where `run` gives one. */
+  verdict<T>(point: string, run: () => T | Promise<T>): T | Promise<T> {
     const done = this.lookup(point);
     if (done) {
       const panic = done.data["panic"] as { readonly callback: string; readonly message: string } | undefined;
       if (panic) throw new AgentError({ kind: "panic", ...panic });
       return done.data["value"] as T;
     }
-    let value: T;
+    let value: T | PromiseLike<T>;
     try {
-      // What a replay will read, from the first time on.
-      value = asRecorded(await run());
+      value = run();
+      if (!isThenable(value)) value = asRecorded(value);
     } catch (error) {
-      const panic = AgentError.is(error, "panic")
-        ? { callback: error.failure.callback, message: error.message }
-        : { callback: point, message: `"${point}" threw: ${error instanceof Error ? error.message : String(error)}` };
-      this.note(point, "decision", { panic });
-      throw new AgentError({ kind: "panic", ...panic }, { cause: error });
+      return this.#recordPanic(point, error);
     }
+    if (!isThenable(value)) return this.#recordVerdict(point, value);
+    return Promise.resolve(value)
+      .then(asRecorded)
+      .then(
+        (given) => this.#recordVerdict(point, given),
+        (error: unknown) => this.#recordPanic(point, error),
+      );
+  }
+
+  #recordVerdict<T>(point: string, value: T): T {
     this.note(point, "decision", value === undefined ? {} : { value: value as JsonValue });
     return value;
+  }
+
+  #recordPanic(point: string, error: unknown): never {
+    const panic = AgentError.is(error, "panic")
+      ? { callback: error.failure.callback, message: error.message }
+      : { callback: point, message: `"${point}" threw: ${error instanceof Error ? error.message : String(error)}` };
+    this.note(point, "decision", { panic });
+    throw new AgentError({ kind: "panic", ...panic }, { cause: error });
   }
 
   /** @param atMostMs bounds the wait where the clock was set back since `at` was recorded */
@@ -268,7 +288,7 @@ export class Execution implements ExecutionContext {
   }
 }
 
-/** A value as it comes back from the log. @throws TypeError when it can't be written there */
+/** A value as it comes back from the log: what a replay will read, from the first time on. @throws TypeError when it can't be written there */
 function asRecorded<T>(value: T): T {
   return typeof value === "object" && value !== null ? (JSON.parse(JSON.stringify(value)) as T) : value;
 }

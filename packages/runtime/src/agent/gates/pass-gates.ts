@@ -109,13 +109,9 @@ function refuseInvalid(call: PendingCall, message: string): void {
 
 /** Rules may change the arguments, answer in the tool's place, or halt; what they changed is validated again. */
 function transform(loop: Loop, call: PendingCall): void | Promise<void> {
-  if (loop.context.rules.length === 0) return undefined;
-  return transformByRules(loop, call);
-}
-
-async function transformByRules(loop: Loop, call: PendingCall): Promise<void> {
+  if (!loop.context.watches("execute-tool", "before")) return undefined;
   const before = call.input ?? null;
-  const result = await loop.context.run<{ readonly input: JsonValue } | { readonly skipped: JsonValue }>({
+  const judging = loop.context.run<Transformed>({
     type: "execute-tool",
     phase: "before",
     key: call.key,
@@ -123,10 +119,16 @@ async function transformByRules(loop: Loop, call: PendingCall): Promise<void> {
     execute: (_context, input) => ({ input: (input as { readonly input: JsonValue }).input }),
     accept: (output) => ({ skipped: output }),
   });
+  return judging instanceof Promise ? judging.then((result) => heed(call, before, result)) : heed(call, before, judging);
+}
+
+type Transformed = { readonly input: JsonValue } | { readonly skipped: JsonValue };
+
+function heed(call: PendingCall, before: JsonValue, result: Transformed): void | Promise<void> {
   if ("skipped" in result) call.answer = { output: result.skipped, isError: false };
   else if (result.input !== before) {
     call.input = result.input;
-    await validate(call);
+    return validate(call);
   }
 }
 

@@ -33,7 +33,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
 
   const model = loop.models.resolve(runOf(loop).model);
   // Before anything is reserved: a rule that halts here costs nothing, and what it injects is in the request.
-  if (loop.context.rules.length > 0)
+  if (loop.context.watches("infer", "before"))
     await loop.context.run({
       type: "infer",
       phase: "before",
@@ -81,7 +81,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   if (settling !== undefined) await settling;
   const committing = commitAnswer(loop, asked);
   const answer = committing instanceof Promise ? await committing : committing;
-  if (loop.context.rules.length > 0) await showAnswer(loop, key, answer);
+  if (loop.context.watches("infer", "after")) await showAnswer(loop, key, answer);
   return { answer };
 }
 

@@ -24,7 +24,7 @@ async function tellTurn(loop: Loop, turn: string): Promise<void> {
   if (hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/directives`);
   if (afterTurn !== undefined) await tellAfterTurn(loop, afterTurn, { type: "ok" });
   if (plugins !== undefined && plugins.onEvent.length > 0) await showEvents(loop, plugins, turn);
-  if (loop.context.rules.length > 0) await checkExit(loop, turn);
+  if (loop.context.watches("exit-check")) await checkExit(loop, turn);
 }
 
 function putEnd(loop: Loop, turn: string): Promise<void> | undefined {

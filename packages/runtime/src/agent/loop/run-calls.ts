@@ -181,7 +181,7 @@ function commitResults(
   batch: readonly PendingCall[],
   resultOf: (call: PendingCall) => Executed | undefined,
 ): Promise<void> | undefined {
-  if (loop.context.rules.length > 0) return commitJudged(loop, batch, resultOf);
+  if (loop.context.watches("execute-tool", "after")) return commitJudged(loop, batch, resultOf);
   const ending: BatchEnding = { suspensions: [] };
   for (const call of batch) commitResult(loop, call, resultOf(call), ending);
   endBatch(ending);

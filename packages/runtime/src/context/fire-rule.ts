@@ -1,0 +1,108 @@
+import type { AsyncLocalStorage } from "node:async_hooks";
+import { AgentError, OperatorError, type JsonValue } from "@keelson/protocol";
+import { isThenable } from "../tools/is-thenable.ts";
+import type { Context, ContextBinding } from "./context.ts";
+import type { OperationType, Rule, RuleAction } from "./rule.ts";
+
+/** A rule at work. Operations that it runs itself are told from others by the asynchronous context they run in. */
+interface Firing {
+  readonly context: Context;
+  /** Where the rule's verdict is recorded; messages it injects are named after it. */
+  readonly point: string;
+  readonly outer: Firing | undefined;
+  injections: number;
+  over: boolean;
+}
+
+let storage: AsyncLocalStorage<Firing> | undefined;
+
+/** The rule of this context inside of which the caller runs. */
+export function firingIn(context: Context): Firing | undefined {
+  let firing = storage?.getStore();
+  while (firing !== undefined && (firing.context !== context || firing.over)) firing = firing.outer;
+  return firing;
+}
+
+/** One rule that meets one operation. */
+interface Encounter {
+  readonly context: Context;
+  readonly rule: Rule;
+  readonly operation: OperationType;
+  readonly input: JsonValue | undefined;
+  /** Only after the operation. */
+  readonly output: (() => JsonValue | undefined) | undefined;
+  readonly point: string;
+  readonly binding: ContextBinding | undefined;
+}
+
+/**
+ * Fires a rule. A promise only where it waits, or where its verdict is recorded by a binding that does.
+ * @throws OperatorError of kind `halted` when the rule halts; AgentError of kind `panic` when it throws
+ */
+export function fireRule(encounter: Encounter): RuleAction | undefined | Promise<RuleAction | undefined> {
+  const { context, rule, point } = encounter;
+  storage ??= new (process.getBuiltinModule("node:async_hooks").AsyncLocalStorage)();
+  const firing: Firing = { context, point, outer: storage.getStore(), injections: 0, over: false };
+  let verdict: RuleAction | null | Promise<RuleAction | null>;
+  try {
+    verdict = storage.run(firing, recordedVerdict, encounter);
+  } catch (error) {
+    return failed(firing, rule, error);
+  }
+  if (!(verdict instanceof Promise)) return done(firing, rule, verdict);
+  return verdict.then(
+    (action) => done(firing, rule, action),
+    (error: unknown) => failed(firing, rule, error),
+  );
+}
+
+function done(firing: Firing, rule: Rule, action: RuleAction | null): RuleAction | undefined {
+  firing.over = true;
+  if (action?.type === "halt") throw haltedBy(rule, action);
+  return action ?? undefined;
+}
+
+function failed(firing: Firing, rule: Rule, error: unknown): never {
+  firing.over = true;
+  throw AgentError.is(error) ? error : panicOf(rule, error);
+}
+
+function recordedVerdict(encounter: Encounter): RuleAction | null | Promise<RuleAction | null> {
+  const { rule, point, binding } = encounter;
+  return rule.pure === true || binding === undefined ? verdictOf(encounter) : binding.decide(point, () => verdictOf(encounter));
+}
+
+function verdictOf({ context, rule, operation, input, output }: Encounter): RuleAction | null | Promise<RuleAction | null> {
+  const { trigger } = rule;
+  try {
+    if (trigger.type === "when" && !trigger.predicate(context)) return null;
+    const shown = output?.();
+    const answer = rule.run({ context, operation, input, ...(shown !== undefined && { output: shown }) });
+    if (!isThenable(answer)) return answer ?? null;
+    return Promise.resolve(answer).then(
+      (action) => action ?? null,
+      (error: unknown) => thrownBy(rule, error),
+    );
+  } catch (error) {
+    return thrownBy(rule, error);
+  }
+}
+
+function thrownBy(rule: Rule, error: unknown): never {
+  throw AgentError.is(error, "panic") ? error : panicOf(rule, error);
+}
+
+function panicOf({ name }: Rule, error: unknown): AgentError {
+  const message = `the rule "${name}" threw: ${error instanceof Error ? error.message : String(error)}`;
+  return new AgentError({ kind: "panic", callback: `rule ${name}`, message }, { cause: error });
+}
+
+function haltedBy(rule: Rule, { reason, exit }: RuleAction & { readonly type: "halt" }): OperatorError {
+  return new OperatorError({
+    kind: "halted",
+    by: rule.pure === true && exit ? "limit" : "rule",
+    reason,
+    message: `the rule "${rule.name}" halted the run: ${reason}`,
+    ...(exit && { exit }),
+  });
+}
