@@ -1,4 +1,5 @@
 import { AgentError, type CallId, type HookPayloads } from "@keelson/protocol";
+import { whenThere } from "../../context/when-there.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import type { Loop } from "../loop/loop.ts";
 import { checkEnding } from "../loop/run-ending.ts";
@@ -18,18 +19,20 @@ interface About<P extends DecidingPoint | ObserverPoint> {
 
 /**
  * Asks the hooks of a point, one after another, until one aborts. What they came to is a recorded decision: a replay reads it.
+ * A promise only where a hook waits.
  * @returns the strictest verdict; nothing when all continue
  * @throws AgentError of kind `panic` when a hook that is no guard throws; `RunEnding` when the run is aborted meanwhile
  */
-export async function askHooks<P extends DecidingPoint>(loop: Loop, about: About<P>): Promise<HookVerdict | undefined> {
+export function askHooks<P extends DecidingPoint>(loop: Loop, about: About<P>): HookVerdict | undefined | Promise<HookVerdict | undefined> {
   const { execution } = loop;
   const { key } = about;
-  if (execution.lookup(key) !== undefined) return execution.decide<HookVerdict | undefined>(key, () => undefined);
-  const asked = await consult(loop, about);
-  if (asked.type === "interrupted") checkEnding(loop);
-  return execution.decide<HookVerdict | undefined>(key, () => {
-    if (asked.type === "panic") throw asked.panic;
-    return asked.type === "verdict" ? asked.verdict : undefined;
+  if (execution.lookup(key) !== undefined) return execution.verdict<HookVerdict | undefined>(key, () => undefined);
+  return whenThere(consult(loop, about, frozenCopy(about.payload), 0, undefined), (asked) => {
+    if (asked.type === "interrupted") checkEnding(loop);
+    return execution.verdict<HookVerdict | undefined>(key, () => {
+      if (asked.type === "panic") throw asked.panic;
+      return asked.type === "verdict" ? asked.verdict : undefined;
+    });
   });
 }
 
@@ -38,19 +41,24 @@ type Consultation =
   | { readonly type: "panic"; readonly panic: AgentError }
   | { readonly type: "interrupted" };
 
-async function consult<P extends DecidingPoint>(loop: Loop, { point, hooks, payload, callId }: About<P>): Promise<Consultation> {
-  const shown = frozenCopy(payload);
-  let verdict: HookVerdict | undefined;
-  for (const hook of hooks) {
-    const ending = await callHook(loop, hook, shown, { callId });
+/** Asks the hooks from the one at `index` on. @param earlier what those before it came to */
+function consult<P extends DecidingPoint>(
+  loop: Loop,
+  about: About<P>,
+  shown: HookPayloads[P],
+  index: number,
+  earlier: HookVerdict | undefined,
+): Consultation | Promise<Consultation> {
+  const hook = about.hooks[index];
+  if (hook === undefined) return { type: "verdict", verdict: earlier };
+  return whenThere<HookEnding<P>, Consultation>(callHook(loop, hook, shown, { callId: about.callId }), (ending) => {
     if (ending.type === "interrupted") return { type: "interrupted" };
     if (ending.type === "threw" && !hook.guard) return { type: "panic", panic: panicOf(hook, ending.error) };
     const given = verdictOf(loop, hook, ending);
     if (given?.type === "abort") return { type: "verdict", verdict: given };
-    if (given !== undefined) verdict = verdict === undefined ? given : joined(verdict, given);
-    if (ending.type === "timeout") warnOfHook(loop, point, `hook "${hook.name}" at ${point} was skipped: ${tooLong(hook)}`);
-  }
-  return { type: "verdict", verdict };
+    if (ending.type === "timeout") warnOfHook(loop, about.point, `hook "${hook.name}" at ${about.point} was skipped: ${tooLong(hook)}`);
+    return consult(loop, about, shown, index + 1, earlier && given ? joined(earlier, given) : (given ?? earlier));
+  });
 }
 
 function verdictOf<P extends DecidingPoint>(loop: Loop, hook: RegisteredHook<P>, ending: HookEnding<P>): HookVerdict | undefined {

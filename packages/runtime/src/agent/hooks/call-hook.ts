@@ -1,5 +1,6 @@
 import type { CallId, HookPayloads, HookPoint, HookResults } from "@keelson/protocol";
 import { describeValue } from "../../tools/describe-value.ts";
+import { isThenable } from "../../tools/is-thenable.ts";
 import { runOf, type Loop } from "../loop/loop.ts";
 import type { HookContext } from "./hook.ts";
 import type { RegisteredHook } from "./hook-registry.ts";
@@ -14,26 +15,41 @@ export type HookEnding<P extends HookPoint> =
 
 const CONTINUE = { type: "continue" } as const;
 
+interface CallOptions {
+  readonly callId?: CallId | undefined;
+  /** It is called although the run is aborted, or about to be. */
+  readonly untilEnd?: boolean;
+}
+
 /**
- * Calls a hook, for as long as it may take. One that takes longer is told through its signal and left behind.
- * @param options.untilEnd it is called although the run is aborted, or about to be
+ * Calls a hook, for as long as it may take. One that takes longer is told through its signal and left behind. A promise only
+ * where the hook gives one.
  */
-export async function callHook<P extends HookPoint>(
+export function callHook<P extends HookPoint>(
   loop: Loop,
   hook: RegisteredHook<P>,
   payload: HookPayloads[P],
-  options: { readonly callId?: CallId | undefined; readonly untilEnd?: boolean } = {},
-): Promise<HookEnding<P>> {
-  const { clock, signal } = loop.execution;
+  options: CallOptions,
+): HookEnding<P> | Promise<HookEnding<P>> {
   const controlled = new Controlled();
-  let ending: HookEnding<P> | undefined;
   let returned: unknown;
   try {
     returned = hook.call(payload, contextOf(loop, hook, controlled, options.callId));
   } catch (error) {
     return { type: "threw", error };
   }
-  if (!isThenable(returned)) return judged(hook, returned);
+  return isThenable(returned) ? awaited(loop, hook, returned, controlled, options) : judged(hook, returned);
+}
+
+async function awaited<P extends HookPoint>(
+  loop: Loop,
+  hook: RegisteredHook<P>,
+  returned: PromiseLike<unknown>,
+  controlled: Controlled,
+  options: CallOptions,
+): Promise<HookEnding<P>> {
+  const { clock, signal } = loop.execution;
+  let ending: HookEnding<P> | undefined;
   let wake = (): void => {};
   returned.then(
     (result) => {
@@ -146,8 +162,4 @@ function judged<P extends HookPoint>({ point }: RegisteredHook<P>, result: unkno
       `it answered ${describeValue(result)}: answer with nothing, or with a type of ${ANSWERS[point].join(", ")}, and a reason beside all but continue`,
     ),
   };
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function";
 }

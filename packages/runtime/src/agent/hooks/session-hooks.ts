@@ -20,13 +20,12 @@ export function beforeGoingOn(loop: Loop): Promise<void> | undefined {
   return ask(loop, `resume/${runOf(loop).resumes}/hooks/session-start`, true);
 }
 
-function ask(loop: Loop, key: string, resumed: boolean): Promise<void> | undefined {
+async function ask(loop: Loop, key: string, resumed: boolean): Promise<void> {
   const hooks = loop.hooks && hooksAt(loop.hooks, "session-start", undefined);
-  if (hooks === undefined) return undefined;
+  if (hooks === undefined) return;
   const payload = { sessionId: loop.execution.session, resumed };
-  return askHooks(loop, { point: "session-start", key, hooks, payload }).then((verdict) => {
-    if (verdict?.type === "abort") throw haltedBy(verdict);
-  });
+  const verdict = await askHooks(loop, { point: "session-start", key, hooks, payload });
+  if (verdict?.type === "abort") throw haltedBy(verdict);
 }
 
 /** What is done between the result of a run and its terminal event. */

@@ -16,16 +16,20 @@ export function passHooks(loop: Loop, call: PendingCall): void | Promise<void> {
   return hooks === undefined ? undefined : judge(loop, call, hooks);
 }
 
-async function judge(loop: Loop, call: PendingCall, hooks: readonly RegisteredHook<"pre-tool-use">[]): Promise<void> {
+function judge(loop: Loop, call: PendingCall, hooks: readonly RegisteredHook<"pre-tool-use">[]): void | Promise<void> {
   const toolName = call.tool?.name ?? call.part.name;
-  const verdict = await askHooks(loop, {
+  const asking = askHooks(loop, {
     point: "pre-tool-use",
     // Another call, by its arguments, is another question: the answer to the old one is not used.
-    key: `${call.key}/hooks/pre/${call.edits}/${shortHash(guardKey(toolName, call), 8)}`,
+    key: `${call.key}/hooks/pre/${call.edits}/${call.input === call.part.input ? "given" : shortHash(guardKey(toolName, call), 8)}`,
     hooks,
     payload: { toolName, arguments: call.input ?? null },
     callId: call.part.id,
   });
+  return asking instanceof Promise ? asking.then((verdict) => heed(loop, call, verdict)) : heed(loop, call, asking);
+}
+
+function heed(loop: Loop, call: PendingCall, verdict: HookVerdict | undefined): void {
   if (verdict === undefined) return;
   const reason = `the hook "${verdict.by}": ${verdict.reason}`;
   if (verdict.type === "abort") {
