@@ -1,7 +1,9 @@
-import { AgentError, type Directive, type JsonObject, type JsonValue, type LogRecord, type Message } from "@keelson/protocol";
+import { AgentError, type Directive, type JsonValue, type LogRecord, type Message, type RunId } from "@keelson/protocol";
+import { whenThere } from "../../context/when-there.ts";
 import { copyJson } from "../../json/copy-json.ts";
-import { loadJsonPatch, type JsonPatch } from "../../json/json-patch.ts";
+import { isJsonPatchLoaded, loadJsonPatch, type JsonPatch } from "../../json/json-patch.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
+import { isThenable } from "../../tools/is-thenable.ts";
 import { declareEffects, directiveEffects } from "../effects/declare-effects.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import type { Plugin, PluginCallbacks, PluginDirectives, PluginEvent, PluginState } from "./define-plugin.ts";
@@ -40,10 +42,8 @@ async function begin(loop: Loop, plugins: LoopPlugins): Promise<void> {
   for (const plugin of plugins.all)
     if (storedState(plugin.key, agentState) === undefined) states.register(plugin, plugin.initialState as never);
   const missing = states.serializeAll();
-  if (Object.keys(missing).length > 0) {
-    await loadJsonPatch();
-    putState(loop, "plugins/initial", additionOf(agentState, missing));
-  }
+  await patcher();
+  if (Object.keys(missing).length > 0) putState(loop, "plugins/initial", additionOf(agentState, missing));
   // From here on the run's events are kept until they are shown.
   if (plugins.onEvent.length > 0) loop.execution.note("plugins/events", "events-shown", { upTo: 0 });
   const input = { turn: 0, ...messageOf(runOf(loop).unanswered) };
@@ -53,6 +53,7 @@ async function begin(loop: Loop, plugins: LoopPlugins): Promise<void> {
 
 /** Calls `onUserMessage` for what the user said that no model was asked with yet. */
 export async function tellUserMessages(loop: Loop, plugins: LoopPlugins): Promise<void> {
+  await patcher();
   const { turn, unanswered, userMessages } = runOf(loop);
   for (const [index, message] of [...unanswered].entries()) {
     const number = userMessages - unanswered.length + index;
@@ -71,19 +72,39 @@ export async function showEvents(loop: Loop, plugins: LoopPlugins, place: string
   const { execution } = loop;
   execution.note(`${place}/events`, "events-shown", { upTo: sessionOf(loop).seq });
   await execution.flush();
+  const loading = patcher();
+  if (loading !== undefined) await loading;
   const { turn, shown } = runOf(loop);
   if (shown === undefined) return;
   const { from, upTo, events } = shown;
-  const batch = events.filter(({ seq }) => seq > from && seq <= upTo).map((record) => eventOf(record, loop));
-  for (const plugin of plugins.onEvent)
-    await observe(loop, plugin, `${place}/plugin/${plugin.key}/events`, "onEvent", async (state) => {
-      const directives: Directive[] = [];
-      for (const event of batch) {
-        const answer = plugin.onEvent?.({ turn, event: copyJson(event) }, state);
-        if (answer !== undefined) directives.push(...checked(await answer));
-      }
-      return directives;
-    });
+  const batch: LogRecord[] = [];
+  for (const record of events) if (record.seq > from && record.seq <= upTo) batch.push(record);
+  for (const plugin of plugins.onEvent) {
+    const key = `${place}/plugin/${plugin.key}/events`;
+    const showing = observe(loop, plugin, key, "onEvent", (state) => show(plugin, { runId: execution.runId, turn, batch }, 0, state, []));
+    if (showing !== undefined) await showing;
+  }
+}
+
+/** Shows a plugin a batch from the event at `index` on. @param directives what it asked for so far; gets what it asks for */
+function show(
+  plugin: Plugin,
+  shown: { readonly runId: RunId; readonly turn: number; readonly batch: readonly LogRecord[] },
+  index: number,
+  state: PluginState<unknown>,
+  directives: Directive[],
+): readonly Directive[] | Promise<readonly Directive[]> {
+  const { runId, turn, batch } = shown;
+  for (let next = index; next < batch.length; next++) {
+    const answer = plugin.onEvent?.({ turn, event: eventOf(batch[next] as LogRecord, runId) }, state);
+    if (isThenable(answer))
+      return Promise.resolve(answer).then((given) => {
+        directives.push(...checked(given));
+        return show(plugin, shown, next + 1, state, directives);
+      });
+    if (answer !== undefined) directives.push(...checked(answer));
+  }
+  return directives;
 }
 
 /** Between the result of a run and its terminal event: the last events, then `afterRun`. */
@@ -92,6 +113,7 @@ export const pluginsStage: { applies(loop: Loop): boolean; run(loop: Loop): Prom
   async run(loop) {
     const plugins = loop.plugins as LoopPlugins;
     if (plugins.onEvent.length > 0) await showEvents(loop, plugins, "epilogue");
+    await patcher();
     const { turn, text, ending } = runOf(loop);
     const input = { turn, message: text, reason: ending?.reason ?? "error" };
     for (const plugin of plugins.afterRun)
@@ -100,41 +122,67 @@ export const pluginsStage: { applies(loop: Loop): boolean; run(loop: Loop): Prom
 };
 
 /** A callback that can't influence the run: that it threw is told, and its state is as it was. */
-async function observe(...args: Parameters<typeof call>): Promise<void> {
-  try {
-    await call(...args);
-  } catch (error) {
+function observe(...args: Parameters<typeof call>): void | Promise<void> {
+  const warn = (error: unknown): void => {
     if (!AgentError.is(error, "panic")) throw error;
     args[0].execution.emit({ type: "status", level: "warn", status: error.message });
+  };
+  try {
+    const calling = call(...args);
+    return calling instanceof Promise ? calling.catch(warn) : calling;
+  } catch (error) {
+    warn(error);
   }
 }
 
-/** One callback, asked once. What it changed and what it asks for stand in the log with its verdict. */
-async function call(
+/** One callback, asked once. What it changed and what it asks for stand in the log with its verdict. A promise only where it waits. */
+function call(
   loop: Loop,
   plugin: Plugin,
   key: string,
   callback: keyof PluginCallbacks<unknown>,
   act: (state: PluginState<unknown>) => PluginDirectives | Promise<PluginDirectives>,
-): Promise<void> {
-  const verdict = await loop.execution.decide(key, async (): Promise<{ patch?: JsonPatch; directives?: readonly Directive[] }> => {
-    const { agentState } = sessionOf(loop);
-    const draft = new StateDraft(plugin, agentState);
-    try {
-      const directives = checked(await act(draft.state));
-      const patch = await draft.finish(plugin, agentState);
-      return { ...(patch && { patch }), ...(directives.length > 0 && { directives }) };
-    } catch (cause) {
-      const name = `${callback} of plugin "${plugin.name}"`;
-      throw new AgentError({ kind: "panic", callback: name, message: `${name} threw: ${describeThrown(cause)}` }, { cause });
-    }
+): void | Promise<void> {
+  const judging = loop.execution.verdict(key, () => verdictOf(loop, plugin, callback, act));
+  return whenThere(judging, ({ patch, directives }) => {
+    if (patch) putState(loop, `${key}/state`, patch);
+    if (directives) declareEffects(loop, key, directiveEffects(directives));
   });
-  if (verdict.patch) {
-    // A verdict that is read from the log may be the first that this process has to do with patches.
-    await loadJsonPatch();
-    putState(loop, `${key}/state`, verdict.patch);
+}
+
+interface Verdict {
+  readonly patch?: JsonPatch;
+  readonly directives?: readonly Directive[];
+}
+
+function verdictOf(
+  loop: Loop,
+  plugin: Plugin,
+  callback: keyof PluginCallbacks<unknown>,
+  act: Parameters<typeof call>[4],
+): Verdict | Promise<Verdict> {
+  const { agentState } = sessionOf(loop);
+  const draft = new StateDraft(plugin, agentState);
+  const finish = (given: PluginDirectives): Verdict => {
+    const directives = checked(given);
+    const patch = draft.finish(plugin, agentState);
+    return { ...(patch && { patch }), ...(directives.length > 0 && { directives }) };
+  };
+  const failed = (cause: unknown): never => {
+    const name = `${callback} of plugin "${plugin.name}"`;
+    throw new AgentError({ kind: "panic", callback: name, message: `${name} threw: ${describeThrown(cause)}` }, { cause });
+  };
+  try {
+    const acting = act(draft.state);
+    return isThenable(acting) ? Promise.resolve(acting).then(finish).catch(failed) : finish(acting);
+  } catch (cause) {
+    return failed(cause);
   }
-  if (verdict.directives) declareEffects(loop, key, directiveEffects(verdict.directives));
+}
+
+/** What changes state can't wait for the library that patches are made and applied with. */
+function patcher(): Promise<unknown> | undefined {
+  return isJsonPatchLoaded() ? undefined : loadJsonPatch();
 }
 
 function putState(loop: Loop, key: string, patch: JsonPatch): void {
@@ -154,6 +202,7 @@ function messageOf(messages: readonly Message[]): { readonly message?: string } 
   return { message: parts.join("\n\n") };
 }
 
-function eventOf({ type, data, seq, at }: LogRecord, loop: Loop): PluginEvent {
-  return { ...(data as JsonObject), type, seq, at, runId: loop.execution.runId } as unknown as PluginEvent;
+/** An event of its own for whoever is shown it. */
+function eventOf({ type, data, seq, at }: LogRecord, runId: RunId): PluginEvent {
+  return Object.assign(copyJson(data), { type, seq, at, runId }) as unknown as PluginEvent;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@keelson/protocol";
 import { copyJson } from "../../json/copy-json.ts";
-import { loadJsonPatch, type JsonPatch } from "../../json/json-patch.ts";
+import { loadedJsonPatch, type JsonPatch } from "../../json/json-patch.ts";
 import { plainJson } from "../../json/plain-json.ts";
 import type { Plugin, PluginState } from "./define-plugin.ts";
 
@@ -45,14 +45,13 @@ export class StateDraft<S> {
    * What the callback made of the state, as a patch of the agent's; nothing where it changed nothing.
    * @throws TypeError when that is no JSON
    */
-  async finish(plugin: Plugin<S>, agentState: JsonObject): Promise<JsonPatch | undefined> {
+  finish(plugin: Plugin<S>, agentState: JsonObject): JsonPatch | undefined {
     this.#isOver = true;
     if (!this.#isTouched) return undefined;
     const after = plainJson(this.#value);
-    const { diff } = await loadJsonPatch();
     const before = storedState(plugin.key, agentState);
     if (before === undefined) return additionOf(agentState, { [plugin.key]: after });
-    const patch = diff(before, after);
+    const patch = loadedJsonPatch().diff(before, after);
     if (patch.length === 0) return undefined;
     return patch.map((operation) => ({ ...operation, path: `/plugins/${plugin.key}${operation.path}` }));
   }

@@ -92,7 +92,9 @@ export const RUN_FOLDS: Folds = {
   "events-shown": (state, _record, { upTo }: { readonly upTo: number }) => {
     const run = running(state);
     const { upTo: from, events } = run.shown ?? { upTo: 0, events: [...run.open.values()].filter(isShown) };
-    run.shown = { from, upTo, events: events.filter(({ seq }) => seq > from) };
+    let known = 0;
+    while (known < events.length && (events[known] as LogRecord).seq <= from) known++;
+    run.shown = { from, upTo, events: events.slice(known) };
   },
   "output-repair": (state) => {
     running(state).repairs++;
