@@ -105,19 +105,19 @@ export class Witness {
   /** Looks on where journals are opened and decisions made. @returns what ends that */
   look(): () => void {
     const { open } = Journal;
-    const { decide } = Execution.prototype;
+    const { verdict } = Execution.prototype;
     Journal.open = async (options) => {
       const journal = await open.call(Journal, options);
       this.journals.push(journal);
       return journal;
     };
-    Execution.prototype.decide = function decideAt<T>(this: Execution, point: string, run: () => T | Promise<T>): Promise<T> {
+    Execution.prototype.verdict = function verdictAt<T>(this: Execution, point: string, run: () => T | Promise<T>): T | Promise<T> {
       const at = { session: this.session, runId: this.runId, key: point };
-      return decide.call(this, point, () => place.run(at, run)) as Promise<T>;
+      return verdict.call(this, point, () => place.run(at, run)) as T | Promise<T>;
     };
     return () => {
       Journal.open = open;
-      Execution.prototype.decide = decide;
+      Execution.prototype.verdict = verdict;
     };
   }
 
