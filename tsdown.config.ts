@@ -4,7 +4,7 @@ import { entriesOf, publishedPackages } from "./tools/package-entries.ts";
 import { thirdPartyLicenses } from "./tools/third-party-licenses.ts";
 
 /** Bundled into chunks of their own that load on first use, so that `keelson` installs three packages and imports none of these. */
-const bundled = ["ajv", "fast-deep-equal", "fast-uri", "json-schema-traverse", "require-from-string", "jsonrepair", "rfc6902", "croner"];
+const bundled = ["ajv", "fast-deep-equal", "fast-uri", "json-schema-traverse", "require-from-string", "jsonrepair", "croner"];
 
 export default defineConfig(
   publishedPackages().map((published) => {

@@ -1,13 +1,6 @@
 export { canonicalJson } from "./canonical-json.ts";
 export { digestOf, shortHash } from "./digest.ts";
-export {
-  isJsonPatchLoaded,
-  loadedJsonPatch,
-  loadJsonPatch,
-  type JsonPatch,
-  type JsonPatcher,
-  type JsonPatchOperation,
-} from "./json-patch.ts";
+export { applyJsonPatch, diffJson, loadJsonPatch, type JsonPatch, type JsonPatcher, type JsonPatchOperation } from "./json-patch.ts";
 export { jsonInText, nextOpener } from "./json-in-text.ts";
 export { nestsDeeper } from "./nests-deeper.ts";
 export { type ParsedArguments, parseArguments, withoutFence } from "./parse-arguments.ts";

@@ -1,6 +1,6 @@
-import type * as Rfc6902 from "rfc6902";
-import { StateError, type JsonValue } from "@keelson/protocol";
+import { StateError, type JsonObject, type JsonValue } from "@keelson/protocol";
 import { canonicalJson } from "./canonical-json.ts";
+import { copyJson } from "./copy-json.ts";
 
 /** One operation of RFC 6902. Paths are JSON Pointers (RFC 6901). */
 export type JsonPatchOperation =
@@ -22,84 +22,70 @@ export interface JsonPatcher {
   diff(before: JsonValue, after: JsonValue): JsonPatch;
 }
 
-type Library = Pick<typeof Rfc6902, "applyPatch" | "createPatch">;
-type LibraryPatch = ReturnType<Library["createPatch"]>;
-
-let loading: Promise<JsonPatcher> | undefined;
-let loaded: JsonPatcher | undefined;
-
-/** Loads what patches are applied and made with, once. */
+/** What patches are applied and made with, for whoever follows the state of agents. */
 export function loadJsonPatch(): Promise<JsonPatcher> {
-  return (loading ??= import("rfc6902").then((library) => (loaded = patcherOf(library))));
-}
-
-/**
- * The patcher, where it was loaded before: for folds, which can't wait.
- * @throws StateError of kind `other` when it was not
- */
-export function loadedJsonPatch(): JsonPatcher {
-  if (loaded === undefined)
-    throw new StateError({ kind: "other", message: "JSON Patch was not loaded before a patch was folded: await loadJsonPatch() first." });
-  return loaded;
-}
-
-/** Whether {@link loadedJsonPatch} has something to give. */
-export function isJsonPatchLoaded(): boolean {
-  return loaded !== undefined;
+  return Promise.resolve({ apply: applyJsonPatch, diff: (before, after) => diffJson(before, after) });
 }
 
 type Container = JsonValue[] | { [name: string]: JsonValue };
 
-/**
- * The library changes documents in place, follows paths by inherited members, steps over members named `constructor`, and lets
- * lists have members that are no index. So it is only ever shown one container at a time: a copy that belongs to the result,
- * with the name of an own member, or an index, that was checked before.
- */
-function patcherOf({ applyPatch, createPatch }: Library): JsonPatcher {
-  const change = (container: Container, operation: "add" | "remove" | "replace", name: string, value?: JsonValue): void => {
-    const path = `/${escaped(name)}`;
-    const [failure] = applyPatch(container, [operation === "remove" ? { op: operation, path } : { op: operation, path, value }]);
-    if (failure) throw new RangeError(failure.message);
-  };
-
-  /** Recursion of the library's own comparison, for lists in a way of ours: its own takes quadratic time and space. */
-  const compare = (before: unknown, after: unknown, pointer: { toString(): string }): LibraryPatch | void => {
-    if (Array.isArray(before) && Array.isArray(after))
-      return compareLists(before as JsonValue[], after as JsonValue[], pointer.toString(), (a, b) => createPatch(a, b, compare));
-  };
-
-  return {
-    apply(document, patch) {
-      // The document is a member of this, so that the whole of it can be replaced like any other member.
-      const root: { [name: string]: JsonValue } = { document };
-      const own = new Set<object>([root]);
-      checkedPatch(patch).forEach((operation, index) => {
-        try {
-          applyOne(root, own, operation, change);
-        } catch (cause) {
-          if (!(cause instanceof RangeError)) throw cause;
-          const { op, path } = operation;
-          throw new StateError(
-            {
-              kind: "invalid-input",
-              message: `Operation ${index} of the patch (${op} ${JSON.stringify(path)}) does not apply: ${cause.message}. Nothing was changed.`,
-            },
-            { cause },
-          );
-        }
-      });
-      return root["document"] as JsonValue;
-    },
-    diff: (before, after) => createPatch(before, after, compare) as JsonPatch,
-  };
+/** {@link JsonPatcher.apply} */
+export function applyJsonPatch(document: JsonValue, patch: unknown): JsonValue {
+  // The document is a member of this, so that the whole of it can be replaced like any other member.
+  const root: { [name: string]: JsonValue } = { document };
+  const own = new Set<object>([root]);
+  const operations = checkedPatch(patch);
+  for (const [index, operation] of operations.entries())
+    try {
+      applyOne(root, own, operation);
+    } catch (cause) {
+      if (!(cause instanceof RangeError)) throw cause;
+      const { op, path } = operation;
+      throw new StateError(
+        {
+          kind: "invalid-input",
+          message: `Operation ${index} of the patch (${op} ${JSON.stringify(path)}) does not apply: ${cause.message}. Nothing was changed.`,
+        },
+        { cause },
+      );
+    }
+  return root["document"] as JsonValue;
 }
 
-function applyOne(
-  root: Container,
-  own: Set<object>,
-  operation: JsonPatchOperation,
-  change: (container: Container, operation: "add" | "remove" | "replace", name: string, value?: JsonValue) => void,
-): void {
+/** {@link JsonPatcher.diff}. @param path where in the document both stand */
+export function diffJson(before: JsonValue, after: JsonValue, path: string = ""): JsonPatch {
+  const patch: JsonPatchOperation[] = [];
+  compare(before, after, path, patch);
+  return patch;
+}
+
+/** Adds to a patch what makes `after` of `before`. */
+function compare(before: JsonValue, after: JsonValue, path: string, patch: JsonPatchOperation[]): void {
+  if (before === after) return;
+  const comparable = typeof before === "object" && typeof after === "object" && before !== null && after !== null;
+  if (!comparable || Array.isArray(before) !== Array.isArray(after)) patch.push({ op: "replace", path, value: after });
+  else if (Array.isArray(before)) compareLists(before, after as JsonValue[], path, patch);
+  else compareObjects(before as JsonObject, after as JsonObject, path, patch);
+}
+
+function compareObjects(before: JsonObject, after: JsonObject, path: string, patch: JsonPatchOperation[]): void {
+  for (const name of Object.keys(before))
+    if (before[name] !== undefined && ownMember(after, name) === undefined) patch.push({ op: "remove", path: `${path}/${escaped(name)}` });
+  for (const name of Object.keys(after)) {
+    const value = after[name];
+    const known = ownMember(before, name);
+    if (value === undefined || value === known) continue;
+    const place = `${path}/${escaped(name)}`;
+    if (known === undefined) patch.push({ op: "add", path: place, value });
+    else compare(known, value, place, patch);
+  }
+}
+
+function ownMember(object: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+function applyOne(root: Container, own: Set<object>, operation: JsonPatchOperation): void {
   const path = tokensOf(operation.path);
   switch (operation.op) {
     case "test": {
@@ -109,46 +95,51 @@ function applyOne(
       return;
     }
     case "add":
-      return put(root, own, path, operation.value, change);
+      return put(root, own, path, operation.value);
     case "replace":
-      valueAt(root, path);
-      return change(ownedContainer(root, own, path), "replace", lastOf(path), operation.value);
+      return replace(ownedContainer(root, own, path), lastOf(path), operation.value);
     case "remove":
-      valueAt(root, path);
       if (path.length === 1) throw new RangeError("the whole document can't be removed: replace it");
-      return change(ownedContainer(root, own, path), "remove", lastOf(path));
+      return remove(ownedContainer(root, own, path), lastOf(path));
     case "copy":
-      return put(root, own, path, valueAt(root, tokensOf(operation.from)), change);
+      return put(root, own, path, valueAt(root, tokensOf(operation.from)));
     case "move": {
       const from = tokensOf(operation.from);
       const value = valueAt(root, from);
       if (operation.from === operation.path) return;
       if (from.every((token, index) => token === path[index])) throw new RangeError("it would be moved into itself");
       if (from.length === 1) throw new RangeError("the whole document can't be moved");
-      change(ownedContainer(root, own, from), "remove", lastOf(from));
-      return put(root, own, path, value, change);
+      remove(ownedContainer(root, own, from), lastOf(from));
+      return put(root, own, path, value);
     }
   }
 }
 
-function put(
-  root: Container,
-  own: Set<object>,
-  path: readonly string[],
-  value: JsonValue,
-  change: (container: Container, operation: "add", name: string, value: JsonValue) => void,
-): void {
+function put(root: Container, own: Set<object>, path: readonly string[], value: JsonValue): void {
   const container = ownedContainer(root, own, path);
   const name = lastOf(path);
-  if (Array.isArray(container) && name !== "-" && !(INDEX.test(name) && Number(name) <= container.length))
-    throw new RangeError(`${JSON.stringify(name)} is no place in a list of ${container.length}`);
-  change(container, "add", name, value);
+  if (!Array.isArray(container)) container[name] = copyJson(value);
+  else if (name === "-") container.push(copyJson(value));
+  else if (INDEX.test(name) && Number(name) <= container.length) container.splice(Number(name), 0, copyJson(value));
+  else throw new RangeError(`${JSON.stringify(name)} is no place in a list of ${container.length}`);
+}
+
+function replace(container: Container, name: string, value: JsonValue): void {
+  memberOf(container, name);
+  (container as { [name: string]: JsonValue })[name] = copyJson(value);
+}
+
+function remove(container: Container, name: string): void {
+  memberOf(container, name);
+  if (Array.isArray(container)) container.splice(Number(name), 1);
+  else delete container[name];
 }
 
 /** The container that a path ends in, copied on the way to it where it is still the caller's. */
 function ownedContainer(root: Container, own: Set<object>, path: readonly string[]): Container {
   let container = root;
-  for (const token of path.slice(0, -1)) {
+  for (let index = 0; index < path.length - 1; index++) {
+    const token = path[index] as string;
     let next = memberOf(container, token);
     if (typeof next !== "object" || next === null) throw new RangeError(`there is no object or list at ${JSON.stringify(token)}`);
     if (!own.has(next)) {
@@ -174,12 +165,7 @@ function memberOf(value: JsonValue, token: string): JsonValue {
 }
 const INDEX = /^(?:0|[1-9]\d*)$/;
 
-function compareLists(
-  before: readonly JsonValue[],
-  after: readonly JsonValue[],
-  path: string,
-  compare: (before: JsonValue, after: JsonValue) => LibraryPatch,
-): LibraryPatch {
+function compareLists(before: readonly JsonValue[], after: readonly JsonValue[], path: string, patch: JsonPatchOperation[]): void {
   const same = (a: JsonValue | undefined, b: JsonValue | undefined): boolean =>
     a === b || (typeof a === "object" && typeof b === "object" && canonicalJson(a) === canonicalJson(b));
   const shorter = Math.min(before.length, after.length);
@@ -187,15 +173,12 @@ function compareLists(
   while (start < shorter && same(before[start], after[start])) start++;
   let end = 0;
   while (end < shorter - start && same(before.at(-1 - end), after.at(-1 - end))) end++;
-  const patch: LibraryPatch = [];
   const changed = shorter - end;
   for (let index = start; index < changed; index++)
-    for (const operation of compare(before[index] as JsonValue, after[index] as JsonValue))
-      patch.push({ ...operation, path: `${path}/${index}${operation.path}` });
+    compare(before[index] as JsonValue, after[index] as JsonValue, `${path}/${index}`, patch);
   for (let index = before.length - end - 1; index >= changed; index--) patch.push({ op: "remove", path: `${path}/${index}` });
   for (let index = changed; index < after.length - end; index++)
     patch.push({ op: "add", path: `${path}/${index}`, value: after[index] as JsonValue });
-  return patch;
 }
 
 /** @throws StateError of kind `invalid-input` */
@@ -220,7 +203,8 @@ const OPERATIONS: ReadonlySet<string> = new Set(["add", "remove", "replace", "mo
 function checkPointer(at: string, name: string, pointer: unknown): void {
   if (typeof pointer !== "string" || !/^(?:\/(?:[^~/]|~[01])*)*$/u.test(pointer))
     throw invalidPatch(`${at} has the ${name} ${shown(pointer)}, which is no JSON Pointer.`);
-  if (tokensOf(pointer).includes("__proto__")) throw invalidPatch(`${at} has the ${name} ${shown(pointer)}: "__proto__" is no member.`);
+  if (pointer.includes("__proto__") && tokensOf(pointer).includes("__proto__"))
+    throw invalidPatch(`${at} has the ${name} ${shown(pointer)}: "__proto__" is no member.`);
 }
 
 function namesPrototype(value: unknown): boolean {
@@ -231,7 +215,9 @@ function namesPrototype(value: unknown): boolean {
 
 /** Where a pointer leads from what holds the document. */
 function tokensOf(pointer: string): readonly string[] {
-  return pointer.split("/").map((token, index) => (index === 0 ? "document" : token.replaceAll("~1", "/").replaceAll("~0", "~")));
+  const tokens = pointer.split("/");
+  tokens[0] = "document";
+  return pointer.includes("~") ? tokens.map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~")) : tokens;
 }
 
 function lastOf(path: readonly string[]): string {

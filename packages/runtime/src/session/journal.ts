@@ -15,7 +15,6 @@ import {
   type SessionId,
 } from "@keelson/protocol";
 import type { Conversation } from "../context/conversation.ts";
-import { isJsonPatchLoaded, loadJsonPatch } from "../json/json-patch.ts";
 import type { Clock } from "./clock.ts";
 import { restoreLargeRecord, SMALL_TYPES, spillLargeData } from "./large-records.ts";
 import { applyRecord } from "./apply-record.ts";
@@ -309,7 +308,6 @@ async function fold(log: EventLog, blobs: BlobStore, session: SessionId, upTo: n
     const parent = record.type === "session-create" ? (record.data["parent"] as unknown as SessionState["parent"]) : undefined;
     if (parent) reached.state = forkedSession(session, await foldParent(log, blobs, session, parent));
     try {
-      if (record.type === "state-update" && !isJsonPatchLoaded()) await loadJsonPatch();
       applyRecord(reached.state, record);
     } catch (cause) {
       throw new LogError(

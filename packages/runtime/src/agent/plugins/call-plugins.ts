@@ -1,7 +1,8 @@
 import { AgentError, type Directive, type JsonValue, type LogRecord, type Message, type RunId } from "@keelson/protocol";
 import { whenThere } from "../../context/when-there.ts";
 import { copyJson } from "../../json/copy-json.ts";
-import { isJsonPatchLoaded, loadJsonPatch, type JsonPatch } from "../../json/json-patch.ts";
+import type { JsonPatch } from "../../json/json-patch.ts";
+import type { ShownEvents } from "../../session/session-state.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import { isThenable } from "../../tools/is-thenable.ts";
 import { declareEffects, directiveEffects } from "../effects/declare-effects.ts";
@@ -42,7 +43,6 @@ async function begin(loop: Loop, plugins: LoopPlugins): Promise<void> {
   for (const plugin of plugins.all)
     if (storedState(plugin.key, agentState) === undefined) states.register(plugin, plugin.initialState as never);
   const missing = states.serializeAll();
-  await patcher();
   if (Object.keys(missing).length > 0) putState(loop, "plugins/initial", additionOf(agentState, missing));
   // From here on the run's events are kept until they are shown.
   if (plugins.onEvent.length > 0) loop.execution.note("plugins/events", "events-shown", { upTo: 0 });
@@ -53,7 +53,6 @@ async function begin(loop: Loop, plugins: LoopPlugins): Promise<void> {
 
 /** Calls `onUserMessage` for what the user said that no model was asked with yet. */
 export async function tellUserMessages(loop: Loop, plugins: LoopPlugins): Promise<void> {
-  await patcher();
   const { turn, unanswered, userMessages } = runOf(loop);
   for (const [index, message] of [...unanswered].entries()) {
     const number = userMessages - unanswered.length + index;
@@ -72,35 +71,38 @@ export async function showEvents(loop: Loop, plugins: LoopPlugins, place: string
   const { execution } = loop;
   execution.note(`${place}/events`, "events-shown", { upTo: sessionOf(loop).seq });
   await execution.flush();
-  const loading = patcher();
-  if (loading !== undefined) await loading;
   const { turn, shown } = runOf(loop);
   if (shown === undefined) return;
-  const { from, upTo, events } = shown;
-  const batch: LogRecord[] = [];
-  for (const record of events) if (record.seq > from && record.seq <= upTo) batch.push(record);
+  const batch: Batch = { ...shown, runId: execution.runId, turn };
   for (const plugin of plugins.onEvent) {
     const key = `${place}/plugin/${plugin.key}/events`;
-    const showing = observe(loop, plugin, key, "onEvent", (state) => show(plugin, { runId: execution.runId, turn, batch }, 0, state, []));
+    const showing = observe(loop, plugin, key, "onEvent", (state) => show(plugin, batch, 0, state, []));
     if (showing !== undefined) await showing;
   }
+}
+
+interface Batch extends ShownEvents {
+  readonly runId: RunId;
+  readonly turn: number;
 }
 
 /** Shows a plugin a batch from the event at `index` on. @param directives what it asked for so far; gets what it asks for */
 function show(
   plugin: Plugin,
-  shown: { readonly runId: RunId; readonly turn: number; readonly batch: readonly LogRecord[] },
+  batch: Batch,
   index: number,
   state: PluginState<unknown>,
   directives: Directive[],
 ): readonly Directive[] | Promise<readonly Directive[]> {
-  const { runId, turn, batch } = shown;
-  for (let next = index; next < batch.length; next++) {
-    const answer = plugin.onEvent?.({ turn, event: eventOf(batch[next] as LogRecord, runId) }, state);
+  const { runId, turn, events, upTo } = batch;
+  for (let next = index; next < events.length; next++) {
+    const record = events[next] as LogRecord;
+    if (record.seq > upTo) break;
+    const answer = plugin.onEvent?.({ turn, event: eventOf(record, runId) }, state);
     if (isThenable(answer))
       return Promise.resolve(answer).then((given) => {
         directives.push(...checked(given));
-        return show(plugin, shown, next + 1, state, directives);
+        return show(plugin, batch, next + 1, state, directives);
       });
     if (answer !== undefined) directives.push(...checked(answer));
   }
@@ -113,7 +115,6 @@ export const pluginsStage: { applies(loop: Loop): boolean; run(loop: Loop): Prom
   async run(loop) {
     const plugins = loop.plugins as LoopPlugins;
     if (plugins.onEvent.length > 0) await showEvents(loop, plugins, "epilogue");
-    await patcher();
     const { turn, text, ending } = runOf(loop);
     const input = { turn, message: text, reason: ending?.reason ?? "error" };
     for (const plugin of plugins.afterRun)
@@ -180,11 +181,6 @@ function verdictOf(
   }
 }
 
-/** What changes state can't wait for the library that patches are made and applied with. */
-function patcher(): Promise<unknown> | undefined {
-  return isJsonPatchLoaded() ? undefined : loadJsonPatch();
-}
-
 function putState(loop: Loop, key: string, patch: JsonPatch): void {
   loop.execution.put(key, "state-update", { patch: patch as unknown as JsonValue });
 }
@@ -204,5 +200,7 @@ function messageOf(messages: readonly Message[]): { readonly message?: string } 
 
 /** An event of its own for whoever is shown it. */
 function eventOf({ type, data, seq, at }: LogRecord, runId: RunId): PluginEvent {
-  return Object.assign(copyJson(data), { type, seq, at, runId }) as unknown as PluginEvent;
+  const event: { [name: string]: unknown } = { ...data, type, seq, at, runId };
+  for (const name of Object.keys(data)) event[name] = copyJson(event[name]);
+  return event as unknown as PluginEvent;
 }

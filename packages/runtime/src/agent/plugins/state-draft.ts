@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@keelson/protocol";
 import { copyJson } from "../../json/copy-json.ts";
-import { loadedJsonPatch, type JsonPatch } from "../../json/json-patch.ts";
+import { diffJson, type JsonPatch } from "../../json/json-patch.ts";
 import { plainJson } from "../../json/plain-json.ts";
 import type { Plugin, PluginState } from "./define-plugin.ts";
 
@@ -12,14 +12,16 @@ export class StateDraft<S> {
   #isOver = false;
 
   constructor(plugin: Plugin<S>, agentState: JsonObject) {
-    const check = (): void => {
-      if (this.#isOver)
-        throw new TypeError(`the state of plugin "${plugin.key}" was used after the callback that it was given to was done`);
-    };
-    const touch = (): void => {
-      if (this.#isTouched) return;
+    const read = (): S => {
+      this.#checkOpen(plugin.key);
+      if (!this.#isTouched) this.#value = copyJson(storedState(plugin.key, agentState) ?? plugin.initialState) as S;
       this.#isTouched = true;
-      this.#value = copyJson(storedState(plugin.key, agentState) ?? plugin.initialState) as S;
+      return this.#value as S;
+    };
+    const write = (value: S): void => {
+      this.#checkOpen(plugin.key);
+      this.#isTouched = true;
+      this.#value = value;
     };
     this.state = Object.freeze({
       get value(): S {
@@ -29,16 +31,10 @@ export class StateDraft<S> {
         write(value);
       },
     });
-    const read = (): S => {
-      check();
-      touch();
-      return this.#value as S;
-    };
-    const write = (value: S): void => {
-      check();
-      this.#isTouched = true;
-      this.#value = value;
-    };
+  }
+
+  #checkOpen(key: string): void {
+    if (this.#isOver) throw new TypeError(`the state of plugin "${key}" was used after the callback that it was given to was done`);
   }
 
   /**
@@ -51,9 +47,9 @@ export class StateDraft<S> {
     const after = plainJson(this.#value);
     const before = storedState(plugin.key, agentState);
     if (before === undefined) return additionOf(agentState, { [plugin.key]: after });
-    const patch = loadedJsonPatch().diff(before, after);
+    const patch = diffJson(before, after, `/plugins/${plugin.key}`);
     if (patch.length === 0) return undefined;
-    return patch.map((operation) => ({ ...operation, path: `/plugins/${plugin.key}${operation.path}` }));
+    return patch;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { CompactionPolicy, JsonObject, JsonValue, Message } from "@keelson/protocol";
-import { loadedJsonPatch } from "../../json/json-patch.ts";
+import { applyJsonPatch } from "../../json/json-patch.ts";
 import { NO_STATES, type SessionState } from "../session-state.ts";
 import { type Folds, running } from "./fold.ts";
 
@@ -52,7 +52,7 @@ export const SESSION_FOLDS: Folds = {
     state.conversation.replace(data.messages.map((message) => ({ message })));
   },
   "state-update": (state, record, data: { readonly patch: JsonValue }) => {
-    state.agentState = loadedJsonPatch().apply(state.agentState, data.patch) as JsonObject;
+    state.agentState = applyJsonPatch(state.agentState, data.patch) as JsonObject;
     state.stateUpdate = `${state.id}/${record.seq}`;
     const { run, turnBorders } = state;
     const border = turnBorders.at(-1);
