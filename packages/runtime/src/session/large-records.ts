@@ -6,7 +6,15 @@ const PREVIEW_CHARS = 256;
 const MARK = "~blob";
 
 /** What these hold cannot grow large, and they are most of the records of a turn. */
-export const SMALL_TYPES: ReadonlySet<string> = new Set(["turn-start", "turn-end", "inference", "answer", "usage", "tool-calls-complete"]);
+export const SMALL_TYPES: ReadonlySet<string> = new Set([
+  "turn-start",
+  "turn-end",
+  "inference",
+  "answer",
+  "usage",
+  "tool-calls-complete",
+  "events-shown",
+]);
 
 /** The data as the log keeps it. */
 export function spillLargeData(data: JsonObject, blobs: BlobStore): JsonObject | Promise<JsonObject> {

@@ -20,5 +20,8 @@ export function addTo(totals: Totals, usage: Usage, cost: Usd | null): void {
 
 /** Whether plugins are shown a record. Changes of state are not: those of one plugin are no business of another. */
 export function isShown({ type }: LogRecord): boolean {
-  return type !== "state-update" && isDurableEventType(type);
+  let known = shownTypes.get(type);
+  if (known === undefined) shownTypes.set(type, (known = type !== "state-update" && isDurableEventType(type)));
+  return known;
 }
+const shownTypes = new Map<string, boolean>();
