@@ -201,6 +201,6 @@ function messageOf(messages: readonly Message[]): { readonly message?: string } 
 /** An event of its own for whoever is shown it. */
 function eventOf({ type, data, seq, at }: LogRecord, runId: RunId): PluginEvent {
   const event: { [name: string]: unknown } = { ...data, type, seq, at, runId };
-  for (const name of Object.keys(data)) event[name] = copyJson(event[name]);
+  for (const name of Object.keys(data)) if (typeof event[name] === "object") event[name] = copyJson(event[name]);
   return event as unknown as PluginEvent;
 }
