@@ -1,5 +1,4 @@
 import { panicError, type JsonValue, type Tool } from "@keelson/protocol";
-import { canonicalJson } from "../../json/index.ts";
 import { isDispatchTool } from "../../tools/dispatch-tool.ts";
 import { prepareCall, type CallArguments, type PreparedCall } from "../../tools/prepare-call.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
@@ -7,7 +6,7 @@ import { decidePermission, readsArguments } from "../permissions/decide-permissi
 import { passHooks } from "../hooks/tool-hooks.ts";
 import { checkStrategy, whatThereIs } from "../strategies/hold-to-strategy.ts";
 import { isTransitionTool } from "../strategies/transition-tool.ts";
-import { guardKey } from "./call-key.ts";
+import { argumentsText, guardKey } from "./call-key.ts";
 import { repeats } from "./loop-guard.ts";
 import { refuse, type PendingCall } from "./pending-call.ts";
 
@@ -146,9 +145,9 @@ function checkPermission(loop: Loop, call: PendingCall): void {
 }
 
 /** What rules about arguments are held against. Pure: it is asked again on replay. */
-function permissionTextOf(tool: Tool, { value, input }: PendingCall): string {
+function permissionTextOf(tool: Tool, call: PendingCall): string {
   try {
-    return tool.permissionText?.(value) ?? canonicalJson(input);
+    return tool.permissionText?.(call.value) ?? argumentsText(call);
   } catch (thrown) {
     throw panicError(`permissionText of ${tool.name}`, thrown);
   }

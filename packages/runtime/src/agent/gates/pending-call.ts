@@ -9,8 +9,8 @@ export interface PendingCall {
   tool?: Tool;
   /** The final arguments, once parsed, validated and transformed. */
   input?: JsonValue;
-  /** What the loop guard knows it by, and for which arguments. */
-  guarded?: { readonly input: JsonValue | undefined; readonly key: string };
+  /** The canonical JSON of these arguments, and what the loop guard knows the call by. */
+  guarded?: { readonly input: JsonValue | undefined; readonly text: string; key?: string };
   /** What the tool's schema made of them (defaults, transforms): what it is executed with. */
   value?: unknown;
   /** Where the call ends without running: what the model is told instead. */
