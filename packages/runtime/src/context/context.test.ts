@@ -93,6 +93,23 @@ describe("a context", () => {
 });
 
 describe("rules", () => {
+  it("cost it no promise where none of them waits; what one of those refuses is a rejection all the same", async () => {
+    const pure = (name: string, run: Rule["run"]): Rule => ({ name, trigger: { type: "before", operation: "look" }, pure: true, run });
+    const quick = new Context({ rules: [pure("quick", () => undefined), ruleAfter("look", "after", 0, () => {})] });
+    expect(quick.run(operation("look", "seen"))).toBe("seen");
+    const slow = new Context({ rules: [pure("slow", async () => undefined)] });
+    expect(slow.run(operation("look", "seen"))).toBeInstanceOf(Promise);
+    expect(await slow.run(operation("look", "seen"))).toBe("seen");
+    const halting = new Context({ rules: [pure("strict", () => ({ type: "halt", reason: "enough" }))] });
+    await expect(halting.run(operation("look", "seen"))).rejects.toThrow("enough");
+    expect([quick.watches("look", "after"), slow.watches("look", "after"), slow.watches("look"), slow.watches("infer")]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+  });
+
   it("fire before and after the operation they name, and no other [CE-09]", async () => {
     const notes: string[] = [];
     const context = new Context({
