@@ -24,6 +24,10 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   #phaseEnd: number = Number.POSITIVE_INFINITY;
   #end: number = Number.POSITIVE_INFINITY;
   #connected = false;
+  /** Whether the reader has fallen behind; some bytes may come all the same. */
+  #paused = false;
+  /** Whether the decoder got anything. */
+  #encoded = false;
   #settled = false;
 
   constructor(request: TransportRequest, host: string, resolve: (answer: TransportAnswer) => void, reject: (failure: ModelError) => void) {
@@ -84,14 +88,20 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
 
   bytes(chunk: Uint8Array): void {
     this.#heard();
-    if (this.#decoder === undefined) this.body.push(chunk);
-    else if (!this.#decoder.write(chunk)) this.#carrier?.pause();
+    if (this.#decoder === undefined) {
+      this.body.push(chunk);
+      return;
+    }
+    this.#encoded = true;
+    if (!this.#decoder.write(chunk)) this.#carrier?.pause();
   }
 
   end(): void {
     this.#carrier = undefined;
     if (this.#decoder === undefined) this.#conclude();
-    else this.#decoder.end();
+    // No decoder takes nothing for a whole, yet an answer without a body may name an encoding.
+    else if (this.#encoded) this.#decoder.end();
+    else this.#conclude();
   }
 
   broken(cause: unknown): void {
@@ -99,11 +109,13 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   }
 
   pause(): void {
+    this.#paused = true;
     this.#phaseEnd = Number.POSITIVE_INFINITY;
     (this.#decoder ?? this.#carrier)?.pause();
   }
 
   resume(): void {
+    this.#paused = false;
     this.connected();
     (this.#decoder ?? this.#carrier)?.resume();
   }
@@ -127,13 +139,14 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   }
 
   #heard(): void {
-    this.#phaseEnd = deadlineIn(this.#timeouts.idleMs);
+    if (!this.#paused) this.#phaseEnd = deadlineIn(this.#timeouts.idleMs);
   }
 
   readonly #abort = (): void => this.#fail(cancelled(this.#request.origin, this.#request.signal?.reason));
 
   #conclude(): void {
-    this.#settle();
+    // What follows the end of a compressed text is nothing to wait for.
+    this.destroy();
     this.body.end();
   }
 
