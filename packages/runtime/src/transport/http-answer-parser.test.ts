@@ -101,6 +101,16 @@ describe("an answer of HTTP/1.1", () => {
     ],
     ["does not keep it when there is more than the answer", answer(["content-length: 2"], "abHTTP/1.1 200 OK"), false],
     [
+      "does not keep that of HTTP/1.0 whose answer is chunked",
+      answer(["connection: keep-alive", "transfer-encoding: chunked"], "0\r\n\r\n", "HTTP/1.0 200 OK"),
+      false,
+    ],
+    [
+      "does not keep it when the answer is called chunked twice",
+      answer(["transfer-encoding: chunked", "transfer-encoding: chunked"], "0\r\n\r\n"),
+      false,
+    ],
+    [
       "does not keep it when length and chunks are both told",
       answer(["content-length: 2", "transfer-encoding: chunked"], "0\r\n\r\n"),
       false,
@@ -129,6 +139,9 @@ describe("an answer of HTTP/1.1", () => {
     ["a folded line", answer(["a: 1", " b"]), "header line"],
     ["a value with a line end of its own", answer(["a: 1\nb: 2"]), "header line"],
     ["a length that is none", answer(["content-length: +3"], "abc"), "content-length"],
+    ["a length among blanks that HTTP does not know", answer(["content-length: \u000b3"], "abc"), "content-length"],
+    ["a length before a blank that is none", answer(["content-length: 3\u00a0"], "abc"), "content-length"],
+    ["chunks that others may not see", answer(["transfer-encoding: \u000bchunked"]), "transfer-encoding"],
     ["lengths that differ", answer(["content-length: 3", "content-length: 4"], "abcd"), "content-length"],
     ["an encoding that nobody asked for", answer(["transfer-encoding: gzip, chunked"]), "transfer-encoding"],
     ["a chunk without a size", chunks("\r\n"), "no size"],
@@ -147,7 +160,19 @@ describe("an answer of HTTP/1.1", () => {
     expect(() => read(bytes, [1, 5, 17, 20, bytes.length - 1, bytes.length >> 1])).toThrow(message);
   });
 
+  it("has no head when where it ends is not known", () => {
+    const parser = new HttpAnswerParser();
+    parser.push(answer(["content-length: x"]));
+    expect([parser.head, parser.failure]).toEqual([undefined, expect.any(Error)]);
+  });
+
+  it("keeps the bytes of its values, but not the blanks around them", () => {
+    const { parser } = read(answer(["content-length: 0", "a: \tvoil\u00c3\u00a0 \t", "b:", "c: \t"]));
+    expect(["a", "b", "c"].map((name) => parser.head?.header(name))).toEqual(["voil\u00c3\u00a0", "", ""]);
+  });
+
   it("takes lengths that agree", () => {
     expect(read(answer(["content-length: 3", "content-length: 3"], "abc"))).toMatchObject({ body: "abc", done: true });
+    expect(read(answer(["content-length: 3 ,3,\t3"], "abc"))).toMatchObject({ body: "abc", done: true });
   });
 });

@@ -11,6 +11,10 @@ const BEGINNING = "HTTP/1.";
 const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 // oxlint-disable-next-line no-control-regex
 const NOT_IN_A_VALUE = /[\0\r\n]/;
+/** Repeated values must agree (RFC 9112, 6.3). */
+const LENGTH = /^(\d{1,15})(?:[\t ]*,[\t ]*\1)*$/;
+/** Some gateways name it a second time and encode once. */
+const CHUNKED_TWICE = /^chunked[\t ]*,[\t ]*chunked$/;
 const CR = 13;
 const LF = 10;
 
@@ -142,24 +146,27 @@ export class HttpAnswerParser {
     if (status === 101) throw new Error("it switches to another protocol, which nobody asked for");
     if (status < 200) return;
     const fields = fieldsOf(lines);
-    this.head = { status, header: (name) => fields.get(name) };
     const connection = fields.get("connection")?.toLowerCase() ?? "";
-    this.#persistent = start[1] === "1" ? !connection.includes("close") : connection.includes("keep-alive");
+    const old = start[1] === "0";
+    this.#persistent = old ? connection.includes("keep-alive") : !connection.includes("close");
     const hint = /timeout=(\d+)/i.exec(fields.get("keep-alive") ?? "");
     if (hint !== null) this.keepAliveSeconds = Number(hint[1]);
-    this.#expectBody(status, fields);
+    this.#expectBody(status, fields, old);
+    this.head = { status, header: (name) => fields.get(name) };
   }
 
   /** RFC 9112, 6.3. */
-  #expectBody(status: number, fields: ReadonlyMap<string, string>): void {
+  #expectBody(status: number, fields: ReadonlyMap<string, string>, old: boolean): void {
     const encoding = fields.get("transfer-encoding");
     const length = fields.get("content-length");
     if (status === 204 || status === 304) {
       this.#state = "done";
     } else if (encoding !== undefined) {
-      if (encoding.toLowerCase() !== "chunked") throw new Error(`its transfer-encoding "${encoding}" is unknown`);
-      // With both, somebody on the way may have read it by its length.
-      if (length !== undefined) this.#persistent = false;
+      const coding = encoding.toLowerCase();
+      const twice = CHUNKED_TWICE.test(coding);
+      if (coding !== "chunked" && !twice) throw new Error(`its transfer-encoding "${encoding}" is unknown`);
+      // Somebody on the way may have read it by its length, or decoded it twice, or not at all (RFC 9112, 6.1).
+      if (length !== undefined || twice || old) this.#persistent = false;
       this.#chunked = true;
       this.#expectSize();
     } else if (length !== undefined) {
@@ -238,7 +245,7 @@ function fieldsOf(lines: readonly string[]): Map<string, string> {
     const line = lines[at] as string;
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
-    const value = line.slice(colon + 1).trim();
+    const value = withoutBlanks(line, colon + 1);
     if (!FIELD_NAME.test(name) || NOT_IN_A_VALUE.test(value))
       throw new Error(`its header line ${JSON.stringify(line.slice(0, 80))} is malformed`);
     const before = fields.get(name);
@@ -247,12 +254,23 @@ function fieldsOf(lines: readonly string[]): Map<string, string> {
   return fields;
 }
 
-/** Repeated values must agree (RFC 9112, 6.3). */
+/** The blanks of HTTP are two; `trim` takes away more, with which others read a length or an encoding otherwise. */
+function withoutBlanks(line: string, start: number): string {
+  let from = start;
+  let to = line.length;
+  while (from < to && isBlank(line.charCodeAt(from))) from += 1;
+  while (to > from && isBlank(line.charCodeAt(to - 1))) to -= 1;
+  return line.slice(from, to);
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9;
+}
+
 function lengthOf(text: string): number {
-  const [first = "", ...more] = text.split(/\s*,\s*/);
-  const length = /^\d{1,15}$/.test(first) ? Number(first) : Number.NaN;
-  if (Number.isNaN(length) || more.some((other) => other !== first)) throw new Error(`its content-length "${text}" is no length`);
-  return length;
+  const length = LENGTH.exec(text);
+  if (length === null) throw new Error(`its content-length "${text}" is no length`);
+  return Number(length[1]);
 }
 
 function hexDigit(byte: number): number {
