@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { request as nodeRequest } from "node:http";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, Socket } from "node:net";
 import { promisify } from "node:util";
 import { ModelError } from "@keelson/protocol";
 import fc from "fast-check";
@@ -135,6 +135,33 @@ describe("a connection", () => {
     await once(last, "close");
     expect(await textOf(transport, post(url))).toBe("ok");
     expect(sockets).toHaveLength(4);
+  });
+
+  it("is not used again when the headers of the request say so", async () => {
+    const { url, sockets } = await answering((socket) => socket.write(OK));
+    const transport = direct();
+    for (let count = 1; count <= 2; count += 1) {
+      expect(await textOf(transport, post(url, { headers: { Connection: "Close" } }))).toBe("ok");
+      expect(sockets).toHaveLength(count);
+    }
+  });
+
+  it("is not taken in the turn in which its reset is read", async () => {
+    const { url, sockets } = await answering((socket) => socket.write(OK));
+    const transport = direct();
+    const carrying: Socket[] = [];
+    const connect = Socket.prototype.connect;
+    Socket.prototype.connect = function (this: Socket, ...parameters: Parameters<typeof connect>) {
+      carrying.push(this);
+      return connect.apply(this, parameters);
+    } as typeof connect;
+    cleanups.push(() => (Socket.prototype.connect = connect));
+    expect(await textOf(transport, post(url))).toBe("ok");
+    const reset = once(carrying[0] as Socket, "error").catch((cause: unknown) => [cause]);
+    sockets[0]?.resetAndDestroy();
+    expect(await reset).toEqual([expect.objectContaining({ code: "ECONNRESET" })]);
+    expect(await textOf(transport, post(url))).toBe("ok");
+    expect(sockets).toHaveLength(2);
   });
 
   it("is not used again when the answer came before the whole request was sent", async () => {

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { AnswerReceiver, Carrier } from "./carrier.ts";
 import { type Timed, unwatchDeadline, watchDeadline } from "./deadline-watch.ts";
 import { HttpAnswerParser } from "./http-answer-parser.ts";
+import type { RequestHead } from "./request-head.ts";
 
 /** Up to this size a request goes out in one piece. */
 const ONE_WRITE_BYTES = 64 * 1024;
@@ -25,6 +26,8 @@ export class HttpConnection implements Carrier, Timed {
   #parser: HttpAnswerParser | undefined;
   #connected = false;
   #paused = false;
+  /** Whether the server was told that no other request comes. */
+  #last = false;
   #failure: Error | undefined;
   /** When an unused connection is closed. */
   deadline: number = Number.POSITIVE_INFINITY;
@@ -39,15 +42,17 @@ export class HttpConnection implements Carrier, Timed {
     });
     this.#socket.on("error", (cause) => {
       this.#failure = cause;
+      // "close" comes a turn later: a connection that failed while unused must not be taken meanwhile.
+      this.#ended();
     });
     this.#socket.on("end", () => this.#ended());
     this.#socket.on("close", () => this.#ended());
   }
 
-  /** `head` has one character a byte. */
-  ask(head: string, body: readonly Uint8Array[], bodyBytes: number, receiver: AnswerReceiver): void {
+  ask({ text: head, last }: RequestHead, body: readonly Uint8Array[], bodyBytes: number, receiver: AnswerReceiver): void {
     this.#receiver = receiver;
     this.#parser = new HttpAnswerParser();
+    this.#last = last;
     if (this.#connected) {
       unwatchDeadline(this);
       this.#socket.ref();
@@ -108,7 +113,7 @@ export class HttpConnection implements Carrier, Timed {
     this.#parser = undefined;
     if (this.#paused) this.resume();
     // A server may answer before it has read the whole request.
-    if (parser.reusable && this.#socket.writableLength === 0 && this.#rest(parser.keepAliveSeconds)) this.#socket.unref();
+    if (parser.reusable && !this.#last && this.#socket.writableLength === 0 && this.#rest(parser.keepAliveSeconds)) this.#socket.unref();
     else this.destroy();
     receiver.end();
   }

@@ -7,14 +7,22 @@ const NOT_IN_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 /** What says where the request ends, or that it is more than a request. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(["content-length", "transfer-encoding", "expect", "upgrade", "trailer", "te"]);
 
+export interface RequestHead {
+  /** One character a byte. */
+  readonly text: string;
+  /** Whether the headers say that the connection carries no other request. */
+  readonly last: boolean;
+}
+
 /**
- * The head of a request of HTTP/1.1, one character a byte. `host` and `connection` may be set by the headers.
+ * The head of a request of HTTP/1.1. `host` and `connection` may be set by the headers.
  * @throws Error for headers that HTTP cannot carry, or that would say otherwise where the body ends.
  */
-export function requestHead({ method, headers }: TransportRequest, path: string, host: string, bodyBytes: number): string {
+export function requestHead({ method, headers }: TransportRequest, path: string, host: string, bodyBytes: number): RequestHead {
   let text = "";
   let ownHost = false;
   let ownConnection = false;
+  let last = false;
   for (const name in headers) {
     const value = headers[name] as string;
     if (!FIELD_NAME.test(name)) throw new Error(`${JSON.stringify(name)} is no name of a header`);
@@ -22,12 +30,15 @@ export function requestHead({ method, headers }: TransportRequest, path: string,
     const lower = name.toLowerCase();
     if (OWN_FIELDS.has(lower)) throw new Error(`the header ${name} is set by the transport: leave it out`);
     ownHost ||= lower === "host";
-    ownConnection ||= lower === "connection";
+    if (lower === "connection") {
+      ownConnection = true;
+      last ||= value.toLowerCase().includes("close");
+    }
     text += `${name}: ${value}\r\n`;
   }
   if (!ownHost) text += `host: ${host}\r\n`;
   if (!ownConnection) text += "connection: keep-alive\r\n";
   // A GET without a body has no length (RFC 9110, 8.6).
   if (method !== "GET" || bodyBytes > 0) text += `content-length: ${bodyBytes}\r\n`;
-  return `${method} ${path} HTTP/1.1\r\n${text}\r\n`;
+  return { text: `${method} ${path} HTTP/1.1\r\n${text}\r\n`, last };
 }
