@@ -68,6 +68,10 @@ export class ConnectionPool implements ConnectionKeeper {
       socket.on("session", (session: Buffer) => {
         this.#session = session;
       });
+      // Where the session was the reason, the next connection must not fail for it, too.
+      socket.once("error", () => {
+        this.#session = undefined;
+      });
       return socket;
     });
   }

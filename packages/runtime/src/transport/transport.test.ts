@@ -6,6 +6,7 @@ import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect, createServer as createTcpServer, type Server as TcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { TLSSocket } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { ModelError, type ModelFailure } from "@keelson/protocol";
 import { afterEach, describe, expect, it } from "vitest";
@@ -415,4 +416,19 @@ describe("a proxy", () => {
       });
     },
   );
+});
+
+describe.skipIf(!openssl)("a session of TLS (skipped where openssl is missing)", () => {
+  it("is given up when its connection breaks off, so that the next does not fail for it, too", async () => {
+    const { url, server } = await serve((_request, response) => response.setHeader("connection", "close").end("ok"), true);
+    const raw = new Map<number | undefined, Socket>();
+    server.on("connection", (socket: Socket) => raw.set(socket.remotePort, socket));
+    server.on("secureConnection", (socket: TLSSocket) => {
+      if (socket.isSessionReused()) raw.get(socket.remotePort)?.resetAndDestroy();
+    });
+    const carrier = transport({ proxyEnvironment: {}, tls: { ca: certificate().cert } });
+    expect(await readWholeText((await carrier.send(post(url))).body, [])).toBe("ok");
+    expect((await failureOf(carrier.send(post(url)))).kind).toBe("server-error");
+    expect(await readWholeText((await carrier.send(post(url))).body, [])).toBe("ok");
+  });
 });
