@@ -24,8 +24,10 @@ export function requestHead({ method, headers }: TransportRequest, path: string,
   let ownConnection = false;
   let last = false;
   for (const name in headers) {
-    const value = headers[name] as string;
+    const value = headers[name];
     if (!FIELD_NAME.test(name)) throw new Error(`${JSON.stringify(name)} is no name of a header`);
+    // Of an environment variable that is not set, for example: "undefined" must not go out in its place.
+    if (value === undefined) throw new Error(`the header ${name} has no value`);
     if (NOT_IN_A_VALUE.test(value)) throw new Error(`the header ${name} holds characters that HTTP does not allow`);
     const lower = name.toLowerCase();
     if (OWN_FIELDS.has(lower)) throw new Error(`the header ${name} is set by the transport: leave it out`);
