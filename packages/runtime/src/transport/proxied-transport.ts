@@ -71,6 +71,11 @@ function carry(
     receiver.broken(cause);
   };
   client.on("error", broken);
+  // Without a listener, Node says nothing of it.
+  client.on("upgrade", (_response, socket) => {
+    socket.destroy();
+    broken(new Error("the answer switches to another protocol, which nobody asked for"));
+  });
   client.once("socket", (socket) => {
     const encrypting = (socket as { secureConnecting?: boolean }).secureConnecting;
     if (!socket.connecting && encrypting !== true) receiver.connected();

@@ -271,6 +271,14 @@ describe.each(kinds)("over $name", ({ make, secure }) => {
     expect(length).toBe(bytes);
   });
 
+  it("refuses at once an answer that switches to another protocol", async () => {
+    const { url } = await serve((_request, response) => {
+      response.socket?.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n");
+    }, secure);
+    const failure = await failureOf(make().send(post(url, { timeouts: { idleMs: 2000 } })));
+    expect([failure.kind, failure.code]).not.toEqual(["server-error", "timeout"]);
+  });
+
   it("does not follow redirects", async () => {
     const { url } = await serve((_request, response) => response.writeHead(307, { location: "/elsewhere" }).end(), secure);
     const answer = await make().send(post(url));
