@@ -21,10 +21,8 @@ export async function concludeRun(loop: Loop, turn: string, answer: Answer, isOu
   if (goesOn(loop)) return;
   if (isWhole && afterTurn !== undefined) await tellAfterTurn(loop, afterTurn, { type: "ok" });
   await checkExit(loop, turn);
-  if (isWhole && hasOpenDirectives(loop)) {
-    await carryOutDirectives(loop, `${turn}/exit/directives`);
-    if (goesOn(loop)) return;
-  }
+  if (isWhole && hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/exit/directives`);
+  if (goesOn(loop)) return;
   if (runOf(loop).handedOff) throw new RunEnding("handed-off");
   if (isWhole && isBackgroundOpen(loop)) {
     await awaitBackground(loop, turn);
