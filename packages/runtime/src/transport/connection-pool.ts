@@ -29,7 +29,13 @@ export class ConnectionPool implements ConnectionKeeper {
   }
 
   take(): HttpConnection {
-    return this.#idle.pop() ?? (this.#address.secure ? this.#connectSecurely() : this.#connect());
+    const now = performance.now();
+    for (let kept = this.#idle.pop(); kept !== undefined; kept = this.#idle.pop()) {
+      // A process that stood still finds connections older than its timer could tell it.
+      if (kept.deadline > now) return kept;
+      kept.destroy();
+    }
+    return this.#address.secure ? this.#connectSecurely() : this.#connect();
   }
 
   keep(connection: HttpConnection): boolean {

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server, Socket } from "node:net";
 import { promisify } from "node:util";
 import { ModelError } from "@keelson/protocol";
 import fc from "fast-check";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { readWholeText } from "./byte-stream.ts";
 import { createTransport, type Transport, type TransportRequest } from "./transport.ts";
 
@@ -162,6 +162,24 @@ describe("a connection", () => {
     expect(await reset).toEqual([expect.objectContaining({ code: "ECONNRESET" })]);
     expect(await textOf(transport, post(url))).toBe("ok");
     expect(sockets).toHaveLength(2);
+  });
+
+  it("is not used again when it is older than the server keeps it, though the process stood still and no timer could tell", async () => {
+    const soon = OK.replace("\r\n\r\n", "\r\nkeep-alive: timeout=5\r\n\r\n");
+    const { url, sockets } = await answering((socket) => socket.write(soon));
+    const transport = direct();
+    const now = vi.spyOn(performance, "now");
+    cleanups.push(() => now.mockRestore());
+    const start = performance.now();
+    for (const [elapsedMs, connections] of [
+      [0, 1],
+      [3900, 1],
+      [8000, 2],
+    ] as const) {
+      now.mockReturnValue(start + elapsedMs);
+      expect(await textOf(transport, post(url))).toBe("ok");
+      expect(sockets).toHaveLength(connections);
+    }
   });
 
   it("is not used again when the answer came before the whole request was sent", async () => {
