@@ -58,8 +58,8 @@ describe("a run passes through its rules", () => {
 
 describe("a rule that asks for more at the last exit check", () => {
   it("is answered in another turn; the answer before is not the run's last word [CE-07]", async () => {
-    const rule = ruleBefore("exit-check", "ask", 0, ({ context }) => {
-      if (context.metrics.turnsCompleted === 0) context.injectMessage(textMessage("user", "And the sources?"));
+    const rule = ruleBefore("exit-check", "ask", 0, async ({ context }) => {
+      if (context.metrics.turnsCompleted === 0) await context.injectMessage(textMessage("user", "And the sources?"));
     });
     const { agent, model } = agentWith(["Forty-two.", "From the guide."], [rule]);
     expect(await runnerOf(agent).run("go").outcome).toMatchObject({ reason: "complete", text: "From the guide.", turns: 2 });
