@@ -1,6 +1,9 @@
 import type { AgentEvent } from "@keelson/protocol";
 import type { EventSource } from "./event-source.ts";
-import { sizeOfEvent } from "./event-size.ts";
+import { EVENT_BYTES, sizeOfEvent } from "./event-size.ts";
+
+/** What a chunk of an answer is for watchers. */
+export type DeltaEvent = Extract<AgentEvent, { readonly type: "text-delta" | "thinking-delta" }>;
 
 /** An event that waits for its watcher. */
 export interface HeldEvent {
@@ -17,7 +20,15 @@ export interface HeldRange {
   upTo: number;
 }
 
-type Held = HeldEvent | HeldRange;
+/** Deltas that came together, of which those before `taken` are gone. */
+interface HeldRun {
+  readonly deltas: readonly DeltaEvent[];
+  taken: number;
+  readonly bytes: number;
+}
+
+type HeldSingly = HeldEvent | HeldRange;
+type Held = HeldSingly | HeldRun;
 
 const RANGE_BYTES = 100;
 /** So many places of what was taken may stay: a watcher that never catches up completely must not make it grow. */
@@ -52,6 +63,15 @@ export class EventBacklog {
     if (this.#bytes > this.#maxBytes) this.#shrink();
   }
 
+  /** As `push` with each of these from `first` on. They are kept as one until room is short. */
+  pushDeltas(deltas: readonly DeltaEvent[], first: number): void {
+    let bytes = 0;
+    for (let index = first; index < deltas.length; index++) bytes += EVENT_BYTES + (deltas[index] as DeltaEvent).text.length;
+    this.#held.push({ deltas, taken: first, bytes });
+    this.#bytes += bytes;
+    if (this.#bytes > this.#maxBytes) this.#shrink();
+  }
+
   /** Durable events that are to be read from their log. */
   pushRange(source: EventSource, after: number, upTo: number): void {
     if (upTo <= after) return;
@@ -68,7 +88,12 @@ export class EventBacklog {
   /** Takes the oldest, where it is an event. */
   take(): AgentEvent | undefined {
     const held = this.#held[this.#taken];
-    if (held === undefined || !("event" in held)) return undefined;
+    if (held === undefined || "upTo" in held) return undefined;
+    let event: AgentEvent;
+    if ("deltas" in held) {
+      event = held.deltas[held.taken] as DeltaEvent;
+      if (++held.taken < held.deltas.length) return event;
+    } else event = held.event;
     this.#bytes -= held.bytes;
     if (++this.#taken === this.#held.length) {
       this.#held = [];
@@ -77,7 +102,7 @@ export class EventBacklog {
       this.#held = this.#held.slice(MOST_TAKEN);
       this.#taken = 0;
     }
-    return held.event;
+    return event;
   }
 
   /** Drops a range that was read to its end. What was dropped meanwhile may stand before it by now. */
@@ -96,48 +121,56 @@ export class EventBacklog {
 
   #shrink(): void {
     const enough = this.#maxBytes / 2;
-    this.#replace(joinDeltas(this.#held.slice(this.#taken)));
-    if (this.#bytes > enough) this.#replace(this.#withoutTransients());
-    if (this.#bytes > enough) this.#replace(withoutDurables(this.#held));
-    if (this.#bytes > enough) this.#replace(oneRangeEach(this.#held));
+    let held = this.#replace(joinDeltas(eachDelta(this.#held.slice(this.#taken))));
+    if (this.#bytes > enough) held = this.#replace(withoutTransients(held));
+    if (this.#bytes > enough) held = this.#replace(withoutDurables(held));
+    if (this.#bytes > enough) this.#replace(oneRangeEach(held));
   }
 
-  #replace(held: Held[]): void {
+  #replace(held: HeldSingly[]): HeldSingly[] {
     this.#held = held;
     this.#taken = 0;
     this.#bytes = 0;
-    for (const one of held) this.#bytes += bytesOf(one);
-  }
-
-  /** Leaves a gap where the first was dropped. What ends a stream stays. */
-  #withoutTransients(): Held[] {
-    const kept: Held[] = [];
-    let dropped = 0;
-    let at = -1;
-    let first: TransientEventShown | undefined;
-    for (const held of this.#held) {
-      if (!("event" in held) || held.source !== undefined || held.event.type === "detached") {
-        kept.push(held);
-        continue;
-      }
-      const event = held.event as TransientEventShown;
-      dropped += event.type === "gap" ? event.dropped : 1;
-      if (at < 0) at = kept.length;
-      // A gap belongs to the run as soon as it hides something of its own.
-      if (first === undefined || (first.path !== undefined && event.path === undefined)) first = event;
-    }
-    if (first !== undefined) {
-      const { runId, path, after, attempt, n } = first;
-      const gap: AgentEvent = { type: "gap", dropped, runId, ...(path && { path }), after, attempt, n };
-      kept.splice(at, 0, { event: gap, source: undefined, bytes: sizeOfEvent(gap) });
-    }
-    return kept;
+    for (const one of held) this.#bytes += "event" in one ? one.bytes : RANGE_BYTES;
+    return held;
   }
 }
 
+/** Leaves a gap where the first was dropped. What ends a stream stays. */
+function withoutTransients(all: readonly HeldSingly[]): HeldSingly[] {
+  const kept: HeldSingly[] = [];
+  let dropped = 0;
+  let at = -1;
+  let first: TransientEventShown | undefined;
+  for (const held of all) {
+    if (!("event" in held) || held.source !== undefined || held.event.type === "detached") {
+      kept.push(held);
+      continue;
+    }
+    const event = held.event as TransientEventShown;
+    dropped += event.type === "gap" ? event.dropped : 1;
+    if (at < 0) at = kept.length;
+    // A gap belongs to the run as soon as it hides something of its own.
+    if (first === undefined || (first.path !== undefined && event.path === undefined)) first = event;
+  }
+  if (first !== undefined) {
+    const { runId, path, after, attempt, n } = first;
+    const gap: AgentEvent = { type: "gap", dropped, runId, ...(path && { path }), after, attempt, n };
+    kept.splice(at, 0, { event: gap, source: undefined, bytes: sizeOfEvent(gap) });
+  }
+  return kept;
+}
+
+/** Deltas that came together, each for itself. */
+function eachDelta(held: readonly Held[]): HeldSingly[] {
+  return held.flatMap((one): HeldSingly | HeldSingly[] =>
+    "deltas" in one ? one.deltas.slice(one.taken).map((event) => ({ event, source: undefined, bytes: sizeOfEvent(event) })) : one,
+  );
+}
+
 /** Neighbouring deltas of one segment of an answer become one. */
-function joinDeltas(held: readonly Held[]): Held[] {
-  const joined: Held[] = [];
+function joinDeltas(held: readonly HeldSingly[]): HeldSingly[] {
+  const joined: HeldSingly[] = [];
   let texts: string[] = [];
   const close = (): void => {
     if (texts.length > 1) {
@@ -162,9 +195,9 @@ function joinDeltas(held: readonly Held[]): Held[] {
 }
 
 type TransientEventShown = Extract<AgentEvent, { readonly after: number }>;
-type HeldDelta = HeldEvent & { readonly event: Extract<AgentEvent, { readonly type: "text-delta" | "thinking-delta" }> };
+type HeldDelta = HeldEvent & { readonly event: DeltaEvent };
 
-function isDelta(held: Held): held is HeldDelta {
+function isDelta(held: HeldSingly): held is HeldDelta {
   return "event" in held && (held.event.type === "text-delta" || held.event.type === "thinking-delta");
 }
 
@@ -174,8 +207,8 @@ function continues(last: HeldDelta, next: HeldDelta): boolean {
 }
 
 /** Ranges of their logs in the place of durable events. */
-function withoutDurables(held: readonly Held[]): Held[] {
-  const kept: Held[] = [];
+function withoutDurables(held: readonly HeldSingly[]): HeldSingly[] {
+  const kept: HeldSingly[] = [];
   for (const one of held) {
     if ("event" in one && one.source === undefined) kept.push(one);
     else {
@@ -194,7 +227,7 @@ function withoutDurables(held: readonly Held[]): Held[] {
  * Of each log one range, where its first one stood: an event of a child still comes after the event that started it. What
  * came last stays last, and the gap goes before them all, since nothing may come after what ends a stream.
  */
-function oneRangeEach(held: readonly Held[]): Held[] {
+function oneRangeEach(held: readonly HeldSingly[]): HeldSingly[] {
   const ranges: HeldRange[] = [];
   const first = new Map<EventSource, HeldRange>();
   const newest = held.findLast((one): one is HeldRange => !("event" in one));
@@ -213,10 +246,6 @@ function oneRangeEach(held: readonly Held[]): Held[] {
   }
   const isLast = ({ event }: HeldEvent): boolean => event.type === "detached";
   return [...passing.filter((one) => !isLast(one)), ...ranges, ...passing.filter(isLast)];
-}
-
-function bytesOf(held: Held): number {
-  return "event" in held ? held.bytes : RANGE_BYTES;
 }
 
 function seqOf(event: AgentEvent): number {

@@ -8,6 +8,7 @@ import {
   type TransientEvent,
 } from "@keelson/protocol";
 import { eventOf, logSource, sourceOfChild, withPath, type EventSource } from "./event-source.ts";
+import type { DeltaEvent } from "./event-backlog.ts";
 import { EventSubscription } from "./event-subscription.ts";
 
 export interface EventHubOptions {
@@ -105,9 +106,21 @@ export class EventHub {
     if (event.type === "detached") this.#over = true;
   }
 
-  /** The text of a delta, without an intermediate object: this is the path of every chunk. */
-  delta(type: "text-delta" | "thinking-delta", text: string): void {
-    if (this.watched) this.#show({ type, text, runId: this.runId, after: this.#after, attempt: this.#attempt, n: ++this.#n }, undefined);
+  delta(type: DeltaEvent["type"], text: string): void {
+    this.deltas(type, [text]);
+  }
+
+  /** Deltas of one kind that came together, by their texts. Every chunk comes this way: what is done once is not done for each. */
+  deltas(type: DeltaEvent["type"], texts: readonly string[]): void {
+    if (!this.watched) return;
+    const { runId } = this;
+    const after = this.#after;
+    const attempt = this.#attempt;
+    let n = this.#n;
+    const deltas: DeltaEvent[] = [];
+    for (let index = 0; index < texts.length; index++) deltas.push({ type, text: texts[index] as string, runId, after, attempt, n: ++n });
+    this.#n = n;
+    this.#showDeltas(deltas);
   }
 
   /** The events that follow belong to another attempt at the model. */
@@ -122,6 +135,14 @@ export class EventHub {
     this.#early = undefined;
     for (const subscription of this.#subscriptions) subscription.end();
     this.#subscriptions = [];
+  }
+
+  #showDeltas(deltas: readonly DeltaEvent[]): void {
+    if (this.#over) return;
+    for (const subscription of this.#subscriptions) subscription.pushDeltas(deltas);
+    if (this.#above === undefined) return;
+    const { hub, name } = this.#above;
+    if (hub.watched) hub.#showDeltas(deltas.map((delta) => withPath(delta, name)));
   }
 
   /** Nothing comes behind the event that ends the stream, from children that are told to end meanwhile neither. */

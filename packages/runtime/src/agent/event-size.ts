@@ -1,7 +1,7 @@
 import type { AgentEvent } from "@keelson/protocol";
 
 /** What an event takes beside its strings: its object, position and place in a queue. */
-const EVENT_BYTES = 200;
+export const EVENT_BYTES = 200;
 const SMALL_EVENT_BYTES = 300;
 
 /** About what an event holds in memory. An estimate is enough: the bound on it is there to hold memory, not to bill it. */

@@ -70,6 +70,6 @@ export function eventOf(record: LogRecord, runId: RunId): AgentEvent {
 }
 
 /** An event of a child, with the way that leads to it. */
-export function withPath(event: AgentEvent, name: string): AgentEvent {
-  return { ...event, path: [name, ...(event.path ?? [])] } as AgentEvent;
+export function withPath<E extends AgentEvent>(event: E, name: string): E {
+  return { ...event, path: [name, ...(event.path ?? [])] };
 }

@@ -1,5 +1,5 @@
 import type { AgentEvent, LogRecord } from "@keelson/protocol";
-import { EventBacklog, type HeldRange } from "./event-backlog.ts";
+import { type DeltaEvent, EventBacklog, type HeldRange } from "./event-backlog.ts";
 import type { EventSource } from "./event-source.ts";
 
 export interface EventSubscriptionOptions {
@@ -55,6 +55,15 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
     const waiter = this.#reading ? undefined : this.#waiters.shift();
     if (waiter) waiter.resolve({ done: false, value: event });
     else this.#backlog.push(event, source);
+  }
+
+  /** As `push` with each of these, which came together. The array stays as it is. */
+  pushDeltas(deltas: readonly DeltaEvent[]): void {
+    if (this.#ended) return;
+    let taken = 0;
+    while (taken < deltas.length && !this.#reading && this.#waiters.length > 0)
+      this.#waiters.shift()?.resolve({ done: false, value: deltas[taken++] as DeltaEvent });
+    if (taken < deltas.length) this.#backlog.pushDeltas(deltas, taken);
   }
 
   /** Hands out what the log holds between these seqs before what is pushed from now on. */

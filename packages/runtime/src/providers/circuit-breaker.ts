@@ -1,6 +1,6 @@
 import { type InferEvent, type InferOptions, type InferRequest, ModelError, type Provider } from "@keelson/protocol";
 import { CIRCUIT_OPEN } from "./circuit-open.ts";
-import { canPoll } from "./polled-events.ts";
+import { canPoll, type PolledEvents } from "./polled-events.ts";
 import { platformClock, type ProviderClock } from "./rate-limiter.ts";
 
 export interface CircuitBreakerOptions {
@@ -78,7 +78,7 @@ interface Watched {
 }
 
 /** The events of a call, whose end is told to the breaker once. */
-class WatchedEvents implements AsyncIterableIterator<InferEvent> {
+class WatchedEvents implements AsyncIterableIterator<InferEvent>, PolledEvents {
   readonly #begin: () => Watched;
   #watched: Watched | undefined;
   #iterator: AsyncIterator<InferEvent> | undefined;
@@ -107,12 +107,16 @@ class WatchedEvents implements AsyncIterableIterator<InferEvent> {
     }
   }
 
-  /** Events that are there already. */
   poll(): InferEvent | undefined {
     const events = this.#watched?.events;
     const event = events !== undefined && canPoll(events) ? events.poll() : undefined;
     if (event?.type === "end") this.#settle("good", true);
     return event;
+  }
+
+  pollTexts(): readonly string[] | undefined {
+    const events = this.#watched?.events;
+    return events !== undefined && canPoll(events) ? events.pollTexts() : undefined;
   }
 
   async return(): Promise<IteratorResult<InferEvent, undefined>> {

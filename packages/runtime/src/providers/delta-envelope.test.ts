@@ -5,6 +5,7 @@ import { SseReader } from "../transport/index.ts";
 import { AnthropicDecoder } from "./anthropic/anthropic-decoder.ts";
 import { ChatDecoder } from "./openai-chat/chat-decoder.ts";
 import { ResponsesDecoder } from "./openai-responses/responses-decoder.ts";
+import type { DecodedEvent } from "./polled-events.ts";
 import type { WireDecoder } from "./wire-decoder.ts";
 
 const context = { wire: "w", provider: "p", model: "m" };
@@ -15,9 +16,11 @@ interface Decoded {
   readonly skimmed: number;
 }
 
-function decode(make: (queue: InferEvent[]) => WireDecoder, text: string, skimming: boolean, chunk: number): Decoded {
-  const events: InferEvent[] = [];
-  const decoder = make(events);
+function decode(make: (queue: DecodedEvent[]) => WireDecoder, text: string, skimming: boolean, chunk: number): Decoded {
+  const queue: DecodedEvent[] = [];
+  const decoder = make(queue);
+  const singly = (event: DecodedEvent): readonly InferEvent[] =>
+    event.type === "text-run" ? event.texts.map((one) => ({ type: "text-delta", text: one })) : [event];
   let skimmed = 0;
   const reader = new SseReader({
     event: (...event) => {
@@ -35,9 +38,9 @@ function decode(make: (queue: InferEvent[]) => WireDecoder, text: string, skimmi
     for (let at = 0; at < bytes.length; at += chunk) reader.push(bytes.subarray(at, at + chunk));
     reader.end();
     decoder.finish();
-    return { events, error: undefined, skimmed };
+    return { events: queue.flatMap(singly), error: undefined, skimmed };
   } catch (error) {
-    return { events, error: String(error), skimmed };
+    return { events: queue.flatMap(singly), error: String(error), skimmed };
   }
 }
 
@@ -181,21 +184,21 @@ const responsesEvent = fc
 it.each([
   [
     "Responses",
-    (queue: InferEvent[]) => new ResponsesDecoder(queue, context),
+    (queue: DecodedEvent[]) => new ResponsesDecoder(queue, context),
     responsesEvent,
     'data: {"type":"response.created","response":{"id":"r","model":"m"}}\n\n',
     'data: {"type":"response.completed","response":{"id":"r","status":"completed","output":[]}}\n\n',
   ],
   [
     "chat",
-    (queue: InferEvent[]) => new ChatDecoder(queue, context),
+    (queue: DecodedEvent[]) => new ChatDecoder(queue, context),
     chatEvent,
     "",
     'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
   ],
   [
     "Anthropic",
-    (queue: InferEvent[]) => new AnthropicDecoder(queue, context),
+    (queue: DecodedEvent[]) => new AnthropicDecoder(queue, context),
     anthropicEvent,
     'data: {"type":"message_start","message":{"id":"i","model":"m"}}\n\nevent: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n',
     'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}\n\ndata: {"type":"message_stop"}\n\n',

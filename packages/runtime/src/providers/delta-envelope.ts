@@ -9,7 +9,7 @@ const BACKSLASH = 92;
 
 type Noise = "spaces" | "padding";
 
-interface Learned {
+interface Envelope {
   /** Up to the text, or up to the counter where that stands before the text. */
   readonly before: string;
   /** From the counter to the text. */
@@ -19,6 +19,11 @@ interface Learned {
   readonly afterCounter: string | undefined;
   readonly noise: Noise;
   readonly last: string;
+}
+
+interface Learned extends Envelope {
+  /** All that follows the text where it holds no counter, and this event no noise. */
+  readonly rest: string | undefined;
 }
 
 /**
@@ -48,49 +53,46 @@ export class DeltaEnvelope {
   }
 
   /**
-   * Takes the events that stand in `text` from `at` on as long as they are whole and of the learned form, and gives their texts to
-   * `take` unless they are empty. Returns where the first other event begins.
+   * Takes the events that stand in `text` from `at` on as long as they are whole and of the learned form, and puts their texts into
+   * `texts` unless they are empty. Returns where the first other event begins.
    */
-  skim(text: string, at: number, take: (text: string) => void): number {
+  skim(text: string, at: number, texts: string[]): number {
     const learned = this.#learned;
     if (learned === undefined) return at;
-    const { before, between, after, afterCounter, last, noise } = learned;
-    for (let event = at; ;) {
+    const { before, between, rest } = learned;
+    let event = at;
+    while (event < text.length) {
       // Comparing a slice is several times as fast as `startsWith`.
       let from = event + before.length;
-      if (text.slice(event, from) !== before) return event;
+      if (text.slice(event, from) !== before) break;
       if (between !== undefined) {
-        const rest = numberEnd(text, from);
-        from = rest + between.length;
-        if (rest < 0 || text.slice(rest, from) !== between) return event;
+        const counted = numberEnd(text, from);
+        from = counted + between.length;
+        if (counted < 0 || text.slice(counted, from) !== between) break;
       }
       let escaped = false;
       let to = from;
-      for (; ; to += 1) {
-        const unit = text.charCodeAt(to);
-        if (unit === QUOTE) break;
-        // Also where the input ends: then the unit is NaN.
-        if (!(unit >= 32)) return event;
+      let unit = 0;
+      while (to < text.length && (unit = text.charCodeAt(to)) !== QUOTE && unit >= 32) {
         if (unit === BACKSLASH) {
           escaped = true;
           to += 1;
         }
+        to += 1;
       }
-      let end = to + after.length;
-      if (text.slice(to, end) !== after) return event;
-      if (afterCounter !== undefined) {
-        const rest = numberEnd(text, end);
-        end = rest + afterCounter.length;
-        if (rest < 0 || text.slice(rest, end) !== afterCounter) return event;
+      if (unit !== QUOTE) break;
+      let end = rest === undefined ? -1 : to + rest.length;
+      if (end < 0 || text.slice(to, end) !== rest) {
+        end = restEnd(text, to, learned);
+        if (end < 0) break;
       }
-      while (isNoise(text.charCodeAt(end), noise)) end += 1;
-      if (text.slice(end, end + last.length) !== last) return event;
       const piece = escaped ? unescaped(text.slice(from - 1, to + 1)) : text.slice(from, to);
-      if (piece === undefined) return event;
-      if (piece !== "") take(piece);
-      this.#failures = 0;
-      event = end + last.length;
+      if (piece === undefined) break;
+      if (piece !== "") texts.push(piece);
+      event = end;
     }
+    if (event > at) this.#failures = 0;
+    return event;
   }
 
   /** What was learned holds no more: the same bytes would mean something else. */
@@ -122,14 +124,16 @@ export class DeltaEnvelope {
       const noise: Noise = padding === null ? "spaces" : "padding";
       const learned = this.#withCounter(before, after, noise, last);
       if (this.#proves(learned)) {
-        this.#learned = { ...learned, before: lines + learned.before, last: `${last}\n\n` };
+        const ending = `${last}\n\n`;
+        const plainRest = learned.afterCounter === undefined ? learned.after + ending : undefined;
+        this.#learned = { ...learned, before: lines + learned.before, last: ending, rest: plainRest };
         return true;
       }
     }
     return false;
   }
 
-  #withCounter(before: string, after: string, noise: Noise, last: string): Learned {
+  #withCounter(before: string, after: string, noise: Noise, last: string): Envelope {
     if (this.#counter !== undefined) {
       const counter = new RegExp(`^(.*"${this.#counter}":\\s*)\\d+(\\D.*)$`, "s");
       const early = counter.exec(before);
@@ -142,7 +146,7 @@ export class DeltaEnvelope {
     return { before, between: undefined, after, afterCounter: undefined, noise, last };
   }
 
-  #proves({ before, between, after, afterCounter, noise, last }: Learned): boolean {
+  #proves({ before, between, after, afterCounter, noise, last }: Envelope): boolean {
     const counted = between !== undefined || afterCounter !== undefined;
     const head = between === undefined ? before : `${before}${PROBE_NUMBER}${between}`;
     const tail = afterCounter === undefined ? after : `${after}${PROBE_NUMBER}${afterCounter}`;
@@ -154,6 +158,20 @@ export class DeltaEnvelope {
       return false;
     }
   }
+}
+
+/** Where the event ends whose text ends at `at`; -1 when what follows is not of the learned form. */
+function restEnd(text: string, at: number, { after, afterCounter, noise, last }: Learned): number {
+  let end = at + after.length;
+  if (text.slice(at, end) !== after) return -1;
+  if (afterCounter !== undefined) {
+    const counted = numberEnd(text, end);
+    end = counted + afterCounter.length;
+    if (counted < 0 || text.slice(counted, end) !== afterCounter) return -1;
+  }
+  while (isNoise(text.charCodeAt(end), noise)) end += 1;
+  const over = end + last.length;
+  return text.slice(end, over) === last ? over : -1;
 }
 
 /** Where the whole number ends that begins at `at`; -1 when none does. */

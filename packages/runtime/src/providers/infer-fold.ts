@@ -141,6 +141,11 @@ export class InferFold {
     }
   }
 
+  /** Whether a delta of this text surely does not make the answer too long. Near the bound there may be room all the same. */
+  fits(text: string): boolean {
+    return !this.#exact && this.#bound + text.length * 3 <= this.#maxBytes;
+  }
+
   /** UTF-8 bytes of the content so far. */
   get bytes(): number {
     let bytes = 0;

@@ -8,7 +8,7 @@ import {
   SseReader,
   type TransportAnswer,
 } from "../transport/index.ts";
-import type { PolledEvents } from "./polled-events.ts";
+import type { DecodedEvent, PolledEvents } from "./polled-events.ts";
 import { type RateLimitHeaders, readRateLimit } from "./rate-limit.ts";
 import { failureOfStatus, MAX_ERROR_BYTES } from "./vendor-failure.ts";
 import { cutOff, type DecoderContext, notAnAnswer, type WireDecoder } from "./wire-decoder.ts";
@@ -22,7 +22,7 @@ export interface WireCall {
   /** Encodes and sends the request. Throws or rejects with `ModelError`. */
   send(): Promise<TransportAnswer>;
   /** `queue` takes the events. */
-  decoder(queue: InferEvent[], context: DecoderContext): WireDecoder;
+  decoder(queue: DecodedEvent[], context: DecoderContext): WireDecoder;
   /** In which headers a good answer tells of limits; none when it tells of none. */
   readonly rateLimitHeaders?: RateLimitHeaders;
 }
@@ -33,8 +33,10 @@ export interface WireCall {
  */
 export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEvents {
   readonly #call: WireCall;
-  readonly #queue: InferEvent[] = [];
+  readonly #queue: DecodedEvent[] = [];
   #head = 0;
+  /** How many were given of the run of texts at the head. */
+  #given = 0;
   #answer: TransportAnswer | undefined;
   #decoder: WireDecoder | undefined;
   #events: SseReader | JsonSequenceReader | undefined;
@@ -69,18 +71,42 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
 
   poll(): InferEvent | undefined {
     // The head stands at the end while somebody waits.
-    const value = this.#queue[this.#head];
-    if (value !== undefined) this.#head += 1;
-    return value;
+    const event = this.#queue[this.#head];
+    if (event?.type === "text-run") {
+      const text = event.texts[this.#given] as string;
+      this.#given += 1;
+      if (this.#given === event.texts.length) this.#passHead();
+      return { type: "text-delta", text };
+    }
+    if (event !== undefined) this.#head += 1;
+    return event;
+  }
+
+  pollTexts(): readonly string[] | undefined {
+    const event = this.#queue[this.#head];
+    if (event?.type !== "text-run") return undefined;
+    const texts = this.#given === 0 ? event.texts : event.texts.slice(this.#given);
+    this.#passHead();
+    return texts;
   }
 
   /** Closes the connection. */
   return(): Promise<IteratorResult<InferEvent, undefined>> {
     this.#over = true;
-    this.#queue.length = 0;
-    this.#head = 0;
+    this.#empty();
     this.#answer?.body.close();
     return Promise.resolve({ done: true, value: undefined });
+  }
+
+  #passHead(): void {
+    this.#head += 1;
+    this.#given = 0;
+  }
+
+  #empty(): void {
+    this.#queue.length = 0;
+    this.#head = 0;
+    this.#given = 0;
   }
 
   /** There is something to give without waiting: an event, the failure, or the end. */
@@ -91,8 +117,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
   async #pull(): Promise<IteratorResult<InferEvent, undefined>> {
     try {
       if (!this.#isReady) {
-        this.#queue.length = 0;
-        this.#head = 0;
+        this.#empty();
         // Each further `async` function would cost every chunk its promises.
         const answer = this.#answer ?? (await this.#call.send());
         if (this.#answer === undefined) {
@@ -123,11 +148,8 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
 
   /** The next of the batch, the end, or once the failure. */
   #taken(): IteratorResult<InferEvent, undefined> {
-    const value = this.#queue[this.#head];
-    if (value !== undefined) {
-      this.#head += 1;
-      return { done: false, value };
-    }
+    const value = this.poll();
+    if (value !== undefined) return { done: false, value };
     const failure = this.#failure;
     this.#failure = undefined;
     if (failure !== undefined) throw failure;

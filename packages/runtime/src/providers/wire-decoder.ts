@@ -1,4 +1,5 @@
-import { type InferEvent, type JsonValue, ModelError, type ProviderData, type StopReason } from "@keelson/protocol";
+import { type JsonValue, ModelError, type ProviderData, type StopReason } from "@keelson/protocol";
+import type { DecodedEvent } from "./polled-events.ts";
 import type { FailureContext } from "./vendor-failure.ts";
 
 /** What one wire makes of an answer. Everything it decodes is pushed onto the queue it was made with, in order. */
@@ -89,13 +90,13 @@ export function madeUpCallId(): string {
  * their way.
  */
 export class SegmentWriter {
-  readonly #queue: InferEvent[];
+  readonly #queue: DecodedEvent[];
   readonly #thinkingData: (() => ProviderData | undefined) | undefined;
   /** The segment that is open; changed by the methods alone. */
   open: "text" | "thinking" | undefined;
 
   /** `thinkingData` is asked when a thinking segment ends and nothing was given for it. */
-  constructor(queue: InferEvent[], thinkingData?: () => ProviderData | undefined) {
+  constructor(queue: DecodedEvent[], thinkingData?: () => ProviderData | undefined) {
     this.#queue = queue;
     this.#thinkingData = thinkingData;
   }
@@ -109,6 +110,13 @@ export class SegmentWriter {
   text(text: string): void {
     if (this.open !== "text") this.start("text");
     this.#queue.push({ type: "text-delta", text });
+  }
+
+  /** As `text` with each of these, of which none is empty. */
+  texts(texts: readonly string[]): void {
+    if (texts.length === 0) return;
+    if (this.open !== "text") this.start("text");
+    this.#queue.push({ type: "text-run", texts });
   }
 
   thinking(text: string): void {

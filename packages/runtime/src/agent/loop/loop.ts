@@ -131,7 +131,7 @@ export interface Loop {
   /** Absent where the agent has none. */
   readonly plugins: LoopPlugins | undefined;
   /** Where watchers get what streams. */
-  readonly hub: Pick<EventHub, "delta" | "watched" | "nextAttempt">;
+  readonly hub: Pick<EventHub, "delta" | "deltas" | "watched" | "nextAttempt">;
   /** Notes what the loop does, where somebody debugs it. */
   readonly debug: ((message: string) => void) | undefined;
 }

@@ -1,4 +1,5 @@
-import type { Content, InferEvent, JsonObject, JsonValue, ProviderData } from "@keelson/protocol";
+import type { Content, JsonObject, JsonValue, ProviderData } from "@keelson/protocol";
+import type { DecodedEvent } from "../polled-events.ts";
 import { type DecoderContext, fieldsOf, type SegmentWriter, stringOf } from "../wire-decoder.ts";
 import type { AnthropicBlockStart, AnthropicDelta } from "./anthropic-wire.ts";
 
@@ -10,7 +11,7 @@ export interface AnthropicBlock {
 
 /** Where blocks put what they hold. */
 export interface BlockSink {
-  readonly queue: InferEvent[];
+  readonly queue: DecodedEvent[];
   readonly segments: SegmentWriter;
   readonly context: DecoderContext;
   /** The place of the next tool call in the answer. */

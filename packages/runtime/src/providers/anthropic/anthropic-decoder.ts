@@ -1,5 +1,6 @@
-import type { InferEvent, JsonValue, ProviderData, StopReason } from "@keelson/protocol";
+import type { JsonValue, ProviderData, StopReason } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
+import type { DecodedEvent } from "../polled-events.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
 import {
   cutOff,
@@ -49,13 +50,12 @@ interface OpenBlock {
 
 /** Decodes answers of the Messages API. */
 export class AnthropicDecoder implements WireDecoder {
-  readonly #queue: InferEvent[];
+  readonly #queue: DecodedEvent[];
   readonly #context: DecoderContext;
   readonly #sink: BlockSink;
   readonly #usage = new AnthropicUsage();
   readonly #open = new Map<number, OpenBlock>();
   readonly #envelope = new DeltaEnvelope("text", (event) => (event as { delta?: { text?: unknown } }).delta?.text);
-  readonly #onText = (text: string): void => this.#sink.segments.text(text);
   #calls = 0;
   /**
    * Blocks from the first call of a program on. Whether such a call is ours to answer is told by the stop reason, which comes
@@ -69,7 +69,7 @@ export class AnthropicDecoder implements WireDecoder {
   #started = false;
   complete = false;
 
-  constructor(queue: InferEvent[], context: DecoderContext) {
+  constructor(queue: DecodedEvent[], context: DecoderContext) {
     this.#queue = queue;
     this.#context = context;
     const segments = new SegmentWriter(queue);
@@ -77,7 +77,10 @@ export class AnthropicDecoder implements WireDecoder {
   }
 
   skim(text: string, at: number): number {
-    return this.#envelope.skim(text, at, this.#onText);
+    const texts: string[] = [];
+    const rest = this.#envelope.skim(text, at, texts);
+    this.#sink.segments.texts(texts);
+    return rest;
   }
 
   event(text: string, start: number, end: number, from: number): void {

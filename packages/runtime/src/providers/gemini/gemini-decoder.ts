@@ -1,4 +1,5 @@
-import type { Content, InferEvent, JsonObject, JsonValue, ProviderData, StopReason } from "@keelson/protocol";
+import type { Content, JsonObject, JsonValue, ProviderData, StopReason } from "@keelson/protocol";
+import type { DecodedEvent } from "../polled-events.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
 import {
   cutOff,
@@ -56,7 +57,7 @@ interface OpenCall {
 /** Decodes answers of `generateContent` and `streamGenerateContent`: events, one JSON array, or one whole. */
 export class GeminiDecoder implements WireDecoder {
   readonly sequence = "array";
-  readonly #queue: InferEvent[];
+  readonly #queue: DecodedEvent[];
   readonly #context: DecoderContext;
   readonly #segments: SegmentWriter;
   readonly #usage = new GeminiUsage();
@@ -69,7 +70,7 @@ export class GeminiDecoder implements WireDecoder {
   #model = "";
   complete = false;
 
-  constructor(queue: InferEvent[], context: DecoderContext) {
+  constructor(queue: DecodedEvent[], context: DecoderContext) {
     this.#queue = queue;
     this.#context = context;
     this.#segments = new SegmentWriter(queue);

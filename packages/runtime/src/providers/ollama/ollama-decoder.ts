@@ -1,4 +1,5 @@
-import type { InferEvent, JsonObject, JsonValue, StopReason } from "@keelson/protocol";
+import type { JsonObject, JsonValue, StopReason } from "@keelson/protocol";
+import type { DecodedEvent } from "../polled-events.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
 import {
   countOf,
@@ -25,14 +26,14 @@ const DURATIONS = ["total_duration", "load_duration", "prompt_eval_duration", "e
 /** Decodes answers of `/api/chat`: lines of JSON of which the last is `done`, or that one alone. */
 export class OllamaDecoder implements WireDecoder {
   readonly sequence = "object";
-  readonly #queue: InferEvent[];
+  readonly #queue: DecodedEvent[];
   readonly #context: DecoderContext;
   readonly #segments: SegmentWriter;
   #calls = 0;
   #model = "";
   complete = false;
 
-  constructor(queue: InferEvent[], context: DecoderContext) {
+  constructor(queue: DecodedEvent[], context: DecoderContext) {
     this.#queue = queue;
     this.#context = context;
     // Thoughts go back to the model that had them: templates put them before the calls they led to.

@@ -1,4 +1,5 @@
-import type { InferEvent, JsonObject } from "@keelson/protocol";
+import type { JsonObject } from "@keelson/protocol";
+import type { DecodedEvent } from "../polled-events.ts";
 import { type Fields, fieldsOf, madeUpCallId, stringOf } from "../wire-decoder.ts";
 import type { ChatCallSaid } from "./chat-wire.ts";
 
@@ -17,7 +18,7 @@ interface ChatCall {
 
 /** Puts the fragments of tool calls together and pushes them as events. */
 export class ChatCalls {
-  readonly #queue: InferEvent[];
+  readonly #queue: DecodedEvent[];
   readonly #wire: string;
   readonly #calls: ChatCall[] = [];
   readonly #byIndex = new Map<number, ChatCall>();
@@ -25,7 +26,7 @@ export class ChatCalls {
   #legacy: ChatCall | undefined;
   #started = 0;
 
-  constructor(queue: InferEvent[], wire: string) {
+  constructor(queue: DecodedEvent[], wire: string) {
     this.#queue = queue;
     this.#wire = wire;
   }

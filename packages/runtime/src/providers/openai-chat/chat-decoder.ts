@@ -1,5 +1,6 @@
-import type { InferEvent, JsonValue, ProviderData, StopReason } from "@keelson/protocol";
+import type { JsonValue, ProviderData, StopReason } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
+import type { DecodedEvent } from "../polled-events.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
 import {
   countOf,
@@ -44,7 +45,7 @@ const STOP_REASONS: { readonly [reason: string]: StopReason } = {
 
 /** Decodes answers of the chat wire: OpenAI's, and those of the many servers that speak it more or less. */
 export class ChatDecoder implements WireDecoder {
-  readonly #queue: InferEvent[];
+  readonly #queue: DecodedEvent[];
   readonly #context: DecoderContext;
   readonly #options: ChatDecoderOptions;
   readonly #segments: SegmentWriter;
@@ -52,7 +53,6 @@ export class ChatDecoder implements WireDecoder {
   readonly #reasoning: ChatReasoning;
   /** Made with the first delta of text: answers that only call tools need none. */
   #envelope: DeltaEnvelope | undefined;
-  readonly #onText = (text: string): void => this.#segments.text(text);
   #refusal = "";
   #annotations: JsonValue[] = [];
   #media: ChatMedia | undefined;
@@ -65,7 +65,7 @@ export class ChatDecoder implements WireDecoder {
   #fingerprint = "";
   complete = false;
 
-  constructor(queue: InferEvent[], context: DecoderContext, options: ChatDecoderOptions = NO_OPTIONS) {
+  constructor(queue: DecodedEvent[], context: DecoderContext, options: ChatDecoderOptions = NO_OPTIONS) {
     this.#queue = queue;
     this.#context = context;
     this.#options = options;
@@ -75,7 +75,11 @@ export class ChatDecoder implements WireDecoder {
   }
 
   skim(text: string, at: number): number {
-    return this.#envelope === undefined ? at : this.#envelope.skim(text, at, this.#onText);
+    if (this.#envelope === undefined) return at;
+    const texts: string[] = [];
+    const rest = this.#envelope.skim(text, at, texts);
+    this.#segments.texts(texts);
+    return rest;
   }
 
   event(text: string, start: number, end: number, from: number): void {
@@ -243,7 +247,7 @@ function saysMore(message: ChatSaid): boolean {
 }
 
 /** Beside a text delta an event may have closed and opened segments. */
-function isOnePieceOfText(queue: readonly InferEvent[], from: number): boolean {
+function isOnePieceOfText(queue: readonly DecodedEvent[], from: number): boolean {
   if (queue.at(-1)?.type !== "text-delta") return false;
   for (let at = from; at < queue.length - 1; at += 1) {
     const type = queue[at]?.type;

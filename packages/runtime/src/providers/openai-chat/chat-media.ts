@@ -1,4 +1,5 @@
-import type { InferEvent, ProviderData } from "@keelson/protocol";
+import type { ProviderData } from "@keelson/protocol";
+import type { DecodedEvent } from "../polled-events.ts";
 import { type Fields, fieldsOf, stringOf } from "../wire-decoder.ts";
 import type { ChatSaid } from "./chat-wire.ts";
 
@@ -29,7 +30,7 @@ export class ChatMedia {
     this.#images.push(stringOf(fieldsOf(part["image_url"])?.["url"]));
   }
 
-  push(queue: InferEvent[], wire: string, audioFormat: string): void {
+  push(queue: DecodedEvent[], wire: string, audioFormat: string): void {
     for (const url of this.#images) pushImage(queue, url);
     if (this.#audioId === "" && this.#sound.length === 0) return;
     const bytes = Buffer.concat(this.#sound.map((piece) => Buffer.from(piece, "base64")));
@@ -45,7 +46,7 @@ export class ChatMedia {
   }
 }
 
-function pushImage(queue: InferEvent[], url: string): void {
+function pushImage(queue: DecodedEvent[], url: string): void {
   const inline = /^data:([^;,]+);base64,(.*)$/s.exec(url);
   if (inline !== null) queue.push({ type: "content", part: { type: "image", mediaType: inline[1] as string, data: inline[2] as string } });
   else if (url !== "") queue.push({ type: "content", part: { type: "image", mediaType: "image/*", url } });

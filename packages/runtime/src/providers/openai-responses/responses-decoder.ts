@@ -1,5 +1,6 @@
-import type { InferEvent, JsonValue, ProviderData, StopReason } from "@keelson/protocol";
+import type { JsonValue, ProviderData, StopReason } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
+import type { DecodedEvent } from "../polled-events.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
 import {
   cutOff,
@@ -25,7 +26,7 @@ const INCOMPLETE: { readonly [reason: string]: StopReason } = {
 
 /** Decodes answers of the Responses API. */
 export class ResponsesDecoder implements WireDecoder {
-  readonly #queue: InferEvent[];
+  readonly #queue: DecodedEvent[];
   readonly #context: DecoderContext;
   readonly #facts: ResponseFacts = { id: "", stored: false };
   readonly #sink: ItemSink;
@@ -33,20 +34,22 @@ export class ResponsesDecoder implements WireDecoder {
   readonly #items = new Map<number, { readonly open: OpenItem; readonly start: ResponsesOutput }>();
   readonly #finished = new Set<number>();
   readonly #envelope = new DeltaEnvelope("delta", (event) => (event as Fields)["delta"], "sequence_number");
-  readonly #onText = (text: string): void => this.#text(this.#learned, text);
   /** The event that the envelope was learned from: those it reads differ in nothing but their text. */
   #learned: ResponsesEvent = {};
   #model = "";
   complete = false;
 
-  constructor(queue: InferEvent[], context: DecoderContext) {
+  constructor(queue: DecodedEvent[], context: DecoderContext) {
     this.#queue = queue;
     this.#context = context;
     this.#sink = new ItemSink(queue, new SegmentWriter(queue), context, this.#facts);
   }
 
   skim(text: string, at: number): number {
-    return this.#envelope.skim(text, at, this.#onText);
+    const texts: string[] = [];
+    const rest = this.#envelope.skim(text, at, texts);
+    for (const piece of texts) this.#text(this.#learned, piece);
+    return rest;
   }
 
   event(text: string, start: number, end: number, from: number): void {

@@ -1,4 +1,5 @@
-import type { InferEvent, JsonObject, JsonValue, ProviderData } from "@keelson/protocol";
+import type { JsonObject, JsonValue, ProviderData } from "@keelson/protocol";
+import type { DecodedEvent } from "../polled-events.ts";
 import { type DecoderContext, fieldsOf, madeUpCallId, type SegmentWriter, stringOf } from "../wire-decoder.ts";
 import type { ResponsesOutput, ResponsesOutputPart } from "./responses-wire.ts";
 import { serverItemParts } from "./server-item.ts";
@@ -19,14 +20,14 @@ export interface OpenItem {
 
 /** Where items put what they hold. One of them has the floor: the segment that is open is its own. */
 export class ItemSink {
-  readonly queue: InferEvent[];
+  readonly queue: DecodedEvent[];
   readonly segments: SegmentWriter;
   readonly context: DecoderContext;
   readonly facts: ResponseFacts;
   #floor: OpenItem | undefined;
   #calls = 0;
 
-  constructor(queue: InferEvent[], segments: SegmentWriter, context: DecoderContext, facts: ResponseFacts) {
+  constructor(queue: DecodedEvent[], segments: SegmentWriter, context: DecoderContext, facts: ResponseFacts) {
     this.queue = queue;
     this.segments = segments;
     this.context = context;
