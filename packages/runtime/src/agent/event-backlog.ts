@@ -45,6 +45,8 @@ export class EventBacklog {
   #held: Held[] = [];
   /** How many of `#held` were taken. */
   #taken = 0;
+  /** What is handed out at the moment: it was the first of `#held`. */
+  #run: HeldRun | undefined;
   #bytes = 0;
 
   constructor(maxBytes: number) {
@@ -87,22 +89,32 @@ export class EventBacklog {
 
   /** Takes the oldest, where it is an event. */
   take(): AgentEvent | undefined {
+    const run = this.#run;
+    if (run === undefined) return this.#takeHeld();
+    const event = run.deltas[run.taken++];
+    if (run.taken === run.deltas.length) {
+      this.#run = undefined;
+      this.#bytes -= run.bytes;
+    }
+    return event;
+  }
+
+  #takeHeld(): AgentEvent | undefined {
     const held = this.#held[this.#taken];
     if (held === undefined || "upTo" in held) return undefined;
-    let event: AgentEvent;
-    if ("deltas" in held) {
-      event = held.deltas[held.taken] as DeltaEvent;
-      if (++held.taken < held.deltas.length) return event;
-    } else event = held.event;
-    this.#bytes -= held.bytes;
     if (++this.#taken === this.#held.length) {
-      this.#held = [];
+      this.#held.length = 0;
       this.#taken = 0;
     } else if (this.#taken === MOST_TAKEN) {
       this.#held = this.#held.slice(MOST_TAKEN);
       this.#taken = 0;
     }
-    return event;
+    if ("deltas" in held) {
+      this.#run = held;
+      return this.take();
+    }
+    this.#bytes -= held.bytes;
+    return held.event;
   }
 
   /** Drops a range that was read to its end. What was dropped meanwhile may stand before it by now. */
@@ -116,12 +128,16 @@ export class EventBacklog {
   clear(): void {
     this.#held = [];
     this.#taken = 0;
+    this.#run = undefined;
     this.#bytes = 0;
   }
 
   #shrink(): void {
     const enough = this.#maxBytes / 2;
-    let held = this.#replace(joinDeltas(eachDelta(this.#held.slice(this.#taken))));
+    const all = this.#held.slice(this.#taken);
+    if (this.#run !== undefined) all.unshift(this.#run);
+    this.#run = undefined;
+    let held = this.#replace(joinDeltas(eachDelta(all)));
     if (this.#bytes > enough) held = this.#replace(withoutTransients(held));
     if (this.#bytes > enough) held = this.#replace(withoutDurables(held));
     if (this.#bytes > enough) this.#replace(oneRangeEach(held));

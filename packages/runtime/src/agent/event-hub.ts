@@ -113,14 +113,8 @@ export class EventHub {
   /** Deltas of one kind that came together, by their texts. Every chunk comes this way: what is done once is not done for each. */
   deltas(type: DeltaEvent["type"], texts: readonly string[]): void {
     if (!this.watched) return;
-    const { runId } = this;
-    const after = this.#after;
-    const attempt = this.#attempt;
-    let n = this.#n;
-    const deltas: DeltaEvent[] = [];
-    for (let index = 0; index < texts.length; index++) deltas.push({ type, text: texts[index] as string, runId, after, attempt, n: ++n });
-    this.#n = n;
-    this.#showDeltas(deltas);
+    this.#showDeltas(deltasOf(texts, type, this.runId, this.#after, this.#attempt, this.#n));
+    this.#n += texts.length;
   }
 
   /** The events that follow belong to another attempt at the model. */
@@ -159,4 +153,19 @@ export class EventHub {
     }
     if (hub.watched) hub.#show(withPath(event, name), above);
   }
+}
+
+/** @param before the number of the event before them */
+function deltasOf(
+  texts: readonly string[],
+  type: DeltaEvent["type"],
+  runId: RunId,
+  after: number,
+  attempt: number,
+  before: number,
+): readonly DeltaEvent[] {
+  const deltas: DeltaEvent[] = [];
+  let n = before;
+  for (let index = 0; index < texts.length; index++) deltas.push({ type, text: texts[index] as string, runId, after, attempt, n: ++n });
+  return deltas;
 }

@@ -22,8 +22,8 @@ interface Envelope {
 }
 
 interface Learned extends Envelope {
-  /** All that follows the text where it holds no counter, and this event no noise. */
-  readonly rest: string | undefined;
+  /** All that stands between the texts of two events of which the first holds no noise; empty where there is a counter. */
+  readonly joint: string;
 }
 
 /**
@@ -59,17 +59,10 @@ export class DeltaEnvelope {
   skim(text: string, at: number, texts: string[]): number {
     const learned = this.#learned;
     if (learned === undefined) return at;
-    const { before, between, rest } = learned;
+    const { before, joint } = learned;
     let event = at;
-    while (event < text.length) {
-      // Comparing a slice is several times as fast as `startsWith`.
-      let from = event + before.length;
-      if (text.slice(event, from) !== before) break;
-      if (between !== undefined) {
-        const counted = numberEnd(text, from);
-        from = counted + between.length;
-        if (counted < 0 || text.slice(counted, from) !== between) break;
-      }
+    let from = textStart(text, event, learned);
+    while (from >= 0) {
       let escaped = false;
       let to = from;
       let unit = 0;
@@ -81,15 +74,20 @@ export class DeltaEnvelope {
         to += 1;
       }
       if (unit !== QUOTE) break;
-      let end = rest === undefined ? -1 : to + rest.length;
-      if (end < 0 || text.slice(to, end) !== rest) {
-        end = restEnd(text, to, learned);
-        if (end < 0) break;
-      }
       const piece = escaped ? unescaped(text.slice(from - 1, to + 1)) : text.slice(from, to);
       if (piece === undefined) break;
+      const next = to + joint.length;
+      // Comparing a slice is several times as fast as `startsWith`.
+      if (next > to && text.slice(to, next) === joint) {
+        event = next - before.length;
+        from = next;
+      } else {
+        const end = eventEnd(text, to, learned);
+        if (end < 0) break;
+        event = end;
+        from = textStart(text, event, learned);
+      }
       if (piece !== "") texts.push(piece);
-      event = end;
     }
     if (event > at) this.#failures = 0;
     return event;
@@ -124,9 +122,9 @@ export class DeltaEnvelope {
       const noise: Noise = padding === null ? "spaces" : "padding";
       const learned = this.#withCounter(before, after, noise, last);
       if (this.#proves(learned)) {
-        const ending = `${last}\n\n`;
-        const plainRest = learned.afterCounter === undefined ? learned.after + ending : undefined;
-        this.#learned = { ...learned, before: lines + learned.before, last: ending, rest: plainRest };
+        const whole = { ...learned, before: lines + learned.before, last: `${last}\n\n` };
+        const counts = learned.between !== undefined || learned.afterCounter !== undefined;
+        this.#learned = { ...whole, joint: counts ? "" : whole.after + whole.last + whole.before };
         return true;
       }
     }
@@ -160,18 +158,29 @@ export class DeltaEnvelope {
   }
 }
 
+/** Where the text begins of the event that begins at `at`; -1 when it is not of the learned form. */
+function textStart(text: string, at: number, { before, between }: Learned): number {
+  const start = at + before.length;
+  if (text.slice(at, start) !== before) return -1;
+  return between === undefined ? start : counterEnd(text, start, between);
+}
+
 /** Where the event ends whose text ends at `at`; -1 when what follows is not of the learned form. */
-function restEnd(text: string, at: number, { after, afterCounter, noise, last }: Learned): number {
+function eventEnd(text: string, at: number, { after, afterCounter, noise, last }: Learned): number {
   let end = at + after.length;
   if (text.slice(at, end) !== after) return -1;
-  if (afterCounter !== undefined) {
-    const counted = numberEnd(text, end);
-    end = counted + afterCounter.length;
-    if (counted < 0 || text.slice(counted, end) !== afterCounter) return -1;
-  }
+  if (afterCounter !== undefined) end = counterEnd(text, end, afterCounter);
+  if (end < 0) return -1;
   while (isNoise(text.charCodeAt(end), noise)) end += 1;
   const over = end + last.length;
   return text.slice(end, over) === last ? over : -1;
+}
+
+/** Where that ends which follows the counter at `at`; -1 when it does not. */
+function counterEnd(text: string, at: number, following: string): number {
+  const counted = numberEnd(text, at);
+  const end = counted + following.length;
+  return counted < 0 || text.slice(counted, end) !== following ? -1 : end;
 }
 
 /** Where the whole number ends that begins at `at`; -1 when none does. */

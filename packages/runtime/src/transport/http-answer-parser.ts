@@ -15,6 +15,7 @@ const NOT_IN_A_VALUE = /[\0\r\n]/;
 const LENGTH = /^(\d{1,15})(?:[\t ]*,[\t ]*\1)*$/;
 /** Some gateways name it a second time and encode once. */
 const CHUNKED_TWICE = /^chunked[\t ]*,[\t ]*chunked$/;
+const MAX_SIZE_DIGITS = 12;
 const CR = 13;
 const LF = 10;
 
@@ -99,9 +100,11 @@ export class HttpAnswerParser {
           this.#persistent = false;
           at = bytes.length;
           break;
-        default:
-          this.#readBetween(bytes[at] as number);
-          at += 1;
+        default: {
+          const next = this.#state === "data-cr" ? this.#readBorder(bytes, at) : -1;
+          if (next < 0) this.#readBetween(bytes[at] as number);
+          at = next < 0 ? at + 1 : next;
+        }
       }
     }
   }
@@ -185,6 +188,19 @@ export class HttpAnswerParser {
     this.#sizeDigits = 0;
   }
 
+  /** What usually stands between two pieces, the size of the next alone, at once. Returns where that begins; -1 where it is otherwise. */
+  #readBorder(bytes: Buffer, at: number): number {
+    const most = at + 2 + MAX_SIZE_DIGITS;
+    if (bytes.length < most + 2 || bytes[at] !== CR || bytes[at + 1] !== LF) return -1;
+    let end = at + 2;
+    let size = 0;
+    for (let digit = 0; end < most && (digit = hexDigit(bytes[end] as number)) >= 0; end += 1) size = size * 16 + digit;
+    if (size === 0 || bytes[end] !== CR || bytes[end + 1] !== LF) return -1;
+    this.#left = size;
+    this.#state = "data";
+    return end + 2;
+  }
+
   /** One byte of what stands between the pieces of a chunked body (RFC 9112, 7.1). */
   #readBetween(byte: number): void {
     switch (this.#state) {
@@ -193,7 +209,7 @@ export class HttpAnswerParser {
         if (digit >= 0) {
           this.#left = this.#left * 16 + digit;
           this.#sizeDigits += 1;
-          if (this.#sizeDigits > 12) throw new Error("the size of a chunk is too long");
+          if (this.#sizeDigits > MAX_SIZE_DIGITS) throw new Error("the size of a chunk is too long");
         } else if (this.#sizeDigits === 0) throw new Error("a chunk has no size");
         else if (byte === CR) this.#state = "size-lf";
         else if (byte === 59 /* ; */ || byte === 32 || byte === 9) this.#state = "size-extension";
