@@ -1,6 +1,6 @@
 import type { AgentEvent } from "@keelson/protocol";
 import type { EventSource } from "./event-source.ts";
-import { EVENT_BYTES, sizeOfEvent } from "./event-size.ts";
+import { sizeOfEvent } from "./event-size.ts";
 
 /** What a chunk of an answer is for watchers. */
 export type DeltaEvent = Extract<AgentEvent, { readonly type: "text-delta" | "thinking-delta" }>;
@@ -20,11 +20,16 @@ export interface HeldRange {
   upTo: number;
 }
 
-/** Deltas that came together, of which those before `taken` are gone. */
-interface HeldRun {
+/** Deltas that came together. */
+export interface DeltaRun {
   readonly deltas: readonly DeltaEvent[];
-  taken: number;
+  /** What they take, as `sizeOfEvent` counts it. */
   readonly bytes: number;
+}
+
+interface HeldRun extends DeltaRun {
+  /** Those before it are gone. */
+  taken: number;
 }
 
 type HeldSingly = HeldEvent | HeldRange;
@@ -65,11 +70,9 @@ export class EventBacklog {
     if (this.#bytes > this.#maxBytes) this.#shrink();
   }
 
-  /** As `push` with each of these from `first` on. They are kept as one until room is short. */
-  pushDeltas(deltas: readonly DeltaEvent[], first: number): void {
-    let bytes = 0;
-    for (let index = first; index < deltas.length; index++) bytes += EVENT_BYTES + (deltas[index] as DeltaEvent).text.length;
-    this.#held.push({ deltas, taken: first, bytes });
+  /** As `push` with each of these from `first` on. They are kept as one until room is short, and what they take is counted until the last is taken. */
+  pushDeltas({ deltas, bytes }: DeltaRun, first: number): void {
+    this.#held.push({ deltas, bytes, taken: first });
     this.#bytes += bytes;
     if (this.#bytes > this.#maxBytes) this.#shrink();
   }

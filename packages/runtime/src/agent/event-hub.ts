@@ -7,8 +7,9 @@ import {
   type RunId,
   type TransientEvent,
 } from "@keelson/protocol";
+import { sizeOfDelta } from "./event-size.ts";
 import { eventOf, logSource, sourceOfChild, withPath, type EventSource } from "./event-source.ts";
-import type { DeltaEvent } from "./event-backlog.ts";
+import type { DeltaEvent, DeltaRun } from "./event-backlog.ts";
 import { EventSubscription } from "./event-subscription.ts";
 
 export interface EventHubOptions {
@@ -113,7 +114,7 @@ export class EventHub {
   /** Deltas of one kind that came together, by their texts. Every chunk comes this way: what is done once is not done for each. */
   deltas(type: DeltaEvent["type"], texts: readonly string[]): void {
     if (!this.watched) return;
-    this.#showDeltas(deltasOf(texts, type, this.runId, this.#after, this.#attempt, this.#n));
+    this.#showDeltas(runOf(texts, type, this.runId, this.#after, this.#attempt, this.#n));
     this.#n += texts.length;
   }
 
@@ -131,12 +132,12 @@ export class EventHub {
     this.#subscriptions = [];
   }
 
-  #showDeltas(deltas: readonly DeltaEvent[]): void {
+  #showDeltas(run: DeltaRun): void {
     if (this.#over) return;
-    for (const subscription of this.#subscriptions) subscription.pushDeltas(deltas);
+    for (const subscription of this.#subscriptions) subscription.pushDeltas(run);
     if (this.#above === undefined) return;
     const { hub, name } = this.#above;
-    if (hub.watched) hub.#showDeltas(deltas.map((delta) => withPath(delta, name)));
+    if (hub.watched) hub.#showDeltas({ ...run, deltas: run.deltas.map((delta) => withPath(delta, name)) });
   }
 
   /** Nothing comes behind the event that ends the stream, from children that are told to end meanwhile neither. */
@@ -156,16 +157,14 @@ export class EventHub {
 }
 
 /** @param before the number of the event before them */
-function deltasOf(
-  texts: readonly string[],
-  type: DeltaEvent["type"],
-  runId: RunId,
-  after: number,
-  attempt: number,
-  before: number,
-): readonly DeltaEvent[] {
+function runOf(texts: readonly string[], type: DeltaEvent["type"], runId: RunId, after: number, attempt: number, before: number): DeltaRun {
   const deltas: DeltaEvent[] = [];
+  let bytes = 0;
   let n = before;
-  for (let index = 0; index < texts.length; index++) deltas.push({ type, text: texts[index] as string, runId, after, attempt, n: ++n });
-  return deltas;
+  for (let index = 0; index < texts.length; index++) {
+    const text = texts[index] as string;
+    deltas.push({ type, text, runId, after, attempt, n: ++n });
+    bytes += sizeOfDelta(text);
+  }
+  return { deltas, bytes };
 }

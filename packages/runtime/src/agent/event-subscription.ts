@@ -1,5 +1,5 @@
 import type { AgentEvent, LogRecord } from "@keelson/protocol";
-import { type DeltaEvent, EventBacklog, type HeldRange } from "./event-backlog.ts";
+import { type DeltaEvent, type DeltaRun, EventBacklog, type HeldRange } from "./event-backlog.ts";
 import type { EventSource } from "./event-source.ts";
 
 export interface EventSubscriptionOptions {
@@ -25,7 +25,8 @@ const OVER: IteratorResult<AgentEvent, undefined> = { done: true, value: undefin
 export class EventSubscription implements AsyncIterableIterator<AgentEvent, undefined> {
   readonly #options: EventSubscriptionOptions;
   readonly #backlog: EventBacklog;
-  readonly #waiters: Waiter[] = [];
+  /** Absent where nobody waits. */
+  #waiters: Waiter[] | undefined;
   readonly #seen: number;
   #ended = false;
   #left = false;
@@ -52,18 +53,19 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
   push(event: AgentEvent, source?: EventSource): void {
     if (this.#ended || (source !== undefined && event.path === undefined && (event as { readonly seq: number }).seq <= this.#seen)) return;
     // Who waits has taken all there was, unless that is being read.
-    const waiter = this.#reading ? undefined : this.#waiters.shift();
+    const waiter = this.#reading ? undefined : this.#takeWaiter();
     if (waiter) waiter.resolve({ done: false, value: event });
     else this.#backlog.push(event, source);
   }
 
-  /** As `push` with each of these, which came together. The array stays as it is. */
-  pushDeltas(deltas: readonly DeltaEvent[]): void {
+  /** As `push` with each of these. */
+  pushDeltas(run: DeltaRun): void {
     if (this.#ended) return;
+    const { deltas } = run;
     let taken = 0;
-    while (taken < deltas.length && !this.#reading && this.#waiters.length > 0)
-      this.#waiters.shift()?.resolve({ done: false, value: deltas[taken++] as DeltaEvent });
-    if (taken < deltas.length) this.#backlog.pushDeltas(deltas, taken);
+    while (taken < deltas.length && !this.#reading && this.#waiters !== undefined)
+      this.#takeWaiter()?.resolve({ done: false, value: deltas[taken++] as DeltaEvent });
+    if (taken < deltas.length) this.#backlog.pushDeltas(run, taken);
   }
 
   /** Hands out what the log holds between these seqs before what is pushed from now on. */
@@ -81,12 +83,8 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
 
   next(): Promise<IteratorResult<AgentEvent, undefined>> {
     // What is there already needs nobody who waits for it.
-    const event = this.#reading || this.#waiters.length > 0 ? undefined : this.#backlog.take();
-    if (event !== undefined) return Promise.resolve({ done: false, value: event });
-    const waiter = Promise.withResolvers<IteratorResult<AgentEvent, undefined>>();
-    this.#waiters.push(waiter);
-    this.#serve();
-    return waiter.promise;
+    const event = this.#reading || this.#waiters !== undefined ? undefined : this.#backlog.take();
+    return event === undefined ? this.#wait() : Promise.resolve({ done: false, value: event });
   }
 
   return(): Promise<IteratorResult<AgentEvent, undefined>> {
@@ -95,29 +93,45 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
     return Promise.resolve(OVER);
   }
 
+  #wait(): Promise<IteratorResult<AgentEvent, undefined>> {
+    const waiter = Promise.withResolvers<IteratorResult<AgentEvent, undefined>>();
+    if (this.#waiters === undefined) this.#waiters = [waiter];
+    else this.#waiters.push(waiter);
+    this.#serve();
+    return waiter.promise;
+  }
+
+  #takeWaiter(): Waiter | undefined {
+    const waiter = this.#waiters?.shift();
+    if (this.#waiters?.length === 0) this.#waiters = undefined;
+    return waiter;
+  }
+
   #serve(): void {
-    while (this.#waiters.length > 0 && !this.#reading) {
+    while (this.#waiters !== undefined && !this.#reading) {
       const event = this.#backlog.take();
       if (event !== undefined) {
-        this.#waiters.shift()?.resolve({ done: false, value: event });
+        this.#takeWaiter()?.resolve({ done: false, value: event });
         continue;
       }
       const range = this.#backlog.peekRange();
       if (range === undefined) {
         if (!this.#ended) return;
-        for (const waiter of this.#waiters.splice(0)) waiter.resolve(OVER);
+        const waiters = this.#waiters;
+        this.#waiters = undefined;
+        for (const waiter of waiters) waiter.resolve(OVER);
       } else {
         this.#reading = true;
         this.#read(range).then(
           (event) => {
             this.#reading = false;
-            if (event !== undefined) this.#waiters.shift()?.resolve({ done: false, value: event });
+            if (event !== undefined) this.#takeWaiter()?.resolve({ done: false, value: event });
             this.#serve();
           },
           (error: unknown) => {
             this.#reading = false;
             this.#leave();
-            this.#waiters.shift()?.reject(error);
+            this.#takeWaiter()?.reject(error);
             this.#serve();
           },
         );

@@ -171,7 +171,7 @@ function eventEnd(text: string, at: number, { after, afterCounter, noise, last }
   if (text.slice(at, end) !== after) return -1;
   if (afterCounter !== undefined) end = counterEnd(text, end, afterCounter);
   if (end < 0) return -1;
-  while (isNoise(text.charCodeAt(end), noise)) end += 1;
+  while (end < text.length && isNoise(text.charCodeAt(end), noise)) end += 1;
   const over = end + last.length;
   return text.slice(end, over) === last ? over : -1;
 }
