@@ -66,6 +66,34 @@ describe("the hub of a run's events", () => {
     ]);
   });
 
+  it("shows deltas that came together each for itself, numbered on, to watchers of the run above too", async () => {
+    const log = createMemoryEventLog();
+    const own = stage(log, "own");
+    const child = stage(log, "child");
+    for (const { hub } of [own, child]) hub.opened(0, 0);
+    child.hub.deltas("text-delta", ["unseen"]);
+    child.hub.forwardTo(own.hub, "c");
+    const watchers = [own.hub.subscribe(), child.hub.subscribe()];
+    child.hub.delta("text-delta", "a");
+    child.hub.deltas("thinking-delta", ["b", "c"]);
+    child.hub.deltas("text-delta", ["d"]);
+    await child.commit("run-complete");
+    child.hub.deltas("text-delta", ["too late"]);
+    child.hub.close();
+    own.hub.close();
+    const deltas = ["text", "thinking", "thinking", "text"].map((kind, index) => ({
+      type: `${kind}-delta`,
+      text: "abcd"[index],
+      runId: "r_child",
+      after: 0,
+      attempt: 0,
+      n: index + 1,
+    }));
+    const [above, beside] = await Promise.all(watchers.map(all));
+    expect(beside?.slice(0, -1)).toEqual(deltas);
+    expect(above?.slice(0, -1)).toEqual(deltas.map((delta) => ({ ...delta, path: ["c"] })));
+  });
+
   it("gives a watcher that asks from a seq on the past of this run alone, then the present, whether it came before the log was open or after [EV-17]", async () => {
     const log = createMemoryEventLog();
     const logId = "session/own" as LogId;

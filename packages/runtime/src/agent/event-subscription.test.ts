@@ -4,6 +4,8 @@ import fc from "fast-check";
 import { LogError, type AgentEvent, type EventLog, type LogId, type NewRecord, type RunId } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { createMemoryEventLog } from "../state/memory-event-log.ts";
+import type { DeltaEvent } from "./event-backlog.ts";
+import { sizeOfEvent } from "./event-size.ts";
 import { eventOf, logSource, sourceOfChild, withPath, type EventSource } from "./event-source.ts";
 import { EventSubscription } from "./event-subscription.ts";
 
@@ -55,6 +57,16 @@ class Writer {
     for (const watcher of watchers) watcher.push(this.#child === undefined ? event : withPath(event, this.#child));
   }
 
+  /** Transient events that come together. */
+  run(watchers: readonly EventSubscription[], texts: readonly string[]): void {
+    const deltas = texts.map((text): DeltaEvent => {
+      const event: DeltaEvent = { type: "text-delta", text, runId: this.#runId, after: this.#seq, attempt: 0, n: ++this.#n };
+      return this.#child === undefined ? event : withPath(event, this.#child);
+    });
+    const bytes = deltas.reduce((sum, delta) => sum + sizeOfEvent(delta), 0);
+    for (const watcher of watchers) watcher.pushDeltas({ deltas, bytes });
+  }
+
   get seq(): number {
     return this.#seq;
   }
@@ -75,9 +87,9 @@ const pathOf = (event: AgentEvent): string => (event.path ?? []).join("/");
 
 describe("a watcher of events", () => {
   it("loses no durable event of any log, keeps their order, and holds no more than its bound, however slow it is [EV-17, WE-02]", async () => {
-    type Act = { readonly do: "durable" | "transient" | "read" | "pause"; readonly who: number; readonly size: number };
+    type Act = { readonly do: "durable" | "transient" | "run" | "read" | "pause"; readonly who: number; readonly size: number };
     const act = fc.record<Act>({
-      do: fc.constantFrom("durable", "transient", "transient", "read", "pause"),
+      do: fc.constantFrom("durable", "transient", "run", "read", "pause"),
       who: fc.nat({ max: 2 }),
       size: fc.nat({ max: 400 }),
     });
@@ -101,6 +113,10 @@ describe("a watcher of events", () => {
             const writer = writers[who] as Writer;
             if (what === "durable") await writer.durable([watcher], "x".repeat(size));
             else if (what === "transient") writer.transient([watcher], `${sent++},`.padEnd(size, "."));
+            else if (what === "run") {
+              const texts = Array.from({ length: 1 + (size % 5) }, () => `${sent++},`);
+              writer.run([watcher], texts);
+            }
             // Several readers at once, as the protocol of async iterators allows.
             else if (what === "read") pending.push(watcher.next().then(({ value }) => value && got.push(value)));
             else await new Promise((resolve) => setImmediate(resolve));
@@ -137,6 +153,21 @@ describe("a watcher of events", () => {
     expect(events.map((event) => (event.type === "text-delta" ? event.text : "")).join("")).toBe("ab".repeat(100));
     expect(events.length).toBeLessThan(20);
     expect(events.at(-1)).toMatchObject({ n: 100 });
+  });
+
+  it("hands out what came together each for itself, to whoever waits first of all, and counts it as long as it holds it", async () => {
+    const writer = new Writer(createMemoryEventLog(), LOG, OWN);
+    const watcher = watcherOf();
+    const waiting = [watcher.next(), watcher.next()];
+    writer.run([watcher], ["a", "b", "c", "d"]);
+    writer.transient([watcher], "e");
+    const texts: unknown[] = [];
+    for (const next of waiting) texts.push((await next).value);
+    expect(watcher.bytes).toBeGreaterThan(0);
+    watcher.end();
+    texts.push(...(await rest(watcher)));
+    expect(texts).toMatchObject(["a", "b", "c", "d", "e"].map((text, index) => ({ text, n: index + 1 })));
+    expect(watcher.bytes).toBe(0);
   });
 
   it("joins nothing across attempts, runs and durable events", async () => {

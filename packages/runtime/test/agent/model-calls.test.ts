@@ -250,6 +250,52 @@ describe("the stream of a model", () => {
   });
 });
 
+describe("an answer whose deltas come together", () => {
+  /** Says these as one run, where it is asked so. */
+  const together = (texts: readonly string[]): Provider => ({
+    name: "vendor/model",
+    wire: "vendor",
+    stream() {
+      const rest: InferEvent[] = [{ type: "text-end" }, END];
+      let run: readonly string[] | undefined = texts;
+      let begun = false;
+      const events = {
+        [Symbol.asyncIterator]: () => events,
+        async next(): Promise<IteratorResult<InferEvent>> {
+          const value = begun ? rest.shift() : { type: "text-start" as const };
+          begun = true;
+          return value === undefined ? { done: true, value } : { done: false, value };
+        },
+        poll: () => undefined,
+        pollTexts() {
+          const given = run;
+          run = undefined;
+          return given;
+        },
+      };
+      return events;
+    },
+  });
+
+  it("is shown to watchers delta by delta, and is in the message as a whole", async () => {
+    const { events, outcome } = await loggedBy(createAgent({ name: "a", model: together(["a", "bc", "d"]) }));
+    expect(ofType(events, "text-delta").map(({ text, n }) => [text, n])).toEqual([
+      ["a", 2],
+      ["bc", 3],
+      ["d", 4],
+    ]);
+    expect(outcome).toMatchObject({ reason: "complete", text: "abcd" });
+  });
+
+  it("ends where it becomes too long: what comes behind that delta is neither shown nor kept", async () => {
+    const texts = ["a".repeat(30), "b".repeat(30), "c".repeat(30), "d".repeat(30)];
+    const { events, outcome } = await loggedBy(createAgent({ name: "a", model: together(texts), limits: { maxAnswerBytes: 70 } }));
+    expect(ofType(events, "text-delta").map(({ text }) => text)).toEqual(texts.slice(0, 3));
+    expect(outcome.reason).toBe("max-output");
+    expect(outcome.text).toBe(texts.slice(0, 2).join(""));
+  });
+});
+
 describe("a limit of the vendor's that was hit", () => {
   const limited = (retryAfterMs?: number): ScriptedTurn => ({
     error: { kind: "rate-limit", ...(retryAfterMs !== undefined && { retryAfterMs }) } as never,

@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import type { InferEvent } from "@keelson/protocol";
+import { expect, it } from "vitest";
+import type { ByteStream } from "../transport/index.ts";
+import { InferStream } from "./infer-stream.ts";
+import { ChatDecoder } from "./openai-chat/chat-decoder.ts";
+
+const context = { wire: "w", provider: "p", model: "m" };
+
+const delta = (content: string | undefined, finish: string | null = null): string =>
+  `data: ${JSON.stringify({ id: "1", choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
+
+/** An answer of which these chunks come one after another, each of them only when it is waited for. */
+function streamOf(chunks: readonly string[]): InferStream {
+  const left = chunks.map((chunk) => Buffer.from(chunk));
+  const body: ByteStream = {
+    read: () => Promise.resolve(left.shift()),
+    poll: () => undefined,
+    close: () => {},
+    release: () => {},
+  };
+  return new InferStream({
+    context,
+    send: () => Promise.resolve({ status: 200, header: () => undefined, body }),
+    decoder: (queue, known) => new ChatDecoder(queue, known),
+  });
+}
+
+it("gives the same events in the same order, however `next`, `poll` and `pollTexts` take turns", async () => {
+  const text = fc.stringMatching(/^[a-z "\\\n]{1,6}$/);
+  const chunk = fc.array(text, { minLength: 1, maxLength: 6 });
+  const way = fc.constantFrom("next", "poll", "texts");
+  await fc.assert(
+    fc.asyncProperty(fc.array(chunk, { minLength: 1, maxLength: 5 }), fc.infiniteStream(way), async (texts, ways) => {
+      const chunks = texts.map((some) => some.map((one) => delta(one)).join(""));
+      const stream = streamOf([...chunks, `${delta(undefined, "stop")}data: [DONE]\n\n`]);
+      const events: InferEvent[] = [];
+      let together = 0;
+      for (;;) {
+        const { value: how } = ways.next();
+        if (how === "texts") {
+          const run = stream.pollTexts() ?? [];
+          together += run.length;
+          events.push(...run.map((one): InferEvent => ({ type: "text-delta", text: one })));
+        } else {
+          const event = how === "poll" ? stream.poll() : (await stream.next()).value;
+          if (event !== undefined) events.push(event);
+          else if (how === "next") break;
+        }
+      }
+      expect(events.map(({ type }) => type)).toEqual(["text-start", ...texts.flat().map(() => "text-delta"), "text-end", "end"]);
+      expect(events.flatMap((event) => (event.type === "text-delta" ? [event.text] : []))).toEqual(texts.flat());
+      expect(together).toBeLessThan(texts.flat().length);
+    }),
+  );
+});
+
+it("gives deltas that came together as one, without those that were taken for themselves", async () => {
+  const stream = streamOf([["a", "b", "c", "d", "e"].map((one) => delta(one)).join("")]);
+  expect((await stream.next()).value).toEqual({ type: "text-start" });
+  expect(stream.pollTexts()).toBeUndefined();
+  // The first is what the others are recognised by.
+  expect(stream.poll()).toEqual({ type: "text-delta", text: "a" });
+  expect(stream.poll()).toEqual({ type: "text-delta", text: "b" });
+  expect(stream.pollTexts()).toEqual(["c", "d", "e"]);
+  expect(stream.poll()).toBeUndefined();
+});
+
+it("gives nothing more of what came together once it was left", async () => {
+  const stream = streamOf([["a", "b", "c"].map((one) => delta(one)).join("")]);
+  for (const _ of ["start", "a", "b"]) await stream.next();
+  await stream.return();
+  expect(stream.pollTexts()).toBeUndefined();
+  expect(stream.poll()).toBeUndefined();
+});
