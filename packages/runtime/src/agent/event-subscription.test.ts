@@ -170,6 +170,20 @@ describe("a watcher of events", () => {
     expect(watcher.bytes).toBe(0);
   });
 
+  it("keeps what is left of what came together when it has to join", async () => {
+    const writer = new Writer(createMemoryEventLog(), LOG, OWN);
+    const watcher = watcherOf(2_000);
+    writer.run([watcher], ["a", "b", "c", "d", "e"]);
+    const texts = [(await watcher.next()).value];
+    writer.transient([watcher], "f".repeat(1_000));
+    watcher.end();
+    texts.push(...(await rest(watcher)));
+    expect(texts).toMatchObject([
+      { text: "a", n: 1 },
+      { text: `bcde${"f".repeat(1_000)}`, n: 6 },
+    ]);
+  });
+
   it("joins nothing across attempts, runs and durable events", async () => {
     const log = createMemoryEventLog();
     const own = new Writer(log, LOG, OWN);
