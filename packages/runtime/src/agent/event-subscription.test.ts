@@ -173,14 +173,14 @@ describe("a watcher of events", () => {
   it("keeps what is left of what came together when it has to join", async () => {
     const writer = new Writer(createMemoryEventLog(), LOG, OWN);
     const watcher = watcherOf(2_000);
-    writer.run([watcher], ["a", "b", "c", "d", "e"]);
+    writer.run([watcher], [..."abcdefgh"]);
     const texts = [(await watcher.next()).value];
-    writer.transient([watcher], "f".repeat(1_000));
+    writer.transient([watcher], "i".repeat(300));
     watcher.end();
     texts.push(...(await rest(watcher)));
     expect(texts).toMatchObject([
       { text: "a", n: 1 },
-      { text: `bcde${"f".repeat(1_000)}`, n: 6 },
+      { text: `bcdefgh${"i".repeat(300)}`, n: 9 },
     ]);
   });
 

@@ -18,7 +18,10 @@ export function agentErrorOf(session: SessionId, cause: unknown): AgentError {
       { cause },
     );
   if (LogError.is(cause))
-    return new AgentError({ kind: "backend", message: `The log or the budget ledger of session "${session}" failed: ${cause.message}` }, { cause });
+    return new AgentError(
+      { kind: "backend", message: `The log or the budget ledger of session "${session}" failed: ${cause.message}` },
+      { cause },
+    );
   return new AgentError(
     { kind: "bug", message: `The run failed unexpectedly: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}` },
     { cause },
