@@ -5,10 +5,12 @@ import { sizeOfEvent } from "./event-size.ts";
 /** What a chunk of an answer is for watchers. */
 export type DeltaEvent = Extract<AgentEvent, { readonly type: "text-delta" | "thinking-delta" }>;
 
-/** An event that waits for its watcher. */
-export interface HeldEvent {
-  readonly event: AgentEvent;
-  /** Where it can be read again; absent for transient events. */
+/** One event that waits for its watcher, or deltas that came together. Of one shape, since every chunk passes here. */
+interface HeldEvents {
+  readonly events: readonly AgentEvent[];
+  /** Those before it are gone. */
+  taken: number;
+  /** Where they can be read again; absent for transient events. */
   readonly source: EventSource | undefined;
   readonly bytes: number;
 }
@@ -27,13 +29,15 @@ export interface DeltaRun {
   readonly bytes: number;
 }
 
-interface HeldRun extends DeltaRun {
-  /** Those before it are gone. */
-  taken: number;
+/** An event by itself, where room is made. */
+interface HeldEvent {
+  readonly event: AgentEvent;
+  readonly source: EventSource | undefined;
+  readonly bytes: number;
 }
 
+type Held = HeldEvents | HeldRange;
 type HeldSingly = HeldEvent | HeldRange;
-type Held = HeldSingly | HeldRun;
 
 const RANGE_BYTES = 100;
 /** So many places of what was taken may stay: a watcher that never catches up completely must not make it grow. */
@@ -50,8 +54,6 @@ export class EventBacklog {
   #held: Held[] = [];
   /** How many of `#held` were taken. */
   #taken = 0;
-  /** What is handed out at the moment: it was the first of `#held`. */
-  #run: HeldRun | undefined;
   #bytes = 0;
 
   constructor(maxBytes: number) {
@@ -65,14 +67,14 @@ export class EventBacklog {
 
   push(event: AgentEvent, source: EventSource | undefined): void {
     const bytes = sizeOfEvent(event);
-    this.#held.push({ event, source, bytes });
+    this.#held.push({ events: [event], taken: 0, source, bytes });
     this.#bytes += bytes;
     if (this.#bytes > this.#maxBytes) this.#shrink();
   }
 
   /** As `push` with each of these from `first` on. They are kept as one until room is short, and what they take is counted until the last is taken. */
   pushDeltas({ deltas, bytes }: DeltaRun, first: number): void {
-    this.#held.push({ deltas, bytes, taken: first });
+    this.#held.push({ events: deltas, taken: first, source: undefined, bytes });
     this.#bytes += bytes;
     if (this.#bytes > this.#maxBytes) this.#shrink();
   }
@@ -92,19 +94,13 @@ export class EventBacklog {
 
   /** Takes the oldest, where it is an event. */
   take(): AgentEvent | undefined {
-    const run = this.#run;
-    if (run === undefined) return this.#takeHeld();
-    const event = run.deltas[run.taken++];
-    if (run.taken === run.deltas.length) {
-      this.#run = undefined;
-      this.#bytes -= run.bytes;
-    }
-    return event;
-  }
-
-  #takeHeld(): AgentEvent | undefined {
+    // Also spares the look at a list that is still empty, which is of another kind for the engine.
+    if (this.#bytes === 0) return undefined;
     const held = this.#held[this.#taken];
     if (held === undefined || "upTo" in held) return undefined;
+    const event = held.events[held.taken++];
+    if (held.taken < held.events.length) return event;
+    this.#bytes -= held.bytes;
     if (++this.#taken === this.#held.length) {
       this.#held.length = 0;
       this.#taken = 0;
@@ -112,12 +108,7 @@ export class EventBacklog {
       this.#held = this.#held.slice(MOST_TAKEN);
       this.#taken = 0;
     }
-    if ("deltas" in held) {
-      this.#run = held;
-      return this.take();
-    }
-    this.#bytes -= held.bytes;
-    return held.event;
+    return event;
   }
 
   /** Drops a range that was read to its end. What was dropped meanwhile may stand before it by now. */
@@ -131,23 +122,19 @@ export class EventBacklog {
   clear(): void {
     this.#held = [];
     this.#taken = 0;
-    this.#run = undefined;
     this.#bytes = 0;
   }
 
   #shrink(): void {
     const enough = this.#maxBytes / 2;
-    const all = this.#held.slice(this.#taken);
-    if (this.#run !== undefined) all.unshift(this.#run);
-    this.#run = undefined;
-    let held = this.#replace(joinDeltas(eachDelta(all)));
+    let held = this.#replace(joinDeltas(eachEvent(this.#held.slice(this.#taken))));
     if (this.#bytes > enough) held = this.#replace(withoutTransients(held));
     if (this.#bytes > enough) held = this.#replace(withoutDurables(held));
     if (this.#bytes > enough) this.#replace(oneRangeEach(held));
   }
 
   #replace(held: HeldSingly[]): HeldSingly[] {
-    this.#held = held;
+    this.#held = held.map((one) => ("event" in one ? { events: [one.event], taken: 0, source: one.source, bytes: one.bytes } : one));
     this.#taken = 0;
     this.#bytes = 0;
     for (const one of held) this.#bytes += "event" in one ? one.bytes : RANGE_BYTES;
@@ -180,10 +167,10 @@ function withoutTransients(all: readonly HeldSingly[]): HeldSingly[] {
   return kept;
 }
 
-/** Deltas that came together, each for itself. */
-function eachDelta(held: readonly Held[]): HeldSingly[] {
+/** Each event for itself. */
+function eachEvent(held: readonly Held[]): HeldSingly[] {
   return held.flatMap((one): HeldSingly | HeldSingly[] =>
-    "deltas" in one ? one.deltas.slice(one.taken).map((event) => ({ event, source: undefined, bytes: sizeOfEvent(event) })) : one,
+    "upTo" in one ? one : one.events.slice(one.taken).map((event) => ({ event, source: one.source, bytes: sizeOfEvent(event) })),
   );
 }
 

@@ -7,7 +7,7 @@ import {
   type RunId,
   type TransientEvent,
 } from "@keelson/protocol";
-import { sizeOfDelta } from "./event-size.ts";
+import { EVENT_BYTES } from "./event-size.ts";
 import { eventOf, logSource, sourceOfChild, withPath, type EventSource } from "./event-source.ts";
 import type { DeltaEvent, DeltaRun } from "./event-backlog.ts";
 import { EventSubscription } from "./event-subscription.ts";
@@ -114,7 +114,7 @@ export class EventHub {
   /** Deltas of one kind that came together, by their texts. Every chunk comes this way: what is done once is not done for each. */
   deltas(type: DeltaEvent["type"], texts: readonly string[]): void {
     if (!this.watched) return;
-    this.#showDeltas(runOf(texts, type, this.runId, this.#after, this.#attempt, this.#n));
+    this.#showDeltas(deltaRun(texts, type, this.runId, this.#after, this.#attempt, this.#n));
     this.#n += texts.length;
   }
 
@@ -157,14 +157,21 @@ export class EventHub {
 }
 
 /** @param before the number of the event before them */
-function runOf(texts: readonly string[], type: DeltaEvent["type"], runId: RunId, after: number, attempt: number, before: number): DeltaRun {
+function deltaRun(
+  texts: readonly string[],
+  type: DeltaEvent["type"],
+  runId: RunId,
+  after: number,
+  attempt: number,
+  before: number,
+): DeltaRun {
   const deltas: DeltaEvent[] = [];
   let bytes = 0;
   let n = before;
   for (let index = 0; index < texts.length; index++) {
     const text = texts[index] as string;
     deltas.push({ type, text, runId, after, attempt, n: ++n });
-    bytes += sizeOfDelta(text);
+    bytes += EVENT_BYTES + text.length;
   }
   return { deltas, bytes };
 }

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "@keelson/protocol";
 
 /** What an event takes beside its strings: its object, position and place in a queue. */
-const EVENT_BYTES = 200;
+export const EVENT_BYTES = 200;
 const SMALL_EVENT_BYTES = 300;
 
 /** About what an event holds in memory. An estimate is enough: the bound on it is there to hold memory, not to bill it. */
@@ -10,7 +10,7 @@ export function sizeOfEvent(event: AgentEvent): number {
     case "text-delta":
     case "thinking-delta":
     case "tool-call-delta":
-      return sizeOfDelta(event.text);
+      return EVENT_BYTES + event.text.length;
     // What these hold has no member that could be large.
     case "turn-start":
     case "turn-end":
@@ -27,10 +27,6 @@ export function sizeOfEvent(event: AgentEvent): number {
     default:
       return EVENT_BYTES + textLength(event);
   }
-}
-
-export function sizeOfDelta(text: string): number {
-  return EVENT_BYTES + text.length;
 }
 
 /** Native, and the same for every shape of event. */

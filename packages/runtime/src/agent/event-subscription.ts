@@ -53,9 +53,8 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
   push(event: AgentEvent, source?: EventSource): void {
     if (this.#ended || (source !== undefined && event.path === undefined && (event as { readonly seq: number }).seq <= this.#seen)) return;
     // Who waits has taken all there was, unless that is being read.
-    const waiter = this.#reading ? undefined : this.#takeWaiter();
-    if (waiter) waiter.resolve({ done: false, value: event });
-    else this.#backlog.push(event, source);
+    if (this.#waiters === undefined || this.#reading) this.#backlog.push(event, source);
+    else this.#takeWaiter()?.resolve({ done: false, value: event });
   }
 
   /** As `push` with each of these. */

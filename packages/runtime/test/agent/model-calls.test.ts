@@ -251,19 +251,18 @@ describe("the stream of a model", () => {
 });
 
 describe("an answer whose deltas come together", () => {
-  /** Says these as one run, where it is asked so. */
+  /** Says these as one run behind the first, where it is asked so. */
   const together = (texts: readonly string[]): Provider => ({
     name: "vendor/model",
     wire: "vendor",
     stream() {
-      const rest: InferEvent[] = [{ type: "text-end" }, END];
-      let run: readonly string[] | undefined = texts;
-      let begun = false;
+      const [text = "", ...others] = texts;
+      const left: InferEvent[] = [{ type: "text-start" }, { type: "text-delta", text }, { type: "text-end" }, END];
+      let run: readonly string[] | undefined = others;
       const events = {
         [Symbol.asyncIterator]: () => events,
         async next(): Promise<IteratorResult<InferEvent>> {
-          const value = begun ? rest.shift() : { type: "text-start" as const };
-          begun = true;
+          const value = left.shift();
           return value === undefined ? { done: true, value } : { done: false, value };
         },
         poll: () => undefined,

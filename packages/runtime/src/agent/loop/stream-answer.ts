@@ -75,27 +75,25 @@ class AnswerStream implements AttemptEnd {
 
   /** Takes an event and what is there behind it. @returns whether more is wanted */
   #take(first: InferEvent, polled: PolledEvents | undefined): boolean {
+    const { partials } = this.#loop;
+    // Nobody begins to watch between events that are there together.
+    const isWatched = this.#loop.hub.watched;
     for (let event: InferEvent | undefined = first; event !== undefined; event = polled?.poll()) {
-      if (!this.#takeOne(event)) return false;
-      const texts = polled?.pollTexts();
+      if (this.#over) return false;
+      this.#fold.push(event);
+      partials?.push(event);
+      if (isWatched) show(this.#loop, event, this.#callIdAt);
+      if (this.#fold.overflowed) return false;
+      const texts = event.type === "text-delta" ? polled?.pollTexts() : undefined;
       if (texts !== undefined && !this.#takeTexts(texts)) return false;
     }
     return true;
   }
 
-  #takeOne(event: InferEvent): boolean {
-    if (this.#over) return false;
-    this.#fold.push(event);
-    this.#loop.partials?.push(event);
-    if (this.#loop.hub.watched) show(this.#loop, event, this.#callIdAt);
-    return !this.#fold.overflowed;
-  }
-
-  /** Deltas of text that came together: only for watchers is each of them something by itself. */
+  /** As `#take` with a delta of each of these: only for watchers is each something by itself. */
   #takeTexts(texts: readonly string[]): boolean {
     const text = texts.join("");
-    if (!this.#fold.fits(text)) return texts.every((piece) => this.#takeOne({ type: "text-delta", text: piece }));
-    if (this.#over) return false;
+    if (this.#over || !this.#fold.fits(text)) return texts.every((piece) => this.#take({ type: "text-delta", text: piece }, undefined));
     const event: InferEvent = { type: "text-delta", text };
     this.#fold.push(event);
     this.#loop.partials?.push(event);
