@@ -122,7 +122,7 @@ export class Context {
   /** Whether a rule fires around operations of this type. @param phase asks only about those before it, or only about those after it */
   watches(operation: OperationType, phase?: "before" | "after"): boolean {
     if (this.#rules.length === 0) return false;
-    const { before, after } = this.#rulesOf(operation);
+    const { before, after } = this.#rulesByOperation?.get(operation) ?? this.#rulesOf(operation);
     return (before.length > 0 && phase !== "after") || (after.length > 0 && phase !== "before");
   }
 

@@ -33,22 +33,22 @@ type Container = JsonValue[] | { [name: string]: JsonValue };
 export function applyJsonPatch(document: JsonValue, patch: unknown): JsonValue {
   // The document is a member of this, so that the whole of it can be replaced like any other member.
   const root: { [name: string]: JsonValue } = { document };
-  const own = new Set<object>([root]);
+  const own = new Set<object>();
   const operations = checkedPatch(patch);
-  for (const [index, operation] of operations.entries())
-    try {
-      applyOne(root, own, operation);
-    } catch (cause) {
-      if (!(cause instanceof RangeError)) throw cause;
-      const { op, path } = operation;
-      throw new StateError(
-        {
-          kind: "invalid-input",
-          message: `Operation ${index} of the patch (${op} ${JSON.stringify(path)}) does not apply: ${cause.message}. Nothing was changed.`,
-        },
-        { cause },
-      );
-    }
+  let index = 0;
+  try {
+    for (; index < operations.length; index++) applyOne(root, own, operations[index] as JsonPatchOperation);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    const { op, path } = operations[index] as JsonPatchOperation;
+    throw new StateError(
+      {
+        kind: "invalid-input",
+        message: `Operation ${index} of the patch (${op} ${JSON.stringify(path)}) does not apply: ${cause.message}. Nothing was changed.`,
+      },
+      { cause },
+    );
+  }
   return root["document"] as JsonValue;
 }
 
@@ -225,7 +225,7 @@ function lastOf(path: readonly string[]): string {
 }
 
 function escaped(token: string): string {
-  return token.replaceAll("~", "~0").replaceAll("/", "~1");
+  return token.includes("~") || token.includes("/") ? token.replaceAll("~", "~0").replaceAll("/", "~1") : token;
 }
 
 function shown(value: unknown): string {

@@ -12,7 +12,8 @@ export function plainJson(value: unknown): JsonValue {
 
 function copy(value: unknown, path: string, above: Set<object>): JsonValue {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
-  if (typeof value === "number" && Number.isFinite(value)) return value;
+  // JSON has no negative zero.
+  if (typeof value === "number" && Number.isFinite(value)) return value + 0;
   if (typeof value !== "object") throw notJson(path, typeof value === "number" ? String(value) : `a value of type ${typeof value}`);
   if (above.has(value)) throw notJson(path, "an object that contains itself");
   above.add(value);

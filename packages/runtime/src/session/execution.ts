@@ -27,6 +27,7 @@ import {
 } from "@keelson/protocol";
 import { digestOf } from "../json/digest.ts";
 import { isThenable } from "../tools/is-thenable.ts";
+import { asRecorded } from "./as-recorded.ts";
 import type { Clock } from "./clock.ts";
 import type { Journal } from "./journal.ts";
 import { Suspension } from "./suspension.ts";
@@ -48,6 +49,12 @@ export interface ExecutionOptions {
 
 /** What the events of a type say beside it. */
 type DurableEventData<T extends DurableEvent["type"]> = Omit<Extract<DurableEvent, { readonly type: T }>, "type">;
+
+/** What a decision says: a value where there is one, or that it could not be taken. */
+export type VerdictData = {
+  readonly value?: JsonValue;
+  readonly panic?: { readonly callback: string; readonly message: string };
+};
 
 /** {@link ExecutionContext} over a journal: what is in the log is read, what is not is done and recorded. */
 export class Execution implements ExecutionContext {
@@ -168,8 +175,12 @@ export class Execution implements ExecutionContext {
     return this.verdict(point, run);
   }
 
-  /** Like {@link decide}. A promise only where `run` gives one. */
-  verdict<T>(point: string, run: () => T | Promise<T>): T | Promise<T> {
+  /**
+   * Like {@link decide}. A promise only where `run` gives one.
+   * @param record puts the verdict into the log under its point, where that takes more than a decision; `run` then gives what
+   * comes back from there as it is
+   */
+  verdict<T>(point: string, run: () => T | Promise<T>, record?: (data: VerdictData) => void): T | Promise<T> {
     const done = this.lookup(point);
     if (done) {
       const panic = done.data["panic"] as { readonly callback: string; readonly message: string } | undefined;
@@ -179,29 +190,33 @@ export class Execution implements ExecutionContext {
     let value: T | PromiseLike<T>;
     try {
       value = run();
-      if (!isThenable(value)) value = asRecorded(value);
+      if (isThenable(value))
+        return Promise.resolve(value)
+          .then(record ? undefined : asRecorded)
+          .then(
+            (given) => this.#recordVerdict(point, given, record),
+            (error: unknown) => this.#recordPanic(point, error, record),
+          );
+      if (record === undefined) value = asRecorded(value);
     } catch (error) {
-      return this.#recordPanic(point, error);
+      return this.#recordPanic(point, error, record);
     }
-    if (!isThenable(value)) return this.#recordVerdict(point, value);
-    return Promise.resolve(value)
-      .then(asRecorded)
-      .then(
-        (given) => this.#recordVerdict(point, given),
-        (error: unknown) => this.#recordPanic(point, error),
-      );
+    return this.#recordVerdict(point, value, record);
   }
 
-  #recordVerdict<T>(point: string, value: T): T {
-    this.note(point, "decision", value === undefined ? {} : { value: value as JsonValue });
+  #recordVerdict<T>(point: string, value: T, record: ((data: VerdictData) => void) | undefined): T {
+    const data = value === undefined ? {} : { value: value as JsonValue };
+    if (record === undefined) this.note(point, "decision", data);
+    else record(data);
     return value;
   }
 
-  #recordPanic(point: string, error: unknown): never {
+  #recordPanic(point: string, error: unknown, record: ((data: VerdictData) => void) | undefined): never {
     const panic = AgentError.is(error, "panic")
       ? { callback: error.failure.callback, message: error.message }
       : { callback: point, message: `"${point}" threw: ${error instanceof Error ? error.message : String(error)}` };
-    this.note(point, "decision", { panic });
+    if (record === undefined) this.note(point, "decision", { panic });
+    else record({ panic });
     throw new AgentError({ kind: "panic", ...panic }, { cause: error });
   }
 
@@ -286,11 +301,6 @@ export class Execution implements ExecutionContext {
       return number;
     }
   }
-}
-
-/** A value as it comes back from the log: what a replay will read, from the first time on. @throws TypeError when it can't be written there */
-function asRecorded<T>(value: T): T {
-  return typeof value === "object" && value !== null ? (JSON.parse(JSON.stringify(value)) as T) : value;
 }
 
 /** A thrown value as data. Errors of Keelson keep their kind; what else was thrown is `other` and not retryable. */

@@ -131,6 +131,8 @@ export interface RunState {
 
 /** The durable events of a run that plugins are shown in batches: the last batch is what stands behind `from` and up to `upTo`. */
 export interface ShownEvents {
+  /** The record that says so. */
+  readonly key: string;
   readonly from: number;
   readonly upTo: number;
   /** Those behind `from`, in order. */

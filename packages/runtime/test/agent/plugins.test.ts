@@ -2,7 +2,7 @@ import { agentTool, createAgent, createRunner, type AgentEvent, type RunnerOptio
 import { definePlugin, loadJsonPatch, type Plugin } from "keelson/agent";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
-import { AgentError, sessionLog, textMessage, type JsonValue, type SessionId } from "@keelson/protocol";
+import { AgentError, sessionLog, textMessage, type JsonValue, type LogRecord, type SessionId } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { ofType, recordingTool, runnerOf, types, watch } from "./support.ts";
 
@@ -153,6 +153,15 @@ describe("an agent's plugins", () => {
     await runner.run("go", { session: "s" }).outcome;
     expect(await stateOf(runner, "s")).toEqual({ p: { lines: ["proper"] } });
     expect(model.requests[1]?.messages.map(({ content }) => content.length)).toEqual([1, 1, 1]);
+  });
+
+  it("have the state at once that a resume would read from the log", async () => {
+    const plugin = definePlugin({ key: "p", initialState: { n: 1 }, onEvent: (_input, state) => void (state.value.n = -0) });
+    const log = createMemoryEventLog();
+    const runner = runnerWith(["done"], [plugin], { log });
+    const { events } = await watch(runner.run("go", { session: "s" }));
+    expect(ofType(events, "state-update").at(-1)?.patch).toStrictEqual([{ op: "replace", path: "/plugins/p/n", value: 0 }]);
+    expect(await stateOf(runner, "s")).toStrictEqual({ p: { n: 0 } });
   });
 
   it("are called in their order, and only for what they have", async () => {
@@ -332,6 +341,73 @@ describe("the state of plugins in a session", () => {
     await runner.sessions.rewind("s", 1);
     expect(await stateOf(runner, "s")).toEqual({ counting: { turns: 1, runs: 1 } });
     expect((await runner.sessions.get("s")).messages).toEqual([textMessage("user", "go"), textMessage("assistant", "one")]);
+  });
+
+  it("is gone on with where an earlier version wrote the log: what its batch of events fixed is shown once", async () => {
+    const shown: string[] = [];
+    const plugin = definePlugin({
+      key: "p",
+      initialState: { seen: 0 },
+      onEvent({ turn, event }, state) {
+        shown.push(`${turn} ${event.type}`);
+        state.value.seen++;
+      },
+    });
+    const id = sessionLog("s" as SessionId);
+    const whole = createMemoryEventLog();
+    await runnerWith([look, "done"], [plugin], { log: whole }).run("go", { session: "s" }).outcome;
+    const expected = [...shown];
+    const records: LogRecord[] = [];
+    for await (const record of whole.read(id)) records.push(record);
+    const at = records.findIndex(({ data }) => data["shownUpTo"] !== undefined);
+    const { key, data } = records[at] as LogRecord;
+    const { patch, shownUpTo } = data as { readonly patch: JsonValue; readonly shownUpTo: number };
+    const batch = { key: key.replace(/plugin.*/, "events"), type: "events-shown", data: { upTo: shownUpTo } };
+    const verdict = [
+      { key, type: "decision", data: { value: { patch } } },
+      { key: `${key}/state`, type: "state-update", data: { patch } },
+    ];
+    for (const [tail, again] of [
+      [[batch], expected],
+      [[batch, ...verdict], expected.filter((line) => line.startsWith("2 "))],
+    ] as const) {
+      shown.length = 0;
+      const log = createMemoryEventLog();
+      await log.append(id, 0, [...records.slice(0, at), ...tail]);
+      const runner = runnerWith(["done"], [plugin], { log });
+      const { reason } = await (await runner.resume("s")).outcome;
+      expect(reason).toBe("complete");
+      expect(shown.filter((line) => !line.endsWith(" run-resume"))).toEqual(again);
+      expect(await stateOf(runner, "s")).toEqual({ p: { seen: expected.length + 1 } });
+    }
+  });
+
+  it("counts each event once where the log ends between the verdicts of two plugins about one batch", async () => {
+    const shown: string[] = [];
+    const counter = (key: string) =>
+      definePlugin({
+        key,
+        initialState: { seen: 0 },
+        onEvent({ turn, event }, state) {
+          shown.push(`${key} ${turn} ${event.type}`);
+          state.value.seen++;
+        },
+      });
+    const plugins = [counter("p"), counter("q")];
+    const id = sessionLog("s" as SessionId);
+    const whole = createMemoryEventLog();
+    await runnerWith([look, "done"], plugins, { log: whole }).run("go", { session: "s" }).outcome;
+    const expected = shown.filter((line) => !line.startsWith("p 1 "));
+    const records: LogRecord[] = [];
+    for await (const record of whole.read(id)) records.push(record);
+    const log = createMemoryEventLog();
+    await log.append(id, 0, records.slice(0, records.findIndex(({ key }) => key.endsWith("/t1/plugin/p/events")) + 1));
+    shown.length = 0;
+    const runner = runnerWith(["done"], plugins, { log });
+    expect((await (await runner.resume("s")).outcome).reason).toBe("complete");
+    const again = shown.filter((line) => !line.endsWith(" run-resume"));
+    expect(again).toEqual(expected);
+    expect(shown.filter((line) => line.endsWith(" run-resume"))).toEqual(["p 2 run-resume", "q 2 run-resume"]);
   });
 
   it("that a record can't have made ends in an error that names the record", async () => {

@@ -72,8 +72,13 @@ function openPlugged(world: ScenarioWorld): SingleRunner<undefined> {
 /** The verdicts of callbacks that the log holds, by their places. */
 async function decisions(log: EventLog): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
-  for await (const { type, key, data } of log.read(sessionLog(SESSION as SessionId)))
-    if (type === "decision") found.set(key.slice(key.indexOf("/")), JSON.stringify(data["value"] ?? null));
+  for await (const { type, key, data } of log.read(sessionLog(SESSION as SessionId))) {
+    const place = key.slice(key.indexOf("/"));
+    if (type === "decision") found.set(place, JSON.stringify(data["value"] ?? null));
+    // A verdict that is nothing but a change of state.
+    if (type === "state-update" && place.includes("/plugin/") && !place.endsWith("/state"))
+      found.set(place, JSON.stringify({ patch: data["patch"] }));
+  }
   return found;
 }
 

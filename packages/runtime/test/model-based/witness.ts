@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type LogId, type LogRecord, type NewRecord, type RunId, type SessionId, sessionLog } from "@keelson/protocol";
-import { Execution } from "../../src/session/execution.ts";
+import { Execution, type VerdictData } from "../../src/session/execution.ts";
 import { Journal } from "../../src/session/journal.ts";
 
 /** What the tools did. */
@@ -111,9 +111,14 @@ export class Witness {
       this.journals.push(journal);
       return journal;
     };
-    Execution.prototype.verdict = function verdictAt<T>(this: Execution, point: string, run: () => T | Promise<T>): T | Promise<T> {
+    Execution.prototype.verdict = function verdictAt<T>(
+      this: Execution,
+      point: string,
+      run: () => T | Promise<T>,
+      record?: (data: VerdictData) => void,
+    ): T | Promise<T> {
       const at = { session: this.session, runId: this.runId, key: point };
-      return verdict.call(this, point, () => place.run(at, run)) as T | Promise<T>;
+      return verdict.call(this, point, () => place.run(at, run), record) as T | Promise<T>;
     };
     return () => {
       Journal.open = open;

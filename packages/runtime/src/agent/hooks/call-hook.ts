@@ -111,13 +111,11 @@ function contextOf<P extends HookPoint>(
   const { execution, agent } = loop;
   const { cwd } = agent.options;
   const run = runOf(loop);
-  return {
+  const context: HookContext<P> & { callId?: CallId; cwd?: string } = {
     point,
     session: execution.session,
     runId: execution.runId,
     agent: agent.name,
-    ...(callId !== undefined && { callId }),
-    ...(cwd !== undefined && { cwd }),
     metadata: run.metadata,
     guard,
     replayed: run.crashes > 0,
@@ -126,6 +124,9 @@ function contextOf<P extends HookPoint>(
     },
     warn: (message) => warnOfHook(loop, point, `hook "${name}": ${message}`),
   };
+  if (callId !== undefined) context.callId = callId;
+  if (cwd !== undefined) context.cwd = cwd;
+  return context;
 }
 
 /** Shows a warning to the watchers. One about a notification hook notifies nobody: it would go round in circles. */

@@ -13,9 +13,9 @@ export function closeTurn(loop: Loop, turn: string): Promise<void> | undefined {
   const isFollowed =
     loop.agent.options.afterTurn !== undefined ||
     (plugins !== undefined && plugins.onEvent.length > 0) ||
-    loop.context.rules.length > 0 ||
+    loop.context.watches("exit-check") ||
     hasOpenDirectives(loop);
-  return isFollowed ? tellTurn(loop, turn).then(() => putEnd(loop, turn)) : putEnd(loop, turn);
+  return isFollowed ? tellTurn(loop, turn) : putEnd(loop, turn);
 }
 
 async function tellTurn(loop: Loop, turn: string): Promise<void> {
@@ -25,6 +25,8 @@ async function tellTurn(loop: Loop, turn: string): Promise<void> {
   if (afterTurn !== undefined) await tellAfterTurn(loop, afterTurn, { type: "ok" });
   if (plugins !== undefined && plugins.onEvent.length > 0) await showEvents(loop, plugins, turn);
   if (loop.context.watches("exit-check")) await checkExit(loop, turn);
+  const ending = putEnd(loop, turn);
+  if (ending !== undefined) await ending;
 }
 
 function putEnd(loop: Loop, turn: string): Promise<void> | undefined {

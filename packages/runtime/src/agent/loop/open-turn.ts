@@ -29,7 +29,7 @@ export function openTurn(loop: Loop): string | Promise<string> {
 /** Whether there may be more to do than to look at the limits. */
 function hasWork(loop: Loop): boolean {
   const { beforeTurn } = loop.agent.options;
-  if (beforeTurn !== undefined || loop.agent.middleware !== undefined || loop.hooks !== undefined || loop.meter?.counts.turns) return true;
+  if (beforeTurn !== undefined || loop.agent.middleware !== undefined || loop.hooks?.resumed || loop.meter?.counts.turns) return true;
   return loop.execution.hasUnread || hasOpenDirectives(loop) || isBackgroundOpen(loop);
 }
 

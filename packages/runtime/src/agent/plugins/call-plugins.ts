@@ -2,6 +2,8 @@ import { AgentError, type Directive, type JsonValue, type LogRecord, type Messag
 import { whenThere } from "../../context/when-there.ts";
 import { copyJson } from "../../json/copy-json.ts";
 import type { JsonPatch } from "../../json/json-patch.ts";
+import { asRecorded } from "../../session/as-recorded.ts";
+import type { Execution, VerdictData } from "../../session/execution.ts";
 import type { ShownEvents } from "../../session/session-state.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import { isThenable } from "../../tools/is-thenable.ts";
@@ -9,7 +11,7 @@ import { declareEffects, directiveEffects } from "../effects/declare-effects.ts"
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import type { Plugin, PluginCallbacks, PluginDirectives, PluginEvent, PluginState } from "./define-plugin.ts";
 import { PluginStateMap } from "./plugin-state-map.ts";
-import { additionOf, StateDraft, storedState } from "./state-draft.ts";
+import { additionOf, stateDraft, storedState } from "./state-draft.ts";
 
 /** The plugins of a run, by what they want to be called for. */
 export interface LoopPlugins {
@@ -64,24 +66,27 @@ export async function tellUserMessages(loop: Loop, plugins: LoopPlugins): Promis
 }
 
 /**
- * Shows plugins the durable events since the last time, when they are in the log. The batch is fixed by a record first, so that
- * a replay shows the same.
+ * Shows plugins the durable events since the last time, when they are in the log. The first verdict about a batch fixes it, so
+ * that after a crash whoever is still to be asked is shown the same.
  */
 export async function showEvents(loop: Loop, plugins: LoopPlugins, place: string): Promise<void> {
   const { execution } = loop;
-  execution.note(`${place}/events`, "events-shown", { upTo: sessionOf(loop).seq });
-  await execution.flush();
+  const { runId } = execution;
   const { turn, shown } = runOf(loop);
   if (shown === undefined) return;
-  const batch: Batch = { ...shown, runId: execution.runId, turn };
+  const { events, from, upTo } = shown;
+  const isFixed = shown.key.startsWith(`${runId}/${place}/`);
+  const batch: Batch = isFixed ? { runId, turn, events, from, upTo } : { runId, turn, events, from: upTo, upTo: sessionOf(loop).seq };
+  await execution.flush();
   for (const plugin of plugins.onEvent) {
     const key = `${place}/plugin/${plugin.key}/events`;
-    const showing = observe(loop, plugin, key, "onEvent", (state) => show(plugin, batch, 0, state, []));
+    const showing = observe(loop, plugin, key, "onEvent", (state) => show(plugin, batch, 0, state, []), batch.upTo);
     if (showing !== undefined) await showing;
   }
 }
 
-interface Batch extends ShownEvents {
+/** The events behind `from`, up to `upTo`; there may be others beside them. */
+interface Batch extends Pick<ShownEvents, "from" | "upTo" | "events"> {
   readonly runId: RunId;
   readonly turn: number;
 }
@@ -94,17 +99,19 @@ function show(
   state: PluginState<unknown>,
   directives: Directive[],
 ): readonly Directive[] | Promise<readonly Directive[]> {
-  const { runId, turn, events, upTo } = batch;
+  const { runId, turn, events, from, upTo } = batch;
   for (let next = index; next < events.length; next++) {
     const record = events[next] as LogRecord;
+    if (record.seq <= from) continue;
     if (record.seq > upTo) break;
     const answer = plugin.onEvent?.({ turn, event: eventOf(record, runId) }, state);
+    if (answer === undefined) continue;
     if (isThenable(answer))
       return Promise.resolve(answer).then((given) => {
         directives.push(...checked(given));
         return show(plugin, batch, next + 1, state, directives);
       });
-    if (answer !== undefined) directives.push(...checked(answer));
+    directives.push(...checked(answer));
   }
   return directives;
 }
@@ -136,24 +143,43 @@ function observe(...args: Parameters<typeof call>): void | Promise<void> {
   }
 }
 
-/** One callback, asked once. What it changed and what it asks for stand in the log with its verdict. A promise only where it waits. */
+/**
+ * One callback, asked once. What it changed and what it asks for stand in the log with its verdict. A promise only where it waits.
+ * @param shownUpTo where the events end that it is asked about
+ */
 function call(
   loop: Loop,
   plugin: Plugin,
   key: string,
   callback: keyof PluginCallbacks<unknown>,
   act: (state: PluginState<unknown>) => PluginDirectives | Promise<PluginDirectives>,
+  shownUpTo?: number,
 ): void | Promise<void> {
-  const judging = loop.execution.verdict(key, () => verdictOf(loop, plugin, callback, act));
-  return whenThere(judging, ({ patch, directives }) => {
-    if (patch) putState(loop, `${key}/state`, patch);
-    if (directives) declareEffects(loop, key, directiveEffects(directives));
+  const { execution } = loop;
+  const judging = execution.verdict<Verdict | undefined>(
+    key,
+    () => verdictOf(loop, plugin, callback, act),
+    (data) => record(execution, key, data, shownUpTo),
+  );
+  return whenThere(judging, (verdict) => {
+    if (verdict?.directives === undefined) return;
+    if (verdict.patch) putState(loop, `${key}/state`, verdict.patch);
+    declareEffects(loop, key, directiveEffects(verdict.directives));
   });
 }
 
 interface Verdict {
   readonly patch?: JsonPatch;
   readonly directives?: readonly Directive[];
+}
+
+/** A verdict that changes the state and asks for nothing is no more than the record of that change. */
+function record(execution: Execution, key: string, data: VerdictData, shownUpTo: number | undefined): void {
+  const { patch, directives } = (data.value ?? {}) as Verdict;
+  const about = shownUpTo === undefined ? {} : { shownUpTo };
+  if (patch !== undefined && directives === undefined)
+    execution.note(key, "state-update", { patch: patch as unknown as JsonValue, ...about });
+  else execution.note(key, "decision", { ...data, ...about });
 }
 
 function verdictOf(
@@ -163,11 +189,11 @@ function verdictOf(
   act: Parameters<typeof call>[4],
 ): Verdict | Promise<Verdict> {
   const { agentState } = sessionOf(loop);
-  const draft = new StateDraft(plugin, agentState);
+  const draft = stateDraft(plugin, agentState);
   const finish = (given: PluginDirectives): Verdict => {
     const directives = checked(given);
-    const patch = draft.finish(plugin, agentState);
-    return { ...(patch && { patch }), ...(directives.length > 0 && { directives }) };
+    const patch = draft.finish();
+    return { ...(patch && { patch }), ...(directives.length > 0 && { directives: asRecorded(directives) }) };
   };
   const failed = (cause: unknown): never => {
     const name = `${callback} of plugin "${plugin.name}"`;
@@ -201,6 +227,9 @@ function messageOf(messages: readonly Message[]): { readonly message?: string } 
 /** An event of its own for whoever is shown it. */
 function eventOf({ type, data, seq, at }: LogRecord, runId: RunId): PluginEvent {
   const event: { [name: string]: unknown } = { ...data, type, seq, at, runId };
-  for (const name of Object.keys(data)) if (typeof event[name] === "object") event[name] = copyJson(event[name]);
+  for (const name in data) {
+    const member = data[name];
+    if (typeof member === "object" && member !== null) event[name] = copyJson(member);
+  }
   return event as unknown as PluginEvent;
 }

@@ -5,52 +5,45 @@ import { plainJson } from "../../json/plain-json.ts";
 import type { Plugin, PluginState } from "./define-plugin.ts";
 
 /** One callback's view of its plugin's state, and of no other's. Copied when it is first looked at; void once the callback is done. */
-export class StateDraft<S> {
+export interface StateDraft<S> {
   readonly state: PluginState<S>;
-  #value: S | undefined;
-  #isTouched = false;
-  #isOver = false;
-
-  constructor(plugin: Plugin<S>, agentState: JsonObject) {
-    const read = (): S => {
-      this.#checkOpen(plugin.key);
-      if (!this.#isTouched) this.#value = copyJson(storedState(plugin.key, agentState) ?? plugin.initialState) as S;
-      this.#isTouched = true;
-      return this.#value as S;
-    };
-    const write = (value: S): void => {
-      this.#checkOpen(plugin.key);
-      this.#isTouched = true;
-      this.#value = value;
-    };
-    this.state = Object.freeze({
-      get value(): S {
-        return read();
-      },
-      set value(value: S) {
-        write(value);
-      },
-    });
-  }
-
-  #checkOpen(key: string): void {
-    if (this.#isOver) throw new TypeError(`the state of plugin "${key}" was used after the callback that it was given to was done`);
-  }
-
   /**
    * What the callback made of the state, as a patch of the agent's; nothing where it changed nothing.
    * @throws TypeError when that is no JSON
    */
-  finish(plugin: Plugin<S>, agentState: JsonObject): JsonPatch | undefined {
-    this.#isOver = true;
-    if (!this.#isTouched) return undefined;
-    const after = plainJson(this.#value);
-    const before = storedState(plugin.key, agentState);
-    if (before === undefined) return additionOf(agentState, { [plugin.key]: after });
-    const patch = diffJson(before, after, `/plugins/${plugin.key}`);
-    if (patch.length === 0) return undefined;
-    return patch;
-  }
+  finish(): JsonPatch | undefined;
+}
+
+export function stateDraft<S>({ key, initialState }: Plugin<S>, agentState: JsonObject): StateDraft<S> {
+  let draft: S | undefined;
+  let isTouched = false;
+  let isOver = false;
+  const checkOpen = (): void => {
+    if (isOver) throw new TypeError(`the state of plugin "${key}" was used after the callback that it was given to was done`);
+  };
+  const state: PluginState<S> = Object.freeze({
+    get value(): S {
+      checkOpen();
+      if (!isTouched) draft = copyJson(storedState(key, agentState) ?? initialState) as S;
+      isTouched = true;
+      return draft as S;
+    },
+    set value(value: S) {
+      checkOpen();
+      isTouched = true;
+      draft = value;
+    },
+  });
+  const finish = (): JsonPatch | undefined => {
+    isOver = true;
+    if (!isTouched) return undefined;
+    const after = plainJson(draft);
+    const before = storedState(key, agentState);
+    if (before === undefined) return additionOf(agentState, { [key]: after });
+    const patch = diffJson(before, after, `/plugins/${key}`);
+    return patch.length === 0 ? undefined : patch;
+  };
+  return { state, finish };
 }
 
 /** The state of one plugin in that of the agent. */

@@ -1,6 +1,6 @@
 import type { CallId, Failure, JsonObject, LogRecord, RunId, SuspendReason, Wait } from "@keelson/protocol";
 import { emptyTotals, NO_QUESTIONS, type RunEnd, type RunState } from "../session-state.ts";
-import { isShown, type Folds, running } from "./fold.ts";
+import { noteShown, type Folds, running } from "./fold.ts";
 
 /** Folds of the life of a run: its terms, its waits, its end. */
 export const RUN_FOLDS: Folds = {
@@ -89,12 +89,11 @@ export const RUN_FOLDS: Folds = {
   "run-context": (state, _record, data: { readonly context: JsonObject }) => {
     running(state).metadata = data.context;
   },
-  "events-shown": (state, _record, { upTo }: { readonly upTo: number }) => {
-    const run = running(state);
-    const { upTo: from, events } = run.shown ?? { upTo: 0, events: [...run.open.values()].filter(isShown) };
-    let known = 0;
-    while (known < events.length && (events[known] as LogRecord).seq <= from) known++;
-    run.shown = { from, upTo, events: events.slice(known) };
+  "events-shown": (state, record, { upTo }: { readonly upTo: number }) => {
+    noteShown(running(state), record, upTo);
+  },
+  "decision": (state, record, { shownUpTo }: { readonly shownUpTo?: number }) => {
+    if (shownUpTo !== undefined) noteShown(running(state), record, shownUpTo);
   },
   "output-repair": (state) => {
     running(state).repairs++;

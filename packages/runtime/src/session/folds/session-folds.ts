@@ -1,7 +1,7 @@
 import type { CompactionPolicy, JsonObject, JsonValue, Message } from "@keelson/protocol";
 import { applyJsonPatch } from "../../json/json-patch.ts";
 import { NO_STATES, type SessionState } from "../session-state.ts";
-import { type Folds, running } from "./fold.ts";
+import { type Folds, noteShown, running } from "./fold.ts";
 
 /** Folds of what belongs to the session: its name, its past, the state of its plugins. */
 export const SESSION_FOLDS: Folds = {
@@ -51,10 +51,11 @@ export const SESSION_FOLDS: Folds = {
     delete state.counted;
     state.conversation.replace(data.messages.map((message) => ({ message })));
   },
-  "state-update": (state, record, data: { readonly patch: JsonValue }) => {
+  "state-update": (state, record, data: { readonly patch: JsonValue; readonly shownUpTo?: number }) => {
     state.agentState = applyJsonPatch(state.agentState, data.patch) as JsonObject;
     state.stateUpdate = `${state.id}/${record.seq}`;
     const { run, turnBorders } = state;
+    if (run !== undefined && data.shownUpTo !== undefined) noteShown(run, record, data.shownUpTo);
     const border = turnBorders.at(-1);
     // What changes once a run has its result belongs to its last turn: who goes back to the end of that has it all.
     if (run?.ending && border && run.totals.turns > 0)
