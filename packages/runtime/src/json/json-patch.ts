@@ -184,7 +184,8 @@ function compareLists(before: readonly JsonValue[], after: readonly JsonValue[],
 /** @throws StateError of kind `invalid-input` */
 function checkedPatch(patch: unknown): JsonPatch {
   if (!Array.isArray(patch)) throw invalidPatch(`A JSON Patch is a list of operations, not ${shown(patch)}.`);
-  for (const [index, operation] of patch.entries()) {
+  for (let index = 0; index < patch.length; index++) {
+    const operation: unknown = patch[index];
     const { op, path, from } = (operation ?? {}) as { readonly op?: unknown; readonly path?: unknown; readonly from?: unknown };
     const at = `Operation ${index} of the patch`;
     if (typeof op !== "string" || !OPERATIONS.has(op)) throw invalidPatch(`${at} has the op ${shown(op)}, which is none of RFC 6902.`);

@@ -1,4 +1,4 @@
-import type { CallId, HookPayloads, HookPoint, HookResults } from "@keelson/protocol";
+import type { CallId, HookPayloads, HookPoint, HookResults, RunId, SessionId } from "@keelson/protocol";
 import { describeValue } from "../../tools/describe-value.ts";
 import { isThenable } from "../../tools/is-thenable.ts";
 import { runOf, type Loop } from "../loop/loop.ts";
@@ -31,21 +31,21 @@ export function callHook<P extends HookPoint>(
   payload: HookPayloads[P],
   options: CallOptions,
 ): HookEnding<P> | Promise<HookEnding<P>> {
-  const controlled = new Controlled();
+  const context = new CallContext(loop, hook, options.callId);
   let returned: unknown;
   try {
-    returned = hook.call(payload, contextOf(loop, hook, controlled, options.callId));
+    returned = hook.call(payload, context);
   } catch (error) {
     return { type: "threw", error };
   }
-  return isThenable(returned) ? awaited(loop, hook, returned, controlled, options) : judged(hook, returned);
+  return isThenable(returned) ? awaited(loop, hook, returned, context, options) : judged(hook, returned);
 }
 
 async function awaited<P extends HookPoint>(
   loop: Loop,
   hook: RegisteredHook<P>,
   returned: PromiseLike<unknown>,
-  controlled: Controlled,
+  context: CallContext<P>,
   options: CallOptions,
 ): Promise<HookEnding<P>> {
   const { clock, signal } = loop.execution;
@@ -76,57 +76,63 @@ async function awaited<P extends HookPoint>(
     const leave = (why: HookEnding<P>): void => {
       if (ending !== undefined) return;
       ending = why;
-      controlled.abort(why.type);
+      CallContext.abort(context, why.type);
       wake();
     };
     if (options.untilEnd !== true && signal.aborted) interrupt();
   });
 }
 
-/** A signal that is made when somebody looks at it. */
-class Controlled {
+/** Its members are its own, so that it can be spread. A class, since a literal with an accessor gets a hidden class of its own each time. */
+class CallContext<P extends HookPoint> implements HookContext<P> {
+  readonly point: P;
+  readonly session: SessionId;
+  readonly runId: RunId;
+  readonly agent: string;
+  declare readonly callId?: CallId;
+  declare readonly cwd?: string;
+  readonly metadata: HookContext["metadata"];
+  readonly guard: boolean;
+  readonly replayed: boolean;
+  declare readonly signal: AbortSignal;
+  readonly warn: HookContext["warn"];
   #controller: AbortController | undefined;
   #reason: string | undefined;
 
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
-    }
-    return this.#controller.signal;
-  }
-
-  abort(reason: string): void {
-    this.#reason = reason;
-    this.#controller?.abort(reason);
-  }
-}
-
-function contextOf<P extends HookPoint>(
-  loop: Loop,
-  { point, name, guard }: RegisteredHook<P>,
-  controlled: Controlled,
-  callId: CallId | undefined,
-): HookContext<P> {
-  const { execution, agent } = loop;
-  const { cwd } = agent.options;
-  const run = runOf(loop);
-  const context: HookContext<P> & { callId?: CallId; cwd?: string } = {
-    point,
-    session: execution.session,
-    runId: execution.runId,
-    agent: agent.name,
-    metadata: run.metadata,
-    guard,
-    replayed: run.crashes > 0,
-    get signal() {
-      return controlled.signal;
+  // Made when somebody looks at it.
+  static readonly #signal: PropertyDescriptor = {
+    enumerable: true,
+    get(this: CallContext<HookPoint>): AbortSignal {
+      if (this.#controller === undefined) {
+        this.#controller = new AbortController();
+        if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+      }
+      return this.#controller.signal;
     },
-    warn: (message) => warnOfHook(loop, point, `hook "${name}": ${message}`),
   };
-  if (callId !== undefined) context.callId = callId;
-  if (cwd !== undefined) context.cwd = cwd;
-  return context;
+
+  constructor(loop: Loop, { point, name, guard }: RegisteredHook<P>, callId: CallId | undefined) {
+    const { execution, agent } = loop;
+    const { cwd } = agent.options;
+    const { metadata, crashes } = runOf(loop);
+    this.point = point;
+    this.session = execution.session;
+    this.runId = execution.runId;
+    this.agent = agent.name;
+    if (callId !== undefined) this.callId = callId;
+    if (cwd !== undefined) this.cwd = cwd;
+    this.metadata = metadata;
+    this.guard = guard;
+    this.replayed = crashes > 0;
+    Object.defineProperty(this, "signal", CallContext.#signal);
+    this.warn = (message) => warnOfHook(loop, point, `hook "${name}": ${message}`);
+  }
+
+  /** Not for the hook. */
+  static abort(context: CallContext<HookPoint>, reason: string): void {
+    context.#reason = reason;
+    context.#controller?.abort(reason);
+  }
 }
 
 /** Shows a warning to the watchers. One about a notification hook notifies nobody: it would go round in circles. */

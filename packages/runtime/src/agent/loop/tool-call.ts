@@ -1,4 +1,4 @@
-import type { ToolCall } from "@keelson/protocol";
+import type { CallId, RunId, SessionId, ToolCall } from "@keelson/protocol";
 import { digestOf, shortHash } from "../../json/index.ts";
 import type { PendingCall } from "../gates/pending-call.ts";
 import { declareInCall } from "../effects/declare-in-call.ts";
@@ -6,26 +6,50 @@ import { sessionOf, type Loop } from "./loop.ts";
 
 /** What a tool is given beside its input. */
 export function toolCall(loop: Loop, call: PendingCall, number: number, signal: AbortSignal): ToolCall {
-  const { execution, world } = loop;
   if (call.declared !== undefined) call.declared.length = 0;
-  const callId = call.part.id;
-  return {
-    callId,
-    runId: execution.runId,
-    session: execution.session,
-    agent: loop.agent.name,
-    // Few tools ask for it, and it costs two hashes.
-    get idempotencyKey() {
-      return idempotencyKey(loop, call);
+  const { cwd } = loop.agent.options;
+  return Object.assign(new LeafCall(loop, call, number, signal), cwd !== undefined && { cwd }, loop.world);
+}
+
+/** Its members are its own, so that it can be spread. A class, since a literal with an accessor gets a hidden class of its own each time. */
+class LeafCall implements ToolCall {
+  readonly callId: CallId;
+  readonly runId: RunId;
+  readonly session: SessionId;
+  readonly agent: string;
+  declare readonly idempotencyKey: string;
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+  readonly stopping: AbortSignal;
+  readonly progress: ToolCall["progress"];
+  readonly declare: NonNullable<ToolCall["declare"]>;
+  readonly #loop: Loop;
+  readonly #call: PendingCall;
+
+  // Few tools ask for it, and it costs two hashes.
+  static readonly #idempotencyKey: PropertyDescriptor = {
+    enumerable: true,
+    get(this: LeafCall): string {
+      return idempotencyKey(this.#loop, this.#call);
     },
-    attempt: number,
-    signal,
-    stopping: execution.stopping,
-    progress: (message, ratio) => execution.emit({ type: "tool-progress", callId, message, ...(ratio !== undefined && { ratio }) }),
-    declare: (effect) => declareInCall(loop, call, effect),
-    ...(loop.agent.options.cwd !== undefined && { cwd: loop.agent.options.cwd }),
-    ...world,
   };
+
+  constructor(loop: Loop, call: PendingCall, number: number, signal: AbortSignal) {
+    const { execution } = loop;
+    const callId = call.part.id;
+    this.callId = callId;
+    this.runId = execution.runId;
+    this.session = execution.session;
+    this.agent = loop.agent.name;
+    Object.defineProperty(this, "idempotencyKey", LeafCall.#idempotencyKey);
+    this.attempt = number;
+    this.signal = signal;
+    this.stopping = execution.stopping;
+    this.progress = (message, ratio) => execution.emit({ type: "tool-progress", callId, message, ...(ratio !== undefined && { ratio }) });
+    this.declare = (effect) => declareInCall(loop, call, effect);
+    this.#loop = loop;
+    this.#call = call;
+  }
 }
 
 /** The same on every attempt, also where the tool has another version by then. */

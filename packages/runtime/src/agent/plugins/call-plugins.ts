@@ -11,7 +11,7 @@ import { declareEffects, directiveEffects } from "../effects/declare-effects.ts"
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import type { Plugin, PluginCallbacks, PluginDirectives, PluginEvent, PluginState } from "./define-plugin.ts";
 import { PluginStateMap } from "./plugin-state-map.ts";
-import { additionOf, stateDraft, storedState } from "./state-draft.ts";
+import { additionOf, StateDraft, storedState } from "./state-draft.ts";
 
 /** The plugins of a run, by what they want to be called for. */
 export interface LoopPlugins {
@@ -189,7 +189,7 @@ function verdictOf(
   act: Parameters<typeof call>[4],
 ): Verdict | Promise<Verdict> {
   const { agentState } = sessionOf(loop);
-  const draft = stateDraft(plugin, agentState);
+  const draft = new StateDraft(plugin, agentState);
   const finish = (given: PluginDirectives): Verdict => {
     const directives = checked(given);
     const patch = draft.finish();
