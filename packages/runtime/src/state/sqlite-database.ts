@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementResultingChanges, StatementSync } from "node:sqlite";
 import { type Durability, LogError } from "@keelson/protocol";
+import { Epochs } from "./sqlite-epochs.ts";
 import { damaged, isBusy, isSqlError, toLogError } from "./sqlite-failure.ts";
 import { BUSY_TIMEOUT_MS, connect, identifyFile, RETRY_DELAY_MS } from "./sqlite-file.ts";
 import { KnownLogs } from "./sqlite-known-logs.ts";
@@ -15,13 +16,18 @@ export interface SqliteDatabase {
   prepare(sql: string): StatementSync;
   /** For use within `write` only: whoever changes a log there tells it. */
   readonly known: KnownLogs;
+  readonly epochs: Epochs;
   /** Runs `work` in one transaction, or not at all. It may run again when the lock was taken; rejects with `LogError`. */
   write<T>(durability: Durability, work: () => T, busyTimeoutMs?: number): Promise<T>;
   /**
-   * Runs one statement that is a transaction by itself. @returns whether it changed anything; `false` also where it has to wait for
-   * others or fails, so that `write` decides what comes of it.
+   * Runs one statement that is a transaction by itself. @returns what it changed; nothing where it changed nothing, and where it has to
+   * wait for others or fails, so that `write` decides what comes of it.
    */
-  tryWrite(durability: Durability, statement: StatementSync, ...values: readonly (string | number)[]): boolean;
+  tryWrite(
+    durability: Durability,
+    statement: StatementSync,
+    ...values: readonly (string | number)[]
+  ): StatementResultingChanges | undefined;
   /** Runs statements that change nothing. @throws LogError */
   read<T>(work: () => T): T;
   /** A number that changes with every commit of another connection. */
@@ -74,6 +80,7 @@ class SharedDatabase implements SqliteDatabase {
   readonly path: string;
   readonly connection: DatabaseSync;
   readonly known: KnownLogs = new KnownLogs(this);
+  readonly epochs: Epochs = new Epochs((sql) => this.prepare(sql));
   readonly #onClose: () => void;
   readonly #statements = new Map<string, StatementSync>();
   readonly #listeners = new Map<string, Set<() => void>>();
@@ -150,13 +157,18 @@ class SharedDatabase implements SqliteDatabase {
     });
   }
 
-  tryWrite(durability: Durability, statement: StatementSync, ...values: readonly (string | number)[]): boolean {
-    if (this.#pending.length > 0) return false;
+  tryWrite(
+    durability: Durability,
+    statement: StatementSync,
+    ...values: readonly (string | number)[]
+  ): StatementResultingChanges | undefined {
+    if (this.#pending.length > 0) return undefined;
     try {
       this.#synchronize(durability);
-      return statement.run(...values).changes !== 0;
+      const changed = statement.run(...values);
+      return changed.changes === 0 ? undefined : changed;
     } catch {
-      return false;
+      return undefined;
     }
   }
 
@@ -194,17 +206,20 @@ class SharedDatabase implements SqliteDatabase {
   #transact<T>(durability: Durability, work: () => T): T {
     this.#synchronize(durability);
     this.#begin.run();
+    const { last } = this.epochs;
     try {
       const version = this.#dataVersion.get()?.["data_version"];
       if (version !== this.#knownVersion) {
         this.#knownVersion = version;
         this.known.othersCommitted();
+        this.epochs.drop();
       }
       const result = work();
       this.#commit.run();
       return result;
     } catch (error) {
       this.known.clear();
+      if (this.epochs.last !== last) this.epochs.drop();
       // A full disk or a damaged page may have rolled back already.
       if (this.connection.isTransaction) this.#rollback.run();
       throw error;

@@ -36,6 +36,39 @@ it("keeps its logs in the file, for whoever opens it next", async () => {
   expect(records).toMatchObject([{ seq: 1, key: "a", type: "t", data: { n: 1 } }]);
 });
 
+it("gives each lease a higher epoch than any before, also where others took some meanwhile", async () => {
+  const path = newPath();
+  await using log = createSqliteEventLog(path);
+  const epochOf = async (name: string): Promise<number> => (await log.acquire(name as LogId, { owner: "me", ttlMs: 1000 })).epoch;
+  const first = await epochOf("a");
+  expect(await epochOf("b")).toBeGreaterThan(first);
+  const other = new DatabaseSync(path);
+  const theirs = other.prepare("UPDATE counters SET last_epoch = last_epoch + 1 RETURNING last_epoch").get()?.["last_epoch"] as number;
+  const next = await epochOf("c");
+  expect(next).toBeGreaterThan(theirs);
+  expect(await epochOf("b")).toBeGreaterThan(next);
+  // What this process does not know of yet.
+  other.exec(`INSERT INTO logs (name, epoch, owner, ttl_ms, expires_at) VALUES ('d', 7, '${processOwner()}', 1000, ${Date.now() + 1000})`);
+  await expect(epochOf("d")).rejects.toMatchObject({ failure: { kind: "lease-held" } });
+  other.close();
+});
+
+it("gives nobody the epochs of a transaction that failed", async () => {
+  const path = newPath();
+  await using log = createSqliteEventLog(path);
+  const database = openSqliteDatabase(path);
+  const acquire = async (): Promise<number> => (await log.acquire(LOG, { owner: "me", ttlMs: 1000 })).epoch;
+  database.connection.exec("CREATE TRIGGER refuse BEFORE INSERT ON logs BEGIN SELECT RAISE(ABORT, 'refused'); END");
+  await expect(acquire()).rejects.toThrow("refused");
+  database.connection.exec("DROP TRIGGER refuse");
+  const other = new DatabaseSync(path);
+  // The very number that the failed transaction had reached.
+  other.exec("UPDATE counters SET last_epoch = last_epoch + 64");
+  expect(await acquire()).toBeGreaterThan(64);
+  other.close();
+  database.close();
+});
+
 it("syncs the disk for appends that must survive a power cut, and for no others", async () => {
   const path = newPath();
   await using log = createSqliteEventLog(path);

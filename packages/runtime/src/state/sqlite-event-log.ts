@@ -74,10 +74,12 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     if (known?.head !== expectedSeq || records.length === 0) return undefined;
     const hashes = known.freeHashes(records);
     if (hashes === undefined) return undefined;
-    const [row, ...others] = rowsOf(log, records, text, maxRecordBytes);
-    if (row === undefined || others.length > 0) return undefined;
+    const rows = rowsOf(log, records, text, maxRecordBytes);
+    if (rows.length > 1) return undefined;
+    const { names, data } = rows[0] as (typeof rows)[number];
     const at = Math.max(now(), known.at);
-    if (!database.tryWrite(durability, addNext, known.id, known.head + 1, at, records.length, row.names, row.data, epoch)) return undefined;
+    if (database.tryWrite(durability, addNext, known.id, known.head + 1, at, records.length, names, data, epoch) === undefined)
+      return undefined;
     database.known.added(known, hashes, at);
     return at;
   }
@@ -158,7 +160,8 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
       assertName(log, "The id of a log");
       assertExpectedSeq(log, expectedSeq);
       const text = encodeTogether(log, records, maxRecordBytes);
-      const { lastSeq, at } = await written(log, expectedSeq, records, text, appendOptions);
+      const writing = written(log, expectedSeq, records, text, appendOptions);
+      const { lastSeq, at } = writing instanceof Promise ? await writing : writing;
       database.wake(log);
       if (at !== undefined) appendOptions.onAppended?.(at);
       return lastSeq;

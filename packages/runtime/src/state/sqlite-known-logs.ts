@@ -73,8 +73,8 @@ export class KnownLog implements LogContent {
   /** The hashes of keys of which none is taken. Nothing where one may be. */
   freeHashes(records: readonly NewRecord[]): readonly number[] | undefined {
     const hashes: number[] = [];
-    for (const { key } of records) {
-      const hash = hashOf(key);
+    for (let index = 0; index < records.length; index++) {
+      const hash = hashOf((records[index] as NewRecord).key);
       if (this.#hashes.has(hash)) return undefined;
       hashes.push(hash);
     }
@@ -91,10 +91,10 @@ export class KnownLog implements LogContent {
     return undefined;
   }
 
-  /** The next record has a key with this hash. */
-  add(hash: number): void {
-    this.#hashes.add(hash);
-    this.head++;
+  /** The next records have keys with these hashes. */
+  add(hashes: readonly number[]): void {
+    for (let index = 0; index < hashes.length; index++) this.#hashes.add(hashes[index] as number);
+    this.head += hashes.length;
   }
 
   recordAt(seq: number): LogRecord {
@@ -176,7 +176,7 @@ export class KnownLogs {
 
   /** Records with keys of these hashes stand at the end of the log now. */
   added(known: KnownLog, hashes: readonly number[], at: number): void {
-    for (const hash of hashes) known.add(hash);
+    known.add(hashes);
     known.at = at;
     this.#keys += hashes.length;
   }
@@ -217,8 +217,10 @@ export class KnownLogs {
     const rows = this.#statements.prepare(NAMES_AFTER).iterate(known.id, known.head);
     for (const row of rows as unknown as Iterable<NamesRow>) {
       const names = namesIn(row, known.log, this.#statements.path);
-      for (let index = 0; index < names.length; index += 2) known.add(hashOf(names[index] as string));
-      this.#keys += names.length / 2;
+      const hashes: number[] = [];
+      for (let index = 0; index < names.length; index += 2) hashes.push(hashOf(names[index] as string));
+      known.add(hashes);
+      this.#keys += hashes.length;
     }
   }
 }

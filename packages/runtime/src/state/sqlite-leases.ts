@@ -5,7 +5,10 @@ import { isDeadOwner } from "./process-owner.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 
 const FIND_LEASE = "SELECT epoch, owner, ttl_ms AS ttlMs, expires_at AS expiresAt FROM logs WHERE name = ?";
-const NEXT_EPOCH = "UPDATE counters SET last_epoch = last_epoch + 1 RETURNING last_epoch";
+/** Nothing, where the log is there already, or others may have taken a later epoch. */
+const TAKE_NEW = `
+  INSERT INTO logs (name, epoch, owner, ttl_ms, expires_at) SELECT ?1, ?2, ?3, ?4, ?5 FROM counters WHERE last_epoch = ?6
+  ON CONFLICT (name) DO NOTHING`;
 const TAKE_LEASE = `
   INSERT INTO logs (name, epoch, owner, ttl_ms, expires_at) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (name) DO UPDATE SET epoch = excluded.epoch, owner = excluded.owner, ttl_ms = excluded.ttl_ms, expires_at = excluded.expires_at
@@ -34,6 +37,7 @@ export function createSqliteLeases(of: {
 }): SqliteLeases {
   const { database, now, busyTimeoutMs, assertOpen } = of;
   const release = database.prepare(RELEASE);
+  const takeNew = database.prepare(TAKE_NEW);
   const held = new Map<number, LogId>();
   const write = <T>(work: () => T): Promise<T> => database.write("process", work, busyTimeoutMs);
   const findRow = (log: LogId): LeaseRow | undefined => database.prepare(FIND_LEASE).get(log) as unknown as LeaseRow | undefined;
@@ -50,10 +54,23 @@ export function createSqliteLeases(of: {
         return leaseHeld(log, lease.owner, expiresAt);
       }
     }
-    const epoch = database.prepare(NEXT_EPOCH).get()?.["last_epoch"] as number;
+    const epoch = database.epochs.take();
     const id = database.prepare(TAKE_LEASE).get(log, epoch, owner, ttlMs, at + ttlMs)?.["id"] as number;
     if (row === undefined) database.known.created(log, id);
     database.known.leased(log, epoch, owner);
+    return epoch;
+  }
+
+  /** What comes of most acquisitions, in one statement: the lease of a log that is new. */
+  function tookNew(log: LogId, owner: string, ttlMs: number): number | undefined {
+    const { known, epochs } = database;
+    if (epochs.next > epochs.last || known.lastKnown(log) !== undefined) return undefined;
+    const epoch = epochs.next;
+    const added = database.tryWrite("process", takeNew, log, epoch, owner, ttlMs, now() + ttlMs, epochs.last);
+    if (added === undefined) return undefined;
+    epochs.next++;
+    known.created(log, Number(added.lastInsertRowid));
+    known.leased(log, epoch, owner);
     return epoch;
   }
 
@@ -63,7 +80,7 @@ export function createSqliteLeases(of: {
 
   /** In one statement, where nobody else writes just now. */
   function gaveBack(log: LogId, epoch: number): boolean {
-    const isDone = database.tryWrite("process", release, log, epoch);
+    const isDone = database.tryWrite("process", release, log, epoch) !== undefined;
     if (isDone) database.known.leased(log, epoch, null);
     return isDone;
   }
@@ -74,26 +91,27 @@ export function createSqliteLeases(of: {
       assertName(log, "The id of a log");
       assertLeaseRequest(log, request);
       const { owner, ttlMs } = request;
-      const epoch = await write(() => take(log, owner, ttlMs));
-      if (LogError.is(epoch)) throw epoch;
-      held.set(epoch as number, log);
+      const taken = tookNew(log, owner, ttlMs) ?? (await write(() => take(log, owner, ttlMs)));
+      if (LogError.is(taken)) throw taken;
+      const epoch = taken as number;
+      held.set(epoch, log);
       database.known.hold(log);
       return createLease({
         log,
         owner,
-        epoch: epoch as number,
+        epoch,
         async renew() {
           assertOpen();
           await write(() => {
-            assertEpoch(log, epoch as number, leaseIn(findRow(log)));
+            assertEpoch(log, epoch, leaseIn(findRow(log)));
             database.prepare(SET_END).run(now() + ttlMs, log);
           });
         },
         async release() {
           // Disposing the log has released it already.
-          if (!held.delete(epoch as number)) return;
+          if (!held.delete(epoch)) return;
           database.known.letGo(log);
-          if (!gaveBack(log, epoch as number)) await write(() => giveBack(log, epoch as number));
+          if (!gaveBack(log, epoch)) await write(() => giveBack(log, epoch));
         },
       });
     },
