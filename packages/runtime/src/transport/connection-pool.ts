@@ -6,8 +6,10 @@ import type { TlsOptions } from "./tls-options.ts";
 
 /** Unused connections kept of one origin. */
 const MAX_IDLE = 256;
-/** What one read takes at most; the largest piece of TLS. */
-const READ_BYTES = 16 * 1024;
+/** What one read takes at most. */
+const READ_BYTES = 64 * 1024;
+/** One for all connections, since each read is taken before the next one begins. */
+let readBuffer: Buffer | undefined;
 /** How long an unused connection stands before the system asks whether the other side is still there. */
 const PROBE_AFTER_MS = 1000;
 
@@ -90,7 +92,7 @@ export class ConnectionPool implements ConnectionKeeper {
       keepAlive: true,
       keepAliveInitialDelay: PROBE_AFTER_MS,
       onread: {
-        buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+        buffer: (readBuffer ??= Buffer.allocUnsafeSlow(READ_BYTES)),
         callback(length, buffer) {
           read((buffer as Buffer).subarray(0, length));
           return true;
