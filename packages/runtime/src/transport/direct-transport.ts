@@ -5,6 +5,7 @@ import { requestHead } from "./request-head.ts";
 import type { TlsOptions } from "./tls-options.ts";
 import type { Transport, TransportAnswer, TransportRequest } from "./transport.ts";
 import { cancelled } from "./transport-failure.ts";
+import { isAborted } from "./watched-abort.ts";
 
 /** How long an unused connection is kept: shorter than the load balancers of the vendors do. */
 export const IDLE_CONNECTION_MS = 60_000;
@@ -39,7 +40,7 @@ export function createDirectTransport(tls: TlsOptions | undefined): Transport {
     send: (request) =>
       new Promise<TransportAnswer>((resolve, reject) => {
         const { body = [], signal, origin } = request;
-        if (signal?.aborted === true) throw cancelled(origin, signal.reason);
+        if (signal !== undefined && isAborted(signal)) throw cancelled(origin, signal.reason);
         const address = addressOf(request);
         new Exchange(request, address.host, resolve, reject).start((receiver) => {
           let bodyBytes = 0;

@@ -7,9 +7,10 @@ import { deadlineIn, type Timed, unwatchDeadline, watchDeadline } from "./deadli
 import { DEFAULT_TIMEOUTS, type Timeouts } from "./timeouts.ts";
 import type { TransportAnswer, TransportRequest } from "./transport.ts";
 import { cancelled, connectionFailed, timedOut } from "./transport-failure.ts";
+import { type AbortWatcher, unwatchAbort, watchAbort } from "./watched-abort.ts";
 
 /** One request and its answer, whatever carries it: owns the deadlines and the abort listener, and drops them with the last byte. */
-export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Timed {
+export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Timed, AbortWatcher {
   readonly #request: TransportRequest;
   readonly #host: string;
   readonly #resolve: (answer: TransportAnswer) => void;
@@ -54,7 +55,8 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
       return;
     }
     watchDeadline(this);
-    this.#request.signal?.addEventListener("abort", this.#abort);
+    const { signal } = this.#request;
+    if (signal !== undefined) watchAbort(signal, this);
   }
 
   get status(): number {
@@ -142,7 +144,10 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
     if (!this.#paused) this.#phaseEnd = deadlineIn(this.#timeouts.idleMs);
   }
 
-  readonly #abort = (): void => this.#fail(cancelled(this.#request.origin, this.#request.signal?.reason));
+  /** The signal has fired. */
+  handleEvent(): void {
+    this.#fail(cancelled(this.#request.origin, this.#request.signal?.reason));
+  }
 
   #conclude(): void {
     // What follows the end of a compressed text is nothing to wait for.
@@ -160,6 +165,7 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   #settle(): void {
     this.#settled = true;
     unwatchDeadline(this);
-    this.#request.signal?.removeEventListener("abort", this.#abort);
+    const { signal } = this.#request;
+    if (signal !== undefined) unwatchAbort(signal, this);
   }
 }

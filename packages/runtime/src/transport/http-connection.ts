@@ -22,6 +22,8 @@ export interface ConnectionKeeper {
 export class HttpConnection implements Carrier, Timed {
   readonly #socket: Socket;
   readonly #keeper: ConnectionKeeper;
+  /** Whether what is written is at the system when `write` returns, unless its buffers are full. */
+  readonly #writesAtOnce: boolean;
   #receiver: AnswerReceiver | undefined;
   #parser: HttpAnswerParser | undefined;
   #connected = false;
@@ -35,6 +37,7 @@ export class HttpConnection implements Carrier, Timed {
   /** @param open - makes the socket that calls `read` with what comes in: the bytes are valid during the call only. */
   constructor(keeper: ConnectionKeeper, readyEvent: "connect" | "secureConnect", open: (read: (bytes: Buffer) => void) => Socket) {
     this.#keeper = keeper;
+    this.#writesAtOnce = readyEvent === "connect";
     this.#socket = open((bytes) => this.#read(bytes));
     this.#socket.once(readyEvent, () => {
       this.#connected = true;
@@ -60,7 +63,10 @@ export class HttpConnection implements Carrier, Timed {
     }
     const socket = this.#socket;
     if (head.length + bodyBytes <= ONE_WRITE_BYTES) {
-      socket.write(oneByteText(head, body), "latin1");
+      const length = join(head, body);
+      if (this.#connected && this.#writesAtOnce) writeAtOnce(socket, length);
+      // As text, no buffer must be kept until it is there.
+      else socket.write(joined.toString("latin1", 0, length), "latin1");
       return;
     }
     socket.cork();
@@ -143,15 +149,21 @@ export class HttpConnection implements Carrier, Timed {
   }
 }
 
-let joined: Buffer | undefined;
+let joined: Buffer = Buffer.alloc(0);
 
-/** As text the whole goes to the system in one call, and no buffer must be kept until it is there. */
-function oneByteText(head: string, body: readonly Uint8Array[]): string {
-  joined ??= Buffer.allocUnsafeSlow(ONE_WRITE_BYTES);
+/** As one piece, the whole goes to the system in one call. @returns its length in `joined` */
+function join(head: string, body: readonly Uint8Array[]): number {
+  if (joined.length === 0) joined = Buffer.allocUnsafeSlow(ONE_WRITE_BYTES);
   let length = joined.write(head, "latin1");
   for (const part of body) {
     joined.set(part, length);
     length += part.length;
   }
-  return joined.toString("latin1", 0, length);
+  return length;
+}
+
+/** The system takes all of it at once, most times; else the bytes are the socket's, and the next request gets others. */
+function writeAtOnce(socket: Socket, length: number): void {
+  socket.write(joined.subarray(0, length));
+  if (socket.writableLength > 0) joined = Buffer.alloc(0);
 }

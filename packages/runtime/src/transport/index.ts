@@ -14,3 +14,4 @@ export {
 } from "./transport.ts";
 export { Utf8Reader } from "./utf8-reader.ts";
 export { DEFAULT_TIMEOUTS, type Timeouts } from "./timeouts.ts";
+export { WatchedAbort } from "./watched-abort.ts";

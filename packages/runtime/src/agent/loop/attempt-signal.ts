@@ -1,3 +1,5 @@
+import { WatchedAbort } from "../../transport/watched-abort.ts";
+
 /** Who is told that an attempt is to end. */
 export interface AttemptEnd {
   fired(): void;
@@ -9,8 +11,7 @@ export interface AttemptEnd {
  */
 export class AttemptSignal {
   readonly #run: AbortSignal;
-  #controller: AbortController | undefined;
-  #isFired = false;
+  #controller: WatchedAbort | undefined;
   /** Set while an attempt is under way. */
   #attempt: AttemptEnd | undefined;
 
@@ -31,7 +32,7 @@ export class AttemptSignal {
   /** @param attempt told at most once, when the signal fires before `end` */
   begin(attempt: AttemptEnd): AbortSignal {
     this.#attempt = attempt;
-    if (this.#controller === undefined || this.#isFired) return this.#renew().signal;
+    if (this.#controller === undefined || this.#controller.fired) this.#controller = this.#renew();
     return this.#controller.signal;
   }
 
@@ -44,11 +45,10 @@ export class AttemptSignal {
     if (this.#attempt !== undefined) this.#fire("interrupted");
   }
 
-  #renew(): AbortController {
-    const controller = (this.#controller = new AbortController());
-    this.#isFired = false;
+  #renew(): WatchedAbort {
+    this.#controller = new WatchedAbort();
     if (this.#runAborted) this.#fire(this.#run.reason);
-    return controller;
+    return this.#controller;
   }
 
   #endRun(): void {
@@ -57,7 +57,6 @@ export class AttemptSignal {
   }
 
   #fire(reason: unknown): void {
-    this.#isFired = true;
     const attempt = this.#attempt;
     this.#attempt = undefined;
     this.#controller?.abort(reason);

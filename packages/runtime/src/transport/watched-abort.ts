@@ -1,0 +1,61 @@
+/** Is told, once, that a signal has fired. An `EventListener` of the platform where the signal is somebody else's. */
+export interface AbortWatcher {
+  handleEvent(): void;
+}
+
+/**
+ * An `AbortController` that tells its watchers by itself. One serves all requests of a run: the listeners of the platform, added
+ * and removed for each request, would take more memory and more steps than the request's own bookkeeping.
+ */
+export class WatchedAbort {
+  readonly signal: AbortSignal;
+  #fired = false;
+  readonly #controller = new AbortController();
+  readonly #watchers: AbortWatcher[] = [];
+
+  constructor() {
+    this.signal = this.#controller.signal;
+    own.set(this.signal, this);
+  }
+
+  get fired(): boolean {
+    return this.#fired;
+  }
+
+  abort(reason: unknown): void {
+    if (this.#fired) return;
+    this.#fired = true;
+    this.#controller.abort(reason);
+    for (const watcher of this.#watchers.splice(0)) watcher.handleEvent();
+  }
+
+  watch(watcher: AbortWatcher): void {
+    if (!this.#fired) this.#watchers.push(watcher);
+  }
+
+  unwatch(watcher: AbortWatcher): void {
+    const at = this.#watchers.lastIndexOf(watcher);
+    const last = this.#watchers.length - 1;
+    if (at < 0) return;
+    if (at < last) this.#watchers[at] = this.#watchers[last] as AbortWatcher;
+    this.#watchers.pop();
+  }
+}
+
+const own = new WeakMap<AbortSignal, WatchedAbort>();
+
+export function isAborted(signal: AbortSignal): boolean {
+  return own.get(signal)?.fired ?? signal.aborted;
+}
+
+export function watchAbort(signal: AbortSignal, watcher: AbortWatcher): void {
+  const known = own.get(signal);
+  if (known === undefined) signal.addEventListener("abort", watcher);
+  else known.watch(watcher);
+}
+
+export function unwatchAbort(signal: AbortSignal, watcher: AbortWatcher): void {
+  const known = own.get(signal);
+  if (known === undefined) signal.removeEventListener("abort", watcher);
+  else known.unwatch(watcher);
+}
