@@ -20,6 +20,7 @@ import { Execution } from "../session/execution.ts";
 import type { Journal, JournalWatcher } from "../session/journal.ts";
 import { restoreLargeRecord } from "../session/large-records.ts";
 import type { SessionState } from "../session/session-state.ts";
+import { WatchedAbort } from "../transport/watched-abort.ts";
 import type { Agent } from "./agent.ts";
 import { ApprovalDesk } from "./approvals/approval-desk.ts";
 import { retireRunBudget } from "./budget/charge-budget.ts";
@@ -83,8 +84,8 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
   /** What comes next, when the work was limited to some turns. */
   next: Next = { type: "now" };
   readonly #options: ActiveRunOptions<Out>;
-  readonly #abort = new AbortController();
-  readonly #stopping = new AbortController();
+  readonly #abort = new WatchedAbort();
+  readonly #stopping = new WatchedAbort();
   readonly #desk: ApprovalDesk;
   readonly #partials: PartialAnswers | undefined;
   /** The children at work in this process. */
@@ -372,7 +373,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
   }
 
   #beginStop(): void {
-    if (this.#stopping.signal.aborted || this.#ended) return;
+    if (this.#stopping.fired || this.#ended) return;
     this.#stopping.abort("stopped");
     const { clock, stopGraceMs = 60_000 } = this.#options.runner.world;
     (this.#cancelTimers ??= []).push(clock.after(stopGraceMs, () => this.#abort.abort("stop-grace"), { keepAlive: false }));

@@ -17,6 +17,7 @@ import {
 import type { Conversation } from "../context/conversation.ts";
 import type { Clock } from "./clock.ts";
 import { restoreLargeRecord, SMALL_TYPES, spillLargeData } from "./large-records.ts";
+import { WatchedAbort } from "../transport/watched-abort.ts";
 import { applyRecord } from "./apply-record.ts";
 import { emptySession, forkedSession, type SessionState } from "./session-state.ts";
 
@@ -61,7 +62,7 @@ export class Journal {
   #draining: Promise<void> | undefined;
   #failure: LogError | undefined;
   #cancelRenewal: () => void = () => {};
-  #tail = new AbortController();
+  readonly #tail = new WatchedAbort();
   /** Where the inbox ended when the journal was opened: what stands behind it was written since. */
   readonly inboxAtOpen: number;
   #inboxSeen: number;
@@ -250,7 +251,7 @@ export class Journal {
         for (const listen of this.#inboxListeners) listen(entry);
       }
     } catch (error) {
-      if (!signal.aborted) this.#fail(error);
+      if (!this.#tail.fired) this.#fail(error);
     }
   }
 }

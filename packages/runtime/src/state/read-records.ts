@@ -1,4 +1,5 @@
 import { LogError, type LogRecord } from "@keelson/protocol";
+import { type AbortWatcher, isAborted, unwatchAbort, watchAbort } from "../transport/watched-abort.ts";
 
 /** Where an iterator gets its records from. Both members may throw `LogError`, which ends the iteration. */
 export interface RecordSource {
@@ -27,7 +28,7 @@ interface Waiter {
 /** After so many records in a row the event loop gets a turn, so that opening a long session starves nobody. */
 const RECORDS_PER_TURN = 512;
 
-class RecordIterator implements AsyncIterator<LogRecord, undefined> {
+class RecordIterator implements AsyncIterator<LogRecord, undefined>, AbortWatcher {
   readonly #source: RecordSource;
   readonly #follow: boolean;
   readonly #signal: AbortSignal | undefined;
@@ -84,7 +85,7 @@ class RecordIterator implements AsyncIterator<LogRecord, undefined> {
   /** The next record, or undefined when there is none now. Listens from then on, and looks once more after it began to. */
   #take(): LogRecord | undefined {
     if (this.#ended) return undefined;
-    if (this.#signal?.aborted === true) {
+    if (this.#signal !== undefined && isAborted(this.#signal)) {
       if (!this.#follow) throw this.#signal.reason;
       this.#ended = true;
       return undefined;
@@ -108,12 +109,13 @@ class RecordIterator implements AsyncIterator<LogRecord, undefined> {
   }
 
   #listen(): void {
-    const unsubscribe = this.#source.listen(this.#wake);
-    this.#signal?.addEventListener("abort", this.#wake);
-    this.#stopListening = () => {
-      unsubscribe();
-      this.#signal?.removeEventListener("abort", this.#wake);
-    };
+    this.#stopListening = this.#source.listen(this.#wake);
+    if (this.#signal !== undefined) watchAbort(this.#signal, this);
+  }
+
+  /** The signal has fired. */
+  handleEvent(): void {
+    this.#wake();
   }
 
   /** Writers wake readers; what readers then do is not on the writer's stack, and several wakes are one look. */
@@ -127,8 +129,10 @@ class RecordIterator implements AsyncIterator<LogRecord, undefined> {
   };
 
   #rest(): void {
-    this.#stopListening?.();
+    if (this.#stopListening === undefined) return;
+    this.#stopListening();
     this.#stopListening = undefined;
+    if (this.#signal !== undefined) unwatchAbort(this.#signal, this);
   }
 
   #end(): void {

@@ -84,20 +84,14 @@ export class ConnectionPool implements ConnectionKeeper {
     });
   }
 
-  #socketOptions(read: (bytes: Buffer) => void): Net.TcpNetConnectOpts {
+  #socketOptions(read: Net.OnReadOpts["callback"]): Net.TcpNetConnectOpts {
     return {
       host: this.#address.hostname,
       port: this.#address.port,
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: PROBE_AFTER_MS,
-      onread: {
-        buffer: (readBuffer ??= Buffer.allocUnsafeSlow(READ_BYTES)),
-        callback(length, buffer) {
-          read((buffer as Buffer).subarray(0, length));
-          return true;
-        },
-      },
+      onread: { buffer: (readBuffer ??= Buffer.allocUnsafeSlow(READ_BYTES)), callback: read },
     };
   }
 }

@@ -274,13 +274,9 @@ function fieldsOf(lines: readonly string[]): Map<string, string> {
 function withoutBlanks(line: string, start: number): string {
   let from = start;
   let to = line.length;
-  while (from < to && isBlank(line.charCodeAt(from))) from += 1;
-  while (to > from && isBlank(line.charCodeAt(to - 1))) to -= 1;
+  while (from < to && (line[from] === " " || line[from] === "\t")) from += 1;
+  while (to > from && (line[to - 1] === " " || line[to - 1] === "\t")) to -= 1;
   return line.slice(from, to);
-}
-
-function isBlank(code: number): boolean {
-  return code === 32 || code === 9;
 }
 
 function lengthOf(text: string): number {

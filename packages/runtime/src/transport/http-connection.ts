@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { OnReadOpts, Socket } from "node:net";
 import type { AnswerReceiver, Carrier } from "./carrier.ts";
 import { type Timed, unwatchDeadline, watchDeadline } from "./deadline-watch.ts";
 import { HttpAnswerParser } from "./http-answer-parser.ts";
@@ -35,10 +35,10 @@ export class HttpConnection implements Carrier, Timed {
   deadline: number = Number.POSITIVE_INFINITY;
 
   /** @param open - makes the socket that calls `read` with what comes in: the bytes are valid during the call only. */
-  constructor(keeper: ConnectionKeeper, readyEvent: "connect" | "secureConnect", open: (read: (bytes: Buffer) => void) => Socket) {
+  constructor(keeper: ConnectionKeeper, readyEvent: "connect" | "secureConnect", open: (read: OnReadOpts["callback"]) => Socket) {
     this.#keeper = keeper;
     this.#writesAtOnce = readyEvent === "connect";
-    this.#socket = open((bytes) => this.#read(bytes));
+    this.#socket = open((length, buffer) => this.#read((buffer as Buffer).subarray(0, length)));
     this.#socket.once(readyEvent, () => {
       this.#connected = true;
       this.#receiver?.connected();
@@ -97,21 +97,23 @@ export class HttpConnection implements Carrier, Timed {
     this.destroy();
   }
 
-  #read(bytes: Buffer): void {
+  /** @returns whether more is to be read, which is always: a reader that falls behind pauses the socket */
+  #read(bytes: Buffer): true {
     const parser = this.#parser;
     const receiver = this.#receiver;
     if (parser === undefined || receiver === undefined) {
       // A server that speaks unasked, or has more to say than its answer.
       this.destroy();
-      return;
+      return true;
     }
     const known = parser.head !== undefined;
     const body = parser.push(bytes);
     if (!known && parser.head !== undefined) receiver.head(parser.head);
     if (body !== undefined && this.#receiver === receiver) receiver.bytes(body);
-    if (this.#receiver !== receiver) return;
+    if (this.#receiver !== receiver) return true;
     if (parser.failure !== undefined) this.#break(new Error(`the answer is malformed: ${parser.failure.message}`));
     else if (parser.done) this.#finish(receiver, parser);
+    return true;
   }
 
   #finish(receiver: AnswerReceiver, parser: HttpAnswerParser): void {

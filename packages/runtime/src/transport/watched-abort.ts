@@ -8,24 +8,30 @@ export interface AbortWatcher {
  * and removed for each request, would take more memory and more steps than the request's own bookkeeping.
  */
 export class WatchedAbort {
-  readonly signal: AbortSignal;
+  /** Made when somebody asks for the signal: most runs are over before anybody asks whether they were told to stop. */
+  #controller: AbortController | undefined;
+  #signal: AbortSignal | undefined;
   #fired = false;
-  readonly #controller = new AbortController();
+  #reason: unknown;
   readonly #watchers: AbortWatcher[] = [];
 
-  constructor() {
-    this.signal = this.#controller.signal;
-    own.set(this.signal, this);
+  get signal(): AbortSignal {
+    return this.#signal ?? this.#openSignal();
   }
 
   get fired(): boolean {
     return this.#fired;
   }
 
+  get reason(): unknown {
+    return this.#reason;
+  }
+
   abort(reason: unknown): void {
     if (this.#fired) return;
     this.#fired = true;
-    this.#controller.abort(reason);
+    this.#reason = reason;
+    this.#controller?.abort(reason);
     for (const watcher of this.#watchers.splice(0)) watcher.handleEvent();
   }
 
@@ -39,6 +45,14 @@ export class WatchedAbort {
     if (at < 0) return;
     if (at < last) this.#watchers[at] = this.#watchers[last] as AbortWatcher;
     this.#watchers.pop();
+  }
+
+  #openSignal(): AbortSignal {
+    this.#controller = new AbortController();
+    const signal = (this.#signal = this.#controller.signal);
+    own.set(signal, this);
+    if (this.#fired) this.#controller.abort(this.#reason);
+    return signal;
   }
 }
 

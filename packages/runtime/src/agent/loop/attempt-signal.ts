@@ -1,4 +1,4 @@
-import { WatchedAbort } from "../../transport/watched-abort.ts";
+import { type AbortWatcher, isAborted, watchAbort, WatchedAbort } from "../../transport/watched-abort.ts";
 
 /** Who is told that an attempt is to end. */
 export interface AttemptEnd {
@@ -9,7 +9,7 @@ export interface AttemptEnd {
  * The signal that providers are given: it fires when the run is aborted, and for a message that interrupts. One signal serves
  * attempt after attempt, until it has fired.
  */
-export class AttemptSignal {
+export class AttemptSignal implements AbortWatcher {
   readonly #run: AbortSignal;
   #controller: WatchedAbort | undefined;
   /** Set while an attempt is under way. */
@@ -19,9 +19,9 @@ export class AttemptSignal {
 
   constructor(run: AbortSignal) {
     this.#run = run;
-    this.#runAborted = run.aborted;
-    // One listener for the whole run: it ends together with its signal.
-    run.addEventListener("abort", () => this.#endRun(), { once: true });
+    this.#runAborted = isAborted(run);
+    // For the whole run: it ends together with its signal.
+    watchAbort(run, this);
   }
 
   /** Whether the run's own signal has fired: asked often, and asking the signal is dear. */
@@ -51,7 +51,8 @@ export class AttemptSignal {
     return this.#controller;
   }
 
-  #endRun(): void {
+  /** The run's signal has fired. */
+  handleEvent(): void {
     this.#runAborted = true;
     this.#fire(this.#run.reason);
   }

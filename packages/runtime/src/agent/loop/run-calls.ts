@@ -43,9 +43,11 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
       "The answer was cut off at its token limit while this call was being written, so it did not run. Call again with shorter arguments, or in smaller steps.",
     );
   const outdated = runOf(loop).outdated ? open.filter((call) => call.answer === undefined) : NONE;
+  let asks = false;
   for (const call of open) {
     const waiting = call.answer === undefined ? passGates(loop, call) : undefined;
     if (waiting !== undefined) await waiting;
+    asks ||= call.ask !== undefined;
   }
   if (outdated.length > 0) await settleMisfits(loop, outdated);
   for (const call of open)
@@ -54,7 +56,7 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
         call,
         `This call was started before the process ended, and it can't be gone on with: ${String(call.answer.output)} It may have taken effect: look before you repeat it.`,
       );
-  if (open.some((call) => call.ask !== undefined)) await settleQuestions(loop, open);
+  if (asks) await settleQuestions(loop, open);
   registerWaits(loop, open);
   if (loop.hooks?.afterTools && open.length < calls.length)
     await afterTools(

@@ -20,17 +20,25 @@ class LeafCall implements ToolCall {
   declare readonly idempotencyKey: string;
   readonly attempt: number;
   readonly signal: AbortSignal;
-  readonly stopping: AbortSignal;
+  declare readonly stopping: AbortSignal;
   readonly progress: ToolCall["progress"];
   readonly declare: NonNullable<ToolCall["declare"]>;
   readonly #loop: Loop;
   readonly #call: PendingCall;
 
-  // Few tools ask for it, and it costs two hashes.
-  static readonly #idempotencyKey: PropertyDescriptor = {
-    enumerable: true,
-    get(this: LeafCall): string {
-      return idempotencyKey(this.#loop, this.#call);
+  // Few tools ask for these: the key costs two hashes, the signal a platform's object.
+  static readonly #accessors: PropertyDescriptorMap & ThisType<LeafCall> = {
+    idempotencyKey: {
+      enumerable: true,
+      get() {
+        return idempotencyKey(this.#loop, this.#call);
+      },
+    },
+    stopping: {
+      enumerable: true,
+      get() {
+        return this.#loop.execution.stopping;
+      },
     },
   };
 
@@ -41,10 +49,9 @@ class LeafCall implements ToolCall {
     this.runId = execution.runId;
     this.session = execution.session;
     this.agent = loop.agent.name;
-    Object.defineProperty(this, "idempotencyKey", LeafCall.#idempotencyKey);
+    Object.defineProperties(this, LeafCall.#accessors);
     this.attempt = number;
     this.signal = signal;
-    this.stopping = execution.stopping;
     this.progress = (message, ratio) => execution.emit({ type: "tool-progress", callId, message, ...(ratio !== undefined && { ratio }) });
     this.declare = (effect) => declareInCall(loop, call, effect);
     this.#loop = loop;
