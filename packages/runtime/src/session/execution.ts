@@ -56,6 +56,13 @@ export type VerdictData = {
   readonly panic?: { readonly callback: string; readonly message: string };
 };
 
+/** What is to be attempted. */
+interface Act<T> {
+  readonly key: string;
+  readonly number: number;
+  run(attempt: StepAttempt): T | Promise<T>;
+}
+
 /** {@link ExecutionContext} over a journal: what is in the log is read, what is not is done and recorded. */
 export class Execution implements ExecutionContext {
   readonly journal: Journal;
@@ -137,9 +144,14 @@ export class Execution implements ExecutionContext {
    * as events of their own, so that it is not kept twice. A promise only where the act gives one.
    */
   attempt<T>(key: string, number: number, run: (attempt: StepAttempt) => T | Promise<T>): StepResult<T> | Promise<StepResult<T>> {
+    return this.#attempt({ key, number, run });
+  }
+
+  #attempt<T>(act: Act<T>): StepResult<T> | Promise<StepResult<T>> {
+    const { number } = act;
     const startedAt = this.clock.now();
     try {
-      const value = run({ number, idempotencyKey: `${this.runId}/${key}`, signal: this.signal, emit: this.emit });
+      const value = act.run({ number, idempotencyKey: `${this.runId}/${act.key}`, signal: this.signal, emit: this.emit });
       if (!(value instanceof Promise)) return this.#done(startedAt, value);
       return value.then(
         (given) => this.#done(startedAt, given),
@@ -161,13 +173,13 @@ export class Execution implements ExecutionContext {
 
   /** Like {@link attempt} for several acts: started in this order, awaited together. */
   attempts<T>(
-    acts: readonly { readonly key: string; readonly number: number; run(attempt: StepAttempt): T | Promise<T> }[],
+    acts: readonly Act<T>[],
   ): readonly StepResult<T>[] | Promise<readonly StepResult<T>[]> {
     const first = acts[0];
     // One that suspends the run keeps none of the others from being started.
     if (acts.length !== 1 || first === undefined)
-      return Promise.all(acts.map(async (act) => this.attempt(act.key, act.number, (attempt) => act.run(attempt))));
-    const only = this.attempt(first.key, first.number, (attempt) => first.run(attempt));
+      return Promise.all(acts.map(async (act) => this.#attempt(act)));
+    const only = this.#attempt(first);
     return only instanceof Promise ? only.then((result) => [result]) : [only];
   }
 

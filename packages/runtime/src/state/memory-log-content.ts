@@ -16,16 +16,9 @@ interface Appended {
 export class MemoryLogContent implements LogContent {
   readonly #appended: Appended[] = [];
   readonly #seqs = new Map<string, number>();
-  #head = 0;
-
-  get head(): number {
-    return this.#head;
-  }
-
+  head = 0;
   /** Unix ms of the last record. */
-  get lastAt(): number {
-    return this.#appended[this.#appended.length - 1]?.at ?? 0;
-  }
+  lastAt = 0;
 
   seqOf(key: string): number | undefined {
     return this.#seqs.get(key);
@@ -33,13 +26,14 @@ export class MemoryLogContent implements LogContent {
 
   /** @param text the data of the records as a JSON list */
   append(at: number, records: readonly NewRecord[], text: string): void {
-    const after = this.#head;
+    const after = this.head;
+    this.lastAt = at;
     const names = new Array<string>(records.length * 2);
     let place = 0;
     for (const { key, type } of records) {
       names[place++] = key;
       names[place++] = type;
-      this.#seqs.set(key, ++this.#head);
+      this.#seqs.set(key, ++this.head);
     }
     this.#appended.push({ after, at, names, text });
   }

@@ -17,6 +17,7 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   readonly #reject: (failure: ModelError) => void;
   readonly #timeouts: Required<Timeouts>;
   readonly body: AnswerBuffer;
+  status = 0;
   /** Until the answer has ended. */
   #carrier: Carrier | undefined;
   #decoder: Transform | undefined;
@@ -59,10 +60,6 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
     if (signal !== undefined) watchAbort(signal, this);
   }
 
-  get status(): number {
-    return this.#head?.status ?? 0;
-  }
-
   header(name: string): string | undefined {
     return this.#head?.header(name);
   }
@@ -77,6 +74,7 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   head(head: AnswerHead): void {
     this.#heard();
     this.#head = head;
+    this.status = head.status;
     const decoder = contentDecoder(head.header("content-encoding"));
     if (decoder !== undefined) {
       this.#decoder = decoder;

@@ -44,25 +44,18 @@ export class HttpAnswerParser {
   keepAliveSeconds: number | undefined;
   /** Why this is no answer of HTTP/1.1. */
   failure: Error | undefined;
+  done = false;
+  /** Whether the connection can carry another request, once the answer is done. */
+  reusable = true;
   #state: State = "head";
   #begun = "";
   #chunked = false;
   #left = 0;
   #sizeDigits = 0;
   #notes = 0;
-  #persistent = true;
   /** What of the body was in the bytes of one `push`. */
   #body: Buffer | undefined;
   #filled = 0;
-
-  get done(): boolean {
-    return this.#state === "done";
-  }
-
-  /** Whether the connection can carry another request, once the answer is done. */
-  get reusable(): boolean {
-    return this.#persistent;
-  }
 
   /** Takes the next bytes, of which nothing is kept, and gives what of the body was in them; not more after a `failure`. */
   push(bytes: Buffer): Uint8Array | undefined {
@@ -71,6 +64,7 @@ export class HttpAnswerParser {
     } catch (cause) {
       this.failure = cause as Error;
     }
+    this.done = this.#state === "done";
     const body = this.#body?.subarray(0, this.#filled);
     this.#body = undefined;
     this.#filled = 0;
@@ -97,7 +91,7 @@ export class HttpAnswerParser {
         }
         case "done":
           // Nobody asked for more: what follows must not be taken for an answer to the next request.
-          this.#persistent = false;
+          this.reusable = false;
           at = bytes.length;
           break;
         default: {
@@ -111,9 +105,9 @@ export class HttpAnswerParser {
 
   /** The connection has ended: whether the answer has, too. */
   close(): boolean {
-    this.#persistent = false;
+    this.reusable = false;
     if (this.#state === "until-close") this.#state = "done";
-    return this.done;
+    return (this.done = this.#state === "done");
   }
 
   #readHead(bytes: Buffer, from: number): number {
@@ -151,7 +145,7 @@ export class HttpAnswerParser {
     const fields = fieldsOf(lines);
     const connection = fields.get("connection")?.toLowerCase() ?? "";
     const old = start[1] === "0";
-    this.#persistent = old ? connection.includes("keep-alive") : !connection.includes("close");
+    this.reusable = old ? connection.includes("keep-alive") : !connection.includes("close");
     const hint = /timeout=(\d+)/i.exec(fields.get("keep-alive") ?? "");
     if (hint !== null) this.keepAliveSeconds = Number(hint[1]);
     this.#expectBody(status, fields, old);
@@ -169,14 +163,14 @@ export class HttpAnswerParser {
       const twice = CHUNKED_TWICE.test(coding);
       if (coding !== "chunked" && !twice) throw new Error(`its transfer-encoding "${encoding}" is unknown`);
       // Somebody on the way may have read it by its length, or decoded it twice, or not at all (RFC 9112, 6.1).
-      if (length !== undefined || twice || old) this.#persistent = false;
+      if (length !== undefined || twice || old) this.reusable = false;
       this.#chunked = true;
       this.#expectSize();
     } else if (length !== undefined) {
       this.#left = lengthOf(length);
       this.#state = this.#left === 0 ? "done" : "data";
     } else {
-      this.#persistent = false;
+      this.reusable = false;
       this.#left = Number.POSITIVE_INFINITY;
       this.#state = "until-close";
     }

@@ -8,35 +8,27 @@ export interface AbortWatcher {
  * and removed for each request, would take more memory and more steps than the request's own bookkeeping.
  */
 export class WatchedAbort {
+  fired = false;
+  reason: unknown;
   /** Made when somebody asks for the signal: most runs are over before anybody asks whether they were told to stop. */
   #controller: AbortController | undefined;
   #signal: AbortSignal | undefined;
-  #fired = false;
-  #reason: unknown;
   readonly #watchers: AbortWatcher[] = [];
 
   get signal(): AbortSignal {
     return this.#signal ?? this.#openSignal();
   }
 
-  get fired(): boolean {
-    return this.#fired;
-  }
-
-  get reason(): unknown {
-    return this.#reason;
-  }
-
   abort(reason: unknown): void {
-    if (this.#fired) return;
-    this.#fired = true;
-    this.#reason = reason;
+    if (this.fired) return;
+    this.fired = true;
+    this.reason = reason;
     this.#controller?.abort(reason);
     for (const watcher of this.#watchers.splice(0)) watcher.handleEvent();
   }
 
   watch(watcher: AbortWatcher): void {
-    if (!this.#fired) this.#watchers.push(watcher);
+    if (!this.fired) this.#watchers.push(watcher);
   }
 
   unwatch(watcher: AbortWatcher): void {
@@ -51,7 +43,7 @@ export class WatchedAbort {
     this.#controller = new AbortController();
     const signal = (this.#signal = this.#controller.signal);
     own.set(signal, this);
-    if (this.#fired) this.#controller.abort(this.#reason);
+    if (this.fired) this.#controller.abort(this.reason);
     return signal;
   }
 }

@@ -15,18 +15,14 @@ export class AttemptSignal implements AbortWatcher {
   /** Set while an attempt is under way. */
   #attempt: AttemptEnd | undefined;
 
-  #runAborted: boolean;
+  /** Whether the run's own signal has fired: asked often, and asking the signal is dear. */
+  runAborted: boolean;
 
   constructor(run: AbortSignal) {
     this.#run = run;
-    this.#runAborted = isAborted(run);
+    this.runAborted = isAborted(run);
     // For the whole run: it ends together with its signal.
     watchAbort(run, this);
-  }
-
-  /** Whether the run's own signal has fired: asked often, and asking the signal is dear. */
-  get runAborted(): boolean {
-    return this.#runAborted;
   }
 
   /** @param attempt told at most once, when the signal fires before `end` */
@@ -47,13 +43,13 @@ export class AttemptSignal implements AbortWatcher {
 
   #renew(): WatchedAbort {
     this.#controller = new WatchedAbort();
-    if (this.#runAborted) this.#fire(this.#run.reason);
+    if (this.runAborted) this.#fire(this.#run.reason);
     return this.#controller;
   }
 
   /** The run's signal has fired. */
   handleEvent(): void {
-    this.#runAborted = true;
+    this.runAborted = true;
     this.#fire(this.#run.reason);
   }
 

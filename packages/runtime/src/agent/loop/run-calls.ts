@@ -168,9 +168,8 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void
     const settled = attempting instanceof Promise ? await attempting : attempting;
     for (let index = 0; index < acts.length; index++) (acts[index] as CallAct).settle(settled[index] as StepResult<Execution>);
   }
-  const resultOf = (call: PendingCall): Executed | undefined => acts.find((act) => act.call === call)?.result;
   try {
-    const committing = commitResults(loop, batch, resultOf);
+    const committing = commitResults(loop, batch, acts);
     if (committing !== undefined) await committing;
   } finally {
     if (loop.hooks?.afterTools) await afterTools(loop, batch);
@@ -181,22 +180,22 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void
 function commitResults(
   loop: Loop,
   batch: readonly PendingCall[],
-  resultOf: (call: PendingCall) => Executed | undefined,
+  acts: readonly CallAct[],
 ): Promise<void> | undefined {
-  if (loop.context.watches("execute-tool", "after")) return commitJudged(loop, batch, resultOf);
+  if (loop.context.watches("execute-tool", "after")) return commitJudged(loop, batch, acts);
   const ending: BatchEnding = { suspensions: [] };
-  for (const call of batch) commitResult(loop, call, resultOf(call), ending);
+  for (const call of batch) commitResult(loop, call, resultOf(acts, call), ending);
   endBatch(ending);
 }
 
 async function commitJudged(
   loop: Loop,
   batch: readonly PendingCall[],
-  resultOf: (call: PendingCall) => Executed | undefined,
+  acts: readonly CallAct[],
 ): Promise<void> {
   const ending: BatchEnding = { suspensions: [] };
   for (const call of batch) {
-    const result = resultOf(call);
+    const result = resultOf(acts, call);
     let judged: CallOutcome | undefined;
     try {
       if (result !== undefined && result.suspended === undefined && ending.thrown === undefined)
@@ -207,6 +206,11 @@ async function commitJudged(
     commitResult(loop, call, result, ending, judged);
   }
   endBatch(ending);
+}
+
+function resultOf(acts: readonly CallAct[], call: PendingCall): Executed | undefined {
+  for (const act of acts) if (act.call === call) return act.result;
+  return undefined;
 }
 
 /** Why the run does not go on behind a batch, once all of it is told. */
