@@ -172,13 +172,10 @@ export class Execution implements ExecutionContext {
   }
 
   /** Like {@link attempt} for several acts: started in this order, awaited together. */
-  attempts<T>(
-    acts: readonly Act<T>[],
-  ): readonly StepResult<T>[] | Promise<readonly StepResult<T>[]> {
+  attempts<T>(acts: readonly Act<T>[]): readonly StepResult<T>[] | Promise<readonly StepResult<T>[]> {
     const first = acts[0];
     // One that suspends the run keeps none of the others from being started.
-    if (acts.length !== 1 || first === undefined)
-      return Promise.all(acts.map(async (act) => this.#attempt(act)));
+    if (acts.length !== 1 || first === undefined) return Promise.all(acts.map(async (act) => this.#attempt(act)));
     const only = this.#attempt(first);
     return only instanceof Promise ? only.then((result) => [result]) : [only];
   }

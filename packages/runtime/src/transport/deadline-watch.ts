@@ -20,7 +20,8 @@ let due = Number.POSITIVE_INFINITY;
  */
 export function watchDeadline(timed: Timed): void {
   watched.add(timed);
-  wakeBy(timed.deadline);
+  const { deadline } = timed;
+  if (deadline < due) wakeBy(deadline);
 }
 
 export function unwatchDeadline(timed: Timed): void {
@@ -33,7 +34,6 @@ export function deadlineIn(ms: number, now: number = performance.now()): number 
 }
 
 function wakeBy(deadline: number): void {
-  if (deadline >= due) return;
   clearTimeout(timer);
   due = deadline;
   timer = setTimeout(look, Math.min(Math.max(Math.ceil(deadline - performance.now()), 1), LONGEST_WAIT_MS));
@@ -52,5 +52,5 @@ function look(): void {
       timed.expire();
     }
   }
-  wakeBy(next);
+  if (next < due) wakeBy(next);
 }

@@ -10,19 +10,23 @@ import { isAborted } from "./watched-abort.ts";
 /** How long an unused connection is kept: shorter than the load balancers of the vendors do. */
 export const IDLE_CONNECTION_MS = 60_000;
 
+/** Where requests for a URL go. */
+interface Place {
+  readonly url: string;
+  readonly address: HttpAddress;
+  readonly pool: ConnectionPool;
+}
+
 /** HTTP/1.1 over kept connections, straight to the server. */
 export function createDirectTransport(tls: TlsOptions | undefined): Transport {
   const pools = new Map<string, ConnectionPool>();
   // Providers ask for one address over and over.
-  let lastUrl: string | undefined;
-  let lastAddress: HttpAddress | undefined;
+  let last: Place | undefined;
 
-  function addressOf(request: TransportRequest): HttpAddress {
-    if (lastAddress === undefined || lastUrl !== request.url) {
-      lastAddress = httpAddress(request);
-      lastUrl = request.url;
-    }
-    return lastAddress;
+  function placeOf(request: TransportRequest): Place {
+    if (last?.url === request.url) return last;
+    const address = httpAddress(request);
+    return (last = { url: request.url, address, pool: poolOf(address) });
   }
 
   function poolOf(address: HttpAddress): ConnectionPool {
@@ -41,12 +45,12 @@ export function createDirectTransport(tls: TlsOptions | undefined): Transport {
       new Promise<TransportAnswer>((resolve, reject) => {
         const { body = [], signal, origin } = request;
         if (signal !== undefined && isAborted(signal)) throw cancelled(origin, signal.reason);
-        const address = addressOf(request);
+        const { address, pool } = placeOf(request);
         new Exchange(request, address.host, resolve, reject).start((receiver) => {
           let bodyBytes = 0;
           for (const part of body) bodyBytes += part.length;
           const head = requestHead(request, address.path, address.host, bodyBytes);
-          const connection = poolOf(address).take();
+          const connection = pool.take();
           connection.ask(head, body, bodyBytes, receiver);
           return connection;
         });
@@ -54,6 +58,7 @@ export function createDirectTransport(tls: TlsOptions | undefined): Transport {
     close() {
       for (const pool of pools.values()) pool.close();
       pools.clear();
+      last = undefined;
     },
   };
 }

@@ -121,7 +121,10 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   }
 
   destroy(): void {
-    this.#settle();
+    this.#settled = true;
+    unwatchDeadline(this);
+    const { signal } = this.#request;
+    if (signal !== undefined) unwatchAbort(signal, this);
     this.#carrier?.destroy();
     this.#decoder?.destroy();
   }
@@ -158,12 +161,5 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
     this.destroy();
     if (this.#head === undefined) this.#reject(failure);
     else this.body.fail(failure);
-  }
-
-  #settle(): void {
-    this.#settled = true;
-    unwatchDeadline(this);
-    const { signal } = this.#request;
-    if (signal !== undefined) unwatchAbort(signal, this);
   }
 }

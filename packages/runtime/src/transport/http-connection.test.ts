@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { request as nodeRequest } from "node:http";
-import { type AddressInfo, createServer, type Server, Socket } from "node:net";
+import net, { type AddressInfo, createServer, type Server, Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { ModelError } from "@keelson/protocol";
 import fc from "fast-check";
@@ -23,14 +24,27 @@ interface Answering {
   readonly sockets: Socket[];
 }
 
-/** Answers what comes in with bytes written by hand. A request is over with a "}". */
-async function answering(answer: (socket: Socket, count: number, request: string) => void): Promise<Answering> {
+/** Takes connections. */
+async function listening(connected: (socket: Socket, count: number) => void): Promise<Answering> {
   const sockets: Socket[] = [];
-  let count = 0;
   const server = createServer((socket) => {
-    sockets.push(socket);
-    let text = "";
     socket.on("error", () => undefined);
+    connected(socket, sockets.push(socket) - 1);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  cleanups.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server, sockets };
+}
+
+/** Answers what comes in with bytes written by hand. A request is over with a "}". */
+function answering(answer: (socket: Socket, count: number, request: string) => void): Promise<Answering> {
+  let count = 0;
+  return listening((socket) => {
+    let text = "";
     socket.on("data", (chunk) => {
       text += chunk.toString("latin1");
       if (!text.endsWith("}")) return;
@@ -40,13 +54,6 @@ async function answering(answer: (socket: Socket, count: number, request: string
       count += 1;
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  cleanups.push(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server, sockets };
 }
 
 function direct(): Transport {
@@ -73,6 +80,41 @@ async function failureOf(promise: Promise<unknown>): Promise<string> {
 }
 
 describe("a connection", () => {
+  it("leaves a request alone that the system could not take at once, when the next one is written", async () => {
+    const received: Buffer[] = [];
+    const { url, sockets } = await listening((socket, count) => {
+      if (count === 0) socket.once("data", (chunk) => (received.push(chunk), socket.pause()));
+    });
+    const connect = vi.spyOn(net, "connect");
+    cleanups.push(() => connect.mockRestore());
+    const transport = direct();
+    const bodyOf = (fill: number): Uint8Array[] => [Buffer.alloc(60_000, fill)];
+    // The server answers without reading, so that what is sent fills the buffers of the system.
+    let fill = 0;
+    let pending: Promise<string>;
+    for (;;) {
+      fill = (fill + 1) % 256;
+      pending = textOf(transport, post(url, { body: bodyOf(fill) }));
+      while (sockets[0] === undefined || received.length === 0) await setImmediate();
+      if ((connect.mock.results[0]?.value as Socket).writableLength > 0) break;
+      sockets[0].write(OK);
+      await pending;
+    }
+    const other = textOf(transport, post(url, { body: bodyOf(fill + 1) }));
+    while (sockets[1] === undefined) await setImmediate();
+    let last = Buffer.alloc(0);
+    const whole = new Promise<void>((resolve) => {
+      sockets[0]?.on("data", (chunk) => {
+        last = Buffer.concat([last, chunk]).subarray(-60_000);
+        if (last.length === 60_000 && last.every((byte) => byte === fill)) resolve();
+      });
+    });
+    sockets[0].resume();
+    await whole;
+    for (const socket of sockets) socket.write(OK);
+    expect(await Promise.all([pending, other])).toEqual(["ok", "ok"]);
+  });
+
   it("carries requests one after the other, with their length and without a second host", async () => {
     const requests: string[] = [];
     const { url, sockets } = await answering((socket, _count, request) => {

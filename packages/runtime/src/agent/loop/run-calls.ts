@@ -177,22 +177,14 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void
 }
 
 /** What ran is told, also where a rule that looks at a result throws or halts: that ends the run after it. */
-function commitResults(
-  loop: Loop,
-  batch: readonly PendingCall[],
-  acts: readonly CallAct[],
-): Promise<void> | undefined {
+function commitResults(loop: Loop, batch: readonly PendingCall[], acts: readonly CallAct[]): Promise<void> | undefined {
   if (loop.context.watches("execute-tool", "after")) return commitJudged(loop, batch, acts);
   const ending: BatchEnding = { suspensions: [] };
   for (const call of batch) commitResult(loop, call, resultOf(acts, call), ending);
   endBatch(ending);
 }
 
-async function commitJudged(
-  loop: Loop,
-  batch: readonly PendingCall[],
-  acts: readonly CallAct[],
-): Promise<void> {
+async function commitJudged(loop: Loop, batch: readonly PendingCall[], acts: readonly CallAct[]): Promise<void> {
   const ending: BatchEnding = { suspensions: [] };
   for (const call of batch) {
     const result = resultOf(acts, call);
