@@ -6,7 +6,6 @@ import {
   type ApprovalRequest,
   type Authority,
   type Decision,
-  type InboxEntry,
   type InboxMessage,
   type LifecycleEvent,
   type LogRecord,
@@ -20,7 +19,6 @@ import { Execution } from "../session/execution.ts";
 import type { Journal, JournalWatcher } from "../session/journal.ts";
 import { restoreLargeRecord } from "../session/large-records.ts";
 import type { SessionState } from "../session/session-state.ts";
-import { WatchedAbort } from "../transport/watched-abort.ts";
 import type { Agent } from "./agent.ts";
 import { ApprovalDesk } from "./approvals/approval-desk.ts";
 import { retireRunBudget } from "./budget/charge-budget.ts";
@@ -38,7 +36,6 @@ import { agentErrorOf } from "../session/log-failure.ts";
 import { notified, notifyOfStatus } from "./hooks/notification-hooks.ts";
 import { startWithHooks } from "./hooks/subagent-hooks.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
-import { timeLeft } from "./loop/time-left.ts";
 import { runTurns, type Next } from "./loop/run-turns.ts";
 import { PartialAnswers } from "./output/partial-answers.ts";
 import { answerFormOf } from "./output/check-output.ts";
@@ -47,9 +44,9 @@ import { accountOf, type RunAccount } from "./operator-output.ts";
 import { createModelSource } from "./model-source.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { PendingApproval, Run, RunOutcome } from "./run.ts";
+import { RunInterrupts } from "./run-interrupts.ts";
 import type { RunnerInternals } from "./runner.ts";
 import { checkSignal } from "./signals/check-signals.ts";
-import { stoppingBy } from "./signals/plan-signals.ts";
 
 export interface ActiveRunOptions<Out> {
   readonly runner: RunnerInternals;
@@ -84,8 +81,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
   /** What comes next, when the work was limited to some turns. */
   next: Next = { type: "now" };
   readonly #options: ActiveRunOptions<Out>;
-  readonly #abort = new WatchedAbort();
-  readonly #stopping = new WatchedAbort();
+  readonly #interrupts: RunInterrupts;
   readonly #desk: ApprovalDesk;
   readonly #partials: PartialAnswers | undefined;
   /** The children at work in this process. */
@@ -97,12 +93,12 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
   #ended = false;
   readonly #opened: Promise<void>;
   #markOpened!: () => void;
-  #cancelTimers: (() => void)[] | undefined;
 
   constructor(options: ActiveRunOptions<Out>) {
     const { session } = options;
     const { world } = options.runner;
     this.#options = options;
+    this.#interrupts = new RunInterrupts(world.clock, world.stopGraceMs);
     const form = answerFormOf(options.agent as Agent<unknown>);
     this.#partials = form && new PartialAnswers(form);
     this.id = options.id;
@@ -133,11 +129,11 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
   }
 
   async stop(): Promise<void> {
-    if (await this.#tell({ type: "stop" })) this.#beginStop();
+    if (await this.#tell({ type: "stop" })) this.#interrupts.stop();
   }
 
   async abort(reason?: string): Promise<void> {
-    if (!this.#ended) this.#abort.abort("aborted");
+    if (!this.#ended) this.#interrupts.abort("aborted");
     await this.#tell({ type: "abort", ...(reason !== undefined && { reason }) });
   }
 
@@ -159,7 +155,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
   /** From the journal: it may write no more. */
   lost(error: LogError): void {
     this.#lost ??= error;
-    this.#abort.abort("detached");
+    this.#interrupts.abort("detached");
   }
 
   /** Leaves the run where it is and writes nothing more: for a child whose parent lost its log. */
@@ -167,7 +163,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
     if (this.#ended) return;
     this.#lost ??= error;
     this.#journal?.abandon(error);
-    this.#abort.abort("detached");
+    this.#interrupts.abort("detached");
   }
 
   async setModel(model: string): Promise<void> {
@@ -267,9 +263,10 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
       // Only from here on there is a run that could heed what it is told.
       this.#markOpened();
       await begun;
-      this.#watchInbox(loop);
-      this.#setDeadline(loop);
-      const over = (this.#journal as Journal).state.run?.status === "ended";
+      const journal = this.#journal as Journal;
+      this.#interrupts.watchInbox(journal, loop);
+      this.#interrupts.setDeadline(journal, this.#options.deadline, this.#options.limits.maxDurationMs);
+      const over = journal.state.run?.status === "ended";
       this.next = over ? { type: "done" } : await runTurns(loop, this.#options.turns);
       if (this.next.type === "now") await settleBackground(loop);
       if (this.next.type === "done" && loop.meter !== undefined) await retireRunBudget(loop, loop.meter);
@@ -285,7 +282,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
       return outcomeOf<Out>(this.#journal?.state, { type: "done" }, undefined, failure);
     } finally {
       unlink?.();
-      for (const cancel of this.#cancelTimers ?? []) cancel();
+      this.#interrupts.end();
       this.#markOpened();
       const leaving = this.#loop?.background?.leave();
       if (leaving !== undefined) await leaving;
@@ -306,7 +303,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
     if (signal === undefined) return undefined;
     const forwardAbort = (): void => void this.abort("signal").catch(() => {});
     signal.addEventListener("abort", forwardAbort, { once: true });
-    if (signal.aborted) this.#abort.abort("aborted");
+    if (signal.aborted) this.#interrupts.abort("aborted");
     return () => signal.removeEventListener("abort", forwardAbort);
   }
 
@@ -323,8 +320,8 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
       runId: id,
       session,
       ...(parent && { parent }),
-      signal: this.#abort.signal,
-      stopping: this.#stopping,
+      signal: this.#interrupts.aborting.signal,
+      stopping: this.#interrupts.stopping,
       ...(deadline !== undefined && { deadline }),
       authority,
       emit: (event) => {
@@ -350,40 +347,6 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
     });
     this.#loop.background?.bind(this.#loop);
     return this.#loop;
-  }
-
-  #watchInbox(loop: Loop): void {
-    const base = loop.execution.journal.state.run?.inboxBase ?? 0;
-    this.#journal?.onInbox((entry: InboxEntry) => {
-      // Told to an earlier run of this session, which ended before it read it.
-      if (entry.seq <= base) return;
-      if (entry.type === "abort") this.#abort.abort("aborted");
-      else if (entry.type === "stop") this.#beginStop();
-      else if (entry.type === "signal") this.#heedAtOnce(loop, entry.signal);
-      else if (entry.type === "steer" && entry.interrupt) loop.attempts.interrupt();
-      else if (entry.type === "supervise" && entry.action === "stop") loop.background?.interrupt(entry.child);
-    });
-  }
-
-  /** Tells what is running of a signal that ends the run; all else waits until the inbox is read. */
-  #heedAtOnce(loop: Loop, signal: Signal): void {
-    const stopping = stoppingBy(loop, signal);
-    if (stopping === "abort") this.#abort.abort("aborted");
-    else if (stopping === "stop") this.#beginStop();
-  }
-
-  #beginStop(): void {
-    if (this.#stopping.fired || this.#ended) return;
-    this.#stopping.abort("stopped");
-    const { clock, stopGraceMs = 60_000 } = this.#options.runner.world;
-    (this.#cancelTimers ??= []).push(clock.after(stopGraceMs, () => this.#abort.abort("stop-grace"), { keepAlive: false }));
-  }
-
-  #setDeadline(loop: Loop): void {
-    const { limits, deadline } = this.#options;
-    const { clock, journal } = loop.execution;
-    const left = timeLeft(journal, clock.now(), deadline, limits.maxDurationMs);
-    if (left !== undefined) (this.#cancelTimers ??= []).push(clock.after(left, () => this.#abort.abort("timeout"), { keepAlive: false }));
   }
 
   #isOpen({ token }: ApprovalRequest): boolean {
