@@ -1,6 +1,7 @@
 import { AgentError, textMessage, UNKNOWN_USAGE, ZERO_USD, type CompactionPolicy, type JsonValue, type Message } from "@keelson/protocol";
 import { Conversation } from "./conversation.ts";
 import { fireRule, firingIn } from "./fire-rule.ts";
+import { messageOperation, type MessageOperationType } from "./message-operation.ts";
 import type { ContextMetrics, OperationType, Rule, RuleAction, RuleTrigger } from "./rule.ts";
 import { whenThere } from "./when-there.ts";
 
@@ -207,19 +208,14 @@ export class Context {
     return fireRule({ context: this, rule, operation, input, output, point, binding: this.#binding });
   }
 
-  async #inject(type: OperationType, message: Message, policy: CompactionPolicy | undefined): Promise<void> {
+  async #inject(type: MessageOperationType, message: Message, policy: CompactionPolicy | undefined): Promise<void> {
     const firing = firingIn(this);
     const key = firing && `${firing.point}/inject/${++firing.injections}`;
-    await this.run({
-      type,
-      input: { message } as unknown as JsonValue,
-      execute: (context, input) => {
-        const final = (input as unknown as { readonly message: Message }).message;
-        if (this.#binding) return this.#binding.append(key, final, policy);
-        context.conversation.append(final, policy);
-      },
-      accept: () => undefined,
-    });
+    await this.run(
+      messageOperation(type, undefined, message, (final, context) =>
+        this.#binding ? this.#binding.append(key, final, policy) : context.conversation.append(final, policy),
+      ),
+    );
   }
 }
 

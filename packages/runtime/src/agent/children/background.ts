@@ -1,12 +1,5 @@
-import {
-  DirectiveError,
-  type CallId,
-  type JsonObject,
-  type JsonValue,
-  type Message,
-  type OperatorInput,
-  type RunId,
-} from "@keelson/protocol";
+import { DirectiveError, type CallId, type JsonObject, type JsonValue, type OperatorInput, type RunId } from "@keelson/protocol";
+import { messageOperation } from "../../context/message-operation.ts";
 import { shortHash } from "../../json/digest.ts";
 import type { ChildEnding, ChildState } from "../../session/child-state.ts";
 import type { RunState } from "../../session/session-state.ts";
@@ -289,17 +282,14 @@ export class Background implements BackgroundWork {
   async #tell(work: Work, ending: ChildEnding): Promise<void> {
     const { execution } = this.#options;
     const key = `background/${work.state.id}/result`;
-    const told = this.#boundLoop.context.run({
-      type: "inject-message",
-      key,
-      input: { message: reportOf(work.state, ending) } as unknown as JsonObject,
-      execute: (_context, input) => {
+    const told = this.#boundLoop.context.run(
+      messageOperation("inject-message", key, reportOf(work.state, ending), (message) => {
         this.#record(work, ending);
-        execution.put(key, "message", { message: (input as unknown as { readonly message: Message }).message });
-      },
-    });
+        execution.put(key, "message", { message });
+      }),
+    );
     if (told instanceof Promise) await told;
-    // A rule withheld the message; the work is over all the same.
+    // Where a rule dropped the message, the work is over all the same.
     this.#record(work, ending);
   }
 

@@ -1,4 +1,5 @@
-import { textMessage, type JsonValue, type Message } from "@keelson/protocol";
+import { textMessage, type Message } from "@keelson/protocol";
+import { messageOperation } from "../../context/message-operation.ts";
 import { givesAnswer } from "../output/answer-call.ts";
 import { settleAnswer, textOf } from "../output/settle-answer.ts";
 import { cutShort, saysNothing, type Answer } from "./answer.ts";
@@ -50,14 +51,9 @@ export async function answerTurn(loop: Loop, turn: string, system: string | unde
 }
 
 async function askToGoOn(loop: Loop, key: string): Promise<void> {
-  await loop.context.run({
-    type: "inject-message",
-    key,
-    input: { message: GO_ON } as unknown as JsonValue,
-    execute: (_context, input) => {
-      loop.execution.put(`${key}/message`, "message", { message: (input as unknown as { readonly message: Message }).message });
-    },
-  });
+  await loop.context.run(
+    messageOperation("inject-message", key, GO_ON, (message) => loop.execution.put(`${key}/message`, "message", { message })),
+  );
 }
 
 /** Of a call that was cut off there is nothing that could be gone on with. */

@@ -1,4 +1,5 @@
 import { textMessage, type Failure, type JsonObject, type JsonValue, type Message, type ToolCallPart } from "@keelson/protocol";
+import { messageOperation } from "../../context/message-operation.ts";
 import type { Answer } from "../loop/answer.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { readInbox } from "../loop/read-inbox.ts";
@@ -165,14 +166,11 @@ function repair(loop: Loop, turn: string, { modelCall }: Answer, verdict: Verdic
 
 /** Puts a message of our own before the model. Rules may look at it, and change it. */
 async function tell(loop: Loop, key: string, text: string): Promise<void> {
-  await loop.context.run({
-    type: "inject-message",
-    key,
-    input: { message: textMessage("user", text) } as unknown as JsonValue,
-    execute: (_context, input) => {
-      loop.execution.put(`${key}/message`, "message", { message: (input as unknown as { readonly message: Message }).message });
-    },
-  });
+  await loop.context.run(
+    messageOperation("inject-message", key, textMessage("user", text), (message) =>
+      loop.execution.put(`${key}/message`, "message", { message }),
+    ),
+  );
 }
 
 function correction(form: AnswerForm, verdict: Verdict): string {
