@@ -7,8 +7,7 @@ const [subjectName = "", workloadName = "", baseUrl = "", sizes = "{}"] = proces
 const workload = WORKLOADS[workloadName];
 if (workload === undefined) throw new Error(`There is no workload "${workloadName}"; there are ${Object.keys(WORKLOADS).join(", ")}.`);
 const subject = await (await findSubject(subjectName))(baseUrl);
-const without = await (await findSubject("keelson"))(baseUrl);
-const figures = await workload(subject, JSON.parse(sizes) as Sizes, without);
+const figures = await workload(subject, JSON.parse(sizes) as Sizes, async () => (await findSubject("keelson"))(baseUrl));
 await subject.close?.();
 process.stdout.write(`${JSON.stringify(figures)}\n`);
 // Kept connections would hold the process.

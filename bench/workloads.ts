@@ -12,6 +12,9 @@ export interface Sizes {
   readonly agents: number;
 }
 
+/** Keelson as it comes. */
+type Without = () => Promise<Subject>;
+
 const TURNS = 20;
 const AGENT_CALLS = 5;
 /** Long enough that all agents wait for the model at the same time. */
@@ -48,11 +51,11 @@ async function turn(subject: Subject, { conversations, warmUp }: Sizes): Promise
 }
 
 /**
- * What something added to a turn costs: conversations with it and without it take turns in one process, so that both meet the same
- * noise; four times as many, since the differences are small.
+ * What something added to a turn costs a process that has been at work for a while: conversations with it and without it take turns
+ * in one process, four times as many as elsewhere. Code that both run is warmed by both, what was added by one of them alone.
  */
-async function additions(subject: Subject, sizes: Sizes, without: Subject): Promise<Figures> {
-  const pair = [subject, without] as const;
+async function warmAdditions(subject: Subject, sizes: Sizes, without: Without): Promise<Figures> {
+  const pair = [subject, await without()] as const;
   for (let count = 0; count < 4 * sizes.warmUp; count++) for (const each of pair) await hold(each, { calls: TURNS });
   const total = [0, 0];
   for (let count = 0; count < 4 * sizes.conversations; count++) {
@@ -141,12 +144,12 @@ async function crowdHeap(subject: Subject, { agents }: Sizes): Promise<Figures> 
   return { heapKib: (during - before) / 1024 / agents };
 }
 
-/** `without` is Keelson as it comes. */
-type Workload = (subject: Subject, sizes: Sizes, without: Subject) => Promise<Figures>;
+type Workload = (subject: Subject, sizes: Sizes, without: Without) => Promise<Figures>;
 
 export const WORKLOADS: { readonly [name: string]: Workload } = {
   turn,
-  additions,
+  "additions": turn,
+  "warm-additions": warmAdditions,
   stream,
   session,
   crowd,
