@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DURABLE_TYPES, TRANSIENT_TYPES } from "../test/payload-arbitraries.ts";
+import { DURABLE_TYPES, TRANSIENT_TYPES } from "../test/payload-arbitraries/event.ts";
 import { transientEventCodec } from "./decode/event-codec.ts";
 import { isDurableEventType, isFinal, type TaskEventKind } from "./event.ts";
 

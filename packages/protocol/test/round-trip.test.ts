@@ -1,42 +1,65 @@
 import * as protocol from "@keelson/protocol";
-import { DecodeError, type Codec, type JsonValue } from "@keelson/protocol";
+import { DecodeError, type Codec, type JsonObject, type JsonValue } from "@keelson/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import * as arbitrary from "./payload-arbitraries.ts";
+import { content, message } from "./payload-arbitraries/content.ts";
+import { decision } from "./payload-arbitraries/decision.ts";
+import { directive, effect, scope, signal } from "./payload-arbitraries/effect.ts";
+import { environmentSpec } from "./payload-arbitraries/environment-spec.ts";
+import { durableEvent, event, transientEvent, wait } from "./payload-arbitraries/event.ts";
+import { serializedError } from "./payload-arbitraries/failure.ts";
+import { inboxMessage } from "./payload-arbitraries/inbox-message.ts";
+import { inferEvent } from "./payload-arbitraries/infer-event.ts";
+import { exitReason, operatorConfig, operatorInput, operatorMetadata, operatorOutput } from "./payload-arbitraries/operator.ts";
+import { authority, permissionPolicy, permissionRule } from "./payload-arbitraries/permission.ts";
+import { query } from "./payload-arbitraries/query.ts";
+import { session, sessionMetadata } from "./payload-arbitraries/session.ts";
+import { usage, usd } from "./payload-arbitraries/usage.ts";
+import { json } from "./payload-arbitraries/values.ts";
 
 /** Every payload codec that the package exports, and what it reads. */
 const payloads: { readonly [name: string]: fc.Arbitrary<unknown> } = {
-  authorityCodec: arbitrary.authority,
-  contentCodec: arbitrary.content,
-  decisionCodec: arbitrary.decision,
-  directiveCodec: arbitrary.directive,
-  durableEventCodec: arbitrary.durableEvent,
-  effectCodec: arbitrary.effect,
-  environmentSpecCodec: arbitrary.environmentSpec,
-  eventCodec: arbitrary.event,
-  exitReasonCodec: arbitrary.exitReason,
-  inboxMessageCodec: arbitrary.inboxMessage,
-  inferEventCodec: arbitrary.inferEvent,
-  messageCodec: arbitrary.message,
-  operatorConfigCodec: arbitrary.operatorConfig,
-  operatorInputCodec: arbitrary.operatorInput,
-  operatorMetadataCodec: arbitrary.operatorMetadata,
-  operatorOutputCodec: arbitrary.operatorOutput,
-  permissionPolicyCodec: arbitrary.permissionPolicy,
-  permissionRuleCodec: arbitrary.permissionRule,
-  queryCodec: arbitrary.query,
-  scopeCodec: arbitrary.scope,
-  serializedErrorCodec: arbitrary.serializedError,
-  sessionCodec: arbitrary.session,
-  sessionMetadataCodec: arbitrary.sessionMetadata,
-  signalCodec: arbitrary.signal,
-  transientEventCodec: arbitrary.transientEvent,
-  usageCodec: arbitrary.usage,
-  usdCodec: fc.bigInt({ min: 0n, max: 10n ** 15n }).map(protocol.fromPicoUsd),
-  waitCodec: arbitrary.wait,
+  authorityCodec: authority,
+  contentCodec: content,
+  decisionCodec: decision,
+  directiveCodec: directive,
+  durableEventCodec: durableEvent,
+  effectCodec: effect,
+  environmentSpecCodec: environmentSpec,
+  eventCodec: event,
+  exitReasonCodec: exitReason,
+  inboxMessageCodec: inboxMessage,
+  inferEventCodec: inferEvent,
+  messageCodec: message,
+  operatorConfigCodec: operatorConfig,
+  operatorInputCodec: operatorInput,
+  operatorMetadataCodec: operatorMetadata,
+  operatorOutputCodec: operatorOutput,
+  permissionPolicyCodec: permissionPolicy,
+  permissionRuleCodec: permissionRule,
+  queryCodec: query,
+  scopeCodec: scope,
+  serializedErrorCodec: serializedError,
+  sessionCodec: session,
+  sessionMetadataCodec: sessionMetadata,
+  signalCodec: signal,
+  transientEventCodec: transientEvent,
+  usageCodec: usage,
+  usdCodec: usd,
+  waitCodec: wait,
 };
 const codecs = Object.entries(protocol).filter(([name]) => name.endsWith("Codec")) as [string, Codec<unknown>][];
 const overWire = (value: JsonValue): JsonValue => JSON.parse(JSON.stringify(value)) as JsonValue;
+
+/** Adds a field that no version knows yet to every object, wherever it stands. */
+function withFutureFields(value: JsonValue, future: JsonValue): JsonValue {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: JsonValue) => withFutureFields(item, future));
+  return {
+    ...Object.fromEntries(Object.entries(value as JsonObject).map(([name, inner]) => [name, withFutureFields(inner as JsonValue, future)])),
+    "x-future": future,
+  };
+}
 
 it("has a payload to try for every codec", () => {
   expect(codecs.map(([name]) => name).sort()).toEqual(Object.keys(payloads).sort());
@@ -55,8 +78,8 @@ describe.each(codecs)("%s", (name, codec) => {
 
   it("writes what it read, fields and members of later versions included [GEN-01, LA-08, LA-11, TE-04]", () => {
     fc.assert(
-      fc.property(value, arbitrary.json, (x, future) => {
-        const y = arbitrary.withFutureFields(overWire(codec.encode(x)), future);
+      fc.property(value, json, (x, future) => {
+        const y = withFutureFields(overWire(codec.encode(x)), future);
         expect(codec.encode(codec.decode(y))).toStrictEqual(y);
       }),
     );

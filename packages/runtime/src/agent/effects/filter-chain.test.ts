@@ -1,7 +1,7 @@
 import { DirectiveError, type Directive, type DirectiveFilter } from "@keelson/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { directive as anyDirective } from "../../../../protocol/test/payload-arbitraries.ts";
+import { directive as anyDirective } from "../../../../protocol/test/payload-arbitraries/effect.ts";
 import { createFilterChain } from "./filter-chain.ts";
 
 const stop: Directive = { type: "stop", reason: "enough" };

@@ -1,0 +1,18 @@
+import fc from "fast-check";
+import type { InboxMessage } from "@keelson/protocol";
+import { some } from "./combinators.ts";
+import { message } from "./content.ts";
+import { decision } from "./decision.ts";
+import { signal } from "./effect.ts";
+import { type Members, oneMember } from "./one-member.ts";
+import { flag, id, text } from "./values.ts";
+
+export const inboxMessage: fc.Arbitrary<InboxMessage> = oneMember<InboxMessage>({
+  "steer": fc.record({ message, interrupt: flag }),
+  "stop": fc.record({}),
+  "abort": some({}, { reason: text }),
+  "set-model": fc.record({ model: text }),
+  "decision": fc.record({ callId: id, decision }),
+  "signal": fc.record({ signal }),
+  "supervise": fc.record({ action: fc.constantFrom("stop", "retry"), child: text }),
+} satisfies Members<InboxMessage>);
