@@ -16,13 +16,13 @@ import {
   LOOK_FOR_DEAD_EVERY_MS,
   PRESUME_SPENT_AFTER_MS,
   REMEMBERED_RETIRED,
-  REMEMBERED_SETTLEMENTS,
   noReservation,
   otherReservation,
   otherSettlement,
 } from "./budget-ledger-terms.ts";
-import { type Account, isFirst, isIdle, joinLine, type Place } from "./memory-budget-line.ts";
+import { type Account, isFirst, isIdle, joinLine, type Place, wakeNext } from "./memory-budget-line.ts";
 import { isDeadOwner } from "./process-owner.ts";
+import { RecentSettlements } from "./recent-settlements.ts";
 import { type Poll, pollAlive } from "./sqlite-foreign-watch.ts";
 
 export interface MemoryBudgetLedgerOptions {
@@ -56,9 +56,7 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
   const { pollMs = LOOK_FOR_DEAD_EVERY_MS, poll = pollAlive } = options;
   const accounts = new Map<string, Account>();
   const open = new Map<string, OpenReservation>();
-  // Two generations: a map from which the oldest is taken again and again gets slow.
-  let settled = new Map<string, Amounts>();
-  let settledBefore: ReadonlyMap<string, Amounts> = new Map();
+  const settlements = new RecentSettlements();
   const places = new Map<string, Place>();
   let retired = new Set<string>();
   let retiredBefore: ReadonlySet<string> = new Set();
@@ -120,7 +118,7 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
         addTo(account.spent, reservation.amounts);
         account.open -= 1;
       }
-      notify(reservation.accounts.values());
+      wakeNext(reservation.accounts.values());
     }
     for (const [key, place] of places) {
       // Who still waits here is no older than now.
@@ -137,24 +135,7 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
     places.delete(key);
     for (const line of place.lines.keys()) line.splice(line.indexOf(place), 1);
     place.wake?.();
-    notify(new Set(place.lines.values()));
-  }
-
-  /** Wakes those who watch these accounts, and of each line the first, where it is first in all its lines. */
-  function notify(changed: Iterable<Account>): void {
-    let wakes: Set<() => void> | undefined;
-    for (const account of changed) {
-      if (account.watchers.size === 0 && account.lines.length === 0) continue;
-      wakes ??= new Set();
-      for (const wake of account.watchers) wakes.add(wake);
-      for (const line of account.lines) {
-        const first = line?.[0];
-        if (first === undefined || first.isDue || !isFirst(first)) continue;
-        first.isDue = true;
-        if (first.wake) wakes.add(first.wake);
-      }
-    }
-    if (wakes) for (const wake of wakes) wake();
+    wakeNext(new Set(place.lines.values()));
   }
 
   function close(key: string, { accounts: held, amounts, isPresumed }: OpenReservation, actual: Amounts | undefined): void {
@@ -164,7 +145,7 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
       if (!isPresumed) account.open -= 1;
       if (actual) addTo(account.spent, actual);
     }
-    notify(held.values());
+    wakeNext(held.values());
   }
 
   return {
@@ -178,7 +159,7 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
     ): Promise<Reservation> {
       const wanted = amountsOf(amount, "the amount of reservation", key);
       const limits = limitsByScope(scopes);
-      if (settled.has(key) || settledBefore.has(key)) return RESERVED;
+      if (settlements.get(key) !== undefined) return RESERVED;
       const standing = open.get(key);
       if (standing !== undefined) {
         const isSame =
@@ -223,15 +204,11 @@ export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}
       const amounts = amountsOf(actual, "the settlement of", key);
       const reservation = open.get(key);
       if (reservation !== undefined) {
-        if (settled.size >= REMEMBERED_SETTLEMENTS) {
-          settledBefore = settled;
-          settled = new Map();
-        }
-        settled.set(key, amounts);
+        settlements.add(key, amounts);
         close(key, reservation, amounts);
         return;
       }
-      const before = settled.get(key) ?? settledBefore.get(key);
+      const before = settlements.get(key);
       if (before === undefined) throw noReservation(key);
       if (!sameAmounts(before, amounts)) throw otherSettlement(key, before, amounts);
     },

@@ -43,3 +43,20 @@ export function isFirst(place: Place): boolean {
   for (const line of place.lines.keys()) if (line[0] !== place) return false;
   return true;
 }
+
+/** Wakes those who watch these accounts, and of each line the first, where it is first in all its lines. */
+export function wakeNext(changed: Iterable<Account>): void {
+  let wakes: Set<() => void> | undefined;
+  for (const account of changed) {
+    if (account.watchers.size === 0 && account.lines.length === 0) continue;
+    wakes ??= new Set();
+    for (const wake of account.watchers) wakes.add(wake);
+    for (const line of account.lines) {
+      const first = line?.[0];
+      if (first === undefined || first.isDue || !isFirst(first)) continue;
+      first.isDue = true;
+      if (first.wake) wakes.add(first.wake);
+    }
+  }
+  if (wakes) for (const wake of wakes) wake();
+}
