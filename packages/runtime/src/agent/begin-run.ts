@@ -1,7 +1,7 @@
 import { textMessage, type Authority, type JsonObject, type Message, type RunId } from "@keelson/protocol";
 import type { Journal } from "../session/journal.ts";
 import type { RunState } from "../session/session-state.ts";
-import { sessionError } from "../session/sessions.ts";
+import { sessionError } from "../session/session-error.ts";
 import type { Agent } from "./agent.ts";
 import { restoreBudgets, type RestoreOptions } from "./budget/restore-budgets.ts";
 import { endRun } from "./loop/end-run.ts";

@@ -1,5 +1,6 @@
 import { sessionLog, type EventLog, type SessionId } from "@keelson/protocol";
-import { CHILD_MARK, type Sessions } from "../session/sessions.ts";
+import { CHILD_MARK } from "../session/session-id.ts";
+import type { Sessions } from "../session/sessions.ts";
 
 /** Which sessions a log in memory may let go of. */
 export interface EndedSessions {

@@ -1,8 +1,6 @@
 import {
   AgentError,
   KeelsonError,
-  LogError,
-  inboxLog,
   isSuspendReason,
   sessionLog,
   type Decision,
@@ -10,13 +8,15 @@ import {
   type SessionId,
   type Signal,
 } from "@keelson/protocol";
-import { createSessions, checkSessionId, sessionError, type Sessions } from "../session/sessions.ts";
-import { foldSession, inboxRecord, Journal, type JournalWatcher } from "../session/journal.ts";
+import { Journal, type JournalWatcher } from "../session/journal.ts";
+import { sessionError } from "../session/session-error.ts";
+import { checkSessionId } from "../session/session-id.ts";
+import { createSessions, type Sessions } from "../session/sessions.ts";
 import type { Agent } from "./agent.ts";
 import { ActiveRun } from "./active-run.ts";
 import { agentErrorOf } from "../session/log-failure.ts";
-import { checkDecision } from "./approvals/check-decision.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
+import { writeDecision } from "./approvals/write-decision.ts";
 import { authorityOf, limitsOf } from "./create-loop.ts";
 import { createModelSource, modelName } from "./model-source.ts";
 import { forgetEndedSessions, notingSessions } from "./ended-sessions.ts";
@@ -250,30 +250,8 @@ export function createRunnerWith(
 
     async approve(token, decision) {
       const claims = tokens.verify(token);
-      const { session, runId, nonce, callId } = claims;
-      const state = await foldSession(log, blobs, session);
-      const refuse = (reason: "used" | "mismatch", message: string): AgentError =>
-        new AgentError({ kind: "invalid-token", reason, message });
-      for await (const entry of log.read(inboxLog(session)))
-        if (entry.key === nonce) throw refuse("used", `This approval token for ${claims.tool} was used already.`);
-      if (state.run?.id !== runId || state.run.status === "ended")
-        throw refuse("mismatch", `The run that asked about ${claims.tool} is over.`);
-      const question = state.run.questions.get(nonce);
-      if (question === undefined) throw refuse("mismatch", `The run no longer asks this question about ${claims.tool}.`);
-      checkDecision(question.type, decision, claims.tool);
-      try {
-        // `decidedAs` makes two decisions differ, so that the second is a conflict and not a repetition.
-        await log.append(
-          inboxLog(session),
-          "any",
-          [inboxRecord(nonce, { type: "decision", callId, decision, decidedAs: world.newId() } as never)],
-          { durability: world.durability ?? "power" },
-        );
-      } catch (error) {
-        if (LogError.is(error, "conflict")) throw refuse("used", `This approval token for ${claims.tool} was used already.`);
-        throw error;
-      }
-      return { session, runId };
+      await writeDecision(world, claims, decision);
+      return { session: claims.session, runId: claims.runId };
     },
 
     signal: (session, signal, { key = world.newId() } = {}) => writeSignal(world, session, signal, key),

@@ -1,5 +1,4 @@
 import {
-  AgentError,
   inboxLog,
   KeelsonError,
   LogError,
@@ -20,6 +19,9 @@ import type { Clock } from "./clock.ts";
 import { foldReadable, foldSession, Journal } from "./journal.ts";
 import { restoreLargeRecord } from "./large-records.ts";
 import { agentErrorOf } from "./log-failure.ts";
+import { sessionError } from "./session-error.ts";
+import { CHILD_MARK, checkSessionId } from "./session-id.ts";
+import { sessionMetadata } from "./session-metadata.ts";
 import { emptySession, type SessionState, type TurnBorder } from "./session-state.ts";
 
 export interface SessionsOptions {
@@ -97,7 +99,7 @@ export function createSessions(options: SessionsOptions): Sessions {
           if (!children && session.includes(CHILD_MARK)) continue;
           const { state, damage } = await foldReadable(log, blobs, session);
           if (damage !== undefined && !isOfOneSession(damage)) throw damage;
-          found.push({ ...metadataOf(state), ...(damage !== undefined && { damaged: agentErrorOf(session, damage).message }) });
+          found.push({ ...sessionMetadata(state), ...(damage !== undefined && { damaged: agentErrorOf(session, damage).message }) });
         }
         return found.toSorted((a, b) => b.updatedAt - a.updatedAt);
       }),
@@ -107,7 +109,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       const { run } = state;
       const reason = run?.end?.reason ?? run?.suspendReason;
       return {
-        metadata: metadataOf(state),
+        metadata: sessionMetadata(state),
         messages: state.conversation.messages,
         state: state.agentState,
         ...(run && {
@@ -280,25 +282,6 @@ function isOfOneSession(error: unknown): boolean {
   return !(error instanceof KeelsonError && error.retryable) && !LogError.is(error, "closed");
 }
 
-/** Stands in the ids of sessions that belong to child runs. */
-export const CHILD_MARK = "~";
-
-/** The session of the run that started those of this one; nothing where no other run did. */
-export function parentSession(session: SessionId): SessionId | undefined {
-  const end = session.lastIndexOf(CHILD_MARK);
-  return end > 0 ? (session.slice(0, end) as SessionId) : undefined;
-}
-
-/** @throws AgentError of kind `session` for an id that can't name a log */
-export function checkSessionId(session: string, options: { readonly child?: boolean } = {}): void {
-  if (/^[\w.~:@-]{1,200}$/.test(session) && (options.child === true || !session.includes(CHILD_MARK))) return;
-  throw sessionError(session, `${JSON.stringify(session.slice(0, 80))} can't be a session id: use 1 to 200 letters, digits and . _ - : @`);
-}
-
-export function sessionError(session: string, message: string, cause?: unknown): AgentError {
-  return new AgentError({ kind: "session", session, message }, cause === undefined ? {} : { cause });
-}
-
 /** All sessions of a log. */
 export async function* sessionIds(log: EventLog): AsyncGenerator<SessionId> {
   const prefix = "session/";
@@ -309,21 +292,4 @@ export async function* sessionIds(log: EventLog): AsyncGenerator<SessionId> {
     after = page.at(-1)?.log;
     if (page.length < 500) return;
   }
-}
-
-export function metadataOf(state: SessionState): SessionMetadata {
-  const { usage, cost, costKnown, turns } = state.totals;
-  return {
-    id: state.id,
-    ...(state.name !== undefined && { name: state.name }),
-    tags: [...state.tags],
-    agentName: state.agent,
-    createdAt: state.createdAt,
-    updatedAt: state.at,
-    turnCount: turns,
-    totalTokens: (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0),
-    usage,
-    cost: costKnown ? cost : null,
-    ...(state.parent && { parent: state.parent }),
-  };
 }

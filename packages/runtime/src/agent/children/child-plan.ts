@@ -10,7 +10,7 @@ import {
 import { shortHash } from "../../json/digest.ts";
 import type { Execution } from "../../session/execution.ts";
 import { foldSession } from "../../session/journal.ts";
-import { CHILD_MARK } from "../../session/sessions.ts";
+import { CHILD_MARK } from "../../session/session-id.ts";
 import type { ActiveRun } from "../active-run.ts";
 import type { Agent } from "../agent.ts";
 import { narrowAuthority } from "../permissions/narrow-authority.ts";

@@ -1,6 +1,6 @@
 import { LogError, type SessionId } from "@keelson/protocol";
 import { foldReadable } from "../../session/journal.ts";
-import { parentSession } from "../../session/sessions.ts";
+import { parentSession } from "../../session/session-id.ts";
 import type { RunState, SessionState } from "../../session/session-state.ts";
 import type { World } from "../world.ts";
 

@@ -1,7 +1,8 @@
 import { AgentError, inboxLog, LogError, sessionLog, type EventLog, type LogRecord, type SessionId, type Signal } from "@keelson/protocol";
 import { foldSession, inboxRecord } from "../../session/journal.ts";
 import { agentErrorOf } from "../../session/log-failure.ts";
-import { checkSessionId, sessionError } from "../../session/sessions.ts";
+import { sessionError } from "../../session/session-error.ts";
+import { checkSessionId } from "../../session/session-id.ts";
 import type { World } from "../world.ts";
 import { checkSignal } from "./check-signals.ts";
 

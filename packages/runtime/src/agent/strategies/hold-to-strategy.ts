@@ -1,6 +1,6 @@
 import { AgentError, StrategyError, type FsmStateId, type JsonValue, type ToolSchema } from "@keelson/protocol";
 import type { SessionState } from "../../session/session-state.ts";
-import { sessionError } from "../../session/sessions.ts";
+import { sessionError } from "../../session/session-error.ts";
 import type { Agent } from "../agent.ts";
 import { refuse, type PendingCall } from "../gates/pending-call.ts";
 import { runOf, type Loop } from "../loop/loop.ts";

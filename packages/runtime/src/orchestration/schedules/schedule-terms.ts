@@ -4,7 +4,7 @@ import type { RunnerInternals } from "../../agent/runner.ts";
 import type { World } from "../../agent/world.ts";
 import { shortHash } from "../../json/digest.ts";
 import { foldSession } from "../../session/journal.ts";
-import { CHILD_MARK, checkSessionId } from "../../session/sessions.ts";
+import { CHILD_MARK, checkSessionId } from "../../session/session-id.ts";
 import { readCron } from "./cron-instants.ts";
 import type { ScheduleId, ScheduleRequest } from "./scheduler.ts";
 import type { ScheduleTerms } from "./schedule-state.ts";
