@@ -24,7 +24,7 @@ const parts: Readonly<Record<string, Part>> = {
   "gates": { mutate: [`${agent}/gates/*.ts`], tests: [`${test}/agent/*.test.ts`, `${agent}/gates/*.test.ts`, dying] },
   "tool-call-ledger": { mutate: [`${agent}/loop/tool-call-ledger.ts`], tests: [`${test}/agent/{tools,approvals,hooks}.test.ts`, dying] },
   "budget-ledger": {
-    mutate: [`${state}/memory-budget-*.ts`, `${state}/budget-{amounts,ledger-terms}.ts`],
+    mutate: [`${state}/memory-budget-*.ts`, `${state}/budget-{amounts,ledger-terms}.ts`, `${state}/recent-settlements.ts`],
     tests: [`${state}/{memory-budget-*,budget-*}.test.ts`],
   },
   "loop": {
