@@ -19,6 +19,7 @@ import { endCalledChildren } from "./end-called-children.ts";
 import { MAX_HANDOFFS } from "./handoff.ts";
 import { ProgressNotes } from "./progress-notes.ts";
 import { recordEnding } from "./record-ending.ts";
+import { recordRetry, recordStart } from "./record-start.ts";
 import { readSpawnConfig } from "./spawn-config.ts";
 import { waitsBelow } from "./start-child.ts";
 import type { Waiting, Work } from "./work.ts";
@@ -85,7 +86,7 @@ export class Background implements BackgroundWork {
       ...(callId && { call: callId }),
     });
     planChild(runner, { id, session, operator, input }, execution);
-    this.#putStart({ id, session }, agent.name, { name, config }, callId);
+    recordStart(execution, { child: id, session, agent: agent.name, ...(callId && { callId }), background: { name, config } });
     await this.#begin();
     return id;
   }
@@ -124,7 +125,7 @@ export class Background implements BackgroundWork {
     if (child?.background === undefined) return;
     if (action === "stop") {
       if (child.status === "working") this.#stop(child, key);
-    } else if (this.#canRetry(child)) this.#retry(child, key);
+    } else if (this.#canRetry(child)) recordRetry(this.#options.execution, child, key);
   }
 
   /** Ends it at once, where it is at work; what is recorded of that follows. */
@@ -238,24 +239,6 @@ export class Background implements BackgroundWork {
     this.interrupt(id);
   }
 
-  /** The same agent goes on in the same session, so that what it had is not lost and not done again. */
-  #retry({ id, name, agent, session, background }: ChildState, key: string): void {
-    const { execution } = this.#options;
-    const operator = agent as string;
-    const again = childIds(execution, `${key}/retry`, operator, session);
-    this.#putStart(again, operator, { name, config: { ...(background as JsonObject), agent: operator, retryOf: id } });
-  }
-
-  #putStart(
-    { id, session }: ReturnType<typeof childIds>,
-    agent: string,
-    background: { readonly name: string; readonly config: JsonObject },
-    callId?: CallId,
-  ): void {
-    const key = `background/${id}/start`;
-    this.#options.execution.put(key, "child-start", { child: id, session, agent, ...(callId && { callId }), background });
-  }
-
   /** Who is handed its task goes on in its place; the model is told of nothing but the end. @returns whether somebody goes on */
   #passOn(work: Work, ending: ChildEnding): boolean {
     const { runner, execution } = this.#options;
@@ -268,7 +251,8 @@ export class Background implements BackgroundWork {
     const { operator, task, session } = handoff;
     const next = childIds(execution, `background/${state.id}/handoff`, operator, session);
     this.#record(work, ending);
-    this.#putStart(next, operator, { name: state.name, config: { ...config, agent: operator, task, handoffs: hop } });
+    const background = { name: state.name, config: { ...config, agent: operator, task, handoffs: hop } };
+    recordStart(execution, { child: next.id, session: next.session, agent: operator, background });
     this.takeUp();
     return true;
   }
