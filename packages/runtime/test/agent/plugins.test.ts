@@ -3,6 +3,7 @@ import { definePlugin, loadJsonPatch, type Plugin } from "keelson/agent";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { AgentError, sessionLog, textMessage, type JsonValue, type LogRecord, type SessionId } from "@keelson/protocol";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ofType, recordingTool, runnerOf, types, watch } from "./support.ts";
 
@@ -28,7 +29,7 @@ function runnerWith(turns: readonly ScriptedTurn[], plugins: readonly Plugin[], 
 /** What whoever follows the events makes of the state. */
 async function stateFrom(events: readonly AgentEvent[]): Promise<JsonValue> {
   const { apply } = await loadJsonPatch();
-  return ofType(events, "state-update").reduce<JsonValue>((state, { patch }) => apply(state, patch), {});
+  return ofType(events, "state-update").reduce<JsonValue>((state, { patch }) => apply(state, structuredClone(patch)), {});
 }
 
 async function stateOf(runner: { readonly sessions: SingleRunner<undefined>["sessions"] }, session: string): Promise<unknown> {
@@ -162,6 +163,53 @@ describe("an agent's plugins", () => {
     const { events } = await watch(runner.run("go", { session: "s" }));
     expect(ofType(events, "state-update").at(-1)?.patch).toStrictEqual([{ op: "replace", path: "/plugins/p/n", value: 0 }]);
     expect(await stateOf(runner, "s")).toStrictEqual({ p: { n: 0 } });
+  });
+
+  it("have at once the state that a resume would read, to the order of its members, whatever they make of it", async () => {
+    const state = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }),
+      fc.dictionary(fc.constantFrom("a", "b", "c"), fc.nat(2), { noNullPrototype: true }),
+    );
+    await fc.assert(
+      fc.asyncProperty(state, state, async (first, second) => {
+        const seen: string[] = [];
+        const plugin = definePlugin({
+          key: "p",
+          initialState: {} as JsonValue,
+          beforeRun: (_input, state) => void (state.value = first),
+          onUserMessage(_input, state) {
+            seen.push(JSON.stringify(state.value));
+            state.value = second;
+          },
+          afterRun: (_input, state) => void seen.push(JSON.stringify(state.value)),
+        });
+        const { events } = await watch(runnerWith(["done"], [plugin]).run("go"));
+        const until = (type: AgentEvent["type"]) =>
+          stateFrom(
+            events.slice(
+              0,
+              events.findIndex((event) => event.type === type),
+            ),
+          );
+        const read = (await Promise.all([until("turn-start"), until("run-result")])).map((state) =>
+          JSON.stringify((state as { readonly plugins: { readonly p: JsonValue } }).plugins.p),
+        );
+        expect(seen).toEqual(read);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("keep a state that is null", async () => {
+    const seen: unknown[] = [];
+    const plugin = definePlugin({
+      key: "p",
+      initialState: 1 as number | null,
+      beforeRun: (_input, state) => void (state.value = null),
+      afterRun: (_input, state) => void seen.push(state.value),
+    });
+    await runnerWith(["done"], [plugin]).run("go").outcome;
+    expect(seen).toEqual([null]);
   });
 
   it("are called in their order, and only for what they have", async () => {

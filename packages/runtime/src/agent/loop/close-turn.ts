@@ -1,6 +1,6 @@
 import { carryOutDirectives, hasOpenDirectives } from "../effects/carry-out.ts";
 import { tellAfterTurn } from "../hooks/turn-callbacks.ts";
-import { showEvents } from "../plugins/call-plugins.ts";
+import { showEvents } from "../plugins/show-events.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { checkEnding, RunEnding } from "./run-ending.ts";
 
@@ -23,7 +23,7 @@ async function tellTurn(loop: Loop, turn: string): Promise<void> {
   const { afterTurn } = loop.agent.options;
   if (hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/directives`);
   if (afterTurn !== undefined) await tellAfterTurn(loop, afterTurn, { type: "ok" });
-  if (plugins !== undefined && plugins.onEvent.length > 0) await showEvents(loop, plugins, turn);
+  if (plugins !== undefined && plugins.onEvent.length > 0) await showEvents(loop, plugins.onEvent, turn);
   if (loop.context.watches("exit-check")) await checkExit(loop, turn);
   const ending = putEnd(loop, turn);
   if (ending !== undefined) await ending;

@@ -1,79 +1,70 @@
 import type { JsonObject, JsonValue } from "@keelson/protocol";
 import { copyJson } from "../../json/copy-json.ts";
-import { diffJson, type JsonPatch } from "../../json/json-patch.ts";
+import { changeJson, foresee, type JsonPatch } from "../../json/json-patch.ts";
 import { plainJson } from "../../json/plain-json.ts";
 import type { Plugin, PluginState } from "./define-plugin.ts";
 
-/** One callback's view of its plugin's state, and of no other's. Copied when it is first looked at; void once the callback is done. */
-export class StateDraft<S> {
-  readonly state: PluginState<S>;
+/**
+ * One callback's view of its plugin's state, and of no other's: what the callback is given. The state is copied when it is first
+ * looked at, and is void once the callback is done. A class, since a literal with accessors gets a hidden class of its own each time.
+ */
+export class StateDraft<S> implements PluginState<S> {
+  declare value: S;
   readonly #plugin: Plugin<S>;
   readonly #agentState: JsonObject;
+  readonly #stored: JsonValue | undefined;
   #value: S | undefined;
   #isTouched = false;
   #isOver = false;
 
-  constructor(plugin: Plugin<S>, agentState: JsonObject) {
+  static readonly #accessors: PropertyDescriptor & ThisType<StateDraft<unknown>> = {
+    enumerable: true,
+    get() {
+      if (this.#isOver) throw usedTooLate(this.#plugin);
+      if (!this.#isTouched) this.#value = copyJson(this.#stored === undefined ? this.#plugin.initialState : this.#stored);
+      this.#isTouched = true;
+      return this.#value;
+    },
+    set(value: unknown) {
+      if (this.#isOver) throw usedTooLate(this.#plugin);
+      this.#isTouched = true;
+      this.#value = value;
+    },
+  };
+
+  private constructor(plugin: Plugin<S>, agentState: JsonObject) {
     this.#plugin = plugin;
     this.#agentState = agentState;
-    // With nothing to be found on the way up from it.
-    this.state = Reflect.construct(Handle, [this], Object) as PluginState<S>;
+    this.#stored = storedState(plugin.key, agentState);
+    Object.defineProperty(this, "value", StateDraft.#accessors);
+    Object.preventExtensions(this);
   }
 
-  get value(): S {
-    this.#checkOpen();
-    if (!this.#isTouched) this.#value = copyJson(storedState(this.#plugin.key, this.#agentState) ?? this.#plugin.initialState) as S;
-    this.#isTouched = true;
-    return this.#value as S;
-  }
-
-  set value(value: S) {
-    this.#checkOpen();
-    this.#isTouched = true;
-    this.#value = value;
-  }
-
-  #checkOpen(): void {
-    if (this.#isOver)
-      throw new TypeError(`the state of plugin "${this.#plugin.key}" was used after the callback that it was given to was done`);
+  /** With nothing to be found on the way up from it. */
+  static open<S>(plugin: Plugin<S>, agentState: JsonObject): StateDraft<S> {
+    return Reflect.construct(StateDraft, [plugin, agentState], Object) as StateDraft<S>;
   }
 
   /**
    * What the callback made of the state, as a patch of the agent's; nothing where it changed nothing.
    * @throws TypeError when that is no JSON
    */
-  finish(): JsonPatch | undefined {
-    this.#isOver = true;
-    if (!this.#isTouched) return undefined;
-    const { key } = this.#plugin;
-    const after = plainJson(this.#value);
-    const before = storedState(key, this.#agentState);
-    if (before === undefined) return additionOf(this.#agentState, { [key]: after });
-    const patch = diffJson(before, after, `/plugins/${key}`);
-    return patch.length === 0 ? undefined : patch;
+  static finish(draft: StateDraft<unknown>): JsonPatch | undefined {
+    draft.#isOver = true;
+    if (!draft.#isTouched) return undefined;
+    const agentState = draft.#agentState;
+    const { key } = draft.#plugin;
+    const value = plainJson(draft.#value);
+    if (draft.#stored === undefined) return additionOf(agentState, { [key]: value });
+    const { patch, result } = changeJson(draft.#stored, value, `/plugins/${key}`);
+    if (patch.length === 0) return undefined;
+    foresee(patch, agentState, { ...agentState, plugins: { ...(agentState["plugins"] as JsonObject), [key]: result } });
+    return patch;
   }
 }
 
-/** What a callback holds of a draft. A class, since a literal with accessors gets a hidden class of its own each time. */
-class Handle<S> implements PluginState<S> {
-  declare value: S;
-  readonly #draft: StateDraft<S>;
-
-  static readonly #value: PropertyDescriptor & ThisType<Handle<unknown>> = {
-    enumerable: true,
-    get() {
-      return this.#draft.value;
-    },
-    set(value: unknown) {
-      this.#draft.value = value;
-    },
-  };
-
-  constructor(draft: StateDraft<S>) {
-    this.#draft = draft;
-    Object.defineProperty(this, "value", Handle.#value);
-    Object.preventExtensions(this);
-  }
+function usedTooLate({ key }: Plugin): TypeError {
+  return new TypeError(`the state of plugin "${key}" was used after the callback that it was given to was done`);
 }
 
 /** The state of one plugin in that of the agent. */

@@ -1,0 +1,72 @@
+import type { Directive, LogRecord, RunId } from "@keelson/protocol";
+import { copyJson } from "../../json/copy-json.ts";
+import type { ShownEvents } from "../../session/session-state.ts";
+import { isThenable } from "../../tools/is-thenable.ts";
+import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
+import { askObserver, checkedDirectives } from "./ask-plugin.ts";
+import type { Plugin, PluginEvent, PluginState } from "./define-plugin.ts";
+
+/**
+ * Shows plugins the durable events since the last time, when they are in the log. The first verdict about a batch fixes it, so
+ * that after a crash whoever is still to be asked is shown the same.
+ */
+export async function showEvents(loop: Loop, plugins: readonly Plugin[], place: string): Promise<void> {
+  const { execution } = loop;
+  const { runId } = execution;
+  const { turn, shown } = runOf(loop);
+  if (shown === undefined) return;
+  const { events, from, upTo } = shown;
+  const isFixed = shown.key.startsWith(`${runId}/${place}/`);
+  const batch: Batch = isFixed ? { runId, turn, events, from, upTo } : { runId, turn, events, from: upTo, upTo: sessionOf(loop).seq };
+  await execution.flush();
+  for (const plugin of plugins) {
+    const key = `${place}/plugin/${plugin.key}/events`;
+    const showing = askObserver(loop, {
+      plugin,
+      key,
+      callback: "onEvent",
+      ask: (state) => show(plugin, batch, 0, state, []),
+      shownUpTo: batch.upTo,
+    });
+    if (showing !== undefined) await showing;
+  }
+}
+
+/** The events behind `from`, up to `upTo`; there may be others beside them. */
+interface Batch extends Pick<ShownEvents, "from" | "upTo" | "events"> {
+  readonly runId: RunId;
+  readonly turn: number;
+}
+
+/** Shows a plugin a batch from the event at `index` on. @param asked what it asked for so far */
+function show(
+  plugin: Plugin,
+  batch: Batch,
+  index: number,
+  state: PluginState<unknown>,
+  asked: readonly Directive[],
+): readonly Directive[] | Promise<readonly Directive[]> {
+  const { runId, turn, events, from, upTo } = batch;
+  let directives = asked;
+  for (let next = index; next < events.length; next++) {
+    const record = events[next] as LogRecord;
+    if (record.seq <= from) continue;
+    if (record.seq > upTo) break;
+    const answer = plugin.onEvent?.({ turn, event: eventOf(record, runId) }, state);
+    if (answer === undefined) continue;
+    if (isThenable(answer))
+      return Promise.resolve(answer).then((given) => show(plugin, batch, next + 1, state, [...directives, ...checkedDirectives(given)]));
+    directives = [...directives, ...checkedDirectives(answer)];
+  }
+  return directives;
+}
+
+/** An event of its own for whoever is shown it. */
+function eventOf({ type, data, seq, at }: LogRecord, runId: RunId): PluginEvent {
+  const event: { [name: string]: unknown } = { ...data, type, seq, at, runId };
+  for (const name in data) {
+    const member = data[name];
+    if (typeof member === "object" && member !== null) event[name] = copyJson(member);
+  }
+  return event as unknown as PluginEvent;
+}
