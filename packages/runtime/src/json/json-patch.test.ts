@@ -66,7 +66,7 @@ const value: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }>((tie) => 
 })).value;
 
 /** All objects and lists within a value. */
-function objectsIn(of: JsonValue, found = new Set<object>()): ReadonlySet<object> {
+function objectsIn(of: JsonValue | undefined, found = new Set<object>()): ReadonlySet<object> {
   if (typeof of !== "object" || of === null) return found;
   found.add(of);
   for (const member of Object.values(of)) objectsIn(member, found);

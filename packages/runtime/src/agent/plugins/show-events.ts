@@ -6,36 +6,42 @@ import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { askObserver, checkedDirectives } from "./ask-plugin.ts";
 import type { Plugin, PluginEvent, PluginState } from "./define-plugin.ts";
 
+/** The events behind `from`, up to `upTo`; there may be others beside them. */
+interface Batch extends Pick<ShownEvents, "from" | "upTo" | "events"> {
+  /** Where in the log they are shown. */
+  readonly place: string;
+  readonly runId: RunId;
+  readonly turn: number;
+}
+
 /**
  * Shows plugins the durable events since the last time, when they are in the log. The first verdict about a batch fixes it, so
  * that after a crash whoever is still to be asked is shown the same.
  */
-export async function showEvents(loop: Loop, plugins: readonly Plugin[], place: string): Promise<void> {
-  const { execution } = loop;
-  const { runId } = execution;
+export function showEvents(loop: Loop, plugins: readonly Plugin[], place: string): Promise<void> | undefined {
+  const { runId } = loop.execution;
   const { turn, shown } = runOf(loop);
-  if (shown === undefined) return;
-  const { events, from, upTo } = shown;
-  const isFixed = shown.key.startsWith(`${runId}/${place}/`);
-  const batch: Batch = isFixed ? { runId, turn, events, from, upTo } : { runId, turn, events, from: upTo, upTo: sessionOf(loop).seq };
-  await execution.flush();
-  for (const plugin of plugins) {
-    const key = `${place}/plugin/${plugin.key}/events`;
+  if (shown === undefined) return undefined;
+  const { key, events, from, upTo } = shown;
+  const batch: Batch = key.startsWith(`${runId}/${place}/`)
+    ? { place, runId, turn, events, from, upTo }
+    : { place, runId, turn, events, from: upTo, upTo: sessionOf(loop).seq };
+  return loop.execution.flush().then(() => showBatch(loop, plugins, 0, batch));
+}
+
+/** Shows a batch to the plugins from the one at `index` on, one after another. A promise only where one waits. */
+function showBatch(loop: Loop, plugins: readonly Plugin[], index: number, batch: Batch): void | Promise<void> {
+  for (let next = index; next < plugins.length; next++) {
+    const plugin = plugins[next] as Plugin;
     const showing = askObserver(loop, {
       plugin,
-      key,
+      key: `${batch.place}/plugin/${plugin.key}/events`,
       callback: "onEvent",
       ask: (state) => show(plugin, batch, 0, state, []),
       shownUpTo: batch.upTo,
     });
-    if (showing !== undefined) await showing;
+    if (showing !== undefined) return showing.then(() => showBatch(loop, plugins, next + 1, batch));
   }
-}
-
-/** The events behind `from`, up to `upTo`; there may be others beside them. */
-interface Batch extends Pick<ShownEvents, "from" | "upTo" | "events"> {
-  readonly runId: RunId;
-  readonly turn: number;
 }
 
 /** Shows a plugin a batch from the event at `index` on. @param asked what it asked for so far */
