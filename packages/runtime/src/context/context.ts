@@ -161,19 +161,21 @@ export class Context {
     index: number,
     input: JsonValue | undefined,
   ): Output | Promise<Output> {
-    const rule = rules[index];
-    if (rule === undefined)
-      return whenThere(operation.execute(this, input), (output) => {
-        const rulesAfter = operation.phase === "before" ? NO_RULES : this.#rulesOf(operation.type).after;
-        return this.#leave(operation, key, rulesAfter, 0, input, output);
+    for (let next = index; next < rules.length; next++) {
+      const rule = rules[next] as Rule;
+      const firing = this.#fire(rule, "before", operation.type, key, input);
+      if (firing === undefined) continue;
+      return whenThere(firing, (action) => {
+        if (action?.type === "skip") return accepted(rule, operation, action.output);
+        if (action?.type === "modify-output")
+          throw misplaced(rule, operation.type, `there is no output before it: answer "skip" to give one in its place`);
+        const changed = action?.type === "modify-input" ? changedInput(rule, operation, action.input) : input;
+        return this.#enter(operation, key, rules, next + 1, changed);
       });
-    return whenThere(this.#fire(rule, "before", operation.type, key, input), (action) => {
-      if (action?.type === "skip") return accepted(rule, operation, action.output);
-      if (action?.type === "modify-output")
-        throw misplaced(rule, operation.type, `there is no output before it: answer "skip" to give one in its place`);
-      const next = action?.type === "modify-input" ? changedInput(rule, operation, action.input) : input;
-      return this.#enter(operation, key, rules, index + 1, next);
-    });
+    }
+    const output = operation.execute(this, input);
+    if (operation.phase === "before") return output;
+    return whenThere(output, (given) => this.#leave(operation, key, this.#rulesOf(operation.type).after, 0, input, given));
   }
 
   /** Likewise after it. */
@@ -185,15 +187,18 @@ export class Context {
     input: JsonValue | undefined,
     output: Output,
   ): Output | Promise<Output> {
-    const rule = rules[index];
-    if (rule === undefined) return output;
-    const firing = this.#fire(rule, "after", operation.type, key, input, () => operation.show?.(output));
-    return whenThere(firing, (action) => {
-      if (action?.type === "modify-input" || action?.type === "skip")
-        throw misplaced(rule, operation.type, `it has run already: answer "modify-output", or let the rule fire before it`);
-      const next = action?.type === "modify-output" ? accepted(rule, operation, action.output) : output;
-      return this.#leave(operation, key, rules, index + 1, input, next);
-    });
+    for (let next = index; next < rules.length; next++) {
+      const rule = rules[next] as Rule;
+      const firing = this.#fire(rule, "after", operation.type, key, input, () => operation.show?.(output));
+      if (firing === undefined) continue;
+      return whenThere(firing, (action) => {
+        if (action?.type === "modify-input" || action?.type === "skip")
+          throw misplaced(rule, operation.type, `it has run already: answer "modify-output", or let the rule fire before it`);
+        const changed = action?.type === "modify-output" ? accepted(rule, operation, action.output) : output;
+        return this.#leave(operation, key, rules, next + 1, input, changed);
+      });
+    }
+    return output;
   }
 
   #fire(

@@ -1,5 +1,4 @@
 import { AgentError, type CallId, type HookPayloads } from "@keelson/protocol";
-import { whenThere } from "../../context/when-there.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import type { Loop } from "../loop/loop.ts";
 import { checkEnding } from "../loop/run-ending.ts";
@@ -27,13 +26,8 @@ export function askHooks<P extends DecidingPoint>(loop: Loop, about: About<P>): 
   const { execution } = loop;
   const { key } = about;
   if (execution.lookup(key) !== undefined) return execution.verdict<HookVerdict | undefined>(key, () => undefined);
-  return whenThere(consult(loop, about, frozenCopy(about.payload), 0, undefined), (asked) => {
-    if (asked.type === "interrupted") checkEnding(loop);
-    return execution.verdict<HookVerdict | undefined>(key, () => {
-      if (asked.type === "panic") throw asked.panic;
-      return asked.type === "verdict" ? asked.verdict : undefined;
-    });
-  });
+  const asked = consult(loop, about, frozenCopy(about.payload), 0, UNHEARD);
+  return asked instanceof Promise ? asked.then((waited) => settle(loop, key, waited)) : settle(loop, key, asked);
 }
 
 type Consultation =
@@ -41,24 +35,46 @@ type Consultation =
   | { readonly type: "panic"; readonly panic: AgentError }
   | { readonly type: "interrupted" };
 
-/** Asks the hooks from the one at `index` on. @param earlier what those before it came to */
+const UNHEARD: Consultation = { type: "verdict", verdict: undefined };
+
+function settle(loop: Loop, key: string, asked: Consultation): HookVerdict | undefined | Promise<HookVerdict | undefined> {
+  if (asked.type === "interrupted") checkEnding(loop);
+  return loop.execution.verdict<HookVerdict | undefined>(key, () => {
+    if (asked.type === "panic") throw asked.panic;
+    return asked.type === "verdict" ? asked.verdict : undefined;
+  });
+}
+
+/** Asks the hooks from the one at `index` on, until one ends it. @param earlier what those before it came to */
 function consult<P extends DecidingPoint>(
   loop: Loop,
   about: About<P>,
   shown: HookPayloads[P],
   index: number,
-  earlier: HookVerdict | undefined,
+  earlier: Consultation,
 ): Consultation | Promise<Consultation> {
   const hook = about.hooks[index];
-  if (hook === undefined) return { type: "verdict", verdict: earlier };
-  return whenThere<HookEnding<P>, Consultation>(callHook(loop, hook, shown, { callId: about.callId }), (ending) => {
-    if (ending.type === "interrupted") return { type: "interrupted" };
-    if (ending.type === "threw" && !hook.guard) return { type: "panic", panic: panicOf(hook, ending.error) };
-    const given = verdictOf(loop, hook, ending);
-    if (given?.type === "abort") return { type: "verdict", verdict: given };
-    if (ending.type === "timeout") warnOfHook(loop, about.point, `hook "${hook.name}" at ${about.point} was skipped: ${tooLong(hook)}`);
-    return consult(loop, about, shown, index + 1, earlier && given ? joined(earlier, given) : (given ?? earlier));
-  });
+  if (hook === undefined || earlier.type !== "verdict" || earlier.verdict?.type === "abort") return earlier;
+  const ending = callHook(loop, hook, shown, about);
+  if (ending instanceof Promise)
+    return ending.then((waited) => consult(loop, about, shown, index + 1, heard(loop, hook, waited, earlier.verdict)));
+  return consult(loop, about, shown, index + 1, heard(loop, hook, ending, earlier.verdict));
+}
+
+/** What a hook's ending adds to what those before it came to. */
+function heard<P extends DecidingPoint>(
+  loop: Loop,
+  hook: RegisteredHook<P>,
+  ending: HookEnding<P>,
+  earlier: HookVerdict | undefined,
+): Consultation {
+  if (ending.type === "interrupted") return { type: "interrupted" };
+  if (ending.type === "threw" && !hook.guard) return { type: "panic", panic: panicOf(hook, ending.error) };
+  const given = verdictOf(loop, hook, ending);
+  if (ending.type === "timeout" && given === undefined)
+    warnOfHook(loop, hook.point, `hook "${hook.name}" at ${hook.point} was skipped: ${tooLong(hook)}`);
+  if (given === undefined) return earlier === undefined ? UNHEARD : { type: "verdict", verdict: earlier };
+  return { type: "verdict", verdict: given.type === "abort" || earlier === undefined ? given : joined(earlier, given) };
 }
 
 function verdictOf<P extends DecidingPoint>(loop: Loop, hook: RegisteredHook<P>, ending: HookEnding<P>): HookVerdict | undefined {

@@ -35,7 +35,11 @@ export function hooksAt<P extends HookPoint>(
   subject: string | undefined,
 ): readonly RegisteredHook<P>[] | undefined {
   const registered = hooks.byPoint[point] as readonly RegisteredHook<P>[] | undefined;
-  if (registered === undefined || registered.every((hook) => hook.matches(subject))) return registered;
-  const matching = registered.filter((hook) => hook.matches(subject));
-  return matching.length === 0 ? undefined : matching;
+  if (registered === undefined) return undefined;
+  // Nearly always all of them match, and then there is no list to be made.
+  let matching = 0;
+  while (matching < registered.length && registered[matching]?.matches(subject)) matching++;
+  if (matching === registered.length) return registered;
+  const found = registered.filter((hook) => hook.matches(subject));
+  return found.length === 0 ? undefined : found;
 }

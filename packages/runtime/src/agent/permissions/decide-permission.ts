@@ -87,7 +87,8 @@ export function compilePolicy(policy: PermissionPolicy, option: string = "permis
 
 /** Whether any rule about this tool looks at its arguments. If not, `argumentText` need not be made: any text will do. */
 export function readsArguments(compiled: readonly CompiledPolicy[], toolName: string): boolean {
-  return compiled.some((policy) => policy.rulesFor(toolName).readsArguments);
+  for (const policy of compiled) if (policy.rulesFor(toolName).readsArguments) return true;
+  return false;
 }
 
 /**
