@@ -2,7 +2,7 @@ import { agentTool, createAgent, createRunner, type AgentEvent, type RunnerOptio
 import { definePlugin, loadJsonPatch, type Plugin } from "keelson/agent";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
-import { AgentError, sessionLog, textMessage, type JsonValue, type LogRecord, type SessionId } from "@keelson/protocol";
+import { AgentError, sessionLog, textMessage, type EventLog, type JsonValue, type LogRecord, type SessionId } from "@keelson/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ofType, recordingTool, runnerOf, types, watch } from "./support.ts";
@@ -198,6 +198,24 @@ describe("an agent's plugins", () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  it("are shown an event once it is in the log, and not before", async () => {
+    const memory = createMemoryEventLog();
+    let committed = 0;
+    const log: EventLog = {
+      ...memory,
+      async append(id, ...rest) {
+        const seq = await memory.append(id, ...rest);
+        if (id === sessionLog("s" as SessionId)) committed = seq;
+        return seq;
+      },
+    };
+    const shown: boolean[] = [];
+    const plugin = definePlugin({ key: "p", initialState: 0, onEvent: ({ event }) => void shown.push(event.seq <= committed) });
+    await runnerWith([look, "done"], [plugin], { log }).run("go", { session: "s" }).outcome;
+    expect(shown).toHaveLength(14);
+    expect(shown).not.toContain(false);
   });
 
   it("keep a state that is null", async () => {
