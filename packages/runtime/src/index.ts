@@ -7,7 +7,7 @@ import type { Scheduler } from "./orchestration/schedules/scheduler.ts";
 import { completeEffectExecutor } from "./orchestration/effects/create-local-effect-executor.ts";
 import { createModelRegistry, type ModelRegistry } from "./providers/model-registry.ts";
 import { openDebugFile } from "./environment/debug-file.ts";
-import { nodeCrypto } from "./json/node-crypto.ts";
+import { randomId } from "./json/random-id.ts";
 import { lazyProvider } from "./providers/lazy-provider.ts";
 import { systemClock } from "./session/clock.ts";
 import { createMemoryBlobStore } from "./state/memory-blob-store.ts";
@@ -65,7 +65,7 @@ export function createRunner(
     models: options.models ?? modelsFromEnvironment(),
     owner: options.owner ?? processOwner(),
     random: options.random ?? Math.random,
-    newId: options.newId ?? (() => nodeCrypto().randomUUID()),
+    newId: options.newId ?? randomId,
     openDebugFile: options.openDebugFile ?? openDebugFile,
   } as World & { readonly agent: Agent<unknown> });
   return runner;
