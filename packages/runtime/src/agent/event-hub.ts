@@ -70,7 +70,7 @@ export class EventHub {
       else subscription.catchUp(this.#source, Math.max(after, this.#base), this.#after);
     }
     if (this.#closed) subscription.end();
-    else this.#subscriptions = [...this.#subscriptions, subscription];
+    else this.#subscriptions = this.#subscriptions.concat(subscription);
     return subscription;
   }
 

@@ -7,9 +7,12 @@ import { messageTokenBound } from "../providers/token-bound.ts";
  */
 export class Conversation {
   #messages: Message[] = [];
-  #policies: CompactionPolicy[] = [];
-  #tokenBound = 0;
-  #namesBlobs = false;
+  /** Of the messages that have another than "normal", at their places; absent where none has. */
+  #policies: CompactionPolicy[] | undefined;
+  /** An upper bound of the messages' tokens; changed by the methods alone. */
+  tokenBound = 0;
+  /** Whether a part of some message may have to be fetched from the blob store before a model sees it; likewise. */
+  namesBlobs = false;
 
   get messages(): readonly Message[] {
     return this.#messages;
@@ -19,43 +22,35 @@ export class Conversation {
     return this.#messages.length;
   }
 
-  /** An upper bound of the messages' tokens. */
-  get tokenBound(): number {
-    return this.#tokenBound;
-  }
-
-  /** Whether a part of some message may have to be fetched from the blob store before a model sees it. */
-  get namesBlobs(): boolean {
-    return this.#namesBlobs;
-  }
-
   policyAt(index: number): CompactionPolicy {
-    return this.#policies[index] ?? "normal";
+    return this.#policies?.[index] ?? "normal";
   }
 
   append(message: Message, policy: CompactionPolicy = "normal"): void {
+    if (policy !== "normal") (this.#policies ??= [])[this.#messages.length] = policy;
     this.#messages.push(message);
-    this.#tokenBound += messageTokenBound(message);
-    this.#namesBlobs ||= message.content.some((part) => namesBlob(part));
-    this.#policies.push(policy);
+    this.tokenBound += messageTokenBound(message);
+    this.namesBlobs ||= message.content.some((part) => namesBlob(part));
   }
 
   replace(entries: readonly { readonly message: Message; readonly policy?: CompactionPolicy }[]): void {
     this.#messages = entries.map((entry) => entry.message);
-    this.#policies = entries.map((entry) => entry.policy ?? "normal");
+    this.#policies = entries.some(({ policy = "normal" }) => policy !== "normal")
+      ? entries.map(({ policy = "normal" }) => policy)
+      : undefined;
     this.#count();
   }
 
   truncate(length: number): void {
     this.#messages.length = Math.min(length, this.#messages.length);
-    this.#policies.length = this.#messages.length;
+    this.#policies?.splice(this.#messages.length);
     this.#count();
   }
 
   #count(): void {
-    this.#namesBlobs = this.#messages.some((message) => message.content.some((part) => namesBlob(part)));
-    this.#tokenBound = 0;
-    for (const message of this.#messages) this.#tokenBound += messageTokenBound(message);
+    this.namesBlobs = this.#messages.some((message) => message.content.some((part) => namesBlob(part)));
+    this.tokenBound = 0;
+    for (const message of this.#messages) this.tokenBound += messageTokenBound(message);
   }
 }
 

@@ -75,7 +75,8 @@ export class InferFold {
   overflowed = false;
   /** The last event, once it came. Without it the answer is not whole. */
   end: InferEnd | undefined;
-  #rateLimit: RateLimit | undefined;
+  /** What the vendor last told of his limits. */
+  rateLimit: RateLimit | undefined;
 
   constructor(options?: FoldOptions) {
     this.#maxBytes = options?.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
@@ -136,7 +137,7 @@ export class InferFold {
         this.end = event;
         return;
       case "rate-limit":
-        this.#rateLimit = event.rateLimit;
+        this.rateLimit = event.rateLimit;
         return;
     }
   }
@@ -158,11 +159,6 @@ export class InferFold {
       }
     }
     return bytes;
-  }
-
-  /** What the vendor last told of his limits. */
-  get rateLimit(): RateLimit | undefined {
-    return this.#rateLimit;
   }
 
   /** The calls so far, with the text of their arguments. */

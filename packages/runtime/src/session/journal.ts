@@ -160,7 +160,7 @@ export class Journal {
 
   /** Calls `listen` for each new entry as it arrives, while the journal is open. @returns what ends that */
   onInbox(listen: (entry: InboxEntry) => void): () => void {
-    this.#inboxListeners = [...this.#inboxListeners, listen];
+    this.#inboxListeners = this.#inboxListeners.concat(listen);
     this.#following ??= this.#follow();
     return () => {
       this.#inboxListeners = this.#inboxListeners.filter((other) => other !== listen);

@@ -32,7 +32,8 @@ class RecordIterator implements AsyncIterator<LogRecord, undefined>, AbortWatche
   readonly #source: RecordSource;
   readonly #follow: boolean;
   readonly #signal: AbortSignal | undefined;
-  readonly #waiters: Waiter[] = [];
+  /** Absent where nobody waits. */
+  #waiters: Waiter[] | undefined;
   #page: readonly LogRecord[] = [];
   #index = 0;
   #after: number;
@@ -50,8 +51,11 @@ class RecordIterator implements AsyncIterator<LogRecord, undefined>, AbortWatche
 
   next(): Promise<IteratorResult<LogRecord, undefined>> {
     return new Promise((resolve, reject) => {
-      this.#waiters.push({ resolve, reject });
-      if (this.#waiters.length > 1) return;
+      if (this.#waiters !== undefined) {
+        this.#waiters.push({ resolve, reject });
+        return;
+      }
+      this.#waiters = [{ resolve, reject }];
       if (++this.#sinceTurn > RECORDS_PER_TURN) {
         this.#sinceTurn = 0;
         setImmediate(() => this.#serve());
@@ -65,7 +69,7 @@ class RecordIterator implements AsyncIterator<LogRecord, undefined>, AbortWatche
   }
 
   #serve(): void {
-    while (this.#waiters.length > 0) {
+    while (this.#waiters !== undefined) {
       let record: LogRecord | undefined;
       try {
         record = this.#take();
@@ -77,9 +81,15 @@ class RecordIterator implements AsyncIterator<LogRecord, undefined>, AbortWatche
         if (this.#ended || !this.#follow) this.#end();
         return;
       }
-      this.#waiters.shift()?.resolve({ done: false, value: record });
+      this.#takeWaiter()?.resolve({ done: false, value: record });
     }
     this.#rest();
+  }
+
+  #takeWaiter(): Waiter | undefined {
+    const waiter = this.#waiters?.shift();
+    if (this.#waiters?.length === 0) this.#waiters = undefined;
+    return waiter;
   }
 
   /** The next record, or undefined when there is none now. Listens from then on, and looks once more after it began to. */
@@ -139,14 +149,15 @@ class RecordIterator implements AsyncIterator<LogRecord, undefined>, AbortWatche
     this.#ended = true;
     this.#page = [];
     this.#rest();
-    for (const waiter of this.#waiters.splice(0)) waiter.resolve({ done: true, value: undefined });
+    const waiters = this.#waiters ?? [];
+    this.#waiters = undefined;
+    for (const waiter of waiters) waiter.resolve({ done: true, value: undefined });
   }
 
   #fail(error: unknown): void {
-    const [first, ...others] = this.#waiters.splice(0);
+    const first = this.#takeWaiter();
     this.#end();
     first?.reject(error);
-    for (const waiter of others) waiter.resolve({ done: true, value: undefined });
   }
 }
 

@@ -13,7 +13,8 @@ export class WatchedAbort {
   /** Made when somebody asks for the signal: most runs are over before anybody asks whether they were told to stop. */
   #controller: AbortController | undefined;
   #signal: AbortSignal | undefined;
-  readonly #watchers: AbortWatcher[] = [];
+  /** Absent while there was none. */
+  #watchers: AbortWatcher[] | undefined;
 
   get signal(): AbortSignal {
     return this.#signal ?? this.#openSignal();
@@ -24,19 +25,23 @@ export class WatchedAbort {
     this.fired = true;
     this.reason = reason;
     this.#controller?.abort(reason);
-    for (const watcher of this.#watchers.splice(0)) watcher.handleEvent();
+    const watchers = this.#watchers ?? [];
+    this.#watchers = undefined;
+    for (const watcher of watchers) watcher.handleEvent();
   }
 
   watch(watcher: AbortWatcher): void {
-    if (!this.fired) this.#watchers.push(watcher);
+    if (this.fired) return;
+    if (this.#watchers === undefined) this.#watchers = [watcher];
+    else this.#watchers.push(watcher);
   }
 
   unwatch(watcher: AbortWatcher): void {
-    const at = this.#watchers.lastIndexOf(watcher);
-    const last = this.#watchers.length - 1;
-    if (at < 0) return;
-    if (at < last) this.#watchers[at] = this.#watchers[last] as AbortWatcher;
-    this.#watchers.pop();
+    const watchers = this.#watchers;
+    const at = watchers === undefined ? -1 : watchers.lastIndexOf(watcher);
+    if (watchers === undefined || at < 0) return;
+    const last = watchers.pop() as AbortWatcher;
+    if (at < watchers.length) watchers[at] = last;
   }
 
   #openSignal(): AbortSignal {

@@ -31,7 +31,7 @@ export function createBudgetMeter({
   ownScope,
   scopes,
   own,
-  thresholds = DEFAULT_BUDGET_THRESHOLDS,
+  thresholds,
 }: {
   readonly ownScope: string;
   readonly scopes: readonly BudgetScope[];
@@ -45,7 +45,7 @@ export function createBudgetMeter({
     scopeIds: scopes.map(({ id }) => id),
     counts: scopes.length === 0 ? NOTHING_COUNTED : countedBy(scopes),
     own,
-    thresholds: thresholds.toSorted((a, b) => a - b),
+    thresholds: thresholds?.toSorted((a, b) => a - b) ?? DEFAULT_BUDGET_THRESHOLDS,
   };
 }
 
