@@ -76,6 +76,8 @@ export class Execution implements ExecutionContext {
   readonly emit: (event: TransientEvent) => void;
   readonly #stopping: Pick<AbortController, "signal">;
   readonly #startChild: (spec: ChildSpec) => Promise<OperatorOutput>;
+  /** Of the run's keys: one string for all of them, which the log holds as long as itself. */
+  readonly #prefix: string;
 
   constructor(options: ExecutionOptions) {
     this.journal = options.journal;
@@ -89,6 +91,7 @@ export class Execution implements ExecutionContext {
     this.emit = options.emit;
     this.#stopping = options.stopping;
     this.#startChild = options.startChild;
+    this.#prefix = `${options.runId}/`;
   }
 
   /** Fires when a graceful stop was asked for. */
@@ -98,12 +101,12 @@ export class Execution implements ExecutionContext {
 
   /** Adds an event to the next append. */
   put<T extends DurableEvent["type"]>(key: string, type: T, data: DurableEventData<T>, durability?: Durability): void {
-    this.journal.put(`${this.runId}/${key}`, type, data as unknown as JsonObject, durability);
+    this.journal.put(this.#prefix + key, type, data as unknown as JsonObject, durability);
   }
 
   /** Adds a record that watchers do not see. */
   note(key: string, type: string, data: JsonObject, durability?: Durability): void {
-    this.journal.put(`${this.runId}/${key}`, type, data, durability);
+    this.journal.put(this.#prefix + key, type, data, durability);
   }
 
   flush(): Promise<void> {
@@ -111,7 +114,7 @@ export class Execution implements ExecutionContext {
   }
 
   lookup(key: string): LogRecord | undefined {
-    return this.journal.state.run?.open.get(`${this.runId}/${key}`);
+    return this.journal.state.run?.open.get(this.#prefix + key);
   }
 
   async commit(key: string, event: DurableEvent): Promise<number> {
@@ -151,7 +154,7 @@ export class Execution implements ExecutionContext {
     const { number } = act;
     const startedAt = this.clock.now();
     try {
-      const value = act.run({ number, idempotencyKey: `${this.runId}/${act.key}`, signal: this.signal, emit: this.emit });
+      const value = act.run({ number, idempotencyKey: this.#prefix + act.key, signal: this.signal, emit: this.emit });
       if (!(value instanceof Promise)) return this.#done(startedAt, value);
       return value.then(
         (given) => this.#done(startedAt, given),
