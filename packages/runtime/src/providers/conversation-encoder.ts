@@ -147,7 +147,7 @@ function append(conversation: Conversation, json: string): void {
 function grow(conversation: Conversation, missing: number): void {
   const { bytes, length } = conversation;
   conversation.bytes = Buffer.allocUnsafeSlow(Math.max(bytes.length + missing, Math.ceil(bytes.length * 1.5), 1024));
-  bytes.copy(conversation.bytes, 0, 0, length);
+  conversation.bytes.set(bytes.subarray(0, length));
 }
 
 function sameMessages(a: MessageGroup, b: MessageGroup): boolean {

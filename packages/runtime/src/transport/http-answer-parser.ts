@@ -82,7 +82,7 @@ export class HttpAnswerParser {
         case "until-close": {
           const end = Math.min(bytes.length, at + this.#left);
           this.#body ??= Buffer.allocUnsafe(bytes.length - at);
-          bytes.copy(this.#body, this.#filled, at, end);
+          this.#body.set(bytes.subarray(at, end), this.#filled);
           this.#filled += end - at;
           this.#left -= end - at;
           at = end;

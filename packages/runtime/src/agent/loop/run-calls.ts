@@ -72,7 +72,7 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
     if (execution.hasUnread) await readInbox(loop, `${turn}/batch/${index}/after`);
   }
   if (calls.some((call) => call.skipped)) await tellSkipped(loop, turn, calls);
-  if (loop.meter !== undefined) markToolCalls(loop, loop.meter);
+  if (loop.meter?.own.toolCalls !== undefined) markToolCalls(loop, loop.meter);
   execution.put(`${turn}/calls-done/${parts[0]?.id ?? ""}`, "tool-calls-complete", {});
   if (loop.hooks?.afterTools) tellModel(loop, turn, calls);
 }

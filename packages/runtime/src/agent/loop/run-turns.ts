@@ -9,7 +9,7 @@ import { endRun } from "./end-run.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { openTurn } from "./open-turn.ts";
 import { endingOf, RunEnding } from "./run-ending.ts";
-import { systemPrompt } from "./system-prompt.ts";
+import { systemPrompt, type SystemPrompt } from "./system-prompt.ts";
 
 /** What whoever drives a run does next. */
 export type Next =
@@ -25,13 +25,14 @@ const NOW: Next = { type: "now" };
  */
 export async function runTurns(loop: Loop, most: number = Number.POSITIVE_INFINITY): Promise<Next> {
   let next = NOW;
+  let prompt: SystemPrompt | undefined;
   for (let left = most; left > 0 && next.type === "now"; left--) {
     try {
       takeUp(loop);
       const opening = openTurn(loop);
       const turn = typeof opening === "string" ? opening : await opening;
-      const prompt = systemPrompt(loop);
-      await answerTurn(loop, turn, prompt instanceof Promise ? await prompt : prompt);
+      prompt ??= await systemPrompt(loop);
+      await answerTurn(loop, turn, prompt.text);
       const closing = closeTurn(loop, turn);
       if (closing !== undefined) await closing;
     } catch (error) {

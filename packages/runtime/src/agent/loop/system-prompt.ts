@@ -2,18 +2,19 @@ import type { RunContext } from "../agent.ts";
 import { runContext } from "./run-context.ts";
 import { runOf, type Loop } from "./loop.ts";
 
-/** The instructions of this run: a function is asked once, then its answer is read from the log. */
-export function systemPrompt(loop: Loop): string | undefined | Promise<string | undefined> {
-  const { instructions } = loop.agent.options;
-  if (typeof instructions !== "function") return promptFrom(loop, instructions);
-  return askInstructions(loop, instructions).then((text) => promptFrom(loop, text));
+/** What a run says before its messages: the same in all its turns. */
+export interface SystemPrompt {
+  readonly text: string | undefined;
 }
 
-function promptFrom(loop: Loop, base: string | undefined): string | undefined {
+/** The instructions of this run: a function is asked once, then its answer is read from the log. */
+export async function systemPrompt(loop: Loop): Promise<SystemPrompt> {
+  const { instructions } = loop.agent.options;
+  const base = typeof instructions === "function" ? await askInstructions(loop, instructions) : instructions;
   const change = loop.agent.options.systemPrompt;
   const own = change?.type === "replace" ? change.content : joined(base, change?.content);
   const whole = joined(joined(own, loop.agent.middleware?.promptAddition), runOf(loop).terms?.systemAddendum);
-  return joined(whole, loop.form?.instructions);
+  return { text: joined(whole, loop.form?.instructions) };
 }
 
 function joined(text: string | undefined, addition: string | undefined): string | undefined {

@@ -25,14 +25,12 @@ export class ChatCalls {
   readonly #byId = new Map<string, ChatCall>();
   #legacy: ChatCall | undefined;
   #started = 0;
+  /** Whether a call has begun; changed by the methods alone. */
+  any = false;
 
   constructor(queue: DecodedEvent[], wire: string) {
     this.#queue = queue;
     this.#wire = wire;
-  }
-
-  get any(): boolean {
-    return this.#started > 0;
   }
 
   /** Fragments of a stream: told apart by `index`, else by `id`. A new id at a known index is a new call. */
@@ -118,6 +116,7 @@ export class ChatCalls {
     if (name === "") return;
     call.name = name;
     call.index = this.#started++;
+    this.any = true;
     const id = call.id === "" ? madeUpCallId() : call.id;
     this.#queue.push({ type: "tool-call-start", index: call.index, id, name, ...(call.custom && { custom: true }) });
     if (call.early !== "") this.#queue.push({ type: "tool-call-delta", index: call.index, text: call.early });

@@ -50,7 +50,8 @@ export class ChatDecoder implements WireDecoder {
   readonly #options: ChatDecoderOptions;
   readonly #segments: SegmentWriter;
   readonly #calls: ChatCalls;
-  readonly #reasoning: ChatReasoning;
+  /** Made with the first that is said beside text and calls. */
+  #reasoning: ChatReasoning | undefined;
   /** Made with the first delta of text: answers that only call tools need none. */
   #envelope: DeltaEnvelope | undefined;
   #refusal = "";
@@ -69,8 +70,7 @@ export class ChatDecoder implements WireDecoder {
     this.#queue = queue;
     this.#context = context;
     this.#options = options;
-    this.#reasoning = new ChatReasoning(context.wire, context.model);
-    this.#segments = new SegmentWriter(queue, options.keepsReasoning === true ? () => this.#reasoning.take() : undefined);
+    this.#segments = new SegmentWriter(queue, options.keepsReasoning === true ? () => this.#reasoning?.take() : undefined);
     this.#calls = new ChatCalls(queue, context.wire);
   }
 
@@ -121,7 +121,7 @@ export class ChatDecoder implements WireDecoder {
     const { wire, model } = this.#context;
     this.#endText();
     this.#calls.finish();
-    if (this.#options.keepsReasoning === true && this.#reasoning.pending) {
+    if (this.#options.keepsReasoning === true && this.#reasoning?.pending) {
       this.#segments.start("thinking");
       this.#segments.end();
     }
@@ -187,7 +187,7 @@ export class ChatDecoder implements WireDecoder {
   #message(message: ChatSaid, whole: boolean): void {
     const more = saysMore(message);
     if (more) {
-      const reasoning = this.#reasoning.read(message);
+      const reasoning = this.#thoughts().read(message);
       if (reasoning !== "") this.#segments.thinking(reasoning);
     }
     const content = message["content"];
@@ -219,12 +219,16 @@ export class ChatDecoder implements WireDecoder {
       const part = fieldsOf(value);
       if (part === undefined) continue;
       if (part["type"] === "thinking") {
-        const text = this.#reasoning.readPart(part);
+        const text = this.#thoughts().readPart(part);
         if (text !== "") this.#segments.thinking(text);
       } else if (part["type"] === "refusal") this.#refusal += stringOf(part["refusal"]);
       else if (part["type"] === "image_url") (this.#media ??= new ChatMedia()).image(part);
       else if (stringOf(part["text"]) !== "") this.#segments.text(stringOf(part["text"]));
     }
+  }
+
+  #thoughts(): ChatReasoning {
+    return (this.#reasoning ??= new ChatReasoning(this.#context.wire, this.#context.model));
   }
 
   #endText(): void {
