@@ -9,10 +9,8 @@ export class Conversation {
   #messages: Message[] = [];
   /** Of the messages that have another than "normal", at their places; absent where none has. */
   #policies: CompactionPolicy[] | undefined;
-  /** An upper bound of the messages' tokens; changed by the methods alone. */
-  tokenBound = 0;
-  /** Whether a part of some message may have to be fetched from the blob store before a model sees it; likewise. */
-  namesBlobs = false;
+  #tokenBound = 0;
+  #namesBlobs = false;
 
   get messages(): readonly Message[] {
     return this.#messages;
@@ -22,6 +20,16 @@ export class Conversation {
     return this.#messages.length;
   }
 
+  /** An upper bound of the messages' tokens. */
+  get tokenBound(): number {
+    return this.#tokenBound;
+  }
+
+  /** Whether a part of some message may have to be fetched from the blob store before a model sees it. */
+  get namesBlobs(): boolean {
+    return this.#namesBlobs;
+  }
+
   policyAt(index: number): CompactionPolicy {
     return this.#policies?.[index] ?? "normal";
   }
@@ -29,8 +37,8 @@ export class Conversation {
   append(message: Message, policy: CompactionPolicy = "normal"): void {
     if (policy !== "normal") (this.#policies ??= [])[this.#messages.length] = policy;
     this.#messages.push(message);
-    this.tokenBound += messageTokenBound(message);
-    this.namesBlobs ||= message.content.some((part) => namesBlob(part));
+    this.#tokenBound += messageTokenBound(message);
+    this.#namesBlobs ||= message.content.some((part) => namesBlob(part));
   }
 
   replace(entries: readonly { readonly message: Message; readonly policy?: CompactionPolicy }[]): void {
@@ -48,9 +56,9 @@ export class Conversation {
   }
 
   #count(): void {
-    this.namesBlobs = this.#messages.some((message) => message.content.some((part) => namesBlob(part)));
-    this.tokenBound = 0;
-    for (const message of this.#messages) this.tokenBound += messageTokenBound(message);
+    this.#namesBlobs = this.#messages.some((message) => message.content.some((part) => namesBlob(part)));
+    this.#tokenBound = 0;
+    for (const message of this.#messages) this.#tokenBound += messageTokenBound(message);
   }
 }
 
