@@ -100,8 +100,9 @@ export function createKeelsonWithEverything(baseUrl: string): Subject {
       definePlugin({
         key: "calls",
         initialState: { calls: 0 },
-        onEvent({ event }, state) {
-          if (event.type === "tool-result") state.value.calls++;
+        events: ["tool-result"],
+        onEvent(_input, state) {
+          state.value.calls++;
         },
       }),
     ],

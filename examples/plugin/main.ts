@@ -20,8 +20,9 @@ const account = definePlugin({
   onUserMessage(_input, state) {
     state.value.questions++; // what changes is recorded when the callback is done
   },
+  events: ["tool-result"], // what it is shown of the run; default all
   onEvent({ event }, state) {
-    if (event.type === "tool-result") state.value.tools[event.name] = (state.value.tools[event.name] ?? 0) + 1;
+    state.value.tools[event.name] = (state.value.tools[event.name] ?? 0) + 1;
   },
   afterRun({ reason }, state) {
     // What is to happen in the world is asked of the runtime, as data.

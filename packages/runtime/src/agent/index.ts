@@ -72,6 +72,7 @@ export {
   type PluginCallbacks,
   type PluginDirectives,
   type PluginEvent,
+  type PluginEventType,
   type PluginOptions,
   type PluginState,
   type PluginStateKey,

@@ -1,8 +1,9 @@
 import type { LogRecord } from "@keelson/protocol";
 import type { SessionState } from "./session-state.ts";
-import { isShown, type Folds } from "./folds/fold.ts";
+import type { Folds } from "./folds/fold.ts";
 import { RUN_FOLDS } from "./folds/run-folds.ts";
 import { SESSION_FOLDS } from "./folds/session-folds.ts";
+import { isKept } from "./folds/shown-events.ts";
 import { TURN_FOLDS } from "./folds/turn-folds.ts";
 import { WORK_FOLDS } from "./folds/work-folds.ts";
 
@@ -19,7 +20,7 @@ export function applyRecord(state: SessionState, record: LogRecord): void {
   const { run } = state;
   if (run === undefined) return;
   run.open.set(record.key, record);
-  if (run.shown !== undefined && isShown(record)) run.shown.events.push(record);
+  if (run.shown !== undefined && isKept(record, run.shown.types)) run.shown.events.push(record);
 }
 
 const FOLDS: Folds = { ...SESSION_FOLDS, ...RUN_FOLDS, ...TURN_FOLDS, ...WORK_FOLDS };

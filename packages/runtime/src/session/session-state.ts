@@ -137,6 +137,8 @@ export interface ShownEvents {
   readonly upTo: number;
   /** Those behind `from`, in order. */
   readonly events: LogRecord[];
+  /** The types of events that some plugin wants; absent where one wants all of them. */
+  readonly types: readonly string[] | undefined;
 }
 
 /** Calls that an account of a run names one by one. */

@@ -218,6 +218,71 @@ describe("an agent's plugins", () => {
     expect(shown).not.toContain(false);
   });
 
+  describe("with a list of the events that they want", () => {
+    const tally = (key: string, events?: Plugin["events"]): Plugin<string[]> =>
+      definePlugin({
+        key,
+        initialState: [] as string[],
+        ...(events && { events }),
+        onEvent: ({ event }, state) => void state.value.push(event.type),
+      });
+    const turns = [look, { text: "More.", toolCalls: [{ name: "look" }] }, "done"] satisfies readonly ScriptedTurn[];
+
+    it("are shown those and no others, and leave nothing in the log of a turn that has none", async () => {
+      const log = createMemoryEventLog();
+      const runner = runnerWith(turns, [tally("results", ["tool-result"]), tally("ends", ["run-result", "turn-end"])], { log });
+      await watch(runner.run("go", { session: "s" }));
+      expect(await stateOf(runner, "s")).toEqual({
+        results: ["tool-result", "tool-result"],
+        ends: ["turn-end", "turn-end", "turn-end", "run-result"],
+      });
+      const verdicts: string[] = [];
+      for await (const { key } of log.read(sessionLog("s" as SessionId)))
+        if (/\/plugin\/.+\/events$/.test(key)) verdicts.push(key.slice(key.indexOf("/") + 1));
+      expect(verdicts).toEqual([
+        "t1/plugin/results/events",
+        "t2/plugin/results/events",
+        "t2/plugin/ends/events",
+        "epilogue/plugin/ends/events",
+      ]);
+    });
+
+    it("see what they would see beside others that want everything", async () => {
+      const wanting = fc.subarray(["message", "turn-start", "tool-result", "usage", "run-result"] as const, { minLength: 1 });
+      await fc.assert(
+        fc.asyncProperty(wanting, fc.option(wanting, { nil: undefined }), async (mine, others) => {
+          const seen = async (...plugins: readonly Plugin<string[]>[]): Promise<readonly string[]> => {
+            const runner = runnerWith(turns, plugins);
+            await watch(runner.run("go", { session: "s" }));
+            return ((await stateOf(runner, "s")) as { readonly mine: readonly string[] }).mine;
+          };
+          const all = await seen(tally("mine"));
+          expect(await seen(tally("mine", mine), tally("other", others))).toEqual(
+            all.filter((type) => (mine as readonly string[]).includes(type)),
+          );
+        }),
+        { numRuns: 20 },
+      );
+    });
+
+    it("are refused where the list is none, names what nobody is shown, or stands without onEvent", () => {
+      const onEvent = (): void => {};
+      for (const [options, problem] of [
+        [{ events: [], onEvent }, "must be a list of at least one type of event"],
+        [{ events: "tool-result", onEvent }, "must be a list of at least one type of event"],
+        [{ events: ["tool-result", "text-delta"], onEvent }, 'names "text-delta", which is no type of event that plugins are shown'],
+        [{ events: ["state-update"], onEvent }, 'names "state-update", which is no type of event that plugins are shown'],
+        [{ events: ["tool-result"] }, "says what onEvent is shown, and it has no onEvent"],
+      ] as const)
+        expect(() => definePlugin({ key: "p", initialState: 0, ...(options as object) })).toThrow(
+          expect.objectContaining({
+            failure: expect.objectContaining({ kind: "invalid-option", option: "events" }),
+            message: expect.stringContaining(problem),
+          }),
+        );
+    });
+  });
+
   it("keep a state that is null", async () => {
     const seen: unknown[] = [];
     const plugin = definePlugin({
@@ -340,10 +405,11 @@ describe("an agent's plugins", () => {
     expect(invalid("diary")).toBe("plugins");
   });
 
-  it("belong to the definition: another key, callback or route is another digest, and with() may change them", () => {
+  it("belong to the definition: another key, callback, event or route is another digest, and with() may change them", () => {
     const agent = createAgent({ name: "a", model: scriptedModel([]), plugins: [diary()] });
     expect(agent.with({ plugins: [diary()] }).digest).toBe(agent.digest);
-    for (const plugins of [[], [diary("other")], [definePlugin({ key: "diary", initialState: { lines: [] as string[] } })]])
+    const picky = { ...diary(), events: ["usage"] } as const;
+    for (const plugins of [[], [diary("other")], [definePlugin({ key: "diary", initialState: { lines: [] as string[] } })], [picky]])
       expect(agent.with({ plugins }).digest).not.toBe(agent.digest);
   });
 });

@@ -26,6 +26,8 @@ function openPlugged(world: ScenarioWorld): SingleRunner<undefined> {
     return definePlugin({
       key,
       initialState: { lines: [] as string[] },
+      // One of them is shown no more than it uses.
+      ...(key === "two" && { events: ["turn-start", "tool-result", "message"] as const }),
       beforeRun: ({ message }, state) => note("beforeRun", state, `before ${message}`),
       onUserMessage: ({ turn, message }, state) => note("onUserMessage", state, `heard ${turn} ${message}`),
       async onEvent({ turn, event }, state) {

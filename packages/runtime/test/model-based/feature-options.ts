@@ -174,6 +174,7 @@ function pluginOf(plan: PluginPlan, index: number, features: Features, stage: St
     ...(onUserMessage && {
       onUserMessage: (_, state) => counts("onUserMessage", onUserMessage, state, () => (state.value.count < 5 ? directives() : [])),
     }),
+    ...(onEvent && plan.events && { events: plan.events }),
     ...(onEvent && { onEvent: ({ event }, state) => counts(`onEvent ${event.seq}`, onEvent, state, () => undefined) }),
     ...(afterRun && { afterRun: (_, state) => counts("afterRun", afterRun, state, directives) }),
   }) as Plugin;

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import type { PluginEventType } from "keelson/agent";
 import { TOOL_NAMES, type ToolName } from "./tool-names.ts";
 
 /** What the agents of a story have beside tools and rules. Each part is there in some stories only. */
@@ -61,6 +62,8 @@ export type DirectiveKind =
 export interface PluginPlan {
   readonly callbacks: { readonly [K in "beforeRun" | "onUserMessage" | "onEvent" | "afterRun"]: CallbackPlan | undefined };
   readonly directives: readonly DirectiveKind[];
+  /** Of onEvent, where it has one; all of them without. */
+  readonly events: readonly PluginEventType[] | undefined;
 }
 
 export interface MiddlewarePlan extends CallbackPlan {
@@ -199,6 +202,7 @@ export const features: fc.Arbitrary<Features> = fc.record({
         afterRun: sometimes(plan),
       }),
       directives: fc.array(directive, { maxLength: 2 }),
+      events: sometimes(fc.subarray<PluginEventType>(["message", "turn-end", "tool-result", "run-resume", "run-result"], { minLength: 1 })),
     }),
     2,
   ),

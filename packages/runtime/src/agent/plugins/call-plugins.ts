@@ -40,7 +40,7 @@ async function begin(loop: Loop, plugins: LoopPlugins): Promise<void> {
   const missing = states.serializeAll();
   if (Object.keys(missing).length > 0) loop.execution.put("plugins/initial", "state-update", { patch: additionOf(agentState, missing) });
   // From here on the run's events are kept until they are shown.
-  if (plugins.onEvent.length > 0) loop.execution.note("plugins/events", "events-shown", { upTo: 0 });
+  if (plugins.onEvent.length > 0) loop.execution.note("plugins/events", "events-shown", { upTo: 0, ...wantedTypes(plugins.onEvent) });
   const input = { turn: 0, ...messageOf(runOf(loop).unanswered) };
   for (const plugin of plugins.beforeRun)
     await askPlugin(loop, {
@@ -49,6 +49,15 @@ async function begin(loop: Loop, plugins: LoopPlugins): Promise<void> {
       callback: "beforeRun",
       ask: (state) => plugin.beforeRun?.(input, state),
     });
+}
+
+function wantedTypes(plugins: readonly Plugin[]): { readonly types?: readonly string[] } {
+  const types = new Set<string>();
+  for (const { events } of plugins) {
+    if (events === undefined) return {};
+    for (const type of events) types.add(type);
+  }
+  return { types: [...types] };
 }
 
 /** Calls `onUserMessage` for what the user said that no model was asked with yet. */

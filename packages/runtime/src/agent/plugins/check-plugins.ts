@@ -19,6 +19,7 @@ export function checkPlugins(plugins: readonly Plugin[] | undefined): void {
 export function pluginsAsData(plugins: readonly Plugin[] | undefined): unknown {
   return plugins?.map((plugin) => ({
     key: plugin.key,
+    ...(plugin.events && { events: plugin.events }),
     calls: (["beforeRun", "onUserMessage", "onEvent", "afterRun"] as const).filter((callback) => plugin[callback]),
     signalRoutes: plugin.signalRoutes.map(({ kind, action, priority }) => ({ kind, action, priority })),
   }));

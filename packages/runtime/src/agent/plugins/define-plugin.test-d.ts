@@ -23,6 +23,20 @@ it("gives callbacks a turn, perhaps a message, and the plugin's own state [PL-08
   });
 });
 
+it("narrows the events of onEvent to those it lists", () => {
+  definePlugin({
+    key: "a",
+    initialState: 0,
+    events: ["tool-result", "usage"],
+    onEvent({ event }, state) {
+      expectTypeOf(event.type).toEqualTypeOf<"tool-result" | "usage">();
+      expectTypeOf(state).toEqualTypeOf<PluginState<number>>();
+    },
+  });
+  // @ts-expect-error plugins are not shown what streams
+  definePlugin({ key: "a", initialState: 0, events: ["text-delta"], onEvent() {} });
+});
+
 it("refuses states that are no JSON, and directives that are none", () => {
   // @ts-expect-error a Map does not survive JSON
   definePlugin({ key: "a", initialState: { seen: new Map<string, number>() } });

@@ -10,6 +10,7 @@ import {
   type SignalRoute,
 } from "@keelson/protocol";
 import { plainJson } from "../../json/plain-json.ts";
+import { isShownType } from "../../session/folds/shown-events.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 
 /**
@@ -28,8 +29,12 @@ export interface PluginState<S> {
   value: S;
 }
 
+/** The types of the events that plugins are shown. Changes of state are not among them: those of one plugin are no business of another. */
+export type PluginEventType = Exclude<DurableEvent["type"], "state-update" | "run-complete" | "error">;
+
 /** A durable event of the run, after its commit. */
-export type PluginEvent = DurableEvent & DurablePosition & { readonly runId: RunId };
+export type PluginEvent<T extends PluginEventType = PluginEventType> = Extract<DurableEvent, { readonly type: T }> &
+  DurablePosition & { readonly runId: RunId };
 
 /** What the runtime is asked to do: one list, or nothing. */
 export type PluginDirectives = readonly Directive[] | undefined | void;
@@ -39,17 +44,17 @@ export type PluginDirectives = readonly Directive[] | undefined | void;
  * once: a run that is resumed or replayed reads it and does not ask again. Nothing is recorded of what a callback does to the
  * world outside, so it does nothing there; for that there are directives.
  */
-export interface PluginCallbacks<S> {
+export interface PluginCallbacks<S, T extends PluginEventType = PluginEventType> {
   /** Before the first turn, after the session-start hooks and the prompt middleware. `message`: the run's input. `turn` is 0. */
   beforeRun?(input: PluginInput, state: PluginState<S>): PluginDirectives | Promise<PluginDirectives>;
   /** Once for each message of the user, that is the run's input and steering, before the model is asked with it. */
   onUserMessage?(input: PluginInput, state: PluginState<S>): PluginDirectives | Promise<PluginDirectives>;
   /**
-   * Once for each durable event of the run but changes of state and the terminal event. Called when a turn is over, with the
-   * events since the last time, and a last time before `afterRun`. It can't influence the run: if it throws, a `status` event
-   * warns, and what this batch changed is dropped.
+   * Once for each durable event of the run but changes of state and the terminal event, or for those of the types in `events`.
+   * Called when a turn is over, with the events since the last time, and a last time before `afterRun`. It can't influence the
+   * run: if it throws, a `status` event warns, and what this batch changed is dropped.
    */
-  onEvent?(input: PluginInput & { readonly event: PluginEvent }, state: PluginState<S>): PluginDirectives | Promise<PluginDirectives>;
+  onEvent?(input: PluginInput & { readonly event: PluginEvent<T> }, state: PluginState<S>): PluginDirectives | Promise<PluginDirectives>;
   /**
    * When the way the run ends is in the log, whatever it is, before the terminal event. `message`: the run's last text. It can't
    * change how the run ends: if it throws, a `status` event warns.
@@ -57,11 +62,13 @@ export interface PluginCallbacks<S> {
   afterRun?(input: PluginInput & { readonly reason: EndReason }, state: PluginState<S>): PluginDirectives | Promise<PluginDirectives>;
 }
 
-export interface PluginOptions<S> extends PluginStateKey<S>, PluginCallbacks<S> {
+export interface PluginOptions<S, T extends PluginEventType = PluginEventType> extends PluginStateKey<S>, PluginCallbacks<S, T> {
   /** For people. Default: the key. */
   readonly name?: string;
   /** JSON. What a session starts with that has no state of this plugin yet. */
   readonly initialState: S;
+  /** What `onEvent` is shown; a turn without any of these costs nothing. Default: all of them. */
+  readonly events?: readonly T[];
   /** What to do about signals that neither the strategy nor the agent has a route for. */
   readonly signalRoutes?: readonly SignalRoute[];
 }
@@ -70,6 +77,8 @@ export interface PluginOptions<S> extends PluginStateKey<S>, PluginCallbacks<S> 
 export interface Plugin<S = unknown> extends PluginStateKey<S>, PluginCallbacks<S> {
   readonly name: string;
   readonly initialState: S;
+  /** Absent where `onEvent` is shown all of them. */
+  readonly events?: readonly PluginEventType[];
   readonly signalRoutes: readonly SignalRoute[];
 }
 
@@ -82,19 +91,21 @@ const CALLBACKS = ["beforeRun", "onUserMessage", "onEvent", "afterRun"] as const
  * Defines a plugin, typed by its state.
  * @throws AgentError of kind `invalid-option` that names the option
  */
-export function definePlugin<S>(options: PluginOptions<S> & JsonState<S>): Plugin<S> {
-  const { key, name = key, initialState, signalRoutes = [] } = options;
+export function definePlugin<S, const T extends PluginEventType = PluginEventType>(options: PluginOptions<S, T> & JsonState<S>): Plugin<S> {
+  const { key, name = key, initialState, events, signalRoutes = [] } = options;
   checkStateKey(key);
   if (typeof name !== "string" || name === "") throw invalid("name", `the name of plugin "${key}" must be a text that is not empty`);
   for (const callback of CALLBACKS)
     if (options[callback] !== undefined && typeof options[callback] !== "function")
       throw invalid(callback, `${callback} of plugin "${key}" must be a function`);
+  if (events !== undefined) checkEvents(key, events, options.onEvent !== undefined);
   if (!Array.isArray(signalRoutes) || !signalRoutes.every(isRoute))
     throw invalid("signalRoutes", `signalRoutes of plugin "${key}" must be a list of { kind, action, priority, predicate? }`);
   return Object.freeze({
     key,
     name,
     initialState: initialStateOf<S>(key, initialState),
+    ...(events && { events: Object.freeze([...events]) }),
     signalRoutes: Object.freeze([...signalRoutes]),
     ...Object.fromEntries(CALLBACKS.flatMap((callback) => (options[callback] ? [[callback, options[callback].bind(options)]] : []))),
   });
@@ -115,6 +126,15 @@ export function checkStateKey(key: unknown): void {
       "key",
       `the key of a plugin must be a letter, then letters, digits, "_", "-" and ".", 64 at most, not ${JSON.stringify(key)}`,
     );
+}
+
+function checkEvents(key: string, events: readonly unknown[], hasCallback: boolean): void {
+  if (!Array.isArray(events) || events.length === 0)
+    throw invalid("events", `events of plugin "${key}" must be a list of at least one type of event; leave it out to be shown all of them`);
+  const unshown = events.find((type) => typeof type !== "string" || !isShownType(type));
+  if (unshown !== undefined)
+    throw invalid("events", `events of plugin "${key}" names ${JSON.stringify(unshown)}, which is no type of event that plugins are shown`);
+  if (!hasCallback) throw invalid("events", `events of plugin "${key}" says what onEvent is shown, and it has no onEvent`);
 }
 
 function isRoute(route: SignalRoute | undefined): boolean {

@@ -26,6 +26,7 @@ export function showEvents(loop: Loop, plugins: readonly Plugin[], place: string
   const batch: Batch = key.startsWith(`${runId}/${place}/`)
     ? { place, runId, turn, events, from, upTo }
     : { place, runId, turn, events, from: upTo, upTo: sessionOf(loop).seq };
+  if (!plugins.some((plugin) => isConcerned(plugin, batch))) return undefined;
   return loop.execution.flush().then(() => showBatch(loop, plugins, 0, batch));
 }
 
@@ -33,6 +34,7 @@ export function showEvents(loop: Loop, plugins: readonly Plugin[], place: string
 function showBatch(loop: Loop, plugins: readonly Plugin[], index: number, batch: Batch): void | Promise<void> {
   for (let next = index; next < plugins.length; next++) {
     const plugin = plugins[next] as Plugin;
+    if (!isConcerned(plugin, batch)) continue;
     const showing = askObserver(loop, {
       plugin,
       key: `${batch.place}/plugin/${plugin.key}/events`,
@@ -44,6 +46,14 @@ function showBatch(loop: Loop, plugins: readonly Plugin[], index: number, batch:
   }
 }
 
+function isConcerned(plugin: Plugin, batch: Batch): boolean {
+  return batch.events.some((record) => isFor(plugin, record, batch));
+}
+
+function isFor({ events }: Plugin, { seq, type }: LogRecord, { from, upTo }: Batch): boolean {
+  return seq > from && seq <= upTo && (events === undefined || (events as readonly string[]).includes(type));
+}
+
 /** Shows a plugin a batch from the event at `index` on. @param asked what it asked for so far */
 function show(
   plugin: Plugin,
@@ -52,12 +62,11 @@ function show(
   state: PluginState<unknown>,
   asked: readonly Directive[],
 ): readonly Directive[] | Promise<readonly Directive[]> {
-  const { runId, turn, events, from, upTo } = batch;
+  const { runId, turn, events } = batch;
   let directives = asked;
   for (let next = index; next < events.length; next++) {
     const record = events[next] as LogRecord;
-    if (record.seq <= from) continue;
-    if (record.seq > upTo) break;
+    if (!isFor(plugin, record, batch)) continue;
     const answer = plugin.onEvent?.({ turn, event: eventOf(record, runId) }, state);
     if (answer === undefined) continue;
     if (isThenable(answer))

@@ -1,6 +1,7 @@
 import type { CallId, Failure, JsonObject, LogRecord, RunId, SuspendReason, Wait } from "@keelson/protocol";
 import { emptyTotals, NO_QUESTIONS, type RunEnd, type RunState } from "../session-state.ts";
-import { noteShown, type Folds, running } from "./fold.ts";
+import { type Folds, running } from "./fold.ts";
+import { keepShown, noteShown } from "./shown-events.ts";
 
 /** Folds of the life of a run: its terms, its waits, its end. */
 export const RUN_FOLDS: Folds = {
@@ -89,8 +90,10 @@ export const RUN_FOLDS: Folds = {
   "run-context": (state, _record, data: { readonly context: JsonObject }) => {
     running(state).metadata = data.context;
   },
-  "events-shown": (state, record, { upTo }: { readonly upTo: number }) => {
-    noteShown(running(state), record, upTo);
+  "events-shown": (state, record, { upTo, types }: { readonly upTo: number; readonly types?: readonly string[] }) => {
+    const run = running(state);
+    if (run.shown === undefined) keepShown(run, record.key, upTo, types);
+    else noteShown(run, record, upTo);
   },
   "decision": (state, record, { shownUpTo }: { readonly shownUpTo?: number }) => {
     if (shownUpTo !== undefined) noteShown(running(state), record, shownUpTo);

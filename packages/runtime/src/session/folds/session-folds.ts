@@ -1,7 +1,8 @@
 import type { CompactionPolicy, JsonObject, JsonValue, Message } from "@keelson/protocol";
 import { applyJsonPatch } from "../../json/json-patch.ts";
 import { NO_STATES, type SessionState } from "../session-state.ts";
-import { type Folds, noteShown, running } from "./fold.ts";
+import { type Folds, running } from "./fold.ts";
+import { noteShown } from "./shown-events.ts";
 
 /** Folds of what belongs to the session: its name, its past, the state of its plugins. */
 export const SESSION_FOLDS: Folds = {
