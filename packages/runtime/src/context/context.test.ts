@@ -222,6 +222,55 @@ describe("rules", () => {
     expect(context.messages).toHaveLength(1);
   });
 
+  it("never trigger rules through other contexts either, pure ones and others inside each other [CE-11]", async () => {
+    for (const [outerIsPure, innerIsPure] of [
+      [true, true],
+      [true, false],
+      [false, true],
+      [false, false],
+    ] as const) {
+      const notes: string[] = [];
+      const context: Context = new Context({
+        rules: [{ name: "outer", trigger: { type: "before-any" }, pure: outerIsPure, run: visit("outer", () => other) }],
+      });
+      const other: Context = new Context({
+        rules: [{ name: "inner", trigger: { type: "before-any" }, pure: innerIsPure, run: visit("inner", () => context) }],
+      });
+      function visit(name: string, next: () => Context): Rule["run"] {
+        return ({ context: own }) => {
+          notes.push(name);
+          void own.run(operation("own", 1));
+          void next().run(operation("next", 1));
+        };
+      }
+      await context.run(operation("look", 1));
+      expect(notes).toEqual(["outer", "inner"]);
+      // And what comes after them meets them again.
+      await context.run(operation("look", 1));
+      expect(notes).toEqual(["outer", "inner", "outer", "inner"]);
+    }
+  });
+
+  it("never trigger rules once they waited, whatever pure rules of others ran meanwhile [CE-11]", async () => {
+    const notes: string[] = [];
+    const meanwhile = Promise.withResolvers<void>();
+    const waiting = new Context({
+      rules: [
+        ruleBefore("look", "waits", 0, async ({ context }) => {
+          notes.push("waits");
+          await meanwhile.promise;
+          await context.run(operation("look", 1));
+        }),
+      ],
+    });
+    const other = new Context({ rules: [{ ...ruleBefore("look", "pure", 0, noted(notes, "pure")), pure: true }] });
+    const looking = waiting.run(operation("look", 1));
+    await other.run(operation("look", 1));
+    meanwhile.resolve();
+    await looking;
+    expect(notes).toEqual(["waits", "pure"]);
+  });
+
   it("are met by each of several operations that run side by side [CE-11]", async () => {
     const notes: string[] = [];
     const slow = ruleBefore("look", "slow", 0, async ({ input }) => {

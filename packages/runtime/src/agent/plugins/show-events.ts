@@ -47,7 +47,8 @@ function showBatch(loop: Loop, plugins: readonly Plugin[], index: number, batch:
 }
 
 function isConcerned(plugin: Plugin, batch: Batch): boolean {
-  return batch.events.some((record) => isFor(plugin, record, batch));
+  for (const record of batch.events) if (isFor(plugin, record, batch)) return true;
+  return false;
 }
 
 function isFor({ events }: Plugin, { seq, type }: LogRecord, { from, upTo }: Batch): boolean {
