@@ -27,21 +27,30 @@ const facts = {
 
 describe("the page on a mutation test", () => {
   it("counts what was noticed among what could be, by file and over all", () => {
-    const { text, score } = mutationPage({ ...facts, findings: { closed: [], living: [] } });
+    const { text, score } = mutationPage({ ...facts, findings: { closed: [], living: {} } });
     expect(score).toBe(50);
     expect(text).toContain("- sums, at commit abc: 50.0 % of 5");
-    expect(text).toContain("| src/sum.ts | 5 | 1 | 1 | 1 | 1 | 50.0 % |");
+    expect(text).toContain("| src/sum.ts | 5 | 1 | 1 | 1 | 1 | 50.0 % | 2 |");
     expect(text).toContain("Not run this time:\n\n- src/product.ts\n");
   });
 
-  it("says of each survivor why it lives, and of those that nobody looked at just that", () => {
-    const living = [
-      { file: "src/sum.ts", line: "const b", becomes: "a & 2", why: "bits | pieces" },
-      { file: "src/sum.ts", line: "export", becomes: "other", why: "not this one" },
-    ];
+  it("says of each survivor why it lives, and of those that nobody judged just that", () => {
+    const living = {
+      "src/sum.ts": { "bits | pieces": ["a | 2 → a & 2"], "not this one": ["a | 2 → a ^ 2"] },
+      "src/product.ts": { "another file": ["export"] },
+    };
     const { text, unexplained } = mutationPage({ ...facts, findings: { closed: [], living } });
     expect(unexplained).toBe(1);
-    expect(text).toContain("| src/sum.ts:2 | `a \\| 2` | `a & 2` | bits \\| pieces |");
-    expect(text).toContain('| src/sum.ts:3 | `"c"` | `""` | not looked at yet (not covered) |');
+    expect(text).toContain("### src/sum.ts: 2 of 5\n");
+    expect(text).toContain("| bits \\| pieces | 2 `a \\| 2` → `a & 2` |");
+    expect(text).toContain('| **not judged** | 3 (not covered) `"c"` → `""` |');
+  });
+
+  it("takes a part of a line for all that begin on it, where nothing is said of the change itself", () => {
+    const living = { "src/sum.ts": { "a line": ["const b", 'as "c"'], "a change": ["a | 2 → a & 2"] } };
+    const { text, unexplained } = mutationPage({ ...facts, findings: { closed: [], living } });
+    expect(unexplained).toBe(0);
+    expect(text).toContain("| a change | 2 ");
+    expect(text).toContain("| a line | 3 (not covered) ");
   });
 });

@@ -15,17 +15,6 @@ export interface MutationReport {
   readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly ReportedMutant[] }>>;
 }
 
-/** What a person found out about survivors of one line of code. */
-export interface Survivor {
-  readonly file: string;
-  /** The line on which the mutants begin, or a part of it. */
-  readonly line: string;
-  /** The replacement, where the line has other survivors as well. */
-  readonly becomes?: string;
-  /** Why no test can or should tell the difference. */
-  readonly why: string;
-}
-
 /** A hole that mutation testing showed, and the test that was written for it. */
 export interface ClosedHole {
   readonly file: string;
@@ -35,7 +24,12 @@ export interface ClosedHole {
 
 export interface MutationFindings {
   readonly closed: readonly ClosedHole[];
-  readonly living: readonly Survivor[];
+  /**
+   * By file, then by why no test can or should tell the difference: the places of those that live for this reason. A place is a part
+   * of the line on which they begin; where others on that line live for another reason, or should not live at all, it is the code
+   * that was replaced, ` → `, and its replacement.
+   */
+  readonly living: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 }
 
 interface Facts {
@@ -59,20 +53,7 @@ export function mutationPage({ parts, findings, day, seed, machine, wanted }: Fa
 } {
   const files = parts.flatMap(({ report }) => Object.entries(report.files));
   const mutants = files.flatMap(([, file]) => file.mutants);
-  const survivors = files.flatMap(([name, file]) =>
-    file.mutants
-      .filter((mutant) => unnoticed.has(mutant.status))
-      .sort((a, b) => a.location.start.line - b.location.start.line || a.location.start.column - b.location.start.column)
-      .map((mutant) => {
-        const line = file.source.split("\n")[mutant.location.start.line - 1] ?? "";
-        const becomes = mutant.replacement ?? "";
-        const known = findings.living.find(
-          (survivor) =>
-            survivor.file === name && line.includes(survivor.line) && (survivor.becomes === undefined || survivor.becomes === becomes),
-        );
-        return { name, mutant, original: textAt(file.source, mutant.location), becomes, why: known?.why };
-      }),
-  );
+  const survivorsByFile = files.map(([name, file]) => ({ name, all: file.mutants.length, survivors: survivorsOf(name, file, findings) }));
   const missing = wanted.filter((name) => !files.some(([file]) => file === name));
   const text = [
     `# Mutation test of ${day}`,
@@ -86,12 +67,13 @@ export function mutationPage({ parts, findings, day, seed, machine, wanted }: Fa
     `Machine: ${machine}.`,
     "Repeat it with `npm run mutate`, for one part with `npm run mutate -- gates` (tool-call-ledger, budget-ledger, loop, or a file).",
     "The tests are those of `tools/mutation.config.ts`: fast ones that speak of these parts, with a small sample of the model-based one.",
+    "What is known of a mutant from an earlier commit holds as long as its code and the tests that meet it are the same; else it is tested again.",
     "",
-    "| file | mutants | killed | timed out | survived | not covered | score |",
-    "|---|---|---|---|---|---|---|",
-    ...files.map(([name, { mutants: own }]) => {
+    "| file | mutants | killed | timed out | survived | not covered | score | survivors not judged |",
+    "|---|---|---|---|---|---|---|---|",
+    ...files.map(([name, { mutants: own }], index) => {
       const of = (status: string): number => count(own, new Set([status]));
-      return `| ${name} | ${own.length} | ${of("Killed")} | ${of("Timeout")} | ${of("Survived")} | ${of("NoCoverage")} | ${scoreOf(own).toFixed(1)} % |`;
+      return `| ${name} | ${own.length} | ${of("Killed")} | ${of("Timeout")} | ${of("Survived")} | ${of("NoCoverage")} | ${scoreOf(own).toFixed(1)} % | ${unjudged(survivorsByFile[index]?.survivors ?? [])} |`;
     }),
     "",
     ...(missing.length === 0
@@ -104,14 +86,65 @@ export function mutationPage({ parts, findings, day, seed, machine, wanted }: Fa
     "",
     "## Survivors",
     "",
-    ...(survivors.length === 0 ? ["None."] : ["| place | code | became | why it lives |", "|---|---|---|---|"]),
-    ...survivors.map(
-      ({ name, mutant, original, becomes, why }) =>
-        `| ${name.replace(/^packages\/runtime\/src\//, "")}:${mutant.location.start.line} | ${asCode(original)} | ${asCode(becomes)} | ${inCell(why ?? "not looked at yet")}${mutant.status === "NoCoverage" ? " (not covered)" : ""} |`,
-    ),
+    "By file and by why they live: line, code, and what it became.",
     "",
+    ...survivorsByFile.flatMap(({ name, all, survivors }) => (survivors.length === 0 ? [] : sectionOf(name, all, survivors))),
   ].join("\n");
-  return { text, score: scoreOf(mutants), unexplained: survivors.filter(({ why }) => why === undefined).length };
+  const unexplained = unjudged(survivorsByFile.flatMap(({ survivors }) => survivors));
+  return { text, score: scoreOf(mutants), unexplained };
+}
+
+interface LivingMutant {
+  readonly mutant: ReportedMutant;
+  readonly original: string;
+  readonly becomes: string;
+  readonly why: string | undefined;
+}
+
+function survivorsOf(
+  name: string,
+  { source, mutants }: MutationReport["files"][string],
+  { living }: MutationFindings,
+): readonly LivingMutant[] {
+  const lines = source.split("\n");
+  const reasons = Object.entries(living[name] ?? {});
+  return mutants
+    .filter((mutant) => unnoticed.has(mutant.status))
+    .sort((a, b) => a.location.start.line - b.location.start.line || a.location.start.column - b.location.start.column)
+    .map((mutant) => {
+      const line = lines[mutant.location.start.line - 1] ?? "";
+      const original = onOneLine(textAt(source, mutant.location));
+      const becomes = onOneLine(mutant.replacement ?? "");
+      const change = `${original} → ${becomes}`;
+      const known =
+        reasons.find(([, places]) => places.includes(change)) ?? reasons.find(([, places]) => places.some((place) => line.includes(place)));
+      return { mutant, original, becomes, why: known?.[0] };
+    });
+}
+
+function unjudged(survivors: readonly LivingMutant[]): number {
+  return survivors.filter(({ why }) => why === undefined).length;
+}
+
+/** What became of the survivors of a file, reason by reason. */
+function sectionOf(name: string, all: number, survivors: readonly LivingMutant[]): readonly string[] {
+  const reasons = new Set(survivors.map(({ why }) => why));
+  return [
+    `### ${name.replace(/^packages\/runtime\/src\//, "")}: ${survivors.length} of ${all}`,
+    "",
+    "| why they live | line, code → became |",
+    "|---|---|",
+    ...[...reasons].map((reason) => {
+      const places = survivors
+        .filter(({ why }) => why === reason)
+        .map(
+          ({ mutant, original, becomes }) =>
+            `${mutant.location.start.line}${mutant.status === "NoCoverage" ? " (not covered)" : ""} ${asCode(original)} → ${asCode(becomes)}`,
+        );
+      return `| ${inCell(reason ?? "**not judged**")} | ${places.join("<br>")} |`;
+    }),
+    "",
+  ];
 }
 
 function count(mutants: readonly ReportedMutant[], statuses: ReadonlySet<string>): number {
@@ -132,8 +165,11 @@ function textAt(source: string, { start, end }: ReportedMutant["location"]): str
   return lines.join("\n");
 }
 
-function asCode(text: string): string {
-  const flat = text.replaceAll(/\s+/g, " ");
+function onOneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ");
+}
+
+function asCode(flat: string): string {
   return `\`${inCell(flat.length <= 70 ? flat : `${flat.slice(0, 67)}...`).replaceAll("`", "'")}\``;
 }
 

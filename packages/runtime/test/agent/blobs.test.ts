@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type BlobStore, LogError } from "@keelson/protocol";
 import { createAgent, createRunner } from "keelson";
 import { createMemoryBlobStore, createSqliteEventLog } from "keelson/state";
 import { scriptedModel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
-import { recordingTool, runnerOf } from "./support.ts";
+import { recordingTool, runnerOf, sharedWorld } from "./support.ts";
 
 describe("an image that is named by its digest", () => {
   it("reaches the model with its bytes, as the same message object at every turn", async () => {
@@ -33,8 +34,29 @@ describe("an image that is named by its digest", () => {
       session: "s",
     }).outcome;
     expect(outcome.reason).toBe("error");
-    expect(outcome.error?.message).toContain("sha256:");
+    expect(outcome.error?.failure).toEqual({
+      kind: "backend",
+      message: `The conversation names an image that is not in the blob store: sha256:${"0".repeat(64)}.`,
+    });
     expect((await runner.sessions.get("s")).run?.status).toBe("ended");
+  });
+
+  it("in a store that can't be reached only interrupts the run", async () => {
+    const world = sharedWorld();
+    let isAway = true;
+    const blobs: BlobStore = {
+      ...world.blobs,
+      async get(digest) {
+        if (isAway) throw new LogError({ kind: "backend", message: "away" });
+        return world.blobs.get(digest);
+      },
+    };
+    const blob = await blobs.put(new Uint8Array([137, 80, 78, 71]));
+    const runner = createRunner({ ...world, blobs, agent: createAgent({ name: "a", model: scriptedModel(["a picture"]) }) });
+    const run = runner.run([{ type: "image", mediaType: "image/png", blob }], { session: "s" });
+    expect((await run.outcome).error?.message).toContain("away");
+    isAway = false;
+    expect(await (await runner.resume("s")).outcome).toMatchObject({ reason: "complete", text: "a picture" });
   });
 });
 

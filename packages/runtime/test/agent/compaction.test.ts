@@ -1,5 +1,5 @@
 import { createAgent, textMessage } from "keelson";
-import { rulesFrom } from "keelson/context";
+import { ruleBefore, rulesFrom } from "keelson/context";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 import { ofType, recordingTool, runnerOf, types, watch } from "./support.ts";
@@ -62,21 +62,57 @@ describe("a conversation that no longer fits", () => {
     expect(await runnerOf(agent).run("go").outcome).toMatchObject({ reason: "halted", halted: { reason: "keep everything" } });
   });
 
-  it.each<[string, () => unknown]>([
+  it("is told to rules with how long it was, which they can't change", async () => {
+    const seen: unknown[] = [];
+    const agent = createAgent({
+      name: "a",
+      model: scriptedModel([overflow, "done"]),
+      rules: [
+        ruleBefore("compact", "look", 1, ({ input }) => void seen.push(input)),
+        ruleBefore("compact", "longer", 0, () => ({ type: "modify-input", input: { messages: 99 } })),
+      ],
+      compact: async () => ({ messages: [textMessage("user", "s")], summary: "s" }),
+    });
+    const { outcome } = await watch(runnerOf(agent).run("go"));
+    expect(seen).toEqual([{ messages: 1 }]);
+    expect(outcome.error?.message).toMatch(/^the rule "longer" cannot do that at "compact": its input is for rules to look at/);
+  });
+
+  it("is compacted in every turn in which it does not fit", async () => {
+    const agent = createAgent({
+      name: "a",
+      model: scriptedModel([overflow, call, overflow, "done"]),
+      tools: [recordingTool("look", { effect: "read" })],
+      compact: async (entries) => ({ messages: [textMessage("user", `${entries.length} so far`)], summary: "s" }),
+    });
+    const { events, outcome } = await watch(runnerOf(agent).run("go"));
+    expect(outcome).toMatchObject({ reason: "complete", text: "done" });
+    expect(ofType(events, "compaction").map(({ messages }) => messages)).toEqual([
+      [textMessage("user", "1 so far")],
+      [textMessage("user", "3 so far")],
+    ]);
+  });
+
+  const wanted = "compact must return { messages, summary }, with at least one message";
+  it.each<[string, () => unknown, string]>([
     [
       "throws",
       () => {
         throw new Error("no idea");
       },
+      "compact failed: no idea",
     ],
-    ["gives nothing", () => undefined],
-    ["gives no messages", () => ({ messages: [], summary: "s" })],
-    ["gives no summary", () => ({ messages: [textMessage("user", "s")] })],
-    ["gives what are no messages", () => ({ messages: ["s"], summary: "s" })],
-  ])("ends the run as a panic when compact %s [ET-06]", async (_case, compact) => {
+    ["gives nothing", () => undefined, wanted],
+    ["gives no messages", () => ({ messages: [], summary: "s" }), wanted],
+    ["gives no summary", () => ({ messages: [textMessage("user", "s")] }), wanted],
+    ["gives what are no messages", () => ({ messages: ["s", null, { content: [] }, { role: "user" }], summary: "s" }), wanted],
+    ["gives something else among messages", () => ({ messages: [textMessage("user", "s"), null], summary: "s" }), wanted],
+    ["gives a message of nobody", () => ({ messages: [{ content: [] }], summary: "s" }), wanted],
+    ["gives a message without content", () => ({ messages: [{ role: "user" }], summary: "s" }), wanted],
+  ])("ends the run as a panic when compact %s [ET-06]", async (_case, compact, message) => {
     const agent = createAgent({ name: "a", model: scriptedModel([overflow, "never"]), compact: async () => compact() as never });
     const { outcome, events } = await watch(runnerOf(agent).run("go"));
-    expect(outcome.error?.failure).toMatchObject({ kind: "panic", callback: "compact" });
+    expect(outcome.error?.failure).toEqual({ kind: "panic", callback: "compact", message });
     expect(types(events).at(-1)).toBe("error");
   });
 });

@@ -6,7 +6,7 @@ import { createRunnerWith, type RunContext } from "keelson/agent";
 import { createEphemeralApprovalKeys } from "keelson/agent";
 import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
-import { isFinal } from "@keelson/protocol";
+import { isFinal, type SessionId, sessionLog } from "@keelson/protocol";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
@@ -30,6 +30,8 @@ describe("the prompt of an agent", () => {
     expect(await systemOf({ instructions: "Base." })).toBe("Base.");
     expect(await systemOf({ instructions: "Base.", systemPrompt: { type: "append", content: "More." } })).toBe("Base.\n\nMore.");
     expect(await systemOf({ systemPrompt: { type: "append", content: "More." } })).toBe("More.");
+    expect(await systemOf({ instructions: "", systemPrompt: { type: "append", content: "More." } })).toBe("More.");
+    expect(await systemOf({ instructions: "Base.", systemPrompt: { type: "append", content: "" } })).toBe("Base.");
     expect(await systemOf({ instructions: "Base.", systemPrompt: { type: "replace", content: "Instead." } })).toBe("Instead.");
   });
 
@@ -61,7 +63,7 @@ describe("the prompt of an agent", () => {
     expect(asked[1]?.metadata).toEqual({ team: "red", user: "nobody" });
   });
 
-  it("of a function is read from the log when a run goes on, and a function that throws is a panic [ET-06]", async () => {
+  it("of a function is read from the log when a run goes on, and a function that throws or gives no text is a panic [ET-06]", async () => {
     const world = sharedWorld();
     let asked = 0;
     const model = scriptedModel([{ toolCalls: [{ name: "deploy" }] }, "done"]);
@@ -78,16 +80,22 @@ describe("the prompt of an agent", () => {
       await later.resume("s")
     ).outcome;
     expect(model.requests.map(({ system }) => system)).toEqual(["Asked 1.", "Asked 1."]);
-    const outcome = await runnerOf(
-      createAgent({
-        name: "a",
-        model: scriptedModel([]),
-        instructions: () => {
+    const places: string[] = [];
+    for await (const { key } of world.log.read(sessionLog("s" as SessionId))) places.push(key.slice(key.indexOf("/") + 1));
+    expect(places).toEqual(expect.arrayContaining(["instructions/decision", "instructions"]));
+    const wrong: readonly (readonly [() => string, string])[] = [
+      [
+        () => {
           throw new Error("no file");
         },
-      }),
-    ).run("go").outcome;
-    expect(outcome.error?.failure).toMatchObject({ kind: "panic", message: expect.stringContaining("no file") });
+        "no file",
+      ],
+      [() => 7 as never, "the instructions must be a text, not number"],
+    ];
+    for (const [instructions, message] of wrong) {
+      const { error } = await runnerOf(createAgent({ name: "a", model: scriptedModel([]), instructions })).run("go").outcome;
+      expect(error?.failure).toMatchObject({ kind: "panic", message: expect.stringContaining(message) });
+    }
   });
 });
 
@@ -103,11 +111,11 @@ describe("the working directory of an agent", () => {
         model: scriptedModel(turns),
         tools: [tool],
         ...cwd,
-        onModelError: (_failure, context) => (seen.push(context.cwd), undefined),
+        onModelError: (_failure, context) => (seen.push("cwd" in context ? context.cwd : "nowhere"), undefined),
       });
     await runnerOf(make({ cwd: "/srv/project" })).run("go").outcome;
     await runnerOf(make({})).run("go").outcome;
-    expect(seen).toEqual(["/srv/project", "/srv/project", undefined, undefined]);
+    expect(seen).toEqual(["/srv/project", "/srv/project", "nowhere", undefined]);
   });
 });
 

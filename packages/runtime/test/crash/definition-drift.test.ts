@@ -166,7 +166,7 @@ describe("an open call whose tool is gone", () => {
     );
     const { outcome } = await resumed(lives, after);
     expect(outcome.reason).toBe("awaiting-decision");
-    await decide(lives, after, outcome.waits, { type: "fail" });
+    await decide(lives, after, outcome.waits, { type: "fail", reason: "" });
     expect((await resumed(lives, after)).outcome.reason).toBe("complete");
     expect((await results(lives.log))[0]?.["output"]).toMatch(/no longer possible.*any more\. It did not run\.$/);
     expect(lives.effects.read()).toEqual([]);
@@ -197,7 +197,13 @@ describe("an open call whose tool is gone", () => {
       const { reason } = (await resumed(lives, after)).outcome;
       const [result] = await results(lives.log);
       if (decision.type === "supply")
-        expect({ reason, ...result }).toMatchObject({ reason: "complete", output: { sent: true }, isError: false, changed: true });
+        expect({ reason, ...result }).toMatchObject({
+          reason: "complete",
+          output: { sent: true },
+          isError: false,
+          changed: true,
+          executed: 'send:{"to":"ann"}',
+        });
       else
         expect({ reason, ...result }).toMatchObject({
           reason: "aborted",
@@ -206,6 +212,14 @@ describe("an open call whose tool is gone", () => {
         });
       expect(await faultsOf(lives.log, SESSION)).toEqual([]);
     }
+  });
+
+  it("is asked about by itself, beside another with the same arguments", async () => {
+    const lives = createLives();
+    const asking: Partial<AgentOptions> = { permissions: { rules: [{ pattern: "send", behavior: "ask" }] } };
+    await lives.begin(agentOf({ send: {} }, asking, [...(SEND ?? []), ...(SEND ?? [])])).runner.run("Go.", { session: SESSION }).outcome;
+    const { waits = [] } = (await resumed(lives, after)).outcome;
+    expect(new Set(waits.map((wait) => (wait as { readonly token: string }).token)).size).toBe(2);
   });
 
   it("can't be run again: `retry` is asked about anew, and says why", async () => {
@@ -302,22 +316,28 @@ describe("a write that may have run, as a tool that is of another version by now
   });
 });
 
-it("a call that was started, and that a hook of the new definition refuses, is not run again, and the model learns that it may have taken effect", async () => {
-  const lives = createLives();
-  const sending = { send: { effect: "idempotent" } } as const;
-  await diesAt(lives, "send/after#0", agentOf(sending));
-  const forbidding = agentOf(sending, { hooks: createHookRegistry().onPreToolUse("send", () => ({ type: "abort", reason: "no more" })) });
-  expect((await resumed(lives, forbidding)).outcome.reason).toBe("complete");
-  expect(lives.effects.read()).toHaveLength(1);
-  expect(await results(lives.log)).toMatchObject([
-    {
-      isError: true,
-      output: expect.stringMatching(
-        /^This call was started before the process ended, and it can't be gone on with: .+ It may have taken effect: look before you repeat it\.$/s,
-      ),
-    },
-  ]);
-});
+it.each([
+  ["", "idempotent", "1"],
+  [", though it is a write of another version by now", "write", "2"],
+] as const)(
+  "a call that was started, and that a hook of the new definition refuses, is not run again, and the model learns that it may have taken effect%s",
+  async (_case, effect, version) => {
+    const lives = createLives();
+    await diesAt(lives, "send/after#0", agentOf({ send: { effect, version: "1" } }));
+    const hooks = createHookRegistry().onPreToolUse("send", () => ({ type: "abort", reason: "no more" }));
+    const forbidding = agentOf({ send: { effect, version } }, { hooks });
+    expect((await resumed(lives, forbidding)).outcome.reason).toBe("complete");
+    expect(lives.effects.read()).toHaveLength(1);
+    expect(await results(lives.log)).toMatchObject([
+      {
+        isError: true,
+        output: expect.stringMatching(
+          /^This call was started before the process ended, and it can't be gone on with: .+ It may have taken effect: look before you repeat it\.$/s,
+        ),
+      },
+    ]);
+  },
+);
 
 describe("an open call whose arguments are no longer valid", () => {
   it("suspends the run; where the model had yet to ask for it, it is the model's to correct", async () => {
@@ -327,6 +347,8 @@ describe("an open call whose arguments are no longer valid", () => {
     const { outcome } = await resumed(lives, strict);
     expect(outcome.reason).toBe("awaiting-decision");
     expect(await reasons(lives.log)).toEqual([expect.stringMatching(/send no longer takes these arguments: .*subject/s)]);
+    // It would fail again.
+    expect((await reasons(lives.log))[0]).not.toContain("retry");
     await decide(lives, strict, outcome.waits, { type: "fail" });
     expect((await resumed(lives, strict)).outcome.reason).toBe("complete");
     expect((await results(lives.log))[0]?.["output"]).toMatch(/no longer possible.*subject.*may have taken effect/s);

@@ -100,8 +100,10 @@ describe("writes of which nobody knows whether they happened", () => {
     expect((await records(lives, "approval-request")).map(({ input, reason: why }) => ({ input, why }))).toEqual(
       ["post", "file", "fax"].map((name) => ({ input: { to: name }, why: said(name) })),
     );
-    await decide(waits, { post: { type: "fail" }, file: { type: "supply", output: "filed" }, fax: { type: "retry" } });
+    await decide(waits, { post: { type: "fail", reason: "" }, file: { type: "supply", output: "filed" }, fax: { type: "retry" } });
     expect((await resume()).reason).toBe("complete");
+    // What a person wants run again counts as not run until then, as what its own check found.
+    expect(await records(lives, "tool-not-done")).toHaveLength(2);
     expect((await records(lives, "tool-result")).map(({ output, isError, changed }) => ({ output, isError, changed }))).toEqual([
       { output: { did: { to: "send" } }, isError: false, changed: true },
       {
