@@ -184,6 +184,23 @@ describe("a person's answer to a call", () => {
   });
 });
 
+it("a person's decision survives a power cut", async () => {
+  const world = sharedWorld();
+  const kept: (Durability | undefined)[] = [];
+  const log: EventLog = {
+    ...world.log,
+    append(id, seq, records, options) {
+      if (records.some(({ type }) => type === "approval-decision")) kept.push(options?.durability);
+      return world.log.append(id, seq, records, options);
+    },
+  };
+  const { agent } = agentOf([calling("look"), "done"], [recordingTool("look", { effect: "read" })], {
+    permissions: { rules: [{ pattern: "look", behavior: "ask" }] },
+  });
+  await createRunner({ ...world, log, agent, approvals: () => ({ type: "allow" }) }).run("go").outcome;
+  expect(kept).toEqual(["power"]);
+});
+
 describe("a run whose money is gone", () => {
   /** The vendor reports more output than was allowed, so that the call costs more than it reserved. */
   const spent = async (tools: readonly Tool[]) => {

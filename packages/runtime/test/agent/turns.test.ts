@@ -143,6 +143,39 @@ describe("what others tell a run", () => {
     }
   });
 
+  it("is shown to rules on steering one by one, where it is steering", async () => {
+    const seen: unknown[] = [];
+    const louder = ruleBefore("inject-steering", "r", 0, ({ input }) => {
+      const { messages } = input as { readonly messages: readonly JsonValue[] };
+      seen.push(messages);
+      return {
+        type: "modify-input",
+        input: { messages: JSON.parse(JSON.stringify(messages).replace("left", "LEFT").replace("right", "RIGHT")) },
+      };
+    });
+    const { events } = await told(
+      async (run) => {
+        await run.steer("left");
+        await run.setModel("scripted/model");
+        await run.steer("right");
+      },
+      { rules: [louder] },
+    );
+    expect(seen).toEqual(["left", "right"].map((text) => [textMessage("user", text)]));
+    expect(ofType(events, "steer").map(({ message }) => message)).toEqual(["LEFT", "RIGHT"].map((text) => textMessage("user", text)));
+  });
+
+  it("is heard beside signals of the same moment", async () => {
+    const { events, model } = await told(async (run) => {
+      await run.steer("left");
+      await run.signal({ kind: "news", payload: "rain" });
+      await run.steer("right");
+    });
+    expect(ofType(events, "inbox-read").map(({ signal }) => signal?.kind)).toEqual([undefined, "news", undefined]);
+    const said = model.requests[1]?.messages.slice(3).flatMap(({ content }) => content.map((part) => ("text" in part ? part.text : "")));
+    expect(said).toEqual(["left", expect.stringContaining("rain"), "right"]);
+  });
+
   it("is dropped where a rule leaves nothing of it", async () => {
     for (const input of [null, {}, { messages: [] }] as readonly JsonValue[]) {
       const { outcome, model, events } = await told((run) => run.steer("go left"), {

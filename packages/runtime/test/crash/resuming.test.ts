@@ -221,7 +221,7 @@ describe("a run that goes on", () => {
     expect(lives.effects.read()).toHaveLength(1);
   });
 
-  it("is not touched by a stop or an abort that came too late for the run before it; what was said to the model is heard", async () => {
+  it("is not touched by what came too late for the run before it, a stop, an abort, a model or a decision; what was said to the model is heard", async () => {
     const lives = createLives();
     const agent = (parts: Parts): Agent<undefined> =>
       createAgent({ name: "talker", model: scriptByTurn(parts.points, "scripted/talker", () => ({ text: "Hello." })) });
@@ -231,6 +231,8 @@ describe("a run that goes on", () => {
     await lives.log.append(inboxLog(SESSION as SessionId), "any", [
       { key: "abort/1", type: "abort", data: {} },
       { key: "stop/1", type: "stop", data: {} },
+      { key: "model/1", type: "set-model", data: { model: "scripted/nobody" } },
+      { key: "a nonce", type: "decision", data: { callId: "c_1", decision: { type: "allow" } } },
       { key: "steer/1", type: "steer", data: { message: late, interrupt: false } },
     ]);
     const second = runner.run("Two.", { session: SESSION });
