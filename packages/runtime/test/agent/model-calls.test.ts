@@ -1,6 +1,6 @@
 import { createAgent, createRunner, type AgentOptions, type RunnerOptions } from "keelson";
-import { ruleBefore } from "keelson/context";
-import { createModelRegistry } from "keelson/providers";
+import { ruleAfter, ruleBefore } from "keelson/context";
+import { CIRCUIT_OPEN, createModelRegistry } from "keelson/providers";
 import { createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import {
@@ -15,9 +15,11 @@ import {
   type SessionId,
   sessionLog,
   textMessage,
+  ToolError,
   usd,
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
 
 /** A dollar for a thousand tokens of input, two for as many of output. */
@@ -97,6 +99,39 @@ describe("a model call, before it is made,", () => {
   });
 });
 
+describe("rules around a model call", () => {
+  it("are told of its model before it, which they can't change", async () => {
+    const seen: unknown[] = [];
+    const model = scriptedModel(["never"]);
+    const agent = createAgent({
+      name: "a",
+      model,
+      rules: [
+        ruleBefore("infer", "look", 1, ({ input }) => void seen.push(input)),
+        ruleBefore("infer", "change", 0, () => ({ type: "modify-input", input: { model: "scripted/other" } })),
+      ],
+    });
+    const { error } = await runnerOf(agent).run("go").outcome;
+    expect(seen).toEqual([{ model: "scripted/model" }]);
+    expect(error?.message).toMatch(/^the rule "change" cannot do that at "infer": its input is for rules to look at/);
+    expect(model.requests).toEqual([]);
+  });
+
+  it("are told of its failure behind it as of an answer", async () => {
+    const seen: unknown[] = [];
+    const agent = createAgent({
+      name: "a",
+      model: scriptedModel([overloaded, "ok"]),
+      rules: [ruleAfter("infer", "look", 0, ({ output }) => void seen.push(output))],
+    });
+    await runnerOf(agent).run("go").outcome;
+    expect(seen).toEqual([
+      { failure: expect.objectContaining({ kind: "server-error", message: "overloaded" }) },
+      { content: [{ type: "text", text: "ok" }], stopReason: "end-turn" },
+    ]);
+  });
+});
+
 describe("a model call that is not made", () => {
   it("because the model can't do what is asked reserves nothing, and stands in the log as failed", async () => {
     const models = createModelRegistry({
@@ -109,6 +144,21 @@ describe("a model call that is not made", () => {
     expect(outcome.error?.failure).toMatchObject({ kind: "model", model: failure });
     expect(dataOf("inference-failed")).toMatchObject([{ failure }]);
     expect([dataOf("inference"), dataOf("usage")]).toEqual([[], []]);
+  });
+
+  it("because the model that was set gives no output of that form says so", async () => {
+    const models = createModelRegistry({
+      providers: { a: scriptedModel([{ toolCalls: [{ name: "look" }] }], { name: "a/able" }), b: scriptedModel([], { name: "b/plain" }) },
+      facts: { "b/plain": { capabilities: { toolCalling: false } } },
+    });
+    const look = recordingTool("look", { effect: "read" });
+    const agent = createAgent({ name: "a", model: "a/able", tools: [look], output: z.object({}), outputMode: "tool" });
+    const run = runnerOf(agent, { models }).run("go");
+    look.execute = async () => (await run.setModel("b/plain"), "seen");
+    expect((await run.outcome).error?.failure).toMatchObject({
+      kind: "model",
+      model: { kind: "invalid-request", message: expect.stringMatching(/^outputMode "tool" needs a model that calls tools/) },
+    });
   });
 
   it("because the run was aborted as it was about to be has used nothing", async () => {
@@ -227,6 +277,49 @@ describe("the stream of a model", () => {
     const { outcome, events } = await watch(runnerOf(createAgent({ name: "a", model: streaming([], new Error("odd")) })).run("go"));
     expect(outcome.error?.failure).toMatchObject({ kind: "model", model: { message: expect.stringContaining("odd") } });
     expect(types(events)).not.toContain("retry");
+  });
+
+  it("that fails as another kind of thing does is a failure of no kind that models have", async () => {
+    const other = new ToolError({ kind: "timeout", message: "too slow", tool: "t" } as never);
+    const { error } = await runnerOf(createAgent({ name: "a", model: streaming([], other), limits: { maxRetries: 0 } })).run("go").outcome;
+    expect(error?.failure).toMatchObject({
+      kind: "model",
+      model: { kind: "other", provider: "vendor/model", message: expect.any(String) },
+    });
+    expect((error?.failure as { readonly model?: object }).model).not.toHaveProperty("tool");
+  });
+
+  it.each(["authentication", "billing", "invalid-request", "invalid-response", "content-blocked", "other"] as const)(
+    "that fails as %s is told as that, with all that is known of it",
+    async (kind) => {
+      const failure = { kind, message: "no", provider: "vendor", model: "model", status: 418 };
+      const agent = createAgent({ name: "a", model: streaming([], new ModelError(failure as never)), limits: { maxRetries: 0 } });
+      expect((await runnerOf(agent).run("go").outcome).error?.failure).toMatchObject({ kind: "model", model: failure });
+    },
+  );
+
+  it("counts what it shows anew with each attempt", async () => {
+    const model = scriptedModel([{ text: "half", ...(overloaded as object) } as ScriptedTurn, "whole"]);
+    const { events } = await watch(runnerOf(createAgent({ name: "a", model })).run("go"));
+    const deltas = ofType(events, "text-delta").map(({ text, attempt, n }) => ({ text, attempt, n }));
+    expect(deltas).toEqual([
+      { text: "half", attempt: 1, n: 2 },
+      { text: "whole", attempt: 2, n: 2 },
+    ]);
+  });
+
+  it("shows calls by the ids that they have in its message", async () => {
+    const look = { name: "look", input: {} };
+    const agent = createAgent({
+      name: "a",
+      model: scriptedModel([{ toolCalls: [look, look] }, "ok"]),
+      tools: [recordingTool("look", { effect: "read" })],
+    });
+    const { events } = await watch(runnerOf(agent).run("go"));
+    const ids = ofType(events, "tool-calls-start").flatMap(({ calls }) => calls.map(({ callId }) => callId));
+    expect(new Set(ids).size).toBe(2);
+    expect(ofType(events, "tool-call-start").map(({ callId }) => callId)).toEqual(ids);
+    expect(ofType(events, "tool-call-end").map(({ callId }) => callId)).toEqual(ids);
   });
 
   it("is shown to watchers from its beginning to its end, parts that come as a whole included", async () => {
@@ -356,6 +449,24 @@ describe("a failed model call", () => {
     expect(types(events)).not.toContain("model-switch");
   });
 
+  const leftAlone: ScriptedTurn = { error: { kind: "server-error", message: "left alone", code: CIRCUIT_OPEN } as never };
+
+  it("of a model that is left alone goes to the fallback at once, and waits there where that is left alone as well", async () => {
+    const { first, second, models } = twoModels([leftAlone], [leftAlone, "helped"]);
+    const { text } = await runnerOf(createAgent({ ...falling, limits: { maxRetries: 1 } }), { models }).run("go").outcome;
+    expect([text, first.requests.length, second.requests.length]).toEqual(["helped", 1, 2]);
+  });
+
+  it("of a model that is left alone ends the run as onModelError says, where it says something", async () => {
+    const ended = async (options: Partial<AgentOptions>) => {
+      const model = scriptedModel([leftAlone]);
+      const { reason, error } = await runnerOf(createAgent({ name: "a", model, limits: { maxRetries: 0 }, ...options })).run("go").outcome;
+      return [reason, error?.message];
+    };
+    expect(await ended({})).toEqual(["circuit-breaker", undefined]);
+    expect(await ended({ onModelError: () => ({ type: "abort", message: "not today" }) })).toEqual(["error", "not today"]);
+  });
+
   it("compacts the conversation only where this was too long", async () => {
     let compacted = 0;
     const model = scriptedModel([overloaded, "ok"]);
@@ -394,6 +505,8 @@ describe("the answer of a model", () => {
     const { outcome, dataOf } = await loggedBy(agent);
     expect([outcome.reason, model.requests.length]).toEqual(["max-output", 1]);
     expect(dataOf("answer")).toEqual([{ stopReason: "max-tokens", overflowed: true }]);
+    // What it would have cost to its end, nobody told.
+    expect(dataOf("usage")).toMatchObject([{ estimated: true }]);
     expect((await loggedBy(createAgent({ name: "a", model: scriptedModel(["short"]) }))).dataOf("answer")).toEqual([
       { stopReason: "end-turn" },
     ]);
@@ -416,13 +529,13 @@ describe("the answer of a model", () => {
     expect(nothing.requests).toHaveLength(1);
     const write = recordingTool("write");
     const model = scriptedModel([
-      { text: "I write.", toolCalls: [1, 2].map((n) => ({ name: "write", input: { n } })), stopReason: "max-tokens" },
+      { text: "I write.", toolCalls: [1, 2, 3].map((n) => ({ name: "write", input: { n } })), stopReason: "max-tokens" },
       "ok",
     ]);
     const { events } = await watch(runnerOf(createAgent({ name: "a", model, tools: [write], onMaxTokens: "continue" })).run("go"));
     // Its arguments are whole by chance: more could have been meant.
-    expect(write.calls).toEqual([{ n: 1 }]);
-    expect(ofType(events, "tool-result")[1]).toMatchObject({
+    expect(write.calls).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(ofType(events, "tool-result")[2]).toMatchObject({
       isError: true,
       output:
         "The answer was cut off at its token limit while this call was being written, so it did not run. Call again with shorter arguments, or in smaller steps.",
