@@ -1,6 +1,6 @@
 import { createAgent, createRunner, defineTool, type AgentOptions, type Run } from "keelson";
 import { createMemoryBudgetLedger } from "keelson/state";
-import { ruleAfter, rulesFrom } from "keelson/context";
+import { type Rule, ruleAfter, ruleBefore, rulesFrom } from "keelson/context";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import type { Approver, Decision, Durability, EventLog, Tool } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
@@ -235,17 +235,36 @@ describe("steering between calls", () => {
     const first = recordingTool("first");
     first.execute = async () => (await run?.steer("stop that", { interrupt: true }), "did");
     const second = recordingTool("second");
-    const { agent, model } = agentOf([calling("first", "second"), "ok"], [first, second]);
+    const { agent, model } = agentOf([calling("first", "second", "nowhere"), "ok"], [first, second]);
     run = runnerOf(agent).run("go");
     const { events } = await watch(run);
     expect(second.calls).toEqual([]);
     expect(ofType(events, "tool-result").map(({ output }) => output)).toEqual([
       "did",
       "Not run: the user sent a new message first. Read it, then decide again.",
+      expect.stringContaining("nowhere"),
     ]);
-    expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "user"]);
+    expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "tool", "user"]);
     // It stands in the log where it was heeded: while the calls were still open.
     expect(types(events).indexOf("steer")).toBeLessThan(types(events).indexOf("tool-calls-complete"));
+  });
+
+  it("is told to rules each time, with the calls that it pushed aside by their tools' own names", async () => {
+    let run: Run | undefined;
+    const seen: unknown[] = [];
+    const steered = async (rule: Rule, turns: readonly ScriptedTurn[]) => {
+      const first = recordingTool("first");
+      first.execute = async () => (await run?.steer("stop that", { interrupt: true }), "did");
+      run = runnerOf(agentOf(turns, [first, recordingTool("second")], { rules: [rule] }).agent).run("go");
+      return run.outcome;
+    };
+    const turns = [calling("first", "SECOND"), calling("first", "second", "second"), "ok"];
+    const look = ruleBefore("steering-skip", "look", 0, ({ input }) => void seen.push(input));
+    expect((await steered(look, turns)).reason).toBe("complete");
+    const second = { callId: expect.any(String), name: "second" };
+    expect(seen).toEqual([{ calls: [second] }, { calls: [second, second] }]);
+    const change = ruleBefore("steering-skip", "change", 0, () => ({ type: "modify-input", input: { calls: [] } }));
+    expect((await steered(change, turns)).error?.message).toMatch(/^the rule "change" cannot do that at "steering-skip"/);
   });
 
   it("that comes during the last batch stands before the end of the calls", async () => {

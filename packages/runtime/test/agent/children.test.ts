@@ -1,4 +1,5 @@
 import { agentTool, createAgent, createRunner, usd, type AgentEvent, type AgentOptions, type Run } from "keelson";
+import { ruleAfter } from "keelson/context";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { operatorToTool } from "keelson/tools";
 import { describe, expect, it } from "vitest";
@@ -32,6 +33,7 @@ describe("an agent as a tool", () => {
     ]);
     const result = ofType(events, "tool-result").find(({ path }) => path === undefined);
     expect(result).toMatchObject({ name: "helper", output: "It is the lock.", isError: false });
+    expect(ofType(events, "tool-end").map(({ callId }) => callId)).toEqual([result?.callId]);
     const [start] = ofType(events, "child-start");
     expect(start).toMatchObject({ callId: result?.callId, agent: "helper", child: expect.stringMatching(/^r_/) });
     const child = await runner.sessions.get(start?.session ?? "");
@@ -59,6 +61,12 @@ describe("an agent as a tool", () => {
     ]);
     const own = events.filter((event) => event.path === undefined && "seq" in event).map((event) => (event as { seq: number }).seq);
     expect(own).toEqual(own.toSorted((a, b) => a - b));
+  });
+
+  it("may say more than its parent is told: the rest can be read", async () => {
+    const helper = helperWith(["x".repeat(200_000)]);
+    const { events } = await watch(runnerOf(parentOf(helper.agent, [ask(), "Fixed."]).agent).run("go"));
+    expect(ofType(events, "tool-result")).toMatchObject([{ name: "helper", blob: expect.stringMatching(/^sha256:/) }]);
   });
 
   it("counts in the parent's usage and cost [OP-11, LA-07]", async () => {
@@ -226,6 +234,37 @@ describe("a child that waits", () => {
     expect(second.outcome).toMatchObject({ reason: "complete", text: "all done" });
     expect(deploy.calls).toHaveLength(1);
     expect(ofType(second.events, "child-end")).toMatchObject([{ child: decided.runId, reason: "complete" }]);
+  });
+
+  it("has no result yet that rules could judge", async () => {
+    const shared = sharedWorld();
+    const seen: unknown[] = [];
+    const deploy = recordingTool("deploy", { effect: "write", risk: "high" });
+    const helper = helperWith([{ toolCalls: [{ name: "deploy" }] }, "deployed"], { tools: [deploy] });
+    const rules = [ruleAfter("execute-tool", "look", 0, ({ output }) => void seen.push(output))];
+    const runner = createRunner({ ...shared, agent: parentOf(helper.agent, [ask(), "all done"], { rules }).agent });
+    const { waits } = await runner.run("go", { session: "s" }).outcome;
+    expect(seen).toEqual([]);
+    await runner.approve((waits?.[0] as { readonly token: string }).token, { type: "allow" });
+    expect((await (await runner.resume("s")).outcome).reason).toBe("complete");
+    expect(seen).toEqual([{ output: "deployed", isError: false }]);
+  });
+
+  it("ends with its parent, which is stopped before anybody decided", async () => {
+    const shared = sharedWorld();
+    const { agent, deploy } = deploying();
+    const runner = createRunner({ ...shared, agent });
+    await runner.run("go", { session: "s" }).outcome;
+    const run = await runner.resume("s");
+    await run.stop();
+    const { events, outcome } = await watch(run);
+    expect([outcome.reason, deploy.calls.length]).toEqual(["stopped", 0]);
+    expect(ofType(events, "child-end").map(({ reason }) => reason)).toEqual(["stopped"]);
+    expect(
+      ofType(events, "tool-result")
+        .filter(({ path }) => path === undefined)
+        .map(({ output }) => output),
+    ).toEqual([expect.stringMatching(/^\[helper ended early: stopped\]/)]);
   });
 
   it("beside another that waits: the parent waits for both", async () => {

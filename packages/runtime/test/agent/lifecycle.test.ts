@@ -232,14 +232,16 @@ describe("steering", () => {
     const model = scriptedModel([
       { toolCalls: [{ name: "first" }, { name: "second" }] },
       { text: "never shown", wait: async () => (await (run as Run).steer("again", { interrupt: true }), new Promise(() => {})) },
+      { text: "nor this", wait: async () => (await (run as Run).steer("and again", { interrupt: true }), new Promise(() => {})) },
       "fine",
     ]);
     run = runnerOf(createAgent({ name: "a", model, tools: [first, second] })).run("go");
     const { events, outcome } = await watch(run);
     expect(outcome.text).toBe("fine");
     expect(second.calls).toEqual([]);
-    expect(ofType(events, "retry").map((retry) => retry.reason)).toEqual(["interrupted"]);
+    expect(ofType(events, "retry").map((retry) => retry.reason)).toEqual(["interrupted", "interrupted"]);
     expect(model.requests[2]?.messages.at(-1)?.content).toEqual([{ type: "text", text: "again" }]);
+    expect(model.requests[3]?.messages.at(-1)?.content).toEqual([{ type: "text", text: "and again" }]);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Approver, BudgetLedger, EventLog } from "@keelson/protocol";
+import type { Approver, BudgetLedger, BudgetScope, EventLog } from "@keelson/protocol";
 import type { Agent } from "../../src/agent/agent.ts";
 import type { Clock } from "../../src/session/clock.ts";
 import type { SingleRunner } from "../../src/agent/runner.ts";
@@ -17,6 +17,7 @@ export interface Life {
 export interface LifeOptions {
   readonly place?: string;
   readonly approver?: Approver;
+  readonly budgets?: readonly BudgetScope[];
   /** What it sees of the log. */
   readonly log?: EventLog;
   readonly clock?: Clock;
@@ -56,7 +57,7 @@ export function createLives(): Lives {
     pass(ms) {
       now += ms;
     },
-    begin(agentOf, { place, approver, log: through = log, clock, keepsOwnTime = false, points: given } = {}) {
+    begin(agentOf, { place, approver, budgets, log: through = log, clock, keepsOwnTime = false, points: given } = {}) {
       count++;
       ledger = createMemoryBudgetLedger();
       now += TTL_MS + 1;
@@ -76,6 +77,7 @@ export function createLives(): Lives {
         },
         () => agentOf({ points, effects }),
         approver,
+        budgets === undefined ? {} : { budgets },
       );
       return { runner, points, died: until.died };
     },

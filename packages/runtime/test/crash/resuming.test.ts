@@ -5,6 +5,7 @@ import {
   inboxLog,
   type JsonValue,
   LogError,
+  ModelError,
   type LogId,
   type SessionId,
   sessionLog,
@@ -96,6 +97,36 @@ describe("a run that goes on", () => {
     expect((await results(lives.log)).map(({ isError }) => isError)).toEqual([false, true]);
     // Idempotent, so that it ran again; the one that was denied never did.
     expect(new Set(lives.effects.read().map(({ key }) => key)).size).toBe(1);
+  });
+
+  it("stays with the model that it fell back to, and has no more tries than it had left", async () => {
+    const asked: string[] = [];
+    const failing = ({ points }: Parts, name: string) =>
+      scriptByTurn(points, name, () => {
+        asked.push(name);
+        throw new ModelError({ kind: "server-error", message: "overloaded" });
+      });
+    const dying = async (agent: (parts: Parts) => Agent<undefined>) => {
+      const lives = createLives();
+      const first = lives.begin(agent, { place: "inferring#1" });
+      void first.runner.run("Go.", { session: SESSION }).outcome;
+      await first.died;
+      asked.length = 0;
+      return (await lives.begin(agent).runner.resume(SESSION)).outcome;
+    };
+    const fallen = (parts: Parts): Agent<undefined> =>
+      createAgent({
+        name: "faller",
+        model: failing(parts, "scripted/first"),
+        fallbackModel: scriptByTurn(parts.points, "scripted/second", () => ({ text: "Helped." })),
+        limits: { maxRetries: 0 },
+      });
+    expect(await dying(fallen)).toMatchObject({ reason: "complete", text: "Helped." });
+    expect(asked).toEqual([]);
+    const trying = (parts: Parts): Agent<undefined> =>
+      createAgent({ name: "tryer", model: failing(parts, "scripted/only"), limits: { maxRetries: 1 } });
+    expect((await dying(trying)).error?.message).toBe("Max retries (1) exceeded: overloaded");
+    expect(asked).toEqual(["scripted/only"]);
   });
 
   it("remembers in later turns what was allowed for good", async () => {

@@ -1,6 +1,7 @@
 import {
   type Decision,
   type Durability,
+  type Effect,
   type EventLog,
   type JsonValue,
   type LogRecord,
@@ -8,6 +9,7 @@ import {
   type SessionId,
   sessionLog,
   type Tool,
+  type ToolCall,
   type Wait,
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
@@ -19,10 +21,13 @@ import { scriptByTurn } from "./scenario.ts";
 
 const SESSION = "unknown";
 
+const NOTE: Effect = { type: "log", level: "info", message: "noted" };
+type Reconcile = (input: JsonValue, call: ToolCall) => Reconciliation | Promise<Reconciliation>;
+
 interface Act {
   readonly name: string;
   readonly effect?: "read" | "idempotent" | "write";
-  readonly reconcile?: () => Reconciliation | Promise<Reconciliation>;
+  readonly reconcile?: Reconcile;
 }
 
 /** An agent that does all of these at once in its first turn, each to its own name, and answers in its second. */
@@ -127,6 +132,29 @@ describe("writes of which nobody knows whether they happened", () => {
     const [send, post] = await records(lives, "tool-result");
     expect(send?.["output"]).toMatch(/^Not run: the run was stopped/);
     expect(post?.["output"]).toMatch(/^Interrupted: .*may have taken effect/);
+  });
+
+  it("count on budgets as calls, for the ledger of the process that made them died with it", async () => {
+    const lives = createLives();
+    const budgets = [{ id: "team", maxToolCalls: 5 }];
+    const first = lives.begin(doing([{ name: "send" }]), { place: "send/before#0", budgets });
+    void first.runner.run("Go.", { session: SESSION }).outcome;
+    await first.died;
+    const run = await lives.begin(doing([{ name: "send" }]), { budgets }).runner.resume(SESSION);
+    expect((await run.outcome).reason).toBe("awaiting-decision");
+    expect(await lives.ledger.used("team")).toMatchObject({ toolCalls: 1 });
+  });
+
+  it("have the effects that they declare themselves; what their checks declare is of no account", async () => {
+    const declaring: Reconcile = (_input, { declare }) => (declare?.(NOTE), "not-done");
+    const done: Reconcile = (_input, { declare }) => (declare?.(NOTE), { output: "done" });
+    const { lives, resume } = await resumedAfterDeath([
+      { name: "send", reconcile: declaring },
+      { name: "post", reconcile: done },
+    ]);
+    expect((await resume()).reason).toBe("complete");
+    expect((await records(lives, "tool-result")).map(({ output }) => output)).toEqual([{ did: { to: "send" } }, "done"]);
+    expect(await records(lives, "effect")).toEqual([]);
   });
 
   it("end the run where a person said so", async () => {
