@@ -1,8 +1,8 @@
 import { createAgent, createRunner, defineTool, type AgentOptions, type Run } from "keelson";
-import { createMemoryBudgetLedger } from "keelson/state";
+import { createMemoryBlobStore, createMemoryBudgetLedger } from "keelson/state";
 import { type Rule, ruleAfter, ruleBefore, rulesFrom } from "keelson/context";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
-import type { Approver, Decision, Durability, EventLog, Tool } from "@keelson/protocol";
+import type { Approver, BlobStore, Decision, Durability, EventLog, Tool } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
 
@@ -227,6 +227,25 @@ describe("a run whose money is gone", () => {
     expect((await runnerOf(agent, { ledger: watched }).run("go").outcome).reason).toBe("complete");
     expect(asked).toEqual([]);
   });
+});
+
+it("an output that can't be kept whole is told of as its tool's, and as a child's", async () => {
+  const blobs: BlobStore = { ...createMemoryBlobStore(), put: () => Promise.reject(new Error("the disk is full")) };
+  const long = "x".repeat(60_000);
+  const helper = createAgent({ name: "helper", description: "Helps.", model: scriptedModel([long]) });
+  const turn: ScriptedTurn = {
+    toolCalls: [
+      { name: "READ_ALL", input: {} },
+      { name: "helper", input: { task: "help" } },
+    ],
+  };
+  const { agent } = agentOf([turn, "done"], [recordingTool("read_all", { effect: "read", output: () => long }), helper.asTool() as Tool]);
+  const { events } = await watch(runnerOf(agent, { blobs }).run("go"));
+  const warned = ofType(events, "status").filter(({ level, path }) => level === "warn" && path === undefined);
+  expect(warned.map(({ status }) => status)).toEqual([
+    expect.stringMatching(/^read_all: The whole output of \d+ bytes could not be kept: .*the disk is full/),
+    expect.stringMatching(/^helper: The whole output of \d+ bytes could not be kept: .*the disk is full/),
+  ]);
 });
 
 describe("steering between calls", () => {

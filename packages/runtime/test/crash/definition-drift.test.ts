@@ -360,6 +360,24 @@ describe("an open call whose arguments are no longer valid", () => {
   });
 });
 
+it("a call that was cut off is the model's to repeat, though the definition changed since: nobody is asked about it", async () => {
+  const lives = createLives();
+  const cutting =
+    (instructions: string): Definition =>
+    (parts) =>
+      createAgent({
+        name: "drifter",
+        instructions,
+        model: scriptByTurn(parts.points, "scripted/drifter", (turn) =>
+          turn === 0 ? { toolCalls: [...(SEND ?? []), ...(SEND ?? [])], stopReason: "max-tokens" } : { text: "Done." },
+        ),
+        tools: [tool(parts, "send", { effect: "idempotent" })],
+      });
+  await diesAt(lives, "send/before#0", cutting("Old."));
+  expect((await resumed(lives, cutting("New."))).outcome.reason).toBe("complete");
+  expect(await results(lives.log)).toMatchObject([{ isError: false }, { output: expect.stringMatching(/^The answer was cut off/) }]);
+});
+
 describe("a call that was asked for after the definition changed", () => {
   it("is the model's to correct, also in a turn that was open then", async () => {
     const lives = createLives();
