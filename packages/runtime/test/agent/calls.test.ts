@@ -1,8 +1,18 @@
 import { createAgent, createRunner, defineTool, type AgentOptions, type Run } from "keelson";
-import { createMemoryBlobStore, createMemoryBudgetLedger } from "keelson/state";
+import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog } from "keelson/state";
+import { createHookRegistry, type HookRegistry } from "keelson/agent";
 import { type Rule, ruleAfter, ruleBefore, rulesFrom } from "keelson/context";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
-import type { Approver, BlobStore, Decision, Durability, EventLog, Tool } from "@keelson/protocol";
+import {
+  type Approver,
+  type BlobStore,
+  type Decision,
+  type Durability,
+  type EventLog,
+  type SessionId,
+  sessionLog,
+  type Tool,
+} from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
 
@@ -344,6 +354,25 @@ describe("rules that look at results", () => {
     expect(outcome.error?.failure).toMatchObject({ kind: "panic" });
     expect(seen).toEqual([{ name: "one", input: { n: 0 } }]);
     expect(ofType(events, "tool-result").map(({ output }) => output)).toEqual(["one done", "two done"]);
+  });
+
+  it("change arguments, which are kept for hooks behind tools: not where there are none, or the call did not run", async () => {
+    const kept = async (name: string, hooks?: HookRegistry) => {
+      const log = createMemoryEventLog();
+      const { agent } = agentOf([calling(name), "done"], [recordingTool("look"), recordingTool("forbidden")], {
+        rules: [ruleBefore("execute-tool", "r", 0, () => ({ type: "modify-input", input: { name, input: { n: 7 } } }))],
+        permissions: { rules: [{ pattern: "forbidden", behavior: "deny" }] },
+        ...(hooks && { hooks }),
+      });
+      await runnerOf(agent, { log }).run("go", { session: "s" }).outcome;
+      const found: unknown[] = [];
+      for await (const { type, data } of log.read(sessionLog("s" as SessionId))) if (type === "hook-arguments") found.push(data);
+      return found;
+    };
+    const hooks = createHookRegistry().onPostToolUse("*", () => undefined);
+    expect(await kept("look", hooks)).toEqual([{ arguments: { n: 7 } }]);
+    expect(await kept("forbidden", hooks)).toEqual([]);
+    expect(await kept("look")).toEqual([]);
   });
 
   it("are not asked about calls that did not run", async () => {

@@ -97,6 +97,13 @@ describe("a model call, before it is made,", () => {
     expect(instructed - plain).toBe(100);
     expect(Number((await inferenceOf({ tools: [recordingTool("look")] }))["inputBound"])).toBeGreaterThan(plain + 20);
   });
+
+  it("is bounded by what its model can read, where that is known", async () => {
+    const models = createModelRegistry({ providers: { mine: scriptedModel(["ok"]) }, facts: { "mine/small": { contextWindow: 50 } } });
+    const agent = createAgent({ name: "a", model: "mine/small", instructions: "x".repeat(500) });
+    // With a tenth more, for windows are rounded.
+    expect((await loggedBy(agent, { models })).dataOf("inference")).toMatchObject([{ inputBound: 55 }]);
+  });
 });
 
 describe("rules around a model call", () => {
