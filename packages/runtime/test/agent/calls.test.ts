@@ -137,6 +137,18 @@ describe("the calls of a response", () => {
     expect(progress.map((event) => "ratio" in event)).toEqual([false, true, false, true]);
   });
 
+  it("may be passed on as a copy, with all that belongs to them", async () => {
+    let copied: object = {};
+    const look = recordingTool("look", { effect: "read" });
+    look.execute = (_input, call) => ((copied = { ...call }), "seen");
+    await runnerOf(agentOf([calling("look"), "done"], [look]).agent).run("go").outcome;
+    expect(copied).toMatchObject({
+      idempotencyKey: expect.stringMatching(/^k_/),
+      stopping: expect.any(AbortSignal),
+      callId: expect.any(String),
+    });
+  });
+
   it("tell who debugs them in which company they run", async () => {
     const shared = ["look", "peek"].map((name) => recordingTool(name, { effect: "read", concurrency: "shared" }));
     const { agent } = agentOf([calling("look", "peek", "write"), "done"], [...shared, recordingTool("write")], { debug: true });
