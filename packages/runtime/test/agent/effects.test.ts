@@ -294,8 +294,11 @@ describe("directives", () => {
         message?.includes("look it up") ? [{ type: "run-instruction", instruction: message, input: null }] : undefined,
       afterRun: () => [{ type: "run-instruction", instruction: "too late", input: null }],
     });
-    const { agent, model } = agentOf(["First answer.", "Second answer.", "Third answer."], { plugins: [asking] });
     const ran: string[] = [];
+    const { agent, model } = agentOf(["First answer.", "Second answer.", "Third answer."], {
+      plugins: [asking],
+      afterTurn: () => void ran.push("turn over"),
+    });
     const effects = createLocalEffectExecutor({
       instructions: {
         "look it up": () => (ran.push("look it up"), "a value"),
@@ -309,7 +312,7 @@ describe("directives", () => {
     expect(lastUserText(model)).toContain("a value");
     const second = await watch(runner.run("do not look it up", { session: "s" }));
     expect(second.outcome).toMatchObject({ text: "Third answer.", turns: 1 });
-    expect(ran).toEqual(["look it up", "too late", "do not look it up", "too late"]);
+    expect(ran).toEqual(["look it up", "turn over", "turn over", "too late", "do not look it up", "turn over", "too late"]);
     expect(second.outcome.effects.map(({ meta }) => [meta?.causationId, meta?.outcome])).toEqual([
       ["t1", "done"],
       [second.events[0]?.runId, "done"],
