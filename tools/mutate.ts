@@ -57,9 +57,25 @@ function filesOf({ mutate }: Part): readonly string[] {
   ).sort();
 }
 
+/**
+ * Those that lived and are evaluated when a file is loaded, and only then: which tests they meet is not known, so that Stryker
+ * would take them for alive for good, whatever tests are written.
+ */
+function forgetStaticSurvivors(file: string): void {
+  if (!existsSync(file)) return;
+  const report = JSON.parse(readFileSync(file, "utf8")) as MutationReport;
+  const kept = Object.entries(report.files).map(([path, { mutants, ...rest }]) => [
+    path,
+    { ...rest, mutants: mutants.filter((mutant) => mutant.status !== "Survived" || !mutant.static || (mutant.coveredBy?.length ?? 0) > 0) },
+  ]);
+  writeFileSync(file, JSON.stringify({ ...report, files: Object.fromEntries(kept) as MutationReport["files"] }));
+}
+
 async function run(name: string, part: Part, mutate: readonly string[]): Promise<void> {
   // Not as Stryker's testFiles: with these it never activates the mutants that are evaluated when a file is loaded, and they live.
   process.env["KEELSON_MUTATION_TESTS"] = JSON.stringify(part.tests);
+  const incrementalFile = join(folder, `${name}.json`);
+  forgetStaticSurvivors(incrementalFile);
   // Code that also ran between tests counts as static, and a static mutant meets every test: a third of them do, for hours. So first
   // each meets the tests that reach it; the few that are evaluated when a file is loaded, and only then, meet all of them afterwards.
   for (const onlyReaching of [true, false]) {
@@ -72,7 +88,7 @@ async function run(name: string, part: Part, mutate: readonly string[]): Promise
       concurrency: 1,
       ignoreStatic: onlyReaching,
       incremental: true,
-      incrementalFile: join(folder, `${name}.json`),
+      incrementalFile,
       force: values.force && onlyReaching,
       tempDirName: "results/mutation-sandbox",
       ignorePatterns: ["dist", "bench", "examples", "results", "coverage", ".git"],

@@ -8,6 +8,10 @@ export interface ReportedMutant {
   readonly replacement?: string;
   readonly status: string;
   readonly location: { readonly start: Place; readonly end: Place };
+  /** It is evaluated when its file is loaded. */
+  readonly static?: boolean;
+  /** The tests that reach it otherwise. */
+  readonly coveredBy?: readonly string[];
 }
 
 /** What of the report of a mutation test is read. */

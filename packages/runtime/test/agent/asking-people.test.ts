@@ -83,6 +83,12 @@ describe("the callback that decides for people", () => {
   });
 });
 
+it("a question that nobody answers ends with its run, at its deadline", async () => {
+  const { agent } = deployer({ limits: { maxDurationMs: 20 } });
+  const runner = createRunner({ agent, approvals: () => new Promise(() => {}), approvalWaitMs: DAY_MS });
+  expect((await runner.run("go").outcome).reason).toBe("timeout");
+});
+
 it("a question leaves no timer behind once it is answered", async () => {
   const timers = new Set<object>();
   const clock: Clock = {
@@ -161,6 +167,16 @@ describe("the gates", () => {
     const { events } = await watch(runnerOf(agent).run("go"));
     const said = ofType(events, "status").map(({ status }) => status);
     expect(said.filter((status) => status.includes('gate "pre-tool-use hooks": refused: '))).toHaveLength(1);
+  });
+
+  it("are all passed, also behind one that waits for something", async () => {
+    const { agent, tool } = deployer({
+      rules: [{ name: "slow", trigger: { type: "before", operation: "execute-tool" }, run: async () => undefined }],
+      permissions: { rules: [{ pattern: "deploy", behavior: "deny" }] },
+    });
+    const { events } = await watch(runnerOf(agent).run("go"));
+    expect(ofType(events, "tool-result")).toMatchObject([{ isError: true, output: expect.stringMatching(/^Not permitted: /) }]);
+    expect(tool.calls).toEqual([]);
   });
 
   it("tell who debugs them what rules answered and why they would ask", async () => {
