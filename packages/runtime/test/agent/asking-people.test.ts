@@ -1,5 +1,5 @@
 import { createAgent, createRunner } from "keelson";
-import { createHookRegistry } from "keelson/agent";
+import { createHookRegistry, fsmStrategy } from "keelson/agent";
 import type { Clock } from "keelson/session";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import type { Rule } from "keelson/context";
@@ -161,12 +161,22 @@ describe("a question", () => {
 });
 
 describe("the gates", () => {
-  it("name themselves to who debugs them, hooks included", async () => {
+  it("name themselves to who debugs them, in their order, a strategy's and hooks included", async () => {
     const hooks = createHookRegistry().onPreToolUse("deploy", () => ({ type: "abort", reason: "not on Fridays" }));
-    const { agent } = deployer({ debug: true, hooks, permissions: { mode: "bypass-all" } });
+    const strategy = fsmStrategy().initial("free").tools("deploy").build();
+    const { agent } = deployer({ debug: true, hooks, strategy, permissions: { mode: "bypass-all" } });
     const { events } = await watch(runnerOf(agent).run("go"));
-    const said = ofType(events, "status").map(({ status }) => status);
-    expect(said.filter((status) => status.includes('gate "pre-tool-use hooks": refused: '))).toHaveLength(1);
+    const said = ofType(events, "status").flatMap(({ status }) => /gate ("[^"]+"): (\w+)/.exec(status)?.slice(1).join(" ") ?? []);
+    expect(said).toEqual([
+      '"find" passed',
+      '"parse and validate" passed',
+      '"transform" passed',
+      '"strategy" passed',
+      '"permission" passed',
+      '"loop guard" passed',
+      '"tool-call limit" passed',
+      '"pre-tool-use hooks" refused',
+    ]);
   });
 
   it("are all passed, also behind one that waits for something", async () => {
