@@ -67,6 +67,13 @@ describe("waiting for a change", () => {
     expect(await ledger.reserve("b", [RUN], usd("0.8"))).toEqual({ type: "reserved" });
   });
 
+  it("leaves nobody in the line who was refused for what a dead owner is presumed to have spent", async () => {
+    const ledger = createMemoryBudgetLedger({ now, isDeadOwner: (owner) => owner === "dead" });
+    await ledger.reserve("a", [RUN], usd("0.6"), { owner: "dead" });
+    expect(await ledger.reserve("b", [RUN], usd("0.5"), { inTurn: true })).toMatchObject({ type: "refused" });
+    expect(await ledger.reserve("c", [RUN], usd("0.3"))).toEqual({ type: "reserved" });
+  });
+
   it("goes on without a place while others stand in line, though nothing is open", async () => {
     const ledger = createMemoryBudgetLedger({ now });
     await ledger.reserve("first", [RUN], usd("1"));
