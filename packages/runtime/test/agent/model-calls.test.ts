@@ -162,7 +162,9 @@ describe("a model call that is not made", () => {
     const agent = createAgent({ name: "a", model: "a/able", tools: [look], output: z.object({}), outputMode: "tool" });
     const run = runnerOf(agent, { models }).run("go");
     look.execute = async () => (await run.setModel("b/plain"), "seen");
-    expect((await run.outcome).error?.failure).toMatchObject({
+    const { events, outcome } = await watch(run);
+    expect(ofType(events, "model-switch")).toMatchObject([{ from: "a/able", to: "b/plain", reason: "set-model" }]);
+    expect(outcome.error?.failure).toMatchObject({
       kind: "model",
       model: { kind: "invalid-request", message: expect.stringMatching(/^outputMode "tool" needs a model that calls tools/) },
     });
@@ -247,6 +249,17 @@ describe("what a model call used", () => {
     expect(await kept([{ id: "b", maxCost: usd("90") }])).toEqual(["power"]);
     expect(await kept([])).toEqual(["process"]);
   });
+});
+
+it("a model call has a key of its own, by which a vendor knows it again", async () => {
+  const keys: unknown[] = [];
+  const provider = streaming([...said("so"), END]);
+  const model: Provider = { ...provider, stream: (request, call) => (keys.push(call.idempotencyKey), provider.stream(request, call)) };
+  const runner = runnerOf(createAgent({ name: "a", model }));
+  await runner.run("go", { session: "s" }).outcome;
+  await runner.run("on", { session: "s" }).outcome;
+  expect(keys).toEqual([expect.stringMatching(/^r_.+\/t1\/infer\/0$/), expect.stringMatching(/^r_.+\/infer\/0$/)]);
+  expect(new Set(keys).size).toBe(2);
 });
 
 describe("the stream of a model", () => {
@@ -525,6 +538,24 @@ describe("the answer of a model", () => {
     expect(outcome.reason).toBe("complete");
     expect(model.requests[1]?.messages.at(-1)?.content).toEqual([
       { type: "text", text: "Your answer was cut off at its token limit. Go on exactly where it stopped, without repeating anything." },
+    ]);
+  });
+
+  it("that is cut again and again is asked for its rest each time, which rules may put in other words", async () => {
+    const cut = (text: string): ScriptedTurn => ({ text, stopReason: "max-tokens" });
+    const model = scriptedModel([cut("a"), cut("b"), "c"]);
+    const other = ruleBefore("inject-message", "r", 0, () => ({
+      type: "modify-input",
+      input: { message: textMessage("user", "And?") as unknown as JsonValue },
+    }));
+    const agent = createAgent({ name: "a", model, onMaxTokens: "continue", rules: [other] });
+    expect((await runnerOf(agent).run("go").outcome).reason).toBe("complete");
+    expect(model.requests[2]?.messages.map(({ content }) => content.map((part) => ("text" in part ? part.text : "")).join())).toEqual([
+      "go",
+      "a",
+      "And?",
+      "b",
+      "And?",
     ]);
   });
 
