@@ -47,7 +47,7 @@ describe("an image that is named by its digest", () => {
     const blobs: BlobStore = {
       ...world.blobs,
       async get(digest) {
-        if (isAway) throw new LogError({ kind: "backend", message: "away" });
+        if (isAway) throw new LogError({ kind: "unavailable", message: "away" });
         return world.blobs.get(digest);
       },
     };

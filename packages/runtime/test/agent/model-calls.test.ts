@@ -254,7 +254,7 @@ describe("what a model call used", () => {
 it("a model call has a key of its own, by which a vendor knows it again", async () => {
   const keys: unknown[] = [];
   const provider = streaming([...said("so"), END]);
-  const model: Provider = { ...provider, stream: (request, call) => (keys.push(call.idempotencyKey), provider.stream(request, call)) };
+  const model: Provider = { ...provider, stream: (request, call) => (keys.push(call?.idempotencyKey), provider.stream(request, call)) };
   const runner = runnerOf(createAgent({ name: "a", model }));
   await runner.run("go", { session: "s" }).outcome;
   await runner.run("on", { session: "s" }).outcome;
