@@ -1,5 +1,5 @@
 import { AgentError, inboxLog, LogError, type SessionId } from "@keelson/protocol";
-import { foldSession } from "../session/journal.ts";
+import { foldSession } from "../session/fold-session.ts";
 import { agentErrorOf } from "../session/log-failure.ts";
 import type { SessionState } from "../session/session-state.ts";
 import { sessionIds } from "../session/sessions.ts";

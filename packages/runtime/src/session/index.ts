@@ -1,6 +1,7 @@
 export { systemClock, type Clock } from "./clock.ts";
 export { Execution, type ExecutionOptions } from "./execution.ts";
-export { foldSession, Journal, type JournalOptions } from "./journal.ts";
+export { foldSession } from "./fold-session.ts";
+export { Journal, type JournalOptions } from "./journal.ts";
 export { applyRecord } from "./apply-record.ts";
 export { emptySession, type RunState, type SessionState, type Totals } from "./session-state.ts";
 export { createSessions, type Sessions, type SessionsOptions, type SessionView } from "./sessions.ts";

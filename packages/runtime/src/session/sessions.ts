@@ -16,7 +16,8 @@ import {
   type SessionMetadata,
 } from "@keelson/protocol";
 import type { Clock } from "./clock.ts";
-import { foldReadable, foldSession, Journal } from "./journal.ts";
+import { foldReadable, foldSession } from "./fold-session.ts";
+import { Journal } from "./journal.ts";
 import { restoreLargeRecord } from "./large-records.ts";
 import { agentErrorOf } from "./log-failure.ts";
 import { sessionError } from "./session-error.ts";

@@ -1,5 +1,6 @@
 import { AgentError, inboxLog, LogError, type Decision } from "@keelson/protocol";
-import { foldSession, inboxRecord } from "../../session/journal.ts";
+import { foldSession } from "../../session/fold-session.ts";
+import { inboxRecord } from "../../session/inbox-record.ts";
 import type { World } from "../world.ts";
 import type { ApprovalClaims } from "./approval-token.ts";
 import { checkDecision } from "./check-decision.ts";

@@ -9,7 +9,7 @@ import {
 } from "@keelson/protocol";
 import { shortHash } from "../../json/digest.ts";
 import type { Execution } from "../../session/execution.ts";
-import { foldSession } from "../../session/journal.ts";
+import { foldSession } from "../../session/fold-session.ts";
 import { CHILD_MARK } from "../../session/session-id.ts";
 import type { ActiveRun } from "../active-run.ts";
 import type { Agent } from "../agent.ts";

@@ -1,6 +1,6 @@
 import { isSuspendReason, UNKNOWN_USAGE, ZERO_USD, type EndReason, type SessionId } from "@keelson/protocol";
 import type { ChildState } from "../../session/child-state.ts";
-import { foldSession } from "../../session/journal.ts";
+import { foldSession } from "../../session/fold-session.ts";
 import type { ActiveRun } from "../active-run.ts";
 import { afterChild } from "../hooks/subagent-hooks.ts";
 import { runOf, type Loop } from "../loop/loop.ts";

@@ -1,5 +1,5 @@
 import { inboxLog, type SessionId } from "@keelson/protocol";
-import { foldSession } from "../../session/journal.ts";
+import { foldSession } from "../../session/fold-session.ts";
 import type { World } from "../world.ts";
 
 /**

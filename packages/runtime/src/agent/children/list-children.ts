@@ -1,6 +1,6 @@
 import { UNKNOWN_USAGE, ZERO_USD, type CallId, type EndReason, type SessionId, type Usage, type Usd, type Wait } from "@keelson/protocol";
 import type { ChildState } from "../../session/child-state.ts";
-import { foldSession } from "../../session/journal.ts";
+import { foldSession } from "../../session/fold-session.ts";
 import type { SessionState } from "../../session/session-state.ts";
 import type { World } from "../world.ts";
 

@@ -1,5 +1,5 @@
 import { LogError, type SessionId } from "@keelson/protocol";
-import { foldReadable } from "../../session/journal.ts";
+import { foldReadable } from "../../session/fold-session.ts";
 import { parentSession } from "../../session/session-id.ts";
 import type { RunState, SessionState } from "../../session/session-state.ts";
 import type { World } from "../world.ts";

@@ -1,5 +1,6 @@
 import { inboxLog, type InboxMessage, type SessionId } from "@keelson/protocol";
-import { foldSession, inboxRecord } from "../../session/journal.ts";
+import { foldSession } from "../../session/fold-session.ts";
+import { inboxRecord } from "../../session/inbox-record.ts";
 import type { SessionState } from "../../session/session-state.ts";
 import type { ActiveRun } from "../active-run.ts";
 import type { World } from "../world.ts";

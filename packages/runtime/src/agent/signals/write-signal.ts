@@ -1,5 +1,6 @@
 import { AgentError, inboxLog, LogError, sessionLog, type EventLog, type LogRecord, type SessionId, type Signal } from "@keelson/protocol";
-import { foldSession, inboxRecord } from "../../session/journal.ts";
+import { foldSession } from "../../session/fold-session.ts";
+import { inboxRecord } from "../../session/inbox-record.ts";
 import { agentErrorOf } from "../../session/log-failure.ts";
 import { sessionError } from "../../session/session-error.ts";
 import { checkSessionId } from "../../session/session-id.ts";

@@ -19,7 +19,8 @@ import type { ActiveRun } from "../../agent/active-run.ts";
 import type { Agents } from "../../agent/world.ts";
 import { shortHash } from "../../json/digest.ts";
 import type { Clock } from "../../session/clock.ts";
-import { foldSession, inboxRecord } from "../../session/journal.ts";
+import { foldSession } from "../../session/fold-session.ts";
+import { inboxRecord } from "../../session/inbox-record.ts";
 import type { Sessions } from "../../session/sessions.ts";
 
 export interface RunRequest {

@@ -2,7 +2,8 @@ import { AgentError, DirectiveError, inboxLog, LogError, sessionLog, type JsonOb
 import type { Run } from "../../agent/run.ts";
 import type { RunnerInternals } from "../../agent/runner.ts";
 import { shortHash } from "../../json/digest.ts";
-import { foldSession, inboxRecord } from "../../session/journal.ts";
+import { foldSession } from "../../session/fold-session.ts";
+import { inboxRecord } from "../../session/inbox-record.ts";
 import type { ScheduleTerms } from "./schedule-state.ts";
 
 /** What became of a fired instant: a run read its signal or was started for it, or one that could still read it is in the way. */

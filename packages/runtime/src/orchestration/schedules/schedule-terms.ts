@@ -3,7 +3,7 @@ import type { Agent } from "../../agent/agent.ts";
 import type { RunnerInternals } from "../../agent/runner.ts";
 import type { World } from "../../agent/world.ts";
 import { shortHash } from "../../json/digest.ts";
-import { foldSession } from "../../session/journal.ts";
+import { foldSession } from "../../session/fold-session.ts";
 import { CHILD_MARK, checkSessionId } from "../../session/session-id.ts";
 import { readCron } from "./cron-instants.ts";
 import type { ScheduleId, ScheduleRequest } from "./scheduler.ts";
