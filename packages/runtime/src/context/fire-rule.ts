@@ -15,16 +15,10 @@ interface Firing {
 }
 
 let storage: AsyncLocalStorage<Firing> | undefined;
-/** The innermost rule while a pure one runs, which is over when it returns: an asynchronous context of its own would cost more than it. */
-let pureAtWork: Firing | undefined;
-
-function innermost(): Firing | undefined {
-  return pureAtWork ?? storage?.getStore();
-}
 
 /** The rule of this context inside of which the caller runs. */
 export function firingIn(context: Context): Firing | undefined {
-  let firing = innermost();
+  let firing = storage?.getStore();
   while (firing !== undefined && (firing.context !== context || firing.over)) firing = firing.outer;
   return firing;
 }
@@ -47,27 +41,19 @@ interface Encounter {
  */
 export function fireRule(encounter: Encounter): RuleAction | undefined | Promise<RuleAction | undefined> {
   const { context, rule, point } = encounter;
-  const outer = innermost();
-  const before = pureAtWork;
-  const firing: Firing = { context, point, outer, injections: 0, over: false };
+  storage ??= new (process.getBuiltinModule("node:async_hooks").AsyncLocalStorage)();
+  const firing: Firing = { context, point, outer: storage.getStore(), injections: 0, over: false };
   let verdict: RuleAction | null | Promise<RuleAction | null>;
   try {
-    pureAtWork = rule.pure === true ? firing : undefined;
-    verdict = rule.pure === true ? verdictOf(encounter) : asyncStorage().run(firing, recordedVerdict, encounter);
+    verdict = storage.run(firing, recordedVerdict, encounter);
   } catch (error) {
     return failed(firing, rule, error);
-  } finally {
-    pureAtWork = before;
   }
   if (!(verdict instanceof Promise)) return done(firing, rule, verdict);
   return verdict.then(
     (action) => done(firing, rule, action),
     (error: unknown) => failed(firing, rule, error),
   );
-}
-
-function asyncStorage(): AsyncLocalStorage<Firing> {
-  return (storage ??= new (process.getBuiltinModule("node:async_hooks").AsyncLocalStorage)());
 }
 
 function done(firing: Firing, rule: Rule, action: RuleAction | null): RuleAction | undefined {
@@ -82,8 +68,8 @@ function failed(firing: Firing, rule: Rule, error: unknown): never {
 }
 
 function recordedVerdict(encounter: Encounter): RuleAction | null | Promise<RuleAction | null> {
-  const { point, binding } = encounter;
-  return binding === undefined ? verdictOf(encounter) : binding.decide(point, () => verdictOf(encounter));
+  const { rule, point, binding } = encounter;
+  return rule.pure === true || binding === undefined ? verdictOf(encounter) : binding.decide(point, () => verdictOf(encounter));
 }
 
 function verdictOf({ context, rule, operation, input, output }: Encounter): RuleAction | null | Promise<RuleAction | null> {

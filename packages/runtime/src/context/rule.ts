@@ -69,7 +69,7 @@ export interface RuleEvent {
 /**
  * Fires around the operations of a context, highest priority first. A rule never triggers rules. Its verdict is a recorded
  * decision, so that after a crash it is read instead of taken again; a `pure` rule (one that depends on nothing but what
- * it is shown, and does nothing but answer) is not recorded.
+ * it is shown) is not recorded.
  */
 export interface Rule {
   readonly name: string;

@@ -546,7 +546,7 @@ describe("the answer of a model", () => {
     const model = scriptedModel([cut("a"), cut("b"), "c"]);
     const other = ruleBefore("inject-message", "r", 0, () => ({
       type: "modify-input",
-      input: { message: textMessage("user", "And?") as unknown as JsonValue },
+      input: { message: { role: "user", content: [{ type: "text", text: "And?" }] } },
     }));
     const agent = createAgent({ name: "a", model, onMaxTokens: "continue", rules: [other] });
     expect((await runnerOf(agent).run("go").outcome).reason).toBe("complete");

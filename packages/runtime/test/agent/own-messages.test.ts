@@ -1,7 +1,7 @@
 import { createAgent, createRunner, type AgentOptions } from "keelson";
 import { ruleBefore } from "keelson/context";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
-import { messageCodec, textMessage, type JsonValue } from "@keelson/protocol";
+import { messageCodec, type JsonValue } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { declare, declaring } from "./declaring.ts";
@@ -54,7 +54,7 @@ describe.each(OCCASIONS)("a message of the runtime's own, %s,", (_what, turns, o
   it("is shown to rules, and reaches the model as they leave it", async () => {
     const { outcome, seen, sent } = await telling(() => ({
       type: "modify-input",
-      input: { message: textMessage("user", "In other words.") } as unknown as JsonValue,
+      input: { message: { role: "user", content: [{ type: "text", text: "In other words." }] } },
     }));
     expect(outcome.reason).toBe("complete");
     expect(seen).toHaveLength(1);

@@ -140,8 +140,6 @@ function matching(pattern: string | RegExp | ((name: string) => boolean) | undef
   }
   if (typeof pattern === "function") return (subject) => subject !== undefined && pattern(subject);
   const glob = compileGlob(pattern);
-  const [name] = glob.literals;
-  if (glob.literals.length === 1) return (subject) => subject === name;
   return (subject) => subject !== undefined && matchesGlob(glob, subject);
 }
 

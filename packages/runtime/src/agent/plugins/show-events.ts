@@ -26,15 +26,15 @@ export function showEvents(loop: Loop, plugins: readonly Plugin[], place: string
   const batch: Batch = key.startsWith(`${runId}/${place}/`)
     ? { place, runId, turn, events, from, upTo }
     : { place, runId, turn, events, from: upTo, upTo: sessionOf(loop).seq };
-  if (!plugins.some((plugin) => isConcerned(plugin, batch))) return undefined;
-  return loop.execution.flush().then(() => showBatch(loop, plugins, 0, batch));
+  const concerned = plugins.filter((plugin) => events.some((record) => isFor(plugin, record, batch)));
+  if (concerned.length === 0) return undefined;
+  return loop.execution.flush().then(() => showBatch(loop, concerned, 0, batch));
 }
 
 /** Shows a batch to the plugins from the one at `index` on, one after another. A promise only where one waits. */
 function showBatch(loop: Loop, plugins: readonly Plugin[], index: number, batch: Batch): void | Promise<void> {
   for (let next = index; next < plugins.length; next++) {
     const plugin = plugins[next] as Plugin;
-    if (!isConcerned(plugin, batch)) continue;
     const showing = askObserver(loop, {
       plugin,
       key: `${batch.place}/plugin/${plugin.key}/events`,
@@ -44,11 +44,6 @@ function showBatch(loop: Loop, plugins: readonly Plugin[], index: number, batch:
     });
     if (showing !== undefined) return showing.then(() => showBatch(loop, plugins, next + 1, batch));
   }
-}
-
-function isConcerned(plugin: Plugin, batch: Batch): boolean {
-  for (const record of batch.events) if (isFor(plugin, record, batch)) return true;
-  return false;
 }
 
 function isFor({ events }: Plugin, { seq, type }: LogRecord, { from, upTo }: Batch): boolean {

@@ -1,4 +1,5 @@
 import type { Content, JsonObject, JsonValue, ProviderData } from "@keelson/protocol";
+import { contentOutput } from "./content-output.ts";
 import type { DecodedConversation, DecodingContext } from "./decoder.ts";
 import { type Fields, listOf, stringOf } from "./fields.ts";
 import { restoredData } from "./media-part.ts";
@@ -43,7 +44,7 @@ function anthropicPart(block: Fields, context: DecodingContext): Content[] {
     case "tool_result": {
       const { content } = block;
       const parts = Array.isArray(content) ? listOf(content).flatMap((part) => anthropicPart(part, context)) : undefined;
-      const output = parts === undefined ? stringOf(content) : ({ type: "content", content: parts } as unknown as JsonValue);
+      const output = parts === undefined ? stringOf(content) : contentOutput(parts);
       return [
         {
           type: "tool-result",

@@ -1,5 +1,6 @@
-import type { Content, JsonObject, JsonValue, Message } from "@keelson/protocol";
-import { callInput } from "./call-input.ts";
+import type { Content, JsonObject, Message } from "@keelson/protocol";
+import { callPart } from "./call-part.ts";
+import { contentOutput } from "./content-output.ts";
 import type { DecodedConversation, DecodingContext } from "./decoder.ts";
 import { type Fields, listOf, stringOf } from "./fields.ts";
 import { mediaPart, restoredData } from "./media-part.ts";
@@ -22,9 +23,7 @@ export function chatMessages(body: Fields, context: DecodingContext): DecodedCon
     if (role === "tool" || role === "function") {
       const named = role === "tool" ? calls.result(stringOf(message["tool_call_id"])) : calls.answered(stringOf(message["name"]));
       const media = parts.some((part) => part.type !== "text");
-      const output = media
-        ? ({ type: "content", content: parts } as unknown as JsonValue)
-        : parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+      const output = media ? contentOutput(parts) : parts.map((part) => (part.type === "text" ? part.text : "")).join("");
       messages.push({ role: "tool", content: [{ type: "tool-result", ...named, output }] });
       continue;
     }
@@ -38,27 +37,12 @@ export function chatMessages(body: Fields, context: DecodingContext): DecodedCon
       const custom = call["type"] === "custom";
       const told = ((custom ? call["custom"] : call["function"]) ?? {}) as Fields;
       const inputText = stringOf(custom ? told["input"] : told["arguments"]);
-      content.push({
-        type: "tool-call",
-        id: calls.call(id, stringOf(told["name"])),
-        name: stringOf(told["name"]),
-        ...callInput(inputText, custom),
-        inputText,
-        ...(custom && { custom: true as const }),
-        providerData: { wire, id },
-      });
+      content.push(callPart(calls, { name: stringOf(told["name"]), inputText, providerData: { wire, id }, vendorId: id, custom }));
     }
     const legacy = message["function_call"] as Fields | undefined;
     if (legacy !== undefined && legacy !== null) {
-      const inputText = stringOf(legacy["arguments"]);
-      content.push({
-        type: "tool-call",
-        id: calls.call("", stringOf(legacy["name"])),
-        name: stringOf(legacy["name"]),
-        ...callInput(inputText, false),
-        inputText,
-        providerData: { wire, functionCall: true },
-      });
+      const providerData = { wire, functionCall: true };
+      content.push(callPart(calls, { name: stringOf(legacy["name"]), inputText: stringOf(legacy["arguments"]), providerData }));
     }
     messages.push({ role: role === "assistant" ? "assistant" : role === "user" ? "user" : "system", content });
   }

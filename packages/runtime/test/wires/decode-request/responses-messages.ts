@@ -1,5 +1,6 @@
-import type { Content, JsonObject, JsonValue, Message, ProviderData } from "@keelson/protocol";
-import { callInput } from "./call-input.ts";
+import type { Content, JsonObject, Message, ProviderData } from "@keelson/protocol";
+import { callPart } from "./call-part.ts";
+import { contentOutput } from "./content-output.ts";
 import type { DecodedConversation, DecodingContext } from "./decoder.ts";
 import { type Fields, listOf, stringOf } from "./fields.ts";
 import { mediaPart } from "./media-part.ts";
@@ -38,19 +39,10 @@ export function responsesMessages(body: Fields, context: DecodingContext): Decod
       const custom = type === "custom_tool_call";
       const inputText = stringOf(custom ? item["input"] : item["arguments"]);
       const id = stringOf(item["call_id"]);
-      assistant({
-        type: "tool-call",
-        id: calls.call(id, stringOf(item["name"])),
-        name: stringOf(item["name"]),
-        ...callInput(inputText, custom),
-        inputText,
-        ...(custom && { custom: true as const }),
-        providerData: { ...own, id },
-      });
+      assistant(callPart(calls, { name: stringOf(item["name"]), inputText, providerData: { ...own, id }, vendorId: id, custom }));
     } else if (type === "function_call_output" || type === "custom_tool_call_output") {
       const { output } = item;
-      const told =
-        typeof output === "string" ? output : ({ type: "content", content: listOf(output).flatMap(responsesPart) } as unknown as JsonValue);
+      const told = typeof output === "string" ? output : contentOutput(listOf(output).flatMap(responsesPart));
       messages.push({ role: "tool", content: [{ type: "tool-result", ...calls.result(stringOf(item["call_id"])), output: told }] });
     } else
       assistant({
