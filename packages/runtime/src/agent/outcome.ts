@@ -1,6 +1,6 @@
 import { AgentError, UNKNOWN_USAGE, type Failure } from "@keelson/protocol";
 import { effectsOf } from "../session/outbox.ts";
-import type { SessionState } from "../session/session-state.ts";
+import { lastTextOf, type SessionState } from "../session/session-state.ts";
 import type { Next } from "./loop/run-turns.ts";
 import type { RunOutcome } from "./run.ts";
 
@@ -9,7 +9,7 @@ export function outcomeOf<Out>(state: SessionState | undefined, next: Next, outp
   const run = state?.run;
   const totals = run?.totals;
   const base = {
-    text: run?.text ?? "",
+    text: lastTextOf(run),
     turns: totals?.turns ?? 0,
     usage: totals?.usage ?? UNKNOWN_USAGE,
     cost: totals === undefined || !totals.costKnown ? null : totals.cost,

@@ -38,7 +38,7 @@ export class Conversation {
     if (policy !== "normal") (this.#policies ??= [])[this.#messages.length] = policy;
     this.#messages.push(message);
     this.#tokenBound += messageTokenBound(message);
-    this.#namesBlobs ||= message.content.some((part) => namesBlob(part));
+    this.#namesBlobs ||= message.content.some(namesBlob);
   }
 
   replace(entries: readonly { readonly message: Message; readonly policy?: CompactionPolicy }[]): void {
@@ -56,7 +56,7 @@ export class Conversation {
   }
 
   #count(): void {
-    this.#namesBlobs = this.#messages.some((message) => message.content.some((part) => namesBlob(part)));
+    this.#namesBlobs = this.#messages.some((message) => message.content.some(namesBlob));
     this.#tokenBound = 0;
     for (const message of this.#messages) this.#tokenBound += messageTokenBound(message);
   }

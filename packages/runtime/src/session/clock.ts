@@ -10,18 +10,20 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, run, options) {
-    if (ms <= MAX_TIMEOUT_MS) {
-      const only = setTimeout(run, Math.max(0, ms));
-      if (options?.keepAlive === false) only.unref();
-      return () => clearTimeout(only);
-    }
-    let timer: NodeJS.Timeout | undefined;
-    // A longer wait than a platform timer can hold is made of several.
-    const arm = (left: number): void => {
-      timer = setTimeout(left > MAX_TIMEOUT_MS ? () => arm(left - MAX_TIMEOUT_MS) : run, Math.min(left, MAX_TIMEOUT_MS));
-      if (options?.keepAlive === false) timer.unref();
-    };
-    arm(ms);
+    if (ms > MAX_TIMEOUT_MS) return afterLong(ms, run, options);
+    const timer = setTimeout(run, Math.max(0, ms));
+    if (options?.keepAlive === false) timer.unref();
     return () => clearTimeout(timer);
   },
+};
+
+/** A longer wait than a platform timer can hold is made of several. */
+const afterLong: Clock["after"] = (ms, run, options) => {
+  let timer: NodeJS.Timeout | undefined;
+  const arm = (left: number): void => {
+    timer = setTimeout(left > MAX_TIMEOUT_MS ? () => arm(left - MAX_TIMEOUT_MS) : run, Math.min(left, MAX_TIMEOUT_MS));
+    if (options?.keepAlive === false) timer.unref();
+  };
+  arm(ms);
+  return () => clearTimeout(timer);
 };

@@ -11,11 +11,7 @@ export interface RecordedCall {
 const WINDOW = 32;
 
 /** Adds a call to the window, oldest first. A successful change of the world that is new makes earlier repetitions legitimate, so it empties the window. */
-export function recordedCall(
-  calls: readonly RecordedCall[],
-  call: { readonly key: string; readonly output: JsonValue; readonly isError: boolean; readonly clears: boolean },
-): RecordedCall[] {
-  const isNew = call.clears && !call.isError && !calls.some((earlier) => earlier.key === call.key);
-  const kept = isNew ? [] : calls.length < WINDOW ? calls : calls.slice(-(WINDOW - 1));
-  return [...kept, { key: call.key, output: call.output, isError: call.isError }];
+export function recordedCall(calls: readonly RecordedCall[], call: RecordedCall, clears: boolean): readonly RecordedCall[] {
+  if (clears && !call.isError && !calls.some((earlier) => earlier.key === call.key)) return [call];
+  return (calls.length < WINDOW ? calls : calls.slice(-(WINDOW - 1))).concat(call);
 }

@@ -19,6 +19,7 @@ import {
   type Wait,
 } from "@keelson/protocol";
 import { Conversation } from "../context/conversation.ts";
+import { textOf } from "../providers/infer.ts";
 import type { Children } from "./child-state.ts";
 import type { Outbox } from "./outbox.ts";
 import type { RecordedCall } from "./recorded-call.ts";
@@ -33,7 +34,7 @@ export interface Totals {
   toolCalls: number;
 }
 
-/** The newest run of a session. */
+/** The newest run of a session. Its read-only lists are never changed in place, so that those that are empty can be one. */
 export interface RunState {
   readonly id: RunId;
   readonly agent: string;
@@ -55,7 +56,7 @@ export interface RunState {
   /** What stands in the log for the open turn (or, between turns, since the last), by key: what a replay finds done. */
   open: Map<string, LogRecord>;
   /** Tools allowed for good while this turn was open. They count from the next turn on, so that a replay asks what was asked. */
-  newGrants: string[];
+  newGrants: readonly string[];
   /** Where the inbox ended when the run began: what was told to earlier runs is not for this one. */
   inboxBase: number;
   /** What it was started with; a resume goes by this, not by what the definition says by then. */
@@ -81,12 +82,12 @@ export interface RunState {
   callsState?: string;
   /** The agent's definition changed since the last answer of the open turn: its calls may not fit the new one. */
   outdated?: true;
-  /** Text of the last assistant message. */
-  text: string;
+  /** The last assistant message. */
+  lastAnswer?: Message;
   /** Answers that were given back to the model, since they did not give the structured output. */
   repairs: number;
   /** The last calls with their outcomes, newest last: what the loop guard looks at. */
-  calls: RecordedCall[];
+  calls: readonly RecordedCall[];
   /** `calls` and the number of tool calls when the open turn began: gates look at these, so that a replay decides alike. */
   turnBase: { readonly calls: readonly RecordedCall[]; readonly toolCalls: number };
   /** Questions of the open turn by nonce. Never changed in place. */
@@ -104,13 +105,13 @@ export interface RunState {
   /** A steering message wants the rest of this turn's calls skipped. */
   interrupted: boolean;
   /** What the user said, input and steering, that no model has answered yet. */
-  unanswered: Message[];
+  unanswered: readonly Message[];
   /** How much of that there was in all. */
   userMessages: number;
   /** What plugins are shown of its events. Absent until one wants to see them. */
   shown?: ShownEvents;
   /** Steering that came while calls were open: it joins the conversation when they are answered. */
-  held: Message[];
+  held: readonly Message[];
   waits: readonly Wait[];
   suspendReason?: SuspendReason;
   /** How often the run was resumed. */
@@ -180,7 +181,7 @@ export interface SessionState {
   seq: number;
   at: number;
   name?: string;
-  tags: string[];
+  tags: readonly string[];
   agent: string;
   createdAt: number;
   parent?: { readonly session: SessionId; readonly seq: number };
@@ -205,6 +206,10 @@ export interface SessionState {
   run: RunState | undefined;
 }
 
+export const NO_NAMES: readonly string[] = [];
+export const NO_CALLS: readonly RecordedCall[] = [];
+export const NO_MESSAGES: readonly Message[] = [];
+export const NO_WAITS: readonly Wait[] = [];
 export const NO_STATES: ReadonlyMap<string, string> = new Map();
 const NO_GRANTS: ReadonlySet<string> = new Set();
 export const NO_QUESTIONS: ReadonlyMap<string, Question> = new Map();
@@ -214,7 +219,7 @@ export function emptySession(id: SessionId): SessionState {
     id,
     seq: 0,
     at: 0,
-    tags: [],
+    tags: NO_NAMES,
     agent: "",
     createdAt: 0,
     conversation: new Conversation(),
@@ -236,6 +241,11 @@ export function forkedSession(id: SessionId, parent: SessionState): SessionState
   const state = emptySession(id);
   state.totals.turns = parent.totals.turns;
   return { ...state, conversation, turnBorders, compaction, agentState, stateUpdate, strategyStates };
+}
+
+/** Text of the last assistant message. */
+export function lastTextOf(run: RunState | undefined): string {
+  return run?.lastAnswer === undefined ? "" : textOf(run.lastAnswer);
 }
 
 export function emptyTotals(): Totals {

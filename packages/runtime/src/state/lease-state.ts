@@ -58,8 +58,9 @@ export function createLease(lease: {
   readonly log: LogId;
   readonly epoch: number;
   readonly owner: string;
-  renew(): Promise<void>;
-  release(): Promise<void>;
+  readonly renew: () => Promise<void>;
+  readonly release: () => Promise<void>;
 }): Lease {
-  return { ...lease, [Symbol.asyncDispose]: () => lease.release() };
+  const { log, epoch, owner, renew, release } = lease;
+  return { log, epoch, owner, renew, release, [Symbol.asyncDispose]: release };
 }

@@ -15,13 +15,14 @@ export interface MemoryEventLogOptions {
 }
 
 const RECORDS_PER_PAGE = 64;
+const NOBODY: readonly (() => void)[] = [];
 
 /** Logs that live as long as this object: for tests, and for runs that nobody resumes. Durability has no meaning here. */
 export function createMemoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   const { now = Date.now, maxRecordBytes = MAX_RECORD_BYTES } = options;
   const logs = new Map<LogId, MemoryLogContent>();
   const leases = new Map<LogId, LeaseState>();
-  const listeners = new Map<LogId, Set<() => void>>();
+  const listeners = new Map<LogId, readonly (() => void)[]>();
   let lastEpoch = 0;
   let closed = false;
 
@@ -52,12 +53,11 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
         return content?.read(after, RECORDS_PER_PAGE) ?? [];
       },
       listen(wake) {
-        let waiting = listeners.get(log);
-        if (waiting === undefined) listeners.set(log, (waiting = new Set()));
-        waiting.add(wake);
+        listeners.set(log, (listeners.get(log) ?? NOBODY).concat(wake));
         return () => {
-          waiting.delete(wake);
-          if (waiting.size === 0 && listeners.get(log) === waiting) listeners.delete(log);
+          const left = (listeners.get(log) ?? NOBODY).filter((other) => other !== wake);
+          if (left.length > 0) listeners.set(log, left);
+          else listeners.delete(log);
         };
       },
     };

@@ -1,7 +1,7 @@
 import { UNKNOWN_USAGE, ZERO_USD, type CallId, type EndReason, type SessionId, type Usage, type Usd, type Wait } from "@keelson/protocol";
 import type { ChildState } from "../../session/child-state.ts";
 import { foldSession } from "../../session/fold-session.ts";
-import type { SessionState } from "../../session/session-state.ts";
+import { lastTextOf, type SessionState } from "../../session/session-state.ts";
 import type { World } from "../world.ts";
 
 /** An agent or a task that a run started, and what the log says of it by now. */
@@ -49,7 +49,7 @@ async function viewOf(world: Pick<World, "log" | "blobs">, child: ChildState): P
     ...(callId && { callId }),
     background: background !== undefined,
     status: status === "working" && run?.status === "suspended" ? "suspended" : status,
-    text: run?.text ?? "",
+    text: lastTextOf(run),
     turns,
     usage,
     cost: costKnown ? cost : null,

@@ -1,5 +1,6 @@
 import type { Failure, JsonObject, JsonValue, ToolCallPart } from "@keelson/protocol";
 import { endBackground, isBackgroundOpen } from "../children/await-background.ts";
+import { lastTextOf } from "../../session/session-state.ts";
 import { notified } from "../hooks/notification-hooks.ts";
 import { runOf, sessionOf, type Loop } from "./loop.ts";
 import { hasEpilogue, runEpilogue } from "./epilogue.ts";
@@ -29,7 +30,8 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
     execution.put(`${turn}/end`, "turn-end", { turn: run.turn });
   }
   // An output that was given by a call has no text of its own.
-  const text = run.text === "" && output !== undefined ? JSON.stringify(output) : run.text;
+  const said = lastTextOf(run);
+  const text = said === "" && output !== undefined ? JSON.stringify(output) : said;
   const { usage, cost, costKnown, turns } = run.totals;
   const failure: Failure | undefined = ending.failure;
   const result = { reason: ending.reason, text, ...(output !== undefined && { output }) };

@@ -1,4 +1,5 @@
 import type { Message } from "@keelson/protocol";
+import { lastTextOf } from "../../session/session-state.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { askObserver, askPlugin } from "./ask-plugin.ts";
 import type { Plugin, PluginCallbacks } from "./define-plugin.ts";
@@ -81,8 +82,8 @@ export const pluginsStage: { applies(loop: Loop): boolean; run(loop: Loop): Prom
   async run(loop) {
     const plugins = loop.plugins as LoopPlugins;
     if (plugins.onEvent.length > 0) await showEvents(loop, plugins.onEvent, "epilogue");
-    const { turn, text, ending } = runOf(loop);
-    const input = { turn, message: text, reason: ending?.reason ?? "error" };
+    const run = runOf(loop);
+    const input = { turn: run.turn, message: lastTextOf(run), reason: run.ending?.reason ?? "error" };
     for (const plugin of plugins.afterRun)
       await askObserver(loop, {
         plugin,

@@ -1,5 +1,15 @@
 import type { CallId, Failure, JsonObject, LogRecord, RunId, SuspendReason, Wait } from "@keelson/protocol";
-import { emptyTotals, NO_QUESTIONS, type RunEnd, type RunState } from "../session-state.ts";
+import {
+  emptyTotals,
+  lastTextOf,
+  NO_CALLS,
+  NO_MESSAGES,
+  NO_NAMES,
+  NO_QUESTIONS,
+  NO_WAITS,
+  type RunEnd,
+  type RunState,
+} from "../session-state.ts";
 import { type Folds, running } from "./fold.ts";
 import { keepShown, noteShown } from "./shown-events.ts";
 
@@ -33,20 +43,19 @@ export const RUN_FOLDS: Folds = {
       totals: emptyTotals(),
       open: new Map(),
       callsOpen: false,
-      text: "",
       repairs: 0,
-      calls: [],
-      turnBase: { calls: [], toolCalls: 0 },
+      calls: NO_CALLS,
+      turnBase: { calls: NO_CALLS, toolCalls: 0 },
       questions: NO_QUESTIONS,
-      newGrants: [],
+      newGrants: NO_NAMES,
       inboxBase: 0,
       subDispatches: [],
       callsRun: 0,
       interrupted: false,
-      unanswered: [],
+      unanswered: NO_MESSAGES,
       userMessages: 0,
-      held: [],
-      waits: [],
+      held: NO_MESSAGES,
+      waits: NO_WAITS,
       resumes: 0,
       crashes: 0,
     };
@@ -54,7 +63,7 @@ export const RUN_FOLDS: Folds = {
   "run-resume": (state, _record, data: { readonly cause: string }) => {
     const run = running(state);
     run.status = "working";
-    run.waits = [];
+    run.waits = NO_WAITS;
     delete run.suspendReason;
     run.resumes++;
     if (data.cause === "recovery") run.crashes++;
@@ -118,7 +127,7 @@ export const RUN_FOLDS: Folds = {
   "error": (state, _record, data: { readonly failure: Failure }) => {
     const run = running(state);
     run.status = "ended";
-    run.end = { reason: "error", text: run.text, failure: data.failure };
+    run.end = { reason: "error", text: lastTextOf(run), failure: data.failure };
     run.open = new Map();
   },
 };

@@ -12,7 +12,7 @@ export const SESSION_FOLDS: Folds = {
     data: { readonly name?: string; readonly tags?: readonly string[]; readonly parent?: SessionState["parent"]; readonly agent?: string },
   ) => {
     if (data.name !== undefined) state.name = data.name;
-    if (data.tags) state.tags = [...data.tags];
+    if (data.tags) state.tags = data.tags;
     if (data.agent !== undefined) state.agent = data.agent;
     if (data.parent) state.parent = data.parent;
   },
@@ -20,7 +20,7 @@ export const SESSION_FOLDS: Folds = {
     state.name = data.name;
   },
   "session-tag": (state, _record, data: { readonly tag: string }) => {
-    if (!state.tags.includes(data.tag)) state.tags.push(data.tag);
+    if (!state.tags.includes(data.tag)) state.tags = state.tags.concat(data.tag);
   },
   "session-rewind": (
     state,

@@ -1,6 +1,6 @@
-import type { CallId, CompactionPolicy, Content, Decision, Digest, JsonValue, Message, Usage, Usd } from "@keelson/protocol";
+import type { CallId, CompactionPolicy, Decision, Digest, JsonValue, Message, Usage, Usd } from "@keelson/protocol";
 import { recordedCall, type RecordedCall } from "../recorded-call.ts";
-import { MAX_SUB_DISPATCHES, NO_QUESTIONS, type Question, type RunState } from "../session-state.ts";
+import { MAX_SUB_DISPATCHES, NO_CALLS, NO_MESSAGES, NO_NAMES, NO_QUESTIONS, type Question, type RunState } from "../session-state.ts";
 import { addTo, type Folds, running } from "./fold.ts";
 
 /** Folds of what happens in a turn: the conversation, calls and their results, questions, usage. */
@@ -22,23 +22,23 @@ export const TURN_FOLDS: Folds = {
     const { run } = state;
     if (run === undefined) return;
     if (data.message.role === "assistant") {
-      run.text = textParts(data.message.content);
+      run.lastAnswer = data.message;
       run.answered = true;
       if (run.outdated) delete run.outdated;
-      if (run.unanswered.length > 0) run.unanswered = [];
+      run.unanswered = NO_MESSAGES;
     }
     if (data.message.role === "user") {
-      run.calls = [];
+      run.calls = NO_CALLS;
       // What rules and the loop itself put there was not said by the user.
       if (record.key.startsWith("/input", run.id.length)) hear(run, data.message);
     }
   },
   "steer": (state, _record, data: { readonly message: Message; readonly interrupt?: boolean }) => {
     const run = running(state);
-    run.calls = [];
+    run.calls = NO_CALLS;
     if (data.message.role === "user") hear(run, data.message);
     if (data.interrupt && run.turnOpen) run.interrupted = true;
-    if (run.callsOpen) run.held.push(data.message);
+    if (run.callsOpen) run.held = run.held.concat(data.message);
     else state.conversation.append(data.message);
   },
   "tool-calls-start": (state) => {
@@ -50,7 +50,7 @@ export const TURN_FOLDS: Folds = {
     const run = running(state);
     run.callsOpen = false;
     for (const message of run.held) state.conversation.append(message);
-    run.held = [];
+    run.held = NO_MESSAGES;
   },
   "tool-result": (
     state,
@@ -73,12 +73,7 @@ export const TURN_FOLDS: Folds = {
     if (data.executed !== undefined && run.subDispatches.length < MAX_SUB_DISPATCHES)
       run.subDispatches.push({ name: data.name, durationMs: data.durationMs, success: !data.isError });
     if (data.executed !== undefined)
-      run.calls = recordedCall(run.calls, {
-        key: data.executed,
-        output: data.output,
-        isError: data.isError,
-        clears: data.changed === true,
-      });
+      run.calls = recordedCall(run.calls, { key: data.executed, output: data.output, isError: data.isError }, data.changed === true);
     state.conversation.append({
       role: "tool",
       content: [
@@ -99,9 +94,10 @@ export const TURN_FOLDS: Folds = {
     run.questions = new Map([...run.questions, [data.nonce, { callId, token, operation, type }]]);
   },
   "approval-decision": (state, _record, data: { readonly nonce: string; readonly decision: Decision; readonly grant?: string }) => {
-    const question = running(state).questions.get(data.nonce);
+    const run = running(state);
+    const question = run.questions.get(data.nonce);
     if (question) question.decision = data.decision;
-    if (data.decision.type === "allow-always" && data.grant !== undefined) running(state).newGrants.push(data.grant);
+    if (data.decision.type === "allow-always" && data.grant !== undefined) run.newGrants = run.newGrants.concat(data.grant);
   },
   "usage": (state, _record, data: { readonly usage: Usage; readonly cost: Usd | null; readonly estimated?: true }) => {
     const { inputTokens } = data.usage;
@@ -132,18 +128,12 @@ export const TURN_FOLDS: Folds = {
     run.questions = NO_QUESTIONS;
     if (run.newGrants.length > 0) {
       state.grants = new Set([...state.grants, ...run.newGrants]);
-      run.newGrants = [];
+      run.newGrants = NO_NAMES;
     }
   },
 };
 
 function hear(run: RunState, message: Message): void {
-  run.unanswered.push(message);
+  run.unanswered = run.unanswered.concat(message);
   run.userMessages++;
-}
-
-function textParts(content: readonly Content[]): string {
-  let text = "";
-  for (const part of content) if (part.type === "text") text += part.text;
-  return text;
 }
