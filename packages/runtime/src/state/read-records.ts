@@ -17,16 +17,15 @@ export interface ReadOptions {
 
 /** Reads a log page by page; with `follow` it waits for more. It holds nothing while nobody waits on it. */
 export function readRecords(source: RecordSource, options: ReadOptions): AsyncIterable<LogRecord> {
-  return { [Symbol.asyncIterator]: () => new RecordIterator(source, options) };
+  const begin = (): RecordIterator => new RecordIterator(source, options);
+  return { [Symbol.asyncIterator]: begin };
 }
 
-interface Waiter {
-  resolve(result: IteratorResult<LogRecord, undefined>): void;
-  reject(reason: unknown): void;
-}
+type Waiter = PromiseWithResolvers<IteratorResult<LogRecord, undefined>>;
 
 /** After so many records in a row the event loop gets a turn, so that opening a long session starves nobody. */
 const RECORDS_PER_TURN = 512;
+const NO_RECORDS: readonly LogRecord[] = [];
 
 class RecordIterator implements AsyncIterator<LogRecord, undefined>, AbortWatcher {
   readonly #source: RecordSource;
@@ -34,7 +33,7 @@ class RecordIterator implements AsyncIterator<LogRecord, undefined>, AbortWatche
   readonly #signal: AbortSignal | undefined;
   /** Absent where nobody waits. */
   #waiters: Waiter[] | undefined;
-  #page: readonly LogRecord[] = [];
+  #page = NO_RECORDS;
   #index = 0;
   #after: number;
   #sinceTurn = 0;
@@ -50,17 +49,16 @@ class RecordIterator implements AsyncIterator<LogRecord, undefined>, AbortWatche
   }
 
   next(): Promise<IteratorResult<LogRecord, undefined>> {
-    return new Promise((resolve, reject) => {
-      if (this.#waiters !== undefined) {
-        this.#waiters.push({ resolve, reject });
-        return;
-      }
-      this.#waiters = [{ resolve, reject }];
+    const waiter: Waiter = Promise.withResolvers();
+    if (this.#waiters !== undefined) this.#waiters.push(waiter);
+    else {
+      this.#waiters = [waiter];
       if (++this.#sinceTurn > RECORDS_PER_TURN) {
         this.#sinceTurn = 0;
         setImmediate(() => this.#serve());
       } else this.#serve();
-    });
+    }
+    return waiter.promise;
   }
 
   return(): Promise<IteratorResult<LogRecord, undefined>> {
@@ -147,7 +145,7 @@ class RecordIterator implements AsyncIterator<LogRecord, undefined>, AbortWatche
 
   #end(): void {
     this.#ended = true;
-    this.#page = [];
+    this.#page = NO_RECORDS;
     this.#rest();
     const waiters = this.#waiters ?? [];
     this.#waiters = undefined;
