@@ -83,7 +83,7 @@ export interface RunState {
   /** The agent's definition changed since the last answer of the open turn: its calls may not fit the new one. */
   outdated?: true;
   /** The last assistant message. */
-  lastAnswer?: Message;
+  lastAnswer: Message | undefined;
   /** Answers that were given back to the model, since they did not give the structured output. */
   repairs: number;
   /** The last calls with their outcomes, newest last: what the loop guard looks at. */

@@ -43,6 +43,7 @@ export const RUN_FOLDS: Folds = {
       totals: emptyTotals(),
       open: new Map(),
       callsOpen: false,
+      lastAnswer: undefined,
       repairs: 0,
       calls: NO_CALLS,
       turnBase: { calls: NO_CALLS, toolCalls: 0 },
