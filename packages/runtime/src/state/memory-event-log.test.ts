@@ -25,3 +25,15 @@ it("refuses a record over its limit and says what to do with it", async () => {
   });
   expect(await log.head("l" as LogId)).toBe(1);
 });
+
+it("wakes the readers that still wait when another of the same log has left", async () => {
+  await using log = createMemoryEventLog();
+  const [left, stayed] = [1, 2].map(() => log.read("l" as LogId, { follow: true })[Symbol.asyncIterator]());
+  const waiting = [left?.next(), stayed?.next()];
+  await left?.return?.();
+  await log.append("l" as LogId, 0, [{ key: "k", type: "t", data: {} }]);
+  expect((await Promise.all(waiting)).map((result) => [result?.done, result?.value?.key])).toEqual([
+    [true, undefined],
+    [false, "k"],
+  ]);
+});
