@@ -55,18 +55,14 @@ export class AnswerBuffer implements ByteStream, Timed {
     }
   }
 
-  end(): void {
+  /** Nothing more comes; with a `failure`, since the answer broke off. */
+  end(failure?: ModelError): void {
     if (this.#ended) return;
-    this.#finish();
-    this.#waiter?.resolve(undefined);
-    this.#waiter = undefined;
-  }
-
-  fail(failure: ModelError): void {
-    if (this.#ended) return;
-    this.#finish();
+    this.#ended = true;
     this.#failure = failure;
-    this.#waiter?.reject(failure);
+    if (this.#drained !== undefined) unwatchDeadline(this);
+    if (failure === undefined) this.#waiter?.resolve(undefined);
+    else this.#waiter?.reject(failure);
     this.#waiter = undefined;
   }
 
@@ -124,10 +120,5 @@ export class AnswerBuffer implements ByteStream, Timed {
 
   expire(): void {
     this.close();
-  }
-
-  #finish(): void {
-    this.#ended = true;
-    if (this.#drained !== undefined) unwatchDeadline(this);
   }
 }

@@ -1,9 +1,9 @@
 import { ConnectionPool } from "./connection-pool.ts";
-import { Exchange } from "./exchange.ts";
+import { Exchange, type Route } from "./exchange.ts";
 import { type HttpAddress, httpAddress } from "./http-address.ts";
 import { requestHead } from "./request-head.ts";
 import type { TlsOptions } from "./tls-options.ts";
-import type { Transport, TransportAnswer, TransportRequest } from "./transport.ts";
+import type { Transport, TransportRequest } from "./transport.ts";
 import { cancelled } from "./transport-failure.ts";
 import { isAborted } from "./watched-abort.ts";
 
@@ -11,10 +11,8 @@ import { isAborted } from "./watched-abort.ts";
 export const IDLE_CONNECTION_MS = 60_000;
 
 /** Where requests for a URL go. */
-interface Place {
+interface Place extends Route {
   readonly url: string;
-  readonly address: HttpAddress;
-  readonly pool: ConnectionPool;
 }
 
 /** HTTP/1.1 over kept connections, straight to the server. */
@@ -24,9 +22,22 @@ export function createDirectTransport(tls: TlsOptions | undefined): Transport {
   let last: Place | undefined;
 
   function placeOf(request: TransportRequest): Place {
-    if (last?.url === request.url) return last;
     const address = httpAddress(request);
-    return (last = { url: request.url, address, pool: poolOf(address) });
+    const pool = poolOf(address);
+    const { host, path } = address;
+    return {
+      url: request.url,
+      host,
+      carry(asked, receiver) {
+        const { body = [] } = asked;
+        let bodyBytes = 0;
+        for (const part of body) bodyBytes += part.length;
+        const head = requestHead(asked, path, host, bodyBytes);
+        const connection = pool.take();
+        connection.ask(head, body, bodyBytes, receiver);
+        return connection;
+      },
+    };
   }
 
   function poolOf(address: HttpAddress): ConnectionPool {
@@ -40,21 +51,16 @@ export function createDirectTransport(tls: TlsOptions | undefined): Transport {
   }
 
   return {
-    // What the constructor of the promise throws, it rejects with.
-    send: (request) =>
-      new Promise<TransportAnswer>((resolve, reject) => {
-        const { body = [], signal, origin } = request;
+    send(request) {
+      const { signal, origin } = request;
+      try {
         if (signal !== undefined && isAborted(signal)) throw cancelled(origin, signal.reason);
-        const { address, pool } = placeOf(request);
-        new Exchange(request, address.host, resolve, reject).start((receiver) => {
-          let bodyBytes = 0;
-          for (const part of body) bodyBytes += part.length;
-          const head = requestHead(request, address.path, address.host, bodyBytes);
-          const connection = pool.take();
-          connection.ask(head, body, bodyBytes, receiver);
-          return connection;
-        });
-      }),
+        if (last?.url !== request.url) last = placeOf(request);
+      } catch (failure) {
+        return Promise.reject(failure);
+      }
+      return new Exchange(request, last).start();
+    },
     close() {
       for (const pool of pools.values()) pool.close();
       pools.clear();

@@ -17,16 +17,21 @@ interface Started {
 
 /** An exchange whose answer the test brings by hand. */
 function started(timeouts: Timeouts = {}): Started {
-  const { promise, resolve, reject } = Promise.withResolvers<TransportAnswer>();
   const told: string[] = [];
-  const exchange = new Exchange({ method: "POST", url: "http://model.example/", headers: {}, timeouts }, "model.example", resolve, reject);
-  exchange.start(() => ({
-    pause: () => void told.push("pause"),
-    resume: () => void told.push("resume"),
-    destroy: () => void told.push("destroy"),
-  }));
+  const exchange = new Exchange(
+    { method: "POST", url: "http://model.example/", headers: {}, timeouts },
+    {
+      host: "model.example",
+      carry: () => ({
+        pause: () => void told.push("pause"),
+        resume: () => void told.push("resume"),
+        destroy: () => void told.push("destroy"),
+      }),
+    },
+  );
+  const answer = exchange.start();
   exchange.connected();
-  return { exchange, answer: promise, told };
+  return { exchange, answer, told };
 }
 
 function head(status: number, encoding?: string): Parameters<Exchange["head"]>[0] {

@@ -9,12 +9,19 @@ import type { TransportAnswer, TransportRequest } from "./transport.ts";
 import { cancelled, connectionFailed, timedOut } from "./transport-failure.ts";
 import { type AbortWatcher, unwatchAbort, watchAbort } from "./watched-abort.ts";
 
+/** Brings requests to a server. */
+export interface Route {
+  /** The server, for messages. */
+  readonly host: string;
+  /** Sends a request. What it throws is told as a request that HTTP cannot carry. */
+  carry(request: TransportRequest, receiver: AnswerReceiver): Carrier;
+}
+
 /** One request and its answer, whatever carries it: owns the deadlines and the abort listener, and drops them with the last byte. */
 export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Timed, AbortWatcher {
   readonly #request: TransportRequest;
-  readonly #host: string;
-  readonly #resolve: (answer: TransportAnswer) => void;
-  readonly #reject: (failure: ModelError) => void;
+  readonly #route: Route;
+  readonly #answer: PromiseWithResolvers<TransportAnswer> = Promise.withResolvers();
   readonly #timeouts: Required<Timeouts>;
   readonly body: AnswerBuffer;
   status = 0;
@@ -22,9 +29,10 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   #carrier: Carrier | undefined;
   #decoder: Transform | undefined;
   #head: AnswerHead | undefined;
-  /** By when the connection must stand, then the next byte be there. */
-  #phaseEnd: number = Number.POSITIVE_INFINITY;
+  /** By when the whole answer must be there. */
   #end: number = Number.POSITIVE_INFINITY;
+  /** By when the connection must stand, then the next byte be there, and at last the whole answer. */
+  deadline: number = Number.POSITIVE_INFINITY;
   #connected = false;
   /** Whether the reader has fallen behind; some bytes may come all the same. */
   #paused = false;
@@ -32,32 +40,31 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   #encoded = false;
   #settled = false;
 
-  constructor(request: TransportRequest, host: string, resolve: (answer: TransportAnswer) => void, reject: (failure: ModelError) => void) {
+  constructor(request: TransportRequest, route: Route) {
     this.#request = request;
-    this.#host = host;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#route = route;
     this.#timeouts = request.timeouts === undefined ? DEFAULT_TIMEOUTS : { ...DEFAULT_TIMEOUTS, ...request.timeouts };
     this.body = new AnswerBuffer(this);
   }
 
-  /** `carry` sends the request; what it throws is told as a request that HTTP cannot carry. */
-  start(carry: (receiver: AnswerReceiver) => Carrier): void {
+  /** Sends the request. */
+  start(): Promise<TransportAnswer> {
     const { connectMs, totalMs } = this.#timeouts;
     const now = performance.now();
     this.#end = deadlineIn(totalMs, now);
-    this.#phaseEnd = deadlineIn(connectMs, now);
+    this.deadline = Math.min(deadlineIn(connectMs, now), this.#end);
     try {
-      this.#carrier = carry(this);
+      this.#carrier = this.#route.carry(this.#request, this);
     } catch (cause) {
       const detail = cause instanceof Error ? cause.message : String(cause);
-      const message = `the request to ${this.#host} cannot be sent: ${detail}`;
+      const message = `the request to ${this.#route.host} cannot be sent: ${detail}`;
       this.#fail(ModelError.is(cause) ? cause : new ModelError({ kind: "invalid-request", message, ...this.#request.origin }, { cause }));
-      return;
+      return this.#answer.promise;
     }
     watchDeadline(this);
     const { signal } = this.#request;
     if (signal !== undefined) watchAbort(signal, this);
+    return this.#answer.promise;
   }
 
   header(name: string): string | undefined {
@@ -75,7 +82,8 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
     this.#heard();
     this.#head = head;
     this.status = head.status;
-    const decoder = contentDecoder(head.header("content-encoding"));
+    const encoding = head.header("content-encoding");
+    const decoder = encoding === undefined ? undefined : contentDecoder(encoding);
     if (decoder !== undefined) {
       this.#decoder = decoder;
       decoder.on("data", (chunk: Buffer) => this.body.push(chunk));
@@ -83,7 +91,7 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
       decoder.on("end", () => this.#conclude());
       decoder.on("error", (cause) => this.broken(cause));
     }
-    this.#resolve(this);
+    this.#answer.resolve(this);
   }
 
   bytes(chunk: Uint8Array): void {
@@ -105,12 +113,12 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   }
 
   broken(cause: unknown): void {
-    this.#fail(connectionFailed(this.#request.origin, this.#host, cause, this.#head !== undefined));
+    this.#fail(connectionFailed(this.#request.origin, this.#route.host, cause, this.#head !== undefined));
   }
 
   pause(): void {
     this.#paused = true;
-    this.#phaseEnd = Number.POSITIVE_INFINITY;
+    this.deadline = this.#end;
     (this.#decoder ?? this.#carrier)?.pause();
   }
 
@@ -129,20 +137,17 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
     this.#decoder?.destroy();
   }
 
-  get deadline(): number {
-    return Math.min(this.#phaseEnd, this.#end);
-  }
-
   expire(): void {
     const { connectMs, idleMs, totalMs } = this.#timeouts;
     const { origin } = this.#request;
-    if (this.#end <= this.#phaseEnd) this.#fail(timedOut(origin, `no whole answer from ${this.#host}`, totalMs, "totalMs"));
-    else if (this.#connected) this.#fail(timedOut(origin, `no byte from ${this.#host}`, idleMs, "idleMs"));
-    else this.#fail(timedOut(origin, `no connection to ${this.#host}`, connectMs, "connectMs"));
+    const { host } = this.#route;
+    if (this.#end <= this.deadline) this.#fail(timedOut(origin, `no whole answer from ${host}`, totalMs, "totalMs"));
+    else if (this.#connected) this.#fail(timedOut(origin, `no byte from ${host}`, idleMs, "idleMs"));
+    else this.#fail(timedOut(origin, `no connection to ${host}`, connectMs, "connectMs"));
   }
 
   #heard(): void {
-    if (!this.#paused) this.#phaseEnd = deadlineIn(this.#timeouts.idleMs);
+    if (!this.#paused) this.deadline = Math.min(deadlineIn(this.#timeouts.idleMs), this.#end);
   }
 
   /** The signal has fired. */
@@ -159,7 +164,7 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   #fail(failure: ModelError): void {
     if (this.#settled) return;
     this.destroy();
-    if (this.#head === undefined) this.#reject(failure);
-    else this.body.fail(failure);
+    if (this.#head === undefined) this.#answer.reject(failure);
+    else this.body.end(failure);
   }
 }

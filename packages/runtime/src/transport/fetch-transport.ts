@@ -26,7 +26,7 @@ async function send(fetch: FetchLike, request: TransportRequest): Promise<Transp
   const fail = (cause: ModelError): void => {
     failure ??= cause;
     settle();
-    buffer?.fail(failure);
+    buffer?.end(failure);
     controller.abort(failure);
   };
   const onAbort = (): void => fail(cancelled(origin, signal?.reason));
@@ -91,7 +91,7 @@ async function send(fetch: FetchLike, request: TransportRequest): Promise<Transp
       answer.end();
     } catch (cause) {
       settle();
-      answer.fail(failure ?? connectionFailed(origin, host, cause, true));
+      answer.end(failure ?? connectionFailed(origin, host, cause, true));
     }
   }
 }

@@ -74,6 +74,13 @@ describe("an answer of HTTP/1.1", () => {
     );
   });
 
+  it("is read alike however long its head is", () => {
+    for (let length = 900; length < 1100; length += 1) {
+      const { body, done, reusable, parser } = read(answer([`a: ${"x".repeat(length)}`, "content-length: 3"], "abc"), [500]);
+      expect([body, done, reusable, parser.head?.header("a")?.length]).toEqual(["abc", true, true, length]);
+    }
+  });
+
   it("is not done before its last byte, and is broken when the connection ends before it", () => {
     for (const whole of [
       answer(["content-length: 3"], "abc"),

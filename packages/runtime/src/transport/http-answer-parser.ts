@@ -2,6 +2,8 @@ import type { AnswerHead } from "./carrier.ts";
 
 /** Room for the cookies and policies of gateways; Node's own client takes 16 KiB. */
 const MAX_HEAD_BYTES = 64 * 1024;
+/** The head is looked for in pieces of this size: most have room in one, and what follows the head is seldom read as text. */
+const HEAD_PIECE_BYTES = 1024;
 /** What stands around the pieces of a chunked body besides their sizes: extensions and trailers, in all. */
 const MAX_CHUNK_NOTES_BYTES = 64 * 1024;
 // oxlint-disable-next-line no-control-regex
@@ -53,54 +55,47 @@ export class HttpAnswerParser {
   #left = 0;
   #sizeDigits = 0;
   #notes = 0;
-  /** What of the body was in the bytes of one `push`. */
-  #body: Buffer | undefined;
-  #filled = 0;
 
   /** Takes the next bytes, of which nothing is kept, and gives what of the body was in them; not more after a `failure`. */
   push(bytes: Buffer): Uint8Array | undefined {
+    // What of the body is in these bytes, put together.
+    let body: Buffer | undefined;
+    let filled = 0;
+    let at = 0;
     try {
-      this.#read(bytes);
+      while (at < bytes.length) {
+        switch (this.#state) {
+          case "head":
+            at = this.#readHead(bytes, at);
+            break;
+          case "data":
+          case "until-close": {
+            const end = Math.min(bytes.length, at + this.#left);
+            body ??= Buffer.allocUnsafe(bytes.length - at);
+            body.set(bytes.subarray(at, end), filled);
+            filled += end - at;
+            this.#left -= end - at;
+            at = end;
+            if (this.#left === 0) this.#state = this.#chunked ? "data-cr" : "done";
+            break;
+          }
+          case "done":
+            // Nobody asked for more: what follows must not be taken for an answer to the next request.
+            this.reusable = false;
+            at = bytes.length;
+            break;
+          default: {
+            const next = this.#state === "data-cr" ? this.#readBorder(bytes, at) : -1;
+            if (next < 0) this.#readBetween(bytes[at] as number);
+            at = next < 0 ? at + 1 : next;
+          }
+        }
+      }
     } catch (cause) {
       this.failure = cause as Error;
     }
     this.done = this.#state === "done";
-    const body = this.#body?.subarray(0, this.#filled);
-    this.#body = undefined;
-    this.#filled = 0;
-    return body;
-  }
-
-  #read(bytes: Buffer): void {
-    let at = 0;
-    while (at < bytes.length) {
-      switch (this.#state) {
-        case "head":
-          at = this.#readHead(bytes, at);
-          break;
-        case "data":
-        case "until-close": {
-          const end = Math.min(bytes.length, at + this.#left);
-          this.#body ??= Buffer.allocUnsafe(bytes.length - at);
-          this.#body.set(bytes.subarray(at, end), this.#filled);
-          this.#filled += end - at;
-          this.#left -= end - at;
-          at = end;
-          if (this.#left === 0) this.#state = this.#chunked ? "data-cr" : "done";
-          break;
-        }
-        case "done":
-          // Nobody asked for more: what follows must not be taken for an answer to the next request.
-          this.reusable = false;
-          at = bytes.length;
-          break;
-        default: {
-          const next = this.#state === "data-cr" ? this.#readBorder(bytes, at) : -1;
-          if (next < 0) this.#readBetween(bytes[at] as number);
-          at = next < 0 ? at + 1 : next;
-        }
-      }
-    }
+    return body?.subarray(0, filled);
   }
 
   /** The connection has ended: whether the answer has, too. */
@@ -110,29 +105,21 @@ export class HttpAnswerParser {
     return (this.done = this.#state === "done");
   }
 
+  /** Returns where it stopped reading: behind the head, or behind a piece in which it does not end. */
   #readHead(bytes: Buffer, from: number): number {
-    let text: string;
-    let next: number;
-    const end = this.#begun === "" ? bytes.indexOf("\r\n\r\n", from, "latin1") : -1;
-    if (end >= 0) {
-      text = bytes.toString("latin1", from, end);
-      next = end + 4;
-    } else {
-      const all = this.#begun + bytes.toString("latin1", from);
-      const cut = all.indexOf("\r\n\r\n", Math.max(0, this.#begun.length - 3));
-      if (cut < 0) {
-        if (all.length > MAX_HEAD_BYTES) throw new Error(`its head is longer than ${MAX_HEAD_BYTES} bytes`);
-        if (!all.startsWith(BEGINNING) && !BEGINNING.startsWith(all)) throw noHttp(all);
-        this.#begun = all;
-        return bytes.length;
-      }
-      text = all.slice(0, cut);
-      next = from + cut + 4 - this.#begun.length;
-      this.#begun = "";
+    const to = Math.min(bytes.length, from + HEAD_PIECE_BYTES);
+    const begun = this.#begun.length;
+    const text = this.#begun + bytes.toString("latin1", from, to);
+    const end = text.indexOf("\r\n\r\n", Math.max(0, begun - 3));
+    if ((end < 0 ? text.length : end) > MAX_HEAD_BYTES) throw new Error(`its head is longer than ${MAX_HEAD_BYTES} bytes`);
+    if (end < 0) {
+      if (!text.startsWith(BEGINNING) && !BEGINNING.startsWith(text)) throw noHttp(text);
+      this.#begun = text;
+      return to;
     }
-    if (text.length > MAX_HEAD_BYTES) throw new Error(`its head is longer than ${MAX_HEAD_BYTES} bytes`);
-    this.#takeHead(text);
-    return next;
+    this.#begun = "";
+    this.#takeHead(text.slice(0, end));
+    return from + end + 4 - begun;
   }
 
   #takeHead(text: string): void {
@@ -228,8 +215,12 @@ export class HttpAnswerParser {
         this.#expectSize();
         return;
       case "trailer":
+        if (byte === CR) {
+          this.#state = "trailer-lf";
+          return;
+        }
         this.#note();
-        this.#state = byte === CR ? "trailer-lf" : "trailer-line";
+        this.#state = "trailer-line";
         return;
       case "trailer-line":
         this.#note();

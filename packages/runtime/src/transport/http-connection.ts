@@ -38,7 +38,7 @@ export class HttpConnection implements Carrier, Timed {
   constructor(keeper: ConnectionKeeper, readyEvent: "connect" | "secureConnect", open: (read: OnReadOpts["callback"]) => Socket) {
     this.#keeper = keeper;
     this.#writesAtOnce = readyEvent === "connect";
-    this.#socket = open((length, buffer) => this.#read((buffer as Buffer).subarray(0, length)));
+    this.#socket = open(this.#read.bind(this));
     this.#socket.once(readyEvent, () => {
       this.#connected = true;
       this.#receiver?.connected();
@@ -64,7 +64,11 @@ export class HttpConnection implements Carrier, Timed {
     const socket = this.#socket;
     if (head.length + bodyBytes <= ONE_WRITE_BYTES) {
       const length = join(head, body);
-      if (this.#connected && this.#writesAtOnce) writeAtOnce(socket, length);
+      if (this.#connected && this.#writesAtOnce) {
+        socket.write(joined.subarray(0, length));
+        // The system takes all of it at once, most times; else the bytes are the socket's, and the next request gets others.
+        if (socket.writableLength > 0) joined = Buffer.alloc(0);
+      }
       // As text, no buffer must be kept until it is there.
       else socket.write(joined.toString("latin1", 0, length), "latin1");
       return;
@@ -98,7 +102,7 @@ export class HttpConnection implements Carrier, Timed {
   }
 
   /** @returns whether more is to be read, which is always: a reader that falls behind pauses the socket */
-  #read(bytes: Buffer): true {
+  #read(length: number, buffer: Uint8Array): true {
     const parser = this.#parser;
     const receiver = this.#receiver;
     if (parser === undefined || receiver === undefined) {
@@ -107,7 +111,7 @@ export class HttpConnection implements Carrier, Timed {
       return true;
     }
     const known = parser.head !== undefined;
-    const body = parser.push(bytes);
+    const body = parser.push((buffer as Buffer).subarray(0, length));
     if (!known && parser.head !== undefined) receiver.head(parser.head);
     if (body !== undefined && this.#receiver === receiver) receiver.bytes(body);
     if (this.#receiver !== receiver) return true;
@@ -120,19 +124,16 @@ export class HttpConnection implements Carrier, Timed {
     this.#receiver = undefined;
     this.#parser = undefined;
     if (this.#paused) this.resume();
+    const { reusable, keepAliveSeconds = Number.POSITIVE_INFINITY } = parser;
+    const idleMs = Math.min(this.#keeper.idleMs, keepAliveSeconds * 1000 - KEEP_ALIVE_MARGIN_MS);
     // A server may answer before it has read the whole request.
-    if (parser.reusable && !this.#last && this.#socket.writableLength === 0 && this.#rest(parser.keepAliveSeconds)) this.#socket.unref();
-    else this.destroy();
+    const isFree = reusable && !this.#last && this.#socket.writableLength === 0;
+    if (isFree && idleMs > 0 && this.#keeper.keep(this)) {
+      this.deadline = performance.now() + idleMs;
+      watchDeadline(this);
+      this.#socket.unref();
+    } else this.destroy();
     receiver.end();
-  }
-
-  #rest(keepAliveSeconds: number | undefined): boolean {
-    const hintMs = keepAliveSeconds === undefined ? Number.POSITIVE_INFINITY : keepAliveSeconds * 1000 - KEEP_ALIVE_MARGIN_MS;
-    const idleMs = Math.min(this.#keeper.idleMs, hintMs);
-    if (idleMs <= 0 || !this.#keeper.keep(this)) return false;
-    this.deadline = performance.now() + idleMs;
-    watchDeadline(this);
-    return true;
   }
 
   /** The server has ended the connection, or it broke off. */
@@ -162,10 +163,4 @@ function join(head: string, body: readonly Uint8Array[]): number {
     length += part.length;
   }
   return length;
-}
-
-/** The system takes all of it at once, most times; else the bytes are the socket's, and the next request gets others. */
-function writeAtOnce(socket: Socket, length: number): void {
-  socket.write(joined.subarray(0, length));
-  if (socket.writableLength > 0) joined = Buffer.alloc(0);
 }

@@ -3,10 +3,10 @@ import type * as Https from "node:https";
 import { ModelError } from "@keelson/protocol";
 import type { AnswerReceiver, Carrier } from "./carrier.ts";
 import { IDLE_CONNECTION_MS } from "./direct-transport.ts";
-import { Exchange } from "./exchange.ts";
+import { Exchange, type Route } from "./exchange.ts";
 import { type HttpAddress, httpAddress } from "./http-address.ts";
 import type { TlsOptions } from "./tls-options.ts";
-import type { Transport, TransportAnswer, TransportRequest } from "./transport.ts";
+import type { Transport, TransportRequest } from "./transport.ts";
 import { cancelled } from "./transport-failure.ts";
 
 export type ProxyVariables = { readonly [name: string]: string };
@@ -30,14 +30,12 @@ export function createProxiedTransport(variables: ProxyVariables, tls: TlsOption
   }
 
   return {
-    send: (request) =>
-      new Promise<TransportAnswer>((resolve, reject) => {
-        if (request.signal?.aborted === true) throw cancelled(request.origin, request.signal.reason);
-        const address = httpAddress(request);
-        new Exchange(request, address.host, resolve, reject).start((receiver) =>
-          carry(request, address, agentFor(address.secure), receiver),
-        );
-      }),
+    async send(request) {
+      if (request.signal?.aborted === true) throw cancelled(request.origin, request.signal.reason);
+      const address = httpAddress(request);
+      const route: Route = { host: address.host, carry: (asked, receiver) => carry(asked, address, agentFor(address.secure), receiver) };
+      return new Exchange(request, route).start();
+    },
     close() {
       for (const agent of agents.values()) {
         for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();

@@ -8,27 +8,26 @@ export class Utf8Reader {
   #begun = false;
 
   push(bytes: Uint8Array): string {
-    let buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (this.#partial !== undefined) {
       buffer = Buffer.concat([this.#partial, buffer]);
       this.#partial = undefined;
     }
-    const end = buffer.length - partialLength(buffer);
+    // Events end with a line end: most pieces do, too.
+    const endsWhole = (buffer[buffer.length - 1] ?? 0) < 0x80;
+    const end = endsWhole ? buffer.length : buffer.length - partialLength(buffer);
     if (end < buffer.length) this.#partial = Buffer.from(buffer.subarray(end));
-    return this.#withoutMark(buffer.toString("utf8", 0, end));
+    const text = buffer.toString("utf8", 0, end);
+    if (this.#begun || text === "") return text;
+    this.#begun = true;
+    return text.charCodeAt(0) === 0xfe_ff ? text.slice(1) : text;
   }
 
   /** What is left at the end of input: a character that was cut off becomes U+FFFD. */
   end(): string {
     const rest = this.#partial;
     this.#partial = undefined;
-    return rest === undefined ? "" : this.#withoutMark(rest.toString("utf8"));
-  }
-
-  #withoutMark(text: string): string {
-    if (this.#begun || text === "") return text;
-    this.#begun = true;
-    return text.charCodeAt(0) === 0xfe_ff ? text.slice(1) : text;
+    return rest === undefined ? "" : rest.toString("utf8");
   }
 }
 
