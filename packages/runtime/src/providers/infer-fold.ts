@@ -14,46 +14,30 @@ import type {
 /** 16 MiB: what one answer may hold before whoever folds it stops reading. */
 export const DEFAULT_MAX_ANSWER_BYTES: number = 16 * 1024 * 1024;
 
+/** The pieces are slices of network chunks, which they keep alive, so that they are copied together every so often. */
+const MAX_PIECES = 1024;
+
 export interface FoldOptions {
   /** Bound of the answer's text, thinking, arguments and parts together, in UTF-8 bytes. Default {@link DEFAULT_MAX_ANSWER_BYTES}. */
   readonly maxAnswerBytes?: number;
 }
 
-/**
- * Grows a string from many small pieces. The pieces are slices of network chunks, which they keep alive, so that they are
- * copied together every so often.
- */
-class GrowingText {
-  #joined = "";
-  #pieces: string[] = [];
-
-  push(text: string): void {
-    if (this.#pieces.push(text) === 1024) this.#join();
-  }
-
-  read(): string {
-    if (this.#pieces.length > 0) this.#join();
-    return this.#joined;
-  }
-
-  #join(): void {
-    this.#pieces.unshift(this.#joined);
-    this.#joined = this.#pieces.join("");
-    this.#pieces = [];
-  }
+/** What grows by many small pieces of text. */
+interface Growing {
+  joined: string;
+  /** What came since. */
+  pieces: string[];
 }
 
-interface OpenSegment {
+interface OpenSegment extends Growing {
   readonly type: "text" | "thinking";
-  readonly text: GrowingText;
   providerData?: ProviderData;
 }
-interface OpenCall {
+interface OpenCall extends Growing {
   readonly type: "tool-call";
   readonly id: string;
   readonly name: string;
   readonly custom: boolean;
-  readonly text: GrowingText;
   complete: boolean;
   providerData?: ProviderData;
 }
@@ -88,7 +72,7 @@ export class InferFold {
       case "thinking-delta": {
         const type = event.type === "text-delta" ? "text" : "thinking";
         if (this.#segment?.type !== type) this.#open(type);
-        if (this.#admit(event.text)) this.#segment?.text.push(event.text);
+        if (this.#admit(event.text)) grow(this.#segment, event.text);
         return;
       }
       case "text-start":
@@ -112,15 +96,16 @@ export class InferFold {
           id: event.id,
           name: event.name,
           custom: event.custom === true,
-          text: new GrowingText(),
           complete: false,
+          joined: "",
+          pieces: [],
         };
         this.#calls.set(event.index, call);
         this.#slots.push(call);
         return;
       }
       case "tool-call-delta":
-        if (this.#admit(event.text)) this.#calls.get(event.index)?.text.push(event.text);
+        if (this.#admit(event.text)) grow(this.#calls.get(event.index), event.text);
         return;
       case "tool-call-end": {
         const call = this.#calls.get(event.index);
@@ -153,7 +138,7 @@ export class InferFold {
     for (const slot of this.#slots) {
       if (slot.type === "whole") bytes += Buffer.byteLength(JSON.stringify(slot.part));
       else {
-        bytes += Buffer.byteLength(slot.text.read());
+        bytes += Buffer.byteLength(textOf(slot));
         if (slot.type === "tool-call") bytes += Buffer.byteLength(slot.id) + Buffer.byteLength(slot.name);
         else if (slot.providerData !== undefined) bytes += Buffer.byteLength(JSON.stringify(slot.providerData));
       }
@@ -163,14 +148,14 @@ export class InferFold {
 
   /** The calls so far, with the text of their arguments. */
   get calls(): readonly { readonly index: number; readonly name: string; readonly text: string }[] {
-    return [...this.#calls].map(([index, { name, text }]) => ({ index, name, text: text.read() }));
+    return [...this.#calls].map(([index, call]) => ({ index, name: call.name, text: textOf(call) }));
   }
 
   /** The text so far. */
   get text(): string {
     let text = "";
     for (const slot of this.#slots) {
-      if (slot.type === "text") text += slot.text.read();
+      if (slot.type === "text") text += textOf(slot);
       else if (slot.type === "whole" && slot.part.type === "text") text += slot.part.text;
     }
     return text;
@@ -186,7 +171,7 @@ export class InferFold {
       if (slot.type === "whole") content.push(slot.part);
       else if (slot.type === "tool-call") content.push(toolCallPart(slot));
       else {
-        const text = slot.text.read();
+        const text = textOf(slot);
         if (text !== "" || slot.providerData !== undefined)
           content.push({ type: slot.type, text, ...(slot.providerData && { providerData: slot.providerData }) });
       }
@@ -214,7 +199,7 @@ export class InferFold {
   }
 
   #open(type: "text" | "thinking"): void {
-    this.#segment = { type, text: new GrowingText() };
+    this.#segment = { type, joined: "", pieces: [] };
     if (!this.overflowed) this.#slots.push(this.#segment);
   }
 
@@ -233,6 +218,18 @@ export class InferFold {
   #admitData(data: Content | ProviderData): boolean {
     return this.#admit(JSON.stringify(data));
   }
+}
+
+function grow(slot: Growing | undefined, text: string): void {
+  if (slot?.pieces.push(text) === MAX_PIECES) textOf(slot);
+}
+
+function textOf(slot: Growing): string {
+  if (slot.pieces.length > 0) {
+    slot.joined = [slot.joined, ...slot.pieces].join("");
+    slot.pieces = [];
+  }
+  return slot.joined;
 }
 
 /** A fold of one model call: `push` its events, then read `content`, `end` and `overflowed`. */
@@ -254,7 +251,7 @@ export function parseCallInput(inputText: string): JsonValue | undefined {
 }
 
 function toolCallPart(call: OpenCall): ToolCallPart {
-  const inputText = call.text.read();
+  const inputText = textOf(call);
   const input = !call.complete ? undefined : call.custom ? inputText : parseCallInput(inputText);
   const part: { -readonly [M in keyof ToolCallPart]: ToolCallPart[M] } = {
     type: "tool-call",

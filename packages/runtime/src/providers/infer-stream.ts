@@ -33,6 +33,8 @@ export interface WireCall {
  */
 export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEvents {
   readonly #call: WireCall;
+  /** Names the vendor's request once he has told of it. */
+  #context: DecoderContext;
   readonly #queue: DecodedEvent[] = [];
   #head = 0;
   /** How many were given of the run of texts at the head. */
@@ -50,6 +52,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
 
   constructor(call: WireCall) {
     this.#call = call;
+    this.#context = call.context;
   }
 
   [Symbol.asyncIterator](): this {
@@ -117,7 +120,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
   async #pull(): Promise<IteratorResult<InferEvent, undefined>> {
     try {
       if (!this.#isReady) {
-        this.#empty();
+        if (this.#head > 0) this.#empty();
         // Each further `async` function would cost every chunk its promises.
         const answer = this.#answer ?? (await this.#call.send());
         if (this.#answer === undefined) {
@@ -162,17 +165,13 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
   }
 
   #open(answer: TransportAnswer): void {
+    const requestId = answer.header("request-id") ?? answer.header("x-request-id") ?? answer.header("apim-request-id");
+    if (requestId !== undefined) this.#context = { ...this.#context, requestId };
+    this.#decoder = this.#call.decoder(this.#queue, this.#context);
     const { rateLimitHeaders } = this.#call;
-    this.#decoder = this.#call.decoder(this.#queue, this.#contextOf(answer));
     if (rateLimitHeaders === undefined) return;
     const rateLimit = readRateLimit((name) => answer.header(name), rateLimitHeaders, Date.now());
     if (rateLimit !== undefined) this.#queue.push({ type: "rate-limit", rateLimit });
-  }
-
-  #contextOf(answer: TransportAnswer | undefined): DecoderContext {
-    const { context } = this.#call;
-    const requestId = answer?.header("request-id") ?? answer?.header("x-request-id") ?? answer?.header("apim-request-id");
-    return requestId === undefined ? context : { ...context, requestId };
   }
 
   /** False when the body must be read as a whole. */
@@ -200,7 +199,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
   #recognize(chunk: Uint8Array | undefined): boolean {
     const decoder = this.#decoder;
     if (decoder === undefined) return true;
-    if (chunk === undefined) throw notAnAnswer("an empty body", this.#contextOf(this.#answer));
+    if (chunk === undefined) throw notAnAnswer("an empty body", this.#context);
     this.#first.push(chunk);
     const begun = this.#first.length === 1 ? chunk : Buffer.concat(this.#first);
     const format = sniffFormat(begun);
@@ -224,7 +223,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
   }
 
   #takeWhole(text: string): void {
-    this.#decoder?.whole(parseWhole(text, this.#contextOf(this.#answer)));
+    this.#decoder?.whole(parseWhole(text, this.#context));
     this.#complete();
   }
 

@@ -108,23 +108,24 @@ export class ApiClient {
       return Promise.reject(new ModelError({ kind: "authentication", message, ...origin }));
     }
     const { rateLimiter, timeouts } = this.#options;
-    const { url, headers } = this.#address(path, key, body !== undefined);
+    const hasBody = body !== undefined;
+    const last = this.#lastAddress;
+    const isSame = last !== undefined && last.path === path && last.key === key && last.hasBody === hasBody;
+    const { url, headers } = isSame ? last : this.#address(path, key, hasBody);
     const request = { method, url, headers, ...(body !== undefined && { body }), signal, timeouts, origin };
     const transport = (this.#transport ??= this.#options.transport ?? createTransport(this.#transportOptions()));
     return rateLimiter === undefined ? transport.send(request) : sendLimited(transport, request, rateLimiter);
   }
 
   #address(path: string, key: string | undefined, hasBody: boolean): ApiAddress {
-    const last = this.#lastAddress;
-    if (last !== undefined && last.path === path && last.key === key && last.hasBody === hasBody) return last;
     const [pathname = "", query] = path.split("?", 2);
     const url = `${this.#base}${pathname}${query === undefined ? this.#query : `${this.#query === "" ? "?" : `${this.#query}&`}${query}`}`;
-    const headers = {
+    const headers = Object.freeze({
       ...this.#fixedHeaders,
       ...(hasBody && { "content-type": "application/json" }),
       ...(key !== undefined && this.#authorize(key, url)),
       ...this.#ownHeaders,
-    };
+    });
     return (this.#lastAddress = { path, key, hasBody, url, headers });
   }
 

@@ -88,7 +88,11 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
       this.#decoder = decoder;
       decoder.on("data", (chunk: Buffer) => this.body.push(chunk));
       decoder.on("drain", () => this.#carrier?.resume());
-      decoder.on("end", () => this.#conclude());
+      // What follows the end of a compressed text is nothing to wait for.
+      decoder.on("end", () => {
+        this.destroy();
+        this.body.end();
+      });
       decoder.on("error", (cause) => this.broken(cause));
     }
     this.#answer.resolve(this);
@@ -106,10 +110,13 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
 
   end(): void {
     this.#carrier = undefined;
-    if (this.#decoder === undefined) this.#conclude();
     // No decoder takes nothing for a whole, yet an answer without a body may name an encoding.
-    else if (this.#encoded) this.#decoder.end();
-    else this.#conclude();
+    if (this.#decoder !== undefined && this.#encoded) {
+      this.#decoder.end();
+      return;
+    }
+    this.destroy();
+    this.body.end();
   }
 
   broken(cause: unknown): void {
@@ -153,12 +160,6 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   /** The signal has fired. */
   handleEvent(): void {
     this.#fail(cancelled(this.#request.origin, this.#request.signal?.reason));
-  }
-
-  #conclude(): void {
-    // What follows the end of a compressed text is nothing to wait for.
-    this.destroy();
-    this.body.end();
   }
 
   #fail(failure: ModelError): void {

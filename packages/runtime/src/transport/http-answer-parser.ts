@@ -2,8 +2,8 @@ import type { AnswerHead } from "./carrier.ts";
 
 /** Room for the cookies and policies of gateways; Node's own client takes 16 KiB. */
 const MAX_HEAD_BYTES = 64 * 1024;
-/** The head is looked for in pieces of this size: most have room in one, and what follows the head is seldom read as text. */
-const HEAD_PIECE_BYTES = 1024;
+/** The head is read in pieces of this size, so that little of what follows it is made text. */
+const HEAD_PIECE_BYTES = 512;
 /** What stands around the pieces of a chunked body besides their sizes: extensions and trailers, in all. */
 const MAX_CHUNK_NOTES_BYTES = 64 * 1024;
 // oxlint-disable-next-line no-control-regex

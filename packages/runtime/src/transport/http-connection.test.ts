@@ -132,6 +132,24 @@ describe("a connection", () => {
     expect(sockets).toHaveLength(1);
   });
 
+  it("sends headers as they are when it is asked, though they were sent before", async () => {
+    const requests: string[] = [];
+    const { url } = await answering((socket, _count, request) => {
+      requests.push(request);
+      socket.write(OK);
+    });
+    const transport = direct();
+    const changing = { "x-a": "1" };
+    const fixed = Object.freeze({ "x-a": "3", "connection": "keep-alive", "host": "model.example" });
+    for (const [headers, value] of [[changing, "1"], [changing, "2"], [fixed], [fixed]] as const) {
+      if (value !== undefined) changing["x-a"] = value;
+      expect(await textOf(transport, post(url, { headers }))).toBe("ok");
+    }
+    expect(requests.map((request) => /x-a: .*/.exec(request)?.[0])).toEqual(["x-a: 1", "x-a: 2", "x-a: 3", "x-a: 3"]);
+    expect(requests[3]).toBe(requests[2]);
+    expect(requests[3]).toBe("POST / HTTP/1.1\r\nx-a: 3\r\nconnection: keep-alive\r\nhost: model.example\r\ncontent-length: 2\r\n\r\n{}");
+  });
+
   it("carries a body of any size unchanged", async () => {
     const lengths: number[] = [];
     const { url } = await answering((socket, _count, request) => {

@@ -14,11 +14,36 @@ export interface RequestHead {
   readonly last: boolean;
 }
 
+/** Headers as lines, and what they say of the connection. */
+interface HeaderLines {
+  readonly text: string;
+  readonly ownHost: boolean;
+  readonly ownConnection: boolean;
+  readonly last: boolean;
+}
+
+/** By headers that are frozen: those of a provider are the same with each request. */
+const frozen = new WeakMap<object, HeaderLines>();
+
 /**
  * The head of a request of HTTP/1.1. `host` and `connection` may be set by the headers.
  * @throws Error for headers that HTTP cannot carry, or that would say otherwise where the body ends.
  */
 export function requestHead({ method, headers }: TransportRequest, path: string, host: string, bodyBytes: number): RequestHead {
+  let lines = frozen.get(headers);
+  if (lines === undefined) {
+    lines = headerLines(headers);
+    if (Object.isFrozen(headers)) frozen.set(headers, lines);
+  }
+  let text = `${method} ${path} HTTP/1.1\r\n${lines.text}`;
+  if (!lines.ownHost) text += `host: ${host}\r\n`;
+  if (!lines.ownConnection) text += "connection: keep-alive\r\n";
+  // A GET without a body has no length (RFC 9110, 8.6).
+  if (method !== "GET" || bodyBytes > 0) text += `content-length: ${bodyBytes}\r\n`;
+  return { text: `${text}\r\n`, last: lines.last };
+}
+
+function headerLines(headers: TransportRequest["headers"]): HeaderLines {
   let text = "";
   let ownHost = false;
   let ownConnection = false;
@@ -38,9 +63,5 @@ export function requestHead({ method, headers }: TransportRequest, path: string,
     }
     text += `${name}: ${value}\r\n`;
   }
-  if (!ownHost) text += `host: ${host}\r\n`;
-  if (!ownConnection) text += "connection: keep-alive\r\n";
-  // A GET without a body has no length (RFC 9110, 8.6).
-  if (method !== "GET" || bodyBytes > 0) text += `content-length: ${bodyBytes}\r\n`;
-  return { text: `${method} ${path} HTTP/1.1\r\n${text}\r\n`, last };
+  return { text, ownHost, ownConnection, last };
 }

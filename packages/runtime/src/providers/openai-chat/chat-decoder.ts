@@ -48,8 +48,10 @@ export class ChatDecoder implements WireDecoder {
   readonly #queue: DecodedEvent[];
   readonly #context: DecoderContext;
   readonly #options: ChatDecoderOptions;
-  readonly #segments: SegmentWriter;
-  readonly #calls: ChatCalls;
+  /** Made with the first text or thought. */
+  #segments: SegmentWriter | undefined;
+  /** Made with the first call. */
+  #calls: ChatCalls | undefined;
   /** Made with the first that is said beside text and calls. */
   #reasoning: ChatReasoning | undefined;
   /** Made with the first delta of text: answers that only call tools need none. */
@@ -70,15 +72,13 @@ export class ChatDecoder implements WireDecoder {
     this.#queue = queue;
     this.#context = context;
     this.#options = options;
-    this.#segments = new SegmentWriter(queue, options.keepsReasoning === true ? () => this.#reasoning?.take() : undefined);
-    this.#calls = new ChatCalls(queue, context.wire);
   }
 
   skim(text: string, at: number): number {
     if (this.#envelope === undefined) return at;
     const texts: string[] = [];
     const rest = this.#envelope.skim(text, at, texts);
-    this.#segments.texts(texts);
+    this.#writer().texts(texts);
     return rest;
   }
 
@@ -91,7 +91,7 @@ export class ChatDecoder implements WireDecoder {
     }
     const chunk = parseEvent(data, this.#context);
     const before = this.#queue.length;
-    if (!this.#chunk(chunk) || !isOnePieceOfText(this.#queue, before)) return;
+    if (!this.#chunk(chunk) || this.#queue.length === before || !isOnePieceOfText(this.#queue, before)) return;
     this.#envelope ??= new DeltaEnvelope("content", (event) => fieldsOf(firstChoice(event as Fields)?.["delta"])?.["content"]);
     this.#envelope.learn(text, from, start, end);
   }
@@ -119,11 +119,12 @@ export class ChatDecoder implements WireDecoder {
     // Usage comes after the finish reason, so that only the end of input or [DONE] ends the answer.
     if (!this.#ended && (this.#finishReason === null || this.#finishReason === "")) throw cutOff(this.#context);
     const { wire, model } = this.#context;
-    this.#endText();
-    this.#calls.finish();
+    if (this.#segments !== undefined) this.#endText();
+    this.#calls?.finish();
     if (this.#options.keepsReasoning === true && this.#reasoning?.pending) {
-      this.#segments.start("thinking");
-      this.#segments.end();
+      const segments = this.#writer();
+      segments.start("thinking");
+      segments.end();
     }
     if (this.#refusal !== "") this.#queue.push({ type: "content", part: { type: "refusal", text: this.#refusal } });
     this.#media?.push(this.#queue, wire, this.#options.audioFormat ?? "wav");
@@ -134,7 +135,7 @@ export class ChatDecoder implements WireDecoder {
     };
     this.#queue.push({
       type: "end",
-      stopReason: stopReasonWithCalls(STOP_REASONS[this.#finishReason ?? ""] ?? "other", this.#calls.any),
+      stopReason: stopReasonWithCalls(STOP_REASONS[this.#finishReason ?? ""] ?? "other", this.#calls?.any === true),
       rawStopReason: this.#finishReason,
       usage: chatUsage(this.#usage),
       model: this.#model === "" ? model : this.#model,
@@ -155,7 +156,7 @@ export class ChatDecoder implements WireDecoder {
     const delta = fieldsOf(choice["delta"]);
     // `message` beside `delta` repeats all text so far (Perplexity).
     if (delta !== undefined) this.#message(delta, false);
-    else if (fieldsOf(choice["message"]) !== undefined && this.#segments.open === undefined)
+    else if (fieldsOf(choice["message"]) !== undefined && this.#segments?.open === undefined)
       this.#message(choice["message"] as ChatSaid, false);
     if (choice["error"] !== undefined) this.#choiceError(choice);
     if (finished || delta === undefined || (delta["tool_calls"] ?? "") !== "") return false;
@@ -188,11 +189,11 @@ export class ChatDecoder implements WireDecoder {
     const more = saysMore(message);
     if (more) {
       const reasoning = this.#thoughts().read(message);
-      if (reasoning !== "") this.#segments.thinking(reasoning);
+      if (reasoning !== "") this.#writer().thinking(reasoning);
     }
     const content = message["content"];
     if (Array.isArray(content)) this.#parts(content);
-    else if (typeof content === "string" && content !== "") this.#segments.text(content);
+    else if (typeof content === "string" && content !== "") this.#writer().text(content);
     if (more) {
       const refusal = stringOf(message["refusal"]);
       if (refusal !== "") {
@@ -203,13 +204,17 @@ export class ChatDecoder implements WireDecoder {
     }
     const calls = message["tool_calls"];
     if (Array.isArray(calls) && calls.length > 0) {
-      if (this.#segments.open !== undefined) this.#endText();
+      if (this.#segments?.open !== undefined) this.#endText();
+      this.#calls ??= new ChatCalls(this.#queue, this.#context.wire);
       if (whole) this.#calls.whole(calls);
       else this.#calls.fragments(calls);
     }
     if (!more) return;
     const functionCall = fieldsOf(message["function_call"]);
-    if (functionCall !== undefined) this.#calls.functionCall(functionCall);
+    if (functionCall !== undefined) {
+      this.#calls ??= new ChatCalls(this.#queue, this.#context.wire);
+      this.#calls.functionCall(functionCall);
+    }
     if (message["images"] !== undefined || message["audio"] !== undefined) (this.#media ??= new ChatMedia()).read(message);
   }
 
@@ -220,10 +225,10 @@ export class ChatDecoder implements WireDecoder {
       if (part === undefined) continue;
       if (part["type"] === "thinking") {
         const text = this.#thoughts().readPart(part);
-        if (text !== "") this.#segments.thinking(text);
+        if (text !== "") this.#writer().thinking(text);
       } else if (part["type"] === "refusal") this.#refusal += stringOf(part["refusal"]);
       else if (part["type"] === "image_url") (this.#media ??= new ChatMedia()).image(part);
-      else if (stringOf(part["text"]) !== "") this.#segments.text(stringOf(part["text"]));
+      else if (stringOf(part["text"]) !== "") this.#writer().text(stringOf(part["text"]));
     }
   }
 
@@ -231,12 +236,18 @@ export class ChatDecoder implements WireDecoder {
     return (this.#reasoning ??= new ChatReasoning(this.#context.wire, this.#context.model));
   }
 
+  #writer(): SegmentWriter {
+    if (this.#segments !== undefined) return this.#segments;
+    const thinkingData = this.#options.keepsReasoning === true ? (): ProviderData | undefined => this.#reasoning?.take() : undefined;
+    return (this.#segments = new SegmentWriter(this.#queue, thinkingData));
+  }
+
   #endText(): void {
     const annotations = this.#annotations;
-    if (annotations.length > 0 && this.#segments.open === "text") {
+    if (annotations.length > 0 && this.#segments?.open === "text") {
       this.#annotations = [];
       this.#segments.end({ wire: this.#context.wire, annotations });
-    } else this.#segments.end();
+    } else this.#segments?.end();
   }
 }
 
@@ -250,14 +261,14 @@ function saysMore(message: ChatSaid): boolean {
   return false;
 }
 
-/** Beside a text delta an event may have closed and opened segments. */
+/** Whether what was pushed since `from`, which is not nothing, is one delta of text; beside it, an event may close and open segments. */
 function isOnePieceOfText(queue: readonly DecodedEvent[], from: number): boolean {
   if (queue.at(-1)?.type !== "text-delta") return false;
   for (let at = from; at < queue.length - 1; at += 1) {
     const type = queue[at]?.type;
     if (type !== "text-start" && type !== "text-end" && type !== "thinking-end") return false;
   }
-  return queue.length > from;
+  return true;
 }
 
 /** Other choices than the first are not asked for, and ignored where they come. */

@@ -107,7 +107,7 @@ function assistantMessage(group: MessageGroup, model: string, options: ChatMessa
   if (refusal !== "") message.refusal = refusal;
   if (audio !== undefined) message.audio = audio;
   if (functionCall) message.function_call = { name: call.name, arguments: callArguments(call) };
-  else if (calls.length > 0) message.tool_calls = calls.map((each) => toolCall(each, options));
+  else if (calls.length > 0) message.tool_calls = toolCalls(calls, options);
   return [message];
 }
 
@@ -144,7 +144,7 @@ function answerMessages(group: readonly Message[], before: MessageGroup | undefi
       });
     else messages.push({ role, content: only?.type === "text" ? only.text : parts });
   }
-  return acceptableOrder(messages, options);
+  return options.joinsUserMessages === true || options.afterResults !== undefined ? acceptableOrder(messages, options) : messages;
 }
 
 function mediaOf(result: ToolResultPart, options: ChatMessageOptions): readonly ChatPart[] {
@@ -210,12 +210,15 @@ function isFunctionCall({ providerData }: ToolCallPart, { wire }: ChatMessageOpt
   return providerData?.wire === wire && providerData["functionCall"] === true;
 }
 
-function toolCall(call: ToolCallPart, options: ChatMessageOptions): ChatToolCall {
-  const id = options.callId(call);
-  const { wire } = options;
-  const extra = call.providerData?.wire === wire ? call.providerData["extraContent"] : undefined;
-  const told: ChatToolCall = isFreeText(call, wire)
-    ? { id, type: "custom", custom: { name: call.name, input: call.inputText } }
-    : { id, type: "function", function: { name: call.name, arguments: callArguments(call) } };
-  return extra === undefined ? told : Object.assign(told, { extra_content: extra });
+function toolCalls(calls: readonly ToolCallPart[], { wire, callId }: ChatMessageOptions): readonly ChatToolCall[] {
+  const all: ChatToolCall[] = [];
+  for (const call of calls) {
+    const id = callId(call);
+    const told: ChatToolCall = isFreeText(call, wire)
+      ? { id, type: "custom", custom: { name: call.name, input: call.inputText } }
+      : { id, type: "function", function: { name: call.name, arguments: callArguments(call) } };
+    const extra = call.providerData?.wire === wire ? call.providerData["extraContent"] : undefined;
+    all.push(extra === undefined ? told : Object.assign(told, { extra_content: extra }));
+  }
+  return all;
 }

@@ -7,7 +7,6 @@ interface ChatOrder {
 
 /** The messages between two turns of the assistant as servers want them that check the order of roles. */
 export function acceptableOrder(messages: readonly ChatMessage[], { joinsUserMessages, afterResults }: ChatOrder): readonly ChatMessage[] {
-  if (joinsUserMessages !== true && afterResults === undefined) return messages;
   const ordered: ChatMessage[] = [];
   for (const message of messages) {
     const last = ordered.at(-1);

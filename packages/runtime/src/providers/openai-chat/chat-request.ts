@@ -58,21 +58,23 @@ export class ChatRequestEncoder {
     const extraMessages = request.extra?.["messages"];
     if (extraMessages !== undefined) return [Buffer.from(`${this.#opening(request, model)},"messages":${JSON.stringify(extraMessages)}}`)];
 
-    const head = this.#headOf(request, model);
+    const known = this.#head;
+    const head = known !== undefined && isFor(known, request) ? known : this.#newHead(request, model);
     const { prefix, tail } = this.#messages.encode(request.messages, model, options.conversation);
     let last = "";
-    for (const { json } of tail) last = joined(last, json);
+    for (const { json } of tail) last = last === "" ? json : joined(last, json);
     const lastGroup = tail.at(-1)?.group;
     if (lastGroup !== undefined && isAssistantGroup(lastGroup)) last = joined(last, closeChatCalls(lastGroup, this.#options));
     if (last === "" && prefix.length === 0 && request.messages.length > 0) last = JSON.stringify({ role: "user", content: NOTHING_SAID });
-    const end = Buffer.from(`${last !== "" && (prefix.length > 0 || head.hasSystem) ? "," : ""}${last}]}`);
+    const closing = `${last !== "" && (prefix.length > 0 || head.hasSystem) ? "," : ""}${last}]}`;
+    // As by `Buffer.from`, in fewer steps.
+    const end = Buffer.allocUnsafe(Buffer.byteLength(closing));
+    end.write(closing);
     if (prefix.length === 0) return [head.bytes, end];
     return [head.bytes, head.hasSystem ? prefix : prefix.subarray(1), end];
   }
 
-  #headOf(request: InferRequest, model: string): Head {
-    const known = this.#head;
-    if (known !== undefined && isFor(known, request)) return known;
+  #newHead(request: InferRequest, model: string): Head {
     const system = joined(request.system ?? "", this.#options.dialect?.instructions(request) ?? "", "\n\n");
     const message = system === "" ? "" : `{"role":"system","content":${JSON.stringify(system)}}`;
     const bytes = Buffer.from(`${this.#opening(request, model)},"messages":[${message}`);
