@@ -7,7 +7,6 @@ interface ChatCall {
   /** Place in the answer; `undefined` until the call has a name. */
   index: number | undefined;
   id: string;
-  name: string;
   custom: boolean;
   /** Arguments that came before the name. */
   early: string;
@@ -93,7 +92,7 @@ export class ChatCalls {
   }
 
   #add(): ChatCall {
-    const call: ChatCall = { index: undefined, id: "", name: "", custom: false, early: "", extra: undefined, legacy: false };
+    const call: ChatCall = { index: undefined, id: "", custom: false, early: "", extra: undefined, legacy: false };
     this.#calls.push(call);
     return call;
   }
@@ -106,15 +105,14 @@ export class ChatCalls {
     if (body === undefined) return;
     const said = call.custom ? body["input"] : body["arguments"];
     const text = typeof said === "string" ? said : argumentText(said);
-    // Some servers repeat the name in every fragment, so that only the first counts.
-    if (call.index === undefined) this.#start(call, stringOf(body["name"]), text);
-    else if (text !== "") this.#queue.push({ type: "tool-call-delta", index: call.index, text });
-  }
-
-  #start(call: ChatCall, name: string, text: string): void {
+    if (call.index !== undefined) {
+      if (text !== "") this.#queue.push({ type: "tool-call-delta", index: call.index, text });
+      return;
+    }
     call.early += text;
-    if (name === "") return;
-    call.name = name;
+    const name = body["name"];
+    if (typeof name !== "string" || name === "") return;
+    // Some servers repeat the name in every fragment, so that only the first counts.
     call.index = this.#started++;
     this.any = true;
     const id = call.id === "" ? madeUpCallId() : call.id;
