@@ -10,7 +10,7 @@ import {
   type StepFailure,
 } from "@keelson/protocol";
 import { compileRequest } from "../../context/compile-request.ts";
-import { foldInferEvents, type InferFold } from "../../providers/infer-fold.ts";
+import { InferFold } from "../../providers/infer-fold.ts";
 import { fitRequest } from "../../providers/fit-request.ts";
 import { costOf } from "../../providers/prices.ts";
 import { toolTokenBound, withHidden, type TokenTarget } from "../../providers/token-bound.ts";
@@ -71,7 +71,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
 
   loop.hub.nextAttempt();
   loop.debug?.(`turn ${runOf(loop).turn}, model call ${modelCall + 1}: ${model.reference} with ${request.messages.length} messages`);
-  const fold = foldInferEvents({ maxAnswerBytes: loop.limits.maxAnswerBytes });
+  const fold = new InferFold({ maxAnswerBytes: loop.limits.maxAnswerBytes });
   const asked: Asked = { key, modelCall, model, inputBound, fold, callIdAt: callIdsOf(runOf(loop), modelCall) };
   const failure = await streamAnswer(loop, model, final, fold, key, asked.callIdAt);
 
