@@ -13,6 +13,7 @@ import type { EventHub } from "./event-hub.ts";
 import { withVariables } from "./hooks/agent-environment.ts";
 import { loopHooks } from "./hooks/loop-hooks.ts";
 import { AttemptSignal } from "./loop/attempt-signal.ts";
+import { callPrefixOf } from "./loop/call-id.ts";
 import type { Approvals, Limits, Loop } from "./loop/loop.ts";
 import { modelsOf } from "./model-source.ts";
 import { answerFormOf } from "./output/check-output.ts";
@@ -118,6 +119,7 @@ export function createLoop({
     settings: effort || thinking ? { ...settings, ...(effort && { effort }), ...(thinking && { thinking }) } : (settings ?? NO_SETTINGS),
     context,
     execution,
+    callPrefix: callPrefixOf(execution.runId),
     hooks: loopHooks(agent.options.hooks),
     models: modelsOf(agent, world.models),
     authority,

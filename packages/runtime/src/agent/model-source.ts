@@ -2,6 +2,7 @@ import { AgentError, ModelError, type Provider } from "@keelson/protocol";
 import type { ModelRegistry } from "../providers/model-registry.ts";
 import { modelFacts, type ModelFacts } from "../providers/model-facts.ts";
 import { priceOf, type ModelPrice } from "../providers/prices.ts";
+import type { TokenTarget } from "../providers/token-bound.ts";
 import type { Agent, ModelChoice } from "./agent.ts";
 
 /** A model that can be called. */
@@ -13,6 +14,8 @@ export interface Model {
   readonly id: string;
   readonly price: ModelPrice | null;
   readonly facts: ModelFacts;
+  /** Where its requests go, as far as their tokens depend on it. */
+  readonly target: TokenTarget;
 }
 
 /** Finds the models of one agent: its own providers first, then the registry. */
@@ -37,11 +40,15 @@ class AgentModels implements ModelSource {
   }
 
   resolve(reference: string): Model {
-    if (this.#last?.reference !== reference) this.#last = this.#find(reference);
+    if (this.#last?.reference !== reference) {
+      const found = this.#find(reference);
+      const { provider, facts } = found;
+      this.#last = { ...found, target: { wire: provider.wire, model: found.reference, contextWindow: facts.contextWindow ?? null } };
+    }
     return this.#last;
   }
 
-  #find(reference: string): Model {
+  #find(reference: string): Omit<Model, "target"> {
     const registry = this.#registry;
     const provider = this.#choices.findLast((choice): choice is Provider => typeof choice === "object" && choice.name === reference);
     if (provider)

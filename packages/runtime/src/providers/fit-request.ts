@@ -16,28 +16,30 @@ export interface RequestedModel {
  */
 export function fitRequest(request: InferRequest, facts: ModelFacts, asked: RequestedModel): InferRequest {
   const { capabilities = {}, maxOutputTokens, supportedEffortLevels } = facts;
-  const refuse = (message: string): ModelError =>
-    new ModelError({ kind: "invalid-request", message: `${asked.model} ${message}`, ...asked });
   if (capabilities.toolCalling === false && (request.tools?.length ?? 0) > 0)
-    throw refuse(`takes no tools, and ${request.tools?.length} were offered: choose a model that calls tools, or offer none`);
+    throw refusal(asked, `takes no tools, and ${request.tools?.length} were offered: choose a model that calls tools, or offer none`);
   if (capabilities.structuredOutput === false && request.output !== undefined)
-    throw refuse("can't be held to a schema: choose a model with structured output, or ask for it as a tool");
+    throw refusal(asked, "can't be held to a schema: choose a model with structured output, or ask for it as a tool");
   if (request.effort !== undefined && (capabilities.effortLevels === false || supportedEffortLevels?.includes(request.effort) === false)) {
     const levels = supportedEffortLevels?.length ? `only the efforts ${supportedEffortLevels.join(", ")}` : "no effort";
-    throw refuse(`takes ${levels}, and ${request.effort} was asked for: leave it out, or choose a model that reasons by levels`);
+    throw refusal(asked, `takes ${levels}, and ${request.effort} was asked for: leave it out, or choose a model that reasons by levels`);
   }
   if (maxOutputTokens !== undefined && request.maxTokens !== undefined && request.maxTokens > maxOutputTokens)
-    throw refuse(`answers with at most ${maxOutputTokens} tokens, and maxTokens asks for ${request.maxTokens}: lower it`);
-  return capabilities.vision === false ? withoutImages(request, refuse) : request;
+    throw refusal(asked, `answers with at most ${maxOutputTokens} tokens, and maxTokens asks for ${request.maxTokens}: lower it`);
+  return capabilities.vision === false ? withoutImages(request, asked) : request;
 }
 
-function withoutImages(request: InferRequest, refuse: (message: string) => ModelError): InferRequest {
+function refusal(asked: RequestedModel, message: string): ModelError {
+  return new ModelError({ kind: "invalid-request", message: `${asked.model} ${message}`, ...asked });
+}
+
+function withoutImages(request: InferRequest, asked: RequestedModel): InferRequest {
   const { messages } = request;
   const asking = messages.findLastIndex(({ role }) => role === "assistant") + 1;
   let changed = false;
   const seen = messages.map((message, at) => {
     if (at >= asking && message.role === "user" && message.content.some((part) => part.type === "image"))
-      throw refuse("sees no images, and the message holds one: choose a model with vision, or describe what it shows");
+      throw refusal(asked, "sees no images, and the message holds one: choose a model with vision, or describe what it shows");
     const told = inWords(message);
     changed ||= told !== message;
     return told;

@@ -50,7 +50,7 @@ type Slot = OpenSegment | OpenCall | { readonly type: "whole"; readonly part: Co
 export class InferFold {
   readonly #maxBytes: number;
   readonly #slots: Slot[] = [];
-  readonly #calls = new Map<number, OpenCall>();
+  #calls: Map<number, OpenCall> | undefined;
   #segment: OpenSegment | undefined;
   /** At least the bytes so far: a UTF-16 unit is three of them at most. Counted exactly once this bound passes the limit. */
   #bound = 0;
@@ -100,15 +100,15 @@ export class InferFold {
           joined: "",
           pieces: [],
         };
-        this.#calls.set(event.index, call);
+        (this.#calls ??= new Map()).set(event.index, call);
         this.#slots.push(call);
         return;
       }
       case "tool-call-delta":
-        if (this.#admit(event.text)) grow(this.#calls.get(event.index), event.text);
+        if (this.#admit(event.text)) grow(this.#calls?.get(event.index), event.text);
         return;
       case "tool-call-end": {
-        const call = this.#calls.get(event.index);
+        const call = this.#calls?.get(event.index);
         if (call === undefined || this.overflowed) return;
         if (event.providerData !== undefined) call.providerData = event.providerData;
         call.complete = true;
@@ -148,7 +148,7 @@ export class InferFold {
 
   /** The calls so far, with the text of their arguments. */
   get calls(): readonly { readonly index: number; readonly name: string; readonly text: string }[] {
-    return [...this.#calls].map(([index, call]) => ({ index, name: call.name, text: textOf(call) }));
+    return [...(this.#calls ?? [])].map(([index, call]) => ({ index, name: call.name, text: textOf(call) }));
   }
 
   /** The text so far. */

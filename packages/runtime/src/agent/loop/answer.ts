@@ -1,4 +1,4 @@
-import type { Content, JsonObject, Message, StopReason, ToolCallPart } from "@keelson/protocol";
+import type { JsonObject, Message, StopReason, ToolCallPart } from "@keelson/protocol";
 import { runOf, type Loop } from "./loop.ts";
 
 /** What an inference gave, as the log keeps it beside the message. */
@@ -19,14 +19,10 @@ export function answerFrom(loop: Loop, data: JsonObject, modelCall: number): Ans
   return {
     modelCall,
     message,
-    calls: message.content.filter(isToolCall),
+    calls: message.content.filter((part) => part.type === "tool-call"),
     stopReason: data["stopReason"] as StopReason,
     overflowed: data["overflowed"] === true,
   };
-}
-
-export function isToolCall(part: Content): part is ToolCallPart {
-  return part.type === "tool-call";
 }
 
 /** Its end is not the model's own. */

@@ -1,28 +1,28 @@
 import {
   ModelError,
   ZERO_USD,
-  type CallId,
   type Content,
   type InferRequest,
   type JsonValue,
   type Message,
   type ModelFailure,
   type StepFailure,
+  type ToolCallPart,
 } from "@keelson/protocol";
 import { compileRequest } from "../../context/compile-request.ts";
 import { InferFold } from "../../providers/infer-fold.ts";
 import { fitRequest } from "../../providers/fit-request.ts";
 import { costOf } from "../../providers/prices.ts";
-import { toolTokenBound, withHidden, type TokenTarget } from "../../providers/token-bound.ts";
+import { toolTokenBound, withHidden } from "../../providers/token-bound.ts";
 import type { Model } from "../model-source.ts";
 import { answerSettings, modelProblem, offeredTools } from "../output/answer-request.ts";
-import { isToolCall, type Answer } from "./answer.ts";
-import { callIdsOf } from "./call-id.ts";
+import type { Answer } from "./answer.ts";
+import { AnswerStream, type Asked } from "./answer-stream.ts";
+import { answerPrefixOf, callIdAt } from "./call-id.ts";
 import { messagesWithBlobs } from "./inline-blobs.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { reserveInference, type Reserved } from "./reserve-inference.ts";
 import { checkEnding } from "./run-ending.ts";
-import { streamAnswer } from "./stream-answer.ts";
 import { estimatedUsage, NOTHING_USED, settle } from "./settle-inference.ts";
 
 type Outcome = { readonly answer: Answer } | { readonly failure: ModelFailure };
@@ -51,7 +51,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   }
   const { request } = fitting;
   const visible = loop.context.conversation.tokenBound + Buffer.byteLength(system ?? "") + toolTokenBound(offeredTools(loop));
-  const inputBound = withHidden(visible, request, targetOf(model));
+  const inputBound = withHidden(visible, request, model.target);
   const reservation: Reserved = loop.scopes.length === 0 ? request : await reserveInference(loop, key, model, request, inputBound);
   execution.note(key, "inference", {
     model: model.reference,
@@ -72,34 +72,35 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   loop.hub.nextAttempt();
   loop.debug?.(`turn ${runOf(loop).turn}, model call ${modelCall + 1}: ${model.reference} with ${request.messages.length} messages`);
   const fold = new InferFold({ maxAnswerBytes: loop.limits.maxAnswerBytes });
-  const asked: Asked = { key, modelCall, model, inputBound, fold, callIdAt: callIdsOf(runOf(loop), modelCall) };
-  const failure = await streamAnswer(loop, model, final, fold, key, asked.callIdAt);
+  const asked: Asked = {
+    key,
+    modelCall,
+    model,
+    inputBound,
+    fold,
+    answerPrefix: answerPrefixOf(loop.callPrefix, runOf(loop).turn, modelCall),
+  };
+  const failure = await new AnswerStream(loop, asked).read(final);
 
   if (fold.rateLimit !== undefined) execution.put(`${key}/rate-limit`, "rate-limit", fold.rateLimit);
   if (failure !== undefined) return takeFailure(loop, asked, failure);
   const settling = settleAnswer(loop, asked);
   if (settling !== undefined) await settling;
-  const committing = commitAnswer(loop, asked);
-  const answer = committing instanceof Promise ? await committing : committing;
+  const answer = answerOf(asked);
+  const { message, stopReason, overflowed } = answer;
+  const appending = append(loop, key, message);
+  if (appending instanceof Promise) await appending;
+  execution.note(`${key}/answer`, "answer", { stopReason, ...(overflowed && { overflowed: true }) });
   if (loop.context.watches("infer", "after")) await showAnswer(loop, key, answer);
   return { answer };
 }
 
-/** A call of the model that was made. */
-interface Asked {
-  readonly key: string;
-  readonly modelCall: number;
-  readonly model: Model;
-  readonly inputBound: number;
-  readonly fold: InferFold;
-  readonly callIdAt: (index: number) => CallId;
-}
-
 function settleAnswer(loop: Loop, { key, model, inputBound, fold }: Asked): Promise<void> | undefined {
+  const { price } = model;
   const usage = fold.end?.usage ?? estimatedUsage(inputBound, fold.bytes);
-  const known = costOf(usage, model.price);
-  const estimated = fold.end === undefined || (known === null && model.price !== null);
-  const cost = known ?? (model.price === null ? null : costOf(estimatedUsage(inputBound, fold.bytes), model.price));
+  const known = price && costOf(usage, price);
+  const estimated = fold.end === undefined || (known === null && price !== null);
+  const cost = known ?? (price && costOf(estimatedUsage(inputBound, fold.bytes), price));
   return settle(loop, key, model, usage, cost, estimated);
 }
 
@@ -129,40 +130,51 @@ async function afterInference(loop: Loop, key: string, output: JsonValue): Promi
 }
 
 function compile(loop: Loop, key: string, model: Model, system: string | undefined): InferRequest | Promise<InferRequest> {
-  const compileWith = (messages: readonly Message[]): InferRequest =>
-    compileRequest({
-      model: model.id,
-      ...(system !== undefined && { system }),
-      tools: offeredTools(loop),
-      messages,
-      settings: loop.form === undefined ? loop.settings : { ...loop.settings, ...answerSettings(loop, loop.form) },
-    });
   return loop.context.run<InferRequest>({
     type: "compile",
     key: `${key}/compile`,
     execute({ conversation }) {
-      const messages = messagesWithBlobs(conversation, loop.blobs);
-      return messages instanceof Promise ? messages.then(compileWith) : compileWith(messages);
+      const { messages, namesBlobs } = conversation;
+      const parts = {
+        model: model.id,
+        ...(system !== undefined && { system }),
+        tools: offeredTools(loop),
+        settings: loop.form === undefined ? loop.settings : { ...loop.settings, ...answerSettings(loop, loop.form) },
+      };
+      return namesBlobs
+        ? messagesWithBlobs(messages, loop.blobs).then((whole) => compileRequest({ ...parts, messages: whole }))
+        : compileRequest({ ...parts, messages });
     },
   });
 }
 
-function commitAnswer(loop: Loop, { key, modelCall, fold, callIdAt }: Asked): Answer | Promise<Answer> {
-  const { execution } = loop;
-  let index = 0;
-  const content = fold.content.map((part): Content => (part.type === "tool-call" ? { ...part, id: callIdAt(index++) } : part));
-  const message: Message = { role: "assistant", content };
-  const appending = loop.context.run({
+/** The answer as it was folded, with ids of this run for its calls. */
+function answerOf({ modelCall, fold, answerPrefix }: Asked): Answer {
+  const content: Content[] = [];
+  const calls: ToolCallPart[] = [];
+  for (const part of fold.content) {
+    if (part.type !== "tool-call") content.push(part);
+    else {
+      const call = { ...part, id: callIdAt(answerPrefix, calls.length) };
+      content.push(call);
+      calls.push(call);
+    }
+  }
+  return {
+    modelCall,
+    message: { role: "assistant", content },
+    calls,
+    stopReason: fold.end?.stopReason ?? "max-tokens",
+    overflowed: fold.overflowed,
+  };
+}
+
+function append(loop: Loop, key: string, message: Message): Promise<void> | void {
+  return loop.context.run({
     type: "append-response",
     key: `${key}/append`,
-    execute: () => execution.put(`${key}/message`, "message", { message }),
+    execute: () => loop.execution.put(`${key}/message`, "message", { message }),
   });
-  const finish = (): Answer => {
-    const stopReason = fold.end?.stopReason ?? "max-tokens";
-    execution.note(`${key}/answer`, "answer", { stopReason, ...(fold.overflowed && { overflowed: true }) });
-    return { modelCall, message, calls: content.filter(isToolCall), stopReason, overflowed: fold.overflowed };
-  };
-  return appending instanceof Promise ? appending.then(finish) : finish();
 }
 
 /** What this model can be asked; the failure says why it can't. Nothing was sent or reserved then. */
@@ -180,10 +192,6 @@ function fitted(
     if (!ModelError.is(error)) throw error;
     return { failure: error.failure };
   }
-}
-
-function targetOf({ provider, reference, facts }: Model): TokenTarget {
-  return { wire: provider.wire, model: reference, contextWindow: facts.contextWindow ?? null };
 }
 
 function modelFailureOf(failure: { readonly kind: string; readonly message: string }, model: Model): ModelFailure {

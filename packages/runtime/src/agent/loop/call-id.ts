@@ -1,20 +1,20 @@
-import type { CallId } from "@keelson/protocol";
-import { digestOf } from "../../json/digest.ts";
-import type { RunState } from "../../session/session-state.ts";
+import type { CallId, RunId } from "@keelson/protocol";
+import { shortHash } from "../../json/digest.ts";
 
-const ALGORITHM = "sha256:";
-/** Of four bits each. */
-const ID_CHARACTERS = 24;
+/** Of five bits each: no two runs share them. */
+const RUN_CHARACTERS = 16;
 
-/** The ids of the calls of one answer, each made once. */
-export function callIdsOf(run: Pick<RunState, "id" | "turn">, modelCall: number): (index: number) => CallId {
-  const ids: CallId[] = [];
-  const { id, turn } = run;
-  return (index) => (ids[index] ??= callIdOf({ id, turn }, modelCall, index));
+/** What the ids of all calls of a run begin with. */
+export function callPrefixOf(run: RunId): string {
+  return `c_${shortHash(run, RUN_CHARACTERS)}`;
 }
 
-/** The id of a call, from its place alone: a replay finds the same one. 26 letters, digits and `_`, as every vendor accepts. */
-function callIdOf(run: Pick<RunState, "id" | "turn">, modelCall: number, index: number): CallId {
-  const digest = digestOf(`${run.id}/${run.turn}/${modelCall}/${index}`);
-  return `c_${digest.slice(ALGORITHM.length, ALGORITHM.length + ID_CHARACTERS)}` as CallId;
+/** What the ids of the calls of one answer begin with: its place alone, so that a replay finds the same ones. */
+export function answerPrefixOf(callPrefix: string, turn: number, modelCall: number): string {
+  return `${callPrefix}_${turn.toString(36)}_${modelCall.toString(36)}_`;
+}
+
+/** The id of the call at this index of an answer. Some 30 letters, digits and `_`: as every vendor accepts, or renames on his wire. */
+export function callIdAt(answerPrefix: string, index: number): CallId {
+  return `${answerPrefix}${index.toString(36)}` as CallId;
 }

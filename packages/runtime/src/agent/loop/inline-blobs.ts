@@ -1,15 +1,14 @@
 import { AgentError, LogError, type BlobStore, type Content, type Message } from "@keelson/protocol";
-import { namesBlob, type Conversation } from "../../context/conversation.ts";
+import { namesBlob } from "../../context/conversation.ts";
 
 const inlined = new WeakMap<Message, Message>();
 
 /**
  * The messages as a model gets them: images and files that are named by digest come with their bytes. Made once for each
- * message, so that encoders find the same object again; a conversation that names no blob is returned as it is.
+ * message, so that encoders find the same object again.
  */
-export function messagesWithBlobs(conversation: Conversation, blobs: BlobStore): readonly Message[] | Promise<readonly Message[]> {
-  if (!conversation.namesBlobs) return conversation.messages;
-  return Promise.all(conversation.messages.map((message) => withBlobs(message, blobs)));
+export function messagesWithBlobs(messages: readonly Message[], blobs: BlobStore): Promise<readonly Message[]> {
+  return Promise.all(messages.map((message) => withBlobs(message, blobs)));
 }
 
 async function withBlobs(message: Message, blobs: BlobStore): Promise<Message> {

@@ -91,6 +91,8 @@ export interface Loop {
   readonly settings: InferenceSettings;
   readonly context: Context;
   readonly execution: Execution;
+  /** What the ids of its calls begin with. */
+  readonly callPrefix: string;
   /** Absent where the agent has none. */
   readonly hooks: LoopHooks | undefined;
   readonly models: ModelSource;

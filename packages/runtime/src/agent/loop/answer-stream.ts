@@ -1,76 +1,70 @@
-import { ModelError, type CallId, type InferEvent, type InferRequest, type StepFailure } from "@keelson/protocol";
+import { ModelError, type InferEvent, type InferRequest, type StepFailure } from "@keelson/protocol";
 import type { InferFold } from "../../providers/infer-fold.ts";
 import { canPoll, type PolledEvents } from "../../providers/polled-events.ts";
 import { stepFailureOf } from "../../session/execution.ts";
 import type { Model } from "../model-source.ts";
 import type { AttemptEnd } from "./attempt-signal.ts";
+import { callIdAt } from "./call-id.ts";
 import type { Loop } from "./loop.ts";
 
 /** How long a provider has to end its stream once it was told to; then it is left behind. */
 const GRACE_MS = 500;
 
-/**
- * Feeds the provider's stream into the fold and to watchers. Leaves early once the answer is longer than allowed.
- * @returns why there is no answer, where there is none
- */
-export function streamAnswer(
-  loop: Loop,
-  model: Model,
-  request: InferRequest,
-  fold: InferFold,
-  key: string,
-  callIdAt: (index: number) => CallId,
-): Promise<StepFailure | undefined> {
-  loop.partials?.begin(fold);
-  return new Promise((resolve) => {
-    void new AnswerStream(loop, model, fold, callIdAt, resolve).consume(request, `${loop.execution.runId}/${key}`);
-  });
+/** A call of the model. */
+export interface Asked {
+  readonly key: string;
+  readonly modelCall: number;
+  readonly model: Model;
+  readonly inputBound: number;
+  readonly fold: InferFold;
+  readonly answerPrefix: string;
 }
 
-class AnswerStream implements AttemptEnd {
+/** Feeds the provider's stream into the fold and to watchers. Leaves early once the answer is longer than allowed. */
+export class AnswerStream implements AttemptEnd {
   readonly #loop: Loop;
-  readonly #model: Model;
-  readonly #fold: InferFold;
-  readonly #callIdAt: (index: number) => CallId;
-  readonly #settle: (failure: StepFailure | undefined) => void;
+  readonly #asked: Asked;
+  /** Not that of `#consume`: a stream may be left behind. */
+  readonly #ended = Promise.withResolvers<StepFailure | undefined>();
   #over = false;
   #isFired = false;
   #cancelGrace: (() => void) | undefined;
 
-  constructor(
-    loop: Loop,
-    model: Model,
-    fold: InferFold,
-    callIdAt: (index: number) => CallId,
-    settle: (failure: StepFailure | undefined) => void,
-  ) {
+  constructor(loop: Loop, asked: Asked) {
     this.#loop = loop;
-    this.#model = model;
-    this.#fold = fold;
-    this.#callIdAt = callIdAt;
-    this.#settle = settle;
+    this.#asked = asked;
+  }
+
+  /** Once. @returns why there is no answer, where there is none */
+  read(request: InferRequest): Promise<StepFailure | undefined> {
+    this.#loop.partials?.begin(this.#asked.fold);
+    void this.#consume(request);
+    return this.#ended.promise;
   }
 
   /** Never rejects: what comes of it is told to whoever waits for the answer. */
-  async consume(request: InferRequest, idempotencyKey: string): Promise<void> {
-    const loop = this.#loop;
+  async #consume(request: InferRequest): Promise<void> {
+    const { attempts, context, execution } = this.#loop;
     try {
-      const signal = loop.attempts.begin(this);
-      const events = this.#model.provider.stream(request, { signal, idempotencyKey, conversation: loop.context.conversation });
+      const events = this.#asked.model.provider.stream(request, {
+        signal: attempts.begin(this),
+        idempotencyKey: `${execution.runId}/${this.#asked.key}`,
+        conversation: context.conversation,
+      });
       const polled = canPoll(events) ? events : undefined;
       for await (const first of events) if (!this.#take(first, polled)) break;
     } catch (error) {
       this.#fail(error);
       return;
     }
-    if (this.#fold.end === undefined && !this.#fold.overflowed) this.#fail(endedEarly(this.#model));
-    else if (this.#end()) this.#settle(undefined);
+    if (this.#asked.fold.end === undefined && !this.#asked.fold.overflowed) this.#fail(endedEarly(this.#asked.model));
+    else if (this.#end()) this.#ended.resolve(undefined);
   }
 
   /** A provider that does not heed its signal must not hold up the run. */
   fired(): void {
     this.#isFired = true;
-    this.#cancelGrace = this.#loop.execution.clock.after(GRACE_MS, () => this.#fail(leftBehind(this.#model)));
+    this.#cancelGrace = this.#loop.execution.clock.after(GRACE_MS, () => this.#fail(leftBehind(this.#asked.model)));
   }
 
   /** Takes an event and what is there behind it. @returns whether more is wanted */
@@ -80,10 +74,10 @@ class AnswerStream implements AttemptEnd {
     const isWatched = this.#loop.hub.watched;
     for (let event: InferEvent | undefined = first; event !== undefined; event = polled?.poll()) {
       if (this.#over) return false;
-      this.#fold.push(event);
+      this.#asked.fold.push(event);
       partials?.push(event);
-      if (isWatched) show(this.#loop, event, this.#callIdAt);
-      if (this.#fold.overflowed) return false;
+      if (isWatched) show(this.#loop, event, this.#asked.answerPrefix);
+      if (this.#asked.fold.overflowed) return false;
       const texts = event.type === "text-delta" ? polled?.pollTexts() : undefined;
       if (texts !== undefined && !this.#takeTexts(texts)) return false;
     }
@@ -93,16 +87,17 @@ class AnswerStream implements AttemptEnd {
   /** As `#take` with a delta of each of these: only for watchers is each something by itself. */
   #takeTexts(texts: readonly string[]): boolean {
     const text = texts.join("");
-    if (this.#over || !this.#fold.fits(text)) return texts.every((piece) => this.#take({ type: "text-delta", text: piece }, undefined));
+    if (this.#over || !this.#asked.fold.fits(text))
+      return texts.every((piece) => this.#take({ type: "text-delta", text: piece }, undefined));
     const event: InferEvent = { type: "text-delta", text };
-    this.#fold.push(event);
+    this.#asked.fold.push(event);
     this.#loop.partials?.push(event);
     this.#loop.hub.deltas("text-delta", texts);
     return true;
   }
 
   #fail(error: unknown): void {
-    if (this.#end()) this.#settle(stepFailureOf(this.#isFired ? error : failureOf(error, this.#model)));
+    if (this.#end()) this.#ended.resolve(stepFailureOf(this.#isFired ? error : failureOf(error, this.#asked.model)));
   }
 
   /** False for a stream that was left behind: what it comes to is nobody's any more; another attempt may be under way. */
@@ -147,7 +142,7 @@ function leftBehind(model: Model): ModelError {
   });
 }
 
-function show(loop: Loop, event: InferEvent, callIdAt: (index: number) => CallId): void {
+function show(loop: Loop, event: InferEvent, answerPrefix: string): void {
   switch (event.type) {
     case "text-delta":
     case "thinking-delta":
@@ -160,13 +155,13 @@ function show(loop: Loop, event: InferEvent, callIdAt: (index: number) => CallId
       loop.execution.emit({ type: event.type });
       return;
     case "tool-call-start":
-      loop.execution.emit({ type: "tool-call-start", callId: callIdAt(event.index), name: event.name });
+      loop.execution.emit({ type: "tool-call-start", callId: callIdAt(answerPrefix, event.index), name: event.name });
       return;
     case "tool-call-delta":
-      loop.execution.emit({ type: "tool-call-delta", callId: callIdAt(event.index), text: event.text });
+      loop.execution.emit({ type: "tool-call-delta", callId: callIdAt(answerPrefix, event.index), text: event.text });
       return;
     case "tool-call-end":
-      loop.execution.emit({ type: "tool-call-end", callId: callIdAt(event.index) });
+      loop.execution.emit({ type: "tool-call-end", callId: callIdAt(answerPrefix, event.index) });
       return;
     case "content":
       loop.execution.emit({ type: "content", part: event.part });
