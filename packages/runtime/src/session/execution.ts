@@ -57,10 +57,9 @@ export type VerdictData = {
 };
 
 /** What is to be attempted. */
-interface Act<T> {
+interface Act {
   readonly key: string;
   readonly number: number;
-  run(attempt: StepAttempt): T | Promise<T>;
 }
 
 /** {@link ExecutionContext} over a journal: what is in the log is read, what is not is done and recorded. */
@@ -147,14 +146,14 @@ export class Execution implements ExecutionContext {
    * as events of their own, so that it is not kept twice. A promise only where the act gives one.
    */
   attempt<T>(key: string, number: number, run: (attempt: StepAttempt) => T | Promise<T>): StepResult<T> | Promise<StepResult<T>> {
-    return this.#attempt({ key, number, run });
+    return this.#attempt({ key, number }, (_act, attempt) => run(attempt));
   }
 
-  #attempt<T>(act: Act<T>): StepResult<T> | Promise<StepResult<T>> {
-    const { number } = act;
+  #attempt<A extends Act, T>(act: A, run: (act: A, attempt: StepAttempt) => T | Promise<T>): StepResult<T> | Promise<StepResult<T>> {
+    const { key, number } = act;
     const startedAt = this.clock.now();
     try {
-      const value = act.run({ number, idempotencyKey: this.#prefix + act.key, signal: this.signal, emit: this.emit });
+      const value = run(act, { number, idempotencyKey: this.#prefix + key, signal: this.signal, emit: this.emit });
       if (!(value instanceof Promise)) return this.#done(startedAt, value);
       return value.then(
         (given) => this.#done(startedAt, given),
@@ -175,11 +174,14 @@ export class Execution implements ExecutionContext {
   }
 
   /** Like {@link attempt} for several acts: started in this order, awaited together. */
-  attempts<T>(acts: readonly Act<T>[]): readonly StepResult<T>[] | Promise<readonly StepResult<T>[]> {
+  attempts<A extends Act, T>(
+    acts: readonly A[],
+    run: (act: A, attempt: StepAttempt) => T | Promise<T>,
+  ): readonly StepResult<T>[] | Promise<readonly StepResult<T>[]> {
     const first = acts[0];
     // One that suspends the run keeps none of the others from being started.
-    if (acts.length !== 1 || first === undefined) return Promise.all(acts.map(async (act) => this.#attempt(act)));
-    const only = this.#attempt(first);
+    if (acts.length !== 1 || first === undefined) return Promise.all(acts.map(async (act) => this.#attempt(act, run)));
+    const only = this.#attempt(first, run);
     return only instanceof Promise ? only.then((result) => [result]) : [only];
   }
 

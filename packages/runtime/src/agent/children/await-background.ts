@@ -9,11 +9,6 @@ import { followInboxes } from "./follow-inboxes.ts";
 /** A wait that was decided on when nothing else could be done any more. */
 class LastWait extends Suspension {}
 
-/** Takes up what an earlier process left, where there is any. */
-export function takeUpBackground(loop: Loop): void {
-  if (isBackgroundOpen(loop)) loop.background?.takeUp();
-}
-
 /** At a turn border: records what ended since the last, and puts it before the model. */
 export function collectBackground(loop: Loop): Promise<void> | undefined {
   return isBackgroundOpen(loop) ? loop.background?.collect() : undefined;

@@ -1,5 +1,6 @@
 import type { JsonValue, Tool, ToolCallPart } from "@keelson/protocol";
 import type { Admission } from "../effects/declare-effects.ts";
+import type { Executed } from "../loop/call-result.ts";
 
 /** A call on its way through the gates. */
 export interface PendingCall {
@@ -27,6 +28,10 @@ export interface PendingCall {
   ask?: string;
   /** Effects that its execution declared; they count with its result. */
   declared?: Admission[];
+  /** Which of its executions is the next, or under way; from 1. */
+  number: number;
+  /** What it came to, once it ran in this process. */
+  result?: Executed;
   /** Among the calls of its response, from 0. */
   readonly index: number;
   /** Edits by approvers so far. */

@@ -1,13 +1,14 @@
 import type { PendingCall } from "../gates/pending-call.ts";
 import { awaitSignal } from "../signals/await-signal.ts";
 import { isWaiting } from "../signals/open-waits.ts";
+import { isWaitForSignalTool } from "../signals/wait-for-signal-tool.ts";
 import { answerTransition } from "../strategies/hold-to-strategy.ts";
 import { isTransitionTool } from "../strategies/transition-tool.ts";
 import type { Loop } from "./loop.ts";
 
 /** Whether the loop itself answers the call: no tool is executed. Such a call is alone in its batch. */
 export function isAnsweredHere(call: PendingCall): boolean {
-  return call.answer === undefined && call.tool !== undefined && (isTransitionTool(call.tool) || isWaiting(call));
+  return call.answer === undefined && call.tool !== undefined && (isTransitionTool(call.tool) || isWaitForSignalTool(call.tool));
 }
 
 export function answerHere(loop: Loop, call: PendingCall): Promise<void> | void {

@@ -6,17 +6,17 @@ import { isBackgroundTool, startInBackground } from "../children/start-in-backgr
 import { passOnEffects } from "../effects/declare-in-call.ts";
 import type { PendingCall } from "../gates/pending-call.ts";
 import { endingByHook } from "../hooks/halted-by-hook.ts";
+import type { Execution } from "./call-result.ts";
 import type { Loop } from "./loop.ts";
-import { toolCall } from "./tool-call.ts";
-
-/** What one execution of a call came to. With `ending`, the run ends once this is in the log. */
-export type Execution = LeafResult & { readonly suspended?: Suspension; readonly ending?: Error };
+import { LeafCall } from "./leaf-call.ts";
 
 /** Runs a call. A promise only where its tool gives one. */
-export function executeCall(loop: Loop, call: PendingCall, number: number, signal: AbortSignal): Execution | Promise<Execution> {
+export function executeCall(loop: Loop, call: PendingCall, signal: AbortSignal): Execution | Promise<Execution> {
   const tool = call.tool as NonNullable<PendingCall["tool"]>;
   if (isDispatchTool(tool)) return dispatch(loop, call, tool);
-  const executing = resultOfLeaf(withTimeout(tool, loop.limits.toolTimeoutMs), call.value, toolCall(loop, call, number, signal), {
+  const { toolTimeoutMs } = loop.limits;
+  const limited = toolTimeoutMs === undefined || tool.timeoutMs !== undefined ? tool : withTimeout(tool, toolTimeoutMs);
+  const executing = resultOfLeaf(limited, call.value, new LeafCall(loop, call, call.number, signal), {
     clock: loop.execution.clock,
     blobs: loop.blobs,
     ownsCall: true,
@@ -25,28 +25,25 @@ export function executeCall(loop: Loop, call: PendingCall, number: number, signa
 }
 
 function tellEnd(loop: Loop, call: PendingCall, result: Execution): Execution {
-  tellWarning(loop, call, result);
+  if (result.warning !== undefined) tellWarning(loop, call, result.warning);
   loop.execution.emit({ type: "tool-end", callId: call.part.id });
   return result;
 }
 
-function tellWarning(loop: Loop, call: PendingCall, { warning }: Execution): void {
-  if (warning !== undefined)
-    loop.execution.emit({ type: "status", status: `${call.tool?.name ?? call.part.name}: ${warning}`, level: "warn" });
+function tellWarning(loop: Loop, call: PendingCall, warning: string): void {
+  loop.execution.emit({ type: "status", status: `${call.tool?.name ?? call.part.name}: ${warning}`, level: "warn" });
 }
 
 /** The run's limit, for a tool that has none of its own. */
-function withTimeout(tool: Tool, timeoutMs: number | undefined): Tool {
-  return timeoutMs === undefined || tool.timeoutMs !== undefined
-    ? tool
-    : (Object.create(tool, { timeoutMs: { value: timeoutMs } }) as Tool);
+function withTimeout(tool: Tool, timeoutMs: number): Tool {
+  return Object.create(tool, { timeoutMs: { value: timeoutMs } }) as Tool;
 }
 
 /** A child run with its own log. That it failed is told as a failure, with what it had. */
 async function dispatch(loop: Loop, call: PendingCall, tool: DispatchTool): Promise<Execution> {
   try {
     const result = await startChild(loop, call, tool);
-    tellWarning(loop, call, result);
+    if (result.warning !== undefined) tellWarning(loop, call, result.warning);
     return result;
   } catch (error) {
     if (error instanceof Suspension) return { output: "", isError: true, suspended: error };

@@ -1,25 +1,23 @@
-import type { JsonValue, StepResult, ToolCallPart, ToolOutput } from "@keelson/protocol";
-import { Suspension } from "../../session/suspension.ts";
+import type { CallSummary, StepResult, ToolCallPart } from "@keelson/protocol";
 import { isDispatchTool } from "../../tools/dispatch-tool.ts";
-import type { LeafResult } from "../../tools/execute-leaf.ts";
 import { planBatches } from "../../tools/plan-batches.ts";
 import { countOnBudget } from "../budget/charge-budget.ts";
 import { chargeToolCalls } from "../budget/charge-tool-calls.ts";
 import { markToolCalls, overspentBudget } from "../budget/mark-budgets.ts";
 import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts";
-import { guardKey } from "../gates/call-key.ts";
 import { passEditedArguments, passGates } from "../gates/pass-gates.ts";
 import { refuse, type PendingCall } from "../gates/pending-call.ts";
-import { recordEffects } from "../effects/declare-effects.ts";
-import { afterTools, noteArguments, tellModel } from "../hooks/tool-hooks.ts";
-import { CallAct, type Executed } from "./call-act.ts";
-import type { Execution } from "./execute-call.ts";
+import { afterTools, tellModel } from "../hooks/tool-hooks.ts";
+import { executedOf, type Execution } from "./call-result.ts";
+import { commitJudged, commitResult, suspensionOf, type BatchEnding } from "./commit-results.ts";
+import { executeCall } from "./execute-call.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { ANSWERED_TOO_EARLY, isAnswerCall } from "../output/answer-call.ts";
 import { readInbox } from "./read-inbox.ts";
 import { answerHere, isAnsweredHere } from "./answer-here.ts";
 import { registerWaits } from "../signals/open-waits.ts";
-import { checkMoved, mayMove, moveFor } from "../strategies/hold-to-strategy.ts";
+import { isWaitForSignalTool } from "../signals/wait-for-signal-tool.ts";
+import { checkMoved, mayMove } from "../strategies/hold-to-strategy.ts";
 import { settleMisfits } from "./settle-misfits.ts";
 import { isUnknown, mayHaveRun, reserveCall, resolveUnknown } from "./tool-call-ledger.ts";
 
@@ -29,11 +27,18 @@ const NONE: readonly PendingCall[] = [];
 /** Works the calls of one response: all through the gates, one after another; then in batches. Every call gets its answer into the log. */
 export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCallPart[], cut: boolean): Promise<void> {
   const { execution } = loop;
-  const calls = parts.map((part, index): PendingCall => ({ part, index, key: `${turn}/call/${part.id}`, edits: 0 }));
-  execution.put(`${turn}/calls/${parts[0]?.id ?? ""}`, "tool-calls-start", {
-    calls: parts.map(({ id, name, input, inputText }) => ({ callId: id, name, inputText, ...(input !== undefined && { input }) })),
-  });
-  const open = calls.filter((call) => execution.lookup(`${call.key}/result`) === undefined);
+  const calls: PendingCall[] = [];
+  const summaries: CallSummary[] = [];
+  for (const part of parts) {
+    const { id, name, input, inputText } = part;
+    calls.push({ part, index: calls.length, key: `${turn}/call/${id}`, number: 1, edits: 0 });
+    summaries.push({ callId: id, name, inputText, ...(input !== undefined && { input }) });
+  }
+  const key = `${turn}/calls/${parts[0]?.id ?? ""}`;
+  // All that the log says of a call stands behind this record.
+  const isResumed = execution.lookup(key) !== undefined;
+  execution.put(key, "tool-calls-start", { calls: summaries });
+  const open = isResumed ? calls.filter((call) => execution.lookup(`${call.key}/result`) === undefined) : calls;
   const { form } = loop;
   if (form?.tool !== undefined) for (const call of calls) if (isAnswerCall(form, call.part)) refuse(call, ANSWERED_TOO_EARLY);
   const last = calls.at(-1);
@@ -44,10 +49,12 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
     );
   const outdated = runOf(loop).outdated ? open.filter((call) => call.answer === undefined) : NONE;
   let asks = false;
+  let waits = false;
   for (const call of open) {
-    const waiting = call.answer === undefined ? passGates(loop, call) : undefined;
-    if (waiting !== undefined) await waiting;
+    const passing = call.answer === undefined ? passGates(loop, call) : undefined;
+    if (passing !== undefined) await passing;
     asks ||= call.ask !== undefined;
+    waits ||= call.tool !== undefined && isWaitForSignalTool(call.tool);
   }
   if (outdated.length > 0) await settleMisfits(loop, outdated);
   for (const call of open)
@@ -57,21 +64,21 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
         `This call was started before the process ended, and it can't be gone on with: ${String(call.answer.output)} It may have taken effect: look before you repeat it.`,
       );
   if (asks) await settleQuestions(loop, open);
-  registerWaits(loop, open);
+  if (waits) registerWaits(loop, open);
   if (loop.hooks?.afterTools && open.length < calls.length)
     await afterTools(
       loop,
       calls.filter((call) => !open.includes(call)),
     );
-  const batches = batchesOf(loop, open);
+  const batches = open.length === 1 ? [open] : batchesOf(loop, open);
   for (let index = 0; index < batches.length; index++) {
     const batch = batches[index] as readonly PendingCall[];
     loop.debug?.(`batch ${index + 1} of ${batches.length}: ${batch.map(({ part }) => `${part.name} ${part.id}`).join(", ")}`);
     if (execution.hasUnread) await readInbox(loop, `${turn}/batch/${index}`);
-    await runBatch(loop, batch);
+    await runBatch(loop, batch, isResumed);
     if (execution.hasUnread) await readInbox(loop, `${turn}/batch/${index}/after`);
   }
-  if (calls.some((call) => call.skipped)) await tellSkipped(loop, turn, calls);
+  if (loop.context.watches("steering-skip") && calls.some((call) => call.skipped)) await tellSkipped(loop, turn, calls);
   if (loop.meter?.own.toolCalls !== undefined) markToolCalls(loop, loop.meter);
   execution.put(`${turn}/calls-done/${parts[0]?.id ?? ""}`, "tool-calls-complete", {});
   if (loop.hooks?.afterTools) tellModel(loop, turn, calls);
@@ -139,103 +146,59 @@ async function tellSkipped(loop: Loop, turn: string, calls: readonly PendingCall
 }
 
 function batchesOf(loop: Loop, calls: readonly PendingCall[]): readonly (readonly PendingCall[])[] {
-  if (calls.length <= 1) return calls.length === 0 ? [] : [calls];
   return planBatches(calls as readonly (PendingCall & { readonly tool: NonNullable<PendingCall["tool"]> })[], {
     maxParallelCalls: loop.limits.maxParallelCalls,
     decideConcurrency: (call) => (call.answer !== undefined ? "shared" : mayMove(loop, call) ? "exclusive" : call.tool.concurrency),
   });
 }
 
-/** Reserves in one append, executes together, commits in one append in call order. */
-async function runBatch(loop: Loop, batch: readonly PendingCall[]): Promise<void> {
+/**
+ * Reserves in one append, executes together, commits in one append in call order.
+ * @param isResumed the log may hold more of these calls than that they were asked for
+ */
+async function runBatch(loop: Loop, batch: readonly PendingCall[], isResumed: boolean): Promise<void> {
   const { execution } = loop;
   const mayChange = loop.scopes.length > 0 && batch.some((call) => call.answer === undefined && call.tool?.effect !== "read");
   const overspent = mayChange ? await overspentBudget(loop) : undefined;
   for (const call of batch) if (call.answer === undefined) withhold(loop, call, overspent);
   const [first] = batch;
   if (first && isAnsweredHere(first)) await answerHere(loop, first);
-  const unknown = batch.filter((call) => call.answer === undefined && isUnknown(loop, call));
+  const unknown = isResumed ? batch.filter((call) => call.answer === undefined && isUnknown(loop, call)) : NONE;
   // Whatever comes out about them, they were started: a ledger that died with the process does not know that.
   if (loop.meter?.counts.toolCalls) for (const call of unknown) await countOnBudget(loop, call.key, { toolCalls: 1 });
   if (unknown.length > 0) await resolveUnknown(loop, unknown);
   if (loop.meter?.counts.toolCalls) await chargeToolCalls(loop, batch);
   // Nothing waits between these reservations and the append that keeps them: a call that is reserved has started, or the process died.
-  const acts: CallAct[] = [];
-  for (const call of batch) if (call.answer === undefined) acts.push(new CallAct(loop, call, reserveCall(loop, call)));
-  if (acts.length > 0) {
+  const starting: PendingCall[] = [];
+  for (const call of batch)
+    if (call.answer === undefined) {
+      reserveCall(loop, call);
+      starting.push(call);
+    }
+  if (starting.length > 0) {
     await execution.flush();
-    const attempting = execution.attempts(acts);
+    const attempting = execution.attempts(starting, (call, { signal }) => executeCall(loop, call, signal));
     const settled = attempting instanceof Promise ? await attempting : attempting;
-    for (let index = 0; index < acts.length; index++) (acts[index] as CallAct).settle(settled[index] as StepResult<Execution>);
+    for (let index = 0; index < starting.length; index++)
+      (starting[index] as PendingCall).result = executedOf(settled[index] as StepResult<Execution>);
   }
+  const ending: BatchEnding = {};
   try {
-    const committing = commitResults(loop, batch, acts);
-    if (committing !== undefined) await committing;
+    if (loop.context.watches("execute-tool", "after")) await commitJudged(loop, batch, ending);
+    else for (const call of batch) commitResult(loop, call, ending);
   } finally {
     if (loop.hooks?.afterTools) await afterTools(loop, batch);
   }
-}
-
-/** What ran is told, also where a rule that looks at a result throws or halts: that ends the run after it. */
-function commitResults(loop: Loop, batch: readonly PendingCall[], acts: readonly CallAct[]): Promise<void> | undefined {
-  if (loop.context.watches("execute-tool", "after")) return commitJudged(loop, batch, acts);
-  const ending: BatchEnding = { suspensions: [] };
-  for (const call of batch) commitResult(loop, call, resultOf(acts, call), ending);
-  endBatch(ending);
-}
-
-async function commitJudged(loop: Loop, batch: readonly PendingCall[], acts: readonly CallAct[]): Promise<void> {
-  const ending: BatchEnding = { suspensions: [] };
-  for (const call of batch) {
-    const result = resultOf(acts, call);
-    let judged: CallOutcome | undefined;
-    try {
-      if (result !== undefined && result.suspended === undefined && ending.thrown === undefined)
-        judged = await passRules(loop, call, result);
-    } catch (error) {
-      ending.thrown = { error };
-    }
-    commitResult(loop, call, result, ending, judged);
-  }
-  endBatch(ending);
-}
-
-function resultOf(acts: readonly CallAct[], call: PendingCall): Executed | undefined {
-  for (const act of acts) if (act.call === call) return act.result;
-  return undefined;
-}
-
-/** Why the run does not go on behind a batch, once all of it is told. */
-interface BatchEnding {
-  readonly suspensions: Suspension[];
-  thrown?: { readonly error: unknown };
-}
-
-function commitResult(loop: Loop, call: PendingCall, result: Executed | undefined, ending: BatchEnding, judged?: CallOutcome): void {
-  if (result?.suspended) {
-    ending.suspensions.push(result.suspended);
-    return;
-  }
-  const outcome = judged ?? result ?? (call.answer as NonNullable<PendingCall["answer"]>);
-  putResult(loop, call, outcome, result);
-  if (result?.ending) ending.thrown ??= { error: result.ending };
-  if (!outcome.isError) moveFor(loop, call);
-}
-
-function endBatch({ thrown, suspensions }: BatchEnding): void {
-  if (thrown) throw thrown.error;
-  const [first] = suspensions;
-  if (first)
-    throw new Suspension(
-      first.reason,
-      suspensions.flatMap((suspension) => suspension.waits),
-    );
+  if (ending.thrown !== undefined) throw ending.thrown.error;
+  if (ending.suspensions !== undefined) throw suspensionOf(ending.suspensions);
 }
 
 /** Answers calls that may no longer start: the run was told to stop, was steered away, or spent its money. */
 function withhold(loop: Loop, call: PendingCall, overspent: string | undefined): void {
   const run = runOf(loop);
   const stopped = loop.attempts.runAborted || run.stopping !== undefined;
+  // The usual case, in which the log need not be asked.
+  if (!stopped && !run.interrupted && overspent === undefined && loop.constraint === undefined) return;
   if (mayHaveRun(loop, call)) {
     // A child is told to stop, and ends, where it is started again.
     if (stopped && !(call.tool && isDispatchTool(call.tool)))
@@ -249,46 +212,4 @@ function withhold(loop: Loop, call: PendingCall, overspent: string | undefined):
     call.skipped = true;
   } else if (overspent !== undefined && call.tool?.effect !== "read") refuse(call, overspent);
   else checkMoved(loop, call);
-}
-
-interface CallOutcome {
-  readonly output: ToolOutput;
-  readonly isError: boolean;
-  readonly blob?: LeafResult["blob"];
-}
-
-/** Rules may look at what a tool returned, put something else in its place, or halt. */
-async function passRules(loop: Loop, call: PendingCall, result: Executed): Promise<CallOutcome> {
-  const { context } = loop;
-  const { blob } = result;
-  return context.run<CallOutcome>({
-    type: "execute-tool",
-    phase: "after",
-    key: call.key,
-    input: { name: call.tool?.name ?? call.part.name, input: call.input ?? null },
-    execute: () => result,
-    show: ({ output, isError }) => ({ output: output as JsonValue, isError }),
-    accept: (changed) => ({ output: changed, isError: false, ...(blob && { blob }) }),
-  });
-}
-
-function putResult(loop: Loop, call: PendingCall, outcome: CallOutcome, result: Executed | undefined): void {
-  const name = call.tool?.name ?? call.part.name;
-  const ran = result !== undefined || call.ran === true;
-  if (ran && loop.hooks?.afterTools) noteArguments(loop, call);
-  if (call.declared !== undefined && result?.isError === false) recordEffects(loop, call.declared, call.part.id);
-  loop.execution.put(
-    `${call.key}/result`,
-    "tool-result",
-    {
-      callId: call.part.id,
-      name,
-      output: outcome.output as JsonValue,
-      isError: outcome.isError,
-      durationMs: result?.durationMs ?? 0,
-      ...(outcome.blob && { blob: outcome.blob }),
-      ...(ran && { executed: guardKey(name, call), ...(call.tool?.effect !== "read" && { changed: true }) }),
-    },
-    call.tool?.effect === "write" && ran ? "power" : undefined,
-  );
 }

@@ -1,6 +1,6 @@
 import type { SuspendReason, Wait } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
-import { beforeSuspending, takeUpBackground } from "../children/await-background.ts";
+import { beforeSuspending, isBackgroundOpen } from "../children/await-background.ts";
 import { notified } from "../hooks/notification-hooks.ts";
 import { tellFailedTurn } from "../hooks/turn-callbacks.ts";
 import { answerTurn } from "./answer-turn.ts";
@@ -49,7 +49,7 @@ function takeUp(loop: Loop): void {
     loop.output = loop.value = ending.output;
     throw new RunEnding(ending.reason, ending);
   }
-  takeUpBackground(loop);
+  if (isBackgroundOpen(loop)) loop.background?.takeUp();
 }
 
 /** What was thrown in a turn suspends the run or ends it. */

@@ -3,7 +3,7 @@ import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts
 import { refuse } from "../gates/pending-call.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import type { Loop } from "./loop.ts";
-import { idempotencyKey, toolCall } from "./tool-call.ts";
+import { idempotencyKey, LeafCall } from "./leaf-call.ts";
 
 /** Whether the log holds a reservation of this call that nothing followed: the process ended between the two. */
 export function mayHaveRun(loop: Loop, call: Pick<PendingCall, "key">): boolean {
@@ -31,19 +31,17 @@ export function countReservations(loop: Loop, { key }: Pick<PendingCall, "key">)
 /**
  * Puts the reservation of a call that changes the world into the log before it runs. Idempotent tools that may have run
  * before a crash run again under the same key.
- * @returns the number of this attempt
  */
-export function reserveCall(loop: Loop, call: PendingCall): number {
+export function reserveCall(loop: Loop, call: PendingCall): void {
   const tool = call.tool as NonNullable<PendingCall["tool"]>;
-  if (tool.effect === "read") return 1;
-  const number = countReservations(loop, call) + 1;
+  if (tool.effect === "read") return;
+  call.number = countReservations(loop, call) + 1;
   loop.execution.note(
-    `${call.key}/reserved/${number}`,
+    `${call.key}/reserved/${call.number}`,
     "tool-reserved",
     { callId: call.part.id, tool: tool.name, version: tool.version, effect: tool.effect, idempotencyKey: idempotencyKey(loop, call) },
     tool.effect === "write" ? "power" : undefined,
   );
-  return number;
 }
 
 /** Nobody knows whether these writes happened. Their tools are asked; then the people, about all that are left at once. */
@@ -95,7 +93,7 @@ async function reconcile(loop: Loop, call: PendingCall): Promise<string | undefi
   if (tool.reconcile === undefined) return "";
   const found = await execution.decide(`${key}/reconcile`, async () => {
     try {
-      return (await tool.reconcile?.(call.value, toolCall(loop, call, number, execution.signal))) ?? "unknown";
+      return (await tool.reconcile?.(call.value, new LeafCall(loop, call, number, execution.signal))) ?? "unknown";
     } catch (error) {
       return { failed: describeThrown(error) };
     }

@@ -4,15 +4,11 @@ import type { PendingCall } from "../gates/pending-call.ts";
 import { declareInCall } from "../effects/declare-in-call.ts";
 import { sessionOf, type Loop } from "./loop.ts";
 
-/** What a tool is given beside its input. */
-export function toolCall(loop: Loop, call: PendingCall, number: number, signal: AbortSignal): ToolCall {
-  if (call.declared !== undefined) call.declared.length = 0;
-  const { cwd } = loop.agent.options;
-  return Object.assign(new LeafCall(loop, call, number, signal), cwd !== undefined && { cwd }, loop.world);
-}
-
-/** Its members are its own, so that it can be spread. A class, since a literal with an accessor gets a hidden class of its own each time. */
-class LeafCall implements ToolCall {
+/**
+ * What a tool is given beside its input. Its members are its own, so that it can be spread. A class, since a literal with an accessor
+ * gets a hidden class of its own each time.
+ */
+export class LeafCall implements ToolCall {
   readonly callId: CallId;
   readonly runId: RunId;
   readonly session: SessionId;
@@ -56,6 +52,9 @@ class LeafCall implements ToolCall {
     this.declare = (effect) => declareInCall(loop, call, effect);
     this.#loop = loop;
     this.#call = call;
+    const { cwd } = loop.agent.options;
+    Object.assign(this, cwd !== undefined && { cwd }, loop.world);
+    if (call.declared !== undefined) call.declared.length = 0;
   }
 }
 
