@@ -13,8 +13,8 @@ import { refuse, type PendingCall } from "./pending-call.ts";
 /** A gate lets a call through, answers it, or wants a person asked. */
 interface Gate {
   readonly name: string;
-  /** Whether there is such a gate in this run. Default: there is. */
-  applies?(loop: Loop): boolean;
+  /** Without which there is no such gate in a run. */
+  readonly needs?: "constraint" | "hooks";
   pass(loop: Loop, call: PendingCall): void | Promise<void>;
 }
 
@@ -25,43 +25,41 @@ const ENTRANCE: readonly Gate[] = [
 ];
 /** Arguments edited by an approver go through these again. */
 const POLICY: readonly Gate[] = [
-  { name: "strategy", applies: ({ constraint }) => constraint !== undefined, pass: checkStrategy },
+  { name: "strategy", needs: "constraint", pass: checkStrategy },
   { name: "permission", pass: checkPermission },
   { name: "loop guard", pass: guardLoops },
   { name: "tool-call limit", pass: limitCalls },
-  { name: "pre-tool-use hooks", applies: ({ hooks }) => hooks !== undefined, pass: passHooks },
+  { name: "pre-tool-use hooks", needs: "hooks", pass: passHooks },
 ];
 
 const GATES: readonly Gate[] = [...ENTRANCE, ...POLICY];
 
-/** Takes a call through the gates, in their order, until one answers it. A verdict to ask is left for the last gate, the approval. */
-export function passGates(loop: Loop, call: PendingCall): void | Promise<void> {
-  return pass(loop, call, GATES);
+/**
+ * Takes a call through the gates, in their order, until one answers it. A verdict to ask is left for the last gate, the approval.
+ * A promise only where a gate waits for something.
+ */
+export function passGates(loop: Loop, call: PendingCall, gates: readonly Gate[] = GATES): void | Promise<void> {
+  for (let index = 0; index < gates.length && call.answer === undefined; index++) {
+    const gate = gates[index] as Gate;
+    if (gate.needs !== undefined && loop[gate.needs] === undefined) continue;
+    const waiting = gate.pass(loop, call);
+    if (waiting !== undefined) {
+      return waiting.then(() => {
+        loop.debug?.(verdictAt(gate, call));
+        return passGates(loop, call, gates.slice(index + 1));
+      });
+    }
+    loop.debug?.(verdictAt(gate, call));
+  }
+  return undefined;
 }
 
 export async function passEditedArguments(loop: Loop, call: PendingCall, input: JsonValue): Promise<void> {
   delete call.ask;
   delete call.invalid;
   call.input = input;
-  await validate(call);
-  await pass(loop, call, POLICY);
-}
-
-/** A promise only where a gate waits for something. */
-function pass(loop: Loop, call: PendingCall, gates: readonly Gate[]): void | Promise<void> {
-  for (let index = 0; index < gates.length && call.answer === undefined; index++) {
-    const gate = gates[index] as Gate;
-    if (gate.applies?.(loop) === false) continue;
-    const waiting = gate.pass(loop, call);
-    if (waiting !== undefined) {
-      return waiting.then(() => {
-        loop.debug?.(verdictAt(gate, call));
-        return pass(loop, call, gates.slice(index + 1));
-      });
-    }
-    loop.debug?.(verdictAt(gate, call));
-  }
-  return undefined;
+  await validate(loop, call);
+  await passGates(loop, call, POLICY);
 }
 
 function verdictAt({ name }: Gate, call: PendingCall): string {
@@ -80,16 +78,13 @@ function findTool(loop: Loop, call: PendingCall): void {
   else refuse(call, whatThereIs(loop, call.part.name) ?? found.failure.message);
 }
 
+/** Holds arguments that are no longer those that the model wrote against the tool's schema. */
+function validate(loop: Loop, call: PendingCall): void | Promise<void> {
+  return parseAndValidate(loop, call, { input: call.input ?? null });
+}
+
 /** Reads the arguments, repairs what is safe to repair, and holds them against the tool's schema. */
-function parseAndValidate(_loop: Loop, call: PendingCall): void | Promise<void> {
-  return prepare(call, call.part);
-}
-
-function validate(call: PendingCall): void | Promise<void> {
-  return prepare(call, { input: call.input ?? null });
-}
-
-function prepare(call: PendingCall, given: CallArguments): void | Promise<void> {
+function parseAndValidate(_loop: Loop, call: PendingCall, given: CallArguments = call.part): void | Promise<void> {
   if (!call.tool) return undefined;
   const prepared = prepareCall(call.tool, given);
   return prepared instanceof Promise ? prepared.then((waited) => take(call, waited)) : take(call, prepared);
@@ -118,16 +113,16 @@ function transform(loop: Loop, call: PendingCall): void | Promise<void> {
     execute: (_context, input) => ({ input: (input as { readonly input: JsonValue }).input }),
     accept: (output) => ({ skipped: output }),
   });
-  return judging instanceof Promise ? judging.then((result) => heed(call, before, result)) : heed(call, before, judging);
+  return judging instanceof Promise ? judging.then((result) => heed(loop, call, before, result)) : heed(loop, call, before, judging);
 }
 
 type Transformed = { readonly input: JsonValue } | { readonly skipped: JsonValue };
 
-function heed(call: PendingCall, before: JsonValue, result: Transformed): void | Promise<void> {
+function heed(loop: Loop, call: PendingCall, before: JsonValue, result: Transformed): void | Promise<void> {
   if ("skipped" in result) call.answer = { output: result.skipped, isError: false };
   else if (result.input !== before) {
     call.input = result.input;
-    return validate(call);
+    return validate(loop, call);
   }
 }
 
