@@ -138,6 +138,34 @@ describe("the reason of a decision", () => {
   });
 });
 
+it("judges tools of one name by what each of them is, however often they are asked for", () => {
+  const policies = [compilePolicy({ mode: "accept-edits", rules: [] })];
+  const note = (subject: Omit<PermissionSubject, "name">) => ({ name: "note", ...subject });
+  const tools = [
+    note({ effect: "read", risk: "none" }),
+    note({ effect: "write", risk: "medium" }),
+    note({ effect: "write", risk: "medium", category: "edit" }),
+    note({ effect: "idempotent", risk: "medium" }),
+    note({ effect: "write", risk: "high" }),
+  ];
+  const reasons = (subject: PermissionSubject) => decidePermission({ policies, tool: subject, argumentText: "" }).reason;
+  const alone = tools.map((tool) => decide(tool, [{ mode: "accept-edits", rules: [] }]).reason);
+  expect(new Set(alone).size).toBe(tools.length);
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: tools.length - 1 })), (asked) => {
+      for (const index of asked) expect(reasons(tools[index] as PermissionSubject)).toBe(alone[index]);
+    }),
+  );
+});
+
+it("judges each call by its arguments where a rule about its tool looks at them", () => {
+  const policies = [compilePolicy({ mode: "default", rules: rules("allow bash(ls*)", "deny bash(rm*)") })];
+  const verdicts = ["ls a", "rm a", "cat a", "ls b"].map(
+    (argumentText) => decidePermission({ policies, tool: bash, argumentText }).behavior,
+  );
+  expect(verdicts).toEqual(["allow", "deny", "ask", "allow"]);
+});
+
 it("refuses an unknown mode and names the known ones [MC-08]", () => {
   expect(() => compilePolicy({ mode: "yolo" as PermissionMode, rules: [] })).toThrow(/no permission mode "yolo".*plan-only/);
 });

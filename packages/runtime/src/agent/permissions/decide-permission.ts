@@ -33,6 +33,14 @@ interface ToolRules {
   readonly ask: readonly RuleVerdict[];
   readonly allow: readonly RuleVerdict[];
   readonly readsArguments: boolean;
+  /** What the policy last said of the tool, where no rule looks at arguments: the same of every call. */
+  settled?: SettledVerdict;
+}
+interface SettledVerdict {
+  readonly effect: Tool["effect"];
+  readonly risk: Tool["risk"];
+  readonly category: Tool["category"] | undefined;
+  readonly decision: PermissionDecision;
 }
 interface RuleVerdict {
   readonly compiled: CompiledRule;
@@ -114,8 +122,15 @@ export function decidePermission(call: {
   let verdict: PermissionDecision = UNRESTRICTED;
   for (const policy of call.policies) {
     const rules = policy.rulesFor(tool.name);
-    if (shell === undefined && tool.category === "shell" && rules.readsArguments) shell = readShellCommand(argumentText);
-    const decision = decideByPolicy(policy.mode, rules, tool, argumentText, shell);
+    const { settled } = rules;
+    let decision: PermissionDecision;
+    if (settled !== undefined && settled.effect === tool.effect && settled.risk === tool.risk && settled.category === tool.category)
+      ({ decision } = settled);
+    else {
+      if (shell === undefined && tool.category === "shell" && rules.readsArguments) shell = readShellCommand(argumentText);
+      decision = decideByPolicy(policy.mode, rules, tool, argumentText, shell);
+      if (!rules.readsArguments) rules.settled = { effect: tool.effect, risk: tool.risk, category: tool.category, decision };
+    }
     if (decision.behavior === "deny") return decision;
     if (decision.behavior === "ask" ? verdict.behavior === "allow" : verdict === UNRESTRICTED) verdict = decision;
   }
