@@ -23,6 +23,10 @@ export interface BudgetMeter {
   readonly own: OwnLimits;
   /** Ascending. */
   readonly thresholds: readonly number[];
+  /** Whether a model call may bring a limit to a threshold. */
+  readonly marksModelCalls: boolean;
+  /** The first turn that may bring a limit of the run to a threshold. */
+  readonly firstMarkedTurn: number;
 }
 
 const NOTHING_COUNTED: BudgetMeter["counts"] = { cost: false, tokens: false, turns: false, toolCalls: false, modelCalls: false };
@@ -31,7 +35,7 @@ export function createBudgetMeter({
   ownScope,
   scopes,
   own,
-  thresholds,
+  thresholds: given,
 }: {
   readonly ownScope: string;
   readonly scopes: readonly BudgetScope[];
@@ -39,14 +43,24 @@ export function createBudgetMeter({
   readonly thresholds?: readonly number[] | undefined;
 }): BudgetMeter | undefined {
   if (scopes.length === 0 && Object.keys(own).length === 0) return undefined;
+  const thresholds = given?.toSorted((a, b) => a - b) ?? DEFAULT_BUDGET_THRESHOLDS;
   return {
     ownScope,
     scopes,
     scopeIds: scopes.map(({ id }) => id),
     counts: scopes.length === 0 ? NOTHING_COUNTED : countedBy(scopes),
     own,
-    thresholds: thresholds?.toSorted((a, b) => a - b) ?? DEFAULT_BUDGET_THRESHOLDS,
+    thresholds,
+    marksModelCalls: thresholds.length > 0 && (scopes.length > 0 || own.modelCalls !== undefined),
+    firstMarkedTurn: firstMarkedTurn(own, thresholds),
   };
+}
+
+function firstMarkedTurn({ turns, durationMs }: OwnLimits, [lowest]: readonly number[]): number {
+  if (lowest === undefined) return Number.POSITIVE_INFINITY;
+  // Time may have run out in any turn.
+  if (durationMs !== undefined) return 0;
+  return turns === undefined ? Number.POSITIVE_INFINITY : Math.floor(turns * lowest);
 }
 
 /** What some of these budgets limit. */

@@ -3,9 +3,8 @@ import { runOf, type Loop } from "../loop/loop.ts";
 import { budgetMark } from "../../session/budget-mark.ts";
 import type { BudgetMeter } from "./budget-meter.ts";
 
-/** Tells of each limit of a budget how far it is used up, where that passed a threshold. */
+/** Tells of each limit of a budget how far it is used up, where a model call brought it past a threshold. */
 export function markBudgets(loop: Loop, meter: BudgetMeter): Promise<void> | undefined {
-  if (meter.thresholds.length === 0) return undefined;
   if (meter.own.modelCalls !== undefined) mark(loop, meter, "model-calls", runOf(loop).totals.modelCalls, meter.own.modelCalls);
   return meter.scopes.length === 0 ? undefined : markScopes(loop, meter);
 }

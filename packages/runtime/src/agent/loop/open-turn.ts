@@ -56,7 +56,7 @@ async function openAfterWork(loop: Loop, turn: string, number: number): Promise<
 
 function putStart(loop: Loop, turn: string, number: number): void {
   loop.execution.put(`${turn}/start`, "turn-start", { turn: number, model: runOf(loop).model });
-  if (loop.meter !== undefined) markTurn(loop, loop.meter, number);
+  if (loop.meter !== undefined && number >= loop.meter.firstMarkedTurn) markTurn(loop, loop.meter, number);
 }
 
 function checkLimits(loop: Loop): void {

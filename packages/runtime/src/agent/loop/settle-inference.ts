@@ -46,7 +46,7 @@ function putUsage(loop: Loop, key: string, model: Model, usage: Usage, cost: Usd
     },
     scopes.length > 0 ? "power" : undefined,
   );
-  return meter && markBudgets(loop, meter);
+  return meter?.marksModelCalls ? markBudgets(loop, meter) : undefined;
 }
 
 async function settleOnLedger(loop: Loop, meter: BudgetMeter, key: string, usage: Usage, cost: Usd | null): Promise<void> {
