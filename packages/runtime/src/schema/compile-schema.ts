@@ -76,7 +76,8 @@ function copySchema(schema: unknown): JsonObject {
 function normalize<Out>(
   result: StandardResult<Out> | Promise<StandardResult<Out>>,
 ): ValidationResult<Out> | Promise<ValidationResult<Out>> {
-  return after(result, (settled) => (settled.issues === undefined ? { value: settled.value } : { issues: settled.issues.map(toIssue) }));
+  if (result instanceof Promise) return result.then((settled) => normalize(settled));
+  return result.issues === undefined ? { value: result.value } : { issues: result.issues.map(toIssue) };
 }
 
 function toIssue(issue: StandardIssue): SchemaIssue {

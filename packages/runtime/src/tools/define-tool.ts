@@ -1,4 +1,4 @@
-import { type JsonObject, type RiskLevel, type Tool, ToolError, type ToolEffect, type ToolOutput } from "@keelson/protocol";
+import { type JsonObject, type RiskLevel, type Tool, ToolError, type ToolEffect } from "@keelson/protocol";
 import { type CompiledSchema, compileSchema, type JsonSchema, type Schema } from "../schema/index.ts";
 import { canonicalJson, shortHash } from "../json/index.ts";
 import { checkToolFields } from "./check-tool-fields.ts";
@@ -32,7 +32,7 @@ export function defineTool(definition: ToolDefinition<unknown> | JsonToolDefinit
     // Called on the definition, so that `this` works as its author wrote it.
     ...(permissionText !== undefined && { permissionText: (value: unknown) => permissionText.call(definition, value) }),
     parse: fields.input.validate,
-    execute: (value, call) => execute.call(definition, value, call) as Promise<ToolOutput> | ToolOutput,
+    execute: execute.bind(definition) as Tool["execute"],
     ...(reconcile !== undefined && { reconcile: (value, call) => reconcile.call(definition, value, call) }),
   };
 }
