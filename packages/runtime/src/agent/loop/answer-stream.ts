@@ -1,11 +1,11 @@
-import { ModelError, type InferEvent, type InferRequest, type StepFailure } from "@keelson/protocol";
+import { ModelError, type CallId, type InferEvent, type InferRequest, type StepFailure } from "@keelson/protocol";
 import type { InferFold } from "../../providers/infer-fold.ts";
 import { canPoll, type PolledEvents } from "../../providers/polled-events.ts";
 import { stepFailureOf } from "../../session/execution.ts";
 import type { Model } from "../model-source.ts";
 import type { AttemptEnd } from "./attempt-signal.ts";
 import { callIdAt } from "./call-id.ts";
-import type { Loop } from "./loop.ts";
+import { runOf, type Loop } from "./loop.ts";
 
 /** How long a provider has to end its stream once it was told to; then it is left behind. */
 const GRACE_MS = 500;
@@ -17,7 +17,6 @@ export interface Asked {
   readonly model: Model;
   readonly inputBound: number;
   readonly fold: InferFold;
-  readonly answerPrefix: string;
 }
 
 /** Feeds the provider's stream into the fold and to watchers. Leaves early once the answer is longer than allowed. */
@@ -76,7 +75,7 @@ export class AnswerStream implements AttemptEnd {
       if (this.#over) return false;
       this.#asked.fold.push(event);
       partials?.push(event);
-      if (isWatched) show(this.#loop, event, this.#asked.answerPrefix);
+      if (isWatched) show(this.#loop, event, this.#asked.modelCall);
       if (this.#asked.fold.overflowed) return false;
       const texts = event.type === "text-delta" ? polled?.pollTexts() : undefined;
       if (texts !== undefined && !this.#takeTexts(texts)) return false;
@@ -142,7 +141,7 @@ function leftBehind(model: Model): ModelError {
   });
 }
 
-function show(loop: Loop, event: InferEvent, answerPrefix: string): void {
+function show(loop: Loop, event: InferEvent, modelCall: number): void {
   switch (event.type) {
     case "text-delta":
     case "thinking-delta":
@@ -155,13 +154,13 @@ function show(loop: Loop, event: InferEvent, answerPrefix: string): void {
       loop.execution.emit({ type: event.type });
       return;
     case "tool-call-start":
-      loop.execution.emit({ type: "tool-call-start", callId: callIdAt(answerPrefix, event.index), name: event.name });
+      loop.execution.emit({ type: "tool-call-start", callId: callIdOf(loop, modelCall, event.index), name: event.name });
       return;
     case "tool-call-delta":
-      loop.execution.emit({ type: "tool-call-delta", callId: callIdAt(answerPrefix, event.index), text: event.text });
+      loop.execution.emit({ type: "tool-call-delta", callId: callIdOf(loop, modelCall, event.index), text: event.text });
       return;
     case "tool-call-end":
-      loop.execution.emit({ type: "tool-call-end", callId: callIdAt(answerPrefix, event.index) });
+      loop.execution.emit({ type: "tool-call-end", callId: callIdOf(loop, modelCall, event.index) });
       return;
     case "content":
       loop.execution.emit({ type: "content", part: event.part });
@@ -170,4 +169,8 @@ function show(loop: Loop, event: InferEvent, answerPrefix: string): void {
     case "end":
       return;
   }
+}
+
+function callIdOf(loop: Loop, modelCall: number, index: number): CallId {
+  return callIdAt(loop.callPrefix, runOf(loop).turn, modelCall, index);
 }

@@ -1,7 +1,6 @@
 import {
   ModelError,
   ZERO_USD,
-  type Content,
   type InferRequest,
   type JsonValue,
   type Message,
@@ -18,7 +17,7 @@ import type { Model } from "../model-source.ts";
 import { answerSettings, modelProblem, offeredTools } from "../output/answer-request.ts";
 import type { Answer } from "./answer.ts";
 import { AnswerStream, type Asked } from "./answer-stream.ts";
-import { answerPrefixOf, callIdAt } from "./call-id.ts";
+import { callIdAt } from "./call-id.ts";
 import { messagesWithBlobs } from "./inline-blobs.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { reserveInference, type Reserved } from "./reserve-inference.ts";
@@ -72,21 +71,14 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   loop.hub.nextAttempt();
   loop.debug?.(`turn ${runOf(loop).turn}, model call ${modelCall + 1}: ${model.reference} with ${request.messages.length} messages`);
   const fold = new InferFold({ maxAnswerBytes: loop.limits.maxAnswerBytes });
-  const asked: Asked = {
-    key,
-    modelCall,
-    model,
-    inputBound,
-    fold,
-    answerPrefix: answerPrefixOf(loop.callPrefix, runOf(loop).turn, modelCall),
-  };
+  const asked: Asked = { key, modelCall, model, inputBound, fold };
   const failure = await new AnswerStream(loop, asked).read(final);
 
   if (fold.rateLimit !== undefined) execution.put(`${key}/rate-limit`, "rate-limit", fold.rateLimit);
   if (failure !== undefined) return takeFailure(loop, asked, failure);
   const settling = settleAnswer(loop, asked);
   if (settling !== undefined) await settling;
-  const answer = answerOf(asked);
+  const answer = answerOf(loop, asked);
   const { message, stopReason, overflowed } = answer;
   const appending = append(loop, key, message);
   if (appending instanceof Promise) await appending;
@@ -149,16 +141,17 @@ function compile(loop: Loop, key: string, model: Model, system: string | undefin
 }
 
 /** The answer as it was folded, with ids of this run for its calls. */
-function answerOf({ modelCall, fold, answerPrefix }: Asked): Answer {
-  const content: Content[] = [];
+function answerOf(loop: Loop, { modelCall, fold }: Asked): Answer {
+  const { turn } = runOf(loop);
+  // A copy, which has no room to grow: it stays as long as the conversation.
+  const content = fold.content.slice();
   const calls: ToolCallPart[] = [];
-  for (const part of fold.content) {
-    if (part.type !== "tool-call") content.push(part);
-    else {
-      const call = { ...part, id: callIdAt(answerPrefix, calls.length) };
-      content.push(call);
-      calls.push(call);
-    }
+  for (let index = 0; index < content.length; index++) {
+    const part = content[index];
+    if (part?.type !== "tool-call") continue;
+    const call = { ...part, id: callIdAt(loop.callPrefix, turn, modelCall, calls.length) };
+    content[index] = call;
+    calls.push(call);
   }
   return {
     modelCall,

@@ -1,12 +1,12 @@
 import type { RunId } from "@keelson/protocol";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { answerPrefixOf, callIdAt, callPrefixOf } from "./call-id.ts";
+import { callIdAt, callPrefixOf } from "./call-id.ts";
 
 /** Run, turn, model call, index. */
 type Place = readonly [string, number, number, number];
 
-const idAt = ([run, turn, modelCall, index]: Place) => callIdAt(answerPrefixOf(callPrefixOf(run as RunId), turn, modelCall), index);
+const idAt = ([run, turn, modelCall, index]: Place) => callIdAt(callPrefixOf(run as RunId), turn, modelCall, index);
 
 it("the id of a call is a function of its place, and of no other's", () => {
   // Few enough that most of them differ in one number alone, of one digit or two.

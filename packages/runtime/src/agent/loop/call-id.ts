@@ -9,12 +9,11 @@ export function callPrefixOf(run: RunId): string {
   return `c_${shortHash(run, RUN_CHARACTERS)}`;
 }
 
-/** What the ids of the calls of one answer begin with: its place alone, so that a replay finds the same ones. */
-export function answerPrefixOf(callPrefix: string, turn: number, modelCall: number): string {
-  return `${callPrefix}_${turn.toString(36)}_${modelCall.toString(36)}_`;
-}
-
-/** The id of the call at this index of an answer. Some 30 letters, digits and `_`: as every vendor accepts, or renames on his wire. */
-export function callIdAt(answerPrefix: string, index: number): CallId {
-  return `${answerPrefix}${index.toString(36)}` as CallId;
+/**
+ * The id of a call, from its place alone: a replay finds the same one. Some 30 letters, digits and `_`, which every vendor accepts, or
+ * is given another name for on his wire.
+ */
+export function callIdAt(callPrefix: string, turn: number, modelCall: number, index: number): CallId {
+  // Joined, so that it is one flat string: it stays as long as the conversation.
+  return [callPrefix, turn.toString(36), modelCall.toString(36), index.toString(36)].join("_") as CallId;
 }

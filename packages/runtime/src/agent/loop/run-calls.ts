@@ -172,7 +172,7 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[], isResumed: bo
   const starting: PendingCall[] = [];
   for (const call of batch)
     if (call.answer === undefined) {
-      reserveCall(loop, call);
+      if (call.tool?.effect !== "read") reserveCall(loop, call);
       starting.push(call);
     }
   if (starting.length > 0) {

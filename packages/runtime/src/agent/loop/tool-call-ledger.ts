@@ -30,11 +30,10 @@ export function countReservations(loop: Loop, { key }: Pick<PendingCall, "key">)
 
 /**
  * Puts the reservation of a call that changes the world into the log before it runs. Idempotent tools that may have run
- * before a crash run again under the same key.
+ * before a crash run again under the same key. Reads have none.
  */
 export function reserveCall(loop: Loop, call: PendingCall): void {
   const tool = call.tool as NonNullable<PendingCall["tool"]>;
-  if (tool.effect === "read") return;
   call.number = countReservations(loop, call) + 1;
   loop.execution.note(
     `${call.key}/reserved/${call.number}`,
