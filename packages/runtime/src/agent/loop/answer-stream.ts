@@ -25,6 +25,8 @@ export class AnswerStream implements AttemptEnd {
   readonly #asked: Asked;
   /** Not that of `#consume`: a stream may be left behind. */
   readonly #ended = Promise.withResolvers<StepFailure | undefined>();
+  /** Of its calls by their index, made once each: watchers are told one with every piece. */
+  #callIds: CallId[] | undefined;
   #over = false;
   #isFired = false;
   #cancelGrace: (() => void) | undefined;
@@ -75,7 +77,7 @@ export class AnswerStream implements AttemptEnd {
       if (this.#over) return false;
       this.#asked.fold.push(event);
       partials?.push(event);
-      if (isWatched) show(this.#loop, event, this.#asked.modelCall);
+      if (isWatched) this.#show(event);
       if (this.#asked.fold.overflowed) return false;
       const texts = event.type === "text-delta" ? polled?.pollTexts() : undefined;
       if (texts !== undefined && !this.#takeTexts(texts)) return false;
@@ -93,6 +95,43 @@ export class AnswerStream implements AttemptEnd {
     this.#loop.partials?.push(event);
     this.#loop.hub.deltas("text-delta", texts);
     return true;
+  }
+
+  #show(event: InferEvent): void {
+    const { hub, execution } = this.#loop;
+    switch (event.type) {
+      case "text-delta":
+      case "thinking-delta":
+        hub.delta(event.type, event.text);
+        return;
+      case "text-start":
+      case "text-end":
+      case "thinking-start":
+      case "thinking-end":
+        execution.emit({ type: event.type });
+        return;
+      case "tool-call-start":
+        execution.emit({ type: "tool-call-start", callId: this.#callIdAt(event.index), name: event.name });
+        return;
+      case "tool-call-delta":
+        execution.emit({ type: "tool-call-delta", callId: this.#callIdAt(event.index), text: event.text });
+        return;
+      case "tool-call-end":
+        execution.emit({ type: "tool-call-end", callId: this.#callIdAt(event.index) });
+        return;
+      case "content":
+        execution.emit({ type: "content", part: event.part });
+        return;
+      case "rate-limit":
+      case "end":
+        return;
+    }
+  }
+
+  #callIdAt(index: number): CallId {
+    const loop = this.#loop;
+    const ids = (this.#callIds ??= []);
+    return (ids[index] ??= callIdAt(loop.callPrefix, runOf(loop).turn, this.#asked.modelCall, index));
   }
 
   #fail(error: unknown): void {
@@ -139,38 +178,4 @@ function leftBehind(model: Model): ModelError {
     provider: model.provider.name,
     model: model.id,
   });
-}
-
-function show(loop: Loop, event: InferEvent, modelCall: number): void {
-  switch (event.type) {
-    case "text-delta":
-    case "thinking-delta":
-      loop.hub.delta(event.type, event.text);
-      return;
-    case "text-start":
-    case "text-end":
-    case "thinking-start":
-    case "thinking-end":
-      loop.execution.emit({ type: event.type });
-      return;
-    case "tool-call-start":
-      loop.execution.emit({ type: "tool-call-start", callId: callIdOf(loop, modelCall, event.index), name: event.name });
-      return;
-    case "tool-call-delta":
-      loop.execution.emit({ type: "tool-call-delta", callId: callIdOf(loop, modelCall, event.index), text: event.text });
-      return;
-    case "tool-call-end":
-      loop.execution.emit({ type: "tool-call-end", callId: callIdOf(loop, modelCall, event.index) });
-      return;
-    case "content":
-      loop.execution.emit({ type: "content", part: event.part });
-      return;
-    case "rate-limit":
-    case "end":
-      return;
-  }
-}
-
-function callIdOf(loop: Loop, modelCall: number, index: number): CallId {
-  return callIdAt(loop.callPrefix, runOf(loop).turn, modelCall, index);
 }
