@@ -22,13 +22,9 @@ export function compileSchema<Out>(schema: Schema<Out> | JsonSchema, side: "inpu
   // ArkType schemas are functions.
   if ((typeof schema !== "object" && typeof schema !== "function") || schema === null)
     throw new TypeError(`expected a schema, got ${schema === null ? "null" : typeof schema}`);
-  if (isStandard<Out>(schema))
-    return { jsonSchema: describe(schema, side), validate: (value) => normalize(schema["~standard"].validate(value)) };
+  if (isStandard<Out>(schema)) return { jsonSchema: describe(schema, side), validate: checkOf(schema) };
   const pair = schema as { readonly schema?: unknown; readonly jsonSchema?: unknown };
-  if (isStandard<Out>(pair.schema)) {
-    const { schema: validator } = pair;
-    return { jsonSchema: copySchema(pair.jsonSchema), validate: (value) => normalize(validator["~standard"].validate(value)) };
-  }
+  if (isStandard<Out>(pair.schema)) return { jsonSchema: copySchema(pair.jsonSchema), validate: checkOf(pair.schema) };
   const jsonSchema = copySchema(schema);
   const validate = createJsonSchemaValidator(jsonSchema);
   return {
@@ -73,11 +69,17 @@ function copySchema(schema: unknown): JsonObject {
   return copy;
 }
 
-function normalize<Out>(
-  result: StandardResult<Out> | Promise<StandardResult<Out>>,
-): ValidationResult<Out> | Promise<ValidationResult<Out>> {
-  if (result instanceof Promise) return result.then((settled) => normalize(settled));
-  return result.issues === undefined ? { value: result.value } : { issues: result.issues.map(toIssue) };
+/** The check of a library's schema. What fits comes as the library gives it. */
+function checkOf<Out>(schema: StandardSchema<unknown, Out>): CompiledSchema<Out>["validate"] {
+  return (value) => {
+    const result = schema["~standard"].validate(value);
+    if (result instanceof Promise) return result.then(withOwnIssues);
+    return result.issues === undefined ? result : withOwnIssues(result);
+  };
+}
+
+function withOwnIssues<Out>(result: StandardResult<Out>): ValidationResult<Out> {
+  return result.issues === undefined ? result : { issues: result.issues.map(toIssue) };
 }
 
 function toIssue(issue: StandardIssue): SchemaIssue {

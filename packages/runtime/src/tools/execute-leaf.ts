@@ -54,8 +54,13 @@ export function resultOfLeaf(tool: Tool, value: unknown, call: ToolCall, options
 
 function resultOf(tool: Tool, ending: LeafEnding, options: LeafOptions): LeafResult | Promise<LeafResult> {
   switch (ending.type) {
-    case "returned":
-      return acceptText(tool, ending.value) ?? acceptOutput(tool, ending.value, options);
+    case "returned": {
+      const { value } = ending;
+      // The usual answer, a text that surely needs no cutting.
+      return typeof value === "string" && tool.outputSchema === undefined && value.length * 3 <= tool.maxOutputBytes
+        ? { output: value.toWellFormed(), isError: false }
+        : acceptOutput(tool, value, options);
+    }
     case "threw":
       return failed(tool, failureOf(tool, ending.error));
     case "timeout":
@@ -74,12 +79,6 @@ function resultOf(tool: Tool, ending: LeafEnding, options: LeafOptions): LeafRes
           : `The tool "${tool.name}" was cancelled before it started.`,
       });
   }
-}
-
-/** The usual answer, a text that surely needs no cutting; nothing for all else. */
-function acceptText(tool: Tool, value: unknown): LeafResult | undefined {
-  if (typeof value !== "string" || tool.outputSchema !== undefined || value.length * 3 > tool.maxOutputBytes) return undefined;
-  return { output: value.toWellFormed(), isError: false };
 }
 
 async function acceptOutput(tool: Tool, value: ToolOutput | void, options: LeafOptions): Promise<LeafResult> {

@@ -51,7 +51,8 @@ export function runLeaf(
     over = true;
     return { type: "threw", error };
   }
-  if (!isPromiseLike(working)) {
+  // As `await` tells it, except that a `then` that throws counts as one: awaiting it is then the failure.
+  if (typeof working !== "object" || working === null || !("then" in working)) {
     over = true;
     return { type: "returned", value: working };
   }
@@ -94,9 +95,4 @@ export function runLeaf(
     // The tool itself may have had the run aborted.
     if (signal.aborted) onAbort();
   });
-}
-
-/** As `await` tells it, except that a `then` that throws counts as one: awaiting it is then the failure. */
-function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof value === "object" && value !== null && "then" in value;
 }

@@ -41,7 +41,9 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
       inputIsFixed: true,
       execute: () => {},
     });
-  const compiling = compile(loop, key, model, system);
+  const compiling = loop.context.watches("compile")
+    ? loop.context.run({ type: "compile", key: `${key}/compile`, execute: () => compile(loop, model, system) })
+    : compile(loop, model, system);
   const compiled = compiling instanceof Promise ? await compiling : compiling;
   const fitting = fitted(loop, compiled, model);
   if ("failure" in fitting) {
@@ -80,8 +82,8 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   if (settling !== undefined) await settling;
   const answer = answerOf(loop, asked);
   const { message, stopReason, overflowed } = answer;
-  const appending = append(loop, key, message);
-  if (appending instanceof Promise) await appending;
+  if (loop.context.watches("append-response")) await appendWatched(loop, key, message);
+  else execution.put(`${key}/message`, "message", { message });
   execution.note(`${key}/answer`, "answer", { stopReason, ...(overflowed && { overflowed: true }) });
   if (loop.context.watches("infer", "after")) await showAnswer(loop, key, answer);
   return { answer };
@@ -121,23 +123,17 @@ async function afterInference(loop: Loop, key: string, output: JsonValue): Promi
   await loop.context.run({ type: "infer", phase: "after", key, execute: () => output, show: (shown) => shown });
 }
 
-function compile(loop: Loop, key: string, model: Model, system: string | undefined): InferRequest | Promise<InferRequest> {
-  return loop.context.run<InferRequest>({
-    type: "compile",
-    key: `${key}/compile`,
-    execute({ conversation }) {
-      const { messages, namesBlobs } = conversation;
-      const parts = {
-        model: model.id,
-        ...(system !== undefined && { system }),
-        tools: offeredTools(loop),
-        settings: loop.form === undefined ? loop.settings : { ...loop.settings, ...answerSettings(loop, loop.form) },
-      };
-      return namesBlobs
-        ? messagesWithBlobs(messages, loop.blobs).then((whole) => compileRequest({ ...parts, messages: whole }))
-        : compileRequest({ ...parts, messages });
-    },
-  });
+function compile(loop: Loop, model: Model, system: string | undefined): InferRequest | Promise<InferRequest> {
+  const { messages, namesBlobs } = loop.context.conversation;
+  const parts = {
+    model: model.id,
+    ...(system !== undefined && { system }),
+    tools: offeredTools(loop),
+    settings: loop.form === undefined ? loop.settings : { ...loop.settings, ...answerSettings(loop, loop.form) },
+  };
+  return namesBlobs
+    ? messagesWithBlobs(messages, loop.blobs).then((whole) => compileRequest({ ...parts, messages: whole }))
+    : compileRequest({ ...parts, messages });
 }
 
 /** The answer as it was folded, with ids of this run for its calls. */
@@ -162,8 +158,9 @@ function answerOf(loop: Loop, { modelCall, fold }: Asked): Answer {
   };
 }
 
-function append(loop: Loop, key: string, message: Message): Promise<void> | void {
-  return loop.context.run({
+/** Puts an answer into the log with rules around that. */
+async function appendWatched(loop: Loop, key: string, message: Message): Promise<void> {
+  await loop.context.run({
     type: "append-response",
     key: `${key}/append`,
     execute: () => loop.execution.put(`${key}/message`, "message", { message }),

@@ -18,19 +18,23 @@ export function openTurn(loop: Loop): string | Promise<string> {
   const run = runOf(loop);
   const number = run.turnOpen ? run.turn : run.turn + 1;
   const turn = `t${number}`;
-  if (number === 1 || hasWork(loop)) return openAfterWork(loop, turn, number);
+  const { beforeTurn } = loop.agent.options;
+  // Whether there may be more to do than to look at the limits.
+  const hasWork =
+    number === 1 ||
+    beforeTurn !== undefined ||
+    loop.agent.middleware !== undefined ||
+    loop.hooks?.resumed ||
+    loop.meter?.counts.turns ||
+    loop.execution.hasUnread ||
+    hasOpenDirectives(loop) ||
+    isBackgroundOpen(loop);
+  if (hasWork) return openAfterWork(loop, turn, number);
   if (!run.turnOpen) {
     checkLimits(loop);
     putStart(loop, turn, number);
   }
   return turn;
-}
-
-/** Whether there may be more to do than to look at the limits. */
-function hasWork(loop: Loop): boolean {
-  const { beforeTurn } = loop.agent.options;
-  if (beforeTurn !== undefined || loop.agent.middleware !== undefined || loop.hooks?.resumed || loop.meter?.counts.turns) return true;
-  return loop.execution.hasUnread || hasOpenDirectives(loop) || isBackgroundOpen(loop);
 }
 
 async function openAfterWork(loop: Loop, turn: string, number: number): Promise<string> {

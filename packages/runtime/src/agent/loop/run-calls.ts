@@ -160,7 +160,11 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[], isResumed: bo
   const { execution } = loop;
   const mayChange = loop.scopes.length > 0 && batch.some((call) => call.answer === undefined && call.tool?.effect !== "read");
   const overspent = mayChange ? await overspentBudget(loop) : undefined;
-  for (const call of batch) if (call.answer === undefined) withhold(loop, call, overspent);
+  const run = runOf(loop);
+  const stopped = loop.attempts.runAborted || run.stopping !== undefined;
+  // Seldom so; else the log need not be asked.
+  if (stopped || run.interrupted || overspent !== undefined || loop.constraint !== undefined)
+    for (const call of batch) if (call.answer === undefined) withhold(loop, call, stopped, overspent);
   const [first] = batch;
   if (first && isAnsweredHere(first)) await answerHere(loop, first);
   const unknown = isResumed ? batch.filter((call) => call.answer === undefined && isUnknown(loop, call)) : NONE;
@@ -177,7 +181,7 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[], isResumed: bo
     }
   if (starting.length > 0) {
     await execution.flush();
-    const attempting = execution.attempts(starting, (call, { signal }) => executeCall(loop, call, signal));
+    const attempting = execution.attempts(loop, starting, executeCall);
     const settled = attempting instanceof Promise ? await attempting : attempting;
     for (let index = 0; index < starting.length; index++)
       (starting[index] as PendingCall).result = executedOf(settled[index] as StepResult<Execution>);
@@ -194,11 +198,7 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[], isResumed: bo
 }
 
 /** Answers calls that may no longer start: the run was told to stop, was steered away, or spent its money. */
-function withhold(loop: Loop, call: PendingCall, overspent: string | undefined): void {
-  const run = runOf(loop);
-  const stopped = loop.attempts.runAborted || run.stopping !== undefined;
-  // The usual case, in which the log need not be asked.
-  if (!stopped && !run.interrupted && overspent === undefined && loop.constraint === undefined) return;
+function withhold(loop: Loop, call: PendingCall, stopped: boolean, overspent: string | undefined): void {
   if (mayHaveRun(loop, call)) {
     // A child is told to stop, and ends, where it is started again.
     if (stopped && !(call.tool && isDispatchTool(call.tool)))
@@ -207,7 +207,7 @@ function withhold(loop: Loop, call: PendingCall, overspent: string | undefined):
         "Interrupted: the process ended while this call ran, and then the run was stopped. It may have taken effect: look before you repeat it.",
       );
   } else if (stopped) refuse(call, "Not run: the run was stopped before this call started.");
-  else if (run.interrupted) {
+  else if (runOf(loop).interrupted) {
     refuse(call, "Not run: the user sent a new message first. Read it, then decide again.");
     call.skipped = true;
   } else if (overspent !== undefined && call.tool?.effect !== "read") refuse(call, overspent);
