@@ -12,6 +12,8 @@ const KILLS = Number(process.env["KEELSON_KILLS"] ?? sampleSize("kills at random
 const KILLS_PER_SESSION = 2;
 /** A little more than the appends of a process that is left alone. */
 const MOST_LINES = 16;
+/** Steps of the golden ratio spread any number of kills evenly: a few that are drawn at random may all come when the process has ended. */
+const STEP = (Math.sqrt(5) - 1) / 2;
 
 const expected = await undisturbed();
 
@@ -21,12 +23,13 @@ it(
   async () => {
     const faults: string[] = [];
     const sessions = Array.from({ length: Math.ceil(KILLS / KILLS_PER_SESSION) }, (_, index) => index);
+    const start = randomNumbers(seed)();
     let killed = 0;
     await inParallel(sessions, async (session) => {
-      const random = randomNumbers(seed + session);
       await withFolder(async (folder) => {
         for (let life = 0; life < KILLS_PER_SESSION; life++) {
-          const { printed, reason, exit } = await liveInProcess(folder, { killAfter: 1 + Math.floor(random() * MOST_LINES) });
+          const point = (start + (session * KILLS_PER_SESSION + life) * STEP) % 1;
+          const { printed, reason, exit } = await liveInProcess(folder, { killAfter: 1 + Math.floor(point * MOST_LINES) });
           const place = `seed ${seed}, session ${session}, life ${life}, killed after ${printed.length} lines`;
           if (exit === "SIGKILL") killed++;
           else if (exit !== 0) faults.push(`${place}: it ended with ${exit}`);
