@@ -86,7 +86,7 @@ function untilAborted<T>(reading: Promise<T>, signal: AbortSignal): Promise<T> {
 function* rateLimits(headers: { readonly [name: string]: string | undefined } | undefined): Generator<InferEvent> {
   if (headers === undefined) return;
   for (const prefix of ["anthropic-ratelimit", "x-ratelimit"] as const) {
-    const rateLimit = readRateLimit((header) => headers[header], prefix, Date.now());
+    const rateLimit = readRateLimit({ header: (name) => headers[name] }, prefix, Date.now());
     if (rateLimit !== undefined) yield { type: "rate-limit", rateLimit };
   }
 }

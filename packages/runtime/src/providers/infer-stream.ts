@@ -136,7 +136,12 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
           } catch (error) {
             if (!ModelError.is(error, "server-error") || !this.#endsAllTheSame()) throw error;
           }
-          if (!this.#over && !this.#take(chunk, answer.body)) this.#takeWhole(await readWholeText(answer.body, this.#first));
+          if (this.#over) break;
+          if (!this.#take(chunk, answer.body)) this.#takeWhole(await readWholeText(answer.body, this.#first));
+          if (this.#decoder?.complete === true) {
+            this.#over = true;
+            answer.body.release();
+          }
         }
       }
     } catch (error) {
@@ -161,7 +166,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
 
   async #refusal(answer: TransportAnswer): Promise<ModelError> {
     const body = await readTextUpTo(answer.body, MAX_ERROR_BYTES);
-    return failureOfStatus(answer.status, (name) => answer.header(name), body, this.#call.context);
+    return failureOfStatus(answer.status, answer, body, this.#call.context);
   }
 
   #open(answer: TransportAnswer): void {
@@ -170,7 +175,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     this.#decoder = this.#call.decoder(this.#queue, this.#context);
     const { rateLimitHeaders } = this.#call;
     if (rateLimitHeaders === undefined) return;
-    const rateLimit = readRateLimit((name) => answer.header(name), rateLimitHeaders, Date.now());
+    const rateLimit = readRateLimit(answer, rateLimitHeaders, Date.now());
     if (rateLimit !== undefined) this.#queue.push({ type: "rate-limit", rateLimit });
   }
 
@@ -187,10 +192,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     for (let chunk: Uint8Array | undefined = first; chunk !== undefined; chunk = bytes < BATCH_BYTES ? body.poll() : undefined) {
       bytes += chunk.length;
       events.push(chunk);
-      if (this.#decoder?.complete === true) {
-        this.#complete();
-        break;
-      }
+      if (this.#decoder?.complete === true) break;
     }
     return true;
   }
@@ -218,13 +220,11 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     }
     this.#first = [];
     this.#events.push(begun);
-    if (decoder.complete) this.#complete();
     return true;
   }
 
   #takeWhole(text: string): void {
     this.#decoder?.whole(parseWhole(text, this.#context));
-    this.#complete();
   }
 
   #inputOver(events: SseReader | JsonSequenceReader): void {
@@ -238,7 +238,6 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     }
     if (before !== true && events instanceof SseReader && !events.sawField) throw notAnAnswer("neither JSON nor an event stream", context);
     this.#decoder?.finish();
-    this.#complete();
   }
 
   /** Chat answers are whole once they told how they ended; only then may the connection break. */
@@ -251,11 +250,6 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     }
     this.#over = true;
     return true;
-  }
-
-  #complete(): void {
-    this.#over = true;
-    this.#answer?.body.release();
   }
 }
 

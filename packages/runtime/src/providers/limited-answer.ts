@@ -7,9 +7,8 @@ const DEFAULT_PAUSE_MS = 1000;
 
 /** An answer that gives its permit back when it is over; one that says "too many" holds the others back too. */
 export function limitedAnswer(answer: TransportAnswer, limiter: RateLimiter, permit: RateLimitPermit): TransportAnswer {
-  const header = (name: string): string | undefined => answer.header(name);
-  if (answer.status === 429) limiter.pause(retryAfterMs(header) ?? DEFAULT_PAUSE_MS);
-  return { status: answer.status, header, body: new LimitedBody(answer.body, permit) };
+  if (answer.status === 429) limiter.pause(retryAfterMs(answer) ?? DEFAULT_PAUSE_MS);
+  return { status: answer.status, header: (name) => answer.header(name), body: new LimitedBody(answer.body, permit) };
 }
 
 class LimitedBody implements ByteStream {

@@ -22,7 +22,7 @@ export async function readListing(
   member: string,
 ): Promise<{ readonly items: readonly Fields[]; readonly body: Fields }> {
   if (answer.status !== 200) {
-    throw failureOfStatus(answer.status, (name) => answer.header(name), await readTextUpTo(answer.body, MAX_ERROR_BYTES), {
+    throw failureOfStatus(answer.status, answer, await readTextUpTo(answer.body, MAX_ERROR_BYTES), {
       provider,
       model: "",
     });

@@ -1,12 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { readRateLimit } from "./rate-limit.ts";
-import { failureInAnswer, failureOfStatus, readVendorError, retryAfterMs } from "./vendor-failure.ts";
+import { failureInAnswer, failureOfStatus, type HeaderLookup, readVendorError, retryAfterMs } from "./vendor-failure.ts";
 
-const none = (): undefined => undefined;
-const headers =
-  (values: Record<string, string>) =>
-  (name: string): string | undefined =>
-    values[name];
+const headers = (values: Record<string, string>): HeaderLookup => ({ header: (name) => values[name] });
+const none = headers({});
 const context = { provider: "p", model: "m" };
 
 describe("a vendor's error", () => {

@@ -15,8 +15,10 @@ export interface FailureContext {
   readonly model: string;
 }
 
-/** The headers of an answer, by lower-case name. */
-export type HeaderLookup = (name: string) => string | undefined;
+/** What knows the headers of an answer, by lower-case name. */
+export interface HeaderLookup {
+  header(name: string): string | undefined;
+}
 
 /** Bytes of an error body that are read. */
 export const MAX_ERROR_BYTES: number = 256 * 1024;
@@ -81,16 +83,16 @@ function withUpstream(told: string, metadata: unknown): string {
 }
 
 /** The failure of an answer whose status says so. */
-export function failureOfStatus(status: number, header: HeaderLookup, body: string, context: FailureContext): ModelError {
+export function failureOfStatus(status: number, answer: HeaderLookup, body: string, context: FailureContext): ModelError {
   const error = readVendorError(body);
-  const requestId = header("request-id") ?? header("x-request-id") ?? header("apim-request-id") ?? error.requestId;
-  const location = header("location");
+  const requestId = answer.header("request-id") ?? answer.header("x-request-id") ?? answer.header("apim-request-id") ?? error.requestId;
+  const location = answer.header("location");
   if (status >= 300 && status < 400) {
     const message = `${context.provider} redirects (HTTP ${status})${location === undefined ? "" : ` to ${location}`}: set baseUrl to where the API is`;
     return new ModelError({ kind: "invalid-request", message, status, ...context });
   }
   const kind = kindOfStatus(status, error);
-  const retryAfter = kind === "rate-limit" || kind === "server-error" ? longer(retryAfterMs(header), error.retryAfterMs) : undefined;
+  const retryAfter = kind === "rate-limit" || kind === "server-error" ? longer(retryAfterMs(answer), error.retryAfterMs) : undefined;
   return modelError(kind, error, context, {
     status,
     ...(requestId !== undefined && { requestId }),
@@ -191,14 +193,14 @@ function kindOfCode(error: VendorError): Kind | undefined {
  * How long the vendor asks to wait: `retry-after` in seconds or as a date (told against the answer's own `date`, so that a wrong
  * clock here does no harm), `retry-after-ms`. Azure sends both, 1 s and 0 ms: the larger counts.
  */
-export function retryAfterMs(header: HeaderLookup): number | undefined {
+export function retryAfterMs(answer: HeaderLookup): number | undefined {
   const waits: number[] = [];
-  const inMs = header("retry-after-ms");
+  const inMs = answer.header("retry-after-ms");
   if (inMs !== undefined && isAmount(inMs)) waits.push(Number(inMs));
-  const after = header("retry-after");
+  const after = answer.header("retry-after");
   if (after !== undefined && isAmount(after)) waits.push(Number(after) * 1000);
   else if (after !== undefined) {
-    const now = Date.parse(header("date") ?? "");
+    const now = Date.parse(answer.header("date") ?? "");
     const wait = Date.parse(after) - (Number.isNaN(now) ? Date.now() : now);
     if (!Number.isNaN(wait)) waits.push(Math.max(0, wait));
   }

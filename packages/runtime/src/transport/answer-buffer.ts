@@ -1,6 +1,6 @@
 import type { ModelError } from "@keelson/protocol";
 import type { ByteStream } from "./byte-stream.ts";
-import { deadlineIn, type Timed, unwatchDeadline, watchDeadline } from "./deadline-watch.ts";
+import { type Timed, unwatchDeadline, watchDeadline } from "./deadline-watch.ts";
 
 /** Bytes that may wait for their reader before the source is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
@@ -110,7 +110,7 @@ export class AnswerBuffer implements ByteStream, Timed {
       this.close();
       return;
     }
-    this.deadline = deadlineIn(DRAIN_MS);
+    this.deadline = performance.now() + DRAIN_MS;
     watchDeadline(this);
     if (this.#paused) {
       this.#paused = false;

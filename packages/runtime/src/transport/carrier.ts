@@ -1,8 +1,8 @@
 /** The head of an answer. */
 export interface AnswerHead {
   readonly status: number;
-  /** `name` in lower case. Values of a repeated header are joined by ", ". */
-  header(name: string): string | undefined;
+  /** By their names in lower case. Values of a repeated header are joined by ", ". */
+  readonly headers: Pick<ReadonlyMap<string, string>, "get">;
 }
 
 /** Takes what a {@link Carrier} brings: `connected` (perhaps more than once), `head`, `bytes`, `end`; or `broken`, after which nothing comes. */

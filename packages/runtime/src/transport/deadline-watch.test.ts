@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { deadlineIn, type Timed, unwatchDeadline, watchDeadline } from "./deadline-watch.ts";
+import { type Timed, unwatchDeadline, watchDeadline } from "./deadline-watch.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
@@ -8,7 +8,7 @@ const expired: string[] = [];
 afterEach(() => void expired.splice(0));
 
 function timed(name: string, ms: number): Timed & { deadline: number } {
-  return { deadline: deadlineIn(ms), expire: () => void expired.push(name) };
+  return { deadline: performance.now() + ms, expire: () => void expired.push(name) };
 }
 
 it("tells each once when its deadline has passed, in whatever order they were watched, but not those that are over", () => {
@@ -27,8 +27,8 @@ it("waits for a deadline that moved away without being told, and heeds a nearer 
   const [away, near] = [timed("away", 100), timed("near", 1000)];
   watchDeadline(away);
   watchDeadline(near);
-  away.deadline = deadlineIn(300);
-  near.deadline = deadlineIn(50);
+  away.deadline = performance.now() + 300;
+  near.deadline = performance.now() + 50;
   watchDeadline(near);
   vi.advanceTimersByTime(299);
   expect(expired).toEqual(["near"]);
@@ -37,7 +37,7 @@ it("waits for a deadline that moved away without being told, and heeds a nearer 
 });
 
 it("never ends what has no deadline, and keeps one timer for many, none when nothing is left", () => {
-  const never = timed("never", 0);
+  const never = timed("never", Number.POSITIVE_INFINITY);
   const many = Array.from({ length: 100 }, (_, at) => timed("one", 100 + at));
   for (const one of [never, ...many]) watchDeadline(one);
   expect(vi.getTimerCount()).toBe(1);

@@ -28,11 +28,6 @@ export function unwatchDeadline(timed: Timed): void {
   watched.delete(timed);
 }
 
-/** The time `ms` from `now`; never, for 0. */
-export function deadlineIn(ms: number, now: number = performance.now()): number {
-  return ms > 0 ? now + ms : Number.POSITIVE_INFINITY;
-}
-
 function wakeBy(deadline: number): void {
   clearTimeout(timer);
   due = deadline;

@@ -35,7 +35,7 @@ function started(timeouts: Timeouts = {}): Started {
 }
 
 function head(status: number, encoding?: string): Parameters<Exchange["head"]>[0] {
-  return { status, header: (name) => (name === "content-encoding" ? encoding : undefined) };
+  return { status, headers: new Map(encoding === undefined ? [] : [["content-encoding", encoding]]) };
 }
 
 it("does not count the time of a slow reader when bytes come in after the pause", async () => {

@@ -3,8 +3,8 @@ import { ModelError } from "@keelson/protocol";
 import { AnswerBuffer, type ByteSource } from "./answer-buffer.ts";
 import type { AnswerHead, AnswerReceiver, Carrier } from "./carrier.ts";
 import { contentDecoder } from "./content-decoder.ts";
-import { deadlineIn, type Timed, unwatchDeadline, watchDeadline } from "./deadline-watch.ts";
-import { DEFAULT_TIMEOUTS, type Timeouts } from "./timeouts.ts";
+import { type Timed, unwatchDeadline, watchDeadline } from "./deadline-watch.ts";
+import { DEFAULT_TIMEOUTS, settledTimeouts, type Timeouts } from "./timeouts.ts";
 import type { TransportAnswer, TransportRequest } from "./transport.ts";
 import { cancelled, connectionFailed, timedOut } from "./transport-failure.ts";
 import { type AbortWatcher, unwatchAbort, watchAbort } from "./watched-abort.ts";
@@ -22,6 +22,7 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   readonly #request: TransportRequest;
   readonly #route: Route;
   readonly #answer: PromiseWithResolvers<TransportAnswer> = Promise.withResolvers();
+  /** Those that are turned off never end. */
   readonly #timeouts: Required<Timeouts>;
   readonly body: AnswerBuffer;
   status = 0;
@@ -43,7 +44,7 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   constructor(request: TransportRequest, route: Route) {
     this.#request = request;
     this.#route = route;
-    this.#timeouts = request.timeouts === undefined ? DEFAULT_TIMEOUTS : { ...DEFAULT_TIMEOUTS, ...request.timeouts };
+    this.#timeouts = request.timeouts === undefined ? DEFAULT_TIMEOUTS : settledTimeouts(request.timeouts);
     this.body = new AnswerBuffer(this);
   }
 
@@ -51,8 +52,8 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   start(): Promise<TransportAnswer> {
     const { connectMs, totalMs } = this.#timeouts;
     const now = performance.now();
-    this.#end = deadlineIn(totalMs, now);
-    this.deadline = Math.min(deadlineIn(connectMs, now), this.#end);
+    this.#end = now + totalMs;
+    this.deadline = Math.min(now + connectMs, this.#end);
     try {
       this.#carrier = this.#route.carry(this.#request, this);
     } catch (cause) {
@@ -68,7 +69,7 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   }
 
   header(name: string): string | undefined {
-    return this.#head?.header(name);
+    return this.#head?.headers.get(name);
   }
 
   connected(): void {
@@ -82,7 +83,7 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
     this.#heard();
     this.#head = head;
     this.status = head.status;
-    const encoding = head.header("content-encoding");
+    const encoding = head.headers.get("content-encoding");
     const decoder = encoding === undefined ? undefined : contentDecoder(encoding);
     if (decoder !== undefined) {
       this.#decoder = decoder;
@@ -154,7 +155,7 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   }
 
   #heard(): void {
-    if (!this.#paused) this.deadline = Math.min(deadlineIn(this.#timeouts.idleMs), this.#end);
+    if (!this.#paused) this.deadline = Math.min(performance.now() + this.#timeouts.idleMs, this.#end);
   }
 
   /** The signal has fired. */

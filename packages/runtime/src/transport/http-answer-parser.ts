@@ -136,7 +136,7 @@ export class HttpAnswerParser {
     const hint = /timeout=(\d+)/i.exec(fields.get("keep-alive") ?? "");
     if (hint !== null) this.keepAliveSeconds = Number(hint[1]);
     this.#expectBody(status, fields, old);
-    this.head = { status, header: (name) => fields.get(name) };
+    this.head = { status, headers: fields };
   }
 
   /** RFC 9112, 6.3. */

@@ -84,9 +84,11 @@ function carry(
     response.on("error", broken);
     receiver.head({
       status: response.statusCode ?? 0,
-      header(name) {
-        const value = response.headers[name];
-        return Array.isArray(value) ? value.join(", ") : value;
+      headers: {
+        get(name) {
+          const value = response.headers[name];
+          return Array.isArray(value) ? value.join(", ") : value;
+        },
       },
     });
     response.on("data", (chunk: Buffer) => receiver.bytes(chunk));

@@ -47,7 +47,7 @@ function apiCallFailure(error: Fields, context: FailureContext): ModelError {
   const headers = fieldsOf(error["responseHeaders"]) ?? {};
   const header = (name: string): string | undefined => (typeof headers[name] === "string" ? headers[name] : undefined);
   const body = stringOf(error["responseBody"]);
-  const { failure } = failureOfStatus(status, header, body === "" ? told : body, context);
+  const { failure } = failureOfStatus(status, { header }, body === "" ? told : body, context);
   const kind = kindHeeding(failure.kind, isRetryable);
   return new ModelError({ ...failure, kind } as ModelFailure, { cause: error });
 }

@@ -6,9 +6,8 @@ import type { EmbedContext } from "./embed-batches.ts";
 
 /** Reads an answer of one JSON object. @throws ModelError for an error, with whatever status it comes, and for what is none */
 export async function readEmbeddings(answer: TransportAnswer, context: EmbedContext): Promise<Fields> {
-  const header = (name: string): string | undefined => answer.header(name);
   if (answer.status < 200 || answer.status >= 300)
-    throw failureOfStatus(answer.status, header, await readTextUpTo(answer.body, MAX_ERROR_BYTES), context);
+    throw failureOfStatus(answer.status, answer, await readTextUpTo(answer.body, MAX_ERROR_BYTES), context);
   const text = await readWholeText(answer.body, []);
   let body: Fields | undefined;
   try {
@@ -18,7 +17,7 @@ export async function readEmbeddings(answer: TransportAnswer, context: EmbedCont
     throw new ModelError({ kind: "invalid-response", message, ...context }, { cause });
   }
   if (body !== undefined && body["error"] !== undefined && body["error"] !== null)
-    throw failureInAnswer(readVendorError(body), context, header("request-id") ?? header("x-request-id"));
+    throw failureInAnswer(readVendorError(body), context, answer.header("request-id") ?? answer.header("x-request-id"));
   return body ?? {};
 }
 

@@ -34,7 +34,7 @@ function notRunning(error: ModelError, base: string): ModelError {
 
 async function notFound(answer: TransportAnswer, provider: string, { model = "" }: RequestOrigin): Promise<ModelError> {
   const body = await readTextUpTo(answer.body, MAX_ERROR_BYTES);
-  const error = failureOfStatus(404, (name) => answer.header(name), body, { provider, model });
+  const error = failureOfStatus(404, answer, body, { provider, model });
   if (model === "" || !/model.*not found/.test(error.failure.message)) return error;
   return new ModelError({ ...error.failure, message: `${error.failure.message}; get it with \`ollama pull ${model}\`` });
 }
