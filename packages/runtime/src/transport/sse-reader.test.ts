@@ -101,6 +101,6 @@ describe("an event stream", () => {
       return at;
     };
     read(["data: a\n\ndata: b\n\nevent: c\n", "data: c\n\n", "data: d\n\nda", "ta: e\n\n"], { skim });
-    expect(offered).toEqual(["data: a\n\ndat", "data: b\n\neve", "event: c\n", "", "data: d\n\nda", "da", "data: e\n\n", ""]);
+    expect(offered).toEqual(["data: a\n\ndat", "data: b\n\neve", "event: c\n", "", "data: d\n\nda", "da", "data: e\n\n", "", "\n"]);
   });
 });

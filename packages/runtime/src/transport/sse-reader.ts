@@ -25,6 +25,7 @@ const SPACE = 32;
 const LETTER_A = 97;
 const LETTER_D = 100;
 const LETTER_T = 116;
+const LINE_END = Uint8Array.of(LF);
 
 /**
  * Cuts server-sent events out of bytes that come in pieces: LF, CRLF and CR line ends, comments, data of several lines, events
@@ -56,17 +57,7 @@ export class SseReader {
 
   /** @throws ModelError of kind `max-output-tokens` when an event is too long. */
   push(bytes: Uint8Array): void {
-    this.#feed(this.#utf8.push(bytes));
-  }
-
-  /** The input is over: the pending event is dispatched. */
-  end(): void {
-    this.#feed(this.#utf8.end());
-    if (this.#rest !== "") this.#feed("\n");
-    this.#dispatch();
-  }
-
-  #feed(decoded: string): void {
+    const decoded = this.#utf8.push(bytes);
     if (decoded === "" || this.#handler.complete) return;
     let text = decoded;
     if (this.#afterCarriageReturn || text.includes("\r")) {
@@ -124,6 +115,13 @@ export class SseReader {
       this.#rest = at === 0 ? text : text.slice(at);
       this.#check(this.#rest.length);
     }
+  }
+
+  /** The input is over: the pending event is dispatched. */
+  end(): void {
+    // Its last line may lack its end.
+    this.push(LINE_END);
+    this.#dispatch();
   }
 
   #field(text: string, start: number, end: number): void {
