@@ -112,7 +112,7 @@ function partBound(part: Content): number {
     case "tool-call":
       return data + Buffer.byteLength(part.inputText) + Buffer.byteLength(part.name);
     case "tool-result":
-      return Buffer.byteLength(part.name) + outputBound(part.output);
+      return Buffer.byteLength(part.name) + (typeof part.output === "string" ? Buffer.byteLength(part.output) : outputBound(part.output));
     case "image":
       return data + IMAGE_TOKENS;
     case "file":
@@ -123,7 +123,6 @@ function partBound(part: Content): number {
 }
 
 function outputBound(output: JsonValue): number {
-  if (typeof output === "string") return Buffer.byteLength(output);
   const parts = outputParts(output);
   if (parts === undefined) return byteLength(output);
   let tokens = 0;

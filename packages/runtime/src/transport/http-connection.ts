@@ -9,6 +9,9 @@ const ONE_WRITE_BYTES = 64 * 1024;
 /** A kept connection is given up this long before the server said it would, so that both do not meet. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
+/** What requests are put together in. */
+let joined: Buffer = Buffer.alloc(0);
+
 /** Where connections go that nobody uses. */
 export interface ConnectionKeeper {
   /** How long an unused one is kept. */
@@ -63,7 +66,13 @@ export class HttpConnection implements Carrier, Timed {
     }
     const socket = this.#socket;
     if (head.length + bodyBytes <= ONE_WRITE_BYTES) {
-      const length = join(head, body);
+      // As one piece, the whole goes to the system in one call.
+      if (joined.length === 0) joined = Buffer.allocUnsafeSlow(ONE_WRITE_BYTES);
+      let length = joined.write(head, "latin1");
+      for (const part of body) {
+        joined.set(part, length);
+        length += part.length;
+      }
       if (this.#connected && this.#writesAtOnce) {
         socket.write(joined.subarray(0, length));
         // The system takes all of it at once, most times; else the bytes are the socket's, and the next request gets others.
@@ -150,17 +159,4 @@ export class HttpConnection implements Carrier, Timed {
     this.destroy();
     receiver?.broken(cause);
   }
-}
-
-let joined: Buffer = Buffer.alloc(0);
-
-/** As one piece, the whole goes to the system in one call. @returns its length in `joined` */
-function join(head: string, body: readonly Uint8Array[]): number {
-  if (joined.length === 0) joined = Buffer.allocUnsafeSlow(ONE_WRITE_BYTES);
-  let length = joined.write(head, "latin1");
-  for (const part of body) {
-    joined.set(part, length);
-    length += part.length;
-  }
-  return length;
 }

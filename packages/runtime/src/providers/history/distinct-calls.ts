@@ -30,16 +30,9 @@ export class DistinctCalls {
 
   /** The next group. */
   next(group: MessageGroup): MessageGroup {
-    if (isAssistantGroup(group)) {
-      this.#renames = undefined;
-      return this.#calls(group);
-    }
     const renames = this.#renames;
     this.#renames = undefined;
-    return renames === undefined ? group : renameResults(group, renames);
-  }
-
-  #calls(group: MessageGroup): MessageGroup {
+    if (!isAssistantGroup(group)) return renames === undefined ? group : renameResults(group, renames);
     const calls = callsOf(group);
     const [only] = calls;
     if (only === undefined) return group;
