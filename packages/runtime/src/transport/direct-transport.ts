@@ -59,7 +59,7 @@ export function createDirectTransport(tls: TlsOptions | undefined): Transport {
       } catch (failure) {
         return Promise.reject(failure);
       }
-      return new Exchange(request, last).start();
+      return new Exchange(last).start(request);
     },
     close() {
       for (const pool of pools.values()) pool.close();

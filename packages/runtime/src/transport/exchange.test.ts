@@ -18,18 +18,15 @@ interface Started {
 /** An exchange whose answer the test brings by hand. */
 function started(timeouts: Timeouts = {}): Started {
   const told: string[] = [];
-  const exchange = new Exchange(
-    { method: "POST", url: "http://model.example/", headers: {}, timeouts },
-    {
-      host: "model.example",
-      carry: () => ({
-        pause: () => void told.push("pause"),
-        resume: () => void told.push("resume"),
-        destroy: () => void told.push("destroy"),
-      }),
-    },
-  );
-  const answer = exchange.start();
+  const exchange = new Exchange({
+    host: "model.example",
+    carry: () => ({
+      pause: () => void told.push("pause"),
+      resume: () => void told.push("resume"),
+      destroy: () => void told.push("destroy"),
+    }),
+  });
+  const answer = exchange.start({ method: "POST", url: "http://model.example/", headers: {}, timeouts });
   exchange.connected();
   return { exchange, answer, told };
 }

@@ -5,7 +5,7 @@ import type { AnswerHead, AnswerReceiver, Carrier } from "./carrier.ts";
 import { contentDecoder } from "./content-decoder.ts";
 import { type Timed, unwatchDeadline, watchDeadline } from "./deadline-watch.ts";
 import { DEFAULT_TIMEOUTS, settledTimeouts, type Timeouts } from "./timeouts.ts";
-import type { TransportAnswer, TransportRequest } from "./transport.ts";
+import type { RequestOrigin, TransportAnswer, TransportRequest } from "./transport.ts";
 import { cancelled, connectionFailed, timedOut } from "./transport-failure.ts";
 import { type AbortWatcher, unwatchAbort, watchAbort } from "./watched-abort.ts";
 
@@ -19,11 +19,12 @@ export interface Route {
 
 /** One request and its answer, whatever carries it: owns the deadlines and the abort listener, and drops them with the last byte. */
 export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Timed, AbortWatcher {
-  readonly #request: TransportRequest;
   readonly #route: Route;
+  #origin: RequestOrigin | undefined;
+  #signal: AbortSignal | undefined;
   readonly #answer: PromiseWithResolvers<TransportAnswer> = Promise.withResolvers();
   /** Those that are turned off never end. */
-  readonly #timeouts: Required<Timeouts>;
+  #timeouts: Required<Timeouts> = DEFAULT_TIMEOUTS;
   readonly body: AnswerBuffer;
   status = 0;
   /** Until the answer has ended. */
@@ -41,29 +42,30 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   #encoded = false;
   #settled = false;
 
-  constructor(request: TransportRequest, route: Route) {
-    this.#request = request;
+  constructor(route: Route) {
     this.#route = route;
-    this.#timeouts = request.timeouts === undefined ? DEFAULT_TIMEOUTS : settledTimeouts(request.timeouts);
     this.body = new AnswerBuffer(this);
   }
 
-  /** Sends the request. */
-  start(): Promise<TransportAnswer> {
+  /** Sends the request, once; its bytes are not kept until the answer is there. */
+  start(request: TransportRequest): Promise<TransportAnswer> {
+    const { signal, origin, timeouts } = request;
+    this.#origin = origin;
+    this.#signal = signal;
+    if (timeouts !== undefined) this.#timeouts = settledTimeouts(timeouts);
     const { connectMs, totalMs } = this.#timeouts;
     const now = performance.now();
     this.#end = now + totalMs;
     this.deadline = Math.min(now + connectMs, this.#end);
     try {
-      this.#carrier = this.#route.carry(this.#request, this);
+      this.#carrier = this.#route.carry(request, this);
     } catch (cause) {
       const detail = cause instanceof Error ? cause.message : String(cause);
       const message = `the request to ${this.#route.host} cannot be sent: ${detail}`;
-      this.#fail(ModelError.is(cause) ? cause : new ModelError({ kind: "invalid-request", message, ...this.#request.origin }, { cause }));
+      this.#fail(ModelError.is(cause) ? cause : new ModelError({ kind: "invalid-request", message, ...origin }, { cause }));
       return this.#answer.promise;
     }
     watchDeadline(this);
-    const { signal } = this.#request;
     if (signal !== undefined) watchAbort(signal, this);
     return this.#answer.promise;
   }
@@ -121,7 +123,7 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   }
 
   broken(cause: unknown): void {
-    this.#fail(connectionFailed(this.#request.origin, this.#route.host, cause, this.#head !== undefined));
+    this.#fail(connectionFailed(this.#origin, this.#route.host, cause, this.#head !== undefined));
   }
 
   pause(): void {
@@ -139,15 +141,14 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   destroy(): void {
     this.#settled = true;
     unwatchDeadline(this);
-    const { signal } = this.#request;
-    if (signal !== undefined) unwatchAbort(signal, this);
+    if (this.#signal !== undefined) unwatchAbort(this.#signal, this);
     this.#carrier?.destroy();
     this.#decoder?.destroy();
   }
 
   expire(): void {
     const { connectMs, idleMs, totalMs } = this.#timeouts;
-    const { origin } = this.#request;
+    const origin = this.#origin;
     const { host } = this.#route;
     if (this.#end <= this.deadline) this.#fail(timedOut(origin, `no whole answer from ${host}`, totalMs, "totalMs"));
     else if (this.#connected) this.#fail(timedOut(origin, `no byte from ${host}`, idleMs, "idleMs"));
@@ -160,7 +161,7 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
 
   /** The signal has fired. */
   handleEvent(): void {
-    this.#fail(cancelled(this.#request.origin, this.#request.signal?.reason));
+    this.#fail(cancelled(this.#origin, this.#signal?.reason));
   }
 
   #fail(failure: ModelError): void {

@@ -34,7 +34,7 @@ export function createProxiedTransport(variables: ProxyVariables, tls: TlsOption
       if (request.signal?.aborted === true) throw cancelled(request.origin, request.signal.reason);
       const address = httpAddress(request);
       const route: Route = { host: address.host, carry: (asked, receiver) => carry(asked, address, agentFor(address.secure), receiver) };
-      return new Exchange(request, route).start();
+      return new Exchange(route).start(request);
     },
     close() {
       for (const agent of agents.values()) {
