@@ -11,13 +11,13 @@ const delta = (content: string | undefined, finish: string | null = null): strin
   `data: ${JSON.stringify({ id: "1", choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
 
 /** An answer of which these chunks come one after another, each of them only when it is waited for. */
-function streamOf(chunks: readonly string[]): InferStream {
+function streamOf(chunks: readonly string[], release: () => void = () => {}): InferStream {
   const left = chunks.map((chunk) => Buffer.from(chunk));
   const body: ByteStream = {
     read: () => Promise.resolve(left.shift()),
     poll: () => undefined,
     close: () => {},
-    release: () => {},
+    release,
   };
   return new InferStream({
     context,
@@ -72,4 +72,18 @@ it("gives nothing more of what came together once it was left", async () => {
   await stream.return();
   expect(stream.pollTexts()).toBeUndefined();
   expect(stream.poll()).toBeUndefined();
+});
+
+it.each([
+  ["an event stream", [delta("a", "stop"), "data: [DONE]\n\n"]],
+  ["an event stream in one piece", [`${delta("a", "stop")}data: [DONE]\n\n`]],
+  ["an event stream that its last event does not end", [delta("a", "stop")]],
+  ["one JSON text", ['{"choices":[{"index":0,"message":{"content":"a"},"finish_reason":"stop"}]}']],
+])("gives the connection back once the answer is whole: %s", async (_what, chunks) => {
+  let released = 0;
+  const stream = streamOf(chunks, () => void released++);
+  let last: InferEvent | undefined;
+  for await (const event of stream) last = event;
+  expect(last?.type).toBe("end");
+  expect(released).toBe(1);
 });
