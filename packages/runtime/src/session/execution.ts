@@ -62,8 +62,6 @@ interface Act {
   readonly number: number;
 }
 
-type Attempted<O, A extends Act, T> = (owner: O, act: A, attempt: StepAttempt) => T | Promise<T>;
-
 /** {@link ExecutionContext} over a journal: what is in the log is read, what is not is done and recorded. */
 export class Execution implements ExecutionContext {
   readonly journal: Journal;
@@ -130,7 +128,7 @@ export class Execution implements ExecutionContext {
     if (done) return done.data as unknown as StepResult<T>;
     const number = this.#countAttempt(key);
     await this.flush();
-    const result = await this.#attempt(undefined, { key, number }, async (_owner, _act, attempt) => run(attempt));
+    const result = await this.#attempt({ key, number }, async (_act, attempt) => run(attempt));
     this.note(key, "step", result as unknown as JsonObject);
     await this.flush();
     return result;
@@ -144,11 +142,11 @@ export class Execution implements ExecutionContext {
   }
 
   /** Says when an attempt began and ended; records nothing. A promise only where `run` gives one. */
-  #attempt<O, A extends Act, T>(owner: O, act: A, run: Attempted<O, A, T>): StepResult<T> | Promise<StepResult<T>> {
+  #attempt<A extends Act, T>(act: A, run: (act: A, attempt: StepAttempt) => T | Promise<T>): StepResult<T> | Promise<StepResult<T>> {
     const { key, number } = act;
     const startedAt = this.clock.now();
     try {
-      const value = run(owner, act, { number, idempotencyKey: this.#prefix + key, signal: this.signal, emit: this.emit });
+      const value = run(act, { number, idempotencyKey: this.#prefix + key, signal: this.signal, emit: this.emit });
       if (!(value instanceof Promise)) return this.#done(startedAt, value);
       return value.then(
         (given) => this.#done(startedAt, given),
@@ -170,17 +168,16 @@ export class Execution implements ExecutionContext {
 
   /**
    * Runs one attempt of each act and says when it began and ended: started in this order, awaited together. Records nothing, for
-   * acts whose outcome stands in the log as events of their own. `run` is given their owner, so that it need not be made for them.
+   * acts whose outcome stands in the log as events of their own.
    */
-  attempts<O, A extends Act, T>(
-    owner: O,
+  attempts<A extends Act, T>(
     acts: readonly A[],
-    run: Attempted<O, A, T>,
+    run: (act: A, attempt: StepAttempt) => T | Promise<T>,
   ): readonly StepResult<T>[] | Promise<readonly StepResult<T>[]> {
     const first = acts[0];
     // One that suspends the run keeps none of the others from being started.
-    if (acts.length !== 1 || first === undefined) return Promise.all(acts.map(async (act) => this.#attempt(owner, act, run)));
-    const only = this.#attempt(owner, first, run);
+    if (acts.length !== 1 || first === undefined) return Promise.all(acts.map(async (act) => this.#attempt(act, run)));
+    const only = this.#attempt(first, run);
     return only instanceof Promise ? only.then((result) => [result]) : [only];
   }
 

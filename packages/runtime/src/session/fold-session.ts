@@ -2,6 +2,7 @@ import { LogError, sessionLog, type BlobStore, type EventLog, type SessionId } f
 import { applyRecord } from "./apply-record.ts";
 import { restoreLargeRecord } from "./large-records.ts";
 import { emptySession, forkedSession, type SessionState } from "./session-state.ts";
+
 /** Folds a session's log into its state. An unknown session folds to an empty one; a fork begins with its parent's history. */
 export async function foldSession(
   log: EventLog,

@@ -1,4 +1,5 @@
 import type { InboxEntry, InboxMessage, JsonObject, LogRecord, NewRecord } from "@keelson/protocol";
+
 export function inboxRecord(key: string, message: InboxMessage): NewRecord {
   const { type, ...data } = message;
   return { key, type, data: data as unknown as JsonObject };

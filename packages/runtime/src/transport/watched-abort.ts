@@ -13,8 +13,8 @@ export class WatchedAbort {
   /** Made when somebody asks for the signal: most runs are over before anybody asks whether they were told to stop. */
   #controller: AbortController | undefined;
   #signal: AbortSignal | undefined;
-  /** Absent while there was none. Changed by `watchAbort` and `unwatchAbort` alone. */
-  watchers: AbortWatcher[] | undefined;
+  /** Absent while there was none. */
+  #watchers: AbortWatcher[] | undefined;
 
   get signal(): AbortSignal {
     return this.#signal ?? this.#openSignal();
@@ -25,9 +25,23 @@ export class WatchedAbort {
     this.fired = true;
     this.reason = reason;
     this.#controller?.abort(reason);
-    const watchers = this.watchers ?? [];
-    this.watchers = undefined;
+    const watchers = this.#watchers ?? [];
+    this.#watchers = undefined;
     for (const watcher of watchers) watcher.handleEvent();
+  }
+
+  watch(watcher: AbortWatcher): void {
+    if (this.fired) return;
+    if (this.#watchers === undefined) this.#watchers = [watcher];
+    else this.#watchers.push(watcher);
+  }
+
+  unwatch(watcher: AbortWatcher): void {
+    const watchers = this.#watchers;
+    const at = watchers === undefined ? -1 : watchers.lastIndexOf(watcher);
+    if (watchers === undefined || at < 0) return;
+    const last = watchers.pop() as AbortWatcher;
+    if (at < watchers.length) watchers[at] = last;
   }
 
   #openSignal(): AbortSignal {
@@ -48,18 +62,11 @@ export function isAborted(signal: AbortSignal): boolean {
 export function watchAbort(signal: AbortSignal, watcher: AbortWatcher): void {
   const known = own.get(signal);
   if (known === undefined) signal.addEventListener("abort", watcher);
-  else if (!known.fired) (known.watchers ??= []).push(watcher);
+  else known.watch(watcher);
 }
 
 export function unwatchAbort(signal: AbortSignal, watcher: AbortWatcher): void {
   const known = own.get(signal);
-  if (known === undefined) {
-    signal.removeEventListener("abort", watcher);
-    return;
-  }
-  const { watchers } = known;
-  const at = watchers === undefined ? -1 : watchers.lastIndexOf(watcher);
-  if (watchers === undefined || at < 0) return;
-  const last = watchers.pop() as AbortWatcher;
-  if (at < watchers.length) watchers[at] = last;
+  if (known === undefined) signal.removeEventListener("abort", watcher);
+  else known.unwatch(watcher);
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, StepAttempt, Tool } from "@keelson/protocol";
+import type { JsonObject, Tool } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { dispatchInput, dispatchResult, isDispatchTool, type DispatchTool } from "../../tools/dispatch-tool.ts";
 import { resultOfLeaf, type LeafResult } from "../../tools/execute-leaf.ts";
@@ -11,7 +11,7 @@ import type { Loop } from "./loop.ts";
 import { LeafCall } from "./leaf-call.ts";
 
 /** Runs a call. A promise only where its tool gives one. */
-export function executeCall(loop: Loop, call: PendingCall, { signal }: StepAttempt): Execution | Promise<Execution> {
+export function executeCall(loop: Loop, call: PendingCall, signal: AbortSignal): Execution | Promise<Execution> {
   const tool = call.tool as NonNullable<PendingCall["tool"]>;
   if (isDispatchTool(tool)) return dispatch(loop, call, tool);
   const { toolTimeoutMs } = loop.limits;

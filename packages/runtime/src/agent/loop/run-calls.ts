@@ -181,7 +181,7 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[], isResumed: bo
     }
   if (starting.length > 0) {
     await execution.flush();
-    const attempting = execution.attempts(loop, starting, executeCall);
+    const attempting = execution.attempts(starting, (call, { signal }) => executeCall(loop, call, signal));
     const settled = attempting instanceof Promise ? await attempting : attempting;
     for (let index = 0; index < starting.length; index++)
       (starting[index] as PendingCall).result = executedOf(settled[index] as StepResult<Execution>);

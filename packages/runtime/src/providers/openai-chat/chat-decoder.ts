@@ -205,16 +205,12 @@ export class ChatDecoder implements WireDecoder {
     const calls = message["tool_calls"];
     if (Array.isArray(calls) && calls.length > 0) {
       if (this.#segments?.open !== undefined) this.#endText();
-      this.#calls ??= new ChatCalls(this.#queue, this.#context.wire);
-      if (whole) this.#calls.whole(calls);
-      else this.#calls.fragments(calls);
+      if (whole) this.#callReader().whole(calls);
+      else this.#callReader().fragments(calls);
     }
     if (!more) return;
     const functionCall = fieldsOf(message["function_call"]);
-    if (functionCall !== undefined) {
-      this.#calls ??= new ChatCalls(this.#queue, this.#context.wire);
-      this.#calls.functionCall(functionCall);
-    }
+    if (functionCall !== undefined) this.#callReader().functionCall(functionCall);
     if (message["images"] !== undefined || message["audio"] !== undefined) (this.#media ??= new ChatMedia()).read(message);
   }
 
@@ -234,6 +230,10 @@ export class ChatDecoder implements WireDecoder {
 
   #thoughts(): ChatReasoning {
     return (this.#reasoning ??= new ChatReasoning(this.#context.wire, this.#context.model));
+  }
+
+  #callReader(): ChatCalls {
+    return (this.#calls ??= new ChatCalls(this.#queue, this.#context.wire));
   }
 
   #writer(): SegmentWriter {

@@ -1,6 +1,6 @@
-import type { Content, JsonValue } from "@keelson/protocol";
+import type { Content, JsonValue, ToolOutput } from "@keelson/protocol";
 
-/** The output of a result that has parts. Decoded parts are JSON; their interfaces lack only the index signature that says so. */
+/** The output of a result that has parts; decoded parts are JSON. */
 export function contentOutput(content: readonly Content[]): JsonValue {
-  return { type: "content", content } as unknown as JsonValue;
+  return { type: "content", content } as ToolOutput as JsonValue;
 }
