@@ -5,13 +5,12 @@ import { sessionError } from "../session/session-error.ts";
 import type { Agent } from "./agent.ts";
 import { restoreBudgets, type RestoreOptions } from "./budget/restore-budgets.ts";
 import { endRun } from "./loop/end-run.ts";
+import { endsProcesses } from "./loop/ends-processes.ts";
 import { RunEnding } from "./loop/run-ending.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
 import { GIVEN_INPUT } from "./middleware/process-input.ts";
 import type { RunInput, RunOptions, RunOrigin } from "./run.ts";
 import { checkState, firstState } from "./strategies/hold-to-strategy.ts";
-
-const MAX_CRASHES = 3;
 
 export interface Beginning {
   readonly id: RunId;
@@ -104,7 +103,7 @@ export async function beginResumed(
   if (run.definition !== agent.digest)
     journal.put(`${run.id}/definition/${run.resumes}`, "definition-change", { from: run.definition, to: agent.digest });
   await restoreBudgets(loop, options);
-  if (cause === "recovery" && run.crashes > MAX_CRASHES) {
+  if (cause === "recovery" && run.ending === undefined && endsProcesses(run)) {
     await endRun(loop, new RunEnding("circuit-breaker"));
     return;
   }

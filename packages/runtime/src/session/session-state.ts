@@ -116,7 +116,7 @@ export interface RunState {
   suspendReason?: SuspendReason;
   /** How often the run was resumed. */
   resumes: number;
-  /** Recoveries since the last turn that came to its end: what the circuit breaker counts. */
+  /** Recoveries since it last got on (a turn ended, an effect was done, its ending was known): what the circuit breaker counts. */
   crashes: number;
   stopping?: "stop" | "abort";
   /** The agents and tasks that it started; absent while there are none. */

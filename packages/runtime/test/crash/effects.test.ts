@@ -90,4 +90,13 @@ describe("a run that declares effects and is killed", () => {
     expect(outcome?.effects.map(({ meta }) => meta?.outcome)).toEqual(["failed", "done"]);
     expect(lives.done().map(({ tool, attempt }) => `${tool}/${attempt}`)).toEqual(["1/1", "1/2", "1/3", "2/1"]);
   });
+
+  it("three times in each of two effects, goes on without both of them", { timeout: 60_000 }, async () => {
+    const lives = effectLives(storyOf([[], [["effect", "effect"]], []]));
+    for (let life = 0; life < 6; life++) await lives.live("execute/after#0");
+    const { outcome } = await lives.live();
+    expect(outcome?.reason).toBe("complete");
+    expect(outcome?.effects.map(({ meta }) => meta?.outcome)).toEqual(["failed", "failed"]);
+    expect(lives.done().map(({ tool, attempt }) => `${tool}/${attempt}`)).toEqual(["1/1", "1/2", "1/3", "2/1", "2/2", "2/3"]);
+  });
 });

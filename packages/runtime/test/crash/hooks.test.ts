@@ -144,4 +144,13 @@ describe("a run with hooks that stops for good at a step boundary", () => {
       expect(faults).toEqual([]);
     },
   );
+
+  it("each time in a hook at its end, ends as it was to end, without it [HK-06]", { timeout: 60_000 }, async () => {
+    const world = simulatedWorld({ open: openHooked });
+    for (let life = 0; life < 4; life++) expect((await world.live("session-end/after#0")).finished).toBeUndefined();
+    const { passed, finished } = await world.live();
+    expect(passed).not.toContain("session-end/before#0");
+    expect(finished?.outcome).toMatchObject({ reason: "complete", text: "Done." });
+    expect(await faultsOf(world.log, SESSION)).toEqual([]);
+  });
 });

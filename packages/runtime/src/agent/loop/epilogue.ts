@@ -1,7 +1,8 @@
 import { effectsStage } from "../effects/effects-stage.ts";
 import { sessionEndStage } from "../hooks/session-hooks.ts";
 import { pluginsStage } from "../plugins/call-plugins.ts";
-import type { Loop } from "./loop.ts";
+import { endsProcesses } from "./ends-processes.ts";
+import { runOf, type Loop } from "./loop.ts";
 import type { Stage } from "./prologue.ts";
 
 /** What comes between a run's result and its terminal event, in this order. Each says first whether it has anything to do. */
@@ -13,8 +14,14 @@ const STAGES: readonly { applies(loop: Loop): boolean; readonly run: Stage }[] =
   sessionEndStage,
 ];
 
+/** What ended its process each time is not tried for ever: the run ends without the rest. */
 export function hasEpilogue(loop: Loop): boolean {
-  return STAGES.some(({ applies }) => applies(loop));
+  if (!STAGES.some(({ applies }) => applies(loop))) return false;
+  const run = runOf(loop);
+  if (run.ending === undefined || !endsProcesses(run)) return true;
+  const status = `Its process ended ${run.crashes} times in what is done at the end of run "${run.id}" (effects, plugins, session-end hooks): it ends without the rest of it.`;
+  loop.execution.emit({ type: "status", level: "warn", status });
+  return false;
 }
 
 /** Done once the way a run ends is on disk: a crash in between finds the ending in the log and goes on here. Nothing in it changes how the run ends. */

@@ -112,7 +112,9 @@ export const RUN_FOLDS: Folds = {
     running(state).repairs++;
   },
   "run-ending": (state, _record, data: RunEnd) => {
-    running(state).ending = data;
+    const run = running(state);
+    run.ending = data;
+    run.crashes = 0;
   },
   "run-complete": (state, _record, data: RunEnd) => {
     const run = running(state);

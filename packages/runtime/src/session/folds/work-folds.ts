@@ -60,7 +60,9 @@ export const WORK_FOLDS: Folds = {
     markAttempt(running(state).outbox, data.id);
   },
   "effect-done": (state, _record, data: EffectDone) => {
-    markDone(running(state).outbox, data.id, data.failure === undefined ? "done" : "failed");
+    const run = running(state);
+    markDone(run.outbox, data.id, data.failure === undefined ? "done" : "failed");
+    run.crashes = 0;
   },
 };
 
