@@ -223,6 +223,10 @@ function rarely<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return often<T | undefined>(fc.constant(undefined), value);
 }
 
+function crashBefore(max: number): fc.Arbitrary<Crash> {
+  return fc.record({ by: fc.constantFrom("append", "callback"), at: fc.integer({ min: 1, max }), kept: fc.boolean() });
+}
+
 export const story: fc.Arbitrary<Story> = fc.record({
   turns: fc.array(answer, { minLength: 1, maxLength: 8, size: "max" }),
   childTurns: fc.array(answer, { maxLength: 4, size: "max" }),
@@ -290,13 +294,14 @@ export const story: fc.Arbitrary<Story> = fc.record({
   features,
   crashes: fc.oneof(
     { withCrossShrink: true },
-    { weight: 1, arbitrary: fc.constant([]) },
+    { weight: 3, arbitrary: fc.constant([]) },
+    { weight: 3, arbitrary: fc.array(crashBefore(12), { minLength: 1, maxLength: 3 }) },
+    // Again and again at nearly the same place.
     {
       weight: 1,
-      arbitrary: fc.array(
-        fc.record<Crash>({ by: fc.constantFrom("append", "callback"), at: fc.integer({ min: 1, max: 12 }), kept: fc.boolean() }),
-        { minLength: 1, maxLength: 3 },
-      ),
+      arbitrary: fc
+        .tuple(crashBefore(12), fc.array(crashBefore(4), { minLength: 3, maxLength: 9 }))
+        .map(([first, more]) => [first, ...more]),
     },
   ),
   signalWaitMs: fc.constantFrom(0, 30_000),
