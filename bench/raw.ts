@@ -90,9 +90,15 @@ function toolMessages(calls: readonly Call[], watcher: Watcher): readonly object
 }
 
 export function createRaw(baseUrl: string): Subject {
+  return createKeeping(baseUrl);
+}
+
+/** @param keep is given what a conversation adds to its messages, before anything is done with it; the last answer `atEnd` */
+export function createKeeping(baseUrl: string, keep?: (messages: readonly object[], atEnd: boolean) => void): Subject {
   return {
     async run(conversation, watcher) {
       const messages: object[] = [...FIRST_MESSAGES];
+      keep?.(messages, false);
       for (;;) {
         const response = await fetch(`${baseUrl}/chat/completions`, {
           method: "POST",
@@ -109,8 +115,12 @@ export function createRaw(baseUrl: string): Subject {
         const answer = new Answer(watcher);
         for await (const bytes of response.body) answer.push(bytes);
         messages.push(answer.message);
-        if (answer.calls.length === 0) return answer.text;
-        messages.push(...toolMessages(answer.calls, watcher));
+        const atEnd = answer.calls.length === 0;
+        keep?.([answer.message], atEnd);
+        if (atEnd) return answer.text;
+        const results = toolMessages(answer.calls, watcher);
+        keep?.(results, false);
+        messages.push(...results);
       }
     },
   };

@@ -14,7 +14,7 @@ interface Measured {
 
 const ROWS: { readonly [workload: string]: (measured: Measured) => readonly Row[] } = {
   "turn": (measured) => ratioRows(measured, "one turn of a 20-turn tool loop", 0.7),
-  "additions": ({ repetitions }) => additionRows(repetitions, "", ADDITION_TARGETS),
+  "additions": ({ repetitions }) => [...additionRows(repetitions, "", ADDITION_TARGETS), byHandRow(repetitions)],
   "warm-additions": ({ repetitions }) => additionRows(repetitions, ", in a warm process"),
   "stream": (measured) => ratioRows(measured, `one answer of ${measured.sizes.chunks.toLocaleString("en")} chunks`, 0.8),
   "session": (measured) => [
@@ -86,6 +86,16 @@ function additionRows(repetitions: readonly Repetition[], where: string, targets
       ...(targets.persisted !== undefined && { target: targets.persisted }),
     },
   ];
+}
+
+/** What SQLite itself takes for as many commits, in the loop that is written by hand. */
+function byHandRow(repetitions: readonly Repetition[]): Row {
+  return {
+    what: "two commits a turn by hand (SQLite)",
+    subject: "raw-sqlite",
+    unit: "raw turns more",
+    value: rangeOf(repetitions.map((repetition) => figureOf(repetition, "raw-sqlite", "cpuMs") / figureOf(repetition, "raw", "cpuMs") - 1)),
+  };
 }
 
 function growthRows({ subjects, repetitions }: Measured): readonly Row[] {

@@ -51,7 +51,7 @@ const peers = options.peers ? PEERS : [];
 /** Every repetition runs these one after another, each in a process of its own. */
 const SUBJECTS: { readonly [workload: string]: readonly string[] } = {
   "turn": ["raw", "raw-http", "keelson", ...peers],
-  "additions": ["raw", "keelson", "keelson-rules", "keelson-everything", "keelson-sqlite"],
+  "additions": ["raw", "raw-sqlite", "keelson", "keelson-rules", "keelson-everything", "keelson-sqlite"],
   "warm-additions": ["raw", "keelson-rules", "keelson-everything", "keelson-sqlite"],
   "stream": ["raw", "raw-http", "keelson", ...peers],
   "session": ["raw", "raw-http", "keelson", "keelson-sqlite", ...peers],

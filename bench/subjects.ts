@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createKeelson, createKeelsonOnSqlite, createKeelsonWithEverything, createKeelsonWithRules } from "./keelson.ts";
 import { createRaw, createRawHttp } from "./raw.ts";
+import { createRawOnSqlite } from "./raw-sqlite.ts";
 import type { CreateSubject } from "./task.ts";
 
 const OWN: { readonly [name: string]: CreateSubject } = {
   "raw": createRaw,
   "raw-http": createRawHttp,
+  "raw-sqlite": createRawOnSqlite,
   "keelson": createKeelson,
   "keelson-rules": createKeelsonWithRules,
   "keelson-everything": createKeelsonWithEverything,

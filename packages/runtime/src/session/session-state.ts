@@ -116,8 +116,10 @@ export interface RunState {
   suspendReason?: SuspendReason;
   /** How often the run was resumed. */
   resumes: number;
-  /** Recoveries since it last got on (a turn ended, an effect was done, its ending was known): what the circuit breaker counts. */
+  /** Recoveries since the last turn that came to its end: what was called since may be called again. */
   crashes: number;
+  /** Recoveries since it last got on (a turn ended, an effect was done, its ending was known): what the circuit breaker counts. */
+  stalls: number;
   stopping?: "stop" | "abort";
   /** The agents and tasks that it started; absent while there are none. */
   children?: Children;

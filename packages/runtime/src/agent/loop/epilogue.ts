@@ -19,7 +19,7 @@ export function hasEpilogue(loop: Loop): boolean {
   if (!STAGES.some(({ applies }) => applies(loop))) return false;
   const run = runOf(loop);
   if (run.ending === undefined || !endsProcesses(run)) return true;
-  const status = `Its process ended ${run.crashes} times in what is done at the end of run "${run.id}" (effects, plugins, session-end hooks): it ends without the rest of it.`;
+  const status = `Its process ended ${run.stalls} times in what is done at the end of run "${run.id}" (effects, plugins, session-end hooks): it ends without the rest of it.`;
   loop.execution.emit({ type: "status", level: "warn", status });
   return false;
 }

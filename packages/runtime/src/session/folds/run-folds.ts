@@ -59,6 +59,7 @@ export const RUN_FOLDS: Folds = {
       waits: NO_WAITS,
       resumes: 0,
       crashes: 0,
+      stalls: 0,
     };
   },
   "run-resume": (state, _record, data: { readonly cause: string }) => {
@@ -67,7 +68,9 @@ export const RUN_FOLDS: Folds = {
     run.waits = NO_WAITS;
     delete run.suspendReason;
     run.resumes++;
-    if (data.cause === "recovery") run.crashes++;
+    if (data.cause !== "recovery") return;
+    run.crashes++;
+    run.stalls++;
   },
   "run-suspend": (state, _record, data: { readonly reason: SuspendReason; readonly waits: readonly Wait[] }) => {
     const run = running(state);
@@ -114,7 +117,7 @@ export const RUN_FOLDS: Folds = {
   "run-ending": (state, _record, data: RunEnd) => {
     const run = running(state);
     run.ending = data;
-    run.crashes = 0;
+    run.stalls = 0;
   },
   "run-complete": (state, _record, data: RunEnd) => {
     const run = running(state);

@@ -110,7 +110,7 @@ export const TURN_FOLDS: Folds = {
     run.turnOpen = false;
     run.interrupted = false;
     if (run.outdated) delete run.outdated;
-    run.crashes = 0;
+    run.crashes = run.stalls = 0;
     if (run.answered) {
       run.totals.turns++;
       state.totals.turns++;

@@ -62,7 +62,7 @@ export const WORK_FOLDS: Folds = {
   "effect-done": (state, _record, data: EffectDone) => {
     const run = running(state);
     markDone(run.outbox, data.id, data.failure === undefined ? "done" : "failed");
-    run.crashes = 0;
+    run.stalls = 0;
   },
 };
 
