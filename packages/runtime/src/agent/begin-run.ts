@@ -4,6 +4,7 @@ import type { RunState } from "../session/session-state.ts";
 import { sessionError } from "../session/session-error.ts";
 import type { Agent } from "./agent.ts";
 import { restoreBudgets, type RestoreOptions } from "./budget/restore-budgets.ts";
+import { warnQuietly } from "./hooks/call-hook.ts";
 import { endRun } from "./loop/end-run.ts";
 import { endsProcesses } from "./loop/ends-processes.ts";
 import { RunEnding } from "./loop/run-ending.ts";
@@ -103,9 +104,13 @@ export async function beginResumed(
   if (run.definition !== agent.digest)
     journal.put(`${run.id}/definition/${run.resumes}`, "definition-change", { from: run.definition, to: agent.digest });
   await restoreBudgets(loop, options);
-  if (cause === "recovery" && run.ending === undefined && endsProcesses(run)) {
-    await endRun(loop, new RunEnding("circuit-breaker"));
-    return;
+  if (cause === "recovery" && endsProcesses(run)) {
+    if (run.ending === undefined) return endRun(loop, new RunEnding("circuit-breaker"));
+    // Whoever would be notified may be what ends the process.
+    warnQuietly(
+      loop,
+      `The process ended ${run.stalls} times in what is done at the end of run "${run.id}" (effects, plugins, hooks): the rest of that is left out.`,
+    );
   }
   await journal.flush();
 }

@@ -146,11 +146,32 @@ describe("a run with hooks that stops for good at a step boundary", () => {
   );
 
   it("each time in a hook at its end, ends as it was to end, without it [HK-06]", { timeout: 60_000 }, async () => {
-    const world = simulatedWorld({ open: openHooked });
-    for (let life = 0; life < 4; life++) expect((await world.live("session-end/after#0")).finished).toBeUndefined();
-    const { passed, finished } = await world.live();
-    expect(passed).not.toContain("session-end/before#0");
+    const warnings: string[] = [];
+    const open = (world: ScenarioWorld): SingleRunner<undefined> => {
+      const { points } = world;
+      const hooks = createHookRegistry()
+        .onSessionEnd(() => points.pass("session-end"))
+        .onNotification("*", () => points.pass("notified"));
+      const model = scriptByTurn(points, "scripted/brief", () => ({ text: "Done." }));
+      const runner = openRunner(world, () => createAgent({ name: "brief", model, hooks }));
+      return {
+        ...runner,
+        async resume(...given) {
+          const run = await runner.resume(...given);
+          void (async () => {
+            for await (const event of run) if (event.type === "status" && event.level === "warn") warnings.push(event.status);
+          })();
+          return run;
+        },
+      };
+    };
+    const world = simulatedWorld({ open });
+    for (let life = 0; life < 4; life++) expect((await world.live("session-end#0")).finished).toBeUndefined();
+    expect(warnings).toEqual([]);
+    const { passed, finished } = await world.live("notified#0");
+    expect(passed).not.toContain("session-end#0");
     expect(finished?.outcome).toMatchObject({ reason: "complete", text: "Done." });
+    expect(warnings).toEqual([expect.stringContaining("The process ended 4 times in what is done at the end of run")]);
     expect(await faultsOf(world.log, SESSION)).toEqual([]);
   });
 });

@@ -137,9 +137,15 @@ class CallContext<P extends HookPoint> implements HookContext<P> {
 
 /** Shows a warning to the watchers. One about a notification hook notifies nobody: it would go round in circles. */
 export function warnOfHook(loop: Loop, point: HookPoint, status: string): void {
+  if (point === "notification") warnQuietly(loop, status);
+  else loop.execution.emit({ type: "status", status, level: "warn" });
+}
+
+/** Shows a warning to the watchers, and notifies nobody. */
+export function warnQuietly(loop: Loop, status: string): void {
   const { hooks } = loop;
   const before = hooks?.quiet ?? false;
-  if (hooks) hooks.quiet = before || point === "notification";
+  if (hooks) hooks.quiet = true;
   loop.execution.emit({ type: "status", status, level: "warn" });
   if (hooks) hooks.quiet = before;
 }

@@ -14,14 +14,10 @@ const STAGES: readonly { applies(loop: Loop): boolean; readonly run: Stage }[] =
   sessionEndStage,
 ];
 
-/** What ended its process each time is not tried for ever: the run ends without the rest. */
+/** Not where the way the run ends was known, and its process ended in what follows again and again. */
 export function hasEpilogue(loop: Loop): boolean {
-  if (!STAGES.some(({ applies }) => applies(loop))) return false;
   const run = runOf(loop);
-  if (run.ending === undefined || !endsProcesses(run)) return true;
-  const status = `Its process ended ${run.stalls} times in what is done at the end of run "${run.id}" (effects, plugins, session-end hooks): it ends without the rest of it.`;
-  loop.execution.emit({ type: "status", level: "warn", status });
-  return false;
+  return (run.ending === undefined || !endsProcesses(run)) && STAGES.some(({ applies }) => applies(loop));
 }
 
 /** Done once the way a run ends is on disk: a crash in between finds the ending in the log and goes on here. Nothing in it changes how the run ends. */
