@@ -223,6 +223,23 @@ it("a person's decision survives a power cut", async () => {
   expect(kept).toEqual(["power"]);
 });
 
+it("what a run waits for survives a power cut", async () => {
+  const world = sharedWorld();
+  const kept: (Durability | undefined)[] = [];
+  const log: EventLog = {
+    ...world.log,
+    append(id, seq, records, options) {
+      if (records.some(({ type }) => type === "run-suspend")) kept.push(options?.durability);
+      return world.log.append(id, seq, records, options);
+    },
+  };
+  const { agent } = agentOf([calling("look"), "done"], [recordingTool("look", { effect: "read" })], {
+    permissions: { rules: [{ pattern: "look", behavior: "ask" }] },
+  });
+  const { reason } = await createRunner({ ...world, log, agent }).run("go").outcome;
+  expect([reason, ...kept]).toEqual(["awaiting-approval", "power"]);
+});
+
 describe("a run whose money is gone", () => {
   /** The vendor reports more output than was allowed, so that the call costs more than it reserved. */
   const spent = async (tools: readonly Tool[]) => {
