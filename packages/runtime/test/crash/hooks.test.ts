@@ -174,4 +174,12 @@ describe("a run with hooks that stops for good at a step boundary", () => {
     expect(warnings).toEqual([expect.stringContaining("The process ended 4 times in what is done at the end of run")]);
     expect(await faultsOf(world.log, SESSION)).toEqual([]);
   });
+
+  it("again and again before its answer, ends without one, and tells the hooks at its end [HK-06]", { timeout: 60_000 }, async () => {
+    const world = simulatedWorld({ open: openHooked });
+    for (let life = 0; life < 4; life++) await world.live("inferring#0");
+    const { finished } = await world.live();
+    expect(finished?.outcome.reason).toBe("circuit-breaker");
+    expect(world.effects.read().filter(({ tool: name }) => name === "session-end")).toHaveLength(1);
+  });
 });
