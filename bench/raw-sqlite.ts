@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createKeeping } from "./raw.ts";
+import { createRawKeeping } from "./raw.ts";
 import type { Subject } from "./task.ts";
 
 export function createRawOnSqlite(baseUrl: string): Subject {
@@ -13,7 +13,7 @@ export function createRawOnSqlite(baseUrl: string): Subject {
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; CREATE TABLE rows (id INTEGER PRIMARY KEY, messages TEXT) STRICT");
   const insert = database.prepare("INSERT INTO rows (messages) VALUES (?)");
   return {
-    ...createKeeping(baseUrl, (messages, atEnd) => {
+    ...createRawKeeping(baseUrl, (messages, atEnd) => {
       if (atEnd) database.exec("PRAGMA synchronous = FULL");
       insert.run(JSON.stringify(messages));
       if (atEnd) database.exec("PRAGMA synchronous = NORMAL");

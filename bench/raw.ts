@@ -90,11 +90,11 @@ function toolMessages(calls: readonly Call[], watcher: Watcher): readonly object
 }
 
 export function createRaw(baseUrl: string): Subject {
-  return createKeeping(baseUrl);
+  return createRawKeeping(baseUrl);
 }
 
 /** @param keep is given what a conversation adds to its messages, before anything is done with it; the last answer `atEnd` */
-export function createKeeping(baseUrl: string, keep?: (messages: readonly object[], atEnd: boolean) => void): Subject {
+export function createRawKeeping(baseUrl: string, keep?: (messages: readonly object[], atEnd: boolean) => void): Subject {
   return {
     async run(conversation, watcher) {
       const messages: object[] = [...FIRST_MESSAGES];

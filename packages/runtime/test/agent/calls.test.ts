@@ -206,38 +206,32 @@ describe("a person's answer to a call", () => {
   });
 });
 
-it("a person's decision survives a power cut", async () => {
-  const world = sharedWorld();
-  const kept: (Durability | undefined)[] = [];
-  const log: EventLog = {
-    ...world.log,
-    append(id, seq, records, options) {
-      if (records.some(({ type }) => type === "approval-decision")) kept.push(options?.durability);
-      return world.log.append(id, seq, records, options);
-    },
+describe("a question to a person survives a power cut:", () => {
+  /** What the log was asked for as it was given a record of this type. */
+  const durabilityOf = async (type: string, approvals?: Approver) => {
+    const world = sharedWorld();
+    const kept: (Durability | undefined)[] = [];
+    const log: EventLog = {
+      ...world.log,
+      append(id, seq, records, options) {
+        if (records.some((record) => record.type === type)) kept.push(options?.durability);
+        return world.log.append(id, seq, records, options);
+      },
+    };
+    const { agent } = agentOf([calling("look"), "done"], [recordingTool("look", { effect: "read" })], {
+      permissions: { rules: [{ pattern: "look", behavior: "ask" }] },
+    });
+    await createRunner({ ...world, log, agent, ...(approvals && { approvals }) }).run("go").outcome;
+    return kept;
   };
-  const { agent } = agentOf([calling("look"), "done"], [recordingTool("look", { effect: "read" })], {
-    permissions: { rules: [{ pattern: "look", behavior: "ask" }] },
-  });
-  await createRunner({ ...world, log, agent, approvals: () => ({ type: "allow" }) }).run("go").outcome;
-  expect(kept).toEqual(["power"]);
-});
 
-it("what a run waits for survives a power cut", async () => {
-  const world = sharedWorld();
-  const kept: (Durability | undefined)[] = [];
-  const log: EventLog = {
-    ...world.log,
-    append(id, seq, records, options) {
-      if (records.some(({ type }) => type === "run-suspend")) kept.push(options?.durability);
-      return world.log.append(id, seq, records, options);
-    },
-  };
-  const { agent } = agentOf([calling("look"), "done"], [recordingTool("look", { effect: "read" })], {
-    permissions: { rules: [{ pattern: "look", behavior: "ask" }] },
+  it("what was decided", async () => {
+    expect(await durabilityOf("approval-decision", () => ({ type: "allow" }))).toEqual(["power"]);
   });
-  const { reason } = await createRunner({ ...world, log, agent }).run("go").outcome;
-  expect([reason, ...kept]).toEqual(["awaiting-approval", "power"]);
+
+  it("that the run waits for it", async () => {
+    expect(await durabilityOf("run-suspend")).toEqual(["power"]);
+  });
 });
 
 describe("a run whose money is gone", () => {

@@ -82,21 +82,15 @@ describe("a run that declares effects and is killed", () => {
     expect(lives.done()).toEqual([]);
   });
 
-  it("three times in the same effect, takes that for what kills it, and goes on without it", { timeout: 60_000 }, async () => {
+  it.each([
+    { of: "one", kills: 3, outcomes: ["failed", "done"], attempts: ["1/1", "1/2", "1/3", "2/1"] },
+    { of: "each", kills: 6, outcomes: ["failed", "failed"], attempts: ["1/1", "1/2", "1/3", "2/1", "2/2", "2/3"] },
+  ])("three times in $of of two effects, takes that for what kills it, and goes on without it", { timeout: 60_000 }, async (story) => {
     const lives = effectLives(storyOf([[], [["effect", "effect"]], []]));
-    for (let life = 0; life < 3; life++) await lives.live("execute/after#0");
+    for (let life = 0; life < story.kills; life++) await lives.live("execute/after#0");
     const { outcome } = await lives.live();
     expect(outcome?.reason).toBe("complete");
-    expect(outcome?.effects.map(({ meta }) => meta?.outcome)).toEqual(["failed", "done"]);
-    expect(lives.done().map(({ tool, attempt }) => `${tool}/${attempt}`)).toEqual(["1/1", "1/2", "1/3", "2/1"]);
-  });
-
-  it("three times in each of two effects, goes on without both of them", { timeout: 60_000 }, async () => {
-    const lives = effectLives(storyOf([[], [["effect", "effect"]], []]));
-    for (let life = 0; life < 6; life++) await lives.live("execute/after#0");
-    const { outcome } = await lives.live();
-    expect(outcome?.reason).toBe("complete");
-    expect(outcome?.effects.map(({ meta }) => meta?.outcome)).toEqual(["failed", "failed"]);
-    expect(lives.done().map(({ tool, attempt }) => `${tool}/${attempt}`)).toEqual(["1/1", "1/2", "1/3", "2/1", "2/2", "2/3"]);
+    expect(outcome?.effects.map(({ meta }) => meta?.outcome)).toEqual(story.outcomes);
+    expect(lives.done().map(({ tool, attempt }) => `${tool}/${attempt}`)).toEqual(story.attempts);
   });
 });
