@@ -28,7 +28,17 @@ export interface ApprovalRequest {
   readonly reason: string;
   /** Unix ms after which the token is refused. */
   readonly expiresAt: number;
+  /** What `allow-always` can allow, narrowest first. Absent or empty: nothing but this one call may be allowed. */
+  readonly always?: readonly AlwaysChoice[];
   readonly context?: JsonObject;
+}
+
+/** What somebody who answers `allow-always` allows from then on: patterns of allow rules, shown before they are chosen. */
+export interface AlwaysChoice {
+  /** `exact`: these very arguments. `command`: this program and subcommand. `tool`: every call of the tool. */
+  readonly scope: "exact" | "command" | "tool";
+  /** One for each part of the call that asks. */
+  readonly rules: readonly string[];
 }
 
 /**
@@ -38,8 +48,11 @@ export interface ApprovalRequest {
 export type Decision = { readonly by?: string } & (
   | { readonly type: "allow" }
   | { readonly type: "deny"; readonly reason?: string }
-  /** This call and every later call of the same tool in this session. */
-  | { readonly type: "allow-always" }
+  /**
+   * This call, and in this session every later one that these patterns of allow rules cover. Default: the first choice that the
+   * request offered. They never cover what a deny or ask rule names.
+   */
+  | { readonly type: "allow-always"; readonly rules?: readonly string[] }
   /** Run with these arguments; they are validated again. */
   | { readonly type: "allow-modified"; readonly input: JsonValue }
   /** End the whole run. */

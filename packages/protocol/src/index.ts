@@ -48,6 +48,7 @@ export {
   type ToolSchema,
 } from "./inference.ts";
 export {
+  type AlwaysChoice,
   type ApprovalRequest,
   type Approver,
   DECISION_TYPES,
@@ -56,6 +57,7 @@ export {
   type RiskLevel,
   compareRisk,
 } from "./approval.ts";
+export { type CallEffects, type CommandEffect } from "./call-effects.ts";
 export {
   type Authority,
   PERMISSION_MODES,

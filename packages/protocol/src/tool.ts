@@ -1,4 +1,5 @@
 import type { RiskLevel } from "./approval.ts";
+import type { CallEffects } from "./call-effects.ts";
 import type { Content } from "./content.ts";
 import type { Effect } from "./effect.ts";
 import type { Executor } from "./executor.ts";
@@ -78,6 +79,11 @@ export interface Tool<In = unknown> {
   readonly category?: "edit" | "shell";
   /** What permission argument patterns are matched against; default: the canonical JSON of the input. */
   permissionText?(input: In): string;
+  /**
+   * What a call with this input would do, for permission rules to be held against. Pure: asked again on replay. A tool without
+   * it is judged by its name and its arguments alone.
+   */
+  effectsOf?(input: In, where: { readonly cwd?: string }): Promise<CallEffects> | CallEffects;
   parse(input: unknown): Promise<ValidationResult<In>> | ValidationResult<In>;
   execute(input: In, call: ToolCall): Promise<ToolOutput> | ToolOutput;
   /** After a crash in a `write`: find out whether it happened. */

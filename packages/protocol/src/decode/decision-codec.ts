@@ -1,5 +1,5 @@
 import type { Decision } from "../approval.ts";
-import { json, member, optional, tagged, text, type Codec } from "./codec.ts";
+import { json, list, member, optional, tagged, text, type Codec } from "./codec.ts";
 import { versioned } from "./versioned.ts";
 
 type Of<T extends Decision["type"]> = Extract<Decision, { readonly type: T }>;
@@ -11,7 +11,7 @@ export const decisionCodec: Codec<Decision> = versioned(
   tagged<Decision>("a decision", {
     "allow": member<Of<"allow">>({ by }),
     "deny": member<Of<"deny">>({ by, reason }),
-    "allow-always": member<Of<"allow-always">>({ by }),
+    "allow-always": member<Of<"allow-always">>({ by, rules: optional(list(text())) }),
     "allow-modified": member<Of<"allow-modified">>({ by, input: json }),
     "abort": member<Of<"abort">>({ by, reason }),
     "retry": member<Of<"retry">>({ by }),

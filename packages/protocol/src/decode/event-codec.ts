@@ -1,4 +1,4 @@
-import type { ApprovalRequest, RiskLevel } from "../approval.ts";
+import type { AlwaysChoice, ApprovalRequest, RiskLevel } from "../approval.ts";
 import type { CompactionPolicy } from "../content.ts";
 import {
   isDurableEventType,
@@ -110,6 +110,7 @@ const durable = {
     input: json,
     reason: text(),
     expiresAt: number,
+    always: optional(list(fields<AlwaysChoice>({ scope: oneOf<AlwaysChoice["scope"]>("exact", "command", "tool"), rules: list(text()) }))),
     context: optional(jsonObject),
   }),
   "approval-decision": member<Durable<"approval-decision">>({ callId, nonce: text(), decision: decisionCodec, grant: optional(text()) }),

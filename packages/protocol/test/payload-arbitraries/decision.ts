@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Decision } from "@keelson/protocol";
-import { some } from "./combinators.ts";
+import { few, some } from "./combinators.ts";
 import { type Members, oneMember } from "./one-member.ts";
 import { json, text } from "./values.ts";
 
@@ -9,7 +9,7 @@ const by = { by: text };
 export const decision: fc.Arbitrary<Decision> = oneMember<Decision>({
   "allow": some({}, by),
   "deny": some({}, { ...by, reason: text }),
-  "allow-always": some({}, by),
+  "allow-always": some({}, { ...by, rules: few(text) }),
   "allow-modified": some({ input: json }, by),
   "abort": some({}, { ...by, reason: text }),
   "retry": some({}, by),

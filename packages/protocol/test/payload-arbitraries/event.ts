@@ -30,7 +30,7 @@ export const wait: fc.Arbitrary<Wait> = oneMember<Wait>({
 
 const endReason = fc.oneof(fc.constantFrom(...Object.keys(EXIT_CODES)), fc.constant("a-reason-from-the-future"));
 
-const approvalRequest: { readonly [K in keyof Omit<ApprovalRequest, "type" | "context">]-?: fc.Arbitrary<unknown> } = {
+const approvalRequest: { readonly [K in keyof Omit<ApprovalRequest, "type" | "always" | "context">]-?: fc.Arbitrary<unknown> } = {
   callId: id,
   token: text,
   operation: text,
@@ -57,7 +57,10 @@ const durable: Members<DurableEvent> = {
   ),
   "tool-calls-complete": fc.record({}),
   "tool-unknown": fc.record({ callId: id, name: text }),
-  "approval-request": some({ question: fc.constantFrom("approval", "decision"), nonce: id, ...approvalRequest }, { context: jsonObject }),
+  "approval-request": some(
+    { question: fc.constantFrom("approval", "decision"), nonce: id, ...approvalRequest },
+    { always: few(fc.record({ scope: fc.constantFrom("exact", "command", "tool"), rules: few(text) })), context: jsonObject },
+  ),
   "approval-decision": some({ callId: id, nonce: id, decision }, { grant: text }),
   "child-start": some({ child: id, session: id, agent: text }, { callId: id, background: fc.record({ name: text, config: jsonObject }) }),
   "child-end": some(

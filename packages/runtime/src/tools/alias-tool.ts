@@ -8,7 +8,7 @@ import { checkToolName } from "./check-tool-fields.ts";
  */
 export function aliasTool<In>(newName: string, tool: Tool<In>): Tool<In> {
   checkToolName(newName, "name", newName);
-  const { permissionText, reconcile } = tool;
+  const { permissionText, effectsOf, reconcile } = tool;
   return {
     ...tool,
     name: newName,
@@ -17,6 +17,7 @@ export function aliasTool<In>(newName: string, tool: Tool<In>): Tool<In> {
     parse: (input) => tool.parse(input),
     execute: (input, call) => tool.execute(input, call),
     ...(permissionText !== undefined && { permissionText: (input: In) => permissionText.call(tool, input) }),
+    ...(effectsOf !== undefined && { effectsOf: (input: In, where) => effectsOf.call(tool, input, where) }),
     ...(reconcile !== undefined && { reconcile: (input: In, call) => reconcile.call(tool, input, call) }),
   };
 }

@@ -23,7 +23,7 @@ import { DEFAULT_MAX_OUTPUT_BYTES, type JsonToolDefinition, type ToolDefinition,
 export function defineTool<In>(definition: ToolDefinition<In>): Tool<In>;
 export function defineTool(definition: JsonToolDefinition): Tool<JsonObject>;
 export function defineTool(definition: ToolDefinition<unknown> | JsonToolDefinition): Tool {
-  const { input, output, execute, reconcile, permissionText, timeoutMs } = definition as ToolDefinition<unknown>;
+  const { input, output, execute, reconcile, permissionText, effectsOf, timeoutMs } = definition as ToolDefinition<unknown>;
   if (typeof execute !== "function") throw invalid(definition.name, "`execute` must be a function");
   const fields = completeFields(definition, input, output);
   return {
@@ -31,13 +31,14 @@ export function defineTool(definition: ToolDefinition<unknown> | JsonToolDefinit
     ...(timeoutMs !== undefined && { timeoutMs: checkTimeout(definition.name, timeoutMs) }),
     // Called on the definition, so that `this` works as its author wrote it.
     ...(permissionText !== undefined && { permissionText: (value: unknown) => permissionText.call(definition, value) }),
+    ...(effectsOf !== undefined && { effectsOf: (value: unknown, where) => effectsOf.call(definition, value, where) }),
     parse: fields.input.validate,
     execute: execute.bind(definition) as Tool["execute"],
     ...(reconcile !== undefined && { reconcile: (value, call) => reconcile.call(definition, value, call) }),
   };
 }
 
-type DataFields = Omit<Tool, "parse" | "execute" | "reconcile" | "permissionText" | "timeoutMs">;
+type DataFields = Omit<Tool, "parse" | "execute" | "reconcile" | "permissionText" | "effectsOf" | "timeoutMs">;
 
 /** Fills in the defaults of what any tool, leaf or dispatch, says about itself. */
 export function completeFields(

@@ -1,4 +1,13 @@
-import type { JsonObject, RiskLevel, Reconciliation, ToolCall, ToolConcurrency, ToolEffect, ToolOutput } from "@keelson/protocol";
+import type {
+  CallEffects,
+  JsonObject,
+  RiskLevel,
+  Reconciliation,
+  ToolCall,
+  ToolConcurrency,
+  ToolEffect,
+  ToolOutput,
+} from "@keelson/protocol";
 import type { JsonSchema, Schema } from "../schema/index.ts";
 
 /** What every kind of tool may say about itself. */
@@ -42,6 +51,8 @@ export interface ToolDefinition<In> extends LeafFields {
   reconcile?(input: In, call: ToolCall): Promise<Reconciliation> | Reconciliation;
   /** What permission argument patterns are matched against; default: the canonical JSON of the input. */
   permissionText?(input: In): string;
+  /** What a call with this input would do; see `CallEffects`. Pure: it is asked again on replay. */
+  effectsOf?(input: In, where: { readonly cwd?: string }): Promise<CallEffects> | CallEffects;
 }
 
 export interface JsonToolDefinition extends LeafFields {
@@ -49,6 +60,7 @@ export interface JsonToolDefinition extends LeafFields {
   execute(input: JsonObject, call: ToolCall): Promise<ToolOutput | void> | ToolOutput | void;
   reconcile?(input: JsonObject, call: ToolCall): Promise<Reconciliation> | Reconciliation;
   permissionText?(input: JsonObject): string;
+  effectsOf?(input: JsonObject, where: { readonly cwd?: string }): Promise<CallEffects> | CallEffects;
 }
 
 /**

@@ -1,0 +1,27 @@
+/**
+ * What a call with these arguments would do to the world, as far as reading them tells. A tool says it (`effectsOf`), and
+ * permission rules are held against it, so that rules know commands, files and hosts, and no rule has to know a shell.
+ */
+export interface CallEffects {
+  /** The simple commands that it starts, in the order in which they are written; what a command starts in turn is one of its own. */
+  readonly commands?: readonly CommandEffect[];
+  /** Files and folders that it reads, and that it writes or deletes: absolute, or relative to the working directory. */
+  readonly reads?: readonly string[];
+  readonly writes?: readonly string[];
+  /** Names of the hosts that it connects to. */
+  readonly hosts?: readonly string[];
+  /** What reading can't tell, one sentence each for a person: "The program is taken from $TOOL." No allow pattern with a wildcard covers such a call. */
+  readonly unknown?: readonly string[];
+}
+
+/** One program with its arguments. */
+export interface CommandEffect {
+  /** What rules such as `bash(npm test*)` are held against: program and arguments without their quotes, one space between. */
+  readonly text: string;
+  /** Other spellings, by which deny and ask rules find it too: `rm -r x` for `/bin/rm -r x`. */
+  readonly aliases?: readonly string[];
+  /** It is known to change nothing and to connect to nothing, so it runs unasked where no rule says otherwise. */
+  readonly readOnly?: boolean;
+  /** Why an allow rule with a wildcard must not cover it: what runs is not what its text says, or it writes where it is told to. For a person. */
+  readonly caution?: string;
+}
