@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AgentEvent, KnownAgentEvent } from "@keelson/protocol";
+import type { AgentEvent } from "@keelson/protocol";
 import { type ModelServer, type ServerScript, startModelServer } from "keelson/testing";
 
 const CLI = fileURLToPath(new URL("../src/cli.ts", import.meta.url));
@@ -141,15 +141,15 @@ export async function openDesk(script: ServerScript, files: { readonly [path: st
 }
 
 /** The events of `--output-format stream-json`. */
-export function eventsOf({ stdout }: Pick<Finished, "stdout">): readonly KnownAgentEvent[] {
+export function eventsOf({ stdout }: Pick<Finished, "stdout">): readonly AgentEvent[] {
   return stdout
     .split("\n")
     .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as AgentEvent as KnownAgentEvent);
+    .map((line) => JSON.parse(line) as AgentEvent);
 }
 
 /** What a run's stream ends with: exactly one of these, as the last event. */
-export function endOf(events: readonly KnownAgentEvent[]): KnownAgentEvent {
+export function endOf(events: readonly AgentEvent[]): AgentEvent {
   const ends = events.filter(({ type }) => type === "run-complete" || type === "error" || type === "run-suspend" || type === "detached");
   const [end] = ends;
   if (ends.length !== 1 || end === undefined || events.at(-1) !== end)

@@ -182,16 +182,20 @@ export interface TransientPosition {
   readonly n: number;
 }
 
-export type KnownAgentEvent = (DurableEvent & DurablePosition & Origin) | (TransientEvent & TransientPosition & Origin);
+/** What a run of this version shows: these members and no other, so that a `switch` over all of them needs no `default`. */
+export type AgentEvent = (DurableEvent & DurablePosition & Origin) | (TransientEvent & TransientPosition & Origin);
 
-declare const nonExhaustive: unique symbol;
-/** A member no value has. It makes a `switch` without `default` a type error outside this package. */
-export interface NonExhaustive extends Origin {
-  readonly type: typeof nonExhaustive;
+/** An event of a type that this version doesn't know. `seq` and `at` are there when it has a place in the log. */
+export interface OtherEvent extends Origin, Partial<DurablePosition> {
+  readonly type: "other";
+  readonly raw: JsonObject;
 }
 
-/** Published type: members are added in minor releases, so readers keep a `default` arm. */
-export type AgentEvent = KnownAgentEvent | NonExhaustive;
+/**
+ * What is read from a log or comes from another process, which may be of a later version: an event of a type that this
+ * one doesn't know is `other`, and a `switch` that forgets it does not compile.
+ */
+export type RecordedEvent = AgentEvent | OtherEvent;
 
 const DURABLE: { readonly [K in DurableEvent["type"]]: true } = {
   "run-start": true,

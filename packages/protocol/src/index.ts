@@ -151,8 +151,8 @@ export {
   type CallSummary,
   type DurableEvent,
   type DurablePosition,
-  type KnownAgentEvent,
-  type NonExhaustive,
+  type OtherEvent,
+  type RecordedEvent,
   type TaskEventKind,
   type TransientEvent,
   type TransientPosition,
@@ -212,7 +212,7 @@ export { decisionCodec } from "./decode/decision-codec.ts";
 export { directiveCodec, effectCodec, scopeCodec, signalCodec } from "./decode/effect-codec.ts";
 export { environmentSpecCodec } from "./decode/environment-spec-codec.ts";
 export { errorFromJSON, serializedErrorCodec } from "./decode/error-from-json.ts";
-export { type OtherEvent, durableEventCodec, eventCodec, transientEventCodec, waitCodec } from "./decode/event-codec.ts";
+export { durableEventCodec, eventCodec, transientEventCodec, waitCodec } from "./decode/event-codec.ts";
 export { inboxMessageCodec } from "./decode/inbox-message-codec.ts";
 export { inferEventCodec } from "./decode/infer-event-codec.ts";
 export { contentCodec, messageCodec } from "./decode/message-codec.ts";

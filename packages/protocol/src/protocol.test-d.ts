@@ -12,13 +12,13 @@ import type {
   Executor,
   Json,
   JsonValue,
-  KnownAgentEvent,
   ModelFailure,
   Operator,
   OperatorConfig,
   OperatorMetadata,
   Orchestrator,
   Provider,
+  RecordedEvent,
   RunId,
   SecretResolver,
   SessionId,
@@ -31,11 +31,11 @@ import type {
   Tool,
   Usd,
   Vfs,
+  eventCodec,
 } from "./index.ts";
 
 describe("published unions", () => {
-  it("make a switch without a default a type error [GEN-01, GEN-02, LA-08, ET-15]", () => {
-    // @ts-expect-error a member of a later version falls through
+  it("of what a run shows are closed: a switch over all events needs no default", () => {
     const withoutDefault = (event: AgentEvent): string => {
       switch (event.type) {
         case "run-start":
@@ -86,15 +86,76 @@ describe("published unions", () => {
           return "known";
       }
     };
-    const withDefault = (event: AgentEvent): string => {
+    expectTypeOf(withoutDefault).returns.toBeString();
+    expectTypeOf<AgentEvent["type"]>().toExtend<string>();
+  });
+
+  it("of what is read from logs and other processes are open: a switch must answer for a later version [GEN-01, GEN-02, LA-08]", () => {
+    // @ts-expect-error a member of a later version falls through
+    const withoutOther = (event: RecordedEvent): string => {
+      switch (event.type) {
+        case "run-start":
+        case "run-resume":
+        case "run-suspend":
+        case "turn-start":
+        case "message":
+        case "tool-calls-start":
+        case "tool-result":
+        case "tool-calls-complete":
+        case "tool-unknown":
+        case "approval-request":
+        case "approval-decision":
+        case "child-start":
+        case "child-end":
+        case "inbox-read":
+        case "steer":
+        case "state-update":
+        case "directive":
+        case "usage":
+        case "budget":
+        case "rate-limit":
+        case "task":
+        case "suggestion":
+        case "compaction":
+        case "retry":
+        case "model-switch":
+        case "definition-change":
+        case "turn-end":
+        case "run-result":
+        case "run-complete":
+        case "error":
+        case "text-start":
+        case "text-delta":
+        case "text-end":
+        case "thinking-start":
+        case "thinking-delta":
+        case "thinking-end":
+        case "tool-call-start":
+        case "tool-call-delta":
+        case "tool-call-end":
+        case "tool-progress":
+        case "tool-end":
+        case "content":
+        case "status":
+        case "gap":
+        case "detached":
+          return "known";
+      }
+    };
+    const withDefault = (event: RecordedEvent): string => {
       switch (event.type) {
         case "run-complete":
           return event.text;
+        case "other":
+          return JSON.stringify(event.raw);
         default:
           return "";
       }
     };
+    expectTypeOf(withoutOther).toBeFunction();
     expectTypeOf(withDefault).returns.toBeString();
+    expectTypeOf<AgentEvent>().toExtend<RecordedEvent>();
+    expectTypeOf<ReturnType<typeof eventCodec.decode>>().toEqualTypeOf<RecordedEvent>();
   });
 
   it("narrow by their type all the same", () => {
@@ -104,7 +165,6 @@ describe("published unions", () => {
       if (event.type === "run-complete") expectTypeOf(event.cost).toEqualTypeOf<Usd | null>();
     };
     expectTypeOf(narrow).toBeFunction();
-    expectTypeOf<KnownAgentEvent>().toExtend<AgentEvent>();
   });
 
   it("of failures narrow by their kind to what the kind carries [ET-17]", () => {

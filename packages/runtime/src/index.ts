@@ -22,7 +22,16 @@ export type { Recovery } from "./agent/recover-runs.ts";
 export type { Runner, SingleRunner } from "./agent/runner.ts";
 export { createModelRegistry } from "./providers/model-registry.ts";
 export { defineTool } from "./tools/define-tool.ts";
-export { textMessage, usd, type AgentEvent, type Message, type Tool, type Usd } from "@keelson/protocol";
+export {
+  textMessage,
+  usd,
+  type AgentEvent,
+  type Message,
+  type OtherEvent,
+  type RecordedEvent,
+  type Tool,
+  type Usd,
+} from "@keelson/protocol";
 
 /** {@link World} with everything optional: what is left out lives in this process's memory. */
 export type RunnerOptions = Partial<World>;

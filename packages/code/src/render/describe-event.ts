@@ -1,11 +1,11 @@
-import type { Decision, Failure, KnownAgentEvent, Message } from "@keelson/protocol";
+import type { Decision, Failure, AgentEvent, Message } from "@keelson/protocol";
 import { truncated } from "./display-width.ts";
 import { formatCost, formatCount, formatDuration } from "./figures.ts";
 import { printable, printableLine } from "./printable.ts";
 import type { Style } from "./style.ts";
 
 /** One line for an event that stands between words and calls; `undefined` for events that show elsewhere or nowhere. */
-export function describeEvent(event: KnownAgentEvent, style: Style): string | undefined {
+export function describeEvent(event: AgentEvent, style: Style): string | undefined {
   switch (event.type) {
     case "run-resume":
       return style.dim(`↻ going on after ${event.cause === "recovery" ? "an interruption" : `a ${event.cause}`}`);

@@ -3,7 +3,6 @@ import {
   addUsd,
   type AgentEvent,
   type CallSummary,
-  type KnownAgentEvent,
   type RunReason,
   UNKNOWN_USAGE,
   type Usage,
@@ -116,7 +115,7 @@ export function createRunView({ screen, style, now, questions = true, model: fir
     block([runFooter(reason, { model, ...totals, durationMs: at - (startedAt ?? at) }, style)], true);
   }
 
-  function showChild(event: KnownAgentEvent): void {
+  function showChild(event: AgentEvent): void {
     if (event.type === "tool-calls-start") for (const call of event.calls) calls.set(call.callId, call);
     if (event.type === "tool-result")
       block(
@@ -127,7 +126,7 @@ export function createRunView({ screen, style, now, questions = true, model: fir
       );
   }
 
-  function showOwn(event: KnownAgentEvent): void {
+  function showOwn(event: AgentEvent): void {
     switch (event.type) {
       case "run-start":
         model = event.model;
@@ -216,8 +215,7 @@ export function createRunView({ screen, style, now, questions = true, model: fir
   }
 
   return {
-    show(published) {
-      const event = published as KnownAgentEvent;
+    show(event) {
       if ("at" in event) startedAt ??= event.at;
       if (event.path !== undefined && event.path.length > 0) showChild(event);
       else showOwn(event);

@@ -1,5 +1,5 @@
 import type { Message, ToolCallPart } from "../content.ts";
-import type { AgentEvent, CallSummary, KnownAgentEvent } from "../event.ts";
+import type { CallSummary, RecordedEvent } from "../event.ts";
 import type { CallId } from "../ids.ts";
 import { toStopReason, type AgentStopReason } from "./to-stop-reason.ts";
 
@@ -34,12 +34,11 @@ export type WalrusEvent =
  * last one; a run that suspends or moves to another process ends without it, since it isn't done. An answer whose deltas
  * were not seen (a stream read from the log) comes as one delta.
  */
-export async function* toWalrusEvents(events: AsyncIterable<AgentEvent>): AsyncGenerator<WalrusEvent, void, undefined> {
+export async function* toWalrusEvents(events: AsyncIterable<RecordedEvent>): AsyncGenerator<WalrusEvent, void, undefined> {
   const steps: { response: Message; toolCalls: CallSummary[]; toolResults: Message[] }[] = [];
   let streamed = { "text-delta": false, "thinking-delta": false };
 
-  for await (const published of events) {
-    const event = published as KnownAgentEvent;
+  for await (const event of events) {
     if (event.path !== undefined && event.path.length > 0) continue;
     switch (event.type) {
       case "text-delta":

@@ -2,10 +2,11 @@ import type { AlwaysChoice, ApprovalRequest, RiskLevel } from "../approval.ts";
 import type { CompactionPolicy } from "../content.ts";
 import {
   isDurableEventType,
+  type AgentEvent,
   type BudgetEvent,
   type CallSummary,
   type DurableEvent,
-  type KnownAgentEvent,
+  type RecordedEvent,
   type TaskEventKind,
   type TransientEvent,
   type Wait,
@@ -198,16 +199,6 @@ export const transientEventCodec: Codec<TransientEvent | OtherMember> = versione
   tagged<TransientEvent>("an event", transient),
 );
 
-/** An event of a type that this version doesn't know. `seq` and `at` are there when it has a place in the log. */
-export interface OtherEvent {
-  readonly type: "other";
-  readonly raw: JsonObject;
-  readonly runId: RunId;
-  readonly path?: readonly string[];
-  readonly seq?: number;
-  readonly at?: number;
-}
-
 const anyEvent = tagged<DurableEvent | TransientEvent>("an event", { ...durable, ...transient });
 const origin = fields<{ readonly runId: RunId; readonly path?: readonly string[] }>({ runId, path });
 const durablePosition = fields<{ readonly seq: number; readonly at: number }>({ seq: count, at: number });
@@ -218,7 +209,7 @@ const transientPosition = fields<{ readonly after: number; readonly attempt: num
 });
 
 /** An event as watchers get it: of which run, and where it stands. */
-export const eventCodec: Codec<KnownAgentEvent | OtherEvent> = versioned("event", {
+export const eventCodec: Codec<RecordedEvent> = versioned("event", {
   decode(value) {
     const event = anyEvent.decode(value);
     const { runId: run, path: way } = origin.decode(value);
@@ -234,7 +225,7 @@ export const eventCodec: Codec<KnownAgentEvent | OtherEvent> = versioned("event"
       };
     }
     (isDurableEventType(event.type) ? durablePosition : transientPosition).decode(value);
-    return event as KnownAgentEvent;
+    return event as AgentEvent;
   },
   encode: (event) => (event.type === "other" ? event.raw : anyEvent.encode(event)),
 });

@@ -4,7 +4,6 @@ import {
   type ApprovalRequest,
   type DurableEvent,
   EXIT_CODES,
-  type KnownAgentEvent,
   RISK_LEVELS,
   type TransientEvent,
   type Wait,
@@ -116,10 +115,10 @@ export const durableEvent: fc.Arbitrary<DurableEvent> = oneMember<DurableEvent>(
 export const transientEvent: fc.Arbitrary<TransientEvent> = oneMember<TransientEvent>(transient);
 const origin = some({ runId: id }, { path });
 
-const placed = (members: Readonly<Record<string, fc.Arbitrary<unknown>>>, position: fc.Arbitrary<object>): fc.Arbitrary<KnownAgentEvent> =>
+const placed = (members: Readonly<Record<string, fc.Arbitrary<unknown>>>, position: fc.Arbitrary<object>): fc.Arbitrary<AgentEvent> =>
   fc
     .tuple(oneMember<object>(members, false), position, origin)
-    .map(([event, place, from]) => ({ ...event, ...place, ...(from as object) }) as KnownAgentEvent);
+    .map(([event, place, from]) => ({ ...event, ...place, ...(from as object) }) as AgentEvent);
 
 export const event: fc.Arbitrary<AgentEvent> = fc.oneof(
   placed(durable, fc.record({ seq: count, at })),

@@ -4,13 +4,13 @@ import {
   LogError,
   isDurableEventType,
   sessionLog,
-  type AgentEvent,
   type BlobStore,
   type EventLog,
   type JsonObject,
   type JsonValue,
   type LogRecord,
   type Message,
+  type RecordedEvent,
   type RunId,
   type SessionId,
   type SessionMetadata,
@@ -74,8 +74,8 @@ export interface Sessions {
   tag(id: string, tag: string): Promise<void>;
   /** With its inbox and the sessions of its children. Refused while forks share its history, and while somebody works on it. */
   delete(id: string): Promise<void>;
-  /** The durable events of all its runs after `after`. */
-  events(id: string, options?: { readonly after?: number }): AsyncIterable<AgentEvent>;
+  /** The durable events of all its runs after `after`; a later version may have written them. */
+  events(id: string, options?: { readonly after?: number }): AsyncIterable<RecordedEvent>;
 }
 
 export function createSessions(options: SessionsOptions): Sessions {
@@ -205,7 +205,7 @@ export function createSessions(options: SessionsOptions): Sessions {
             seq: whole.seq,
             at: whole.at,
             runId: whole.key.slice(0, whole.key.indexOf("/")),
-          } as unknown as AgentEvent;
+          } as unknown as RecordedEvent;
         }
       } catch (error) {
         throw agentErrorOf(id as SessionId, error);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agentTool, createAgent, createRunner, textMessage, type AgentEvent, type RunnerOptions, type SingleRunner } from "keelson";
+import { agentTool, createAgent, createRunner, textMessage, type RecordedEvent, type RunnerOptions, type SingleRunner } from "keelson";
 import { createMemoryBlobStore, createMemoryEventLog, createSqliteBlobStore, createSqliteEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { AgentError, sessionLog, type Message } from "@keelson/protocol";
@@ -150,14 +150,14 @@ describe.each(BACKENDS)("sessions %s", (_name, open) => {
   it("tell all their runs' durable events, from any place [SE-04]", async () => {
     const runner = runnerWith(await open());
     await say(runner, "s", "one", "two");
-    const events: AgentEvent[] = [];
+    const events: RecordedEvent[] = [];
     for await (const event of runner.sessions.events("s")) events.push(event);
     expect(ofType(events, "run-start")).toHaveLength(2);
     expect(new Set(events.map(({ runId }) => runId)).size).toBe(2);
     const [, second] = ofType(events, "run-start");
-    const later: AgentEvent[] = [];
+    const later: RecordedEvent[] = [];
     for await (const event of runner.sessions.events("s", { after: (second?.seq ?? 0) - 1 })) later.push(event);
-    expect(later).toEqual(events.slice(events.indexOf(second as AgentEvent)));
+    expect(later).toEqual(events.slice(events.indexOf(second as RecordedEvent)));
   });
 
   describe("forked", () => {

@@ -1,6 +1,15 @@
 import { createEphemeralApprovalKeys } from "keelson/agent";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
-import { createRunner, defineTool, type Agent, type AgentEvent, type RunnerOptions, type SingleRunner, type Tool } from "keelson";
+import {
+  createRunner,
+  defineTool,
+  type Agent,
+  type AgentEvent,
+  type RecordedEvent,
+  type RunnerOptions,
+  type SingleRunner,
+  type Tool,
+} from "keelson";
 import type { Clock } from "keelson/session";
 import type { RunOutcome, Run } from "keelson";
 
@@ -61,12 +70,12 @@ export function runnerOf<Out>(agent: Agent<Out>, options: RunnerOptions = {}): S
   return createRunner({ clock: impatientClock(), random: () => 0.5, ...options, agent });
 }
 
-export function types(events: readonly AgentEvent[]): readonly string[] {
-  return events.map((event) => String(event.type));
+export function types(events: readonly RecordedEvent[]): readonly string[] {
+  return events.map((event) => event.type);
 }
 
-export function ofType<T extends Exclude<AgentEvent["type"], symbol>>(
-  events: readonly AgentEvent[],
+export function ofType<T extends AgentEvent["type"]>(
+  events: readonly RecordedEvent[],
   type: T,
 ): readonly Extract<AgentEvent, { readonly type: T }>[] {
   return events.filter((event): event is Extract<AgentEvent, { readonly type: T }> => event.type === type);
