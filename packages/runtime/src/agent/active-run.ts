@@ -32,7 +32,7 @@ import { retryChild, stopChild, type Supervision } from "./children/supervise.ts
 import { createLoop } from "./create-loop.ts";
 import { openDebugTrace, type DebugTrace } from "./debug-trace.ts";
 import { EventHub } from "./event-hub.ts";
-import { agentErrorOf } from "../session/log-failure.ts";
+import { agentErrorOf, atAgentBoundary } from "../session/log-failure.ts";
 import { notified, notifyOfStatus } from "./hooks/notification-hooks.ts";
 import { startWithHooks } from "./hooks/subagent-hooks.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
@@ -106,7 +106,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
     this.hub = new EventHub({
       runId: options.id,
       log: world.log,
-      logId: `session/${session}` as never,
+      session,
       restore: (record) => restoreLargeRecord(record, world.blobs),
       ...(world.maxBufferBytes !== undefined && { maxBufferBytes: world.maxBufferBytes }),
     });
@@ -211,17 +211,17 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
 
   async children(): Promise<readonly ChildView[]> {
     await this.#opened;
-    return listChildren(this.#options.runner.world, this.#state);
+    return atAgentBoundary(this.session, () => listChildren(this.#options.runner.world, this.#state));
   }
 
   async stopChild(id: string): Promise<boolean> {
     await this.#opened;
-    return stopChild(id, this.#supervision);
+    return atAgentBoundary(this.session, () => stopChild(id, this.#supervision));
   }
 
   async retryChild(id: string): Promise<boolean> {
     await this.#opened;
-    return retryChild(id, this.#supervision);
+    return atAgentBoundary(this.session, () => retryChild(id, this.#supervision));
   }
 
   get #supervision(): Supervision {
@@ -242,9 +242,10 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
   /** Writes to the inbox, where a run that waits finds it when it goes on. @returns whether the run could still heed it */
   async #tell(message: Parameters<Journal["writeInbox"]>[1]): Promise<boolean> {
     await this.#opened;
-    const { run } = this.#journal?.state ?? {};
-    if (!this.#journal || run?.id !== this.id || run.status === "ended") return false;
-    await this.#journal.writeInbox(`${message.type}/${this.#options.runner.world.newId()}`, message);
+    const journal = this.#journal;
+    const { run } = journal?.state ?? {};
+    if (!journal || run?.id !== this.id || run.status === "ended") return false;
+    await atAgentBoundary(this.session, () => journal.writeInbox(`${message.type}/${this.#options.runner.world.newId()}`, message));
     return true;
   }
 
@@ -369,7 +370,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
         decidedAs: this.#options.runner.world.newId(),
       } as InboxMessage);
     } catch (error) {
-      if (!LogError.is(error, "conflict")) throw error;
+      if (!LogError.is(error, "conflict")) throw agentErrorOf(this.session, error);
       throw new AgentError(
         { kind: "invalid-token", reason: "used", message: `This question about ${operation} was decided already.` },
         { cause: error },

@@ -1,4 +1,13 @@
-import type { AgentEvent, EventLog, LogId, LogRecord, NewRecord, RunId } from "@keelson/protocol";
+import {
+  sessionLog,
+  type AgentEvent,
+  type EventLog,
+  type LogId,
+  type LogRecord,
+  type NewRecord,
+  type RunId,
+  type SessionId,
+} from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { createMemoryEventLog } from "../state/memory-event-log.ts";
 import { EventHub } from "./event-hub.ts";
@@ -15,11 +24,12 @@ function stage(
   { head = 0, base = head, maxBufferBytes }: { readonly head?: number; readonly base?: number; readonly maxBufferBytes?: number } = {},
 ): Stage {
   const runId = `r_${name}` as RunId;
-  const logId = `session/${name}` as LogId;
+  const session = name as SessionId;
+  const logId = sessionLog(session);
   const hub = new EventHub({
     runId,
     log,
-    logId,
+    session,
     restore: async (record) => record,
     ...(maxBufferBytes !== undefined && { maxBufferBytes }),
   });

@@ -2,9 +2,9 @@ import {
   isDurableEventType,
   type AgentEvent,
   type EventLog,
-  type LogId,
   type LogRecord,
   type RunId,
+  type SessionId,
   type TransientEvent,
 } from "@keelson/protocol";
 import { EVENT_BYTES } from "./event-size.ts";
@@ -15,7 +15,7 @@ import { EventSubscription } from "./event-subscription.ts";
 export interface EventHubOptions {
   readonly runId: RunId;
   readonly log: EventLog;
-  readonly logId: LogId;
+  readonly session: SessionId;
   /** Reads a record as it was written. */
   restore(record: LogRecord): Promise<LogRecord>;
   /** What a watcher may lag behind, in bytes. Default 1 MiB. */
@@ -44,9 +44,9 @@ export class EventHub {
   #closed = false;
 
   constructor(options: EventHubOptions) {
-    const { runId, log, logId, restore, maxBufferBytes = DEFAULT_MAX_BUFFER_BYTES } = options;
+    const { runId, log, session, restore, maxBufferBytes = DEFAULT_MAX_BUFFER_BYTES } = options;
     this.runId = runId;
-    this.#source = logSource(log, logId, runId, restore);
+    this.#source = logSource(log, session, runId, restore);
     this.#maxBufferBytes = maxBufferBytes;
   }
 

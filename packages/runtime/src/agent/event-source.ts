@@ -1,13 +1,17 @@
 import {
   isDurableEventType,
   LogError,
+  sessionLog,
+  type AgentError,
   type AgentEvent,
   type DurableEvent,
   type EventLog,
   type LogId,
   type LogRecord,
   type RunId,
+  type SessionId,
 } from "@keelson/protocol";
+import { agentErrorOf } from "../session/log-failure.ts";
 
 /** Where the durable events of one run stand: what a watcher had no room for is read here again. */
 export interface EventSource {
@@ -17,22 +21,31 @@ export interface EventSource {
   eventOf(record: LogRecord): Promise<AgentEvent> | undefined;
   /** Why a watcher cannot go on: the log ends before `upTo`. */
   missing(after: number, upTo: number): LogError;
+  /** What a watcher is told when reading failed so. */
+  failureOf(error: unknown): AgentError;
 }
 
 /** The log of a run. @param restore reads a record as it was written */
-export function logSource(log: EventLog, logId: LogId, runId: RunId, restore: (record: LogRecord) => Promise<LogRecord>): EventSource {
-  return new LogSource(log, logId, runId, restore);
+export function logSource(
+  log: EventLog,
+  session: SessionId,
+  runId: RunId,
+  restore: (record: LogRecord) => Promise<LogRecord>,
+): EventSource {
+  return new LogSource(log, session, runId, restore);
 }
 
 class LogSource implements EventSource {
   readonly #log: EventLog;
+  readonly #session: SessionId;
   readonly #id: LogId;
   readonly #runId: RunId;
   readonly #restore: (record: LogRecord) => Promise<LogRecord>;
 
-  constructor(log: EventLog, id: LogId, runId: RunId, restore: (record: LogRecord) => Promise<LogRecord>) {
+  constructor(log: EventLog, session: SessionId, runId: RunId, restore: (record: LogRecord) => Promise<LogRecord>) {
     this.#log = log;
-    this.#id = id;
+    this.#session = session;
+    this.#id = sessionLog(session);
     this.#runId = runId;
     this.#restore = restore;
   }
@@ -53,6 +66,10 @@ class LogSource implements EventSource {
       message: `The events of run ${this.#runId} after ${after} and up to ${upTo} are no longer in its log "${this.#id}": the session was deleted before this watcher got there.`,
     });
   }
+
+  failureOf(error: unknown): AgentError {
+    return agentErrorOf(this.#session, error);
+  }
 }
 
 /** The same events, as the watchers of the run that started it see them. */
@@ -61,6 +78,7 @@ export function sourceOfChild(source: EventSource, name: string): EventSource {
     read: (after) => source.read(after),
     eventOf: (record) => source.eventOf(record)?.then((event) => withPath(event, name)),
     missing: (after, upTo) => source.missing(after, upTo),
+    failureOf: (error) => source.failureOf(error),
   };
 }
 

@@ -1,7 +1,17 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
-import { LogError, type AgentEvent, type EventLog, type LogId, type NewRecord, type RunId } from "@keelson/protocol";
+import {
+  AgentError,
+  LogError,
+  sessionLog,
+  type AgentEvent,
+  type EventLog,
+  type LogId,
+  type NewRecord,
+  type RunId,
+  type SessionId,
+} from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { createMemoryEventLog } from "../state/memory-event-log.ts";
 import type { DeltaEvent } from "./event-backlog.ts";
@@ -10,7 +20,8 @@ import { eventOf, logSource, sourceOfChild, withPath, type EventSource } from ".
 import { EventSubscription } from "./event-subscription.ts";
 
 const OWN = "r_own" as RunId;
-const LOG = "session/own" as LogId;
+const SESSION = "own" as SessionId;
+const LOG = sessionLog(SESSION);
 
 /** A log whose events are pushed to watchers as a run would. */
 class Writer {
@@ -23,12 +34,12 @@ class Writer {
   #seq = 0;
   #n = 0;
 
-  constructor(log: EventLog, logId: LogId, runId: RunId, child?: string) {
+  constructor(log: EventLog, session: SessionId, runId: RunId, child?: string) {
     this.log = log;
-    this.#logId = logId;
+    this.#logId = sessionLog(session);
     this.#runId = runId;
     this.#child = child;
-    const source = logSource(log, logId, runId, async (record) => record);
+    const source = logSource(log, session, runId, async (record) => record);
     this.source = child === undefined ? source : sourceOfChild(source, child);
   }
 
@@ -101,9 +112,9 @@ describe("a watcher of events", () => {
         async (acts, maxBufferBytes, endsWell) => {
           const log = createMemoryEventLog({ now: () => 7 });
           const writers = [
-            new Writer(log, LOG, OWN),
-            new Writer(log, "session/a" as LogId, "r_a" as RunId, "a"),
-            new Writer(log, "session/b" as LogId, "r_b" as RunId, "b"),
+            new Writer(log, SESSION, OWN),
+            new Writer(log, "a" as SessionId, "r_a" as RunId, "a"),
+            new Writer(log, "b" as SessionId, "r_b" as RunId, "b"),
           ];
           const watcher = watcherOf(maxBufferBytes);
           const got: AgentEvent[] = [];
@@ -144,7 +155,7 @@ describe("a watcher of events", () => {
   });
 
   it("joins the deltas of one segment before it drops any", async () => {
-    const writer = new Writer(createMemoryEventLog(), LOG, OWN);
+    const writer = new Writer(createMemoryEventLog(), SESSION, OWN);
     const watcher = watcherOf(2_000);
     for (let index = 0; index < 100; index++) writer.transient([watcher], "ab");
     watcher.end();
@@ -156,7 +167,7 @@ describe("a watcher of events", () => {
   });
 
   it("hands out what came together each for itself, to whoever waits first of all, and counts it as long as it holds it", async () => {
-    const writer = new Writer(createMemoryEventLog(), LOG, OWN);
+    const writer = new Writer(createMemoryEventLog(), SESSION, OWN);
     const watcher = watcherOf();
     const waiting = [watcher.next(), watcher.next()];
     writer.run([watcher], ["a", "b", "c", "d"]);
@@ -171,7 +182,7 @@ describe("a watcher of events", () => {
   });
 
   it("keeps what is left of what came together when it has to join", async () => {
-    const writer = new Writer(createMemoryEventLog(), LOG, OWN);
+    const writer = new Writer(createMemoryEventLog(), SESSION, OWN);
     const watcher = watcherOf(2_000);
     writer.run([watcher], [..."abcdefgh"]);
     const texts = [(await watcher.next()).value];
@@ -186,8 +197,8 @@ describe("a watcher of events", () => {
 
   it("joins nothing across attempts, runs and durable events", async () => {
     const log = createMemoryEventLog();
-    const own = new Writer(log, LOG, OWN);
-    const child = new Writer(log, "session/a" as LogId, "r_a" as RunId, "a");
+    const own = new Writer(log, SESSION, OWN);
+    const child = new Writer(log, "a" as SessionId, "r_a" as RunId, "a");
     const watcher = watcherOf(4_000);
     own.transient([watcher], "1");
     child.transient([watcher], "2");
@@ -207,8 +218,8 @@ describe("a watcher of events", () => {
 
   it("tells of what it dropped by one gap, where the first of it was, as the run's own if any of it was", async () => {
     const log = createMemoryEventLog();
-    const own = new Writer(log, LOG, OWN);
-    const child = new Writer(log, "session/a" as LogId, "r_a" as RunId, "a");
+    const own = new Writer(log, SESSION, OWN);
+    const child = new Writer(log, "a" as SessionId, "r_a" as RunId, "a");
     const watcher = watcherOf(1_600);
     await own.durable([watcher]);
     child.transient([watcher], "x".repeat(300));
@@ -222,7 +233,7 @@ describe("a watcher of events", () => {
 
   it("never drops the event that ends its stream", async () => {
     const watcher = watcherOf(1);
-    const writer = new Writer(createMemoryEventLog(), LOG, OWN);
+    const writer = new Writer(createMemoryEventLog(), SESSION, OWN);
     for (let index = 0; index < 5; index++) writer.transient([watcher], "some text");
     watcher.push({ type: "detached", runId: OWN, after: 0, attempt: 0, n: 6 });
     writer.transient([watcher], "more");
@@ -231,7 +242,7 @@ describe("a watcher of events", () => {
   });
 
   it("hands out the past before the present, each event once", async () => {
-    const writer = new Writer(createMemoryEventLog(), LOG, OWN);
+    const writer = new Writer(createMemoryEventLog(), SESSION, OWN);
     for (let index = 0; index < 5; index++) await writer.durable([]);
     const watcher = watcherOf(1);
     const first = watcher.next();
@@ -243,7 +254,7 @@ describe("a watcher of events", () => {
   });
 
   it("gets the rest of what it waits for when its run ends, then the end, as often as it asks", async () => {
-    const writer = new Writer(createMemoryEventLog(), LOG, OWN);
+    const writer = new Writer(createMemoryEventLog(), SESSION, OWN);
     const watcher = watcherOf(1);
     await writer.durable([watcher]);
     await writer.durable([watcher]);
@@ -255,7 +266,7 @@ describe("a watcher of events", () => {
 
   it("that leaves gets nothing more, keeps nothing, and ends what it waited for", async () => {
     let left = 0;
-    const writer = new Writer(createMemoryEventLog(), LOG, OWN);
+    const writer = new Writer(createMemoryEventLog(), SESSION, OWN);
     const watcher = new EventSubscription({ maxBufferBytes: 1, onReturn: () => left++ });
     await writer.durable([watcher]);
     await writer.durable([watcher]);
@@ -268,15 +279,15 @@ describe("a watcher of events", () => {
     expect(watcher.bytes).toBe(0);
   });
 
-  it("is told when what it has to read again is gone, and is over then", async () => {
+  it("is told when what it has to read again is gone, and is over then [ET-03]", async () => {
     const log = createMemoryEventLog();
-    const writer = new Writer(log, LOG, OWN);
+    const writer = new Writer(log, SESSION, OWN);
     let left = 0;
     const watcher = new EventSubscription({ maxBufferBytes: 1, onReturn: () => left++ });
     await writer.durable([watcher]);
     await log.delete(LOG);
     const error = await watcher.next().catch((thrown: unknown) => thrown);
-    expect(LogError.is(error, "not-found")).toBe(true);
+    expect(AgentError.is(error, "backend") && LogError.is(error.cause, "not-found")).toBe(true);
     expect(await watcher.next()).toEqual({ done: true, value: undefined });
     expect(left).toBe(1);
   });

@@ -130,7 +130,7 @@ export class EventSubscription implements AsyncIterableIterator<AgentEvent, unde
           (error: unknown) => {
             this.#reading = false;
             this.#leave();
-            this.#takeWaiter()?.reject(error);
+            this.#takeWaiter()?.reject(range.source.failureOf(error));
             this.#serve();
           },
         );

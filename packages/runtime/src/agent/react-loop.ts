@@ -69,7 +69,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
   });
   const log = options.log ?? createForgetfulLog(() => clock.now());
   const blobs = options.blobs ?? forgetfulBlobs;
-  const hub = new EventHub({ runId: id as RunId, log, logId: `session/${id}` as never, restore: async (record) => record });
+  const hub = new EventHub({ runId: id as RunId, log, session: id as SessionId, restore: async (record) => record });
   const limits = limitsOf(agent, {
     ...(config.maxTurns !== undefined && { maxTurns: config.maxTurns }),
     ...(config.maxCost !== undefined && { maxCost: config.maxCost }),

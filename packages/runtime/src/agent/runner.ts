@@ -14,7 +14,7 @@ import { checkSessionId } from "../session/session-id.ts";
 import { createSessions, type Sessions } from "../session/sessions.ts";
 import type { Agent } from "./agent.ts";
 import { ActiveRun } from "./active-run.ts";
-import { agentErrorOf } from "../session/log-failure.ts";
+import { agentErrorOf, atAgentBoundary } from "../session/log-failure.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
 import { writeDecision } from "./approvals/write-decision.ts";
 import { authorityOf, limitsOf } from "./create-loop.ts";
@@ -242,22 +242,20 @@ export function createRunnerWith(
   const base: RunnerBase = {
     sessions,
 
-    async resume(session, options = {}) {
-      return openRun(session, options);
-    },
+    resume: (session, options = {}) => atAgentBoundary(session, () => openRun(session, options)),
 
     recover: ({ concurrency = 4 } = {}) => recoverRuns(world, { has: (name) => agents.has(name), resume: base.resume, concurrency }),
 
     async approve(token, decision) {
       const claims = tokens.verify(token);
-      await writeDecision(world, claims, decision);
+      await atAgentBoundary(claims.session, () => writeDecision(world, claims, decision));
       return { session: claims.session, runId: claims.runId };
     },
 
     signal: (session, signal, { key = world.newId() } = {}) => writeSignal(world, session, signal, key),
 
     async advance(session, options = {}) {
-      const active = await openRun(session, { ...options, turns: 1 });
+      const active = await atAgentBoundary(session, () => openRun(session, { ...options, turns: 1 }));
       const outcome = await active.outcome;
       if (
         outcome.error?.failure.kind === "detached" ||
@@ -265,7 +263,7 @@ export function createRunnerWith(
         outcome.error?.failure.kind === "session"
       )
         throw outcome.error;
-      return { seq: await log.head(sessionLog(session)), next: active.next };
+      return { seq: await atAgentBoundary(session, () => log.head(sessionLog(session))), next: active.next };
     },
   };
 

@@ -27,3 +27,12 @@ export function agentErrorOf(session: SessionId, cause: unknown): AgentError {
     { cause },
   );
 }
+
+/** What a log throws does not cross the boundary of agents as it is: it rejects with `AgentError`. */
+export async function atAgentBoundary<T>(session: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw agentErrorOf(session as SessionId, error);
+  }
+}

@@ -19,7 +19,7 @@ import type { Clock } from "./clock.ts";
 import { foldReadable, foldSession } from "./fold-session.ts";
 import { Journal } from "./journal.ts";
 import { restoreLargeRecord } from "./large-records.ts";
-import { agentErrorOf } from "./log-failure.ts";
+import { agentErrorOf, atAgentBoundary } from "./log-failure.ts";
 import { sessionError } from "./session-error.ts";
 import { CHILD_MARK, checkSessionId } from "./session-id.ts";
 import { sessionMetadata } from "./session-metadata.ts";
@@ -94,7 +94,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
 
     list: ({ children = false } = {}) =>
-      inWordsOf("*", async () => {
+      atAgentBoundary("*", async () => {
         const found: SessionMetadata[] = [];
         for await (const session of sessionIds(log)) {
           if (!children && session.includes(CHILD_MARK)) continue;
@@ -173,7 +173,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
 
     delete: (id) =>
-      inWordsOf(id, async () => {
+      atAgentBoundary(id, async () => {
         await existing(id);
         const children: SessionId[] = [];
         for await (const other of sessionIds(log)) {
@@ -214,13 +214,13 @@ export function createSessions(options: SessionsOptions): Sessions {
   };
 
   async function existing(id: string): Promise<SessionId> {
-    if ((await inWordsOf(id, () => log.head(sessionLog(id)))) === 0) throw sessionError(id, `There is no session "${id}".`);
+    if ((await atAgentBoundary(id, () => log.head(sessionLog(id)))) === 0) throw sessionError(id, `There is no session "${id}".`);
     return id as SessionId;
   }
 
   async function fold(id: string): Promise<SessionState> {
     const session = await existing(id);
-    return inWordsOf(id, () => foldSession(log, blobs, session));
+    return atAgentBoundary(id, () => foldSession(log, blobs, session));
   }
 
   async function firstRecord(session: SessionId): Promise<LogRecord | undefined> {
@@ -234,7 +234,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     decide: (state: SessionState) => Change | undefined | Promise<Change | undefined>,
   ): Promise<void> {
     const session = await target;
-    await inWordsOf(session, async () => {
+    await atAgentBoundary(session, async () => {
       const journal = await Journal.open({
         log,
         blobs,
@@ -267,15 +267,6 @@ function borderAfter({ id, turnBorders }: SessionState, turn: number, what: stri
   const border = turnBorders[turn - 1];
   if (border !== undefined || turn === 0) return border;
   throw sessionError(id, `Session "${id}" has ${turnBorders.length} complete turns; it can't be ${what} ${turn}.`);
-}
-
-/** What a log throws does not cross the boundary as it is. */
-async function inWordsOf<T>(session: string, act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    throw agentErrorOf(session as SessionId, error);
-  }
 }
 
 /** Whether a log failed for what it holds of one session, so that others can be read all the same. */

@@ -1,7 +1,7 @@
-import { AgentError, inboxLog, LogError, sessionLog, type EventLog, type LogRecord, type SessionId, type Signal } from "@keelson/protocol";
+import { inboxLog, LogError, sessionLog, type EventLog, type LogRecord, type SessionId, type Signal } from "@keelson/protocol";
 import { foldSession } from "../../session/fold-session.ts";
 import { inboxRecord } from "../../session/inbox-record.ts";
-import { agentErrorOf } from "../../session/log-failure.ts";
+import { atAgentBoundary } from "../../session/log-failure.ts";
 import { sessionError } from "../../session/session-error.ts";
 import { checkSessionId } from "../../session/session-id.ts";
 import type { World } from "../world.ts";
@@ -12,16 +12,17 @@ export async function writeSignal(world: World, session: string, signal: Signal,
   const id = session as SessionId;
   checkSessionId(session, { child: true });
   const checked = checkSignal(signal);
-  try {
+  await atAgentBoundary(session, async () => {
     if (await isOver(world, id)) throw sessionError(session, `The run of session "${session}" is over: it takes no signals any more.`);
-    await world.log.append(inboxLog(id), "any", [inboxRecord(`signal/${key}`, { type: "signal", signal: checked })], {
-      durability: world.durability ?? "power",
-    });
-  } catch (error) {
-    // Told already, if in other words: the first counts.
-    if (LogError.is(error, "conflict")) return;
-    throw AgentError.is(error) ? error : agentErrorOf(id, error);
-  }
+    try {
+      await world.log.append(inboxLog(id), "any", [inboxRecord(`signal/${key}`, { type: "signal", signal: checked })], {
+        durability: world.durability ?? "power",
+      });
+    } catch (error) {
+      // Told already, if in other words: the first counts.
+      if (!LogError.is(error, "conflict")) throw error;
+    }
+  });
 }
 
 /** Looks at the last record alone where that says it: a session may be long. */
