@@ -1,0 +1,94 @@
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { BudgetLedger, EventLog, JsonObject } from "@keelson/protocol";
+import { afterAll, describe, expect, it } from "vitest";
+import { createMemoryBudgetLedger, createMemoryEventLog, createSqliteBudgetLedger, createSqliteEventLog } from "../../src/state/index.ts";
+import { AFTERWARDS, Life, steadyClock, type LifeClock } from "./life.ts";
+import { forkAll, goOnWith, lookAt } from "./look-at.ts";
+import { loadRelease } from "./release.ts";
+import { restoreRecords } from "./saved-records.ts";
+import { SCENARIOS } from "./scenarios.ts";
+
+const fixtures = join(import.meta.dirname, "fixtures");
+const folder = mkdtempSync(join(tmpdir(), "keelson-released-logs-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const today = await loadRelease(join(import.meta.dirname, "../../../.."));
+
+interface Store {
+  readonly log: EventLog & AsyncDisposable;
+  readonly ledger: BudgetLedger & Partial<AsyncDisposable>;
+}
+
+/** A copy of the databases that a release left, opened as programs do. */
+function openDatabases(version: string, kind: string, clock: LifeClock): Store {
+  const copy = mkdtempSync(join(folder, "copy-"));
+  const saved = join(fixtures, version, kind);
+  for (const name of readdirSync(saved)) copyFileSync(join(saved, name), join(copy, name));
+  const now = () => clock.now();
+  return {
+    log: createSqliteEventLog({ path: join(copy, "sessions.db"), now }),
+    ledger: createSqliteBudgetLedger({ path: join(copy, "ledger.db"), now }),
+  };
+}
+
+async function restoreToMemory(version: string, clock: LifeClock): Promise<Store> {
+  let at: number | undefined;
+  const log = createMemoryEventLog({ now: () => at ?? clock.now() });
+  await restoreRecords(readFileSync(join(fixtures, version, "records.jsonl"), "utf8"), log, (time) => void (at = time));
+  at = undefined;
+  return { log, ledger: createMemoryBudgetLedger() };
+}
+
+const STORES: { readonly [name: string]: (version: string, clock: LifeClock) => Store | Promise<Store> } = {
+  "a SQLite file": (version, clock) => openDatabases(version, "checkpointed", clock),
+  "a SQLite file with its write-ahead log": (version, clock) => openDatabases(version, "with-wal", clock),
+  "records in a memory log": restoreToMemory,
+};
+
+interface Expected {
+  readonly notes: JsonObject;
+  readonly doneBefore: readonly string[];
+  readonly found: JsonObject;
+  readonly goneOn: JsonObject;
+  readonly forks: JsonObject;
+}
+
+const versions = readdirSync(fixtures);
+
+describe.each(versions)("logs that version %s left behind", (version) => {
+  describe.each(Object.keys(STORES))("as %s", (kind) => {
+    /** Another process that comes upon them. */
+    async function another(): Promise<{ readonly life: Life } & AsyncDisposable> {
+      const clock = steadyClock(AFTERWARDS);
+      const store = await STORES[kind]?.(version, clock);
+      if (store === undefined) throw new Error(`there is no store "${kind}"`);
+      return {
+        life: new Life({ ...store, clock, release: today, dies: false, owner: "second" }),
+        async [Symbol.asyncDispose]() {
+          await store.log[Symbol.asyncDispose]();
+          await store.ledger[Symbol.asyncDispose]?.();
+        },
+      };
+    }
+
+    it.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
+      "are read, resumed and forked as then: %s",
+      async (name, scenario) => {
+        const expected = JSON.parse(readFileSync(join(fixtures, version, "expected", `${name}.json`), "utf8")) as Expected;
+        {
+          await using found = await another();
+          expect(await lookAt(scenario.open(found.life), scenario)).toMatchObject(expected.found);
+        }
+        {
+          await using resumed = await another();
+          const goneOn = await goOnWith(scenario, resumed.life, expected.notes);
+          expect(goneOn["done"]).toEqual(expected.goneOn["done"]);
+          expect(goneOn).toMatchObject(expected.goneOn);
+        }
+        await using forked = await another();
+        expect(await forkAll(scenario, forked.life)).toMatchObject(expected.forks);
+      },
+    );
+  });
+});
