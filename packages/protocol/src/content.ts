@@ -102,6 +102,8 @@ export type Role = "system" | "user" | "assistant" | "tool";
 export interface Message {
   readonly role: Role;
   readonly content: readonly Content[];
+  /** An answer whose end never came, since the run was ended or failed while the model wrote it: the text that it had by then. */
+  readonly cut?: true;
 }
 
 /** What compaction may do with a message. Default `normal`. */

@@ -75,5 +75,5 @@ export const contentCodec: Codec<Content> = payload(
 
 export const messageCodec: Codec<Message> = versioned(
   "message",
-  fields<Message>({ role: oneOf("system", "user", "assistant", "tool"), content: list(contentCodec) }),
+  fields<Message>({ role: oneOf("system", "user", "assistant", "tool"), content: list(contentCodec), cut: optional(yes) }),
 );

@@ -43,5 +43,5 @@ export const content: fc.Arbitrary<Content> = fc.oneof(
 );
 
 export const message: fc.Arbitrary<Message> = asJson<Message>(
-  fc.record({ role: fc.constantFrom("system", "user", "assistant", "tool"), content: few(content) }),
+  some({ role: fc.constantFrom("system", "user", "assistant", "tool"), content: few(content) }, { cut: fc.constant(true) }),
 );

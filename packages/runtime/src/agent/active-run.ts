@@ -347,6 +347,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
       ...(trace && { debug: (message) => trace.say(message) }),
     });
     this.#loop.background?.bind(this.#loop);
+    this.#interrupts.stopAnswers(this.#loop.attempts);
     return this.#loop;
   }
 

@@ -142,6 +142,7 @@ export function createLoop({
     form: answerFormOf(agent),
     partials,
     repairing: false,
+    cut: undefined,
     output: undefined,
     value: undefined,
     attempts: new AttemptSignal(execution.signal),

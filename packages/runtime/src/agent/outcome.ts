@@ -10,6 +10,7 @@ export function outcomeOf<Out>(state: SessionState | undefined, next: Next, outp
   const totals = run?.totals;
   const base = {
     text: lastTextOf(run),
+    ...(run?.lastAnswer?.cut && { cut: true as const }),
     turns: totals?.turns ?? 0,
     usage: totals?.usage ?? UNKNOWN_USAGE,
     cost: totals === undefined || !totals.costKnown ? null : totals.cost,

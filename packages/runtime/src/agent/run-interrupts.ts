@@ -2,6 +2,7 @@ import type { InboxEntry, Signal } from "@keelson/protocol";
 import type { Clock } from "../session/clock.ts";
 import type { Journal } from "../session/journal.ts";
 import { WatchedAbort } from "../transport/watched-abort.ts";
+import type { AttemptSignal } from "./loop/attempt-signal.ts";
 import type { Loop } from "./loop/loop.ts";
 import { timeLeft } from "./loop/time-left.ts";
 import { stoppingBy } from "./signals/plan-signals.ts";
@@ -32,7 +33,7 @@ export class RunInterrupts {
     this.aborting.abort(reason);
   }
 
-  /** Lets what is running end by itself for a while, then aborts it. */
+  /** Ends the answer that streams, and lets calls that run end by themselves for a while; then it aborts them. */
   stop(): void {
     if (this.#over || this.stopping.fired) return;
     this.stopping.abort("stopped");
@@ -42,6 +43,13 @@ export class RunInterrupts {
   setDeadline(journal: Journal, deadline: number | undefined, maxDurationMs: number | undefined): void {
     const left = timeLeft(journal, this.#clock.now(), deadline, maxDurationMs);
     if (left !== undefined) this.#abortIn(left, "timeout");
+  }
+
+  /** Ends the answer that streams when a stop comes, at once: what runs finishes, but nothing is gone on with behind an answer. */
+  stopAnswers(attempts: AttemptSignal): void {
+    const handleEvent = (): void => attempts.stop();
+    if (this.stopping.fired) handleEvent();
+    else this.stopping.watch({ handleEvent });
   }
 
   /** Heeds at once what cannot wait until the run reads its inbox. */

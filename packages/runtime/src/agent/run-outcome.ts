@@ -4,6 +4,8 @@ import type { AgentError, Effect, EndReason, SuspendReason, Usage, Usd, Wait } f
 interface OutcomeBase {
   /** Text of the last answer. */
   readonly text: string;
+  /** That answer was cut off, by the end of the run or the failure that ended it: `text` is what it had said by then. */
+  readonly cut?: true;
   /** Complete turns. */
   readonly turns: number;
   readonly usage: Usage;

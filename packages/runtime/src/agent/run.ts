@@ -41,9 +41,12 @@ export interface Run<Out = undefined> extends AsyncIterable<AgentEvent> {
   readonly session: SessionId;
   /** Rejects only on a bug. */
   readonly outcome: Promise<RunOutcome<Out>>;
-  /** Lets calls that run finish, then ends the run (`stopped`); after `stopGraceMs` they are aborted. */
+  /**
+   * Ends the run (`stopped`): an answer that streams at once, with what it said kept; calls that run may finish, and are aborted
+   * after `stopGraceMs`.
+   */
   stop(): Promise<void>;
-  /** Ends the run at once (`aborted`). */
+  /** Ends the run at once (`aborted`). What the model said by then is kept. */
   abort(reason?: string): Promise<void>;
   /** From the next turn on. Rejects when there is no such model. */
   setModel(model: string): Promise<void>;

@@ -277,11 +277,11 @@ describe("the stream of a model", () => {
     expect(outcome.error?.message).toMatch(/^Max retries \(1\) exceeded: vendor\/model cancelled its answer: not now$/);
   });
 
-  it("that ends before its end is one too, and what it said until then is no answer", async () => {
+  it("that ends before its end is one too, and what it said until then is kept as a part of an answer", async () => {
     const { outcome, events } = await watch(
       runnerOf(createAgent({ name: "a", model: streaming(said("half")), limits: { maxRetries: 0 } })).run("go"),
     );
-    expect(outcome).toMatchObject({ reason: "error", text: "" });
+    expect(outcome).toMatchObject({ reason: "error", text: "half", cut: true });
     expect(outcome.error?.failure).toMatchObject({
       kind: "model",
       model: {
@@ -290,7 +290,7 @@ describe("the stream of a model", () => {
         message: expect.stringMatching(/^the stream of vendor\/model ended before its end$/),
       },
     });
-    expect(ofType(events, "message").filter(({ message }) => message.role === "assistant")).toEqual([]);
+    expect(ofType(events, "message").filter(({ message }) => message.role === "assistant")).toMatchObject([{ message: { cut: true } }]);
   });
 
   it("that fails in a way of its own is told as other than all that is known, and not tried again", async () => {

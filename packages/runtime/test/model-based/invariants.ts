@@ -6,11 +6,13 @@ import {
   isFinal,
   isSuspendReason,
   type LogRecord,
+  type Message,
   type RunId,
   type SessionId,
   sessionLog,
 } from "@keelson/protocol";
 import { expect } from "vitest";
+import { textOf } from "keelson/providers";
 import { eventOf } from "../../src/agent/event-source.ts";
 import type { SessionState } from "../../src/session/session-state.ts";
 import { effectOf } from "./cast.ts";
@@ -30,7 +32,10 @@ export async function expectInvariants(life: Life): Promise<void> {
   expectPlaces(life);
   for (const stretch of life.stretches) {
     expectOutcome(life, stretch);
-    for (const watching of stretch.watchings) expectWatched(life, stretch, watching);
+    for (const watching of stretch.watchings) {
+      expectWatched(life, stretch, watching);
+      expectKept(life, stretch, watching);
+    }
     for (const journal of stretch.journals)
       if (stretch.outcome && journal.failure === undefined && journal === lastOf(life, journal.state.id))
         expect(plain(journal.state)).toEqual(plain(await life.fold(journal.state.id)));
@@ -41,6 +46,7 @@ export async function expectInvariants(life: Life): Promise<void> {
     expectWholeHistory(state);
     expectLimits(life, state);
   }
+  expectCutAnswers(life);
   expectChains(life);
   expectAuthority(life);
   expectFeatures(life);
@@ -231,6 +237,41 @@ function expectWholeHistory(state: SessionState): void {
       for (const part of content) if (part.type === "tool-result" && open.has(part.id)) open.set(part.id, (open.get(part.id) ?? 0) + 1);
   }
   close();
+}
+
+/** What a run leaves of an answer that was cut off: what it said, as the last that the model said in this run. */
+function expectCutAnswers({ records }: Life): void {
+  for (const list of records.values()) {
+    const answers = list.filter(({ type, data }) => type === "message" && (data["message"] as unknown as Message).role === "assistant");
+    for (const [index, { key, data }] of answers.entries()) {
+      const { content, cut } = data["message"] as unknown as Message;
+      if (cut === undefined) continue;
+      const runId = runIdOf(key);
+      expect(content.every((part) => part.type === "text" || part.type === "refusal")).toBe(true);
+      expect(answers.slice(index + 1).filter((later) => runIdOf(later.key) === runId)).toEqual([]);
+      const end = list.find((record) => record.key.startsWith(`${runId}/`) && isFinal(record));
+      expect(["complete", "no-action", "handed-off", undefined]).not.toContain(end?.data["reason"] ?? end?.type);
+    }
+  }
+}
+
+/** Who watched a run to its end finds in its outcome what the model said last, unless that was told to be void. */
+function expectKept({ story }: Life, stretch: Stretch, { after, since, events, left }: Watching): void {
+  const { outcome } = stretch;
+  const own = events.filter(({ path }) => path === undefined);
+  if (outcome === undefined || left || isCut(stretch) || (after ?? since) !== undefined) return;
+  // A rule that halts there keeps the answer out, which is what it is for.
+  if (story.callbacks.rule.moment === "append-response" || own.some(({ type }) => type === "gap")) return;
+  let said = "";
+  for (const event of own) {
+    if (event.type === "text-delta") said += event.text;
+    else if (event.type === "retry") said = "";
+    else if (event.type === "message" && event.message.role === "assistant") {
+      if (event.message.cut) expect([textOf(event.message), outcome.text, outcome.cut]).toEqual([said, said, true]);
+      said = "";
+    }
+  }
+  expect(said.trim()).toBe("");
 }
 
 function expectLimits({ story: { limits } }: Life, state: SessionState): void {

@@ -77,7 +77,8 @@ class HistoryBuilder {
     const results: Content[] = this.#late;
     this.#late = [];
     const content = pieces.map((each) => this.#piece(each, origin, results));
-    this.#messages.push({ role: "assistant", content });
+    const isCut = content.every(({ type }) => type === "text" || type === "refusal");
+    this.#messages.push({ role: "assistant", content, ...(isCut && { cut: true }) });
     if (results.length > 0) this.#messages.push({ role: "tool", content: results });
     for (const what of after) this.#after(what);
   }

@@ -18,6 +18,7 @@ import { answerSettings, modelProblem, offeredTools } from "../output/answer-req
 import type { Answer } from "./answer.ts";
 import { AnswerStream, type Asked } from "./answer-stream.ts";
 import { callIdAt } from "./call-id.ts";
+import { cutAnswer } from "./cut-answer.ts";
 import { messagesWithBlobs } from "./inline-blobs.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { reserveInference, type Reserved } from "./reserve-inference.ts";
@@ -65,7 +66,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
       ? request
       : { ...request, maxTokens: reservation.maxTokens };
   await execution.flush();
-  if (loop.attempts.runAborted) {
+  if (loop.attempts.runAborted || loop.attempts.stopped) {
     await settle(loop, key, model, NOTHING_USED, ZERO_USD, false);
     checkEnding(loop);
   }
@@ -102,6 +103,7 @@ async function takeFailure(loop: Loop, { key, model, inputBound, fold }: Asked, 
   const { execution } = loop;
   loop.partials?.discard();
   const failure = modelFailureOf(why, model);
+  loop.cut = cutAnswer(key, fold.content);
   if (failure.kind === "rate-limit") {
     const resetAt = failure.retryAfterMs === undefined ? null : execution.clock.now() + failure.retryAfterMs;
     execution.put(`${key}/rate-limit`, "rate-limit", { utilization: 1, resetAt, allowed: false });

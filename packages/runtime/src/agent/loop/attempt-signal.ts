@@ -6,7 +6,7 @@ export interface AttemptEnd {
 }
 
 /**
- * The signal that providers are given: it fires when the run is aborted, and for a message that interrupts. One signal serves
+ * The signal that providers are given: it fires when the run is aborted or stopped, and for a message that interrupts. One signal serves
  * attempt after attempt, until it has fired.
  */
 export class AttemptSignal implements AbortWatcher {
@@ -17,6 +17,9 @@ export class AttemptSignal implements AbortWatcher {
 
   /** Whether the run's own signal has fired: asked often, and asking the signal is dear. */
   runAborted: boolean;
+
+  /** The run is to stop: no answer is waited for any more. */
+  stopped = false;
 
   constructor(run: AbortSignal) {
     this.#run = run;
@@ -29,6 +32,7 @@ export class AttemptSignal implements AbortWatcher {
   begin(attempt: AttemptEnd): AbortSignal {
     this.#attempt = attempt;
     if (this.#controller === undefined || this.#controller.fired) this.#controller = this.#renew();
+    if (this.stopped) this.#fire("stopped");
     return this.#controller.signal;
   }
 
@@ -39,6 +43,12 @@ export class AttemptSignal implements AbortWatcher {
   /** Ends the attempt under way, if there is one. */
   interrupt(): void {
     if (this.#attempt !== undefined) this.#fire("interrupted");
+  }
+
+  /** Ends the attempt under way, and each that begins from now on. */
+  stop(): void {
+    this.stopped = true;
+    if (this.#attempt !== undefined) this.#fire("stopped");
   }
 
   #renew(): WatchedAbort {

@@ -1,4 +1,4 @@
-import type { JsonObject, ModelFailure } from "@keelson/protocol";
+import type { DurableEvent, JsonObject, ModelFailure } from "@keelson/protocol";
 import { CIRCUIT_OPEN } from "../../providers/circuit-open.ts";
 import type { ModelErrorAction } from "../agent.ts";
 import { modelName } from "../model-source.ts";
@@ -48,7 +48,8 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
     }
     if (failure.kind === "cancelled" && !execution.signal.aborted) {
       await readInbox(loop, `${key}/interrupted`);
-      execution.put(`${key}/retry`, "retry", { attempt: 0, reason: "interrupted", delayMs: 0 });
+      checkEnding(loop);
+      tellRetry(loop, key, { attempt: 0, reason: "interrupted", delayMs: 0 });
       continue;
     }
     checkEnding(loop);
@@ -85,7 +86,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
     const attempt = retries + 1;
     if (!execution.lookup(`${key}/retry`)) {
       const delayMs = retryDelayMs(attempt, "retryAfterMs" in failure ? failure.retryAfterMs : undefined, loop.random());
-      execution.put(`${key}/retry`, "retry", { attempt, reason: failure.kind, delayMs, failure });
+      tellRetry(loop, key, { attempt, reason: failure.kind, delayMs, failure });
       loop.debug?.(`retry ${attempt} of ${limits.maxRetries} in ${delayMs} ms: ${failure.kind}: ${failure.message}`);
     }
     const recorded = execution.lookup(`${key}/retry`);
@@ -99,7 +100,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
   if (to !== undefined && to !== runOf(loop).model) {
     loop.debug?.(`switch from ${runOf(loop).model} to ${to}: ${failure.kind}: ${failure.message}`);
     execution.put(`${key}/switch`, "model-switch", { from: runOf(loop).model, to, reason: failure.kind });
-    execution.put(`${key}/retry`, "retry", { attempt: 0, reason: failure.kind, delayMs: 0, failure });
+    tellRetry(loop, key, { attempt: 0, reason: failure.kind, delayMs: 0, failure });
     return 0;
   }
   const switched = execution.lookup(`${key}/switch`);
@@ -108,6 +109,12 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
     own?.type === "abort" ? own.message : retries > 0 ? `Max retries (${limits.maxRetries}) exceeded: ${failure.message}` : failure.message;
   if (leftAlone && own === undefined) throw new RunEnding("circuit-breaker");
   throw new RunEnding("error", { failure: { kind: "model", message, model: failure } as never });
+}
+
+/** What the attempt said is void from here on, for watchers as for the conversation. */
+function tellRetry(loop: Loop, key: string, retry: Omit<Extract<DurableEvent, { readonly type: "retry" }>, "type">): void {
+  loop.cut = undefined;
+  loop.execution.put(`${key}/retry`, "retry", retry);
 }
 
 async function askOnModelError(loop: Loop, key: string, failure: ModelFailure, retryCount: number): Promise<ModelErrorAction | undefined> {

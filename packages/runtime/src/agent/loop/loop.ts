@@ -29,6 +29,7 @@ import type { LoopHooks } from "../hooks/loop-hooks.ts";
 import type { ModelSource } from "../model-source.ts";
 import type { LoopPlugins } from "../plugins/call-plugins.ts";
 import type { AttemptSignal } from "./attempt-signal.ts";
+import type { CutAnswer } from "./cut-answer.ts";
 import type { AnswerForm } from "../output/answer-form.ts";
 import type { PartialAnswers } from "../output/partial-answers.ts";
 import type { CompiledPolicy } from "../permissions/decide-permission.ts";
@@ -122,6 +123,8 @@ export interface Loop {
   readonly partials: PartialAnswers | undefined;
   /** The model was just told that its answer is not accepted. */
   repairing: boolean;
+  /** What the answer that broke off last had said, until it is asked for again: the end of the run keeps it. */
+  cut: CutAnswer | undefined;
   /** The structured output, once the run has one, as the log keeps it. */
   output: JsonValue | undefined;
   /** The same as the schema gave it, for who waits in this process. */

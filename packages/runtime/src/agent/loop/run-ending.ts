@@ -35,7 +35,7 @@ export function checkEnding(loop: Loop): void {
   if (loop.attempts.runAborted) throw abortedEnding(loop);
   const { stopping } = runOf(loop);
   if (stopping === "abort") throw new RunEnding("aborted");
-  if (stopping === "stop") throw new RunEnding("stopped");
+  if (stopping === "stop" || loop.attempts.stopped) throw new RunEnding("stopped");
 }
 
 function abortedEnding({ execution }: Loop): RunEnding {

@@ -5,6 +5,7 @@ import { notified } from "../hooks/notification-hooks.ts";
 import { tellFailedTurn } from "../hooks/turn-callbacks.ts";
 import { answerTurn } from "./answer-turn.ts";
 import { closeTurn } from "./close-turn.ts";
+import { keepCutAnswer } from "./cut-answer.ts";
 import { endRun } from "./end-run.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { openTurn } from "./open-turn.ts";
@@ -60,6 +61,7 @@ async function leaveTurn(loop: Loop, error: unknown): Promise<Next> {
   }
   const ending = endingOf(error, loop);
   const isNew = runOf(loop).ending === undefined;
+  keepCutAnswer(loop);
   const { afterTurn } = loop.agent.options;
   if (afterTurn !== undefined && isNew) await tellFailedTurn(loop, afterTurn, ending);
   if (ending.reason !== "complete") loop.output = undefined;

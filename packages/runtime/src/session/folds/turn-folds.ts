@@ -23,7 +23,8 @@ export const TURN_FOLDS: Folds = {
     if (run === undefined) return;
     if (data.message.role === "assistant") {
       run.lastAnswer = data.message;
-      run.answered = true;
+      // What was cut off completes no turn.
+      if (data.message.cut !== true) run.answered = true;
       if (run.outdated) delete run.outdated;
       run.unanswered = NO_MESSAGES;
     }
