@@ -28,6 +28,12 @@ export interface BudgetScope {
    * called, and counts nothing. It is for the caller to heed; a ledger sees amounts only.
    */
   readonly unknownPrice?: "refuse" | "allow";
+  /**
+   * What a model call counts as under `maxCost` and `maxTokens` of which the vendor told no usage: it broke off, or its answer names
+   * none. `reserve` (the default): all that it could have come to, so that the limit holds. `estimate`: what was sent and seen of
+   * it, so that what was thought unseen may pass the limit. It is for the caller to heed, as is `unknownPrice`.
+   */
+  readonly withoutUsage?: "reserve" | "estimate";
 }
 
 /**

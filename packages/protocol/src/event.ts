@@ -121,7 +121,9 @@ export type DurableEvent =
       readonly cost: Usd | null;
       readonly model: string;
       readonly contextUtilization?: number | null;
+      /** The vendor told no usage, or not all of it: the rest is what the call could have come to, or (`withoutUsage`) what was seen of it. */
       readonly estimated?: true;
+      readonly withoutUsage?: "estimate";
     }
   | ({ readonly type: "budget" } & BudgetEvent)
   | ({ readonly type: "rate-limit" } & RateLimit)

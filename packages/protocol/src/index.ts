@@ -178,7 +178,7 @@ export { ENVIRONMENT_FAILURE_RETRYABLE, EnvironmentError, type EnvironmentFailur
 export { type Failure, KeelsonError, type SerializedError, describeCause, hasBrand } from "./errors/keelson-error.ts";
 export { LOG_FAILURE_RETRYABLE, LogError, type LogFailure } from "./errors/log-error.ts";
 export { MCP_FAILURE_RETRYABLE, McpError, type McpFailure } from "./errors/mcp-error.ts";
-export { MODEL_FAILURE_RETRYABLE, ModelError, type ModelFailure } from "./errors/model-error.ts";
+export { MODEL_FAILURE_RETRYABLE, ModelError, type ModelFailure, type RequestProgress } from "./errors/model-error.ts";
 export { OPERATOR_FAILURE_RETRYABLE, OperatorError, type OperatorFailure } from "./errors/operator-error.ts";
 export { ORCHESTRATOR_FAILURE_RETRYABLE, OrchestratorError, type OrchestratorFailure } from "./errors/orchestrator-error.ts";
 export { STATE_FAILURE_RETRYABLE, StateError, type StateFailure } from "./errors/state-error.ts";

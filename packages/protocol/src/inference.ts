@@ -25,6 +25,7 @@ export interface InferRequest {
   readonly messages: readonly Message[];
   readonly tools?: readonly ToolSchema[];
   readonly toolChoice?: ToolChoice;
+  /** Bounds what the vendor may generate and bill, thinking included; a provider that can't make sure of that says so by `outputBound`. */
   readonly maxTokens?: number;
   readonly temperature?: number;
   readonly topP?: number;
@@ -115,6 +116,11 @@ export interface Provider {
   /** The wire protocol, which `ProviderData.wire` names. */
   readonly wire: string;
   stream(request: InferRequest, options?: InferOptions): AsyncIterable<InferEvent>;
+  /**
+   * The most tokens of output that the vendor may bill for this request, thinking included; `null` where nothing that is sent bounds
+   * them. Default: `maxTokens`.
+   */
+  outputBound?(request: InferRequest): number | null;
   listModels?(options?: { readonly signal?: AbortSignal }): Promise<readonly ModelInfo[]>;
 }
 

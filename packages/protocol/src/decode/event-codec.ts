@@ -144,6 +144,7 @@ const durable = {
     model: text(),
     contextUtilization: optional(nullable(ratio)),
     estimated: optional(yes),
+    withoutUsage: optional(word<"estimate">()),
   }),
   "budget": member<Durable<"budget">>({
     limit: word<BudgetEvent["limit"]>(),

@@ -28,6 +28,7 @@ const budgetScopeCodec: Codec<BudgetScope> = payload(
     maxToolCalls: optional(count),
     maxModelCalls: optional(count),
     unknownPrice: optional(oneOf("refuse", "allow")),
+    withoutUsage: optional(oneOf("reserve", "estimate")),
   }),
 );
 

@@ -1,4 +1,11 @@
+import type { Usage } from "../usage.ts";
 import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
+
+/**
+ * How far a request came before it failed: nothing of it was sent; it was sent, and nobody knows what became of it; the vendor
+ * refused it by its status (4xx, 5xx); an answer began. What is unsent or refused is not billed.
+ */
+export type RequestProgress = "unsent" | "sent" | "refused" | "begun";
 
 /** Why a model call failed. `status` is the HTTP status, `code` the vendor's own word, when there was one. */
 export type ModelFailure = ModelFailureDetails &
@@ -27,6 +34,10 @@ interface ModelFailureDetails {
   readonly status?: number;
   readonly code?: string;
   readonly requestId?: string;
+  /** Absent: a request with an error's `status` was refused, any other is taken for one that was sent. */
+  readonly progress?: RequestProgress;
+  /** What the vendor had counted for the whole answer before it failed, as he will bill it. */
+  readonly usage?: Usage;
 }
 
 export const MODEL_FAILURE_RETRYABLE: { readonly [K in ModelFailure["kind"]]: boolean } = {

@@ -21,6 +21,7 @@ const budgetScope = some(
     maxToolCalls: count,
     maxModelCalls: count,
     unknownPrice: fc.constantFrom("refuse", "allow"),
+    withoutUsage: fc.constantFrom("reserve", "estimate"),
   },
 );
 

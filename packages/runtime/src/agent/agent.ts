@@ -51,6 +51,12 @@ export interface AgentLimits {
   readonly maxTokens?: number;
   /** Under `maxCost`: whether a model without a known price is called. With `allow` it counts nothing, and the cost is `null`. Default `refuse`. */
   readonly unknownPrice?: "refuse" | "allow";
+  /**
+   * Under `maxCost` and `maxTokens`: what a model call counts as of which the vendor told no usage, because it broke off or its answer
+   * names none. `reserve`: all that it could have come to. `estimate`: what was sent and seen of it; what was thought unseen may then
+   * pass the limit, and the outcome says so. Default `reserve`.
+   */
+  readonly withoutUsage?: "reserve" | "estimate";
   /** Parts of each limit whose using up is told in a `budget` event, once for each. Default 0.5, 0.8 and 1. */
   readonly budgetThresholds?: readonly number[];
   readonly maxDurationMs?: number;

@@ -42,7 +42,7 @@ export async function beginRun(
   }
   const machineState = firstState(state, agent);
   const parent = origin.parent;
-  const { maxTurns, maxCost, maxTokens, unknownPrice, maxDurationMs } = limits;
+  const { maxTurns, maxCost, maxTokens, unknownPrice, withoutUsage, maxDurationMs } = limits;
   const metadata = agent.options.metadata || options.metadata ? { ...agent.options.metadata, ...options.metadata } : undefined;
   journal.put(`${id}/start`, "run-start", {
     session: state.id,
@@ -59,6 +59,7 @@ export async function beginRun(
       ...(maxCost !== undefined && { maxCost }),
       ...(maxTokens !== undefined && { maxTokens }),
       ...(unknownPrice === "allow" && { unknownPrice }),
+      ...(withoutUsage === "estimate" && { withoutUsage }),
       ...(maxDurationMs !== undefined && { maxDurationMs }),
     },
     ...(ledger !== undefined && { ledger }),

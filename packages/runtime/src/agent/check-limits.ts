@@ -22,6 +22,7 @@ const LIMITS: { readonly [L in keyof Required<AgentLimits>]: true } = {
   maxCost: true,
   maxTokens: true,
   unknownPrice: true,
+  withoutUsage: true,
   budgetThresholds: true,
   maxDurationMs: true,
   maxToolCalls: true,

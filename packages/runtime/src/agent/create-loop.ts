@@ -44,7 +44,16 @@ export function limitsOf(agent: Agent<unknown>, options: RunOptions["limits"] = 
     maxModelCalls: own.maxModelCalls ?? 4 * maxTurns,
     maxCost: lowest([costLimit(own.maxCost), costLimit(options.maxCost), authority?.maxCost]),
     maxTokens: least(own.maxTokens, options.maxTokens),
-    unknownPrice: unknownPriceOf([own.unknownPrice, options.unknownPrice, authority?.maxCost === undefined ? undefined : "refuse"]),
+    unknownPrice: loosened("allow", "refuse", [
+      own.unknownPrice,
+      options.unknownPrice,
+      authority?.maxCost === undefined ? undefined : "refuse",
+    ]),
+    withoutUsage: loosened("estimate", "reserve", [
+      own.withoutUsage,
+      options.withoutUsage,
+      authority?.maxCost === undefined ? undefined : "reserve",
+    ]),
     maxDurationMs: least(own.maxDurationMs, options.maxDurationMs),
     maxToolCalls: own.maxToolCalls,
     maxRetries: own.maxRetries ?? DEFAULT_MAX_RETRIES,
@@ -171,9 +180,9 @@ function ownLimitsOf(agent: Agent<unknown>, limits: Limits): OwnLimits {
   };
 }
 
-/** `allow` needs somebody who says so, and nobody who refuses. */
-function unknownPriceOf(choices: readonly ("refuse" | "allow" | undefined)[]): "refuse" | "allow" {
-  return choices.includes("allow") && !choices.includes("refuse") ? "allow" : "refuse";
+/** What makes a limit looser needs somebody who says so, and nobody who is strict. */
+function loosened<L extends string, S extends string>(loose: L, strict: S, choices: readonly (L | S | undefined)[]): L | S {
+  return choices.includes(loose) && !choices.includes(strict) ? loose : strict;
 }
 
 function lowest(amounts: readonly (Usd | undefined)[]): Usd | undefined {

@@ -96,6 +96,8 @@ export interface RunOptions {
     readonly maxDurationMs?: number;
     /** Under a limit of money: whether a model without a known price is called. `allow` holds where the agent does not refuse. Default `refuse`. */
     readonly unknownPrice?: "refuse" | "allow";
+    /** As of an agent. `estimate` holds where the agent does not say `reserve`. Default `reserve`. */
+    readonly withoutUsage?: "reserve" | "estimate";
   };
   /** Budgets that this run and its children share with others of the same `id`, beside those of the runner. */
   readonly budgets?: readonly Budget[];

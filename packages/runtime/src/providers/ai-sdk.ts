@@ -3,6 +3,7 @@ import { AiSdkDecoder } from "./ai-sdk/ai-sdk-decoder.ts";
 import { aiSdkFailure } from "./ai-sdk/ai-sdk-failure.ts";
 import { type AiSdkModel, type AiSdkReader, versionOf } from "./ai-sdk/ai-sdk-model.ts";
 import { encodeAiSdkPrompt } from "./ai-sdk/ai-sdk-prompt.ts";
+import { AI_SDK_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { readRateLimit } from "./rate-limit.ts";
 import { fieldsOf } from "./wire-decoder.ts";
 
@@ -28,8 +29,22 @@ export function createAiSdkProvider(model: AiSdkModel | ((modelId: string) => Ai
   return {
     name,
     wire: AI_SDK_WIRE,
+    outputBound: (request) => aiSdkOutputBound(request, options),
     stream: (request, inferOptions = {}) => streamAiSdk(model, name, request, inferOptions, options),
   };
+}
+
+/** Adapters put what a model may think on top of the limit (Anthropic's does). */
+function aiSdkOutputBound(request: InferRequest, { providerOptions }: AiSdkOptions): number | null {
+  const bound = outputBoundOf(request, request.model, AI_SDK_OUTPUT);
+  return bound === null ? null : bound + thinkingBudget(providerOptions) + thinkingBudget(request.extra?.["providerOptions"]);
+}
+
+function thinkingBudget(options: unknown): number {
+  let most = 0;
+  for (const [name, value] of Object.entries(fieldsOf(options) ?? {}))
+    most = Math.max(most, typeof value === "number" && /budget/i.test(name) ? value : thinkingBudget(value));
+  return most;
 }
 
 async function* streamAiSdk(

@@ -3,6 +3,7 @@ import { AnthropicDecoder } from "./anthropic/anthropic-decoder.ts";
 import { AnthropicRequestEncoder } from "./anthropic/anthropic-request.ts";
 import { InferStream } from "./infer-stream.ts";
 import { modelInfo, readModelPage } from "./model-list.ts";
+import { ANTHROPIC_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { ApiClient, type ProviderOptions } from "./provider-options.ts";
 
 export type { ProviderOptions } from "./provider-options.ts";
@@ -65,6 +66,7 @@ export function createAnthropicProvider(options: AnthropicOptions = {}): Provide
         rateLimitHeaders: "anthropic-ratelimit",
       });
     },
+    outputBound: (request) => outputBoundOf(request, request.model || defaultModel, ANTHROPIC_OUTPUT),
     async listModels({ signal } = {}) {
       const models: ModelInfo[] = [];
       for (let after: string | undefined, more = true; more;) {

@@ -45,6 +45,7 @@ export function withCircuitBreaker(provider: Provider, options: CircuitBreakerOp
     throw new ModelError({
       kind: "server-error",
       code: CIRCUIT_OPEN,
+      progress: "unsent",
       message: `${provider.name} failed ${circuit.failures} times in a row with ${model}, which is left alone for a while`,
       retryAfterMs: Math.max(wait, 1000),
       provider: provider.name,

@@ -4,6 +4,7 @@ import { GeminiDecoder } from "./gemini/gemini-decoder.ts";
 import { GeminiRequestEncoder } from "./gemini/gemini-request.ts";
 import { InferStream } from "./infer-stream.ts";
 import { positive, readListing } from "./model-list.ts";
+import { GEMINI_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import type { ProviderOptions } from "./provider-options.ts";
 import { type Fields, stringOf } from "./wire-decoder.ts";
 
@@ -42,6 +43,7 @@ export function createGeminiProvider(options: ProviderOptions = {}): Provider {
         decoder: (queue, context) => new GeminiDecoder(queue, context),
       });
     },
+    outputBound: (request) => outputBoundOf(request, request.model || defaultModel, GEMINI_OUTPUT),
     async listModels({ signal } = {}) {
       const models: ModelInfo[] = [];
       for (let token = "", more = true; more;) {

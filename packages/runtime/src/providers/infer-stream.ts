@@ -40,6 +40,8 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
   /** How many were given of the run of texts at the head. */
   #given = 0;
   #answer: TransportAnswer | undefined;
+  /** Whether the request was given to the transport. */
+  #sent = false;
   #decoder: WireDecoder | undefined;
   #events: SseReader | JsonSequenceReader | undefined;
   /** What came before it showed what the body is. */
@@ -122,7 +124,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
       if (!this.#isReady) {
         if (this.#head > 0) this.#empty();
         // Each further `async` function would cost every chunk its promises.
-        const answer = this.#answer ?? (await this.#call.send());
+        const answer = this.#answer ?? (await this.#send());
         if (this.#answer === undefined) {
           this.#answer = answer;
           if (this.#over) answer.body.close();
@@ -147,7 +149,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     } catch (error) {
       this.#answer?.body.close();
       // Left by `return` while waiting: that is no failure.
-      if (!this.#over) this.#failure = error;
+      if (!this.#over) this.#failure = this.#withFacts(error);
       this.#over = true;
     }
     this.#waiting -= 1;
@@ -162,6 +164,24 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     this.#failure = undefined;
     if (failure !== undefined) throw failure;
     return { done: true, value: undefined };
+  }
+
+  #send(): Promise<TransportAnswer> {
+    const sending = this.#call.send();
+    this.#sent = true;
+    return sending;
+  }
+
+  /** Whoever settles what the call cost asks how far the request came, and what the vendor had counted by then. */
+  #withFacts(error: unknown): unknown {
+    if (!ModelError.is(error)) return error;
+    const { failure } = error;
+    const usage = this.#decoder?.reported;
+    const answer = this.#answer;
+    const progress = answer !== undefined ? (answer.status >= 400 ? "refused" : "begun") : this.#sent ? failure.progress : "unsent";
+    if (usage === undefined && progress === failure.progress) return error;
+    const known = { ...failure, ...(progress !== undefined && { progress }), ...(usage !== undefined && { usage }) };
+    return Object.assign(new ModelError(known, { cause: error.cause }), { stack: error.stack });
   }
 
   async #refusal(answer: TransportAnswer): Promise<ModelError> {

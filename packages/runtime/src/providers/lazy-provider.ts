@@ -1,4 +1,5 @@
 import type { InferEvent, InferOptions, InferRequest, Provider } from "@keelson/protocol";
+import { outputBoundOf, OUTPUT_OF_WIRE } from "./output-bound.ts";
 
 /** A provider whose code is loaded with its first request. */
 export function lazyProvider(name: string, wire: string, load: () => Promise<Provider>): Provider {
@@ -9,6 +10,12 @@ export function lazyProvider(name: string, wire: string, load: () => Promise<Pro
     name,
     wire,
     stream: (request, options) => (loaded ? loaded.stream(request, options) : streamAfterLoad(get, request, options)),
+    // Asked before the first request.
+    outputBound(request) {
+      if (loaded?.outputBound !== undefined) return loaded.outputBound(request);
+      const members = OUTPUT_OF_WIRE[wire];
+      return members === undefined ? (request.maxTokens ?? null) : outputBoundOf(request, request.model, members);
+    },
     listModels: async (options) => (await (await get()).listModels?.(options)) ?? [],
   };
 }

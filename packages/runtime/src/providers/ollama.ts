@@ -4,6 +4,7 @@ import { readListing } from "./model-list.ts";
 import { createOllamaClient } from "./ollama/ollama-client.ts";
 import { OllamaDecoder } from "./ollama/ollama-decoder.ts";
 import { OllamaRequestEncoder } from "./ollama/ollama-request.ts";
+import { OLLAMA_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import type { ProviderOptions } from "./provider-options.ts";
 import { type Fields, fieldsOf, stringOf } from "./wire-decoder.ts";
 
@@ -51,6 +52,7 @@ export function createOllamaProvider(options: OllamaOptions = {}): Provider {
         decoder: (queue, context) => new OllamaDecoder(queue, context),
       });
     },
+    outputBound: (request) => outputBoundOf(request, request.model || defaultModel, OLLAMA_OUTPUT),
     async listModels({ signal } = {}) {
       const answer = await client.send({ method: "GET", path: "/api/tags", signal, origin: { provider: name } });
       return (await readListing(answer, name, "models")).items.map(ollamaModelInfo);

@@ -5,6 +5,7 @@ import { ChatDecoder } from "./openai-chat/chat-decoder.ts";
 import { ChatRequestEncoder } from "./openai-chat/chat-request.ts";
 import { openAiModelInfo } from "./openai-model-info.ts";
 import { createOpenAiClient } from "./openai-client.ts";
+import { CHAT_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import type { ProviderOptions } from "./provider-options.ts";
 import { type DecoderContext, fieldsOf, stringOf } from "./wire-decoder.ts";
 
@@ -55,6 +56,7 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
         rateLimitHeaders: "x-ratelimit",
       });
     },
+    outputBound: (request) => outputBoundOf(request, request.model || defaultModel, CHAT_OUTPUT),
     async listModels({ signal } = {}) {
       const page = await readModelPage(await client.send({ method: "GET", path: "/models", signal, origin: { provider: name } }), name);
       return page.models.map(openAiModelInfo);

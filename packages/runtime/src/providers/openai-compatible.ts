@@ -7,6 +7,7 @@ import { CHAT_WIRE, dialectOf, messageQuirks } from "./openai-compatible/compati
 import { compatibleModelInfo } from "./openai-compatible/compatible-model-info.ts";
 import type { VendorQuirks } from "./openai-compatible/vendor-quirks.ts";
 import { quirksOf } from "./openai-compatible/vendors.ts";
+import { COMPATIBLE_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { ApiClient, type ProviderOptions } from "./provider-options.ts";
 import { fieldsOf, stringOf } from "./wire-decoder.ts";
 
@@ -30,11 +31,12 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
   const name = options.name ?? options.vendor;
   const client = lazily(() => clientOf(options, quirks, name));
   const defaultModel = options.defaultModel ?? "";
+  const maxTokensField = quirks.maxTokensField ?? "max_tokens";
   const encoder = new ChatRequestEncoder({
     wire: CHAT_WIRE,
     provider: name,
     defaultModel,
-    maxTokensField: quirks.maxTokensField ?? "max_tokens",
+    maxTokensField,
     dialect: dialectOf(quirks),
     ...messageQuirks(quirks),
   });
@@ -59,6 +61,8 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
         rateLimitHeaders: "x-ratelimit",
       });
     },
+    outputBound: (request) =>
+      quirks.refuses?.includes(maxTokensField) === true ? null : outputBoundOf(request, request.model || defaultModel, COMPATIBLE_OUTPUT),
     async listModels({ signal } = {}) {
       const page = await readModelPage(await client().send({ method: "GET", path: "/models", signal, origin: { provider: name } }), name);
       return page.models.map(compatibleModelInfo);

@@ -5,6 +5,7 @@ import { openAiModelInfo } from "./openai-model-info.ts";
 import { ResponsesDecoder } from "./openai-responses/responses-decoder.ts";
 import { ResponsesRequestEncoder } from "./openai-responses/responses-request.ts";
 import { createOpenAiClient } from "./openai-client.ts";
+import { RESPONSES_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import type { ProviderOptions } from "./provider-options.ts";
 
 export type { ProviderOptions } from "./provider-options.ts";
@@ -42,6 +43,7 @@ export function createOpenAiResponsesProvider(options: ProviderOptions = {}): Pr
         rateLimitHeaders: "x-ratelimit",
       });
     },
+    outputBound: (request) => outputBoundOf(request, request.model || defaultModel, RESPONSES_OUTPUT),
     async listModels({ signal } = {}) {
       const page = await readModelPage(await client.send({ method: "GET", path: "/models", signal, origin: { provider: name } }), name);
       return page.models.map(openAiModelInfo);

@@ -105,7 +105,7 @@ export class ApiClient {
     const key = givenKey === undefined || givenKey === "" ? undefined : givenKey.trim();
     if (key === undefined && !this.#keyOptional) {
       const message = `no API key for ${this.#provider}: set ${this.#environmentVariable} or pass apiKey`;
-      return Promise.reject(new ModelError({ kind: "authentication", message, ...origin }));
+      return Promise.reject(new ModelError({ kind: "authentication", message, progress: "unsent", ...origin }));
     }
     const { rateLimiter, timeouts } = this.#options;
     const hasBody = body !== undefined;
@@ -136,6 +136,7 @@ export class ApiClient {
       throw new ModelError(
         {
           kind: "authentication",
+          progress: "unsent",
           message: `the apiKey function of ${this.#provider} failed: ${cause instanceof Error ? cause.message : String(cause)}`,
           ...origin,
         },

@@ -129,7 +129,7 @@ export function createRateLimiter(options: RateLimiterOptions = {}): RateLimiter
         const cancelled = (): void => {
           const at = queue.indexOf(waiter);
           if (at >= 0) queue.splice(at, 1);
-          reject(new ModelError({ kind: "cancelled", message: "cancelled while it waited for the rate limit" }));
+          reject(new ModelError({ kind: "cancelled", progress: "unsent", message: "cancelled while it waited for the rate limit" }));
           letThrough();
         };
         const waiter: Waiter = {

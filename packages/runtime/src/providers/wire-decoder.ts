@@ -1,4 +1,4 @@
-import { type JsonValue, ModelError, type ProviderData, type StopReason } from "@keelson/protocol";
+import { type JsonValue, ModelError, type ProviderData, type StopReason, type Usage } from "@keelson/protocol";
 import type { DecodedEvent } from "./polled-events.ts";
 import type { FailureContext } from "./vendor-failure.ts";
 
@@ -17,6 +17,11 @@ export interface WireDecoder {
    * @throws ModelError of kind `server-error` when the vendor's end of the answer never came.
    */
   finish(): void;
+  /**
+   * What the vendor counted for the whole answer, once he did: a stream that breaks off behind it is billed so. What he had counted in
+   * the middle of an answer is not it.
+   */
+  readonly reported?: Usage | undefined;
   /** The `end` was pushed: what may follow is of no interest. */
   readonly complete: boolean;
 }

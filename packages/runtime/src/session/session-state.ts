@@ -67,6 +67,7 @@ export interface RunState {
       readonly maxCost?: Usd;
       readonly maxTokens?: number;
       readonly unknownPrice?: "refuse" | "allow";
+      readonly withoutUsage?: "reserve" | "estimate";
       readonly maxDurationMs?: number;
     };
     readonly deadline?: number;

@@ -23,7 +23,7 @@ export interface ScriptedAnswer {
   }[];
   readonly usage?: Partial<Usage>;
   readonly stopReason?: StopReason;
-  /** Fails with this, after the text if there is any. */
+  /** Fails with this, after the text if there is any. Without it, it is the refusal of a vendor, which costs nothing, unless its `progress` says otherwise. */
   readonly error?: Omit<ModelFailure, "message"> & { readonly message?: string };
   /** Waits for this before answering; heeds cancellation meanwhile. */
   readonly wait?: Promise<unknown> | (() => Promise<unknown>);
@@ -73,6 +73,7 @@ export function scriptedModel(turns: readonly ScriptedTurn[], options: ScriptedM
       if (turn === undefined) {
         throw new ModelError({
           kind: "invalid-request",
+          progress: "unsent",
           provider: name,
           model: request.model,
           message: `The script of "${name}" has ${turns.length} turns, and this is call ${call + 1}. The last message was ${JSON.stringify(request.messages.at(-1)?.content ?? null).slice(0, 300)}.`,
@@ -101,7 +102,10 @@ async function* play(answer: ScriptedAnswer, request: InferRequest, options: Inf
     }
     yield { type: "text-end" };
   }
-  if (answer.error) throw new ModelError({ message: `scripted ${answer.error.kind}`, ...answer.error } as ModelFailure);
+  if (answer.error) {
+    const progress = text === undefined && thinking === undefined ? "refused" : "begun";
+    throw new ModelError({ message: `scripted ${answer.error.kind}`, progress, ...answer.error } as ModelFailure);
+  }
   for (const [index, call] of toolCalls.entries()) {
     yield { type: "tool-call-start", index, id: call.id ?? `call_${index}`, name: call.name };
     const given = call.inputText ?? JSON.stringify(call.input ?? {});

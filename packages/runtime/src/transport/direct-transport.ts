@@ -54,7 +54,7 @@ export function createDirectTransport(tls: TlsOptions | undefined): Transport {
     send(request) {
       const { signal, origin } = request;
       try {
-        if (signal !== undefined && isAborted(signal)) throw cancelled(origin, signal.reason);
+        if (signal !== undefined && isAborted(signal)) throw cancelled(origin, signal.reason, "unsent");
         if (last?.url !== request.url) last = placeOf(request);
       } catch (failure) {
         return Promise.reject(failure);

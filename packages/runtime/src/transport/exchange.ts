@@ -1,5 +1,5 @@
 import type { Transform } from "node:stream";
-import { ModelError } from "@keelson/protocol";
+import { ModelError, type RequestProgress } from "@keelson/protocol";
 import { AnswerBuffer, type ByteSource } from "./answer-buffer.ts";
 import type { AnswerHead, AnswerReceiver, Carrier } from "./carrier.ts";
 import { contentDecoder } from "./content-decoder.ts";
@@ -62,7 +62,9 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
     } catch (cause) {
       const detail = cause instanceof Error ? cause.message : String(cause);
       const message = `the request to ${this.#route.host} cannot be sent: ${detail}`;
-      this.#fail(ModelError.is(cause) ? cause : new ModelError({ kind: "invalid-request", message, ...origin }, { cause }));
+      this.#fail(
+        ModelError.is(cause) ? cause : new ModelError({ kind: "invalid-request", message, progress: "unsent", ...origin }, { cause }),
+      );
       return this.#answer.promise;
     }
     watchDeadline(this);
@@ -123,7 +125,7 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
   }
 
   broken(cause: unknown): void {
-    this.#fail(connectionFailed(this.#origin, this.#route.host, cause, this.#head !== undefined));
+    this.#fail(connectionFailed(this.#origin, this.#route.host, cause, this.#progress));
   }
 
   pause(): void {
@@ -150,9 +152,14 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
     const { connectMs, idleMs, totalMs } = this.#timeouts;
     const origin = this.#origin;
     const { host } = this.#route;
-    if (this.#end <= this.deadline) this.#fail(timedOut(origin, `no whole answer from ${host}`, totalMs, "totalMs"));
-    else if (this.#connected) this.#fail(timedOut(origin, `no byte from ${host}`, idleMs, "idleMs"));
-    else this.#fail(timedOut(origin, `no connection to ${host}`, connectMs, "connectMs"));
+    if (this.#end <= this.deadline) this.#fail(timedOut(origin, `no whole answer from ${host}`, totalMs, "totalMs", this.#progress));
+    else if (this.#connected) this.#fail(timedOut(origin, `no byte from ${host}`, idleMs, "idleMs", this.#progress));
+    else this.#fail(timedOut(origin, `no connection to ${host}`, connectMs, "connectMs", this.#progress));
+  }
+
+  /** Whatever carries it: before the connection stands, nothing of a request is sent. */
+  get #progress(): RequestProgress {
+    return this.#head !== undefined ? "begun" : this.#connected ? "sent" : "unsent";
   }
 
   #heard(): void {
@@ -161,7 +168,7 @@ export class Exchange implements TransportAnswer, AnswerReceiver, ByteSource, Ti
 
   /** The signal has fired. */
   handleEvent(): void {
-    this.#fail(cancelled(this.#origin, this.#signal?.reason));
+    this.#fail(cancelled(this.#origin, this.#signal?.reason, this.#progress));
   }
 
   #fail(failure: ModelError): void {

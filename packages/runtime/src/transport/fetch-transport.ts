@@ -1,6 +1,6 @@
-import { ModelError } from "@keelson/protocol";
+import type { ModelError, RequestProgress } from "@keelson/protocol";
 import { AnswerBuffer } from "./answer-buffer.ts";
-import { cancelled, connectionFailed, timedOut } from "./transport-failure.ts";
+import { cancelled, connectionFailed, neverConnected, timedOut } from "./transport-failure.ts";
 import { DEFAULT_TIMEOUTS } from "./timeouts.ts";
 import type { FetchLike, Transport, TransportAnswer, TransportRequest } from "./transport.ts";
 
@@ -11,7 +11,7 @@ export function createFetchTransport(fetch: FetchLike): Transport {
 
 async function send(fetch: FetchLike, request: TransportRequest): Promise<TransportAnswer> {
   const { origin, signal } = request;
-  if (signal?.aborted === true) throw cancelled(origin, signal.reason);
+  if (signal?.aborted === true) throw cancelled(origin, signal.reason, "unsent");
   const timeouts = { ...DEFAULT_TIMEOUTS, ...request.timeouts };
   const host = hostOf(request.url);
   const controller = new AbortController();
@@ -29,9 +29,11 @@ async function send(fetch: FetchLike, request: TransportRequest): Promise<Transp
     buffer?.end(failure);
     controller.abort(failure);
   };
-  const onAbort = (): void => fail(cancelled(origin, signal?.reason));
+  // A `fetch` does not say when it is connected.
+  const progress = (): RequestProgress => (buffer === undefined ? "sent" : "begun");
+  const onAbort = (): void => fail(cancelled(origin, signal?.reason, progress()));
   const startTimer = (ms: number, what: string, name: string): NodeJS.Timeout | undefined =>
-    ms > 0 ? setTimeout(() => fail(timedOut(origin, what, ms, name)), ms) : undefined;
+    ms > 0 ? setTimeout(() => fail(timedOut(origin, what, ms, name, progress())), ms) : undefined;
   let idleTimer = startTimer(timeouts.idleMs, `no byte from ${host}`, "idleMs");
   const totalTimer = startTimer(timeouts.totalMs, `no whole answer from ${host}`, "totalMs");
   signal?.addEventListener("abort", onAbort, { once: true });
@@ -47,7 +49,7 @@ async function send(fetch: FetchLike, request: TransportRequest): Promise<Transp
     });
   } catch (cause) {
     settle();
-    throw failure ?? connectionFailed(origin, host, cause, false);
+    throw failure ?? connectionFailed(origin, host, cause, neverConnected(cause) ? "unsent" : "sent");
   }
   if (failure !== undefined) {
     void response.body?.cancel(failure).catch(() => undefined);
@@ -91,7 +93,7 @@ async function send(fetch: FetchLike, request: TransportRequest): Promise<Transp
       answer.end();
     } catch (cause) {
       settle();
-      answer.end(failure ?? connectionFailed(origin, host, cause, true));
+      answer.end(failure ?? connectionFailed(origin, host, cause, "begun"));
     }
   }
 }

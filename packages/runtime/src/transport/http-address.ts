@@ -15,10 +15,16 @@ export interface HttpAddress {
 /** @throws ModelError of kind `invalid-request` when it is no address of http or https. */
 export function httpAddress({ url: text, origin }: TransportRequest): HttpAddress {
   const url = URL.parse(text);
-  if (url === null) throw new ModelError({ kind: "invalid-request", message: `"${text}" is no URL: correct baseUrl`, ...origin });
+  if (url === null)
+    throw new ModelError({ kind: "invalid-request", message: `"${text}" is no URL: correct baseUrl`, progress: "unsent", ...origin });
   const secure = url.protocol === "https:";
   if (!secure && url.protocol !== "http:") {
-    throw new ModelError({ kind: "invalid-request", message: `"${text}" is neither http nor https: correct baseUrl`, ...origin });
+    throw new ModelError({
+      kind: "invalid-request",
+      message: `"${text}" is neither http nor https: correct baseUrl`,
+      progress: "unsent",
+      ...origin,
+    });
   }
   return {
     secure,

@@ -31,7 +31,7 @@ export function createProxiedTransport(variables: ProxyVariables, tls: TlsOption
 
   return {
     async send(request) {
-      if (request.signal?.aborted === true) throw cancelled(request.origin, request.signal.reason);
+      if (request.signal?.aborted === true) throw cancelled(request.origin, request.signal.reason, "unsent");
       const address = httpAddress(request);
       const route: Route = { host: address.host, carry: (asked, receiver) => carry(asked, address, agentFor(address.secure), receiver) };
       return new Exchange(route).start(request);
@@ -134,6 +134,7 @@ function checkNodeKnowsProxies(variables: ProxyVariables): void {
   if (major > 24 || (major === 24 && minor >= 5)) return;
   throw new ModelError({
     kind: "other",
+    progress: "unsent",
     message: `${Object.keys(variables)[0]} is set, but Node ${process.versions.node} cannot use proxies: update Node to 24.5 or later, or pass a fetch that can`,
   });
 }

@@ -1,19 +1,48 @@
-import { ModelError } from "@keelson/protocol";
+import { ModelError, type RequestProgress } from "@keelson/protocol";
 import type { RequestOrigin } from "./transport.ts";
 
 /** What the platform's certificate checks call themselves: trying again cannot help. */
 const CERTIFICATE_CODE = /^(?:CERT_|ERR_TLS_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_(?:GET|VERIFY)_)/;
 
-export function cancelled(origin: RequestOrigin | undefined, reason: unknown): ModelError {
-  return new ModelError({ kind: "cancelled", message: "the model call was cancelled", ...origin }, { cause: reason });
+/** What the platform says of a connection that never stood; over a connection that stands, nobody looks for a host. */
+const NEVER_CONNECTED: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EADDRNOTAVAIL",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+export function cancelled(origin: RequestOrigin | undefined, reason: unknown, progress: RequestProgress): ModelError {
+  return new ModelError({ kind: "cancelled", message: "the model call was cancelled", progress, ...origin }, { cause: reason });
 }
 
-export function timedOut(origin: RequestOrigin | undefined, what: string, timeoutMs: number, name: string): ModelError {
-  return new ModelError({ kind: "server-error", message: `${what} within ${timeoutMs} ms (timeouts.${name})`, code: "timeout", ...origin });
+export function timedOut(
+  origin: RequestOrigin | undefined,
+  what: string,
+  timeoutMs: number,
+  name: string,
+  progress: RequestProgress,
+): ModelError {
+  const message = `${what} within ${timeoutMs} ms (timeouts.${name})`;
+  return new ModelError({ kind: "server-error", message, code: "timeout", progress, ...origin });
+}
+
+/** Whether what failed was the attempt to connect, so that nothing was sent. For clients that do not say themselves when they are connected. */
+export function neverConnected(cause: unknown): boolean {
+  for (let error = cause as { cause?: unknown; errors?: readonly unknown[]; code?: unknown; syscall?: unknown } | undefined, depth = 0; ;) {
+    if (typeof error !== "object" || error === null || depth++ > 4) return false;
+    const { code, syscall } = error;
+    if (syscall === "connect" || syscall === "getaddrinfo") return true;
+    if (typeof code === "string" && (NEVER_CONNECTED.has(code) || CERTIFICATE_CODE.test(code))) return true;
+    error = (error.cause ?? error.errors?.[0]) as typeof error;
+  }
 }
 
 /** The connection failed or broke off. */
-export function connectionFailed(origin: RequestOrigin | undefined, host: string, cause: unknown, answerBegan: boolean): ModelError {
+export function connectionFailed(origin: RequestOrigin | undefined, host: string, cause: unknown, progress: RequestProgress): ModelError {
   if (ModelError.is(cause)) return cause;
   const code = errorCode(cause);
   const detail = detailOf(cause);
@@ -23,15 +52,17 @@ export function connectionFailed(origin: RequestOrigin | undefined, host: string
         kind: "other",
         message: `the TLS certificate of ${host} was refused: ${detail}; name its authority in the option tls.ca or in NODE_EXTRA_CA_CERTS`,
         code,
+        progress,
         ...origin,
       },
       { cause },
     );
   }
-  const message = answerBegan
-    ? `the connection to ${host} broke off in the middle of the answer: ${detail}`
-    : `no answer from ${host}: ${detail}`;
-  return new ModelError({ kind: "server-error", message, ...(code !== undefined && { code }), ...origin }, { cause });
+  const message =
+    progress === "begun"
+      ? `the connection to ${host} broke off in the middle of the answer: ${detail}`
+      : `no answer from ${host}: ${detail}`;
+  return new ModelError({ kind: "server-error", message, ...(code !== undefined && { code }), progress, ...origin }, { cause });
 }
 
 function errorCode(cause: unknown): string | undefined {

@@ -2,6 +2,7 @@ import type { InferRequest, Message, ToolSchema, Usage } from "@keelson/protocol
 import { calibrateTokens, inputTokenBound } from "keelson/providers";
 import { describe, expect, it } from "vitest";
 import { type DecodedRequest, decodeRequest } from "./decode-request.ts";
+import { outputBoundOf, OUTPUT_OF_WIRE, type OutputMembers } from "../../src/providers/output-bound.ts";
 import { type Recording, recordings, recordingsNote, recordingsThere } from "./recordings.ts";
 
 interface Counted {
@@ -64,6 +65,17 @@ describe.skipIf(!recordingsThere)(`the tokens of recorded requests${recordingsNo
     );
     expect(passed.map(({ recording }) => recording.id)).toEqual([]);
     expect(all.length).toBeGreaterThan(650);
+  });
+
+  it("of output are never more than what may be billed, thinking included, wherever something bounds them", () => {
+    let bounded = 0;
+    const passed = all.filter(({ recording, request, usage }) => {
+      const bound = outputBoundOf(request, request.model, OUTPUT_OF_WIRE[recording.wire] as OutputMembers);
+      if (bound !== null) bounded += 1;
+      return bound !== null && Math.max(usage.outputTokens ?? 0, usage.reasoningTokens ?? 0) > bound;
+    });
+    expect(passed.map(({ recording }) => recording.id)).toEqual([]);
+    expect(bounded).toBeGreaterThan(250);
   });
 
   it("are bounded by less than their bytes where images are, and by the window where much text is", () => {

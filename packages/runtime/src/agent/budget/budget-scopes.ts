@@ -8,7 +8,12 @@ export function runScopeId(id: RunId | string): string {
 /** A run's own budget, where it has limits that its children share. */
 export function runScope(
   id: RunId | string,
-  { maxCost, maxTokens, unknownPrice }: { readonly [K in "maxCost" | "maxTokens" | "unknownPrice"]?: BudgetScope[K] | undefined },
+  {
+    maxCost,
+    maxTokens,
+    unknownPrice,
+    withoutUsage,
+  }: { readonly [K in "maxCost" | "maxTokens" | "unknownPrice" | "withoutUsage"]?: BudgetScope[K] | undefined },
 ): readonly BudgetScope[] | undefined {
   if (maxCost === undefined && maxTokens === undefined) return undefined;
   return [
@@ -16,6 +21,7 @@ export function runScope(
       id: runScopeId(id),
       ...(maxCost !== undefined && { maxCost, ...(unknownPrice === "allow" && { unknownPrice }) }),
       ...(maxTokens !== undefined && { maxTokens }),
+      ...(withoutUsage === "estimate" && { withoutUsage }),
     },
   ];
 }
@@ -37,6 +43,9 @@ function tighter(a: BudgetScope, b: BudgetScope): BudgetScope {
   // Whoever set the limit chose: one that refuses stays strict, whatever the other says.
   const allows = maxCost !== undefined && [a, b].every((scope) => scope.maxCost === undefined || scope.unknownPrice === "allow");
   const maxTokens = lower(a.maxTokens, b.maxTokens);
+  const estimates =
+    (maxCost !== undefined || maxTokens !== undefined) &&
+    [a, b].every((scope) => (scope.maxCost === undefined && scope.maxTokens === undefined) || scope.withoutUsage === "estimate");
   const maxTurns = lower(a.maxTurns, b.maxTurns);
   const maxToolCalls = lower(a.maxToolCalls, b.maxToolCalls);
   const maxModelCalls = lower(a.maxModelCalls, b.maxModelCalls);
@@ -48,6 +57,7 @@ function tighter(a: BudgetScope, b: BudgetScope): BudgetScope {
     ...(maxToolCalls !== undefined && { maxToolCalls }),
     ...(maxModelCalls !== undefined && { maxModelCalls }),
     ...(allows && { unknownPrice: "allow" as const }),
+    ...(estimates && { withoutUsage: "estimate" as const }),
   };
 }
 

@@ -13,21 +13,29 @@ export function checkBudgets(budgets: readonly Budget[]): readonly BudgetScope[]
   if (!Array.isArray(budgets)) throw invalid("budgets", "budgets must be a list of { id, maxCost?, maxTokens?, … }");
   return budgets.map((budget: Budget, index) => {
     const at = `budgets[${index}]`;
-    const { id, maxCost, unknownPrice, ...counts } = budget;
+    const { id, maxCost, unknownPrice, withoutUsage, ...counts } = budget;
     if (typeof id !== "string" || id === "")
       throw invalid(`${at}.id`, `${at}.id must be a text that names the budget, not ${JSON.stringify(id)}`);
     if (id.startsWith("run/")) throw invalid(`${at}.id`, `${at}.id must not begin with "run/": such are the budgets of runs`);
     for (const count of COUNTS) checkCount(counts[count], `${at}.${count}`);
     checkUnknownPrice(unknownPrice, `${at}.unknownPrice`);
+    checkWithoutUsage(withoutUsage, `${at}.withoutUsage`);
     const cost = costLimit(maxCost, `${at}.maxCost`);
-    return { id, ...(cost !== undefined && { maxCost: cost }), ...counts, ...(unknownPrice && { unknownPrice }) };
+    return {
+      id,
+      ...(cost !== undefined && { maxCost: cost }),
+      ...counts,
+      ...(unknownPrice && { unknownPrice }),
+      ...(withoutUsage && { withoutUsage }),
+    };
   });
 }
 
 /** @throws AgentError of kind `invalid-option` */
-export function checkBudgetLimits({ maxTokens, unknownPrice, budgetThresholds }: AgentLimits): void {
+export function checkBudgetLimits({ maxTokens, unknownPrice, withoutUsage, budgetThresholds }: AgentLimits): void {
   checkCount(maxTokens, "limits.maxTokens");
   checkUnknownPrice(unknownPrice, "limits.unknownPrice");
+  checkWithoutUsage(withoutUsage, "limits.withoutUsage");
   if (budgetThresholds === undefined) return;
   if (!Array.isArray(budgetThresholds) || !budgetThresholds.every((part) => typeof part === "number" && part > 0 && part <= 1))
     throw invalid(
@@ -65,6 +73,11 @@ function checkCount(count: unknown, option: string): void {
 function checkUnknownPrice(choice: unknown, option: string): void {
   if (choice !== undefined && choice !== "refuse" && choice !== "allow")
     throw invalid(option, `${option} must be "refuse" or "allow", not ${JSON.stringify(choice)}`);
+}
+
+function checkWithoutUsage(choice: unknown, option: string): void {
+  if (choice !== undefined && choice !== "reserve" && choice !== "estimate")
+    throw invalid(option, `${option} must be "reserve" or "estimate", not ${JSON.stringify(choice)}`);
 }
 
 function invalid(option: string, message: string): AgentError {

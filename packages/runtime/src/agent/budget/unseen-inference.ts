@@ -12,20 +12,22 @@ export interface BegunInference extends JsonObject {
   readonly model: string;
   readonly inputBound: number;
   readonly maxTokens?: number;
+  /** What may be billed of output, where that is not `maxTokens`. */
+  readonly outputTokens?: number;
   readonly reserved?: Usd;
 }
 
 /** What a model call whose end nobody saw (a crash came first) is taken to have used: the whole of its reservation. */
 export function unseenUsage(begun: BegunInference, models: ModelSource): { readonly usage: Usage; readonly cost: Usd | null } {
-  const usage: Usage = { ...UNKNOWN_USAGE, inputTokens: begun.inputBound, outputTokens: begun.maxTokens ?? null };
+  const usage: Usage = { ...UNKNOWN_USAGE, inputTokens: begun.inputBound, outputTokens: begun.outputTokens ?? begun.maxTokens ?? null };
   return { usage, cost: begun.reserved ?? worstCaseOf(begun, models) };
 }
 
 /** `null` where the price is unknown, and where the model itself is by now. */
-function worstCaseOf({ model, inputBound, maxTokens }: BegunInference, models: ModelSource): Usd | null {
+function worstCaseOf({ model, inputBound, maxTokens, outputTokens = maxTokens }: BegunInference, models: ModelSource): Usd | null {
   try {
     const { price } = models.resolve(model);
-    return price === null ? null : worstCase(inputBound, maxTokens ?? DEFAULT_MAX_OUTPUT_TOKENS, price);
+    return price === null ? null : worstCase(inputBound, outputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS, price);
   } catch (error) {
     if (AgentError.is(error, "model")) return null;
     throw error;

@@ -15,7 +15,6 @@ export interface Asked {
   readonly key: string;
   readonly modelCall: number;
   readonly model: Model;
-  readonly inputBound: number;
   readonly fold: InferFold;
 }
 

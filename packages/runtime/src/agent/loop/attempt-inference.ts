@@ -1,6 +1,5 @@
 import {
   ModelError,
-  ZERO_USD,
   type InferRequest,
   type JsonValue,
   type Message,
@@ -11,19 +10,19 @@ import {
 import { compileRequest } from "../../context/compile-request.ts";
 import { InferFold } from "../../providers/infer-fold.ts";
 import { fitRequest } from "../../providers/fit-request.ts";
-import { costOf } from "../../providers/prices.ts";
 import { toolTokenBound, withHidden } from "../../providers/token-bound.ts";
 import type { Model } from "../model-source.ts";
 import { answerSettings, modelProblem, offeredTools } from "../output/answer-request.ts";
 import type { Answer } from "./answer.ts";
 import { AnswerStream, type Asked } from "./answer-stream.ts";
+import { billAttempt, NO_BILL, type Attempted } from "./bill-attempt.ts";
 import { callIdAt } from "./call-id.ts";
 import { cutAnswer } from "./cut-answer.ts";
 import { messagesWithBlobs } from "./inline-blobs.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { reserveInference, type Reserved } from "./reserve-inference.ts";
 import { checkEnding } from "./run-ending.ts";
-import { estimatedUsage, NOTHING_USED, settle } from "./settle-inference.ts";
+import { settle } from "./settle-inference.ts";
 
 type Outcome = { readonly answer: Answer } | { readonly failure: ModelFailure };
 
@@ -54,32 +53,33 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   const { request } = fitting;
   const visible = loop.context.conversation.tokenBound + Buffer.byteLength(system ?? "") + toolTokenBound(offeredTools(loop));
   const inputBound = withHidden(visible, request, model.target);
-  const reservation: Reserved = loop.scopes.length === 0 ? request : await reserveInference(loop, key, model, request, inputBound);
+  const reserved: Reserved =
+    loop.scopes.length === 0 ? { maxTokens: request.maxTokens } : await reserveInference(loop, key, model, request, inputBound);
   execution.note(key, "inference", {
     model: model.reference,
     inputBound,
-    ...(reservation.maxTokens !== undefined && { maxTokens: reservation.maxTokens }),
-    ...(reservation.amount && { reserved: reservation.amount }),
+    ...(reserved.maxTokens !== undefined && { maxTokens: reserved.maxTokens }),
+    ...(reserved.outputTokens !== undefined && reserved.outputTokens !== reserved.maxTokens && { outputTokens: reserved.outputTokens }),
+    ...(reserved.amount && { reserved: reserved.amount }),
   });
   const final =
-    reservation.maxTokens === undefined || reservation.maxTokens === request.maxTokens
-      ? request
-      : { ...request, maxTokens: reservation.maxTokens };
+    reserved.maxTokens === undefined || reserved.maxTokens === request.maxTokens ? request : { ...request, maxTokens: reserved.maxTokens };
   await execution.flush();
   if (loop.attempts.runAborted || loop.attempts.stopped) {
-    await settle(loop, key, model, NOTHING_USED, ZERO_USD, false);
+    await settle(loop, key, model, NO_BILL);
     checkEnding(loop);
   }
 
   loop.hub.nextAttempt();
   loop.debug?.(`turn ${runOf(loop).turn}, model call ${modelCall + 1}: ${model.reference} with ${request.messages.length} messages`);
   const fold = new InferFold({ maxAnswerBytes: loop.limits.maxAnswerBytes });
-  const asked: Asked = { key, modelCall, model, inputBound, fold };
+  const asked: Asked = { key, modelCall, model, fold };
+  const attempted: Attempted = { price: model.price, inputBound, reserved, fold };
   const failure = await new AnswerStream(loop, asked).read(final);
 
   if (fold.rateLimit !== undefined) execution.put(`${key}/rate-limit`, "rate-limit", fold.rateLimit);
-  if (failure !== undefined) return takeFailure(loop, asked, failure);
-  const settling = settleAnswer(loop, asked);
+  if (failure !== undefined) return takeFailure(loop, asked, failure, attempted);
+  const settling = settle(loop, key, model, billAttempt(attempted, loop.scopes));
   if (settling !== undefined) await settling;
   const answer = answerOf(loop, asked);
   const { message, stopReason, overflowed } = answer;
@@ -90,16 +90,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   return { answer };
 }
 
-function settleAnswer(loop: Loop, { key, model, inputBound, fold }: Asked): Promise<void> | undefined {
-  const { price } = model;
-  const usage = fold.end?.usage ?? estimatedUsage(inputBound, fold.bytes);
-  const known = price && costOf(usage, price);
-  const estimated = fold.end === undefined || (known === null && price !== null);
-  const cost = known ?? (price && costOf(estimatedUsage(inputBound, fold.bytes), price));
-  return settle(loop, key, model, usage, cost, estimated);
-}
-
-async function takeFailure(loop: Loop, { key, model, inputBound, fold }: Asked, why: StepFailure): Promise<Outcome> {
+async function takeFailure(loop: Loop, { key, model, fold }: Asked, why: StepFailure, attempted: Attempted): Promise<Outcome> {
   const { execution } = loop;
   loop.partials?.discard();
   const failure = modelFailureOf(why, model);
@@ -108,9 +99,7 @@ async function takeFailure(loop: Loop, { key, model, inputBound, fold }: Asked, 
     const resetAt = failure.retryAfterMs === undefined ? null : execution.clock.now() + failure.retryAfterMs;
     execution.put(`${key}/rate-limit`, "rate-limit", { utilization: 1, resetAt, allowed: false });
   }
-  const received = fold.bytes > 0;
-  const usage = received ? estimatedUsage(inputBound, fold.bytes) : NOTHING_USED;
-  await settle(loop, key, model, usage, received ? (model.price === null ? null : costOf(usage, model.price)) : ZERO_USD, received);
+  await settle(loop, key, model, billAttempt(attempted, loop.scopes, failure));
   execution.note(`${key}/failed`, "inference-failed", { failure: failure as unknown as JsonValue });
   await afterInference(loop, key, { failure: failure as unknown as JsonValue });
   return { failure };

@@ -43,6 +43,7 @@ export interface Limits {
   readonly maxCost: Usd | undefined;
   readonly maxTokens: number | undefined;
   readonly unknownPrice: "refuse" | "allow";
+  readonly withoutUsage: "reserve" | "estimate";
   readonly maxDurationMs: number | undefined;
   readonly maxToolCalls: number | undefined;
   readonly maxRetries: number;

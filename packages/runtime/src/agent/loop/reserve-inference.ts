@@ -21,9 +21,13 @@ import { checkEnding, RunEnding } from "./run-ending.ts";
 /** Budgets lower the output of a call down to this, not further. */
 const LEAST_OUTPUT_TOKENS = 1024;
 
+/** What a call may come to. Only where money or tokens are limited is its output bounded. */
 export interface Reserved {
   readonly amount?: Usd;
-  readonly maxTokens?: number;
+  /** What the vendor is told. */
+  readonly maxTokens?: number | undefined;
+  /** What he may bill of output. */
+  readonly outputTokens?: number;
 }
 
 /**
@@ -38,18 +42,12 @@ export async function reserveInference(
   inputBound: number,
 ): Promise<Reserved> {
   const { meter, execution } = loop;
-  if (meter === undefined || loop.scopes.length === 0) return request.maxTokens === undefined ? {} : { maxTokens: request.maxTokens };
+  if (meter === undefined || loop.scopes.length === 0) return { maxTokens: request.maxTokens };
   if (model.price === null) checkUnknownPrice(meter, model);
   const isLowered = meter.counts.cost || meter.counts.tokens;
   try {
-    return await reserveAtMost(
-      loop,
-      meter,
-      key,
-      model,
-      inputBound,
-      request.maxTokens ?? (isLowered ? DEFAULT_MAX_OUTPUT_TOKENS : undefined),
-    );
+    const call: BoundedCall = { model, inputBound, outputOf: outputOf(model, request) };
+    return await reserveAtMost(loop, meter, key, call, request.maxTokens ?? (isLowered ? DEFAULT_MAX_OUTPUT_TOKENS : undefined));
   } catch (error) {
     // Nothing was sent: neither a place in the line nor a reservation of an earlier life may stay behind.
     await loop.ledger.release(`${execution.runId}/${key}`);
@@ -57,26 +55,51 @@ export async function reserveInference(
   }
 }
 
+/** A call whose worst case is known. */
+interface BoundedCall {
+  readonly model: Model;
+  readonly inputBound: number;
+  /** What the vendor may bill of output when he is told this limit. */
+  outputOf(maxTokens: number): number;
+}
+
+/** More than any model writes, where nothing is known of it. */
+const UNKNOWN_OUTPUT_TOKENS = 2_000_000;
+
+/** Where no limit that is sent bounds what is billed, it is all that the model can write. */
+function outputOf({ provider, facts }: Model, request: InferRequest): BoundedCall["outputOf"] {
+  return (maxTokens) => {
+    const bound = provider.outputBound === undefined ? maxTokens : provider.outputBound({ ...request, maxTokens });
+    return bound ?? facts.maxOutputTokens ?? facts.contextWindow ?? UNKNOWN_OUTPUT_TOKENS;
+  };
+}
+
 async function reserveAtMost(
   loop: Loop,
   meter: BudgetMeter,
   key: string,
-  model: Model,
-  inputBound: number,
+  call: BoundedCall,
   mostTokens: number | undefined,
 ): Promise<Reserved> {
   const { scopes, execution } = loop;
+  const { model, inputBound } = call;
+  const { price } = model;
   const reservation = `${execution.runId}/${key}`;
   let most = mostTokens;
   let maxTokens = most;
   let inTurn = false;
   for (;;) {
-    const cost = model.price === null ? ZERO_USD : worstCase(inputBound, maxTokens ?? DEFAULT_MAX_OUTPUT_TOKENS, model.price);
-    const wanted = countedAmount(meter, { cost, tokens: inputBound + (maxTokens ?? 0), turns: 0, toolCalls: 0, modelCalls: 1 });
+    const outputTokens = call.outputOf(maxTokens ?? DEFAULT_MAX_OUTPUT_TOKENS);
+    const cost = price === null ? ZERO_USD : worstCase(inputBound, outputTokens, price);
+    const wanted = countedAmount(meter, { cost, tokens: inputBound + outputTokens, turns: 0, toolCalls: 0, modelCalls: 1 });
     const answer = await reserveAnew(loop, reservation, scopes, wanted, inTurn);
     if (answer.type === "reserved")
-      return { ...(meter.counts.cost && model.price !== null && { amount: cost }), ...(maxTokens !== undefined && { maxTokens }) };
-    const fitting = maxTokens === undefined ? undefined : largestOutput(answer, inputBound, maxTokens, model);
+      return {
+        ...(meter.counts.cost && price !== null && { amount: cost }),
+        ...(maxTokens !== undefined && { maxTokens }),
+        ...((meter.counts.cost || meter.counts.tokens) && { outputTokens }),
+      };
+    const fitting = maxTokens === undefined ? undefined : largestOutput(answer, call, maxTokens);
     if (fitting !== undefined && fitting < (maxTokens as number)) {
       maxTokens = fitting;
       // What is spent stays spent: there is no use in asking for more again.
@@ -84,6 +107,7 @@ async function reserveAtMost(
       continue;
     }
     if (answer.type === "refused") {
+      if (answer.unit === undefined || answer.unit === "tokens") tellUnbounded(loop, call, outputTokens);
       refusedByBudget(loop, key, answer);
       throw new RunEnding("budget-exhausted");
     }
@@ -95,6 +119,16 @@ async function reserveAtMost(
     await turnComes(loop, meter, reservation);
     maxTokens = most;
   }
+}
+
+/** Whoever sees a call refused that would have been small is told why it counts as a large one. */
+function tellUnbounded({ execution }: Loop, { model, outputOf }: BoundedCall, outputTokens: number): void {
+  if (outputOf(1) !== outputTokens) return;
+  execution.emit({
+    type: "status",
+    status: `Nothing that ${model.provider.name} is sent bounds what ${model.id} writes and thinks, so that all it can write is reserved: ${outputTokens} tokens. Where it can write less, say so as \`maxOutputTokens\` among the \`facts\` of the registry.`,
+    level: "warn",
+  });
 }
 
 /** A reservation that an earlier life made and did not come to use says nothing any more: this one may be another. */
@@ -145,22 +179,21 @@ function checkUnknownPrice({ scopes, ownScope }: BudgetMeter, model: Model): voi
   }
 }
 
-/** The largest output, lower than `most`, that fits into what the answer says is left. */
+/** The largest limit of the output, lower than `most`, whose worst case fits into what the answer says is left. */
 function largestOutput(
   answer: Exclude<Reservation, { type: "reserved" }>,
-  inputBound: number,
+  { model: { price }, inputBound, outputOf }: BoundedCall,
   most: number,
-  model: Model,
 ): number | undefined {
   const least = Math.min(LEAST_OUTPUT_TOKENS, most);
+  let fits: (tokens: number) => boolean;
   if (answer.unit === "tokens") {
     const left = (answer.type === "wait" ? answer.available : answer.limit - answer.spent) - inputBound;
-    return left < least ? undefined : Math.min(left, most);
-  }
-  const { price } = model;
-  if (answer.unit !== undefined || price === null) return undefined;
-  const left = answer.type === "wait" ? answer.available : subtractUsd(answer.limit, answer.spent);
-  const fits = (tokens: number): boolean => compareUsd(worstCase(inputBound, tokens, price), left) <= 0;
+    fits = (tokens) => outputOf(tokens) <= left;
+  } else if (answer.unit === undefined && price !== null) {
+    const left = answer.type === "wait" ? answer.available : subtractUsd(answer.limit, answer.spent);
+    fits = (tokens) => compareUsd(worstCase(inputBound, outputOf(tokens), price), left) <= 0;
+  } else return undefined;
   if (!fits(least)) return undefined;
   let low = least;
   let high = most;

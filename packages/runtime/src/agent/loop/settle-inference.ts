@@ -1,34 +1,21 @@
-import { LogError, UNKNOWN_USAGE, type Usage, type Usd } from "@keelson/protocol";
+import { LogError, type Usage, type Usd } from "@keelson/protocol";
 import type { BudgetMeter } from "../budget/budget-meter.ts";
 import { markBudgets } from "../budget/mark-budgets.ts";
 import { spendOnLedger } from "../budget/spend-on-ledger.ts";
 import { inferenceAmount, spendUnseen, unseenUsage, type BegunInference } from "../budget/unseen-inference.ts";
 import type { Model } from "../model-source.ts";
+import type { Bill } from "./bill-attempt.ts";
 import type { Loop } from "./loop.ts";
 
-export const NOTHING_USED: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheCreationTokens: 0, reasoningTokens: 0 };
-
-/** More than the tokens of what was sent and received: a token is at least a byte. */
-export function estimatedUsage(inputBound: number, receivedBytes: number): Usage {
-  return { ...UNKNOWN_USAGE, inputTokens: inputBound, outputTokens: receivedBytes };
-}
-
 /** Tells the ledger and the log what a model call used. A promise only where the ledger is asked. */
-export function settle(
-  loop: Loop,
-  key: string,
-  model: Model,
-  usage: Usage,
-  cost: Usd | null,
-  estimated: boolean,
-): Promise<void> | undefined {
+export function settle(loop: Loop, key: string, model: Model, bill: Bill): Promise<void> | undefined {
   const { meter, scopes } = loop;
   return meter !== undefined && scopes.length > 0
-    ? settleOnLedger(loop, meter, key, usage, cost).then(() => putUsage(loop, key, model, usage, cost, estimated))
-    : putUsage(loop, key, model, usage, cost, estimated);
+    ? settleOnLedger(loop, meter, key, bill.usage, bill.cost).then(() => putUsage(loop, key, model, bill))
+    : putUsage(loop, key, model, bill);
 }
 
-function putUsage(loop: Loop, key: string, model: Model, usage: Usage, cost: Usd | null, estimated: boolean): Promise<void> | undefined {
+function putUsage(loop: Loop, key: string, model: Model, { usage, cost, estimated }: Bill): Promise<void> | undefined {
   const { execution, meter, scopes } = loop;
   const { inputTokens, outputTokens } = usage;
   const { contextWindow } = model.facts;
@@ -42,7 +29,8 @@ function putUsage(loop: Loop, key: string, model: Model, usage: Usage, cost: Usd
       // How much of what the model can read the conversation took up with this call, where both are known.
       ...(contextWindow !== undefined &&
         inputTokens !== null && { contextUtilization: Math.min(1, (inputTokens + (outputTokens ?? 0)) / contextWindow) }),
-      ...(estimated && { estimated: true as const }),
+      ...(estimated !== undefined && { estimated: true as const }),
+      ...(estimated === "estimate" && { withoutUsage: estimated }),
     },
     scopes.length > 0 ? "power" : undefined,
   );

@@ -1,4 +1,4 @@
-import type { JsonValue, ProviderData, StopReason } from "@keelson/protocol";
+import type { JsonValue, ProviderData, StopReason, Usage } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
@@ -67,6 +67,7 @@ export class AnthropicDecoder implements WireDecoder {
   #facts: Record<string, JsonValue> = {};
   #model = "";
   #started = false;
+  #counted = false;
   complete = false;
 
   constructor(queue: DecodedEvent[], context: DecoderContext) {
@@ -109,6 +110,7 @@ export class AnthropicDecoder implements WireDecoder {
         return;
       case "message_delta":
         this.#usage.merge(event["usage"]);
+        this.#counted ||= fieldsOf(event["usage"]) !== undefined;
         this.#ending(fieldsOf(event["delta"]) ?? {});
         return;
       case "message_stop":
@@ -132,6 +134,11 @@ export class AnthropicDecoder implements WireDecoder {
       throw notAnAnswer(`an object without content: ${JSON.stringify(answer).slice(0, 120)}`, this.#context);
     this.#message(answer);
     this.#end();
+  }
+
+  /** The counts of `message_start` are those of its beginning. */
+  get reported(): Usage | undefined {
+    return this.#counted ? this.#usage.read() : undefined;
   }
 
   finish(): void {

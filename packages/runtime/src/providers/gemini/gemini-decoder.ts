@@ -1,4 +1,4 @@
-import type { Content, JsonObject, JsonValue, ProviderData, StopReason } from "@keelson/protocol";
+import type { Content, JsonObject, JsonValue, ProviderData, StopReason, Usage } from "@keelson/protocol";
 import type { DecodedEvent } from "../polled-events.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
 import {
@@ -96,6 +96,11 @@ export class GeminiDecoder implements WireDecoder {
       throw notAnAnswer(`an object without candidates: ${JSON.stringify(answer).slice(0, 120)}`, this.#context);
     this.#ended = true;
     this.finish();
+  }
+
+  /** Every chunk tells what was counted so far; that with the reason tells all of it. */
+  get reported(): Usage | undefined {
+    return this.#finishReason === null ? undefined : this.#usage.read();
   }
 
   finish(): void {

@@ -1,4 +1,4 @@
-import type { JsonValue, ProviderData, StopReason } from "@keelson/protocol";
+import type { JsonValue, ProviderData, StopReason, Usage } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
@@ -63,6 +63,8 @@ export class ChatDecoder implements WireDecoder {
   #ended = false;
   #sawChoice = false;
   #usage: ChatCounts | undefined;
+  /** The usage is that of the whole answer: many servers tell with each chunk what they have counted so far. */
+  #counted = false;
   #id = "";
   #model = "";
   #fingerprint = "";
@@ -114,6 +116,10 @@ export class ChatDecoder implements WireDecoder {
     this.finish();
   }
 
+  get reported(): Usage | undefined {
+    return this.#counted ? chatUsage(this.#usage) : undefined;
+  }
+
   finish(): void {
     if (this.complete) return;
     // Usage comes after the finish reason, so that only the end of input or [DONE] ends the answer.
@@ -152,7 +158,10 @@ export class ChatDecoder implements WireDecoder {
     this.#sawChoice = true;
     const reason = choice["finish_reason"];
     const finished = typeof reason === "string";
-    if (finished) this.#finishReason = reason;
+    if (finished) {
+      this.#finishReason = reason;
+      this.#counted = (chunk["usage"] ?? null) !== null;
+    }
     const delta = fieldsOf(choice["delta"]);
     // `message` beside `delta` repeats all text so far (Perplexity).
     if (delta !== undefined) this.#message(delta, false);
@@ -169,7 +178,12 @@ export class ChatDecoder implements WireDecoder {
     if (typeof model === "string" && model !== "") this.#model = model;
     if (typeof fingerprint === "string" && fingerprint !== "") this.#fingerprint = fingerprint;
     const groq = answer["x_groq"] === undefined ? undefined : fieldsOf(answer["x_groq"]);
-    if (usage || groq !== undefined) this.#usage = fieldsOf(usage) ?? fieldsOf(groq?.["usage"]) ?? this.#usage;
+    if (usage || groq !== undefined) {
+      const told = fieldsOf(usage) ?? fieldsOf(groq?.["usage"]);
+      this.#usage = told ?? this.#usage;
+      const { choices } = answer;
+      this.#counted ||= told !== undefined && (this.#finishReason !== null || (Array.isArray(choices) && choices.length === 0));
+    }
     const error = answer["error"] ?? groq?.["error"];
     if (error !== undefined && error !== null) this.#raise({ error });
     if (answer["choices"] === undefined && answer["object"] === "error") this.#raise(answer);

@@ -13,10 +13,13 @@ export function chatUsage(usage: ChatCounts | undefined): Usage {
   const total = countOf(usage["total_tokens"]);
   const promptDetails = fieldsOf(usage["prompt_tokens_details"]);
   const completionDetails = fieldsOf(usage["completion_tokens_details"]);
+  const reasoning = firstCount(completionDetails?.["reasoning_tokens"], usage["reasoning_tokens"]);
   const output = total !== null && prompt !== null && total > prompt + (completion ?? 0) ? total - prompt : completion;
+  // Without a total, more thought than was completed shows that it was left out.
+  const thoughtBeside = total === null && output !== null && reasoning !== null && reasoning > output;
   return {
     inputTokens: prompt,
-    outputTokens: output,
+    outputTokens: thoughtBeside ? output + reasoning : output,
     cacheReadTokens: firstCount(
       promptDetails?.["cached_tokens"],
       usage["prompt_cache_hit_tokens"],
@@ -24,7 +27,7 @@ export function chatUsage(usage: ChatCounts | undefined): Usage {
       usage["num_cached_tokens"],
     ),
     cacheCreationTokens: firstCount(promptDetails?.["cache_write_tokens"], usage["cache_write_tokens"]),
-    reasoningTokens: firstCount(completionDetails?.["reasoning_tokens"], usage["reasoning_tokens"]),
+    reasoningTokens: reasoning,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { JsonValue, ProviderData, StopReason } from "@keelson/protocol";
+import type { JsonValue, ProviderData, StopReason, Usage } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
@@ -37,6 +37,7 @@ export class ResponsesDecoder implements WireDecoder {
   /** The event that the envelope was learned from: those it reads differ in nothing but their text. */
   #learned: ResponsesEvent = {};
   #model = "";
+  reported: Usage | undefined;
   complete = false;
 
   constructor(queue: DecodedEvent[], context: DecoderContext) {
@@ -183,6 +184,8 @@ export class ResponsesDecoder implements WireDecoder {
   #end(response: ResponsesAnswer, ending: string): void {
     this.#learnFacts(response);
     const status = stringOf(response["status"]) || ending;
+    const usage = responsesUsage(fieldsOf(response["usage"]));
+    this.reported = usage;
     const error = fieldsOf(response["error"]);
     if (error !== undefined || status === "failed") {
       const told = error === undefined ? { message: "the answer failed, and no reason was given" } : readVendorError({ error });
@@ -209,7 +212,7 @@ export class ResponsesDecoder implements WireDecoder {
           ? (INCOMPLETE[reason] ?? "other")
           : stopReasonWithCalls(status === "completed" ? "end-turn" : "other", this.#sink.calls > 0),
       rawStopReason: status,
-      usage: responsesUsage(fieldsOf(response["usage"])),
+      usage,
       model: this.#model === "" ? model : this.#model,
       providerData,
     });

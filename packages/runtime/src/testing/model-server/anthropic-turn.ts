@@ -24,6 +24,7 @@ export const ANTHROPIC_WIRE: ServerWire = {
 /** A turn in the words of the Messages API. */
 function encodeAnthropicTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn {
   const counts = countsOf(turn, request);
+  const told = turn.usage !== null;
   const usage = {
     input_tokens: counts.inputTokens - counts.cacheReadTokens - counts.cacheCreationTokens,
     output_tokens: counts.outputTokens,
@@ -48,7 +49,7 @@ function encodeAnthropicTurn(turn: ServerTurn, request: ServerRequest): EncodedT
 
   push({
     type: "message_start",
-    message: { ...message, content: [], stop_reason: null, stop_sequence: null, usage: { ...usage, output_tokens: 1 } },
+    message: { ...message, content: [], stop_reason: null, stop_sequence: null, ...(told && { usage: { ...usage, output_tokens: 1 } }) },
   });
   if (turn.thinking !== undefined) {
     block({ type: "thinking", thinking: "", signature: "" }, [
@@ -69,7 +70,7 @@ function encodeAnthropicTurn(turn: ServerTurn, request: ServerRequest): EncodedT
       ["", ...argumentPieces(call)].map((piece) => ({ type: "input_json_delta", partial_json: piece })),
     );
   }
-  push({ type: "message_delta", delta: { stop_reason: stopReason, stop_sequence: null }, usage }, "finish");
+  push({ type: "message_delta", delta: { stop_reason: stopReason, stop_sequence: null }, ...(told && { usage }) }, "finish");
   push({ type: "message_stop" }, "end");
 
   const content = [
@@ -77,7 +78,7 @@ function encodeAnthropicTurn(turn: ServerTurn, request: ServerRequest): EncodedT
     ...(text.length === 0 ? [] : [{ type: "text", text: text.join("") }]),
     ...calls.map((call, at) => ({ type: "tool_use", id: callIdOf(call, request, at), name: call.name, input: argumentObject(call) ?? {} })),
   ];
-  return { events, whole: { ...message, content, stop_reason: stopReason, stop_sequence: null, usage } };
+  return { events, whole: { ...message, content, stop_reason: stopReason, stop_sequence: null, ...(told && { usage }) } };
 }
 
 function anthropicError(error: ServerError, status: number, requestId: string): JsonObject {

@@ -23,6 +23,7 @@ export const CHAT_WIRE: ServerWire = {
 /** A turn in the words of Chat Completions. */
 function encodeChatTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn {
   const counts = countsOf(turn, request);
+  const told = turn.usage !== null;
   const usage = {
     prompt_tokens: counts.inputTokens,
     completion_tokens: counts.outputTokens,
@@ -59,7 +60,7 @@ function encodeChatTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn {
     for (const piece of argumentPieces(call)) delta({ tool_calls: [{ index, function: { arguments: piece } }] });
   }
   push([{ index: 0, delta: {}, logprobs: null, finish_reason: stopReason }], undefined, "finish");
-  if (withUsage) push([], { usage });
+  if (withUsage && told) push([], { usage });
   events.push({ name: "", data: "[DONE]", role: "end" });
 
   const text = pieces(turn).join("");
@@ -78,7 +79,12 @@ function encodeChatTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn {
   };
   return {
     events,
-    whole: { ...answer, object: "chat.completion", choices: [{ index: 0, message, logprobs: null, finish_reason: stopReason }], usage },
+    whole: {
+      ...answer,
+      object: "chat.completion",
+      choices: [{ index: 0, message, logprobs: null, finish_reason: stopReason }],
+      ...(told && { usage }),
+    },
   };
 }
 

@@ -44,7 +44,11 @@ function encodeGeminiTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn
   // A turn without calls is signed at its end, in a part of its own when it is streamed.
   const end: readonly JsonObject[] = calls.length === 0 && texts.length > 0 && signs ? [{ text: "", ...signature }] : [];
 
-  const facts = { modelVersion: request.model, responseId: `response-${request.index}`, usageMetadata: usageOf(turn, request) };
+  const facts = {
+    modelVersion: request.model,
+    responseId: `response-${request.index}`,
+    ...(turn.usage !== null && { usageMetadata: usageOf(turn, request) }),
+  };
   const finish: JsonObject = {
     finishReason: turn.stopReason ?? (turn.refusal !== undefined ? "SAFETY" : broken !== undefined ? "MALFORMED_FUNCTION_CALL" : "STOP"),
     ...(turn.refusal !== undefined && { finishMessage: turn.refusal }),

@@ -35,9 +35,8 @@ function encodeOllamaTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn
     done_reason: turn.stopReason ?? "stop",
     total_duration: 3_000_000,
     load_duration: 1_000_000,
-    prompt_eval_count: counts.inputTokens,
+    ...(turn.usage !== null && { prompt_eval_count: counts.inputTokens, eval_count: counts.outputTokens }),
     prompt_eval_duration: 1_000_000,
-    eval_count: counts.outputTokens,
     eval_duration: 1_000_000,
   };
   // It reads the calls out of the model's text, and gives up where it cannot.

@@ -50,7 +50,7 @@ function encodeResponsesTurn(turn: ServerTurn, request: ServerRequest): EncodedT
     status: stopped === "completed" ? "completed" : "incomplete",
     incomplete_details: stopped === "completed" ? null : { reason: stopped },
     output: items.map(({ item }) => item),
-    usage: usageOf(turn, request),
+    usage: turn.usage === null ? null : usageOf(turn, request),
   };
 
   const events: ServerEvent[] = [];

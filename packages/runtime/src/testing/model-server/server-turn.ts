@@ -18,13 +18,13 @@ export interface ServerTurn {
   readonly thinking?: string;
   readonly refusal?: string;
   readonly toolCalls?: readonly ServerToolCall[];
-  /** Default: counts that follow from the lengths. Input includes what the cache gave, output what was thought. */
+  /** Default: counts that follow from the lengths. Input includes what the cache gave, output what was thought. `null`: none is told. */
   readonly usage?: {
     readonly inputTokens?: number;
     readonly outputTokens?: number;
     readonly cacheReadTokens?: number;
     readonly cacheCreationTokens?: number;
-  };
+  } | null;
   /** The vendor's word; default: the one that fits. */
   readonly stopReason?: string;
   /** An HTTP error instead of an answer; with 200 the error comes in an answer that is otherwise good. */

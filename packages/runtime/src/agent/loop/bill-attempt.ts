@@ -1,0 +1,58 @@
+import { UNKNOWN_USAGE, ZERO_USD, type BudgetScope, type ModelFailure, type Usage, type Usd } from "@keelson/protocol";
+import type { InferFold } from "../../providers/infer-fold.ts";
+import { costOf, worstCase, type ModelPrice } from "../../providers/prices.ts";
+import type { Reserved } from "./reserve-inference.ts";
+
+/** What an attempt at an answer counts as. */
+export interface Bill {
+  readonly usage: Usage;
+  readonly cost: Usd | null;
+  /** How it was estimated, where the vendor did not tell all of it. */
+  readonly estimated?: "reserve" | "estimate";
+}
+
+/** An attempt that is over, well or not. */
+export interface Attempted {
+  readonly price: ModelPrice | null;
+  readonly inputBound: number;
+  readonly reserved: Reserved;
+  readonly fold: InferFold;
+}
+
+const NOTHING_USED: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheCreationTokens: 0, reasoningTokens: 0 };
+export const NO_BILL: Bill = { usage: NOTHING_USED, cost: ZERO_USD };
+
+/**
+ * What the vendor reported counts, also of an answer that broke off. A request that was never sent, and one that he refused, cost
+ * nothing. Of every other one without a report nobody knows what he generated unseen: it counts as all that was reserved for it, or,
+ * where that was chosen or nothing is limited, as what was sent and seen of it, which is never more than was reserved.
+ */
+export function billAttempt(attempted: Attempted, scopes: readonly BudgetScope[], failure?: ModelFailure): Bill {
+  const { price, inputBound, reserved, fold } = attempted;
+  const reported = fold.end?.usage ?? failure?.usage;
+  const isWhole = reported !== undefined && reported.inputTokens !== null && reported.outputTokens !== null;
+  if (isWhole) return { usage: reported, cost: costOf(reported, price) };
+  if (reported === undefined && failure !== undefined && isFree(failure)) return NO_BILL;
+  const { outputTokens } = reserved;
+  const estimated = outputTokens === undefined ? "estimate" : withoutUsageOf(scopes);
+  const unseen = estimated === "reserve" ? (outputTokens as number) : Math.min(fold.bytes, outputTokens ?? Number.POSITIVE_INFINITY);
+  const input = reported?.inputTokens ?? inputBound;
+  const output = reported?.outputTokens ?? unseen;
+  const usage: Usage = { ...(reported ?? UNKNOWN_USAGE), inputTokens: input, outputTokens: output };
+  // What the vendor did not count stays unknown where no limit needs a number.
+  const told = reported !== undefined && outputTokens === undefined ? reported : usage;
+  if (price === null) return { usage: told, cost: null, ...(told === usage && { estimated }) };
+  return { usage: told, cost: estimated === "reserve" ? worstCase(input, output, price) : costOf(usage, price), estimated };
+}
+
+function isFree({ progress, status }: ModelFailure): boolean {
+  if (progress !== undefined) return progress === "unsent" || progress === "refused";
+  return status !== undefined && status >= 400;
+}
+
+/** Whoever set a limit chose: only where all of them said so is one of them not held. */
+function withoutUsageOf(scopes: readonly BudgetScope[]): "reserve" | "estimate" {
+  const holds = ({ maxCost, maxTokens, withoutUsage }: BudgetScope): boolean =>
+    (maxCost !== undefined || maxTokens !== undefined) && withoutUsage !== "estimate";
+  return scopes.some(holds) ? "reserve" : "estimate";
+}

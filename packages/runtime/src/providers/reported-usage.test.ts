@@ -1,0 +1,94 @@
+import { ModelError, type ModelFailure, type Provider } from "@keelson/protocol";
+import { describe, expect, it } from "vitest";
+import type { ServerTurn } from "../testing/model-server.ts";
+import { startModelServer } from "../testing/model-server.ts";
+import { createAnthropicProvider } from "./anthropic.ts";
+import { createGeminiProvider } from "./gemini.ts";
+import { infer } from "./infer.ts";
+import { createOllamaProvider } from "./ollama.ts";
+import { createOpenAiChatProvider } from "./openai-chat.ts";
+import { createOpenAiResponsesProvider } from "./openai-responses.ts";
+
+const request = { model: "gemini-3-test", messages: [{ role: "user" as const, content: [{ type: "text" as const, text: "hi" }] }] };
+const usage = { inputTokens: 30, outputTokens: 900 };
+const said: ServerTurn = { text: "a few words that were seen of it", usage };
+
+const wires: { readonly [wire: string]: (url: string) => Provider } = {
+  "anthropic-messages": (url) => createAnthropicProvider({ baseUrl: url, apiKey: "k" }),
+  "openai-chat": (url) => createOpenAiChatProvider({ baseUrl: `${url}/v1`, apiKey: "k" }),
+  "openai-responses": (url) => createOpenAiResponsesProvider({ baseUrl: `${url}/v1`, apiKey: "k" }),
+  "gemini": (url) => createGeminiProvider({ baseUrl: url, apiKey: "k" }),
+  "ollama-chat": (url) => createOllamaProvider({ baseUrl: url }),
+};
+
+async function failureOf(wire: string, turn: ServerTurn): Promise<ModelFailure> {
+  await using server = await startModelServer([turn]);
+  const error: unknown = await infer((wires[wire] as (url: string) => Provider)(server.url), request).catch((thrown: unknown) => thrown);
+  if (!ModelError.is(error)) throw new Error(`it did not fail: ${JSON.stringify(error)}`);
+  return error.failure;
+}
+
+function answering(body: string, contentType = "text/event-stream"): ServerTurn {
+  return { misbehave: { body, contentType } };
+}
+
+describe.each(Object.keys(wires))("a failed request over %s", (wire) => {
+  it("says whether it was refused, or an answer to it began", async () => {
+    expect(await failureOf(wire, { status: 503 })).toMatchObject({ status: 503, progress: "refused" });
+    expect(await failureOf(wire, { status: 429 })).toMatchObject({ status: 429, progress: "refused" });
+    expect(await failureOf(wire, answering("<html>hello</html>", "text/html"))).toMatchObject({ progress: "begun" });
+    expect(await failureOf(wire, { ...said, misbehave: { errorInStream: { message: "we broke" } } })).toMatchObject({ progress: "begun" });
+    expect(await failureOf(wire, { ...said, misbehave: { resetAfterBytes: 200 } })).toMatchObject({ progress: "begun" });
+  });
+
+  it("has no usage where the vendor had not counted the whole answer, whatever he had counted until then", async () => {
+    for (const misbehave of [{ resetAfterBytes: 250 }, { errorInStream: { message: "we broke" } }, { garbage: '{"half' }])
+      expect(await failureOf(wire, { ...said, misbehave })).not.toHaveProperty("usage");
+  });
+});
+
+describe("a stream that breaks off behind its usage is billed by it", () => {
+  it("over Messages", async () => {
+    expect(await failureOf("anthropic-messages", { ...said, misbehave: { omitEnd: true } })).toMatchObject({ usage });
+  });
+
+  it("over Chat Completions, where an error follows it, or the reason of its end is left out", async () => {
+    const chunk = (more: object): string => `data: ${JSON.stringify({ id: "c", ...more })}\n\n`;
+    const counts = { usage: { prompt_tokens: 30, completion_tokens: 900, total_tokens: 930 } };
+    const text = chunk({ choices: [{ index: 0, delta: { content: "hi" } }] });
+    expect(await failureOf("openai-chat", answering(text + chunk({ choices: [], ...counts })))).toMatchObject({ usage });
+    const finished = chunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }], ...counts });
+    const error = chunk({ error: { message: "we broke", code: 500 } });
+    expect(await failureOf("openai-chat", answering(text + finished + error))).toMatchObject({ usage });
+    // Counted with each piece, as some do: that is no report of the whole.
+    const counted = chunk({ choices: [{ index: 0, delta: { content: "hi" } }], ...counts });
+    expect(await failureOf("openai-chat", answering(counted + counted))).not.toHaveProperty("usage");
+  });
+
+  it("over Responses, whose failed answers are told with their usage", async () => {
+    const response = {
+      id: "r",
+      status: "failed",
+      error: { code: "server_error", message: "we broke" },
+      usage: { input_tokens: 30, output_tokens: 900 },
+    };
+    const body = `data: ${JSON.stringify({ type: "response.failed", response })}\n\n`;
+    expect(await failureOf("openai-responses", answering(body))).toMatchObject({ usage, message: expect.stringContaining("we broke") });
+  });
+
+  it("over Gemini, whose every piece counts, from the reason of its end on", async () => {
+    const counts = { usageMetadata: { promptTokenCount: 30, candidatesTokenCount: 100, thoughtsTokenCount: 800 } };
+    const piece = (more: object): string =>
+      `data: ${JSON.stringify({ candidates: [{ index: 0, content: { role: "model", parts: [{ text: "hi" }] }, ...more }], ...counts })}\n\n`;
+    const error = `data: ${JSON.stringify({ error: { code: 503, message: "we broke", status: "UNAVAILABLE" } })}\n\n`;
+    expect(await failureOf("gemini", answering(piece({}) + error))).not.toHaveProperty("usage");
+    expect(await failureOf("gemini", answering(piece({ finishReason: "STOP" }) + error))).toMatchObject({ usage });
+  });
+});
+
+it("thinking that a report without a total leaves out of its output is counted", async () => {
+  const counts = { prompt_tokens: 30, completion_tokens: 10, completion_tokens_details: { reasoning_tokens: 890 } };
+  const body = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "hi" }, finish_reason: "stop" }], usage: counts })}\n\ndata: [DONE]\n\n`;
+  await using server = await startModelServer([answering(body)]);
+  expect((await infer((wires["openai-chat"] as (url: string) => Provider)(server.url), request)).usage).toMatchObject(usage);
+});
