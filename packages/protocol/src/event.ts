@@ -129,7 +129,16 @@ export type DurableEvent =
   | ({ readonly type: "rate-limit" } & RateLimit)
   | { readonly type: "task"; readonly taskId: string; readonly kind: TaskEventKind; readonly payload: JsonValue }
   | { readonly type: "suggestion"; readonly suggestions: readonly string[] }
-  | { readonly type: "compaction"; readonly summary: string; readonly messagesBefore: number; readonly messages: readonly Message[] }
+  | {
+      readonly type: "compaction";
+      readonly summary: string;
+      readonly messagesBefore: number;
+      readonly messages: readonly Message[];
+      /** What compaction may do with each of them, where some are not `normal`. */
+      readonly policies?: readonly CompactionPolicy[];
+      /** What was done: old results became a line each, all that is old a summary, what is left was cut. Absent: the agent's own `compact` did it. */
+      readonly level?: "results" | "summary" | "cut";
+    }
   | { readonly type: "retry"; readonly attempt: number; readonly reason: string; readonly delayMs: number; readonly failure?: Failure }
   | { readonly type: "model-switch"; readonly from: string; readonly to: string; readonly reason: string }
   | { readonly type: "definition-change"; readonly from: string; readonly to: string }

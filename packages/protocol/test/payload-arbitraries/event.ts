@@ -78,7 +78,10 @@ const durable: Members<DurableEvent> = {
   "rate-limit": fc.record({ utilization: nullable(ratio), resetAt: nullable(at), allowed: flag }),
   "task": fc.record({ taskId: id, kind: fc.constantFrom("started", "progress", "completed", "failed"), payload: json }),
   "suggestion": fc.record({ suggestions: few(text) }),
-  "compaction": fc.record({ summary: text, messagesBefore: count, messages: few(message) }),
+  "compaction": some(
+    { summary: text, messagesBefore: count, messages: few(message) },
+    { policies: few(fc.constantFrom("pinned", "normal", "compress-first")), level: fc.constantFrom("results", "summary", "cut") },
+  ),
   "retry": some({ attempt: count, reason: text, delayMs: count }, { failure }),
   "model-switch": fc.record({ from: text, to: text, reason: text }),
   "definition-change": fc.record({ from: text, to: text }),

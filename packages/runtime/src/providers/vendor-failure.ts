@@ -138,9 +138,10 @@ const TOO_LONG_CODES: ReadonlySet<string> = new Set([
   "too_many_prompt_tokens",
   "model_max_prompt_tokens_exceeded",
   "string_above_max_length",
+  "request_too_large",
 ]);
 const TOO_LONG =
-  /prompt is too long|maximum context length|context[ _-]?(?:length|window|size)|too many (?:input |prompt )?tokens|input is too long|exceeds the maximum number of tokens|exceeds? the (?:available )?context|reduce the length of the messages/i;
+  /prompt is too long|maximum context length|context[ _-]?(?:length|window|size)|too many (?:input |prompt )?tokens|input is too long|exceeds the maximum number of tokens|exceeds? (?:the )?(?:available )?context|reduce the length of the messages|maximum prompt length|prompt exceeds (?:the )?max|exceeded model token limit|prompt token count|input length and .?max_tokens|max_new_tokens.{0,3} must be/i;
 const NO_CREDIT = /credit balance|insufficient (?:credit|balance|funds|quota)|billing|payment required/i;
 const BAD_KEY = /(?:incorrect|invalid|wrong|missing|no)[^.]{0,20} api.?key|api.?key[^.]{0,40}(?:incorrect|invalid|not valid|missing)/i;
 const BLOCKED = /content.?(?:filter|policy|management)|guideline|moderation|safety|ResponsibleAI/i;
@@ -158,6 +159,8 @@ function kindOfStatus(status: number, error: VendorError): Kind {
       return "invalid-request";
     case 408:
       return "server-error";
+    case 413:
+      return "context-overflow";
     case 429:
       return error.code === "insufficient_quota" || error.type === "insufficient_quota" ? "billing" : "rate-limit";
     default:

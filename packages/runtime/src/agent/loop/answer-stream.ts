@@ -16,6 +16,8 @@ export interface Asked {
   readonly modelCall: number;
   readonly model: Model;
   readonly fold: InferFold;
+  /** It is no answer of the run: nobody watches it. */
+  readonly aside?: true;
 }
 
 /** Feeds the provider's stream into the fold and to watchers. Leaves early once the answer is longer than allowed. */
@@ -37,7 +39,7 @@ export class AnswerStream implements AttemptEnd {
 
   /** Once. @returns why there is no answer, where there is none */
   read(request: InferRequest): Promise<StepFailure | undefined> {
-    this.#loop.partials?.begin(this.#asked.fold);
+    if (!this.#asked.aside) this.#loop.partials?.begin(this.#asked.fold);
     void this.#consume(request);
     return this.#ended.promise;
   }
@@ -69,16 +71,17 @@ export class AnswerStream implements AttemptEnd {
 
   /** Takes an event and what is there behind it. @returns whether more is wanted */
   #take(first: InferEvent, polled: PolledEvents | undefined): boolean {
-    const { partials } = this.#loop;
+    const { aside } = this.#asked;
+    const partials = aside ? undefined : this.#loop.partials;
     // Nobody begins to watch between events that are there together.
-    const isWatched = this.#loop.hub.watched;
+    const isWatched = !aside && this.#loop.hub.watched;
     for (let event: InferEvent | undefined = first; event !== undefined; event = polled?.poll()) {
       if (this.#over) return false;
       this.#asked.fold.push(event);
       partials?.push(event);
       if (isWatched) this.#show(event);
       if (this.#asked.fold.overflowed) return false;
-      const texts = event.type === "text-delta" ? polled?.pollTexts() : undefined;
+      const texts = event.type === "text-delta" && !aside ? polled?.pollTexts() : undefined;
       if (texts !== undefined && !this.#takeTexts(texts)) return false;
     }
     return true;

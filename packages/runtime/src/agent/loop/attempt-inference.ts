@@ -15,12 +15,13 @@ import type { Model } from "../model-source.ts";
 import { answerSettings, modelProblem, offeredTools } from "../output/answer-request.ts";
 import type { Answer } from "./answer.ts";
 import { AnswerStream, type Asked } from "./answer-stream.ts";
+import { beginInference } from "./begin-inference.ts";
 import { billAttempt, NO_BILL, type Attempted } from "./bill-attempt.ts";
 import { callIdAt } from "./call-id.ts";
 import { cutAnswer } from "./cut-answer.ts";
 import { messagesWithBlobs } from "./inline-blobs.ts";
 import { runOf, type Loop } from "./loop.ts";
-import { reserveInference, type Reserved } from "./reserve-inference.ts";
+import { modelFailureOf } from "./model-failure-of.ts";
 import { checkEnding } from "./run-ending.ts";
 import { settle } from "./settle-inference.ts";
 
@@ -53,18 +54,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   const { request } = fitting;
   const visible = loop.context.conversation.tokenBound + Buffer.byteLength(system ?? "") + toolTokenBound(offeredTools(loop));
   const inputBound = withHidden(visible, request, model.target);
-  const reserved: Reserved =
-    loop.scopes.length === 0 ? { maxTokens: request.maxTokens } : await reserveInference(loop, key, model, request, inputBound);
-  execution.note(key, "inference", {
-    model: model.reference,
-    inputBound,
-    ...(reserved.maxTokens !== undefined && { maxTokens: reserved.maxTokens }),
-    ...(reserved.outputTokens !== undefined && reserved.outputTokens !== reserved.maxTokens && { outputTokens: reserved.outputTokens }),
-    ...(reserved.amount && { reserved: reserved.amount }),
-  });
-  const final =
-    reserved.maxTokens === undefined || reserved.maxTokens === request.maxTokens ? request : { ...request, maxTokens: reserved.maxTokens };
-  await execution.flush();
+  const { reserved, final } = await beginInference(loop, key, model, request, inputBound);
   if (loop.attempts.runAborted || loop.attempts.stopped) {
     await settle(loop, key, model, NO_BILL);
     checkEnding(loop);
@@ -174,24 +164,3 @@ function fitted(
     return { failure: error.failure };
   }
 }
-
-function modelFailureOf(failure: { readonly kind: string; readonly message: string }, model: Model): ModelFailure {
-  if (KNOWN_KINDS.has(failure.kind)) {
-    const { retryable: _derived, ...known } = failure as typeof failure & { readonly retryable?: boolean };
-    return known as ModelFailure;
-  }
-  return { kind: "other", message: failure.message, provider: model.provider.name, model: model.id };
-}
-const KNOWN_KINDS: ReadonlySet<string> = new Set<ModelFailure["kind"]>([
-  "authentication",
-  "billing",
-  "rate-limit",
-  "server-error",
-  "invalid-request",
-  "invalid-response",
-  "max-output-tokens",
-  "context-overflow",
-  "content-blocked",
-  "cancelled",
-  "other",
-]);

@@ -5,8 +5,8 @@ import { modelName } from "../model-source.ts";
 import { tellUserMessages } from "../plugins/call-plugins.ts";
 import { answerFrom, type Answer } from "./answer.ts";
 import { attemptInference, showAnswer } from "./attempt-inference.ts";
-import { compactConversation } from "./compact-conversation.ts";
 import { runOf, type Loop } from "./loop.ts";
+import { isTooLong, makeRoom, type RoomLevel } from "./make-room.ts";
 import { readInbox } from "./read-inbox.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 import { runContext } from "./run-context.ts";
@@ -20,7 +20,7 @@ import { settleUnseen } from "./settle-inference.ts";
 export async function inferAnswer(loop: Loop, turn: string, from: number, system: string | undefined): Promise<Answer> {
   const { execution, limits } = loop;
   let retries = 0;
-  let compacted = false;
+  let room: RoomLevel | undefined;
   for (let modelCall = from; ; modelCall++) {
     const key = `${turn}/infer/${modelCall}`;
     const settled = execution.lookup(`${key}/answer`);
@@ -42,6 +42,7 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
       const { plugins } = loop;
       if (plugins !== undefined && plugins.onUserMessage.length > 0 && runOf(loop).unanswered.length > 0)
         await tellUserMessages(loop, plugins);
+      if (room === undefined && isTooLong(loop)) room = await makeRoom(loop, `${turn}/compact/${modelCall}/ahead`, undefined);
       const outcome = await attemptInference(loop, key, modelCall, system);
       if ("answer" in outcome) return outcome.answer;
       failure = outcome.failure;
@@ -54,12 +55,20 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
     }
     checkEnding(loop);
     if (failure.kind === "max-output-tokens") throw new RunEnding("max-output");
-    if (failure.kind === "context-overflow" && !compacted && loop.agent.options.compact) {
-      compacted = true;
-      if (await compactConversation(loop, `${turn}/compact/${modelCall}`)) continue;
+    if (failure.kind === "context-overflow") {
+      room = await makeRoom(loop, `${turn}/compact/${modelCall}`, room);
+      if (room !== undefined) {
+        tellRetry(loop, key, { attempt: 0, reason: failure.kind, delayMs: 0, failure });
+        continue;
+      }
+      failure = { ...failure, message: nothingLeft(failure) };
     }
     retries = await decideAfterFailure(loop, key, failure, retries);
   }
+}
+
+function nothingLeft({ message }: ModelFailure): string {
+  return `The conversation does not fit, and nothing more of it can be left out (${message}). Send less at once, or choose a model that reads more; the session can be gone on with.`;
 }
 
 interface FailedAttempt extends JsonObject {

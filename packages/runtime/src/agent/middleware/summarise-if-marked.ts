@@ -1,4 +1,4 @@
-import { compactConversation } from "../loop/compact-conversation.ts";
+import { compactByAgent } from "../loop/compact-conversation.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { approximateMessageTokens } from "../../providers/token-calibration.ts";
 import type { ConversationSize } from "./prompt-middleware.ts";
@@ -13,7 +13,7 @@ export function summariseIfMarked(loop: Loop, turn: string): Promise<void> | und
 }
 
 async function summarise(loop: Loop, turn: string, middleware: MiddlewareStack): Promise<void> {
-  await compactConversation(loop, `${turn}/summarise`);
+  await compactByAgent(loop, `${turn}/summarise`);
   if (middleware.marksForSummary(sizeOf(loop)))
     loop.execution.emit({
       type: "status",

@@ -47,10 +47,10 @@ export const SESSION_FOLDS: Folds = {
     state.turnBorders = state.turnBorders.slice(0, data.turns);
     state.totals.turns = data.turns;
   },
-  "compaction": (state, record, data: { readonly messages: readonly Message[] }) => {
+  "compaction": (state, record, data: { readonly messages: readonly Message[]; readonly policies?: readonly CompactionPolicy[] }) => {
     state.compaction = `${state.id}/${record.seq}`;
     delete state.counted;
-    state.conversation.replace(data.messages.map((message) => ({ message })));
+    state.conversation.replace(data.messages.map((message, index) => ({ message, policy: data.policies?.[index] ?? "normal" })));
   },
   "state-update": (state, record, data: { readonly patch: JsonValue; readonly shownUpTo?: number }) => {
     state.agentState = applyJsonPatch(state.agentState, data.patch) as JsonObject;
