@@ -90,4 +90,4 @@ export interface Tool<In = unknown> {
   reconcile?(input: In, call: ToolCall): Promise<Reconciliation> | Reconciliation;
 }
 
-export type Reconciliation = "not-done" | "unknown" | { readonly output: JsonValue };
+export type Reconciliation<Output = JsonValue> = "not-done" | "unknown" | { readonly output: Output };

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@keelson/protocol";
-import type { ToolDefinition } from "keelson/tools";
+import type { Schema } from "keelson/tools";
 
 /** One argument of a tool. */
 export interface Field<T, Required extends boolean = boolean> {
@@ -66,7 +66,7 @@ export function optional<T>(field: Field<T>): Field<T, false> {
 }
 
 /** The input of a tool: described to the model, checked, and typed by one declaration. */
-export function toolInput<const F extends Fields>(fields: F): ToolDefinition<InputOf<F>>["input"] {
+export function toolInput<const F extends Fields>(fields: F): Schema<InputOf<F>> {
   const names = Object.keys(fields);
   const required = names.filter((name) => fields[name]?.required);
   const jsonSchema = {

@@ -32,7 +32,6 @@ export {
   type EffectToolDefinition,
   type EffectToolFields,
   type FilterChain,
-  type JsonEffectToolDefinition,
   type PayloadCodec,
   type PayloadTypes,
 } from "./effects/index.ts";

@@ -56,6 +56,91 @@ defineTool({ name: "bigint", description: "", input: {}, execute: () => 1n });
 // @ts-expect-error there is no such effect
 defineTool({ name: "effect", description: "", input: {}, effect: "none", execute: () => 1 });
 
+// What an interface declares is JSON too, at any depth, and so is what a reconciled call gave.
+interface User {
+  name: string;
+  tags: readonly string[];
+  born: { year: number; month?: number };
+  manager?: User | null;
+}
+declare const user: User;
+const find = defineTool({
+  name: "find",
+  description: "",
+  input: z.object({ name: z.string() }),
+  execute: async ({ name }): Promise<User> => ({ ...user, name }),
+  reconcile: ({ name }) => (name === "" ? "not-done" : { output: user }),
+});
+defineTool({ name: "list", description: "", input: {}, execute: (): User[] | string => [user] });
+defineTool({ name: "any", description: "", input: {}, execute: () => JSON.parse("{}") });
+
+// Beside a plain JSON Schema an interface may say what comes in.
+interface Adding {
+  a: number;
+}
+const add = defineTool({ name: "add", description: "", input: { type: "object" }, execute: ({ a }: Adding) => a + 1 });
+
+// An error stands at the option that is wrong, not at the call as a whole.
+defineTool({
+  name: "place",
+  description: "",
+  input: z.object({ a: z.string() }),
+  // @ts-expect-error a Date is no JSON
+  execute: ({ a }) => ({ a, when: new Date() }),
+});
+defineTool({
+  name: "place",
+  description: "",
+  input: z.object({ a: z.string() }),
+  // @ts-expect-error the input has no `b`
+  execute: ({ b }) => b,
+});
+defineTool({
+  name: "place",
+  description: "",
+  input: z.object({ a: z.string() }),
+  // @ts-expect-error the schema says that `a` is a string
+  execute: ({ a }: { a: number }) => a,
+});
+defineTool({
+  name: "place",
+  description: "",
+  // @ts-expect-error it cannot be described to a model
+  input: mute,
+  execute: () => 1,
+});
+defineTool({
+  name: "place",
+  description: "",
+  // @ts-expect-error there is no such effect
+  effect: "reads",
+  input: {},
+  execute: () => 1,
+});
+defineTool({
+  name: "place",
+  description: "",
+  // @ts-expect-error it is called `input`
+  inputs: {},
+  execute: () => 1,
+});
+defineTool({
+  name: "place",
+  description: "",
+  input: {},
+  execute: () => 1,
+  // @ts-expect-error a Map is no JSON
+  reconcile: () => ({ output: new Map() }),
+});
+operatorToTool({
+  name: "place",
+  description: "",
+  operator: "o",
+  input: z.object({ n: z.number() }),
+  // @ts-expect-error a message is text or parts
+  message: ({ n }) => n,
+});
+
 // Tools of different inputs share one array and one registry without annotations.
 const tools: readonly Tool[] = [read, raw, paired];
 createToolRegistry([read, raw, paired]);
@@ -69,12 +154,17 @@ const dispatch = operatorToTool({
   message: ({ n }) => n.toFixed(),
 });
 const some: Tool = dispatch;
+// What is expected of a tool does not decide what its input is.
+const expected: Tool = defineTool({ name: "expected", description: "", input: { type: "object" }, execute: ({ a }) => a ?? null });
+void expected;
 
 describe("the types of tools", () => {
   it("follow from the schema of the input: Zod, JSON Schema, or a pair of both", () => {
     expectTypeOf(read).toEqualTypeOf<Tool<{ path: string; lines: number; when: number }>>();
     expectTypeOf(raw).toEqualTypeOf<Tool<JsonObject>>();
     expectTypeOf(paired).toEqualTypeOf<Tool<{ q: string }>>();
+    expectTypeOf(find).toEqualTypeOf<Tool<{ name: string }>>();
+    expectTypeOf(add).toEqualTypeOf<Tool<Adding>>();
   });
 
   it("tell a tool that dispatches from one that runs", () => {

@@ -2,14 +2,14 @@ import { ToolError } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { compareRisk } from "@keelson/protocol";
-import { DEFAULT_MAX_OUTPUT_BYTES, defineTool, type JsonToolDefinition } from "./index.ts";
+import { DEFAULT_MAX_OUTPUT_BYTES, defineTool, type ToolDefinition } from "./index.ts";
 
 const minimal = {
   name: "t",
   description: "A tool.",
   input: { type: "object", properties: {} },
   execute: () => "done",
-} satisfies JsonToolDefinition;
+} satisfies ToolDefinition;
 
 describe("a tool definition", () => {
   it("needs a name, a description, an input and a function, and assumes a reversible write [TL-01, LA-14, LA-19]", () => {
@@ -85,7 +85,7 @@ describe("a tool definition", () => {
   });
 
   it("has a version that follows name, description and schemas, and nothing else", () => {
-    const version = (changes: Partial<JsonToolDefinition>): string => defineTool({ ...minimal, ...changes }).version;
+    const version = (changes: Partial<ToolDefinition>): string => defineTool({ ...minimal, ...changes }).version;
     expect(version({})).toBe(version({ execute: () => "other", risk: "critical", timeoutMs: 5 }));
     const versions = [
       version({}),
@@ -111,7 +111,7 @@ describe("a tool definition", () => {
       reconcile() {
         return { output: this.prefix };
       },
-    } as JsonToolDefinition & { prefix: string } & ThisType<{ prefix: string }>);
+    } as ToolDefinition & { prefix: string } & ThisType<{ prefix: string }>);
     expect(tool.execute({}, {} as never)).toBe(">");
     expect(tool.permissionText?.({})).toBe("text >");
     expect(tool.reconcile?.({}, {} as never)).toStrictEqual({ output: ">" });
@@ -147,7 +147,7 @@ describe("a tool definition", () => {
   ])("is refused with an error that names `%s`: %j", (option, changes) => {
     let error: unknown;
     try {
-      defineTool({ ...minimal, ...changes } as JsonToolDefinition);
+      defineTool({ ...minimal, ...changes } as ToolDefinition);
     } catch (thrown) {
       error = thrown;
     }

@@ -1,9 +1,9 @@
-import { type JsonObject, type RiskLevel, type Tool, ToolError, type ToolEffect } from "@keelson/protocol";
+import { type JsonObject, type JsonValue, type RiskLevel, type Tool, ToolError, type ToolEffect, type ToolOutput } from "@keelson/protocol";
 import { type CompiledSchema, compileSchema, type JsonSchema, type Schema } from "../schema/index.ts";
 import { canonicalJson, shortHash } from "../json/index.ts";
 import { checkToolFields } from "./check-tool-fields.ts";
 import { objectSchema } from "./object-schema.ts";
-import { DEFAULT_MAX_OUTPUT_BYTES, type JsonToolDefinition, type ToolDefinition, type ToolFields } from "./tool-definition.ts";
+import { DEFAULT_MAX_OUTPUT_BYTES, type MaybeLater, type ToolDefinition, type ToolFields } from "./tool-definition.ts";
 
 /**
  * Makes a tool of a function. The type of its input follows from the schema: Zod 4 and ArkType schemas as they are,
@@ -20,9 +20,9 @@ import { DEFAULT_MAX_OUTPUT_BYTES, type JsonToolDefinition, type ToolDefinition,
  * ```
  * @throws ToolError of kind `invalid-definition`, which names the option that is wrong
  */
-export function defineTool<In>(definition: ToolDefinition<In>): Tool<In>;
-export function defineTool(definition: JsonToolDefinition): Tool<JsonObject>;
-export function defineTool(definition: ToolDefinition<unknown> | JsonToolDefinition): Tool {
+export function defineTool<In = JsonObject, Result = MaybeLater<ToolOutput | void>, Found = JsonValue>(
+  definition: ToolDefinition<In, Result, Found>,
+): Tool<NoInfer<In>> {
   const { input, output, execute, reconcile, permissionText, effectsOf, timeoutMs } = definition as ToolDefinition<unknown>;
   if (typeof execute !== "function") throw invalid(definition.name, "`execute` must be a function");
   const fields = completeFields(definition, input, output);
@@ -32,7 +32,7 @@ export function defineTool(definition: ToolDefinition<unknown> | JsonToolDefinit
     // Called on the definition, so that `this` works as its author wrote it.
     ...(permissionText !== undefined && { permissionText: (value: unknown) => permissionText.call(definition, value) }),
     ...(effectsOf !== undefined && { effectsOf: (value: unknown, where) => effectsOf.call(definition, value, where) }),
-    parse: fields.input.validate,
+    parse: fields.input.validate as Tool<NoInfer<In>>["parse"],
     execute: execute.bind(definition) as Tool["execute"],
     ...(reconcile !== undefined && { reconcile: (value, call) => reconcile.call(definition, value, call) }),
   };

@@ -28,20 +28,14 @@ export interface DispatchTool<In = unknown> extends Tool<In> {
   readonly dispatch: Dispatch;
 }
 
-export interface DispatchToolDefinition<In> extends ToolFields {
+/** `In` follows from `input`; beside a plain JSON Schema it is what the author annotates, else an object of JSON. */
+export interface DispatchToolDefinition<In = JsonObject> extends ToolFields {
   /** Default: an object with a `task` in words. */
-  readonly input?: Schema<In>;
+  readonly input?: Schema<In> | JsonSchema;
   /** The name it is registered by where the run is started. */
   readonly operator: string;
   readonly config?: OperatorConfig;
   message?(input: In): string | readonly Content[];
-}
-
-export interface JsonDispatchToolDefinition extends ToolFields {
-  readonly input?: JsonSchema;
-  readonly operator: string;
-  readonly config?: OperatorConfig;
-  message?(input: JsonObject): string | readonly Content[];
 }
 
 const TASK: JsonSchema = {
@@ -57,9 +51,7 @@ const TASK: JsonSchema = {
  * Offers an operator, usually an agent, as a tool.
  * @throws ToolError of kind `invalid-definition`, which names the option that is wrong
  */
-export function operatorToTool<In>(definition: DispatchToolDefinition<In>): DispatchTool<In>;
-export function operatorToTool(definition: JsonDispatchToolDefinition): DispatchTool<JsonObject>;
-export function operatorToTool(definition: DispatchToolDefinition<unknown> | JsonDispatchToolDefinition): DispatchTool {
+export function operatorToTool<In = JsonObject>(definition: DispatchToolDefinition<In>): DispatchTool<NoInfer<In>> {
   const { name, operator, config, input = TASK, message } = definition as DispatchToolDefinition<unknown>;
   const fields = completeFields(definition, input);
   if (typeof operator !== "string" || operator === "") {
@@ -76,7 +68,7 @@ export function operatorToTool(definition: DispatchToolDefinition<unknown> | Jso
       ...(config !== undefined && { config }),
       ...(message !== undefined && { message: (value: unknown) => message.call(definition, value) }),
     },
-    parse: fields.input.validate,
+    parse: fields.input.validate as Tool<NoInfer<In>>["parse"],
     execute() {
       throw new ToolError({
         kind: "execution-failed",

@@ -2,12 +2,12 @@ import { type Digest, type Tool, type ToolCall, ToolError } from "@keelson/proto
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { digestOf } from "../json/index.ts";
-import { createToolCall, defineTool, executeLeaf, type JsonToolDefinition, type LeafClock, type LeafOptions } from "./index.ts";
+import { createToolCall, defineTool, executeLeaf, type ToolDefinition, type LeafClock, type LeafOptions } from "./index.ts";
 
 type Execute = (input: never, call: ToolCall) => unknown;
 
-function leaf(execute: Execute, fields: Partial<JsonToolDefinition> = {}): Tool {
-  return defineTool({ name: "t", description: "", input: {}, ...fields, execute: execute as JsonToolDefinition["execute"] });
+function leaf(execute: Execute, fields: Partial<ToolDefinition> = {}): Tool {
+  return defineTool({ name: "t", description: "", input: {}, ...fields, execute: execute as ToolDefinition["execute"] });
 }
 
 /** Timers that fire when told. */

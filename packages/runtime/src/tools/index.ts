@@ -6,7 +6,6 @@ export {
   type Dispatch,
   type DispatchTool,
   type DispatchToolDefinition,
-  type JsonDispatchToolDefinition,
   dispatchInput,
   dispatchResult,
   isDispatchTool,
@@ -16,13 +15,7 @@ export { type LeafOptions, type LeafResult, executeLeaf } from "./execute-leaf.t
 export { type BatchOptions, planBatches } from "./plan-batches.ts";
 export { type CallArguments, type PreparedCall, prepareCall } from "./prepare-call.ts";
 export { type LeafClock } from "./run-leaf.ts";
-export {
-  DEFAULT_MAX_OUTPUT_BYTES,
-  type JsonToolDefinition,
-  type LeafFields,
-  type ToolDefinition,
-  type ToolFields,
-} from "./tool-definition.ts";
+export { DEFAULT_MAX_OUTPUT_BYTES, type LeafFields, type ToolDefinition, type ToolFields } from "./tool-definition.ts";
 export { type FoundTool, type ToolRegistry, type ToolSet, createToolRegistry } from "./tool-registry.ts";
 export { toolToOperator } from "./tool-to-operator.ts";
 // What the types above are made of.

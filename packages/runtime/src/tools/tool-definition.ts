@@ -1,6 +1,8 @@
 import type {
   CallEffects,
+  Json,
   JsonObject,
+  JsonValue,
   RiskLevel,
   Reconciliation,
   ToolCall,
@@ -43,25 +45,27 @@ export interface LeafFields extends ToolFields {
   readonly output?: Schema<unknown> | JsonSchema;
 }
 
+/** What a function of a tool gives, at once or later: `T` as long as all of it is JSON. An interface will do, unlike for `JsonValue`. */
+type JsonResult<T> = T extends PromiseLike<infer Value> ? Promise<Json<Value>> : Json<T>;
+
+/**
+ * A tool as its author writes it. `In` follows from `input`; beside a plain JSON Schema it is what the author annotates, else an
+ * object of JSON. `Result` is what `execute` returns, `Found` the output that `reconcile` found.
+ */
 // Methods rather than function properties: authors may then annotate the input more narrowly, and tools share one array.
-export interface ToolDefinition<In> extends LeafFields {
-  readonly input: Schema<In>;
-  execute(input: In, call: ToolCall): Promise<ToolOutput | void> | ToolOutput | void;
+export interface ToolDefinition<In = JsonObject, Result = MaybeLater<ToolOutput | void>, Found = JsonValue> extends LeafFields {
+  readonly input: Schema<In> | JsonSchema;
+  /** Returns JSON, parts for the model (`{ type: "content", content }`), or nothing. */
+  execute(input: In, call: ToolCall): Result & JsonResult<Result>;
   /** After a crash in a `write`: find out whether it happened. */
-  reconcile?(input: In, call: ToolCall): Promise<Reconciliation> | Reconciliation;
+  reconcile?(input: In, call: ToolCall): MaybeLater<Reconciliation<Found & Json<Found>>>;
   /** What permission argument patterns are matched against; default: the canonical JSON of the input. */
   permissionText?(input: In): string;
   /** What a call with this input would do; see `CallEffects`. Pure: it is asked again on replay. */
   effectsOf?(input: In, where: { readonly cwd?: string }): Promise<CallEffects> | CallEffects;
 }
 
-export interface JsonToolDefinition extends LeafFields {
-  readonly input: JsonSchema;
-  execute(input: JsonObject, call: ToolCall): Promise<ToolOutput | void> | ToolOutput | void;
-  reconcile?(input: JsonObject, call: ToolCall): Promise<Reconciliation> | Reconciliation;
-  permissionText?(input: JsonObject): string;
-  effectsOf?(input: JsonObject, where: { readonly cwd?: string }): Promise<CallEffects> | CallEffects;
-}
+export type MaybeLater<T> = Promise<T> | T;
 
 /**
  * 50 KiB are about 12,000 tokens: long enough for a thousand lines of a source file or a test log, short enough that a

@@ -8,15 +8,11 @@ export interface EffectToolFields extends Omit<ToolFields, "effect"> {
   readonly accepted?: string;
 }
 
-export interface EffectToolDefinition<In> extends EffectToolFields {
-  readonly input: Schema<In>;
+/** `In` follows from `input`; beside a plain JSON Schema it is what the author annotates, else an object of JSON. */
+export interface EffectToolDefinition<In = JsonObject> extends EffectToolFields {
+  readonly input: Schema<In> | JsonSchema;
   /** What a call with this input declares. Pure: it may be asked again after a crash. */
   effect(input: In, call: ToolCall): Effect;
-}
-
-export interface JsonEffectToolDefinition extends EffectToolFields {
-  readonly input: JsonSchema;
-  effect(input: JsonObject, call: ToolCall): Effect;
 }
 
 /**
@@ -33,10 +29,8 @@ export interface JsonEffectToolDefinition extends EffectToolFields {
  * ```
  * @throws ToolError of kind `invalid-definition`, which names the option that is wrong
  */
-export function defineEffectTool<In>(definition: EffectToolDefinition<In>): Tool<In>;
-export function defineEffectTool(definition: JsonEffectToolDefinition): Tool<JsonObject>;
-export function defineEffectTool(definition: EffectToolDefinition<unknown> | JsonEffectToolDefinition): Tool {
-  const { effect, accepted = "Accepted: it will be carried out.", ...fields } = definition as EffectToolDefinition<unknown>;
+export function defineEffectTool<In = JsonObject>(definition: EffectToolDefinition<In>): Tool<NoInfer<In>> {
+  const { effect, accepted = "Accepted: it will be carried out.", ...fields } = definition;
   const { name } = fields;
   if (typeof effect !== "function")
     throw new ToolError({
@@ -44,7 +38,7 @@ export function defineEffectTool(definition: EffectToolDefinition<unknown> | Jso
       tool: String(name),
       message: `Tool "${String(name)}": \`effect\` must be a function`,
     });
-  return defineTool<unknown>({
+  return defineTool<In>({
     ...fields,
     // It runs again after a crash, and declares the same: only what comes of the effect changes anything.
     effect: "idempotent",

@@ -1,5 +1,5 @@
 export { createFilterChain, type FilterChain } from "./filter-chain.ts";
-export { defineEffectTool, type EffectToolDefinition, type EffectToolFields, type JsonEffectToolDefinition } from "./define-effect-tool.ts";
+export { defineEffectTool, type EffectToolDefinition, type EffectToolFields } from "./define-effect-tool.ts";
 export {
   createDirectivePayloads,
   type CustomDirective,

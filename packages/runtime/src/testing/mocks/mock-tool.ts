@@ -1,6 +1,6 @@
 import type { JsonValue, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
 import { defineTool } from "../../tools/define-tool.ts";
-import type { JsonToolDefinition } from "../../tools/tool-definition.ts";
+import type { ToolDefinition } from "../../tools/tool-definition.ts";
 
 /** What a tool gives at one call: its output, an error to fail with, or a function. */
 export type MockToolAnswer = ToolOutput | Error | ((input: JsonValue, call: ToolCall) => ToolOutput | Promise<ToolOutput>);
@@ -14,7 +14,7 @@ export interface MockTool extends Tool {
 export function mockTool(
   name: string,
   answers: readonly MockToolAnswer[] = ["done"],
-  fields: Partial<Omit<JsonToolDefinition, "name" | "execute">> = {},
+  fields: Partial<Omit<ToolDefinition, "name" | "execute">> = {},
 ): MockTool {
   const calls: JsonValue[] = [];
   const tool = defineTool({
