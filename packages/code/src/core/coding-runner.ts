@@ -11,7 +11,7 @@ import { withNestedInstructions } from "./nested-instructions.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import type { World } from "./world.ts";
 
-export type CodingRunner = SingleRunner<undefined>;
+export type CodingRunner = SingleRunner;
 
 export interface CodingRunnerOptions {
   readonly world: World;

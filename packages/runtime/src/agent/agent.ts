@@ -176,7 +176,7 @@ export interface JsonAgentOptions extends Omit<AgentOptions<JsonValue>, "output"
 }
 
 /** A definition: data and functions, bound to the world by a runner. */
-export interface Agent<Out = undefined> {
+export interface Agent<Out = unknown> {
   readonly name: string;
   readonly description: string;
   readonly options: Omit<AgentOptions<never>, "output">;

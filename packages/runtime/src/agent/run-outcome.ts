@@ -15,7 +15,7 @@ interface OutcomeBase {
 }
 
 /** It came to its answer. */
-export interface CompleteOutcome<Out = undefined> extends OutcomeBase {
+export interface CompleteOutcome<Out = unknown> extends OutcomeBase {
   readonly reason: "complete";
   /** What the agent's `output` asks for; an agent without one gives none. */
   readonly output: Out;
@@ -66,4 +66,4 @@ export interface EndedOutcome extends OutcomeBase {
  * How a run ended, or what it waits for, told apart by `reason`: `output` is there when it is `complete`, `error` when it is
  * `error`, `halted` when it is `halted`, `waits` while it waits. Expected endings are values.
  */
-export type RunOutcome<Out = undefined> = CompleteOutcome<Out> | FailedOutcome | HaltedOutcome | SuspendedOutcome | EndedOutcome;
+export type RunOutcome<Out = unknown> = CompleteOutcome<Out> | FailedOutcome | HaltedOutcome | SuspendedOutcome | EndedOutcome;

@@ -36,7 +36,7 @@ export interface PendingApproval {
  * emitted before the caller's next microtask. Leaving the loop early does not stop the run. The actions resolve when they
  * are accepted: a run that waits heeds them when it is resumed; on a run that is over they do nothing.
  */
-export interface Run<Out = undefined> extends AsyncIterable<AgentEvent> {
+export interface Run<Out = unknown> extends AsyncIterable<AgentEvent> {
   readonly id: RunId;
   readonly session: SessionId;
   /** Rejects only on a bug. */

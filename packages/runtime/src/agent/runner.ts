@@ -63,7 +63,7 @@ interface RunnerBase {
 }
 
 /** Runs of one agent. */
-export interface SingleRunner<Out> extends RunnerBase {
+export interface SingleRunner<Out = unknown> extends RunnerBase {
   run(input: RunInput, options?: RunOptions): Run<Out>;
 }
 

@@ -8,7 +8,7 @@ import type { Agents } from "../agent/world.ts";
  * An agent of a runner as an operator: an orchestrator runs it like any other, and the runner gives it its log. Stop and
  * abort reach it through its dispatch, and so do signals, about which its own routes decide.
  */
-export function agentOperator(runner: SingleRunner<unknown> | SingleRunner<undefined> | Runner<Agents>, agent: string): Operator {
+export function agentOperator(runner: SingleRunner<unknown> | SingleRunner | Runner<Agents>, agent: string): Operator {
   const inner = runnerInternals(runner);
   return {
     async execute(input, context) {

@@ -10,7 +10,7 @@ import { agentOperator } from "./agent-operator.ts";
  * const orchestrator = createLocalOrchestrator({ operators: agentOperators(runner) });
  * ```
  */
-export function agentOperators(runner: SingleRunner<unknown> | SingleRunner<undefined> | Runner<Agents>): {
+export function agentOperators(runner: SingleRunner<unknown> | SingleRunner | Runner<Agents>): {
   readonly [name: string]: Operator;
 } {
   return Object.fromEntries(

@@ -95,13 +95,9 @@ defineTool({
   // @ts-expect-error the input has no `b`
   execute: ({ b }) => b,
 });
-defineTool({
-  name: "place",
-  description: "",
-  input: z.object({ a: z.string() }),
-  // @ts-expect-error the schema says that `a` is a string
-  execute: ({ a }: { a: number }) => a,
-});
+const text = z.object({ a: z.string() });
+// @ts-expect-error the schema says that `a` is a string
+defineTool({ name: "place", description: "", input: text, execute: ({ a }: { a: number }) => a });
 defineTool({
   name: "place",
   description: "",

@@ -41,7 +41,7 @@ function breakableLog(log: EventLog): BreakableLog {
 /** A run that waits for an answer to its question, in a world whose log can break. */
 interface Scene {
   readonly log: BreakableLog;
-  readonly runner: SingleRunner<undefined>;
+  readonly runner: SingleRunner;
   /** At work: somebody who could answer it takes its questions. */
   readonly run: Run;
   readonly question: PendingApproval;
@@ -83,7 +83,7 @@ type Calls<Subject> = { readonly [K in keyof Subject]: ((subject: Subject, scene
 
 const TELLS_BY_OUTCOME = "what befalls the run is told by its outcome";
 
-const RUNNER: Calls<SingleRunner<undefined>> = {
+const RUNNER: Calls<SingleRunner> = {
   run: TELLS_BY_OUTCOME,
   sessions: "its methods are called below",
   resume: (runner) => runner.resume("s"),

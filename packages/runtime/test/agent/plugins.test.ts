@@ -21,7 +21,7 @@ function diary(key = "diary"): Plugin<{ lines: string[] }> {
   });
 }
 
-function runnerWith(turns: readonly ScriptedTurn[], plugins: readonly Plugin[], options: RunnerOptions = {}): SingleRunner<undefined> {
+function runnerWith(turns: readonly ScriptedTurn[], plugins: readonly Plugin[], options: RunnerOptions = {}): SingleRunner {
   const tools = [recordingTool("look", { effect: "read" })];
   return runnerOf(createAgent({ name: "a", model: scriptedModel(turns), tools, plugins }), options);
 }
@@ -32,7 +32,7 @@ async function stateFrom(events: readonly AgentEvent[]): Promise<JsonValue> {
   return ofType(events, "state-update").reduce<JsonValue>((state, { patch }) => apply(state, structuredClone(patch)), {});
 }
 
-async function stateOf(runner: { readonly sessions: SingleRunner<undefined>["sessions"] }, session: string): Promise<unknown> {
+async function stateOf(runner: { readonly sessions: SingleRunner["sessions"] }, session: string): Promise<unknown> {
   return (await runner.sessions.get(session)).state["plugins"];
 }
 

@@ -56,7 +56,7 @@ function handClock(start: number): HandClock {
 
 interface Life {
   readonly scheduler: Scheduler;
-  readonly runner: SingleRunner<undefined>;
+  readonly runner: SingleRunner;
   readonly model: ScriptedModel;
   readonly log: EventLog;
   readonly runs: Run<unknown>[];

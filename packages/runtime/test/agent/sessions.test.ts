@@ -48,11 +48,11 @@ const texts = (messages: readonly Message[]): readonly string[] =>
 function runnerWith(
   storage: Storage,
   turns: readonly ScriptedTurn[] = Array.from({ length: 20 }, (_, n) => `answer ${n + 1}`),
-): SingleRunner<undefined> {
+): SingleRunner {
   return createRunner({ ...storage, agent: createAgent({ name: "clerk", model: scriptedModel(turns) }) });
 }
 
-async function say(runner: SingleRunner<undefined>, session: string, ...words: readonly string[]): Promise<void> {
+async function say(runner: SingleRunner, session: string, ...words: readonly string[]): Promise<void> {
   for (const word of words) expect((await runner.run(word, { session }).outcome).reason).toBe("complete");
 }
 

@@ -10,7 +10,7 @@ import { openRunner, scriptByTurn, SESSION, type ScenarioWorld } from "./scenari
 import { simulatedWorld, type SimulatedWorld } from "./simulated-lives.ts";
 
 /** A run that starts an agent, which writes, and two tasks beside its turns, and ends once it heard of all three. */
-function openBackground(world: ScenarioWorld): SingleRunner<undefined> {
+function openBackground(world: ScenarioWorld): SingleRunner {
   const { points, effects } = world;
   const helper = createAgent({
     name: "helper",

@@ -7,7 +7,7 @@ import { hasFailed, openRunner, scriptByTurn, type ScenarioWorld } from "./scena
  * A run in which user code decides: rules, `onModelError` and an approvals callback. Each asks the clock, counts its calls
  * where a crash can't reach them, and decides differently from one call to the next.
  */
-export function openDeciding(world: ScenarioWorld): SingleRunner<undefined> {
+export function openDeciding(world: ScenarioWorld): SingleRunner {
   const { points, effects } = world;
 
   /** @returns how often this callback was called before, over all lives */

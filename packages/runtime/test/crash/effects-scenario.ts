@@ -55,7 +55,7 @@ export interface EffectLives {
   /** Works until the run is over, or until `place`. @returns the places it passed, and the outcome of a run that is over */
   live(
     place?: string,
-  ): Promise<{ readonly passed: readonly string[]; readonly outcome?: Awaited<ReturnType<SingleRunner<undefined>["run"]>["outcome"]> }>;
+  ): Promise<{ readonly passed: readonly string[]; readonly outcome?: Awaited<ReturnType<SingleRunner["run"]>["outcome"]> }>;
 }
 
 /** One log in memory, and the processes that come and go on it while the story runs. */
@@ -91,7 +91,7 @@ interface Life {
   act(effect: SideEffect): void;
 }
 
-function open(story: EffectStory, { log, blobs, points, owner, act, now }: Life): SingleRunner<undefined> {
+function open(story: EffectStory, { log, blobs, points, owner, act, now }: Life): SingleRunner {
   const directives = (effects: readonly Effect[]) => effects.flatMap((effect) => (effect.type === "directive" ? [effect.directive] : []));
   const executor: EffectExecutor = {
     supports: () => true,

@@ -14,7 +14,7 @@ export interface Finished {
 
 /** Plays the person who keeps the session going: resumes it, and answers what it asks, until it is over. `watch` is shown each run. */
 export async function finish(
-  runner: SingleRunner<undefined>,
+  runner: SingleRunner,
   log: EventLog,
   effects: SideEffects,
   watch?: (run: Run<unknown>) => void,
@@ -35,7 +35,7 @@ export async function finish(
  * Allows what asks. Where nobody knows whether a write happened, looks at the world and says so.
  * @returns the tools of the latter kind
  */
-export async function answer(runner: SingleRunner<undefined>, effects: SideEffects, waits: readonly Wait[]): Promise<readonly string[]> {
+export async function answer(runner: SingleRunner, effects: SideEffects, waits: readonly Wait[]): Promise<readonly string[]> {
   const unknown: string[] = [];
   for (const wait of waits) {
     if (wait.type === "approval") await runner.approve(wait.token, { type: "allow" });

@@ -17,7 +17,7 @@ async function decisionsOf(log: EventLog): Promise<ReadonlyMap<string, unknown>>
 }
 
 /** Counts each call of each hook where a crash can't reach it, and answers differently from one call to the next. */
-function openHooked(world: ScenarioWorld): SingleRunner<undefined> {
+function openHooked(world: ScenarioWorld): SingleRunner {
   const { points, effects } = world;
   const act = async (name: string): Promise<number> => {
     await points.pass(`${name}/before`);
@@ -147,7 +147,7 @@ describe("a run with hooks that stops for good at a step boundary", () => {
 
   it("each time in a hook at its end, ends as it was to end, without it [HK-06]", { timeout: 60_000 }, async () => {
     const warnings: string[] = [];
-    const open = (world: ScenarioWorld): SingleRunner<undefined> => {
+    const open = (world: ScenarioWorld): SingleRunner => {
       const { points } = world;
       const hooks = createHookRegistry()
         .onSessionEnd(() => points.pass("session-end"))

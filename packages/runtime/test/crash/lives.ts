@@ -8,7 +8,7 @@ import { openRunner } from "./scenario.ts";
 import { type SideEffects, sideEffectsInMemory } from "./side-effects.ts";
 
 export interface Life {
-  readonly runner: SingleRunner<undefined>;
+  readonly runner: SingleRunner;
   readonly points: Points;
   /** Resolves when it stopped where it was to stop. */
   readonly died: Promise<void>;

@@ -6,7 +6,7 @@ import { openRunner, scriptByTurn, type ScenarioWorld } from "./scenario.ts";
 export const PLAIN_SESSIONS: readonly string[] = ["one", "two", "three", "four"];
 
 /** Two tools in two turns, in any number of sessions at once. The tools say in whose session they ran. */
-export function openPlain(world: ScenarioWorld): SingleRunner<undefined> {
+export function openPlain(world: ScenarioWorld): SingleRunner {
   const { points, effects } = world;
   const tool = (name: string, effect: "idempotent" | "write") =>
     defineTool({

@@ -9,7 +9,7 @@ import { openRunner, scriptByTurn, SESSION, type ScenarioWorld } from "./scenari
 import { simulatedWorld, type SimulatedWorld } from "./simulated-lives.ts";
 
 /** A run with middleware that rewrites its input and marks for summarising, and two plugins that use every callback. */
-function openPlugged(world: ScenarioWorld): SingleRunner<undefined> {
+function openPlugged(world: ScenarioWorld): SingleRunner {
   const { points, effects } = world;
   const asked = async (callback: string): Promise<void> => {
     await points.pass(`${callback}/before`);

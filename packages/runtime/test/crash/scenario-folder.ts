@@ -10,7 +10,7 @@ import { watchedLog } from "./watched-log.ts";
 export interface ScenarioFolder extends AsyncDisposable {
   readonly log: EventLog;
   readonly effects: SideEffects;
-  readonly runner: SingleRunner<undefined>;
+  readonly runner: SingleRunner;
 }
 
 export interface ScenarioFolderOptions {

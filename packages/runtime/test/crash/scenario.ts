@@ -51,14 +51,14 @@ export interface ScenarioWorld {
   readonly withoutLedger?: boolean;
 }
 
-export type OpenRunner = (world: ScenarioWorld) => SingleRunner<undefined>;
+export type OpenRunner = (world: ScenarioWorld) => SingleRunner;
 
 /**
  * A job that holds every kind of act: instructions from a function, reads side by side, an idempotent tool, writes that can
  * and cannot be reconciled, a server error with its retry, a call that a person must allow, a child agent with tools. Each
  * step passes points before and after what it does.
  */
-export function openScenario(world: ScenarioWorld): SingleRunner<undefined> {
+export function openScenario(world: ScenarioWorld): SingleRunner {
   return openRunner(world, (log) => mainAgent(world, log));
 }
 
@@ -68,7 +68,7 @@ export function openRunner(
   agentOn: (log: EventLog) => Agent<undefined>,
   approvals?: Approver,
   options: RunnerOptions = {},
-): SingleRunner<undefined> {
+): SingleRunner {
   const { points } = world;
   const watched = watchedLog(world.log, {
     ...(world.withoutLedger && {

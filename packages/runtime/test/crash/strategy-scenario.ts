@@ -29,7 +29,7 @@ const TURNS: readonly (readonly { readonly name: string; readonly input: { reado
 ];
 
 /** A run that is held to a state machine, moves it by tools, by an action and by a signal, and waits for signals. */
-export function openConstrained(world: ScenarioWorld): SingleRunner<undefined> {
+export function openConstrained(world: ScenarioWorld): SingleRunner {
   const { points, effects } = world;
   const strategy = fsmStrategy()
     .initial("new")

@@ -60,13 +60,13 @@ export class Life {
   }
 
   /** One of several agents; the first is the one that is run. */
-  team(agents: readonly Agent[], options: RunnerOptions = {}): SingleRunner<undefined> {
+  team(agents: readonly Agent[], options: RunnerOptions = {}): SingleRunner {
     const [first] = agents;
     const byName = Object.fromEntries(agents.map((agent) => [agent.name, agent]));
     const runner = this.release.root.createRunner({ ...this.#world(), ...options, agents: byName });
-    const run: SingleRunner<undefined>["run"] = (input, runOptions = {}) =>
+    const run: SingleRunner["run"] = (input, runOptions = {}) =>
       runner.run(input, { ...runOptions, agent: first?.name ?? "" }) as Run;
-    return Object.assign(Object.create(runner) as SingleRunner<undefined>, { run });
+    return Object.assign(Object.create(runner) as SingleRunner, { run });
   }
 
   /** Answers by how many answers stand in the conversation, so that it goes on where an earlier life stopped. */

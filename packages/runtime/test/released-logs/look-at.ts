@@ -4,7 +4,7 @@ import type { Life } from "./life.ts";
 import { summaryOf, type Scenario } from "./scenario.ts";
 
 /** What readers see of the sessions of a scenario, those of its children included. */
-export async function lookAt(runner: SingleRunner<undefined>, { name, others = [] }: Scenario): Promise<JsonObject> {
+export async function lookAt(runner: SingleRunner, { name, others = [] }: Scenario): Promise<JsonObject> {
   const views: { [id: string]: JsonObject } = {};
   for (const { id, ...listed } of await runner.sessions.list({ children: true })) {
     if (id !== name && !others.includes(id) && !id.startsWith(`${name}~`)) continue;

@@ -8,11 +8,11 @@ export interface Scenario {
   readonly name: string;
   /** Other sessions that come of it, beside those of children. */
   readonly others?: readonly string[];
-  open(life: Life): SingleRunner<undefined>;
+  open(life: Life): SingleRunner;
   /** @returns what readers of the log need to know beside it: tokens */
-  write(runner: SingleRunner<undefined>, life: Life): Promise<JsonObject | void>;
+  write(runner: SingleRunner, life: Life): Promise<JsonObject | void>;
   /** Default: resumes the session, once. */
-  goOn?(runner: SingleRunner<undefined>, life: Life, noted: JsonObject): Promise<readonly (RunOutcome<unknown> | undefined)[]>;
+  goOn?(runner: SingleRunner, life: Life, noted: JsonObject): Promise<readonly (RunOutcome<unknown> | undefined)[]>;
 }
 
 /** The part of an outcome that no later version may change. */

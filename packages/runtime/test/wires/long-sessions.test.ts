@@ -57,7 +57,7 @@ interface World {
   readonly server: ModelServer;
   readonly said: readonly Said[];
   /** `fallback`: of the agent. `onLook`: what happens while a tool looks. */
-  runner(model: Model, options?: { readonly fallback?: Model; readonly onLook?: () => void }): SingleRunner<undefined>;
+  runner(model: Model, options?: { readonly fallback?: Model; readonly onLook?: () => void }): SingleRunner;
   say(words: string): string;
 }
 
@@ -176,7 +176,7 @@ describe.each(pairs)("a long session between $from and $to", ({ from, to }) => {
     const first = world.runner(from);
     expect((await first.run([text("what is in the picture?"), image], session).outcome).text).toBe("third words");
 
-    let second: Run<undefined> | undefined;
+    let second: Run | undefined;
     const switched: Promise<void>[] = [];
     const switching = world.runner(from, {
       onLook: () => {
