@@ -21,6 +21,10 @@ export class RunBinding implements ContextBinding {
     return this.#execution.verdict(point, run);
   }
 
+  isDecided(point: string): boolean {
+    return this.#execution.lookup(point) !== undefined;
+  }
+
   warn(message: string): void {
     this.#execution.emit({ type: "status", status: message, level: "warn" });
   }

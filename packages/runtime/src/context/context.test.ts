@@ -153,6 +153,72 @@ describe("rules", () => {
     expect(notes).toEqual(["inject-message", "look"]);
   });
 
+  it("fire as their predicates held before any rule acted, whatever those before them did meanwhile [CE-12]", async () => {
+    const notes: string[] = [];
+    let isOpen = false;
+    const watching = (name: string, priority: number, expected: boolean): Rule =>
+      ruleWhen(
+        name,
+        priority,
+        () => (notes.push(`asked ${name}`), isOpen === expected),
+        () => {
+          notes.push(name);
+          isOpen = true;
+        },
+      );
+    const context = new Context({
+      rules: [
+        watching("first", 3, false),
+        watching("second", 2, false),
+        watching("third", 1, true),
+        ruleBefore("look", "named", 4, noted(notes, "named")),
+      ],
+    });
+    await context.run(operation("look", 1, { execute: () => (notes.push("look"), 1) }));
+    expect(notes).toEqual(["asked first", "asked second", "asked third", "named", "first", "second", "look"]);
+    notes.length = 0;
+    await context.run(operation("look", 1));
+    expect(notes).toEqual(["asked first", "asked second", "asked third", "named", "third"]);
+  });
+
+  it("whose predicate throws end the run as a panic that names the rule, before any of them acts [CE-12, ET-06]", async () => {
+    const notes: string[] = [];
+    const context = new Context({
+      rules: [
+        ruleBefore("look", "named", 9, noted(notes, "named")),
+        ruleWhen(
+          "careless",
+          0,
+          () => {
+            throw new TypeError("of undefined");
+          },
+          noted(notes, "careless"),
+        ),
+      ],
+    });
+    const error = await Promise.resolve(context.run(operation("look", 1))).catch((thrown: unknown) => thrown);
+    expect(AgentError.is(error, "panic") && error.failure.callback).toBe("rule careless");
+    expect(notes).toEqual([]);
+  });
+
+  it("are not asked by what a predicate does itself [CE-11, CE-12]", async () => {
+    let asked = 0;
+    const context = new Context();
+    context.addRule(
+      ruleWhen(
+        "looks",
+        0,
+        () => {
+          void context.run(operation("look", 1));
+          return ++asked < 10;
+        },
+        () => {},
+      ),
+    );
+    await context.run(operation("look", 1));
+    expect(asked).toBe(1);
+  });
+
   it("warn of a high cost by a system message, as soon as it is high and not before [CE-14]", async () => {
     let cost = usd("0.50");
     const context = new Context({

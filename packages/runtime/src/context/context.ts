@@ -1,6 +1,6 @@
 import { AgentError, textMessage, UNKNOWN_USAGE, ZERO_USD, type CompactionPolicy, type JsonValue, type Message } from "@keelson/protocol";
 import { Conversation } from "./conversation.ts";
-import { fireRule, firingIn } from "./fire-rule.ts";
+import { fireRule, firingIn, predicateHolds } from "./fire-rule.ts";
 import { messageOperation, type MessageOperationType } from "./message-operation.ts";
 import type { ContextMetrics, OperationType, Rule, RuleAction, RuleTrigger } from "./rule.ts";
 import { whenThere } from "./when-there.ts";
@@ -26,12 +26,15 @@ export interface Operation<Output> {
 export interface ContextBinding {
   append(key: string | undefined, message: Message, policy: CompactionPolicy | undefined): void | Promise<void>;
   decide<T>(point: string, run: () => T | Promise<T>): T | Promise<T>;
+  /** Whether the verdict at a point is known already: what led to it is not asked again then. Default: of none. */
+  isDecided?(point: string): boolean;
   metrics(): ContextMetrics;
   /** Takes note that an observer failed. Default: nobody does. */
   warn?(message: string): void;
 }
 
 const NO_RULES: readonly Rule[] = [];
+const NO_IDLE_RULES: ReadonlySet<Rule> = new Set();
 const NO_LABELS: ReadonlyMap<Rule, string> = new Map();
 
 /** The rules that look at one type of operation. */
@@ -105,15 +108,17 @@ export class Context {
   }
 
   /**
-   * The single entry of every operation: fires the rules before it, executes it, fires the rules after it.
+   * The single entry of every operation: asks the predicates of its rules, fires the rules before it, executes it, fires the rules
+   * after it.
    * @throws OperatorError of kind `halted` when a rule halts; AgentError of kind `panic` when one throws
    */
   run<Output>(operation: Operation<Output>): Promise<Output> | Output {
     const { type, phase, input } = operation;
     if (!this.watches(type, phase) || firingIn(this) !== undefined) return operation.execute(this, input);
     const key = operation.key ?? `${type}/${++this.#unnamed}`;
+    const rules = phase === "after" ? NO_RULES : this.#rulesOf(type).before;
     try {
-      return this.#enter(operation, key, phase === "after" ? NO_RULES : this.#rulesOf(type).before, 0, input);
+      return this.#enter(operation, key, rules, this.#idleOf(rules, key), 0, input);
     } catch (error) {
       // Whether rules wait or not, what they refuse is a rejection.
       return Promise.reject(error);
@@ -153,24 +158,40 @@ export class Context {
     return rules;
   }
 
+  /** Those whose predicate does not hold as the operation begins: no other rule has acted by then. */
+  #idleOf(rules: readonly Rule[], key: string): ReadonlySet<Rule> {
+    let idle: Set<Rule> | undefined;
+    for (const rule of rules) {
+      const point = this.#pointOf(rule, "before", key);
+      if (rule.pure !== true && this.#binding?.isDecided?.(point)) continue;
+      if (!predicateHolds(this, rule, point)) (idle ??= new Set()).add(rule);
+    }
+    return idle ?? NO_IDLE_RULES;
+  }
+
+  #pointOf(rule: Rule, phase: "before" | "after", key: string): string {
+    return `${key}/rule/${phase}/${this.#labels.get(rule) ?? rule.name}`;
+  }
+
   /** Fires the rules before an operation, from the one at `index` on, and goes on with it. A promise only where something waits. */
   #enter<Output>(
     operation: Operation<Output>,
     key: string,
     rules: readonly Rule[],
+    idle: ReadonlySet<Rule>,
     index: number,
     input: JsonValue | undefined,
   ): Output | Promise<Output> {
     for (let next = index; next < rules.length; next++) {
       const rule = rules[next] as Rule;
-      const firing = this.#fire(rule, "before", operation.type, key, input);
+      const firing = this.#fire(rule, "before", operation.type, key, input, undefined, idle.has(rule));
       if (firing === undefined) continue;
       return whenThere(firing, (action) => {
         if (action?.type === "skip") return accepted(rule, operation, action.output);
         if (action?.type === "modify-output")
           throw misplaced(rule, operation.type, `there is no output before it: answer "skip" to give one in its place`);
         const changed = action?.type === "modify-input" ? changedInput(rule, operation, action.input) : input;
-        return this.#enter(operation, key, rules, next + 1, changed);
+        return this.#enter(operation, key, rules, idle, next + 1, changed);
       });
     }
     const output = operation.execute(this, input);
@@ -208,9 +229,10 @@ export class Context {
     key: string,
     input: JsonValue | undefined,
     output?: () => JsonValue | undefined,
+    isIdle: boolean = false,
   ): RuleAction | undefined | Promise<RuleAction | undefined> {
-    const point = `${key}/rule/${phase}/${this.#labels.get(rule) ?? rule.name}`;
-    return fireRule({ context: this, rule, operation, input, output, point, binding: this.#binding });
+    const point = this.#pointOf(rule, phase, key);
+    return fireRule({ context: this, rule, operation, input, output, isIdle, point, binding: this.#binding });
   }
 
   async #inject(type: MessageOperationType, message: Message, policy: CompactionPolicy | undefined): Promise<void> {

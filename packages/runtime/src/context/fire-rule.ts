@@ -31,6 +31,8 @@ interface Encounter {
   readonly input: JsonValue | undefined;
   /** Only after the operation. */
   readonly output: (() => JsonValue | undefined) | undefined;
+  /** Its predicate did not hold when the operation began. */
+  readonly isIdle: boolean;
   readonly point: string;
   readonly binding: ContextBinding | undefined;
 }
@@ -41,11 +43,10 @@ interface Encounter {
  */
 export function fireRule(encounter: Encounter): RuleAction | undefined | Promise<RuleAction | undefined> {
   const { context, rule, point } = encounter;
-  storage ??= new (process.getBuiltinModule("node:async_hooks").AsyncLocalStorage)();
-  const firing: Firing = { context, point, outer: storage.getStore(), injections: 0, over: false };
+  const firing = firingAt(context, point);
   let verdict: RuleAction | null | Promise<RuleAction | null>;
   try {
-    verdict = storage.run(firing, recordedVerdict, encounter);
+    verdict = firings().run(firing, recordedVerdict, encounter);
   } catch (error) {
     return failed(firing, rule, error);
   }
@@ -54,6 +55,31 @@ export function fireRule(encounter: Encounter): RuleAction | undefined | Promise
     (action) => done(firing, rule, action),
     (error: unknown) => failed(firing, rule, error),
   );
+}
+
+/**
+ * Whether the predicate of a rule holds, where it has one.
+ * @throws AgentError of kind `panic` when it throws
+ */
+export function predicateHolds(context: Context, rule: Rule, point: string): boolean {
+  const { trigger } = rule;
+  if (trigger.type !== "when") return true;
+  const firing = firingAt(context, point);
+  try {
+    return firings().run(firing, () => trigger.predicate(context));
+  } catch (error) {
+    return thrownBy(rule, error);
+  } finally {
+    firing.over = true;
+  }
+}
+
+function firings(): AsyncLocalStorage<Firing> {
+  return (storage ??= new (process.getBuiltinModule("node:async_hooks").AsyncLocalStorage)());
+}
+
+function firingAt(context: Context, point: string): Firing {
+  return { context, point, outer: firings().getStore(), injections: 0, over: false };
 }
 
 function done(firing: Firing, rule: Rule, action: RuleAction | null): RuleAction | undefined {
@@ -72,10 +98,9 @@ function recordedVerdict(encounter: Encounter): RuleAction | null | Promise<Rule
   return rule.pure === true || binding === undefined ? verdictOf(encounter) : binding.decide(point, () => verdictOf(encounter));
 }
 
-function verdictOf({ context, rule, operation, input, output }: Encounter): RuleAction | null | Promise<RuleAction | null> {
-  const { trigger } = rule;
+function verdictOf({ context, rule, operation, input, output, isIdle }: Encounter): RuleAction | null | Promise<RuleAction | null> {
+  if (isIdle) return null;
   try {
-    if (trigger.type === "when" && !trigger.predicate(context)) return null;
     const shown = output?.();
     const answer = rule.run({ context, operation, input, ...(shown !== undefined && { output: shown }) });
     if (!isThenable(answer)) return answer ?? null;

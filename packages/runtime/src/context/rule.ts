@@ -28,7 +28,7 @@ export type OperationType =
 
 export type RuleTrigger =
   | { readonly type: "before" | "after"; readonly operation: OperationType }
-  /** Evaluated at the start of every operation. */
+  /** Asked once at the start of every operation, before any rule acts on it. */
   | { readonly type: "when"; predicate(context: Context): boolean }
   | { readonly type: "before-any" | "after-any" };
 

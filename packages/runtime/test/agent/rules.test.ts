@@ -1,7 +1,7 @@
 import { createAgent, createRunner, textMessage, usd, type Run } from "keelson";
 import { budgetGuard, injectReminder, ruleAfter, ruleBefore, rulesFrom, ruleWhen, telemetryRecorder, type Rule } from "keelson/context";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
-import type { JsonValue } from "@keelson/protocol";
+import type { JsonObject, JsonValue } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
 
@@ -331,5 +331,31 @@ describe("built-in rules in a run", () => {
     await runner.approve((wait as { readonly token: string }).token, { type: "allow" });
     expect((await (await runner.resume("s")).outcome).reason).toBe("complete");
     expect([decided, deploy.calls]).toEqual([1, [{ stamp: 1 }]]);
+  });
+
+  it("ask no predicate again whose verdict the log holds, whatever it would say by now [CE-12, CE-18]", async () => {
+    const world = sharedWorld();
+    const asked: string[] = [];
+    const model = scriptedModel([{ toolCalls: [{ name: "deploy", input: {} }] }, "done"]);
+    const deploy = recordingTool("deploy", { effect: "write", risk: "high" });
+    // Both predicates change their mind once the run waits.
+    let isLater = false;
+    const stamping = (name: string, stamp: JsonObject, holds: () => boolean): Rule =>
+      ruleWhen(
+        name,
+        0,
+        ({ messages }) => (messages.at(-1)?.content[0]?.type === "tool-call" && asked.push(name), holds()),
+        ({ operation }) => (operation === "execute-tool" ? { type: "modify-input", input: { name: "deploy", input: stamp } } : undefined),
+      );
+    const rules = [stamping("early", { by: "early" }, () => !isLater), stamping("late", { by: "late" }, () => isLater)];
+    const runner = createRunner({ ...world, agent: createAgent({ name: "a", model, tools: [deploy], rules }) });
+    const first = await runner.run("go", { session: "s" }).outcome;
+    const [wait] = first.waits ?? [];
+    expect(asked).toEqual(["early", "late"]);
+    isLater = true;
+    await runner.approve((wait as { readonly token: string }).token, { type: "allow" });
+    expect((await (await runner.resume("s")).outcome).reason).toBe("complete");
+    expect(deploy.calls).toEqual([{ by: "early" }]);
+    expect(asked).toEqual(["early", "late"]);
   });
 });
