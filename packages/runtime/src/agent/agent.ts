@@ -93,13 +93,11 @@ export interface RunContext {
   readonly env?: { readonly [name: string]: string };
 }
 
+/** What becomes of a failed model call. Without an answer there is nothing to go on from: that would be to ask again, which is `retry`. */
 export type ModelErrorAction =
   | { readonly type: "retry" }
   | { readonly type: "abort"; readonly message: string }
   | { readonly type: "switch-model"; readonly model: string };
-
-/** What the runner itself may decide: the callback's actions, and going on with the next turn. */
-export type RunErrorAction = ModelErrorAction | { readonly type: "continue" };
 
 /** Shortens a conversation that no longer fits. Its result is recorded; it replaces the messages. */
 export type Compact = (
@@ -132,6 +130,10 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
   readonly rules?: readonly Rule[];
   /** What every directive passes, in this order, before it is declared; each may change, suppress or (by throwing) reject it. Pure. */
   readonly directiveFilters?: readonly DirectiveFilter[];
+  /**
+   * Asked about every failed model call, but not about one that was interrupted, nor where `compact` made room. To answer nothing
+   * leaves it to the runner: retries, the fallback model, the end.
+   */
   readonly onModelError?: (
     failure: ModelFailure,
     context: RunContext,

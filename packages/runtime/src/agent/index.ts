@@ -14,7 +14,6 @@ export {
   type ModelChoice,
   type ModelErrorAction,
   type RunContext,
-  type RunErrorAction,
 } from "./agent.ts";
 export { checkApprovalKeys, createEphemeralApprovalKeys, type ApprovalKey, type ApprovalKeys } from "./approvals/approval-keys.ts";
 export { loadApprovalKeys } from "./approvals/load-approval-keys.ts";

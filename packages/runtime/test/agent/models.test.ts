@@ -1,7 +1,7 @@
 import { createAgent, createRunner, type RunnerOptions } from "keelson";
 import { createModelRegistry } from "keelson/providers";
-import { scriptedModel } from "keelson/testing";
-import { AgentError } from "@keelson/protocol";
+import { scriptedModel, type ScriptedTurn } from "keelson/testing";
+import { AgentError, type ModelFailure } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { impatientClock, ofType, recordingTool, runnerOf, types, watch } from "./support.ts";
 
@@ -105,13 +105,86 @@ describe("onModelError", () => {
     ]);
   });
 
-  it("may retry what would not be retried [RC-06, RN-11, RN-13]", async () => {
+  it("is told what the session cost in all its runs so far, the failed call not included [RC-04]", async () => {
+    const price = { input: "1000", output: "1000", asOf: "2026-01-01" };
+    const usage = { inputTokens: 1_000, outputTokens: 500 };
+    const seen: unknown[] = [];
+    const answers: readonly ScriptedTurn[] = [{ text: "one", usage }, { toolCalls: [{ name: "look" }], usage }, overloaded, "three"];
     const agent = createAgent({
       name: "a",
-      model: scriptedModel([{ error: { kind: "invalid-request" } }, "ok"]),
-      onModelError: () => ({ type: "retry" }),
+      model: scriptedModel(answers, { price }),
+      tools: [recordingTool("look", { effect: "read" })],
+      onModelError: (_failure, { cumulativeCost }) => void seen.push(cumulativeCost),
     });
-    expect((await runnerOf(agent).run("go").outcome).text).toBe("ok");
+    const runner = runnerOf(agent);
+    expect((await runner.run("go", { session: "s" }).outcome).cost).toBe("1.5");
+    await runner.run("go on", { session: "s" }).outcome;
+    expect(seen).toEqual(["3"]);
+  });
+
+  it("may retry what would not be retried, at most as often as retries are allowed [RC-06, RN-11]", async () => {
+    const refused: ScriptedTurn = { error: { kind: "invalid-request" } };
+    const model = scriptedModel([refused, refused, "ok", refused, refused, refused, "never"]);
+    const agent = createAgent({ name: "a", model, onModelError: () => ({ type: "retry" }), limits: { maxRetries: 2 } });
+    const runner = runnerOf(agent);
+    const { events, outcome } = await watch(runner.run("go"));
+    expect(outcome.text).toBe("ok");
+    expect(ofType(events, "retry").map(({ attempt, reason }) => [attempt, reason])).toEqual([
+      [1, "invalid-request"],
+      [2, "invalid-request"],
+    ]);
+    const failed = await runner.run("go").outcome;
+    expect(failed.error?.message).toMatch(/^Max retries \(2\) exceeded/);
+    expect(model.requests).toHaveLength(6);
+  });
+
+  it.each([{ type: "continue" }, { type: "switch-model" }, { type: "abort" }, "retry"])(
+    "that answers %j ends the run as a panic that says what it may answer [RN-11, RN-13]",
+    async (answer) => {
+      const model = scriptedModel([overloaded, "never"]);
+      const agent = createAgent({ name: "a", model, onModelError: () => answer as never });
+      const { error } = await runnerOf(agent).run("go").outcome;
+      expect(error?.failure).toMatchObject({ kind: "panic", callback: "onModelError" });
+      expect(error?.message).toContain(`answered ${JSON.stringify(answer)}`);
+      expect(model.requests).toHaveLength(1);
+    },
+  );
+
+  const FAILURES: { readonly [K in ModelFailure["kind"]]: "asked" | "interrupted" } = {
+    "authentication": "asked",
+    "billing": "asked",
+    "rate-limit": "asked",
+    "server-error": "asked",
+    "invalid-request": "asked",
+    "invalid-response": "asked",
+    "max-output-tokens": "asked",
+    "context-overflow": "asked",
+    "content-blocked": "asked",
+    "cancelled": "interrupted",
+    "other": "asked",
+  };
+
+  it.each(Object.entries(FAILURES).flatMap(([kind, what]) => (what === "asked" ? [kind as ModelFailure["kind"]] : [])))(
+    "is asked about a failure of kind %s [AG-28]",
+    async (kind) => {
+      const agent = createAgent({
+        name: "a",
+        model: scriptedModel([{ error: { kind } as never }, "ok"]),
+        onModelError: (failure) => (failure.kind === kind ? { type: "retry" } : undefined),
+      });
+      expect((await runnerOf(agent).run("go").outcome).text).toBe("ok");
+    },
+  );
+
+  it("that leaves an answer over the token limit to the runner has the run end so [AG-28, ER-08]", async () => {
+    const seen: string[] = [];
+    const agent = createAgent({
+      name: "a",
+      model: scriptedModel([{ error: { kind: "max-output-tokens" } as never }]),
+      onModelError: ({ kind }) => void seen.push(kind),
+    });
+    expect((await runnerOf(agent).run("go").outcome).reason).toBe("max-output");
+    expect(seen).toEqual(["max-output-tokens"]);
   });
 
   it("may end the run with its own message [RC-07, RN-11]", async () => {

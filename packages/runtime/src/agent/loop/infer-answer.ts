@@ -4,12 +4,12 @@ import type { ModelErrorAction } from "../agent.ts";
 import { modelName } from "../model-source.ts";
 import { tellUserMessages } from "../plugins/call-plugins.ts";
 import { answerFrom, type Answer } from "./answer.ts";
+import { askOnModelError } from "./ask-on-model-error.ts";
 import { attemptInference, showAnswer } from "./attempt-inference.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { isTooLong, makeRoom, type RoomLevel } from "./make-room.ts";
 import { readInbox } from "./read-inbox.ts";
 import { retryDelayMs } from "./retry-delay.ts";
-import { runContext } from "./run-context.ts";
 import { checkEnding, RunEnding } from "./run-ending.ts";
 import { settleUnseen } from "./settle-inference.ts";
 
@@ -54,7 +54,6 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
       continue;
     }
     checkEnding(loop);
-    if (failure.kind === "max-output-tokens") throw new RunEnding("max-output");
     if (failure.kind === "context-overflow") {
       room = await makeRoom(loop, `${turn}/compact/${modelCall}`, room);
       if (room !== undefined) {
@@ -117,6 +116,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
   const message =
     own?.type === "abort" ? own.message : retries > 0 ? `Max retries (${limits.maxRetries}) exceeded: ${failure.message}` : failure.message;
   if (leftAlone && own === undefined) throw new RunEnding("circuit-breaker");
+  if (failure.kind === "max-output-tokens" && own?.type !== "abort") throw new RunEnding("max-output");
   throw new RunEnding("error", { failure: { kind: "model", message, model: failure } as never });
 }
 
@@ -124,11 +124,4 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
 function tellRetry(loop: Loop, key: string, retry: Omit<Extract<DurableEvent, { readonly type: "retry" }>, "type">): void {
   loop.cut = undefined;
   loop.execution.put(`${key}/retry`, "retry", retry);
-}
-
-async function askOnModelError(loop: Loop, key: string, failure: ModelFailure, retryCount: number): Promise<ModelErrorAction | undefined> {
-  const { onModelError } = loop.agent.options;
-  if (onModelError === undefined) return undefined;
-  const context = runContext(loop, retryCount);
-  return (await loop.execution.decide(`${key}/on-model-error`, async () => (await onModelError(failure, context)) ?? null)) ?? undefined;
 }

@@ -1,0 +1,39 @@
+import { AgentError, type ModelFailure } from "@keelson/protocol";
+import { describeValue } from "../../tools/describe-value.ts";
+import type { ModelErrorAction } from "../agent.ts";
+import type { Loop } from "./loop.ts";
+import { runContext } from "./run-context.ts";
+
+/** What the agent's own callback wants after a failed model call, whatever kind it is; nothing where it leaves it to the runner. */
+export async function askOnModelError(
+  loop: Loop,
+  key: string,
+  failure: ModelFailure,
+  retryCount: number,
+): Promise<ModelErrorAction | undefined> {
+  const { onModelError } = loop.agent.options;
+  if (onModelError === undefined) return undefined;
+  const context = runContext(loop, retryCount);
+  const action = await loop.execution.decide(`${key}/on-model-error`, async () => checked(await onModelError(failure, context)));
+  return action ?? undefined;
+}
+
+/** Plain JavaScript may answer anything, and an answer that nobody understands must not pass for one that ends the run. */
+function checked(answer: ModelErrorAction | undefined | null): ModelErrorAction | null {
+  if (answer === undefined || answer === null) return null;
+  switch (answer.type) {
+    case "retry":
+      return answer;
+    case "abort":
+      if (typeof answer.message === "string") return answer;
+      break;
+    case "switch-model":
+      if (typeof answer.model === "string") return answer;
+      break;
+  }
+  throw new AgentError({
+    kind: "panic",
+    callback: "onModelError",
+    message: `onModelError answered ${describeValue(answer)}: answer { type: "retry" }, { type: "abort", message }, { type: "switch-model", model }, or nothing. A failed call left no answer to go on from, so there is no "continue".`,
+  });
+}
