@@ -131,7 +131,7 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
   /** What every directive passes, in this order, before it is declared; each may change, suppress or (by throwing) reject it. Pure. */
   readonly directiveFilters?: readonly DirectiveFilter[];
   /**
-   * Asked about every failed model call, but not about one that was interrupted, nor where `compact` made room. To answer nothing
+   * Asked about every failed model call, but not about one that was interrupted, nor where a conversation that was too long was shortened. To answer nothing
    * leaves it to the runner: retries, the fallback model, the end.
    */
   readonly onModelError?: (
