@@ -1,4 +1,4 @@
-import type { CallId } from "./ids.ts";
+import type { CallId, RunId, SessionId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
 /** How much harm a call can do. Ordered: `none` (reads) < `low` (reversible writes) < `medium` (deletions, overwrites) < `high` (system changes, processes) < `critical` (irreversible). */
@@ -31,6 +31,15 @@ export interface ApprovalRequest {
   /** What `allow-always` can allow, narrowest first. Absent or empty: nothing but this one call may be allowed. */
   readonly always?: readonly AlwaysChoice[];
   readonly context?: JsonObject;
+}
+
+/** A question that nobody has answered yet, and whose it is. */
+export interface OpenQuestion extends ApprovalRequest {
+  /** The session that asks: its inbox takes the decision. */
+  readonly session: SessionId;
+  readonly runId: RunId;
+  /** The session to resume once it is decided: where a child asks, that of the outermost run above it. */
+  readonly rootSession: SessionId;
 }
 
 /** What somebody who answers `allow-always` allows from then on: patterns of allow rules, shown before they are chosen. */

@@ -1,4 +1,4 @@
-import type { ApprovalRequest, Decision } from "./approval.ts";
+import type { ApprovalRequest, Decision, OpenQuestion } from "./approval.ts";
 import type { BudgetAmount, BudgetUnit } from "./budget.ts";
 import type { CompactionPolicy, Content, Message } from "./content.ts";
 import type { Directive } from "./effect.ts";
@@ -10,14 +10,18 @@ import type { EndReason, SuspendReason } from "./reason.ts";
 import type { Usage } from "./usage.ts";
 import type { Usd } from "./usd.ts";
 
+type AskedAtLeast = "callId" | "token" | "operation";
+
 /** What a suspended run waits for. `path` leads from the run to the child that waits. */
-export type Wait = { readonly path?: readonly string[] } & (
-  | ({ readonly type: "approval" | "decision" } & Pick<ApprovalRequest, "callId" | "token" | "operation">)
-  /** `name` is the kind of signal, `*` any; `session`: whose inbox takes it. */
-  | { readonly type: "signal"; readonly name: string; readonly session?: SessionId }
-  | { readonly type: "timer"; readonly at: number }
-  | { readonly type: "other"; readonly raw: JsonValue }
-);
+export type Wait = { readonly path?: readonly string[] } &
+  /** The question whole, as `runner.approvals.list()` gives it; logs of the first release have its call, token and tool alone. */
+  (
+    | ({ readonly type: "approval" | "decision" } & Pick<OpenQuestion, AskedAtLeast> & Partial<Omit<OpenQuestion, "type" | AskedAtLeast>>)
+    /** `name` is the kind of signal, `*` any; `session`: whose inbox takes it. */
+    | { readonly type: "signal"; readonly name: string; readonly session?: SessionId }
+    | { readonly type: "timer"; readonly at: number }
+    | { readonly type: "other"; readonly raw: JsonValue }
+  );
 
 export interface CallSummary {
   readonly callId: CallId;

@@ -53,6 +53,7 @@ export {
   type Approver,
   DECISION_TYPES,
   type Decision,
+  type OpenQuestion,
   RISK_LEVELS,
   type RiskLevel,
   compareRisk,

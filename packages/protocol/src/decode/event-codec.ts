@@ -54,7 +54,26 @@ const failure: Codec<Failure> = fields<Failure>({ kind: text(), message: text() 
 const cost = nullable(usdCodec);
 const endReason = word<EndReason>();
 const path = optional(list(text()));
-const question = { path, callId, token: text(), operation: text() };
+const risk = oneOf<RiskLevel>("none", "low", "medium", "high", "critical");
+const always = optional(
+  list(fields<AlwaysChoice>({ scope: oneOf<AlwaysChoice["scope"]>("exact", "command", "tool"), rules: list(text()) })),
+);
+const question = {
+  path,
+  callId,
+  token: text(),
+  operation: text(),
+  description: optional(text()),
+  risk: optional(risk),
+  input: optional(json),
+  reason: optional(text()),
+  expiresAt: optional(number),
+  always,
+  context: optional(jsonObject),
+  session: optional(text<SessionId>()),
+  runId: optional(text<RunId>()),
+  rootSession: optional(text<SessionId>()),
+};
 
 export const waitCodec: Codec<Wait> = versioned(
   "wait",
@@ -107,11 +126,11 @@ const durable = {
     token: text(),
     operation: text(),
     description: text(),
-    risk: oneOf<RiskLevel>("none", "low", "medium", "high", "critical"),
+    risk,
     input: json,
     reason: text(),
     expiresAt: number,
-    always: optional(list(fields<AlwaysChoice>({ scope: oneOf<AlwaysChoice["scope"]>("exact", "command", "tool"), rules: list(text()) }))),
+    always,
     context: optional(jsonObject),
   }),
   "approval-decision": member<Durable<"approval-decision">>({ callId, nonce: text(), decision: decisionCodec, grant: optional(text()) }),

@@ -18,16 +18,6 @@ import { cost, usage, usd } from "./usage.ts";
 import { at, count, digest, flag, id, json, jsonObject, ratio, text } from "./values.ts";
 
 const path = few(id);
-const question = some({ callId: id, token: text, operation: text }, { path });
-
-export const wait: fc.Arbitrary<Wait> = oneMember<Wait>({
-  approval: question,
-  decision: question,
-  signal: some({ name: text }, { path }),
-  timer: some({ at }, { path }),
-} satisfies Members<Wait>);
-
-const endReason = fc.oneof(fc.constantFrom(...Object.keys(EXIT_CODES)), fc.constant("a-reason-from-the-future"));
 
 const approvalRequest: { readonly [K in keyof Omit<ApprovalRequest, "type" | "always" | "context">]-?: fc.Arbitrary<unknown> } = {
   callId: id,
@@ -39,6 +29,20 @@ const approvalRequest: { readonly [K in keyof Omit<ApprovalRequest, "type" | "al
   reason: text,
   expiresAt: at,
 };
+const always = few(fc.record({ scope: fc.constantFrom("exact", "command", "tool"), rules: few(text) }));
+const question = fc.oneof(
+  some({ callId: id, token: text, operation: text }, { path }),
+  some({ ...approvalRequest, session: id, runId: id, rootSession: id }, { path, always, context: jsonObject }),
+);
+
+export const wait: fc.Arbitrary<Wait> = oneMember<Wait>({
+  approval: question,
+  decision: question,
+  signal: some({ name: text }, { path }),
+  timer: some({ at }, { path }),
+} satisfies Members<Wait>);
+
+const endReason = fc.oneof(fc.constantFrom(...Object.keys(EXIT_CODES)), fc.constant("a-reason-from-the-future"));
 
 const durable: Members<DurableEvent> = {
   "run-start": some(
@@ -58,7 +62,7 @@ const durable: Members<DurableEvent> = {
   "tool-unknown": fc.record({ callId: id, name: text }),
   "approval-request": some(
     { question: fc.constantFrom("approval", "decision"), nonce: id, ...approvalRequest },
-    { always: few(fc.record({ scope: fc.constantFrom("exact", "command", "tool"), rules: few(text) })), context: jsonObject },
+    { always, context: jsonObject },
   ),
   "approval-decision": some({ callId: id, nonce: id, decision }, { grant: text }),
   "child-start": some({ child: id, session: id, agent: text }, { callId: id, background: fc.record({ name: text, config: jsonObject }) }),

@@ -4,6 +4,7 @@ import {
   isSuspendReason,
   sessionLog,
   type Decision,
+  type OpenQuestion,
   type RunId,
   type SessionId,
   type Signal,
@@ -16,6 +17,7 @@ import type { Agent } from "./agent.ts";
 import { ActiveRun } from "./active-run.ts";
 import { agentErrorOf, atAgentBoundary } from "../session/log-failure.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
+import { listQuestions } from "./approvals/list-questions.ts";
 import { writeDecision } from "./approvals/write-decision.ts";
 import { authorityOf, limitsOf } from "./create-loop.ts";
 import { createModelSource, modelName } from "./model-source.ts";
@@ -51,6 +53,13 @@ interface RunnerBase {
    * Rejects with AgentError `invalid-token` for a token that is malformed, forged, expired or used.
    */
   approve(token: string, decision: Decision): Promise<{ readonly session: SessionId; readonly runId: RunId }>;
+  readonly approvals: {
+    /**
+     * The open questions of all sessions, those of child agents too: each can be decided with its `token`, and its run goes on where
+     * `rootSession` is resumed. What was decided, or expired, is not among them.
+     */
+    list(): Promise<readonly OpenQuestion[]>;
+  };
   /**
    * Tells the run of a session what happened outside, from any process: it goes into the inbox, which a run that is at work
    * heeds soon, one that waits when it is resumed. The run's signal routes decide what becomes of it.
@@ -251,6 +260,8 @@ export function createRunnerWith(
       await atAgentBoundary(claims.session, () => writeDecision(world, claims, decision));
       return { session: claims.session, runId: claims.runId };
     },
+
+    approvals: { list: () => listQuestions(world) },
 
     signal: (session, signal, { key = world.newId() } = {}) => writeSignal(world, session, signal, key),
 

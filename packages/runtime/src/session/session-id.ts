@@ -10,6 +10,12 @@ export function parentSession(session: SessionId): SessionId | undefined {
   return end > 0 ? (session.slice(0, end) as SessionId) : undefined;
 }
 
+/** The session of the outermost run above this one; the session itself where no other run began its runs. */
+export function rootSession(session: SessionId): SessionId {
+  const above = parentSession(session);
+  return above === undefined ? session : rootSession(above);
+}
+
 /** @throws AgentError of kind `session` for an id that can't name a log */
 export function checkSessionId(session: string, options: { readonly child?: boolean } = {}): void {
   if (/^[\w.~:@-]{1,200}$/.test(session) && (options.child === true || !session.includes(CHILD_MARK))) return;

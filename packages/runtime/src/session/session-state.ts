@@ -2,6 +2,7 @@ import {
   UNKNOWN_USAGE,
   ZERO_USD,
   type Authority,
+  type ApprovalRequest,
   type CallId,
   type Decision,
   type EndReason,
@@ -148,11 +149,7 @@ export interface ShownEvents {
 /** Calls that an account of a run names one by one. */
 export const MAX_SUB_DISPATCHES: number = 1000;
 
-export interface Question {
-  readonly callId: CallId;
-  readonly token: string;
-  readonly operation: string;
-  readonly type: "approval" | "decision";
+export interface Question extends ApprovalRequest {
   decision?: Decision;
 }
 

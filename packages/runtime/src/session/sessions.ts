@@ -270,7 +270,7 @@ function borderAfter({ id, turnBorders }: SessionState, turn: number, what: stri
 }
 
 /** Whether a log failed for what it holds of one session, so that others can be read all the same. */
-function isOfOneSession(error: unknown): boolean {
+export function isOfOneSession(error: unknown): boolean {
   return !(error instanceof KeelsonError && error.retryable) && !LogError.is(error, "closed");
 }
 

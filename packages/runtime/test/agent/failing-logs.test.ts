@@ -88,6 +88,7 @@ const RUNNER: Calls<SingleRunner> = {
   sessions: "its methods are called below",
   resume: (runner) => runner.resume("s"),
   recover: (runner) => runner.recover(),
+  approvals: (runner) => runner.approvals.list(),
   approve: (runner, { question }) => runner.approve(question.request.token, { type: "allow" }),
   signal: (runner) => runner.signal("s", { kind: "timer", payload: null }),
   advance: (runner) => runner.advance("s"),

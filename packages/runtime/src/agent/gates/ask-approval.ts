@@ -9,6 +9,7 @@ import {
   type Wait,
 } from "@keelson/protocol";
 import { digestOf, shortHash } from "../../json/digest.ts";
+import { whoseQuestion } from "../approvals/list-questions.ts";
 import { notifyOfQuestion } from "../hooks/notification-hooks.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { readInbox } from "../loop/read-inbox.ts";
@@ -158,7 +159,8 @@ async function waitForDecisions(loop: Loop, asked: readonly Published[]): Promis
   } finally {
     for (const cleanup of cleanups) cleanup();
   }
-  const waits = open().map(({ type, callId, token, operation }): Wait => ({ type, callId, token, operation }));
+  const whose = whoseQuestion(sessionOf(loop).id, execution.runId);
+  const waits = open().map(({ nonce: _nonce, ...request }): Wait => ({ ...request, ...whose }));
   execution.suspend(waits.some((wait) => wait.type === "decision") ? "awaiting-decision" : "awaiting-approval", waits);
 }
 

@@ -91,8 +91,8 @@ export const TURN_FOLDS: Folds = {
   },
   "approval-request": (state, _record, data: Omit<Question, "type"> & { readonly question: Question["type"]; readonly nonce: string }) => {
     const run = running(state);
-    const { callId, token, operation, question: type } = data;
-    run.questions = new Map([...run.questions, [data.nonce, { callId, token, operation, type }]]);
+    const { nonce, question: type, ...request } = data;
+    run.questions = new Map([...run.questions, [nonce, { ...request, type }]]);
   },
   "approval-decision": (state, _record, data: { readonly nonce: string; readonly decision: Decision; readonly grant?: string }) => {
     const run = running(state);
