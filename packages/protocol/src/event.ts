@@ -140,8 +140,11 @@ export type DurableEvent =
       readonly messages: readonly Message[];
       /** What compaction may do with each of them, where some are not `normal`. */
       readonly policies?: readonly CompactionPolicy[];
-      /** What was done: old results became a line each, all that is old a summary, what is left was cut. Absent: the agent's own `compact` did it. */
-      readonly level?: "results" | "summary" | "cut";
+      /**
+       * What was done: old results became a line each, all that is old a summary, results that are left were cut; or a part that the
+       * vendor refused was left out. Absent: the agent's own `compact` did it.
+       */
+      readonly level?: "results" | "summary" | "cut" | "refused";
     }
   | { readonly type: "retry"; readonly attempt: number; readonly reason: string; readonly delayMs: number; readonly failure?: Failure }
   | { readonly type: "model-switch"; readonly from: string; readonly to: string; readonly reason: string }

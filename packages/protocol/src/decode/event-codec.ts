@@ -180,7 +180,7 @@ const durable = {
     messagesBefore: count,
     messages: list(messageCodec),
     policies: optional(list(word<CompactionPolicy>())),
-    level: optional(word<"results" | "summary" | "cut">()),
+    level: optional(word<"results" | "summary" | "cut" | "refused">()),
   }),
   "retry": member<Durable<"retry">>({ attempt: count, reason: text(), delayMs: number, failure: optional(failure) }),
   "model-switch": member<Durable<"model-switch">>({ from: text(), to: text(), reason: text() }),

@@ -84,7 +84,10 @@ const durable: Members<DurableEvent> = {
   "suggestion": fc.record({ suggestions: few(text) }),
   "compaction": some(
     { summary: text, messagesBefore: count, messages: few(message) },
-    { policies: few(fc.constantFrom("pinned", "normal", "compress-first")), level: fc.constantFrom("results", "summary", "cut") },
+    {
+      policies: few(fc.constantFrom("pinned", "normal", "compress-first")),
+      level: fc.constantFrom("results", "summary", "cut", "refused"),
+    },
   ),
   "retry": some({ attempt: count, reason: text, delayMs: count }, { failure }),
   "model-switch": fc.record({ from: text, to: text, reason: text }),

@@ -23,6 +23,7 @@ import type { Agent } from "./agent.ts";
 import { ApprovalDesk } from "./approvals/approval-desk.ts";
 import { retireRunBudget } from "./budget/charge-budget.ts";
 import { tellLifecycle } from "./budget/tell-lifecycle.ts";
+import { checkImages } from "./check-images.ts";
 import { checkDecision } from "./approvals/check-decision.ts";
 import { settleBackground } from "./children/await-background.ts";
 import { Background } from "./children/background.ts";
@@ -180,6 +181,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
         option: "message",
         message: `steer takes a message of the role user or system, not ${JSON.stringify(steering.role)}.`,
       });
+    checkImages("message", steering.content, this.#options.agent as Agent<unknown>, this.#options.runner.world);
     await this.#tell({ type: "steer", message: steering, interrupt });
   }
 

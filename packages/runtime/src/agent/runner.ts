@@ -26,6 +26,7 @@ import type { Next } from "./loop/run-turns.ts";
 import { beginResumed, beginRun } from "./begin-run.ts";
 import { checkBudgets, withBudgets } from "./budget/check-budgets.ts";
 import { narrowAuthority } from "./permissions/narrow-authority.ts";
+import { checkImages } from "./check-images.ts";
 import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
 import { recoverRuns, type Recovery } from "./recover-runs.ts";
 import type { Run, RunInput, RunOptions, RunOrigin } from "./run.ts";
@@ -151,6 +152,8 @@ export function createRunnerWith(
       checkSessionId(session, { child: origin.parent !== undefined });
       const id = origin.id ?? (`r_${world.newId()}` as RunId);
       if (options.model !== undefined) createModelSource([agent.options.model], world.models).resolve(options.model);
+      // What a parent passes on was looked at where it came in.
+      if (origin.parent === undefined) checkImages("input", input, agent, world, options.model);
       const own = authorityOf(agent, world, origin.authority);
       const unbudgeted = origin.allowedTools === undefined ? own : narrowAuthority(own, { allowedTools: origin.allowedTools });
       const limits = limitsOf(agent, options.limits, unbudgeted);

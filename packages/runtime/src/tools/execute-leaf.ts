@@ -1,4 +1,15 @@
-import type { JsonObject, JsonValue, Tool, ToolCall, ToolFailure, ToolOutput, Digest } from "@keelson/protocol";
+import type {
+  Content,
+  Digest,
+  ImagePart,
+  JsonObject,
+  JsonValue,
+  Tool,
+  ToolCall,
+  ToolContent,
+  ToolFailure,
+  ToolOutput,
+} from "@keelson/protocol";
 import { ToolError } from "@keelson/protocol";
 import { truncateText } from "../json/index.ts";
 import { createJsonSchemaValidator, formatIssue } from "../schema/index.ts";
@@ -17,6 +28,8 @@ export interface LeafOptions extends OutputBounds {
   readonly graceMs?: number;
   /** Base64 characters of images and files in one output; default 20 MiB, what the vendors take in a request. */
   readonly maxMediaBytes?: number;
+  /** Why an image of the output can't be shown to the model, if so: a note stands in its place. Default: none is looked at. */
+  readonly imageProblem?: (part: ImagePart) => string | undefined;
   /** The call was made for this execution alone: its signal and progress are put into it, instead of into a copy. Default false. */
   readonly ownsCall?: boolean;
 }
@@ -85,12 +98,22 @@ async function acceptOutput(tool: Tool, value: ToolOutput | void, options: LeafO
   try {
     const problem = await whyNotAcceptable(tool, value, options.maxMediaBytes ?? DEFAULT_MAX_MEDIA_BYTES);
     if (problem !== undefined) return failed(tool, badOutput(tool, problem));
-    const bounded = await boundOutput(value === undefined ? NO_OUTPUT : (value as ToolOutput), tool, options);
+    const shown = isToolContent(value) && options.imageProblem !== undefined ? withNotes(value, options.imageProblem) : value;
+    const bounded = await boundOutput(shown === undefined ? NO_OUTPUT : (shown as ToolOutput), tool, options);
     return { ...bounded, isError: isToolContent(value) && value.isError === true };
   } catch (error) {
     // A getter of the output threw, or it is too large to be written out.
     return failed(tool, badOutput(tool, describeThrown(error)));
   }
+}
+
+/** An image that would be refused with every request from now on is not kept. */
+function withNotes(output: ToolContent, problemOf: (part: ImagePart) => string | undefined): ToolContent {
+  const content = output.content.map((part): Content => {
+    const problem = part.type === "image" ? problemOf(part) : undefined;
+    return problem === undefined ? part : { type: "text", text: `[An image was left out: ${problem}.]` };
+  });
+  return { ...output, content };
 }
 
 async function whyNotAcceptable(tool: Tool, value: unknown, maxMediaBytes: number): Promise<string | undefined> {

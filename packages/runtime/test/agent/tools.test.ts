@@ -24,6 +24,9 @@ function told(model: ScriptedModel): readonly unknown[] {
   return messages.slice(asked + 1).flatMap(({ content }) => content);
 }
 
+/** A picture of one pixel. */
+const DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 describe("finding a tool", () => {
   it("tells the model of each tool's name, description and schema, in one order whatever order they were given in [TL-01, TL-04, LA-14]", async () => {
     const tools = ["zeta", "alpha", "mid"].map((name) => recordingTool(name, { effect: "read" }));
@@ -338,7 +341,7 @@ describe("what a tool does", () => {
   });
 
   it("as images goes to the model as images", async () => {
-    const image = { type: "image" as const, mediaType: "image/png", data: "aGk=" };
+    const image = { type: "image" as const, mediaType: "image/png", data: DOT };
     const shot = recordingTool("shot", {
       effect: "read",
       output: (): ToolOutput => ({ type: "content", content: [{ type: "text", text: "the door" }, image] }),

@@ -64,8 +64,7 @@ export class Life {
     const [first] = agents;
     const byName = Object.fromEntries(agents.map((agent) => [agent.name, agent]));
     const runner = this.release.root.createRunner({ ...this.#world(), ...options, agents: byName });
-    const run: SingleRunner["run"] = (input, runOptions = {}) =>
-      runner.run(input, { ...runOptions, agent: first?.name ?? "" }) as Run;
+    const run: SingleRunner["run"] = (input, runOptions = {}) => runner.run(input, { ...runOptions, agent: first?.name ?? "" }) as Run;
     return Object.assign(Object.create(runner) as SingleRunner, { run });
   }
 

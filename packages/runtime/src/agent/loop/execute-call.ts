@@ -7,7 +7,8 @@ import { passOnEffects } from "../effects/declare-in-call.ts";
 import type { PendingCall } from "../gates/pending-call.ts";
 import { endingByHook } from "../hooks/halted-by-hook.ts";
 import type { Execution } from "./call-result.ts";
-import type { Loop } from "./loop.ts";
+import { imageProblem } from "../../providers/media/image-problem.ts";
+import { runOf, type Loop } from "./loop.ts";
 import { LeafCall } from "./leaf-call.ts";
 
 /** Runs a call. A promise only where its tool gives one. */
@@ -20,6 +21,7 @@ export function executeCall(loop: Loop, call: PendingCall, signal: AbortSignal):
     clock: loop.execution.clock,
     blobs: loop.blobs,
     ownsCall: true,
+    imageProblem: (part) => imageProblem(part, loop.models.resolve(runOf(loop).model).provider.wire),
   });
   return executing instanceof Promise ? executing.then((result) => tellEnd(loop, call, result)) : tellEnd(loop, call, executing);
 }

@@ -6,6 +6,7 @@ import { tellUserMessages } from "../plugins/call-plugins.ts";
 import { answerFrom, type Answer } from "./answer.ts";
 import { askOnModelError } from "./ask-on-model-error.ts";
 import { attemptInference, showAnswer } from "./attempt-inference.ts";
+import { leaveOutPart } from "./leave-out-part.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { isTooLong, makeRoom, type RoomLevel } from "./make-room.ts";
 import { readInbox } from "./read-inbox.ts";
@@ -21,6 +22,7 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
   const { execution, limits } = loop;
   let retries = 0;
   let room: RoomLevel | undefined;
+  let leftOut = 0;
   for (let modelCall = from; ; modelCall++) {
     const key = `${turn}/infer/${modelCall}`;
     const settled = execution.lookup(`${key}/answer`);
@@ -54,6 +56,11 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
       continue;
     }
     checkEnding(loop);
+    if (leaveOutPart(loop, key, failure, leftOut)) {
+      leftOut++;
+      tellRetry(loop, key, { attempt: 0, reason: "refused-part", delayMs: 0, failure });
+      continue;
+    }
     if (failure.kind === "context-overflow") {
       room = await makeRoom(loop, `${turn}/compact/${modelCall}`, room);
       if (room !== undefined) {
