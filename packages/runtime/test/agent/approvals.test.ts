@@ -1,5 +1,5 @@
 import { createAgent, createRunner } from "keelson";
-import { thresholdGate } from "keelson/agent";
+import { createEphemeralApprovalKeys, thresholdGate } from "keelson/agent";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { AgentError, type Approver, type Decision } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
@@ -218,6 +218,27 @@ describe("an approval token", () => {
     const { runner, token, shared } = await asked();
     (shared.clock as ReturnType<typeof impatientClock>).advance(8 * 24 * 60 * 60_000);
     await expect(runner.approve(token, { type: "allow" })).rejects.toEqual(refused("expired"));
+  });
+
+  it("whose key ended with its process is replaced by one that works, for the same decision [AV-01]", async () => {
+    const { shared, token } = await asked();
+    const { agent, tool } = agentWith([deploy(), "done"]);
+    const later = createRunner({ ...shared, approvalKeys: createEphemeralApprovalKeys(), agent });
+    await expect(later.approve(token, { type: "allow" })).rejects.toEqual(refused("forged"));
+    const { waits } = await (await later.resume("s")).outcome;
+    const [wait] = waits ?? [];
+    if (wait?.type !== "approval") throw new Error("it does not wait for an approval");
+    expect(wait.token).not.toBe(token);
+    expect(await (await later.resume("s")).outcome).toMatchObject({ waits: [{ token: wait.token }] });
+    await later.approve(wait.token, { type: "allow" });
+    // Where the old key still is, its token is one for the decision that was taken.
+    await expect(createRunner({ ...shared, agent }).approve(token, { type: "deny" })).rejects.toEqual(refused("used"));
+    const model = scriptedModel(["done"]);
+    const resumed = await createRunner({ ...shared, approvalKeys: createEphemeralApprovalKeys(), agent: agent.with({ model }) }).resume(
+      "s",
+    );
+    expect(await resumed.outcome).toMatchObject({ reason: "complete", text: "done" });
+    expect(tool.calls).toEqual([{ to: "staging" }]);
   });
 
   it("of a run that is over is refused, and a decision that does not fit the question too [AV-02]", async () => {

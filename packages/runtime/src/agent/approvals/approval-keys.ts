@@ -17,7 +17,7 @@ export interface ApprovalKeys {
 const SECRET_BYTES = 32;
 const KEY_ID = /^[\w-]+$/;
 
-/** Keys that die with this process: so do the open questions it signed. */
+/** Keys that die with this process: so do the tokens that they signed. Whoever resumes such a run later gets new ones. */
 export function createEphemeralApprovalKeys(): ApprovalKeys {
   return { current: newApprovalKey() };
 }

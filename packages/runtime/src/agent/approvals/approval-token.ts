@@ -29,6 +29,8 @@ export interface ApprovalTokens {
    * @throws AgentError of kind `invalid-token`, with `reason` malformed, forged or expired
    */
   verify(token: string, options?: { readonly expired?: boolean }): ApprovalClaims;
+  /** Whether a token that was issued at some time, somewhere, can be used with the keys that are here. Its time is not looked at. */
+  isOurs(token: string): boolean;
 }
 
 const PREFIX = "keelson-approval-1";
@@ -39,7 +41,7 @@ export function createApprovalTokens(options: { readonly keys: ApprovalKeys; rea
   checkApprovalKeys(keys);
   const secrets = new Map([keys.current, ...(keys.previous ?? [])].map(({ id, secret }) => [id, secret]));
 
-  return {
+  const tokens: ApprovalTokens = {
     issue({ attempt = 1, ...question }) {
       const nonce = nodeCrypto()
         .createHash("sha256")
@@ -76,7 +78,18 @@ export function createApprovalTokens(options: { readonly keys: ApprovalKeys; rea
       }
       return claims;
     },
+
+    isOurs(token) {
+      try {
+        tokens.verify(token, { expired: true });
+        return true;
+      } catch (error) {
+        if (AgentError.is(error, "invalid-token")) return false;
+        throw error;
+      }
+    },
   };
+  return tokens;
 }
 
 /** The claims as a list in this order: one question has one encoding. */

@@ -58,8 +58,9 @@ function publish(loop: Loop, question: Question): Published {
     const { question: type, ...rest } = existing.data as unknown as Omit<Published, "type"> & {
       readonly question: ApprovalRequest["type"];
     };
-    // A token that nobody used in its time is replaced by another for the same decision.
-    if (rest.expiresAt >= session.at || decisionOn(loop, rest.nonce) !== undefined) return { ...rest, type };
+    // A token that nobody used in its time, or whose key ended with the process that had it, is replaced by another for the same decision.
+    const isUsable = rest.expiresAt >= session.at && approvals.tokens.isOurs(rest.token);
+    if (isUsable || decisionOn(loop, rest.nonce) !== undefined) return { ...rest, type };
     key = `${place}/issue/${issue}`;
   }
   const { tool, input, callId } = question;
