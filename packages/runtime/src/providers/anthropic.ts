@@ -53,6 +53,7 @@ export function createAnthropicProvider(options: AnthropicOptions = {}): Provide
     stream(request: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
       const model = request.model || defaultModel;
       return new InferStream({
+        keys: client.keys,
         context: { wire: ANTHROPIC_WIRE, provider: name, model },
         send: () =>
           client.send({
@@ -67,24 +68,25 @@ export function createAnthropicProvider(options: AnthropicOptions = {}): Provide
       });
     },
     outputBound: (request) => outputBoundOf(request, request.model || defaultModel, ANTHROPIC_OUTPUT),
-    async listModels({ signal } = {}) {
-      const models: ModelInfo[] = [];
-      for (let after: string | undefined, more = true; more;) {
-        const path = `${version}/models?limit=1000${after === undefined ? "" : `&after_id=${encodeURIComponent(after)}`}`;
-        const page = await readModelPage(await client.send({ method: "GET", path, signal, origin: { provider: name } }), name);
-        models.push(
-          ...page.models.map((model) =>
-            modelInfo(model, { toolCalling: true, vision: true, streaming: true, structuredOutput: true, effortLevels: true }, [
-              "low",
-              "medium",
-              "high",
-            ]),
-          ),
-        );
-        more = page.next !== undefined && page.next !== after;
-        after = page.next;
-      }
-      return models;
-    },
+    listModels: ({ signal } = {}) =>
+      client.keys.guard(async () => {
+        const models: ModelInfo[] = [];
+        for (let after: string | undefined, more = true; more;) {
+          const path = `${version}/models?limit=1000${after === undefined ? "" : `&after_id=${encodeURIComponent(after)}`}`;
+          const page = await readModelPage(await client.send({ method: "GET", path, signal, origin: { provider: name } }), name);
+          models.push(
+            ...page.models.map((model) =>
+              modelInfo(model, { toolCalling: true, vision: true, streaming: true, structuredOutput: true, effortLevels: true }, [
+                "low",
+                "medium",
+                "high",
+              ]),
+            ),
+          );
+          more = page.next !== undefined && page.next !== after;
+          after = page.next;
+        }
+        return models;
+      }),
   };
 }

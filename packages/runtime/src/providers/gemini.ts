@@ -30,6 +30,7 @@ export function createGeminiProvider(options: ProviderOptions = {}): Provider {
       const model = bareModelName(given.model || defaultModel);
       const request = given.model === model ? given : { ...given, model };
       return new InferStream({
+        keys: client.keys,
         context: { wire: GEMINI_WIRE, provider: name, model },
         send: () =>
           client.send({
@@ -44,22 +45,23 @@ export function createGeminiProvider(options: ProviderOptions = {}): Provider {
       });
     },
     outputBound: (request) => outputBoundOf(request, request.model || defaultModel, GEMINI_OUTPUT),
-    async listModels({ signal } = {}) {
-      const models: ModelInfo[] = [];
-      for (let token = "", more = true; more;) {
-        const path = `${version}/models?pageSize=1000${token === "" ? "" : `&pageToken=${encodeURIComponent(token)}`}`;
-        const { items, body } = await readListing(
-          await client.send({ method: "GET", path, signal, origin: { provider: name } }),
-          name,
-          "models",
-        );
-        models.push(...items.map(geminiModelInfo));
-        const next = stringOf(body["nextPageToken"]);
-        more = next !== "" && next !== token;
-        token = next;
-      }
-      return models;
-    },
+    listModels: ({ signal } = {}) =>
+      client.keys.guard(async () => {
+        const models: ModelInfo[] = [];
+        for (let token = "", more = true; more;) {
+          const path = `${version}/models?pageSize=1000${token === "" ? "" : `&pageToken=${encodeURIComponent(token)}`}`;
+          const { items, body } = await readListing(
+            await client.send({ method: "GET", path, signal, origin: { provider: name } }),
+            name,
+            "models",
+          );
+          models.push(...items.map(geminiModelInfo));
+          const next = stringOf(body["nextPageToken"]);
+          more = next !== "" && next !== token;
+          token = next;
+        }
+        return models;
+      }),
   };
 }
 

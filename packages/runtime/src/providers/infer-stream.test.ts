@@ -2,6 +2,7 @@ import fc from "fast-check";
 import type { InferEvent } from "@keelson/protocol";
 import { expect, it } from "vitest";
 import type { ByteStream } from "../transport/index.ts";
+import { WithheldKeys } from "./withheld-keys.ts";
 import { InferStream } from "./infer-stream.ts";
 import { ChatDecoder } from "./openai-chat/chat-decoder.ts";
 
@@ -20,6 +21,7 @@ function streamOf(chunks: readonly string[], release: () => void = () => {}): In
     release,
   };
   return new InferStream({
+    keys: new WithheldKeys(),
     context,
     send: () => Promise.resolve({ status: 200, header: () => undefined, body }),
     decoder: (queue, known) => new ChatDecoder(queue, known),

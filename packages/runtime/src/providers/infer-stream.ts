@@ -11,6 +11,7 @@ import {
 import type { DecodedEvent, PolledEvents } from "./polled-events.ts";
 import { type RateLimitHeaders, readRateLimit } from "./rate-limit.ts";
 import { failureOfStatus, MAX_ERROR_BYTES } from "./vendor-failure.ts";
+import type { WithheldKeys } from "./withheld-keys.ts";
 import { cutOff, type DecoderContext, notAnAnswer, type WireDecoder } from "./wire-decoder.ts";
 
 /** Bytes that are decoded at once, at most, when more have come. */
@@ -21,6 +22,8 @@ export interface WireCall {
   readonly context: DecoderContext;
   /** Encodes and sends the request. Throws or rejects with `ModelError`. */
   send(): Promise<TransportAnswer>;
+  /** Of whoever sends. */
+  readonly keys: WithheldKeys;
   /** `queue` takes the events. */
   decoder(queue: DecodedEvent[], context: DecoderContext): WireDecoder;
   /** In which headers a good answer tells of limits; none when it tells of none. */
@@ -149,7 +152,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     } catch (error) {
       this.#answer?.body.close();
       // Left by `return` while waiting: that is no failure.
-      if (!this.#over) this.#failure = this.#withFacts(error);
+      if (!this.#over) this.#failure = this.#call.keys.redacted(this.#withFacts(error));
       this.#over = true;
     }
     this.#waiting -= 1;

@@ -40,6 +40,7 @@ export function createOllamaProvider(options: OllamaOptions = {}): Provider {
     stream(request: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
       const model = request.model || defaultModel;
       return new InferStream({
+        keys: client.keys,
         context: { wire: OLLAMA_WIRE, provider: name, model },
         send: () =>
           client.send({
@@ -53,10 +54,11 @@ export function createOllamaProvider(options: OllamaOptions = {}): Provider {
       });
     },
     outputBound: (request) => outputBoundOf(request, request.model || defaultModel, OLLAMA_OUTPUT),
-    async listModels({ signal } = {}) {
-      const answer = await client.send({ method: "GET", path: "/api/tags", signal, origin: { provider: name } });
-      return (await readListing(answer, name, "models")).items.map(ollamaModelInfo);
-    },
+    listModels: ({ signal } = {}) =>
+      client.keys.guard(async () => {
+        const answer = await client.send({ method: "GET", path: "/api/tags", signal, origin: { provider: name } });
+        return (await readListing(answer, name, "models")).items.map(ollamaModelInfo);
+      }),
   };
 }
 

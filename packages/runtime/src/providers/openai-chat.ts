@@ -43,6 +43,7 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
       const audioFormat = request.extra === undefined ? "" : stringOf(fieldsOf(request.extra["audio"])?.["format"]);
       const context: DecoderContext = { wire: OPENAI_CHAT_WIRE, provider: name, model };
       return new InferStream({
+        keys: client.keys,
         context,
         send: () =>
           client.send({
@@ -57,9 +58,10 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
       });
     },
     outputBound: (request) => outputBoundOf(request, request.model || defaultModel, CHAT_OUTPUT),
-    async listModels({ signal } = {}) {
-      const page = await readModelPage(await client.send({ method: "GET", path: "/models", signal, origin: { provider: name } }), name);
-      return page.models.map(openAiModelInfo);
-    },
+    listModels: ({ signal } = {}) =>
+      client.keys.guard(async () => {
+        const page = await readModelPage(await client.send({ method: "GET", path: "/models", signal, origin: { provider: name } }), name);
+        return page.models.map(openAiModelInfo);
+      }),
   };
 }

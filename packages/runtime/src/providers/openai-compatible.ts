@@ -48,6 +48,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       const model = request.model || defaultModel;
       const audioFormat = stringOf(fieldsOf(request.extra?.["audio"])?.["format"]);
       return new InferStream({
+        keys: client().keys,
         context: { wire: CHAT_WIRE, provider: name, model },
         send: () =>
           client().send({
@@ -63,10 +64,11 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
     },
     outputBound: (request) =>
       quirks.refuses?.includes(maxTokensField) === true ? null : outputBoundOf(request, request.model || defaultModel, COMPATIBLE_OUTPUT),
-    async listModels({ signal } = {}) {
-      const page = await readModelPage(await client().send({ method: "GET", path: "/models", signal, origin: { provider: name } }), name);
-      return page.models.map(compatibleModelInfo);
-    },
+    listModels: ({ signal } = {}) =>
+      client().keys.guard(async () => {
+        const page = await readModelPage(await client().send({ method: "GET", path: "/models", signal, origin: { provider: name } }), name);
+        return page.models.map(compatibleModelInfo);
+      }),
   };
 }
 

@@ -30,6 +30,7 @@ export function createOpenAiResponsesProvider(options: ProviderOptions = {}): Pr
     stream(request: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
       const model = request.model || defaultModel;
       return new InferStream({
+        keys: client.keys,
         context: { wire: OPENAI_RESPONSES_WIRE, provider: name, model },
         send: () =>
           client.send({
@@ -44,9 +45,10 @@ export function createOpenAiResponsesProvider(options: ProviderOptions = {}): Pr
       });
     },
     outputBound: (request) => outputBoundOf(request, request.model || defaultModel, RESPONSES_OUTPUT),
-    async listModels({ signal } = {}) {
-      const page = await readModelPage(await client.send({ method: "GET", path: "/models", signal, origin: { provider: name } }), name);
-      return page.models.map(openAiModelInfo);
-    },
+    listModels: ({ signal } = {}) =>
+      client.keys.guard(async () => {
+        const page = await readModelPage(await client.send({ method: "GET", path: "/models", signal, origin: { provider: name } }), name);
+        return page.models.map(openAiModelInfo);
+      }),
   };
 }

@@ -11,6 +11,7 @@ import {
 } from "../transport/index.ts";
 import { limitedAnswer } from "./limited-answer.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
+import { WithheldKeys } from "./withheld-keys.ts";
 
 /** What every provider of a hosted API takes. */
 export interface ProviderOptions {
@@ -54,6 +55,8 @@ interface ApiAddress {
 
 /** Sends the requests of one provider: address, key and headers are settled here. */
 export class ApiClient {
+  /** What it sends to be let in, which no failure may tell. */
+  readonly keys: WithheldKeys = new WithheldKeys();
   readonly #options: ProviderOptions;
   readonly #provider: string;
   readonly #environmentVariable: string;
@@ -88,6 +91,8 @@ export class ApiClient {
     const [address = "", query] = (options.baseUrl ?? settings.defaultBaseUrl).split("?", 2);
     this.#base = address.replace(/\/+$/, "");
     this.#query = query === undefined || query === "" ? "" : `?${query}`;
+    this.keys.addNamed(Object.entries(this.#ownHeaders));
+    this.keys.addNamed(new URLSearchParams(query));
   }
 
   get base(): string {
@@ -118,6 +123,7 @@ export class ApiClient {
   }
 
   #address(path: string, key: string | undefined, hasBody: boolean): ApiAddress {
+    if (key !== undefined) this.keys.add(key);
     const [pathname = "", query] = path.split("?", 2);
     const url = `${this.#base}${pathname}${query === undefined ? this.#query : `${this.#query === "" ? "?" : `${this.#query}&`}${query}`}`;
     const headers = Object.freeze({

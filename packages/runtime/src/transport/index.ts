@@ -1,5 +1,6 @@
 export { type BodyFormat, sniffFormat } from "./body-format.ts";
 export { type ByteStream, MAX_WHOLE_BODY_BYTES, readTextUpTo, readWholeText } from "./byte-stream.ts";
+export { type Redact, redactor } from "./redactor.ts";
 export { type TlsOptions } from "./tls-options.ts";
 export { JsonSequenceReader } from "./json-sequence-reader.ts";
 export { MAX_EVENT_LENGTH, type SseHandler, SseReader } from "./sse-reader.ts";

@@ -1,5 +1,6 @@
 import { MODEL_FAILURE_RETRYABLE, ModelError, type ModelFailure } from "@keelson/protocol";
 import { failureInAnswer, failureOfStatus, type FailureContext, readVendorError } from "../vendor-failure.ts";
+import { WithheldKeys } from "../withheld-keys.ts";
 import { type Fields, fieldsOf, stringOf } from "../wire-decoder.ts";
 
 /** The AI SDK's errors by their names, which hold across copies of its packages. */
@@ -18,8 +19,15 @@ const KINDS: { readonly [name: string]: ModelFailure["kind"] } = {
   AI_TypeValidationError: "invalid-response",
 };
 
-/** What a model threw, or streamed as an error, as ours. */
+/** Its key is nobody's here: only what has the shape of one can be kept out. */
+const keys = new WithheldKeys();
+
+/** What a model threw, or streamed as an error, as ours, without keys. */
 export function aiSdkFailure(thrown: unknown, context: FailureContext, signal: AbortSignal | undefined): ModelError {
+  return keys.redacted(failureOf(thrown, context, signal)) as ModelError;
+}
+
+function failureOf(thrown: unknown, context: FailureContext, signal: AbortSignal | undefined): ModelError {
   if (ModelError.is(thrown)) return thrown;
   if (signal?.aborted === true)
     return new ModelError({ kind: "cancelled", message: "the model call was cancelled", ...context }, { cause: thrown });

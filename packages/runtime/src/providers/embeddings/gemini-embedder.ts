@@ -21,24 +21,26 @@ export function createGeminiEmbedder(options: EmbedderOptions = {}): Embedder {
     name,
     model,
     embed: (texts, embedOptions = {}) =>
-      embedInBatches(texts, embedOptions, limits, context, async (input, signal) => {
-        const { dimensions, purpose } = embedOptions;
-        const requests = input.map((text) => ({
-          model: `models/${model}`,
-          content: { parts: [{ text }] },
-          ...(purpose !== undefined && { taskType: TASKS[purpose] }),
-          ...(dimensions !== undefined && { outputDimensionality: dimensions }),
-        }));
-        const body = [Buffer.from(JSON.stringify({ requests }))];
-        const answer = await readEmbeddings(await client.send({ method: "POST", path, body, signal, origin: context }), context);
-        const vectors = listOf(answer["embeddings"]).map(({ values }) => vectorOf(values));
-        return {
-          // Google shortens vectors by cutting, which leaves them shorter than 1.
-          vectors: dimensions === undefined ? vectors : vectors.map(normalised),
-          inputTokens: countOf(fieldsOf(answer["usageMetadata"])?.["promptTokenCount"]),
-          model: undefined,
-        };
-      }),
+      client.keys.guard(() =>
+        embedInBatches(texts, embedOptions, limits, context, async (input, signal) => {
+          const { dimensions, purpose } = embedOptions;
+          const requests = input.map((text) => ({
+            model: `models/${model}`,
+            content: { parts: [{ text }] },
+            ...(purpose !== undefined && { taskType: TASKS[purpose] }),
+            ...(dimensions !== undefined && { outputDimensionality: dimensions }),
+          }));
+          const body = [Buffer.from(JSON.stringify({ requests }))];
+          const answer = await readEmbeddings(await client.send({ method: "POST", path, body, signal, origin: context }), context);
+          const vectors = listOf(answer["embeddings"]).map(({ values }) => vectorOf(values));
+          return {
+            // Google shortens vectors by cutting, which leaves them shorter than 1.
+            vectors: dimensions === undefined ? vectors : vectors.map(normalised),
+            inputTokens: countOf(fieldsOf(answer["usageMetadata"])?.["promptTokenCount"]),
+            model: undefined,
+          };
+        }),
+      ),
   };
 }
 

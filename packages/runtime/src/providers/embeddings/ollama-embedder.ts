@@ -25,20 +25,22 @@ export function createOllamaEmbedder(options: OllamaEmbedderOptions = {}): Embed
     name,
     model,
     embed: (texts, embedOptions = {}) =>
-      embedInBatches(texts, embedOptions, limits, context, async (input, signal) => {
-        const { dimensions } = embedOptions;
-        const asked = { model, input, truncate: options.truncate ?? false, ...(dimensions !== undefined && { dimensions }) };
-        const body = [Buffer.from(JSON.stringify(asked))];
-        const answer = await readEmbeddings(
-          await client.send({ method: "POST", path: "/api/embed", body, signal, origin: context }),
-          context,
-        );
-        const embeddings = answer["embeddings"];
-        return {
-          vectors: Array.isArray(embeddings) ? embeddings.map(vectorOf) : [],
-          inputTokens: countOf(answer["prompt_eval_count"]),
-          model: stringOf(answer["model"]) || undefined,
-        };
-      }),
+      client.keys.guard(() =>
+        embedInBatches(texts, embedOptions, limits, context, async (input, signal) => {
+          const { dimensions } = embedOptions;
+          const asked = { model, input, truncate: options.truncate ?? false, ...(dimensions !== undefined && { dimensions }) };
+          const body = [Buffer.from(JSON.stringify(asked))];
+          const answer = await readEmbeddings(
+            await client.send({ method: "POST", path: "/api/embed", body, signal, origin: context }),
+            context,
+          );
+          const embeddings = answer["embeddings"];
+          return {
+            vectors: Array.isArray(embeddings) ? embeddings.map(vectorOf) : [],
+            inputTokens: countOf(answer["prompt_eval_count"]),
+            model: stringOf(answer["model"]) || undefined,
+          };
+        }),
+      ),
   };
 }

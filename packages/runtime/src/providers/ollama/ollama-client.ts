@@ -5,7 +5,7 @@ import { failureOfStatus, MAX_ERROR_BYTES } from "../vendor-failure.ts";
 import { ollamaAddress } from "./ollama-address.ts";
 
 /** The client of an Ollama server: `baseUrl`, `OLLAMA_HOST`, or the local one. */
-export function createOllamaClient(options: ProviderOptions, provider: string): Pick<ApiClient, "send"> {
+export function createOllamaClient(options: ProviderOptions, provider: string): Pick<ApiClient, "send" | "keys"> {
   const base = ollamaAddress(options.baseUrl ?? process.env["OLLAMA_HOST"] ?? "");
   const client = new ApiClient({
     // A key in the environment is none of a local server's business.
@@ -17,6 +17,7 @@ export function createOllamaClient(options: ProviderOptions, provider: string): 
     authorize: (key) => ({ authorization: `Bearer ${key}` }),
   });
   return {
+    keys: client.keys,
     async send(call: ApiCall) {
       const answer = await client.send(call).catch((error: unknown) => {
         throw ModelError.is(error) && error.failure.code === "ECONNREFUSED" ? notRunning(error, base) : error;
