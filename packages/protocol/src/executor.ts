@@ -26,9 +26,11 @@ export interface ExecuteResponse {
   readonly stderrBytes: number;
   readonly timedOut: boolean;
   readonly durationMs: number;
+  /** Ids of processes that it started and that could not be ended with it, where the executor knows of such. */
+  readonly left?: readonly number[];
 }
 
-/** Runs programs. A non-zero exit is a result, not an error; failures to run at all reject with `EnvironmentError`. No terminal is attached; when the call ends, nothing of the process group is left. */
+/** Runs programs. A non-zero exit is a result, not an error; failures to run at all reject with `EnvironmentError`. No terminal is attached; when the call ends, nothing of the process group is left, nor of what left the group where the platform tells of it. */
 export interface Executor {
   execute(request: ExecuteRequest): Promise<ExecuteResponse>;
 }

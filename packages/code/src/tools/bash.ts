@@ -1,5 +1,5 @@
 import type { Executor, ExecuteResponse, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
-import { createOutputWindow, type OutputWindow } from "keelson/environment";
+import { canFindStrays, createOutputWindow, type OutputWindow } from "keelson/environment";
 import { defineTool } from "keelson/tools";
 import { createTerminalText, type TerminalText } from "./terminal-text.ts";
 import { integer, optional, text, toolInput } from "./tool-input.ts";
@@ -29,7 +29,7 @@ const ENVIRONMENT = { TERM: "dumb", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL
 export function createBashTool({ exec }: BashOperations): Tool<BashInput> {
   return defineTool<BashInput>({
     name: "bash",
-    description: `Run a shell command in the project's root and get its output, its exit code and how long it took. Every command starts anew: cd and variables do not last. There is no terminal and no input, so use flags such as --yes. It is ended with all it started when it is done or after timeout_seconds, so nothing keeps running in the background. Long output loses its middle.`,
+    description: `Run a shell command in the project's root and get its output, its exit code and how long it took. Every command starts anew: cd and variables do not last. There is no terminal and no input, so use flags such as --yes. It is ended with all it started when it is done or after timeout_seconds, so nothing keeps running in the background${canFindStrays() ? "" : " (but what leaves the process group, as with setsid, does: end that yourself)"}. Long output loses its middle.`,
     effect: "write",
     category: "shell",
     risk: "high",
@@ -99,7 +99,7 @@ function createReadable(): Readable {
 }
 
 function present(
-  { exitCode, signal, timedOut, durationMs }: ExecuteResponse,
+  { exitCode, signal, timedOut, durationMs, left = [] }: ExecuteResponse,
   stdout: OutputWindow,
   stderr: OutputWindow,
   timeoutSeconds: number,
@@ -111,6 +111,7 @@ function present(
     ? `timed out after ${timeoutSeconds} s and was killed with everything it started${timeoutSeconds < MAX_TIMEOUT_SECONDS ? `; set timeout_seconds (at most ${MAX_TIMEOUT_SECONDS}) or take smaller steps` : "; take smaller steps"}`
     : `${exitCode === null ? `killed by ${signal}` : `exit code ${exitCode}`}, ${roundDuration(durationMs)}`;
   parts.push(`[${ended}]`);
+  if (left.length > 0) parts.push(`[still running, as they could not be ended: ${left.map((pid) => `process ${pid}`).join(", ")}]`);
   const result = parts.filter((part) => part !== "").join("\n");
   return exitCode === 0 && !timedOut ? result : { type: "content", content: [{ type: "text", text: result }], isError: true };
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { EnvironmentError, type ExecuteRequest } from "@keelson/protocol";
 import { afterAll, describe, expect, it } from "vitest";
 import { createProcessExecutor } from "./process-executor.ts";
+import { canFindStrays } from "./stray-processes.ts";
 
 const cwd = realpathSync(mkdtempSync(join(tmpdir(), "keelson-executor-")));
 afterAll(() => rmSync(cwd, { recursive: true }));
@@ -187,7 +188,7 @@ describe("the process group", { timeout: 30_000 }, () => {
   });
 
   it("does not keep the call waiting when somebody outside it holds the pipe", async () => {
-    const { response, group } = await withGroup("setsid sleep 30 & echo pid:$!; echo ready", () => {});
+    const { response, group } = await withGroup("env -i setsid sleep 30 & echo pid:$!; echo ready", () => {});
     try {
       expect(response).toMatchObject({ exitCode: 0 });
       expect(members(group)).toEqual([]);
@@ -209,6 +210,71 @@ describe("the process group", { timeout: 30_000 }, () => {
     const group = Number.parseInt(printed, 10);
     expect(group).toBeGreaterThan(0);
     while (members(group).length > 0) await new Promise(setImmediate); // SIGKILL is sent; the kernel needs a moment
+  });
+});
+
+describe.runIf(canFindStrays())("what left the process group", { timeout: 30_000 }, () => {
+  const WAYS: readonly (readonly [string, string])[] = [
+    ["by setsid", "setsid sleep 300 >/dev/null 2>&1 & echo $! > stray.pid; echo ready"],
+    ["by nohup and setsid", "nohup setsid sleep 300 >/dev/null 2>&1 & echo $! > stray.pid; echo ready"],
+    ["by forking twice", "(setsid bash -c 'sleep 300 >/dev/null 2>&1 & echo $! > stray.pid'); echo ready"],
+    [
+      "and does not heed SIGTERM",
+      "setsid bash -c 'trap \"\" TERM; echo $$ > stray.pid; while :; do sleep 1; done' >/dev/null 2>&1 & sleep 0.3; echo ready",
+    ],
+    [
+      "and whose child has an environment of its own",
+      "setsid bash -c 'env -i sleep 300 & echo $! > stray.pid; wait' >/dev/null 2>&1 & sleep 0.3; echo ready",
+    ],
+  ];
+  const isThere = (pid: number): boolean => {
+    try {
+      return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+    } catch {
+      return false;
+    }
+  };
+  const stray = (): number => Number(readFileSync(join(cwd, "stray.pid"), "utf8"));
+
+  it.each(WAYS)("%s ends with the command", async (_way, command) => {
+    const response = await executor.execute({ command });
+    expect(response).toMatchObject({ exitCode: 0 });
+    expect(response).not.toHaveProperty("left");
+    expect(stray()).toBeGreaterThan(0);
+    expect(isThere(stray())).toBe(false);
+  });
+
+  it.each(WAYS)("%s ends when the command is aborted", async (_way, command) => {
+    const { error } = await withGroup(`${command}; sleep 300`, (controller) => controller.abort());
+    expect(EnvironmentError.is(error, "cancelled")).toBe(true);
+    expect(isThere(stray())).toBe(false);
+  });
+
+  it("of another command that is at work goes on", async () => {
+    const { promise: started, resolve: begin } = Promise.withResolvers<void>();
+    const controller = new AbortController();
+    const first = executor
+      .execute({
+        command: "setsid sleep 300 >/dev/null 2>&1 & echo $! > stray.pid; echo ready; sleep 300",
+        signal: controller.signal,
+        onOutput: (_stream, text) => void (text.includes("ready") && begin()),
+      })
+      .catch(() => {});
+    await started;
+    await executor.execute({ command: "true" });
+    expect(isThere(stray())).toBe(true);
+    controller.abort();
+    await first;
+    expect(isThere(stray())).toBe(false);
+  });
+
+  it("is killed when this process exits", async () => {
+    const module = new URL("./process-executor.ts", import.meta.url).href;
+    const script = `import { createProcessExecutor } from ${JSON.stringify(module)};
+      createProcessExecutor({ cwd: ${JSON.stringify(cwd)} }).execute({ command: "setsid sleep 300 & echo $! > stray.pid; echo ready; sleep 300", onOutput: () => setImmediate(() => process.exit(0)) });`;
+    const child = spawn(process.execPath, ["--conditions=source", "--input-type=module", "-e", script], { stdio: "ignore" });
+    await once(child, "close");
+    while (isThere(stray())) await new Promise(setImmediate); // SIGKILL is sent; the kernel needs a moment
   });
 });
 

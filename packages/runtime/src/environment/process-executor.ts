@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { StringDecoder } from "node:string_decoder";
@@ -8,6 +9,7 @@ import { EnvironmentError, type ExecuteRequest, type ExecuteResponse, type Execu
 import { withoutSecrets } from "./child-environment.ts";
 import { createOutputWindow, type OutputWindow } from "./output-window.ts";
 import { endProcessGroup, tieToThisProcess } from "./process-group.ts";
+import { endStrays } from "./stray-processes.ts";
 
 export interface ProcessExecutorOptions {
   /** Where commands start, unless they say otherwise. */
@@ -36,8 +38,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Runs programs on this machine, without isolation, each in a process group of its own that is ended as a whole: on
- * timeout, on abort, and when the command itself ended but left others running. On abort it rejects with `cancelled`.
- * Not for Windows, which has no process groups.
+ * timeout, on abort, and when the command itself ended but left others running. On Linux those that left the group are ended
+ * with it; elsewhere they go on. On abort it rejects with `cancelled`. Not for Windows, which has no process groups.
  */
 export function createProcessExecutor(options: ProcessExecutorOptions): Executor {
   const { killGraceMs = DEFAULT_KILL_GRACE_MS, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
@@ -60,10 +62,12 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
         throw new EnvironmentError({ kind: "other", message: "Exactly one of `command` and `program` says what to run." });
       }
       const startedAt = performance.now();
-      const child = await start(program, args, cwd, env, request.stdin !== undefined);
-      const untie = tieToThisProcess(child.pid as number);
+      // Whatever the command starts inherits it. A name of its own, so that a command of a command has both.
+      const mark = `KEELSON_COMMAND_${randomUUID().replaceAll("-", "")}`;
+      const child = await start(program, args, cwd, { ...env, [mark]: "1" }, request.stdin !== undefined);
+      const untie = tieToThisProcess(child.pid as number, mark);
       try {
-        return await follow(child, request, { killGraceMs, maxOutputBytes: request.maxOutputBytes ?? maxOutputBytes, startedAt });
+        return await follow(child, request, { mark, killGraceMs, maxOutputBytes: request.maxOutputBytes ?? maxOutputBytes, startedAt });
       } finally {
         untie();
       }
@@ -91,6 +95,8 @@ async function start(
 }
 
 interface Following {
+  /** The variable by which those that leave the group are found. */
+  readonly mark: string;
   readonly killGraceMs: number;
   readonly maxOutputBytes: number;
   readonly startedAt: number;
@@ -99,13 +105,13 @@ interface Following {
 async function follow(
   child: ChildProcess,
   request: ExecuteRequest,
-  { killGraceMs, maxOutputBytes, startedAt }: Following,
+  { mark, killGraceMs, maxOutputBytes, startedAt }: Following,
 ): Promise<ExecuteResponse> {
   const group = child.pid as number;
   let stopped: "timeout" | "cancelled" | "callback" | undefined;
   let callbackError: unknown;
-  let ended: Promise<void> | undefined;
-  const end = (): Promise<void> => (ended ??= endProcessGroup(group, killGraceMs));
+  let ended: Promise<readonly number[]> | undefined;
+  const end = (): Promise<readonly number[]> => (ended ??= endProcessGroup(group, killGraceMs).then(() => endStrays(mark, killGraceMs)));
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   const stop = (reason: typeof stopped): void => {
     stopped ??= reason;
@@ -155,7 +161,7 @@ async function follow(
   try {
     const { exitCode, signal } = await Promise.race([exited, failed]);
     clearTimeout(timer);
-    await end();
+    const left = await end();
     await drained(closed, () => received);
     if (stopped === "callback") throw callbackError;
     if (stopped === "cancelled") throw cancelled(request);
@@ -168,6 +174,7 @@ async function follow(
       stderrBytes: stderr.totalBytes,
       timedOut: stopped === "timeout",
       durationMs: performance.now() - startedAt,
+      ...(left.length > 0 && { left }),
     };
   } finally {
     clearTimeout(timer);

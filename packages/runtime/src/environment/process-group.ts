@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EnvironmentError } from "@keelson/protocol";
+import { killStrays } from "./stray-processes.ts";
 
 // A group that is about to die is looked at again and again, a little later each time.
 const FIRST_LOOK_MS = 2;
@@ -24,13 +25,13 @@ export async function endProcessGroup(group: number, graceMs: number): Promise<v
   });
 }
 
-// Groups of running commands: they do not share our terminal, so nothing else would end them with us.
-const live = new Set<number>();
+// Groups of running commands, with the marks of those that left them: they do not share our terminal, so nothing else would end them with us.
+const live = new Map<number, string>();
 
-/** From now until the returned function is called, the group is killed if this process exits. */
-export function tieToThisProcess(group: number): () => void {
+/** From now until the returned function is called, the group, and whoever left it with this mark, is killed if this process exits. */
+export function tieToThisProcess(group: number, mark: string): () => void {
   if (live.size === 0) process.on("exit", killLive);
-  live.add(group);
+  live.set(group, mark);
   return () => {
     live.delete(group);
     if (live.size === 0) process.off("exit", killLive);
@@ -38,7 +39,10 @@ export function tieToThisProcess(group: number): () => void {
 }
 
 function killLive(): void {
-  for (const group of live) send(group, "SIGKILL");
+  for (const [group, mark] of live) {
+    send(group, "SIGKILL");
+    killStrays(mark);
+  }
 }
 
 async function goneWithin(group: number, limitMs: number): Promise<boolean> {
