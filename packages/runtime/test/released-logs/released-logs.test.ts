@@ -56,6 +56,12 @@ interface Expected {
 
 const versions = readdirSync(fixtures);
 
+/** Where going on is another thing by now than it was then, on purpose. */
+const CHANGED: { readonly [scenario: string]: JsonObject } = {
+  // Who is told to stop asks the model nothing more.
+  "stopped-from-outside": { outcomes: [{ reason: "stopped", text: "" }], asked: [] },
+};
+
 describe.each(versions)("logs that version %s left behind", (version) => {
   describe.each(Object.keys(STORES))("as %s", (kind) => {
     /** Another process that comes upon them. */
@@ -84,7 +90,7 @@ describe.each(versions)("logs that version %s left behind", (version) => {
           await using resumed = await another();
           const goneOn = await goOnWith(scenario, resumed.life, expected.notes);
           expect(goneOn["done"]).toEqual(expected.goneOn["done"]);
-          expect(goneOn).toMatchObject(expected.goneOn);
+          expect(goneOn).toMatchObject(CHANGED[name] ?? expected.goneOn);
         }
         await using forked = await another();
         expect(await forkAll(scenario, forked.life)).toMatchObject(expected.forks);
