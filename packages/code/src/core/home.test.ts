@@ -1,7 +1,10 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentError } from "@keelson/protocol";
+import { loadApprovalKeys } from "keelson/agent";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { homePath, openHome } from "./home.ts";
 
@@ -35,6 +38,27 @@ describe("openHome", () => {
     await chmod(join(folder, "h"), 0o755);
     await open(join(folder, "h"));
     expect((await stat(join(folder, "h"))).mode & 0o777).toBe(0o700);
+  });
+
+  it("never closes a folder of others, such as /tmp", async () => {
+    await mkdir(join(folder, "shared"));
+    await writeFile(join(folder, "shared", "theirs"), "");
+    await chmod(join(folder, "shared"), 0o1777);
+    await expect(open(join(folder, "shared"))).rejects.toThrow(/holds what is not Keelson's.*chmod 700/);
+    expect((await stat(join(folder, "shared"))).mode & 0o777).toBe(0o777);
+  });
+
+  it.runIf(existsSync("/proc/self"))("that can be no folder is an error, and no endless wait", async () => {
+    await writeFile(join(folder, "file"), "");
+    for (const path of ["/proc/keelson/home", "/dev/null", join(folder, "file", "below")])
+      await expect(open(path)).rejects.toThrow(`The folder ${path} cannot be used`);
+  });
+
+  it("whose files are pipes that nobody writes to is an error, and no endless wait", async () => {
+    await mkdir(join(folder, "h"), { mode: 0o700 });
+    execFileSync("mkfifo", [join(folder, "h", "version"), join(folder, "approval-keys.json")]);
+    await expect(open(join(folder, "h"))).rejects.toThrow(/version is no file/);
+    await expect(loadApprovalKeys(folder)).rejects.toThrow(/approval-keys.json are no file/);
   });
 
   it("can be made by several at once", async () => {

@@ -1,10 +1,12 @@
-import { chmod, link, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, link, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { AgentError } from "@keelson/protocol";
+import { makeFolder } from "keelson/environment";
 
 /** What `docs/sessions.md` describes. A change that an older Keelson would misread takes the next number. */
 export const HOME_VERSION = 1;
+const VERSION_FILE = "version";
 
 /** The folder that outlives every run: sessions, blobs, approval keys. Readable by its owner alone. */
 export interface Home {
@@ -28,7 +30,7 @@ export function homePath(environment: { readonly [name: string]: string | undefi
 export async function openHome(environment: { readonly [name: string]: string | undefined }): Promise<Home> {
   const path = homePath(environment);
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    makeFolder(path, 0o700);
     await tighten(path);
     await checkVersion(path);
   } catch (error) {
@@ -46,11 +48,19 @@ async function tighten(path: string): Promise<void> {
   // Windows keeps no such bits.
   if (process.platform === "win32") return;
   const { mode } = await stat(path);
-  if ((mode & 0o077) !== 0) await chmod(path, 0o700);
+  if ((mode & 0o077) === 0) return;
+  // Closing /tmp or /etc would be worse than anything that it could save.
+  const inside = await readdir(path);
+  if (inside.length > 0 && !inside.includes(VERSION_FILE)) {
+    throw unusable(
+      `Others may read or change the folder ${path}, and it holds what is not Keelson's. Set KEELSON_HOME to a folder of its own, or, if this is one, run: chmod 700 ${path}`,
+    );
+  }
+  await chmod(path, 0o700);
 }
 
 async function checkVersion(path: string): Promise<void> {
-  const file = join(path, "version");
+  const file = join(path, VERSION_FILE);
   const found = (await readVersion(file)) ?? (await writeVersion(file));
   const version = /^\d+\s*$/.test(found) ? Number(found) : Number.NaN;
   if (version === HOME_VERSION) return;
@@ -66,6 +76,8 @@ async function checkVersion(path: string): Promise<void> {
 
 async function readVersion(file: string): Promise<string | undefined> {
   try {
+    // What is no file, a pipe for one, must not be waited for.
+    if (!(await stat(file)).isFile()) throw unusable(`${file} is no file. Set KEELSON_HOME to another folder.`);
     return await readFile(file, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;

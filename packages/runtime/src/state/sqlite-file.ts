@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { accessSync, closeSync, constants, copyFileSync, linkSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { accessSync, closeSync, constants, copyFileSync, linkSync, openSync, rmSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { LogError } from "@keelson/protocol";
+import { makeFolder } from "../platform/make-folder.ts";
 import { damaged, isBusy, toLogError } from "./sqlite-failure.ts";
 import { migrate, schemaVersionOf } from "./sqlite-schema.ts";
 
@@ -37,7 +38,7 @@ export function identifyFile(file: string): string {
 
 /** The file appears at its path with its schema or not at all, whoever is killed or creates it at the same time. */
 function create(file: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(resolve(file)), 0o700);
   const draft = `${file}.${process.pid}-${randomUUID()}.new`;
   closeSync(openSync(draft, "wx", 0o600));
   try {

@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
-import { link, mkdir, open, rm, type FileHandle } from "node:fs/promises";
-import { join } from "node:path";
+import { link, open, rm, type FileHandle } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { AgentError } from "@keelson/protocol";
+import { makeFolder } from "../../platform/make-folder.ts";
 import { checkApprovalKeys, invalidApprovalKeys, newApprovalKey, type ApprovalKey, type ApprovalKeys } from "./approval-keys.ts";
 
 /**
@@ -26,7 +27,7 @@ export async function loadApprovalKeys(directory: string): Promise<ApprovalKeys>
 }
 
 async function createKeys(directory: string, path: string): Promise<ApprovalKeys> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  makeFolder(resolve(directory), 0o700);
   const { id, secret } = newApprovalKey();
   const content = JSON.stringify({ v: 1, current: { id, secret: Buffer.from(secret).toString("base64url") }, previous: [] });
   // A hard link appears whole or not at all, and never replaces the file of a process that was faster.
@@ -57,12 +58,14 @@ async function createKeys(directory: string, path: string): Promise<ApprovalKeys
 async function readKeys(path: string): Promise<ApprovalKeys | undefined> {
   let file: FileHandle;
   try {
-    file = await open(path, constants.O_RDONLY);
+    // What is no file, a pipe for one, must not be waited for.
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
   try {
+    if (!(await file.stat()).isFile()) throw invalidApprovalKeys(`The approval keys at ${path} are no file. Use a directory of your own.`);
     await refuseShared(file, path);
     return parseKeys(await file.readFile("utf8"), path);
   } finally {
