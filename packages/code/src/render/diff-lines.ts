@@ -2,12 +2,15 @@ import { structuredPatch } from "diff";
 import { truncated } from "./display-width.ts";
 import { printable } from "./printable.ts";
 import type { Style } from "./style.ts";
+import { wrapped } from "./wrapped.ts";
 
 export interface DiffOptions {
   readonly style: Style;
   readonly columns: number;
   readonly context?: number;
   readonly maxLines?: number;
+  /** Lines that are too wide go on in the next row, instead of being cut. */
+  readonly whole?: boolean;
 }
 
 /** What changed between two texts, as coloured lines with `-` and `+`; hunks are told apart by a line of dots. */
@@ -30,13 +33,15 @@ export function patchLines(patch: string, options: DiffOptions): string[] {
 
 const HUNK = "@";
 
-function paintedLines(lines: readonly string[], { style, columns, maxLines = 60 }: DiffOptions): string[] {
+function paintedLines(lines: readonly string[], { style, columns, maxLines = 60, whole = false }: DiffOptions): string[] {
   const painted = lines.flatMap((line) => {
     const sign = line.charAt(0);
     if (sign === "\\") return [];
     if (sign === HUNK) return [style.dim("  ⋮")];
-    const text = truncated(`${sign} ${printable(line.slice(1)).replace(/\t/g, "  ")}`, columns);
-    return [sign === "+" ? style.green(text) : sign === "-" ? style.red(text) : style.dim(text)];
+    const text = `${sign} ${printable(line.slice(1)).replace(/\t/g, "  ")}`;
+    const [first = "", ...more] = whole ? wrapped(text, columns - 2) : [truncated(text, columns)];
+    const paint = sign === "+" ? style.green : sign === "-" ? style.red : style.dim;
+    return [first, ...more.map((row) => `  ${row}`)].map(paint);
   });
   return painted.length <= maxLines + 1 ? painted : [...painted.slice(0, maxLines), style.dim(`… ${painted.length - maxLines} more lines`)];
 }

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { displayWidth } from "./display-width.ts";
-import { createLiveScreen, wrapped } from "./live-screen.ts";
+import { createLiveScreen } from "./live-screen.ts";
 
 /** A terminal that keeps its rows: it knows the few sequences that a live screen writes, and fails on others. */
 function createTerminal(columns: number): {
@@ -95,21 +94,5 @@ describe("createLiveScreen", () => {
     screen.input({ prompt: "> ", text, cursor: text.length });
     expect(terminal.rows()[0]).toMatch(/^> .*789$/);
     expect(terminal.cursor()[1]).toBeLessThan(31);
-  });
-});
-
-describe("wrapped", () => {
-  it("breaks at spaces, loses nothing else, and keeps every row within the width", () => {
-    fc.assert(
-      fc.property(
-        fc.string({ unit: "grapheme" }).filter((text) => !/[\n\r]/.test(text)),
-        fc.integer({ min: 4, max: 30 }),
-        (line, columns) => {
-          const rows = wrapped(line, columns);
-          expect(rows.join("").replaceAll(" ", "")).toBe(line.replaceAll(" ", ""));
-          for (const row of rows) expect(displayWidth(row)).toBeLessThanOrEqual(columns);
-        },
-      ),
-    );
   });
 });

@@ -1,15 +1,22 @@
+import { stripVTControlCharacters } from "node:util";
 import { displayWidth, fitting, truncated } from "./display-width.ts";
+import { printableLine } from "./printable.ts";
 import type { Screen } from "./screen.ts";
 import type { Paint } from "./style.ts";
+import { softWrapped, wrapped } from "./wrapped.ts";
 
 /** The part of a terminal that a live screen needs. */
 export interface Terminal {
   readonly columns?: number;
   write(text: string): unknown;
+  on?(event: "resize", listener: () => void): unknown;
+  off?(event: "resize", listener: () => void): unknown;
 }
 
 /** What the person is typing: drawn below everything, with the cursor in it. */
 export interface InputLine {
+  /** Stands before the prompt where there is room for it. */
+  readonly lead?: string;
   readonly prompt: string;
   readonly text: string;
   /** Place of the cursor in `text`, in UTF-16 units. */
@@ -37,8 +44,8 @@ export function createLiveScreen(terminal: Terminal): LiveScreen {
   let paint: Paint = (text) => text;
   let status: string | undefined;
   let input: InputLine | undefined;
-  // Rows between the cursor and the first live row.
-  let above = 0;
+  // Widths of the live rows that stand above the cursor's.
+  let above: readonly number[] = [];
   let blank = true;
 
   const columns = (): number => Math.max(20, (terminal.columns ?? 80) - 1);
@@ -46,19 +53,33 @@ export function createLiveScreen(terminal: Terminal): LiveScreen {
   function draw(finished: readonly string[]): void {
     const live: string[] = [];
     if (open !== "") live.push(paint(open));
-    if (status !== undefined) live.push(status);
+    if (status !== undefined) live.push(truncated(status, columns()));
     const view = input && inputView(input, columns());
     if (view) live.push(view.line);
-    const up = above > 0 ? `\u001b[${above}A` : "";
+    const rows = rowsAbove();
+    const up = rows > 0 ? `\u001b[${rows}A` : "";
     const down = live.length > 0 ? `${live.join("\n")}\r` : "";
     const column = view && view.column > 0 ? `\u001b[${view.column}C` : "";
     // Without automatic wrap a line that is wider than it was measured cannot take two rows.
     terminal.write(
       `${HIDE_CURSOR}\r${up}${ERASE_DOWN}${finished.map((line) => `${line}\n`).join("")}${SAVE_WRAP}${down}${RESTORE_WRAP}${column}${view || live.length === 0 ? SHOW_CURSOR : ""}`,
     );
-    above = Math.max(0, live.length - 1);
+    above = live.slice(0, -1).map((line) => displayWidth(stripVTControlCharacters(line)));
     if (finished.length > 0) blank = finished.at(-1) === "";
   }
+
+  /** A terminal that became narrower has wrapped what was wider, but for the cursor's own row. */
+  function rowsAbove(): number {
+    const width = terminal.columns ?? 80;
+    return above.reduce((rows, taken) => rows + Math.max(1, Math.ceil(taken / width)), 0);
+  }
+
+  function redraw(): void {
+    const rows = wrapped(open, columns());
+    open = rows.pop() ?? "";
+    draw(rows.map((row) => paint(row)));
+  }
+  terminal.on?.("resize", redraw);
 
   function takeOpen(): string[] {
     const line = open;
@@ -88,7 +109,8 @@ export function createLiveScreen(terminal: Terminal): LiveScreen {
       const finished = takeOpen();
       if (finished.length > 0) blank = false;
       // Never two empty lines in a row.
-      draw([...finished, ...(lines[0] === "" && blank && finished.length === 0 ? lines.slice(1) : lines)]);
+      const added = lines[0] === "" && blank && finished.length === 0 ? lines.slice(1) : lines;
+      draw([...finished, ...added.flatMap((line) => softWrapped(line, columns()))]);
     },
     status(line) {
       if (line === status) return;
@@ -100,6 +122,7 @@ export function createLiveScreen(terminal: Terminal): LiveScreen {
       draw([]);
     },
     close() {
+      terminal.off?.("resize", redraw);
       status = undefined;
       input = undefined;
       draw(takeOpen());
@@ -112,30 +135,23 @@ function plain(text: string): string {
   return text;
 }
 
-/** Rows of at most `columns`, broken at spaces where there are any. */
-export function wrapped(line: string, columns: number): string[] {
-  const rows: string[] = [];
-  let rest = line;
-  while (rest.length * 2 > columns && displayWidth(rest) > columns) {
-    const full = fitting(rest, columns);
-    // A row takes at least one character, however narrow the terminal is.
-    const hard = full === "" ? rest.slice(0, 1) : full;
-    const space = rest.charAt(hard.length) === " " ? hard.length : hard.lastIndexOf(" ");
-    const row = space > columns / 3 ? rest.slice(0, space) : hard;
-    rows.push(row);
-    rest = rest.slice(row.length);
-    if (rest.startsWith(" ")) rest = rest.slice(1);
-  }
-  rows.push(rest);
-  return rows;
+/** The part of a long input around the cursor. */
+function inputView({ lead = "", prompt, text, cursor }: InputLine, columns: number): { readonly line: string; readonly column: number } {
+  const whole = displayWidth(lead + prompt) + LEAST_INPUT <= columns ? lead + prompt : prompt;
+  const shownPrompt = truncated(whole, columns - LEAST_INPUT);
+  const before = displayWidth(shownPrompt);
+  const room = columns - before - 1;
+  // Nothing further away than this can be seen, and a paste may be a whole file.
+  const typed = lastFitting(printableLine(text.slice(Math.max(0, cursor - 4 * room), cursor)), room);
+  const after = printableLine(text.slice(cursor, cursor + 4 * room));
+  return { line: `${shownPrompt}${truncated(typed + after, room + 1)}`, column: before + displayWidth(typed) };
 }
 
-/** The part of a long input around the cursor. */
-function inputView({ prompt, text, cursor }: InputLine, columns: number): { readonly line: string; readonly column: number } {
-  const lead = displayWidth(prompt);
-  const room = Math.max(4, columns - lead - 1);
-  let start = 0;
-  while (displayWidth(text.slice(start, cursor)) > room) start += 1;
-  const shown = truncated(text.slice(start), room + 1);
-  return { line: `${prompt}${shown}`, column: lead + displayWidth(text.slice(start, cursor)) };
+const LEAST_INPUT = 8;
+
+/** The longest end of `text` that fits into `columns`. */
+function lastFitting(text: string, columns: number): string {
+  let rest = text;
+  while (displayWidth(rest) > columns) rest = rest.slice(Math.max(1, fitting(rest, 1).length));
+  return rest;
 }

@@ -1,5 +1,4 @@
 import type { ApprovalRequest } from "@keelson/protocol";
-import { truncated } from "./display-width.ts";
 import { printableLine } from "./printable.ts";
 import { callPreview, callTitle, type ToolViewOptions } from "./tool-view.ts";
 
@@ -13,6 +12,6 @@ export function questionLines(
   return [
     `${style.yellow("?")} ${callTitle(call, { style, columns: columns - 2 })}`,
     ...callPreview(call, options),
-    style.dim(truncated(`  ${risk} risk: ${printableLine(reason)}`, columns)),
+    style.dim(`  ${risk} risk: ${printableLine(reason)}`),
   ];
 }

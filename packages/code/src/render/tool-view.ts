@@ -3,9 +3,10 @@ import { diffLines, patchLines } from "./diff-lines.ts";
 import { formatCount, formatDuration } from "./figures.ts";
 import { foldLines } from "./fold-lines.ts";
 import { outputText } from "./output-text.ts";
-import { printableLine } from "./printable.ts";
+import { printable, printableLine } from "./printable.ts";
 import { shortArguments } from "./short-arguments.ts";
 import type { Style } from "./style.ts";
+import { wrapped } from "./wrapped.ts";
 
 export interface ToolResultView {
   readonly call: Pick<CallSummary, "name" | "input">;
@@ -23,6 +24,7 @@ const BAR = "  │ ";
 // Instant results say nothing by their time.
 const WORTH_TELLING_MS = 100;
 const MAX_DIFF_LINES = 24;
+const MAX_PREVIEW_ROWS = 200;
 
 /** A finished call: what was called with what, how long it took, and what matters of its result. */
 export function toolResultLines({ call, output, isError, durationMs }: ToolResultView, options: ToolViewOptions): string[] {
@@ -36,7 +38,7 @@ export function toolResultLines({ call, output, isError, durationMs }: ToolResul
   const mark = failed ? style.red("✗") : style.green("●");
   return [
     `${mark} ${callTitle(call, { style, columns: columns - facts.length - 6 })}${facts === "" ? "" : `  ${style.dim(facts)}`}`,
-    ...body.lines.map((line) => `${style.dim(BAR)}${line}`),
+    ...barred(body.lines, style),
   ];
 }
 
@@ -49,14 +51,26 @@ export function callTitle({ name, input }: Pick<CallSummary, "name" | "input">, 
 
 /** What a call would change, for a person who is asked about it; empty for calls that are told by their title. */
 export function callPreview({ name, input }: Pick<CallSummary, "name" | "input">, { style, columns }: ToolViewOptions): string[] {
+  const width = columns - BAR.length;
   const fields = fieldsOf(input);
   const change = changeOf(fields);
   if (change !== undefined)
-    return diffLines(change.before, change.after, { style, columns: columns - BAR.length }).map((line) => `${style.dim(BAR)}${line}`);
+    return barred(diffLines(change.before, change.after, { style, columns: width, maxLines: MAX_PREVIEW_ROWS, whole: true }), style);
   const command = fields["command"];
   const text = typeof command === "string" ? command : input === undefined ? "" : JSON.stringify(input, null, 2);
   const shown = text.includes("\n") || shortArguments(input, columns - name.length - 10) !== text;
-  return shown ? foldLines(text, { maxLines: 20, columns: columns - BAR.length }).map((line) => `${style.dim(BAR)}${line}`) : [];
+  if (!shown) return [];
+  // Nobody should say yes to what a narrow terminal cuts off.
+  const rows = printable(text)
+    .replace(/\t/g, "  ")
+    .split("\n")
+    .flatMap((line) => wrapped(line, width))
+    .join("\n");
+  return barred(foldLines(rows, { maxLines: MAX_PREVIEW_ROWS, tail: 20, columns: width }), style);
+}
+
+function barred(lines: readonly string[], style: Style): string[] {
+  return lines.map((line) => `${style.dim(BAR)}${line}`);
 }
 
 interface Body {
