@@ -36,6 +36,8 @@ async function dispatch(argv: readonly string[], surroundings: Surroundings): Pr
       return (await import("./commands/approve.ts")).approve(command, surroundings);
     case "sessions":
       return (await import("./commands/sessions.ts")).sessions(command, surroundings);
+    case "permissions":
+      return (await import("./commands/permissions.ts")).permissions(command, surroundings);
     case "doctor":
       return (await import("./commands/doctor.ts")).doctor(command, surroundings);
   }

@@ -49,7 +49,8 @@ it("converses in a terminal: works, asks, tells the cost, leaves, and is gone on
   const code = main([], surroundings);
   await until(/› \s*$/);
   keys.write("write a file\r");
-  await until(/\? write_file a\.txt[\s\S]*\+ first[\s\S]*\[y\]es/);
+  // Behind this sign an answer is heard.
+  await until(/\? write_file a\.txt[\s\S]*\+ first[\s\S]*\[y\]es[^\n]*› /);
   await expect(readFile(join(desk.project, "a.txt"))).rejects.toThrow(/ENOENT/);
   keys.write("y\r");
   await until(/write_file: ✓ allow[\s\S]*Written\.[\s\S]*✔ complete · anthropic\/claude-sonnet-5 · 2 turns/);

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { AgentEvent } from "@keelson/protocol";
 import { type ModelServer, type ServerScript, startModelServer } from "keelson/testing";
 
-const CLI = fileURLToPath(new URL("../src/cli.ts", import.meta.url));
+export const CLI: string = fileURLToPath(new URL("../src/cli.ts", import.meta.url));
 
 export interface Finished {
   /** `null` when a signal ended it. */
@@ -36,6 +36,8 @@ export interface Desk extends AsyncDisposable {
   readonly server: ModelServer;
   readonly project: string;
   readonly home: string;
+  /** What its processes find in their environment. */
+  readonly environment: { readonly [name: string]: string };
   start(args: readonly string[], options?: StartOptions): Running;
   keelson(...args: readonly string[]): Promise<Finished>;
 }
@@ -67,23 +69,23 @@ export async function openDesk(script: ServerScript, files: { readonly [path: st
   }
   const server = await startModelServer(script);
   const running = new Set<ChildProcess>();
+  const environment = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: root,
+    USER: "tester",
+    // Reading some 200 sources takes longer than most of what is tested.
+    NODE_COMPILE_CACHE: join(tmpdir(), "keelson-test-compile-cache"),
+    KEELSON_HOME: home,
+    ANTHROPIC_API_KEY: "key-of-anthropic",
+    ANTHROPIC_BASE_URL: server.url,
+    OPENAI_API_KEY: "key-of-openai",
+    OPENAI_BASE_URL: server.openAiUrl,
+  };
 
   function start(args: readonly string[], { stdin, env, cwd = project }: StartOptions = {}): Running {
     const child = spawn(process.execPath, ["--conditions=source", CLI, ...args], {
       cwd,
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        HOME: root,
-        USER: "tester",
-        // Reading some 200 sources takes longer than most of what is tested.
-        NODE_COMPILE_CACHE: join(tmpdir(), "keelson-test-compile-cache"),
-        KEELSON_HOME: home,
-        ANTHROPIC_API_KEY: "key-of-anthropic",
-        ANTHROPIC_BASE_URL: server.url,
-        OPENAI_API_KEY: "key-of-openai",
-        OPENAI_BASE_URL: server.openAiUrl,
-        ...env,
-      },
+      env: { ...environment, ...env },
       stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     });
     running.add(child);
@@ -130,6 +132,7 @@ export async function openDesk(script: ServerScript, files: { readonly [path: st
     server,
     project,
     home,
+    environment,
     start,
     keelson: (...args) => start(args).finished,
     async [Symbol.asyncDispose]() {

@@ -8,6 +8,7 @@ import { createCodingRunner } from "../core/coding-runner.ts";
 import { type Launch, launchFromMetadata, launchToMetadata, mergedOptions } from "../core/launch.ts";
 import { accessVariable, type ModelAccess, openModels, VENDORS } from "../core/model-access.ts";
 import { forkSession, newSession } from "../core/new-session.ts";
+import { readProjectRules } from "../core/project-rules.ts";
 import { readStandardInput } from "../core/read-standard-input.ts";
 import { newestSession } from "../core/session-folder.ts";
 import type { Surroundings } from "../core/surroundings.ts";
@@ -29,7 +30,7 @@ export async function run(command: RunCommand, surroundings: Surroundings): Prom
   const access = await openModels(surroundings.environment);
   const found = await findSession(command, world, surroundings);
   const launch = await planLaunch(command, found, access, surroundings);
-  const options = { world, models: access.models, launch };
+  const options = { world, models: access.models, launch, projectRules: await readProjectRules(world.home, launch.cwd) };
   if (interactive) {
     const forked = found && command.fork ? await forkSession(openClerk(world), found.id, launch.cwd) : found?.id;
     return await converse({ ...options, session: forked, resume: found?.open === true, task }, surroundings);

@@ -8,6 +8,7 @@ import { createCodingTools } from "../tools/index.ts";
 import { AGENT_NAME } from "./agent-name.ts";
 import type { Launch } from "./launch.ts";
 import { withNestedInstructions } from "./nested-instructions.ts";
+import type { ProjectRule } from "./project-rules.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import type { World } from "./world.ts";
 
@@ -17,15 +18,24 @@ export interface CodingRunnerOptions {
   readonly world: World;
   readonly models: ModelRegistry;
   readonly launch: Launch;
+  /** What is always allowed in this project; no part of the launch, so that it ends when it is taken back. */
+  readonly projectRules?: readonly ProjectRule[];
   readonly approvals?: Approver;
   /** How long a person in this process is waited for before the run suspends. */
   readonly approvalWaitMs?: number;
 }
 
 /** The coding agent at work in one folder, bound to the sessions of this machine. */
-export function createCodingRunner({ world, models, launch, approvals, approvalWaitMs }: CodingRunnerOptions): CodingRunner {
+export function createCodingRunner({
+  world,
+  models,
+  launch,
+  projectRules = [],
+  approvals,
+  approvalWaitMs,
+}: CodingRunnerOptions): CodingRunner {
   return createRunner({
-    agent: createCodingAgent(launch, world),
+    agent: createCodingAgent(launch, projectRules, world),
     models,
     log: world.log,
     blobs: world.blobs,
@@ -35,7 +45,7 @@ export function createCodingRunner({ world, models, launch, approvals, approvalW
   });
 }
 
-function createCodingAgent({ cwd, agent }: Launch, { home }: World): Agent {
+function createCodingAgent({ cwd, agent }: Launch, projectRules: readonly ProjectRule[], { home }: World): Agent {
   const files = createDiskVfs({ root: cwd });
   // Commands find the Node that runs Keelson first, so that a project's `node` is one that there is.
   const path = [dirname(process.execPath), process.env["PATH"]].filter(Boolean).join(delimiter);
@@ -54,7 +64,10 @@ function createCodingAgent({ cwd, agent }: Launch, { home }: World): Agent {
       ...(maxCost !== undefined && { maxCost }),
       ...(timeoutMs !== undefined && { maxDurationMs: timeoutMs }),
     },
-    permissions: { mode: permissionMode ?? "default", rules },
+    permissions: {
+      mode: permissionMode ?? "default",
+      rules: [...rules, ...projectRules.map(({ pattern }) => ({ pattern, behavior: "allow" as const }))],
+    },
     cwd,
   });
 }

@@ -15,6 +15,8 @@ export interface Home {
   readonly database: string;
   /** Lines typed in conversations, newest last. */
   readonly history: string;
+  /** What people always allow, by project: a JSON object a line. */
+  readonly permissions: string;
 }
 
 /** Where it is, whether or not it exists: `KEELSON_HOME`, else `~/.keelson`. */
@@ -40,7 +42,7 @@ export async function openHome(environment: { readonly [name: string]: string | 
       error,
     );
   }
-  return { path, database: join(path, "sessions.db"), history: join(path, "history") };
+  return { path, database: join(path, "sessions.db"), history: join(path, "history"), permissions: join(path, "permissions.jsonl") };
 }
 
 /** Conversations hold code and secrets: others on the machine have no business in them. */

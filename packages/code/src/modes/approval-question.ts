@@ -1,74 +1,67 @@
 import type { ApprovalRequest, Decision, JsonValue } from "@keelson/protocol";
 
-/** What a typed answer means: a decision, the wish to edit the arguments, or nothing that is known. */
+/** What a typed answer means: a decision, the wish to say more, or nothing that is known. */
 export type Answer =
   | { readonly type: "decided"; readonly decision: Decision }
-  | { readonly type: "edit" }
+  | { readonly type: "edit" | "always" }
+  /** The line after it says why not, or what the output was. */
+  | { readonly type: "words"; readonly of: "deny" | "fail" | "supply" }
   | { readonly type: "unclear"; readonly hint: string };
 
-/** The choices, as they are shown. */
-export function questionPrompt(question: ApprovalRequest["type"]): string {
-  return question === "approval" ? "[y]es [n]o [a]lways [e]dit a[b]ort › " : "[r]etry [s]upply its output [f]ail a[b]ort › ";
+type Asked = Pick<ApprovalRequest, "type" | "always">;
+
+interface Choice {
+  readonly key: string;
+  readonly word: string;
+  /** How it is shown, with its key in brackets. */
+  readonly label: string;
+  readonly answer: Exclude<Answer, { readonly type: "unclear" }>;
 }
 
-/** Reads an answer: a letter or its word, for a refusal with a reason after it (`n use npm instead`). */
-export function readAnswer(question: ApprovalRequest["type"], line: string): Answer {
-  const [word = "", ...rest] = line.trim().split(/\s+/);
-  const reason = rest.join(" ");
-  const decided = (decision: Decision): Answer => ({ type: "decided", decision });
-  const because = reason === "" ? {} : { reason };
-  const known = question === "approval" ? APPROVAL : UNKNOWN_STATE;
-  switch (known[word.toLowerCase()]) {
-    case "allow":
-      return decided({ type: "allow" });
-    case "deny":
-      return decided({ type: "deny", ...because });
-    case "always":
-      return decided({ type: "allow-always" });
-    case "edit":
-      return { type: "edit" };
-    case "abort":
-      return decided({ type: "abort", ...because });
-    case "retry":
-      return decided({ type: "retry" });
-    case "supply":
-      return reason === ""
-        ? { type: "unclear", hint: "write the output after it: s <output>" }
-        : decided({ type: "supply", output: reason });
-    case "fail":
-      return decided({ type: "fail", ...because });
-    default:
-      return {
-        type: "unclear",
-        hint: question === "approval" ? "answer y, n (with a reason if you like), a, e or b" : "answer r, s <output>, f or b",
-      };
-  }
+const ALWAYS: Choice = { key: "a", word: "always", label: "[a]lways", answer: { type: "always" } };
+const ABORT: Choice = { key: "b", word: "abort", label: "a[b]ort", answer: { type: "decided", decision: { type: "abort" } } };
+
+const APPROVAL: readonly Choice[] = [
+  { key: "y", word: "yes", label: "[y]es", answer: { type: "decided", decision: { type: "allow" } } },
+  { key: "n", word: "no", label: "[n]o", answer: { type: "decided", decision: { type: "deny" } } },
+  { key: "w", word: "why", label: "[w]hy not", answer: { type: "words", of: "deny" } },
+  ALWAYS,
+  { key: "e", word: "edit", label: "[e]dit", answer: { type: "edit" } },
+  ABORT,
+];
+
+const UNKNOWN_STATE: readonly Choice[] = [
+  { key: "r", word: "retry", label: "[r]etry", answer: { type: "decided", decision: { type: "retry" } } },
+  { key: "s", word: "supply", label: "[s]upply its output", answer: { type: "words", of: "supply" } },
+  { key: "f", word: "fail", label: "[f]ail", answer: { type: "decided", decision: { type: "fail" } } },
+  { key: "w", word: "why", label: "[w]hy it failed", answer: { type: "words", of: "fail" } },
+  ABORT,
+];
+
+function choicesOf({ type, always = [] }: Asked): readonly Choice[] {
+  if (type === "decision") return UNKNOWN_STATE;
+  return always.length > 0 ? APPROVAL : APPROVAL.filter((choice) => choice !== ALWAYS);
+}
+
+/** The choices as they are shown, in so many columns: with their words where there is room. */
+export function questionPrompt(question: Asked, columns: number): string {
+  const choices = choicesOf(question);
+  const words = choices.map(({ label }) => label).join(" ");
+  // Some room is left for the answer.
+  return words.length + 12 <= columns ? `${words} › ` : `[${choices.map(({ key }) => key).join("/")}] › `;
+}
+
+/** Reads an answer: one letter or its whole word, and nothing else. Whatever is longer was meant for somebody else. */
+export function readAnswer(question: Asked, line: string): Answer {
+  const choices = choicesOf(question);
+  const given = line.trim().toLowerCase();
+  const choice = choices.find(({ key, word }) => given === key || given === word);
+  if (choice !== undefined) return choice.answer;
+  const words = choices.map(({ key, word }) => `${key} (${word})`);
+  return { type: "unclear", hint: `answer with one of ${words.join(", ")}, and Enter` };
 }
 
 /** Arguments that a person edited. @throws SyntaxError when they are no JSON */
 export function readEdited(line: string): Decision {
   return { type: "allow-modified", input: JSON.parse(line) as JsonValue };
 }
-
-const APPROVAL: { readonly [word: string]: string } = {
-  y: "allow",
-  yes: "allow",
-  n: "deny",
-  no: "deny",
-  a: "always",
-  always: "always",
-  e: "edit",
-  edit: "edit",
-  b: "abort",
-  abort: "abort",
-};
-const UNKNOWN_STATE: { readonly [word: string]: string } = {
-  r: "retry",
-  retry: "retry",
-  s: "supply",
-  supply: "supply",
-  f: "fail",
-  fail: "fail",
-  b: "abort",
-  abort: "abort",
-};

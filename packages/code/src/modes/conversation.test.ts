@@ -95,6 +95,8 @@ function createQueue<T>(): { readonly iterable: AsyncIterable<T>; push(value: T)
 
 interface Setting {
   readonly conversation: Conversation;
+  readonly kept: string[];
+  readonly missed: string[];
   readonly fake: ReturnType<typeof createFakeRun>;
   readonly started: string[];
   readonly prompts: string[];
@@ -108,6 +110,8 @@ function setUp(refuse?: () => never): Setting {
   const started: string[] = [];
   const prompts: string[] = [];
   const filled: string[] = [];
+  const kept: string[] = [];
+  const missed: string[] = [];
   let shown = "";
   let quits = 0;
   const out = { write: (text: string) => void (shown += text) };
@@ -116,94 +120,124 @@ function setUp(refuse?: () => never): Setting {
     style: createStyle(false),
     model: "a/one",
     world: {
-      start(text, model) {
+      async start(text, model) {
         refuse?.();
         started.push(`${model}: ${text}`);
         return fake.run;
       },
       facts: async (topic) => [`facts about ${topic}`],
+      allowInProject: async (rules) => void kept.push(...rules),
       command: "keelson",
       now: () => 0,
       giveUp: () => void fake.did.push("give up"),
     },
-    prompt: (text) => void prompts.push(text),
-    fill: (text) => void filled.push(text),
-    clear: () => false,
+    input: {
+      message: (text) => void prompts.push(text),
+      question(text, line) {
+        prompts.push(text);
+        if (line !== undefined) missed.push(line);
+      },
+      answer: (text, line) => void (prompts.push(text), filled.push(line)),
+      clear: () => false,
+    },
     quit: () => void (quits += 1),
   });
-  return { conversation, fake, started, prompts, filled, shown: () => shown, quits: () => quits };
+  return { conversation, fake, started, prompts, filled, kept, missed, shown: () => shown, quits: () => quits };
 }
 
 describe("createConversation", () => {
   it("starts a run with a line, steers it with the next, and starts another when it is over", async () => {
     const { conversation, fake, started } = setUp();
-    conversation.line("fix the build");
-    conversation.line("use npm");
+    conversation.message("fix the build");
+    conversation.message("use npm");
     fake.end({});
     await conversation.settled();
     expect([started, fake.did]).toEqual([["a/one: fix the build"], ["steer use npm"]]);
-    conversation.line("and the docs");
+    conversation.message("and the docs");
     expect(started).toEqual(["a/one: fix the build", "a/one: and the docs"]);
   });
 
   it("does nothing for an empty line", () => {
     const { conversation, started } = setUp();
-    conversation.line("  ");
+    conversation.message("  ");
     expect(started).toEqual([]);
   });
 
   it("asks what the run asks, and takes the next line as the answer", async () => {
     const { conversation, fake, prompts } = setUp();
-    conversation.line("go");
+    conversation.message("go");
     fake.question({});
     await settle();
     expect(prompts.at(-1)).toMatch(/\[y\]es/);
-    conversation.line("perhaps");
+    conversation.answer("perhaps");
     expect(fake.did).toEqual([]);
-    conversation.line("n not that one");
-    expect(fake.did).toEqual(['{"type":"deny","reason":"not that one"}']);
+    conversation.answer("n");
+    expect(fake.did).toEqual(['{"type":"deny"}']);
     expect(prompts.at(-1)).toBe("› ");
+  });
+
+  it("takes the reason of a refusal from a line of its own, which an empty one takes back", async () => {
+    const { conversation, fake, prompts } = setUp();
+    conversation.message("go");
+    fake.question({});
+    await settle();
+    conversation.answer("w");
+    expect(prompts.at(-1)).toBe("why not › ");
+    conversation.answer("");
+    expect(prompts.at(-1)).toMatch(/\[y\]es/);
+    conversation.answer("why");
+    conversation.answer("yes, but not that one");
+    expect(fake.did).toEqual(['{"type":"deny","reason":"yes, but not that one"}']);
+  });
+
+  it("keeps a line that is no answer for the next message", async () => {
+    const { conversation, fake, missed } = setUp();
+    conversation.message("go");
+    fake.question({});
+    await settle();
+    conversation.answer("a better idea: use pnpm instead");
+    expect([fake.did, missed]).toEqual([[], ["a better idea: use pnpm instead"]]);
   });
 
   it("lets the arguments be edited, again when they are no JSON, or not at all", async () => {
     const { conversation, fake, filled, prompts, shown } = setUp();
-    conversation.line("go");
+    conversation.message("go");
     fake.question({});
     await settle();
-    conversation.line("e");
+    conversation.answer("e");
     expect([prompts.at(-1), filled.at(-1)]).toEqual(["arguments as JSON › ", '{"command":"ls"}']);
-    conversation.line("{command: ls}");
+    conversation.answer("{command: ls}");
     expect([fake.did, filled.at(-1)]).toEqual([[], "{command: ls}"]);
     expect(shown()).toMatch(/JSON/);
-    conversation.line("");
+    conversation.answer("");
     expect(prompts.at(-1)).toMatch(/\[y\]es/);
-    conversation.line("e");
-    conversation.line('{"command":"ls -l"}');
+    conversation.answer("e");
+    conversation.answer('{"command":"ls -l"}');
     expect(fake.did).toEqual(['{"type":"allow-modified","input":{"command":"ls -l"}}']);
   });
 
   it("asks one question after another, and drops one that was decided elsewhere", async () => {
     const { conversation, fake, prompts } = setUp();
-    conversation.line("go");
+    conversation.message("go");
     fake.question({});
     fake.question({ callId: "c2" as ApprovalRequest["callId"], token: "t2", type: "decision" });
     await settle();
     fake.emit({ type: "approval-decision", runId: "r1", seq: 1, at: 0, callId: "c1", decision: { type: "allow" } });
     await settle();
     expect(prompts.at(-1)).toMatch(/\[r\]etry/);
-    conversation.line("r");
+    conversation.answer("r");
     expect(fake.did).toEqual(['{"type":"retry"}']);
   });
 
   it("shows a question when it is asked, not before", async () => {
     const { conversation, fake, shown } = setUp();
-    conversation.line("go");
+    conversation.message("go");
     fake.question({ operation: "first_tool" });
     fake.question({ operation: "second_tool", callId: "c2" as ApprovalRequest["callId"], token: "t2" });
     await settle();
     expect(shown()).toMatch(/\? first_tool[\s\S]*high risk: it asks/);
     expect(shown()).not.toContain("second_tool");
-    conversation.line("y");
+    conversation.answer("y");
     expect(shown()).toContain("? second_tool");
   });
 
@@ -211,7 +245,7 @@ describe("createConversation", () => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     try {
       const { conversation, fake, shown } = setUp();
-      conversation.line("go");
+      conversation.message("go");
       fake.unannounced({});
       fake.emit({ type: "text-delta", runId: "r1", text: "Because of this:" });
       await settle();
@@ -225,10 +259,10 @@ describe("createConversation", () => {
 
   it("asks again about a call whose edited arguments must be asked about, however late the log says that they were edited", async () => {
     const { conversation, fake, prompts } = setUp();
-    conversation.line("go");
+    conversation.message("go");
     fake.question({});
     await settle();
-    conversation.line("y");
+    conversation.answer("y");
     fake.question({ token: "t2" });
     await settle();
     fake.emit({ type: "approval-decision", runId: "r1", seq: 1, at: 0, callId: "c1", decision: { type: "allow" } });
@@ -236,17 +270,61 @@ describe("createConversation", () => {
     expect(prompts.at(-1)).toMatch(/\[y\]es/);
   });
 
-  it("stops at the first Ctrl-C, aborts at the second, ends the process at the third", () => {
+  it("stops at the first Ctrl-C, aborts at the second, ends the process at the third", async () => {
     const { conversation, fake } = setUp();
-    conversation.line("go");
+    conversation.message("go");
+    await settle();
     for (let count = 0; count < 3; count += 1) conversation.interrupt();
     expect(fake.did).toEqual(["stop", "abort", "give up"]);
+  });
+
+  it("does to a run that is only being started what was asked for meanwhile", async () => {
+    const { conversation, fake } = setUp();
+    conversation.message("go");
+    conversation.message("use npm");
+    conversation.interrupt();
+    await settle();
+    expect(fake.did).toEqual(["steer use npm", "stop"]);
+  });
+
+  it("stops at Esc, and at nothing more however often it is pressed", async () => {
+    const { conversation, fake } = setUp();
+    conversation.escape();
+    conversation.message("go");
+    await settle();
+    for (let count = 0; count < 3; count += 1) conversation.escape();
+    expect(fake.did).toEqual(["stop"]);
+    conversation.interrupt();
+    expect(fake.did).toEqual(["stop", "abort"]);
+  });
+
+  it("goes from what is edited back to the question at Esc, and stops at the next", async () => {
+    const { conversation, fake, prompts } = setUp();
+    conversation.message("go");
+    fake.question({});
+    await settle();
+    conversation.answer("e");
+    conversation.escape();
+    expect([prompts.at(-1), fake.did]).toEqual([expect.stringMatching(/\[y\]es/), []]);
+    conversation.escape();
+    expect(fake.did).toEqual(["stop"]);
+  });
+
+  it("leaves no edited arguments in the line of somebody who interrupts", async () => {
+    const { conversation, fake, prompts, filled } = setUp();
+    conversation.message("go");
+    fake.question({});
+    await settle();
+    conversation.answer("e");
+    expect(filled).toEqual(['{"command":"ls"}']);
+    conversation.interrupt();
+    expect([fake.did, prompts.at(-1), filled.at(-1)]).toEqual([["stop"], expect.stringMatching(/\[y\]es/), ""]);
   });
 
   it("leaves after a second Ctrl-C when nothing runs, unless something was typed in between", () => {
     const { conversation, quits } = setUp();
     conversation.interrupt();
-    conversation.line("/help");
+    conversation.message("/help");
     conversation.interrupt();
     expect(quits()).toBe(0);
     conversation.interrupt();
@@ -255,8 +333,9 @@ describe("createConversation", () => {
 
   it("stops the run before it leaves", async () => {
     const { conversation, fake, quits } = setUp();
-    conversation.line("go");
-    conversation.line("/quit");
+    conversation.message("go");
+    conversation.message("/quit");
+    await settle();
     expect([fake.did, quits()]).toEqual([["stop"], 0]);
     fake.end({ reason: "stopped" });
     await conversation.settled();
@@ -265,19 +344,19 @@ describe("createConversation", () => {
 
   it("changes the model of the run and of the next ones", async () => {
     const { conversation, fake, started, shown } = setUp();
-    conversation.line("go");
-    conversation.line("/model b/two");
+    conversation.message("go");
+    conversation.message("/model b/two");
     await settle();
     fake.end({});
     await conversation.settled();
-    conversation.line("again");
+    conversation.message("again");
     expect([fake.did, started.at(-1)]).toEqual([["model b/two"], "b/two: again"]);
     expect(shown()).toContain("model: b/two from the next turn");
   });
 
   it("answers its own commands and names an unknown one", async () => {
     const { conversation, shown } = setUp();
-    for (const command of ["/help", "/cost", "/sessions", "/model", "/nonsense"]) conversation.line(command);
+    for (const command of ["/help", "/cost", "/sessions", "/model", "/nonsense"]) conversation.message(command);
     await settle();
     for (const words of ["steers it", "facts about cost", "facts about sessions", "model: a/one", "there is no /nonsense"])
       expect(shown()).toContain(words);
@@ -285,20 +364,91 @@ describe("createConversation", () => {
 
   it("says how to decide and go on when the run was suspended", async () => {
     const { conversation, fake, shown } = setUp();
-    conversation.line("go");
+    conversation.message("go");
     fake.end({ reason: "awaiting-approval", waits: [{ type: "approval", callId: "c1", token: "tok", operation: "bash" }] as never });
     await conversation.settled();
     expect(shown()).toContain("keelson approve tok allow");
   });
 
-  it("shows why a run cannot start, and goes on", () => {
+  it("shows why a run cannot start, and goes on", async () => {
     const { conversation, shown, prompts } = setUp(() => {
       throw new Error("no such model: a/one");
     });
-    conversation.line("go");
+    conversation.message("go");
+    await conversation.settled();
     expect(shown()).toContain("no such model: a/one");
-    conversation.line("/model b/two");
+    conversation.message("/model b/two");
     expect(shown()).toContain("model: b/two");
     expect(prompts).toEqual([]);
+  });
+
+  describe("always", () => {
+    const always = [
+      { scope: "exact", rules: ["bash(echo hello)", "bash(ls)"] },
+      { scope: "command", rules: ["bash(echo *)"] },
+    ] as const;
+
+    async function choosing(): Promise<Setting> {
+      const setting = setUp();
+      setting.conversation.message("go");
+      setting.fake.question({ always });
+      await settle();
+      setting.conversation.answer("a");
+      return setting;
+    }
+
+    it("shows the rules before one is chosen, and allows the rule that was in the line, for this session [AV-02, AP-07]", async () => {
+      const { conversation, fake, filled, kept, shown } = await choosing();
+      expect(shown()).toMatch(/in this session:[\s\S]*1 [\s\S]*bash\(echo hello\)[\s\S]*bash\(ls\)[\s\S]*2 [\s\S]*bash\(echo \*\)/);
+      expect(fake.did).toEqual([]);
+      conversation.answer("2");
+      expect([fake.did, filled.at(-1)]).toEqual([[], "bash(echo *)"]);
+      conversation.answer("bash(echo hello*)");
+      await settle();
+      expect([fake.did, kept]).toEqual([['{"type":"allow-always","rules":["bash(echo hello*)"]}'], []]);
+    });
+
+    it("shows each rule of a choice in the line, one after another", async () => {
+      const { conversation, fake, filled, prompts } = await choosing();
+      conversation.answer("1");
+      expect([prompts.at(-1), filled.at(-1)]).toEqual(["allow (1 of 2) › ", "bash(echo hello)"]);
+      conversation.answer("bash(echo hello)");
+      expect([prompts.at(-1), filled.at(-1)]).toEqual(["allow (2 of 2) › ", "bash(ls)"]);
+      conversation.answer("bash(ls)");
+      expect(fake.did).toEqual(['{"type":"allow-always","rules":["bash(echo hello)","bash(ls)"]}']);
+    });
+
+    it("keeps rules for the project only where the person says so", async () => {
+      const { conversation, fake, kept, shown } = await choosing();
+      conversation.answer("p");
+      expect(shown()).toMatch(/later ones in this project:/);
+      conversation.answer("2");
+      conversation.answer("bash(echo *)");
+      await settle();
+      expect([fake.did, kept]).toEqual([['{"type":"allow-always","rules":["bash(echo *)"]}'], ["bash(echo *)"]]);
+    });
+
+    it("asks again for a rule that is none, and goes back step by step", async () => {
+      const { conversation, fake, prompts, filled, shown } = await choosing();
+      conversation.answer("2");
+      conversation.answer("bash(");
+      expect([fake.did, filled.at(-1), shown()]).toEqual([[], "bash(", expect.stringMatching(/is no rule/)]);
+      conversation.answer("");
+      expect(prompts.at(-1)).toMatch(/^\[1-2\]/);
+      conversation.answer("y");
+      conversation.answer("3");
+      expect([fake.did, prompts.at(-1)]).toEqual([[], expect.stringMatching(/^\[1-2\]/)]);
+      conversation.answer("b");
+      expect(prompts.at(-1)).toMatch(/\[y\]es/);
+    });
+
+    it("is no answer where nothing can be allowed for longer than this call", async () => {
+      const { conversation, fake } = setUp();
+      conversation.message("go");
+      fake.question({});
+      await settle();
+      for (const line of ["a", "always", "1", ""]) conversation.answer(line);
+      expect(fake.did).toEqual([]);
+    });
   });
 });

@@ -1,45 +1,51 @@
-import type { AgentEvent, Decision, SessionId } from "@keelson/protocol";
-import type { PendingApproval, Run } from "keelson";
+import type { SessionId } from "@keelson/protocol";
+import type { Run } from "keelson";
 import type { Screen } from "../render/screen.ts";
 import type { Style } from "../render/style.ts";
 import { createRunView } from "../render/run-view.ts";
 import { failureLines } from "../render/describe-event.ts";
-import { questionLines } from "../render/question-lines.ts";
-import { printableLine } from "../render/printable.ts";
-import { questionPrompt, readAnswer, readEdited } from "./approval-question.ts";
+import { printable, printableLine } from "../render/printable.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
 import { createInterrupt } from "./interrupts.ts";
+import { createOpenQuestions } from "./open-questions.ts";
+import { createQuestionDialog, type QuestionDialog } from "./question-dialog.ts";
+import type { TerminalInput } from "./terminal-input.ts";
 import { watchRun } from "./watch-run.ts";
 
-/** What a conversation can ask of the world; `undefined` sessions are made by the first run. */
+/** What a conversation can ask of the world; the session is made by its first run. */
 export interface ConversationWorld {
-  start(text: string, model: string): Run<unknown>;
+  start(text: string, model: string): Promise<Run<unknown>>;
   /** Facts about the conversation so far. */
-  facts(topic: "cost" | "sessions"): Promise<readonly string[]>;
+  facts(topic: Topic): Promise<readonly string[]>;
+  /** Keeps patterns of allow rules for later sessions in this project. */
+  allowInProject(rules: readonly string[]): Promise<void>;
   readonly command: string;
   now(): number;
   /** Ends the process now: the third Ctrl-C. */
   giveUp(): void;
 }
 
+export type Topic = "cost" | "sessions" | "permissions";
+
 export interface ConversationOptions {
   readonly screen: Screen;
   readonly style: Style;
   readonly world: ConversationWorld;
   readonly model: string;
-  /** What stands before the cursor. */
-  prompt(text: string): void;
-  fill(text: string): void;
-  clear(): boolean;
+  readonly input: Pick<TerminalInput, "message" | "question" | "answer" | "clear">;
   /** The person wants to leave, and no run is open. */
   quit(): void;
 }
 
 /** What a person does in a terminal, turned into runs, answers and steering. */
 export interface Conversation {
-  /** @returns whether it is worth remembering: answers to questions are not */
-  line(text: string): boolean;
+  /** A message or a command. */
+  message(text: string): void;
+  /** A line that was typed as an answer. */
+  answer(text: string): void;
   interrupt(): void;
+  /** Esc: leaves what is being answered, else ends what the agent does. */
+  escape(): void;
   end(): void;
   /** Shows a run that is already under way. */
   follow(run: Run<unknown>): Promise<void>;
@@ -48,122 +54,65 @@ export interface Conversation {
 }
 
 const PROMPT = "› ";
-const UNANNOUNCED_MS = 200;
 const HELP = [
-  "/model [provider/id]  show or change the model      /cost      what this session took",
-  "/sessions             the sessions of this folder   /quit      leave (also Ctrl-D)",
-  "While it works, what you type steers it. Ctrl-C stops it after the current step, twice aborts it.",
+  "/model [provider/id]  show or change the model",
+  "/cost                 what this session took",
+  "/sessions             the sessions of this folder",
+  "/permissions          what always runs unasked in this project",
+  "/quit                 leave (also Ctrl-D)",
+  "While it works, what you type steers it. Esc or Ctrl-C stops it, Ctrl-C again aborts it.",
 ];
 
-export function createConversation({
-  screen,
-  style,
-  world,
-  model: firstModel,
-  prompt,
-  fill,
-  clear,
-  quit,
-}: ConversationOptions): Conversation {
+export function createConversation({ screen, style, world, model: firstModel, input, quit }: ConversationOptions): Conversation {
   let model = firstModel;
   let run: Run<unknown> | undefined;
   let interruptRun: (() => void) | undefined;
-  let questions: PendingApproval[] = [];
-  /** How many decisions of this process about a call the log has not confirmed yet: a call may be asked about again. */
-  const decided = new Map<string, number>();
-  /** Tokens of questions whose event was shown. */
-  const announced = new Set<string>();
-  /** The token of the question that is on the screen. */
-  let shown = "";
-  let editing = false;
+  /** A run is being started: what is done to it until then. */
+  let early: ((started: Run<unknown>) => void)[] | undefined;
+  let dialog: { readonly token: string; readonly steps: QuestionDialog } | undefined;
+  let stopping = false;
   let leaving = false;
   let warned = false;
   let following: Promise<void> = Promise.resolve();
 
   const say = (...lines: readonly string[]): void => screen.block(lines);
+  const note = (text: string): void => say(style.yellow(`! ${text}`));
   const failed = (error: unknown): void => say(...failureLines(failureOf(error), style));
 
-  const current = (): PendingApproval | undefined => questions.find(({ request }) => announced.has(request.token));
-
-  function announce(token: string): void {
-    if (announced.has(token)) return;
-    announced.add(token);
-    ask();
-  }
+  const questions = createOpenQuestions(ask);
 
   function ask(): void {
-    const question = current();
-    if (question !== undefined && question.request.token !== shown) {
-      shown = question.request.token;
-      say("", ...questionLines(question.request, { style, columns: screen.columns }));
+    const question = questions.current();
+    if (question === undefined) {
+      dialog = undefined;
+      return input.message(PROMPT);
     }
-    prompt(question === undefined ? PROMPT : editing ? "arguments as JSON › " : questionPrompt(question.request.type));
-  }
-
-  function answer(question: PendingApproval, line: string): void {
-    if (editing) {
-      if (line.trim() === "") {
-        editing = false;
-        return ask();
-      }
-      try {
-        return decide(question, readEdited(line));
-      } catch (error) {
-        say(style.yellow(`  ${error instanceof Error ? error.message : String(error)}; an empty line goes back to the question`));
-        return fill(line);
-      }
-    }
-    const read = readAnswer(question.request.type, line);
-    if (read.type === "decided") return decide(question, read.decision);
-    if (read.type === "unclear") return say(style.yellow(`  ${read.hint}`));
-    editing = true;
-    ask();
-    fill(JSON.stringify(question.request.input));
-  }
-
-  function decide(question: PendingApproval, decision: Decision): void {
-    const { callId } = question.request;
-    decided.set(callId, (decided.get(callId) ?? 0) + 1);
-    forget(callId);
-    question.decide(decision).catch(failed);
-  }
-
-  function forget(callId: string): void {
-    const before = current();
-    questions = questions.filter(({ request }) => request.callId !== callId);
-    if (current() !== before) editing = false;
-    ask();
-  }
-
-  async function collectQuestions(asking: Run<unknown>): Promise<void> {
-    for await (const question of asking.approvals()) {
-      questions = [...questions, question];
-      // Asked before this process took the run up: no event comes.
-      setTimeout(announce, UNANNOUNCED_MS, question.request.token).unref();
-      ask();
-    }
-  }
-
-  /** Questions come up after what led to them was shown, and go away when they are decided elsewhere. */
-  async function* withQuestions(events: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
-    for await (const event of events) {
-      if (event.type === "approval-decision") {
-        const here = decided.get(event.callId) ?? 0;
-        if (here > 0) decided.set(event.callId, here - 1);
-        else forget(event.callId);
-      }
-      yield event;
-      if (event.type === "approval-request") announce(event.token);
-    }
+    const { request } = question;
+    if (dialog?.token === request.token) return;
+    const steps = createQuestionDialog(request, {
+      screen,
+      style,
+      input,
+      decide(decision, holds) {
+        questions.decided(request.callId);
+        const rules = decision.type === "allow-always" && holds === "project" ? decision.rules : undefined;
+        question
+          .decide(decision)
+          .then(() => rules && world.allowInProject(rules))
+          .catch(failed);
+      },
+    });
+    dialog = { token: request.token, steps };
+    steps.open();
   }
 
   async function follow(followed: Run<unknown>): Promise<void> {
     run = followed;
-    interruptRun = createInterrupt(followed, { note: (text) => say(style.yellow(`! ${text}`)), giveUp: world.giveUp });
+    interruptRun = createInterrupt(followed, { note, giveUp: world.giveUp });
     const view = createRunView({ screen, style, now: world.now, model, questions: false });
-    collectQuestions(followed).catch(failed);
+    questions.collect(followed).catch(failed);
     try {
-      const last = await watchRun(withQuestions(followed), view, { live: true });
+      const last = await watchRun(questions.following(followed), view, { live: true });
       const { waits = [], reason, error } = await followed.outcome;
       if (error !== undefined && last !== "error") failed(error);
       if (reason.startsWith("awaiting-")) say("", ...decisionLines(decisionCommands(world.command, followed.session as SessionId, waits)));
@@ -172,34 +121,42 @@ export function createConversation({
     }
     screen.status(undefined);
     run = undefined;
+    stopping = false;
     interruptRun = undefined;
-    questions = [];
-    decided.clear();
-    announced.clear();
-    editing = false;
-    ask();
+    questions.clear();
     if (leaving) quit();
   }
 
-  function start(text: string): void {
-    let started: Run<unknown>;
+  async function start(text: string): Promise<void> {
+    early = [];
     try {
-      started = world.start(text, model);
+      const started = await world.start(text, model);
+      const shown = follow(started);
+      for (const act of early) act(started);
+      early = undefined;
+      await shown;
     } catch (error) {
-      return failed(error);
+      early = undefined;
+      failed(error);
+      if (leaving) quit();
     }
-    following = follow(started);
+  }
+
+  /** Acts on the run, also on one that is only being started. @returns whether there is one */
+  function withRun(act: (on: Run<unknown>) => void): boolean {
+    if (run !== undefined) act(run);
+    else if (early !== undefined) early.push(act);
+    else return false;
+    return true;
   }
 
   function changeModel(name: string): void {
     if (name === "") return say(`model: ${model}`);
-    const chosen = name;
     const accepted = (): void => {
-      model = chosen;
-      say(`model: ${printableLine(chosen)}${run === undefined ? "" : " from the next turn"}`);
+      model = name;
+      say(`model: ${printableLine(name)}${run === undefined ? "" : " from the next turn"}`);
     };
-    if (run === undefined) return accepted();
-    Promise.resolve(run.setModel(chosen)).then(accepted, failed);
+    if (!withRun((on) => void on.setModel(name).then(accepted, failed))) accepted();
   }
 
   function slash(text: string): void {
@@ -211,6 +168,7 @@ export function createConversation({
         return changeModel(rest.join(" "));
       case "cost":
       case "sessions":
+      case "permissions":
         return void world.facts(name).then((lines) => say(...lines), failed);
       case "quit":
       case "exit":
@@ -220,36 +178,46 @@ export function createConversation({
     }
   }
 
-  function end(): void {
-    if (run === undefined) return quit();
-    leaving = true;
-    say(style.yellow("! stopping, then leaving; Ctrl-C aborts"));
-    interruptRun?.();
+  /** Has the run end; a second time is left to who wants more than that. */
+  function stop(): boolean {
+    if (!stopping) stopping = withRun(() => interruptRun?.());
+    return stopping;
   }
 
-  function take(text: string): void {
-    const question = current();
-    if (question !== undefined) return answer(question, text);
-    if (text.trim() === "") return;
-    say("", style.bold(`${PROMPT}${text}`));
-    if (text.startsWith("/")) return slash(text);
-    if (run === undefined) return start(text);
-    Promise.resolve(run.steer(text)).catch(failed);
+  function end(): void {
+    leaving = stop();
+    if (!leaving) return quit();
+    note("leaving when it has stopped; Ctrl-C aborts it");
   }
 
   return {
-    line(text) {
+    message(text) {
       warned = false;
-      const isAnswer = current() !== undefined;
-      take(text);
-      return !isAnswer && text.trim() !== "";
+      if (text.trim() === "") return;
+      const [first = "", ...more] = printable(text).split("\n");
+      say("", style.bold(`${PROMPT}${first}`), ...more.map((line) => style.bold(`  ${line}`)));
+      if (text.startsWith("/")) return slash(text);
+      if (withRun((on) => void on.steer(text).catch(failed))) return;
+      following = start(text);
+    },
+    answer(text) {
+      warned = false;
+      dialog?.steps.answer(text);
     },
     interrupt() {
-      if (interruptRun !== undefined) return interruptRun();
-      if (clear()) return;
+      if (withRun(() => interruptRun?.())) {
+        stopping = true;
+        // What is half edited must not stay in the line of somebody who gives up.
+        dialog?.steps.back();
+        return;
+      }
+      if (input.clear()) return;
       if (warned) return quit();
       warned = true;
       say(style.dim("Ctrl-C again leaves (or /quit)"));
+    },
+    escape() {
+      if (dialog?.steps.back() !== true) stop();
     },
     end,
     follow(followed) {

@@ -5,20 +5,23 @@ import { readHistory, writeHistory } from "../core/history.ts";
 import { type Launch, launchToMetadata } from "../core/launch.ts";
 import { newSession } from "../core/new-session.ts";
 import { isOfFolder, ownTags } from "../core/session-folder.ts";
+import { allowInProject, type ProjectRule, readProjectRules } from "../core/project-rules.ts";
 import type { Surroundings } from "../core/surroundings.ts";
 import type { World } from "../core/world.ts";
 import { formatCost, formatTokens } from "../render/figures.ts";
 import { createLiveScreen } from "../render/live-screen.ts";
 import { printableLine } from "../render/printable.ts";
+import { projectRuleLines } from "../render/project-rule-lines.ts";
 import { sessionLines, transcriptLines } from "../render/session-lines.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
-import { createConversation } from "./conversation.ts";
+import { createConversation, type Topic } from "./conversation.ts";
 import { createTerminalInput } from "./terminal-input.ts";
 
 export interface ConverseOptions {
   readonly world: World;
   readonly models: ModelRegistry;
   readonly launch: Launch;
+  readonly projectRules: readonly ProjectRule[];
   /** The session to go on with; a new one otherwise. */
   readonly session: SessionId | undefined;
   /** It has a run that is not finished. */
@@ -32,12 +35,13 @@ const SHOWN_MESSAGES = 6;
 
 /** A conversation in a terminal. @returns the exit code */
 export async function converse(
-  { world, models, launch, session: known, resume, task }: ConverseOptions,
+  { world, models, launch, projectRules, session: known, resume, task }: ConverseOptions,
   surroundings: Surroundings,
 ): Promise<number> {
   const { stdin, stdout, environment, command } = surroundings;
-  const runner = createCodingRunner({ world, models, launch, approvalWaitMs: APPROVAL_WAIT_MS });
-  const session = known ?? (await newSession(runner, launch.cwd));
+  const runner = createCodingRunner({ world, models, launch, projectRules, approvalWaitMs: APPROVAL_WAIT_MS });
+  // Made by the first message: who opens and leaves leaves nothing behind.
+  let session = known;
   const style = createStyle(wantsColors(stdout, environment));
   const screen = createLiveScreen(stdout);
   const history = await readHistory(world.home.history);
@@ -46,10 +50,10 @@ export async function converse(
 
   screen.block([
     `${style.bold("keelson")} ${style.dim(`· ${printableLine(launch.agent.model)} · ${launch.agent.permissionMode ?? "default"} · ${printableLine(launch.cwd)}`)}`,
-    style.dim(`session ${session} · /help says what you can do`),
+    style.dim(`${known === undefined ? "a new session" : `session ${known}`} · /help says what you can do`),
   ]);
   if (known !== undefined) {
-    const { messages } = await runner.sessions.get(session);
+    const { messages } = await runner.sessions.get(known);
     screen.block(["", ...transcriptLines(messages.slice(-SHOWN_MESSAGES), { style, columns: screen.columns })]);
   }
 
@@ -58,10 +62,13 @@ export async function converse(
     columns: screen.columns,
     history,
     draw: (line) => screen.input(line),
-    onLine(text) {
-      if (conversation.line(text)) typed.push(text);
+    onMessage(text) {
+      if (text.trim() !== "") typed.push(text);
+      conversation.message(text);
     },
+    onAnswer: (text) => conversation.answer(text),
     onInterrupt: () => conversation.interrupt(),
+    onEscape: () => conversation.escape(),
     onEnd: () => conversation.end(),
   });
   const conversation = createConversation({
@@ -69,20 +76,22 @@ export async function converse(
     style,
     model: launch.agent.model,
     world: {
-      start: (text, model) =>
-        runner.run(text, { session, model, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) }),
-      facts: (topic) => facts(topic),
+      async start(text, model) {
+        session ??= await newSession(runner, launch.cwd);
+        return runner.run(text, { session, model, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) });
+      },
+      facts,
+      allowInProject: (rules) => allowInProject(world.home, launch.cwd, rules, surroundings.now()),
       command,
       now: surroundings.now,
       giveUp: () => surroundings.exit(130),
     },
-    prompt: input.prompt,
-    fill: input.fill,
-    clear: input.clear,
+    input,
     quit: leave,
   });
 
-  async function facts(topic: "cost" | "sessions"): Promise<readonly string[]> {
+  async function facts(topic: Topic): Promise<readonly string[]> {
+    if (topic === "permissions") return projectRuleLines(await readProjectRules(world.home, launch.cwd), command);
     if (topic === "sessions") {
       const all = (await runner.sessions.list()).filter(({ tags }) => isOfFolder(tags, launch.cwd));
       return all
@@ -91,6 +100,7 @@ export async function converse(
           sessionLines({ ...listed, tags: ownTags(listed.tags) }, { style, columns: screen.columns, now: surroundings.now() }),
         );
     }
+    if (session === undefined) return ["nothing yet: this session begins with your first message"];
     const { metadata } = await runner.sessions.get(session);
     return [`${metadata.turnCount} turns · ${formatTokens(metadata.usage)} · ${formatCost(metadata.cost)}`];
   }
@@ -106,9 +116,9 @@ export async function converse(
   // Lines of a paste arrive as one.
   stdout.write("\u001b[?2004h");
   try {
-    input.prompt("› ");
-    if (resume) conversation.follow(await runner.resume(session)).catch(() => {});
-    else if (task !== undefined) conversation.line(task);
+    input.message("› ");
+    if (resume && known !== undefined) conversation.follow(await runner.resume(known)).catch(() => {});
+    else if (task !== undefined) conversation.message(task);
     await left;
     await conversation.settled();
   } finally {
@@ -120,6 +130,6 @@ export async function converse(
     screen.close();
     await writeHistory(world.home.history, [...typed.toReversed(), ...history]);
   }
-  stdout.write(`${style.dim(`go on with: ${command} -r ${session}`)}\n`);
+  if (session !== undefined) stdout.write(`${style.dim(`go on with: ${command} -r ${session}`)}\n`);
   return 0;
 }

@@ -2,6 +2,7 @@ import { createInterface, type Interface, type Key } from "node:readline";
 import { Writable } from "node:stream";
 import type { InputStream } from "../core/surroundings.ts";
 import type { InputLine } from "../render/live-screen.ts";
+import { type After, afterReading, createQuietTime } from "./quiet-time.ts";
 
 export interface TerminalInputOptions {
   readonly input: InputStream;
@@ -9,23 +10,50 @@ export interface TerminalInputOptions {
   /** Earlier lines, newest first. */
   readonly history: readonly string[];
   draw(line: InputLine): void;
-  onLine(text: string): void;
+  /** A line for the agent, or a command. */
+  onMessage(text: string): void;
+  /** A line that was typed after a question could be read, and into an empty line. */
+  onAnswer(text: string): void;
   onInterrupt(): void;
+  onEscape(): void;
   /** Ctrl-D on an empty line, or the terminal went away. */
   onEnd(): void;
+  /** Default: the process's timers. */
+  readonly after?: After;
 }
 
-/** A line that is edited while other things are shown: readline keeps it, the screen draws it. */
+/**
+ * A line that is edited while other things are shown: readline keeps it, the screen draws it. What is typed is a message, the
+ * draft, until a question parks it. Text that was meant for one is never taken for the other: when what Enter means changes under
+ * a person's hands, keys still belong to the draft, and Enter sends nothing, until none came for a while.
+ */
 export interface TerminalInput {
-  prompt(text: string): void;
-  /** Puts text into the line, to be edited. */
-  fill(text: string): void;
-  /** @returns whether there was anything to clear */
+  /** What is typed is a message: a parked draft returns. */
+  message(prompt: string): void;
+  /** What is typed answers a question, after a pause. `missed` was typed as an answer and is none: it joins the draft. */
+  question(prompt: string, missed?: string): void;
+  /** A further line of the same answer, which `text` is to be edited for. */
+  answer(prompt: string, text: string): void;
+  /** Empties the line. @returns whether there was anything to clear */
   clear(): boolean;
   close(): void;
 }
 
-export function createTerminalInput({ input, columns, history, draw, onLine, onInterrupt, onEnd }: TerminalInputOptions): TerminalInput {
+// A lone Esc is told from the beginning of a key's sequence by what follows it at once.
+const ESCAPE_MS = 60;
+
+export function createTerminalInput({
+  input,
+  columns,
+  history,
+  draw,
+  onMessage,
+  onAnswer,
+  onInterrupt,
+  onEscape,
+  onEnd,
+  after = afterReading,
+}: TerminalInputOptions): TerminalInput {
   // Readline would draw by itself, over what else is shown.
   const nowhere = Object.assign(new Writable({ write: (_chunk, _encoding, done) => done() }), { columns });
   const reader: Interface = createInterface({
@@ -35,18 +63,78 @@ export function createTerminalInput({ input, columns, history, draw, onLine, onI
     history: [...history],
     historySize: 500,
     removeHistoryDuplicates: true,
+    escapeCodeTimeout: ESCAPE_MS,
   });
+  const quiet = createQuietTime(after);
   let prompt = "› ";
+  let asking: "message" | "question" | "answer" = "message";
+  /** Enter does nothing yet, and keys belong to the draft. */
+  let settling = false;
+  /** A key came since. */
+  let typing = false;
+  /** Lines of the message before the one that is edited. */
+  let earlier: readonly string[] = [];
+  let parked: { readonly line: string; readonly earlier: readonly string[] } | undefined;
   // Lines of a paste are one text: without this, each of them would be sent.
   let pasted: string[] | undefined;
-  let earlier: string[] = [];
 
-  const redraw = (): void => {
-    const lead = earlier.length > 0 ? `[+${earlier.length} ${earlier.length === 1 ? "line" : "lines"}] ` : "";
-    draw({ prompt: lead + prompt, text: reader.line, cursor: reader.cursor });
-  };
+  function redraw(): void {
+    if (pasted !== undefined) return;
+    const hidden = settling && asking !== "message";
+    const draft = parked ?? { line: reader.line, earlier };
+    const kept = asking !== "message" && (draft.line !== "" || draft.earlier.length > 0) && (hidden || parked !== undefined);
+    const lead = kept ? "[draft kept] " : earlier.length > 0 ? `[+${earlier.length} ${earlier.length === 1 ? "line" : "lines"}] ` : "";
+    // The sign before the cursor says when an answer is heard.
+    draw({ lead, prompt: hidden ? prompt.replace("›", "⋯") : prompt, text: hidden ? "" : reader.line, cursor: hidden ? 0 : reader.cursor });
+  }
+
+  function place(text: string): void {
+    reader.write(null, { ctrl: true, name: "e" });
+    reader.write(null, { ctrl: true, name: "u" });
+    if (text !== "") reader.write(text);
+  }
+
+  function park(): void {
+    parked = { line: reader.line, earlier };
+    earlier = [];
+    place("");
+  }
+
+  function unpark(missed = ""): void {
+    if (parked === undefined) return;
+    const { line, earlier: lines } = parked;
+    parked = undefined;
+    earlier = lines;
+    place(line + missed);
+  }
+
+  function settle(): void {
+    settling = true;
+    typing = false;
+    quiet.await(() => {
+      settling = false;
+      if (asking !== "message") park();
+      redraw();
+    });
+  }
+
+  function ask(question: string, missed?: string): void {
+    unpark(missed);
+    prompt = question;
+    asking = "question";
+    settle();
+    redraw();
+  }
+
   const onKey = (_text: string | undefined, key: Key | undefined): void => {
-    if (key?.name === "paste-start") pasted = [];
+    if (key?.name === "escape") return onEscape();
+    typing = true;
+    quiet.key();
+    if (key?.name === "paste-start") {
+      // Nobody pastes an answer to a question: it is text that was on its way.
+      if (asking === "question" && !settling) ask(prompt, reader.line);
+      pasted = [];
+    }
     if (key?.name === "paste-end" && pasted !== undefined) {
       earlier = [...earlier, ...pasted];
       pasted = undefined;
@@ -54,36 +142,59 @@ export function createTerminalInput({ input, columns, history, draw, onLine, onI
     redraw();
   };
   input.on("keypress", onKey);
+  // What was answered is nothing to go back to.
+  reader.on("history", (lines: string[]) => {
+    if (asking !== "message" && !settling) lines.shift();
+  });
   reader.on("line", (line) => {
     if (pasted !== undefined) {
       pasted.push(line);
       return;
     }
+    if (settling) {
+      // Kept as it is, with room for what is typed on.
+      if (line !== "") place(/\s$/.test(line) ? line : `${line} `);
+      return;
+    }
     const text = [...earlier, line].join("\n");
     earlier = [];
-    onLine(text);
+    if (asking === "message") onMessage(text);
+    else onAnswer(text);
     redraw();
   });
   reader.on("SIGINT", onInterrupt);
   reader.on("close", onEnd);
+
   return {
-    prompt(text) {
+    message(text) {
       prompt = text;
+      if (asking !== "message") {
+        const underWay = settling ? typing : reader.line !== "";
+        asking = "message";
+        quiet.cancel();
+        settling = false;
+        if (parked !== undefined) earlier = [];
+        unpark();
+        if (underWay) settle();
+      }
       redraw();
     },
-    fill(text) {
-      reader.write(text);
+    question: ask,
+    answer(text, filled) {
+      prompt = text;
+      asking = "answer";
+      place(filled);
       redraw();
     },
     clear() {
       const had = reader.line !== "" || earlier.length > 0;
       earlier = [];
-      reader.write(null, { ctrl: true, name: "e" });
-      reader.write(null, { ctrl: true, name: "u" });
+      place("");
       redraw();
       return had;
     },
     close() {
+      quiet.cancel();
       input.off("keypress", onKey);
       reader.off("close", onEnd);
       reader.close();

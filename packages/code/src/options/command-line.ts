@@ -57,6 +57,15 @@ export interface SessionsCommand {
   readonly cwd?: string;
 }
 
+export type PermissionsAction = { readonly type: "list"; readonly all: boolean } | { readonly type: "remove"; readonly rule: string };
+
+export interface PermissionsCommand {
+  readonly type: "permissions";
+  readonly action: PermissionsAction;
+  readonly json: boolean;
+  readonly cwd?: string;
+}
+
 export interface DoctorCommand {
   readonly type: "doctor";
   readonly json: boolean;
@@ -69,4 +78,4 @@ export interface PrintText {
   readonly text: string;
 }
 
-export type CommandLine = RunCommand | ApproveCommand | SessionsCommand | DoctorCommand | PrintText;
+export type CommandLine = RunCommand | ApproveCommand | SessionsCommand | PermissionsCommand | DoctorCommand | PrintText;

@@ -104,6 +104,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
     );
 
   addSessions(program, accept);
+  addPermissions(program, accept);
 
   program
     .command("doctor")
@@ -162,6 +163,26 @@ function addSessions(program: Command, accept: (command: CommandLine) => void): 
   add<[string, string]>("rename <session> <name>", "give it a name", (_, id, name) => ({ type: "rename", id, name }));
   add<[string, string[]]>("tag <session> <tags...>", "add tags to it", (_, id, tags) => ({ type: "tag", id, tags }));
   add<[string]>("delete <session>", "delete it for good", (_, id) => ({ type: "delete", id }));
+}
+
+function addPermissions(program: Command, accept: (command: CommandLine) => void): void {
+  const permissions = program.command("permissions").description("show what always runs unasked in this project, and take it back");
+  permissions
+    .command("list", { isDefault: true })
+    .description("the rules of this project")
+    .option("-a, --all", "of every project")
+    .option("--json", "print JSON")
+    .action((options: { all?: true; json?: true }) =>
+      accept({ type: "permissions", action: { type: "list", all: options.all === true }, json: options.json === true, ...cwdOf(program) }),
+    );
+  permissions
+    .command("remove")
+    .description("ask again about what a rule allows")
+    .argument("<rule>", "as it is listed, in quotes")
+    .option("--json", "print JSON")
+    .action((rule: string, options: { json?: true }) =>
+      accept({ type: "permissions", action: { type: "remove", rule }, json: options.json === true, ...cwdOf(program) }),
+    );
 }
 
 function runCommand(task: readonly string[], options: RawOptions, rules: readonly PermissionRule[]): RunCommand {

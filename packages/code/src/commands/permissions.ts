@@ -1,0 +1,27 @@
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import { openHome } from "../core/home.ts";
+import { readProjectRules, removeFromProject } from "../core/project-rules.ts";
+import type { Surroundings } from "../core/surroundings.ts";
+import type { PermissionsCommand } from "../options/command-line.ts";
+import { UsageError } from "../options/usage-error.ts";
+import { projectRuleLines } from "../render/project-rule-lines.ts";
+
+/** Shows what people always allow in a project, and takes it back. @returns the exit code */
+export async function permissions({ action, json, cwd }: PermissionsCommand, surroundings: Surroundings): Promise<number> {
+  const { stdout, environment, command, now } = surroundings;
+  const home = await openHome(environment);
+  const given = resolve(surroundings.cwd, cwd ?? ".");
+  // Of a folder that is gone the rules can still be taken back.
+  const project = await realpath(given).catch(() => given);
+  if (action.type === "remove") {
+    if (!(await removeFromProject(home, project, action.rule, now())))
+      throw new UsageError(`${JSON.stringify(action.rule)} is not always allowed in ${project}`, `${command} permissions shows what is.`);
+    stdout.write(json ? `${JSON.stringify({ project, removed: action.rule })}\n` : `removed: ${action.rule} is asked about again\n`);
+    return 0;
+  }
+  const rules = await readProjectRules(home, action.all ? undefined : project);
+  if (json) stdout.write(`${JSON.stringify(rules)}\n`);
+  else stdout.write(`${projectRuleLines(rules, command, action.all).join("\n")}\n`);
+  return 0;
+}

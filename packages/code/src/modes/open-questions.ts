@@ -1,0 +1,70 @@
+import type { AgentEvent } from "@keelson/protocol";
+import type { PendingApproval, Run } from "keelson";
+
+/** The questions of a run that nobody has decided, as far as this process knows, in the order in which they are shown. */
+export interface OpenQuestions {
+  /** The first whose event was shown. */
+  current(): PendingApproval | undefined;
+  /** Takes what the run asks, until it is over. */
+  collect(run: Run<unknown>): Promise<void>;
+  /** Questions come up after what led to them was shown, and go away when they are decided elsewhere. */
+  following(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent>;
+  /** Here somebody decided about a call. */
+  decided(callId: string): void;
+  clear(): void;
+}
+
+// A question that was asked before this process took the run up has no event that comes.
+const UNANNOUNCED_MS = 200;
+
+/** @param changed the current question may be another one */
+export function createOpenQuestions(changed: () => void): OpenQuestions {
+  let questions: readonly PendingApproval[] = [];
+  /** How many decisions of this process about a call the log has not confirmed yet: a call may be asked about again. */
+  const unconfirmed = new Map<string, number>();
+  /** Tokens of questions whose event was shown. */
+  const announced = new Set<string>();
+
+  function announce(token: string): void {
+    if (announced.has(token)) return;
+    announced.add(token);
+    changed();
+  }
+
+  function forget(callId: string): void {
+    questions = questions.filter(({ request }) => request.callId !== callId);
+    changed();
+  }
+
+  return {
+    current: () => questions.find(({ request }) => announced.has(request.token)),
+    async collect(run) {
+      for await (const question of run.approvals()) {
+        questions = [...questions, question];
+        setTimeout(announce, UNANNOUNCED_MS, question.request.token).unref();
+        changed();
+      }
+    },
+    async *following(events) {
+      for await (const event of events) {
+        if (event.type === "approval-decision") {
+          const here = unconfirmed.get(event.callId) ?? 0;
+          if (here > 0) unconfirmed.set(event.callId, here - 1);
+          else forget(event.callId);
+        }
+        yield event;
+        if (event.type === "approval-request") announce(event.token);
+      }
+    },
+    decided(callId) {
+      unconfirmed.set(callId, (unconfirmed.get(callId) ?? 0) + 1);
+      forget(callId);
+    },
+    clear() {
+      questions = [];
+      unconfirmed.clear();
+      announced.clear();
+      changed();
+    },
+  };
+}

@@ -1,0 +1,164 @@
+import type { ApprovalRequest, Decision } from "@keelson/protocol";
+import { parseRule } from "../options/parse-rule.ts";
+import { UsageError } from "../options/usage-error.ts";
+import { alwaysLines } from "../render/always-lines.ts";
+import { printableLine } from "../render/printable.ts";
+import { questionLines } from "../render/question-lines.ts";
+import type { Screen } from "../render/screen.ts";
+import type { Style } from "../render/style.ts";
+import { questionPrompt, readAnswer, readEdited } from "./approval-question.ts";
+import type { TerminalInput } from "./terminal-input.ts";
+
+/** How long what *always* allows holds: for this session, or for all later ones in this folder as well. */
+export type AlwaysHolds = "session" | "project";
+
+export interface QuestionDialogOptions {
+  readonly screen: Screen;
+  readonly style: Style;
+  readonly input: Pick<TerminalInput, "question" | "answer">;
+  decide(decision: Decision, holds: AlwaysHolds): void;
+}
+
+/** One question to a person, from showing it to its decision. */
+export interface QuestionDialog {
+  open(): void;
+  answer(line: string): void;
+  /** Leaves whatever is being edited. @returns whether there was such; else the question itself is on the screen */
+  back(): boolean;
+}
+
+type Step =
+  | { readonly at: "question" | "edit" }
+  | { readonly at: "words"; readonly of: "deny" | "fail" | "supply" }
+  | { readonly at: "choose"; readonly holds: AlwaysHolds }
+  /** `rules[index]` is in the line; those before it are accepted. */
+  | { readonly at: "rules"; readonly holds: AlwaysHolds; readonly rules: readonly string[]; readonly index: number };
+
+const WORDS_PROMPTS = { deny: "why not › ", fail: "why it failed › ", supply: "its output › " };
+const HOLDS: { readonly [H in AlwaysHolds]: string } = {
+  session: "Allow from now on, in this session:",
+  project: "Allow from now on, in this session and later ones in this project:",
+};
+
+export function createQuestionDialog(request: ApprovalRequest, { screen, style, input, decide }: QuestionDialogOptions): QuestionDialog {
+  const choices = request.always ?? [];
+  let step: Step = { at: "question" };
+
+  const warn = (text: string): void => screen.block([style.yellow(`  ${text}`)]);
+  const view = (): { readonly style: Style; readonly columns: number } => ({ style, columns: screen.columns });
+
+  function askAgain(): void {
+    step = { at: "question" };
+    input.answer(questionPrompt(request, screen.columns), "");
+  }
+
+  function choose(holds: AlwaysHolds): void {
+    step = { at: "choose", holds };
+    screen.block([`  ${HOLDS[holds]}`, ...alwaysLines(choices, view())]);
+    const numbers = choices.length === 1 ? "[1]" : `[1-${choices.length}]`;
+    input.answer(`${numbers} this [${holds === "session" ? "p]roject" : "s]ession"} [b]ack › `, "");
+  }
+
+  function answerChoice(line: string, holds: AlwaysHolds): void {
+    const given = line.trim().toLowerCase();
+    if (given === "" || given === "b" || given === "back") return askAgain();
+    if (given === "p" || given === "project") return choose("project");
+    if (given === "s" || given === "session") return choose("session");
+    const chosen = /^\d$/.test(given) ? choices[Number(given) - 1] : undefined;
+    if (chosen === undefined) return warn("answer with a number, p (for this project), s (for this session) or b (back), and Enter");
+    editRule(holds, chosen.rules, 0);
+  }
+
+  function editRule(holds: AlwaysHolds, rules: readonly string[], index: number): void {
+    const rule = rules[index];
+    if (rule === undefined) return decide({ type: "allow-always", rules }, holds);
+    // What is no line can't be edited in one; it is taken as it was shown.
+    if (printableLine(rule) !== rule) return editRule(holds, rules, index + 1);
+    step = { at: "rules", holds, rules, index };
+    input.answer(rulePrompt(rules, index), rule);
+  }
+
+  function answerRule(line: string, { holds, rules, index }: Extract<Step, { readonly at: "rules" }>): void {
+    if (line.trim() === "") return choose(holds);
+    let accepted: string;
+    try {
+      accepted = parseRule(line, "allow").pattern;
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      warn(`${error.message}. ${error.hint}`);
+      return input.answer(rulePrompt(rules, index), line);
+    }
+    editRule(holds, rules.with(index, accepted), index + 1);
+  }
+
+  function answerEdit(line: string): void {
+    if (line.trim() === "") return askAgain();
+    let edited: Decision;
+    try {
+      edited = readEdited(line);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      warn(`${error.message}; an empty line goes back to the question`);
+      return edit(line);
+    }
+    decide(edited, "session");
+  }
+
+  function edit(text: string): void {
+    step = { at: "edit" };
+    input.answer("arguments as JSON › ", text);
+  }
+
+  function answerQuestion(line: string): void {
+    const read = readAnswer(request, line);
+    switch (read.type) {
+      case "decided":
+        return decide(read.decision, "session");
+      case "edit":
+        return edit(JSON.stringify(request.input));
+      case "always":
+        return choose("session");
+      case "words":
+        step = { at: "words", of: read.of };
+        return input.answer(WORDS_PROMPTS[read.of], "");
+      case "unclear": {
+        const kept = line.trim() === "" ? "" : "; what you typed is kept for your next message";
+        warn(`${read.hint}${kept}`);
+        return input.question(questionPrompt(request, screen.columns), line.trim() === "" ? undefined : line);
+      }
+    }
+  }
+
+  return {
+    open() {
+      screen.block(["", ...questionLines(request, view())]);
+      input.question(questionPrompt(request, screen.columns));
+    },
+    answer(line) {
+      switch (step.at) {
+        case "question":
+          return answerQuestion(line);
+        case "edit":
+          return answerEdit(line);
+        case "words": {
+          const { of } = step;
+          if (line.trim() === "") return askAgain();
+          return decide(of === "supply" ? { type: of, output: line } : { type: of, reason: line.trim() }, "session");
+        }
+        case "choose":
+          return answerChoice(line, step.holds);
+        case "rules":
+          return answerRule(line, step);
+      }
+    },
+    back() {
+      if (step.at === "question") return false;
+      askAgain();
+      return true;
+    },
+  };
+}
+
+function rulePrompt(rules: readonly string[], index: number): string {
+  return rules.length === 1 ? "allow › " : `allow (${index + 1} of ${rules.length}) › `;
+}

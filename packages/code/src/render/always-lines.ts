@@ -1,0 +1,25 @@
+import type { AlwaysChoice } from "@keelson/protocol";
+import { printable } from "./printable.ts";
+import type { ToolViewOptions } from "./tool-view.ts";
+import { wrapped } from "./wrapped.ts";
+
+const SCOPES: { readonly [S in AlwaysChoice["scope"]]: string } = {
+  exact: "exactly this",
+  command: "this program and subcommand",
+  tool: "every call of this tool",
+};
+
+const INDENT = "     ";
+
+/** The rules that *always* offers, numbered, each as it will be kept. */
+export function alwaysLines(choices: readonly AlwaysChoice[], { style, columns }: ToolViewOptions): string[] {
+  return choices.flatMap(({ scope, rules }, index) => [
+    `  ${style.bold(`${index + 1}`)}  ${style.dim(SCOPES[scope])}`,
+    ...rules.flatMap((rule) =>
+      printable(rule)
+        .split("\n")
+        .flatMap((line) => wrapped(line, columns - INDENT.length))
+        .map((row) => `${INDENT}${row}`),
+    ),
+  ]);
+}

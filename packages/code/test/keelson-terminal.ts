@@ -1,0 +1,97 @@
+import { spawn } from "@lydell/node-pty";
+import { Terminal } from "@xterm/headless";
+import { CLI, type Desk } from "./keelson-process.ts";
+
+/** `keelson` in a terminal: a real pseudo-terminal, and a screen that shows what a person would see. */
+export interface KeelsonTerminal extends AsyncDisposable {
+  /** Keys, as a terminal sends them: Enter is "\r". */
+  type(keys: string): void;
+  resize(columns: number): void;
+  /** What is on the screen now, without the empty rows at its end. */
+  rows(): readonly string[];
+  /** Everything since the start, what scrolled away included. */
+  transcript(): string;
+  /** Resolves when the rows of the screen, joined, match; rejects with what it shows when the process ends before, or it takes too long. */
+  until(pattern: RegExp): Promise<void>;
+  /** The exit code. */
+  readonly exited: Promise<number>;
+}
+
+export interface TerminalOptions {
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly env?: { readonly [name: string]: string };
+  /** Default: that of the project. */
+  readonly cwd?: string;
+}
+
+const PATIENCE_MS = 40_000;
+
+export function openTerminal(
+  desk: Desk,
+  args: readonly string[],
+  { columns = 80, rows = 40, env = {}, cwd = desk.project }: TerminalOptions = {},
+): KeelsonTerminal {
+  const screen = new Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });
+  const pty = spawn(process.execPath, ["--conditions=source", CLI, ...args], {
+    name: "xterm-256color",
+    cols: columns,
+    rows,
+    cwd,
+    env: { ...desk.environment, NO_COLOR: "1", ...env },
+  });
+  let ended = false;
+  let notice = Promise.withResolvers<void>();
+  const told = (): void => {
+    notice.resolve();
+    notice = Promise.withResolvers();
+  };
+  pty.onData((data) => screen.write(data, told));
+  const exited = new Promise<number>((resolve) => {
+    pty.onExit(({ exitCode }) => {
+      ended = true;
+      told();
+      resolve(exitCode);
+    });
+  });
+
+  function linesFrom(first: number): readonly string[] {
+    const buffer = screen.buffer.active;
+    const lines: string[] = [];
+    for (let index = first; index < buffer.length; index += 1) lines.push(buffer.getLine(index)?.translateToString(true) ?? "");
+    while (lines.at(-1) === "") lines.pop();
+    return lines;
+  }
+  const shown = (): readonly string[] => linesFrom(screen.buffer.active.baseY);
+
+  return {
+    type: (keys) => pty.write(keys),
+    resize(width) {
+      screen.resize(width, rows);
+      pty.resize(width, rows);
+    },
+    rows: shown,
+    transcript: () => linesFrom(0).join("\n"),
+    async until(pattern) {
+      let late = false;
+      const timer = setTimeout(() => {
+        late = true;
+        told();
+      }, PATIENCE_MS);
+      try {
+        while (!pattern.test(shown().join("\n"))) {
+          if (ended || late) throw new Error(`${ended ? "keelson ended before" : "no"} ${pattern}:\n${linesFrom(0).join("\n")}`);
+          await notice.promise;
+        }
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    exited,
+    async [Symbol.asyncDispose]() {
+      if (!ended) pty.kill("SIGKILL");
+      await exited;
+      screen.dispose();
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it, vi } from "vitest";
+import { sampleSize } from "../../../test/tier.ts";
+import { type Desk, openDesk } from "./keelson-process.ts";
+import { openTerminal } from "./keelson-terminal.ts";
+
+// Every test drives a real process in a real pseudo-terminal, on machines that may be busy.
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Behind this sign an answer is heard. */
+const HEARD = /ort › |\] › /;
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+const messagesOf = (desk: Desk): string => JSON.stringify(desk.server.requests.at(-1)?.body);
+
+describe("a question in a terminal", () => {
+  it("is not answered by what was typed before it could be read: the draft waits, and the command does not run", async () => {
+    const release = Promise.withResolvers<void>();
+    await using desk = await openDesk([
+      async () => {
+        await release.promise;
+        return { toolCalls: [{ name: "bash", input: { command: "touch ran" } }] };
+      },
+      { text: "As you like." },
+    ]);
+    await using terminal = openTerminal(desk, []);
+    await terminal.until(/› $/m);
+    terminal.type("clean up\r");
+    await terminal.until(/› clean up/);
+    terminal.type("a better idea: ");
+    await terminal.until(/› a better idea:/);
+    release.resolve();
+    await terminal.until(/\? bash touch ran/);
+    terminal.type("use pnpm instead\r");
+    await terminal.until(HEARD);
+    expect(terminal.rows().at(-1)).toMatch(/^\[draft kept\] .*› ?$/);
+    expect(terminal.rows().join("\n")).not.toContain("use pnpm");
+    terminal.type("n\r");
+    await terminal.until(/As you like\.[\s\S]*› a better idea: use pnpm instead/);
+    expect([await exists(join(desk.project, "ran")), desk.server.requests.length]).toEqual([false, 2]);
+    terminal.type("\u0015/quit\r");
+    expect(await terminal.exited).toBe(0);
+  });
+
+  it("is decided by an exact answer alone, whatever is typed before it and across it", async () => {
+    let release = Promise.withResolvers<void>();
+    let asked = 0;
+    await using desk = await openDesk(async () => {
+      const gate = release.promise;
+      await gate;
+      asked += 1;
+      return { toolCalls: [{ name: "bash", input: { command: `touch ran-${asked}` } }] };
+    });
+    await using terminal = openTerminal(desk, [], { rows: 24 });
+    await terminal.until(/› $/m);
+    terminal.type("clean up\r");
+    const words = fc.stringMatching(/^[ynaebw us]{1,8}$/);
+    const across = fc.array(fc.oneof(words, fc.constantFrom("y\r", "a\r", "always\r", "\r", "yes\r", "\u001b[200~y\ry\r\u001b[201~")), {
+      minLength: 1,
+      maxLength: 5,
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.option(words), across, async (before, pieces) => {
+        const round = asked + 1;
+        if (before !== null) terminal.type(before);
+        release.resolve();
+        for (const piece of pieces) terminal.type(piece);
+        await terminal.until(new RegExp(`\\? bash touch ran-${round}\\b`));
+        release = Promise.withResolvers();
+        for (const piece of pieces) terminal.type(piece);
+        await terminal.until(HEARD);
+        expect([await exists(join(desk.project, `ran-${round}`)), asked]).toEqual([false, round]);
+        terminal.type("no\r");
+        await vi.waitUntil(() => desk.server.requests.length > round, 20_000);
+        expect(await exists(join(desk.project, `ran-${round}`))).toBe(false);
+      }),
+      { numRuns: sampleSize("text typed across a question", { test: 8, ci: 25, soak: 100 }), endOnFailure: true },
+    );
+  });
+
+  it("leaves no edited arguments in the line when Ctrl-C comes in between", async () => {
+    await using desk = await openDesk([{ toolCalls: [{ name: "bash", input: { command: "touch ran" } }] }, { text: "Good morning." }]);
+    await using terminal = openTerminal(desk, []);
+    await terminal.until(/› $/m);
+    terminal.type("clean up\r");
+    await terminal.until(HEARD);
+    terminal.type("e\r");
+    await terminal.until(/arguments as JSON › \{"command":"touch ran"\}/);
+    terminal.type("\u0003");
+    await terminal.until(/✗ stopped[\s\S]*\n› ?$/);
+    terminal.type("hello\r");
+    await terminal.until(/Good morning\./);
+    const { messages } = desk.server.requests.at(-1)?.body as { readonly messages: readonly { readonly content: unknown }[] };
+    expect(JSON.stringify(messages.at(-1))).toContain('"hello"');
+    expect(await exists(join(desk.project, "ran"))).toBe(false);
+  });
+
+  it("whose arguments are edited runs what was edited", async () => {
+    await using desk = await openDesk([{ toolCalls: [{ name: "bash", input: { command: "touch ran" } }] }, { text: "Done." }]);
+    await using terminal = openTerminal(desk, []);
+    await terminal.until(/› $/m);
+    terminal.type("clean up\r");
+    await terminal.until(HEARD);
+    terminal.type("e\r");
+    await terminal.until(/touch ran"\}$/m);
+    terminal.type('\u007f\u007f2"}\r');
+    await terminal.until(/Done\./);
+    expect(await Promise.all([exists(join(desk.project, "ran2")), exists(join(desk.project, "ran"))])).toEqual([true, false]);
+  });
+
+  it("shows all of what would run, however narrow the terminal is", async () => {
+    const command = "npm test -- --reporter=verbose --an-option=with-a-long-value && rm -rf build; echo done";
+    await using desk = await openDesk([{ toolCalls: [{ name: "bash", input: { command } }] }]);
+    await using terminal = openTerminal(desk, ["-C", desk.project], { columns: 40 });
+    await terminal.until(/› $/m);
+    terminal.type("test it\r");
+    await terminal.until(HEARD);
+    const shown = terminal
+      .rows()
+      .filter((row) => row.includes("│"))
+      .map((row) => row.replace(/^.*│ /, ""))
+      .join("");
+    expect(shown.replaceAll(" ", "")).toBe(command.replaceAll(" ", ""));
+  });
+});
+
+describe("Esc and Ctrl-C in a terminal", () => {
+  it.each([
+    ["Esc", "\u001b"],
+    ["Ctrl-C", "\u0003"],
+  ])("%s stops the run and keeps the draft", async (_name, key) => {
+    await using desk = await openDesk([{ text: "Speaking to myself for ever.", misbehave: { stall: "in-body" } }]);
+    await using terminal = openTerminal(desk, []);
+    await terminal.until(/› $/m);
+    terminal.type("go\r");
+    await terminal.until(/^Speaking/m);
+    terminal.type("and then");
+    await terminal.until(/› and then$/m);
+    terminal.type(key);
+    await terminal.until(/stopping/);
+    terminal.type("\u0003");
+    await terminal.until(/✗ (stopped|aborted)[\s\S]*› and then$/m);
+    terminal.type("\u0015/quit\r");
+    expect(await terminal.exited).toBe(0);
+    expect(messagesOf(desk)).not.toContain("and then");
+  });
+});
