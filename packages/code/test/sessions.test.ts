@@ -77,6 +77,29 @@ describe("sessions", () => {
     expect((await desk.keelson("sessions", "show", fork.session)).stderr).toMatch(/no session/i);
   });
 
+  it("are listed with how they began, their age and their cost, and found by the beginning of their ids", async () => {
+    await using desk = await openDesk((request) => ({ text: `answer ${request.index}` }));
+    const { session } = await json(desk, "--output-format", "json", "fix the\n  build");
+    const fork = await json(desk, "sessions", "fork", session, "--json");
+    const { code, stdout } = await desk.keelson("sessions", "list");
+    expect(code).toBe(0);
+    for (const id of [session, fork.session])
+      expect(stdout).toMatch(new RegExp(`${id}[^\n]*\n {2}fix the build\n {2}\\d.* ago · .*\\$\\d`));
+    expect(await json(desk, "sessions", "list", "--json")).toEqual(
+      expect.arrayContaining([expect.objectContaining({ id: session, firstWords: "fix the build" })]),
+    );
+
+    const more = await json(desk, "--output-format", "json", "-r", session.slice(0, 12), "and the docs");
+    expect(more.session).toBe(session);
+    expect((await desk.keelson("sessions", "show", session.slice(0, 12))).stdout).toContain("› and the docs");
+    const unknown = await desk.keelson("-p", "-r", "nothing-begins-so", "go");
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringMatching(/There is no session "nothing-begins-so"/)]);
+    const both = await desk.keelson("sessions", "delete", "");
+    expect([both.code, both.stderr]).toEqual([2, expect.stringMatching(/2 sessions begin with ""/)]);
+    const alone = await desk.keelson("-p", "-r");
+    expect([alone.code, alone.stderr]).toEqual([2, expect.stringMatching(/-r needs the id of a session/)]);
+  });
+
   it("have one writer: a second process is refused, and the first is not disturbed", async () => {
     await using desk = await openDesk([{ text: "words and words and words", misbehave: { stall: "in-body" } }, { text: "Second." }]);
     const running = desk.start(["-p", "--output-format", "stream-json", "go"]);

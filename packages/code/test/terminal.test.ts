@@ -152,3 +152,33 @@ describe("Esc and Ctrl-C in a terminal", () => {
     expect(messagesOf(desk)).not.toContain("and then");
   });
 });
+
+describe("sessions in a terminal", () => {
+  it("are made by the first message, so that opening and leaving makes none", async () => {
+    await using desk = await openDesk([]);
+    for (const leave of ["/quit\r", "\u0004", "\u0003\u0003"]) {
+      await using terminal = openTerminal(desk, []);
+      await terminal.until(/› $/m);
+      terminal.type(leave);
+      expect([await terminal.exited, terminal.transcript()]).toEqual([0, expect.not.stringContaining("go on with:")]);
+    }
+    expect((await desk.keelson("sessions", "list", "--all", "--json")).stdout).toBe("[]\n");
+  });
+
+  it("are offered to choose from by -r alone", async () => {
+    await using desk = await openDesk((request) => ({ text: `Answer ${request.index}.` }));
+    for (const task of ["fix the build", "write the docs"]) await desk.keelson("-p", task);
+    await using terminal = openTerminal(desk, ["-r"], { columns: 60 });
+    await terminal.until(/go on with \[1-2\].*› $/m);
+    expect(terminal.rows().join("\n")).toMatch(/1 {2}\S{36}\n {5}write the docs\n.* ago · 1 turn.*\n2 {2}\S{36}\n {5}fix the build/);
+    terminal.type("7\r");
+    await terminal.until(/give a number/);
+    terminal.type("2\r");
+    await terminal.until(/› fix the build[\s\S]*Answer 0\.[\s\S]*\n› $/);
+    terminal.type("and test it\r");
+    await terminal.until(/Answer 2\./);
+    expect(messagesOf(desk)).toMatch(/fix the build[\s\S]*and test it/);
+    terminal.type("/quit\r");
+    expect(await terminal.exited).toBe(0);
+  });
+});

@@ -10,9 +10,11 @@ import { accessVariable, type ModelAccess, openModels, VENDORS } from "../core/m
 import { forkSession, newSession } from "../core/new-session.ts";
 import { readProjectRules } from "../core/project-rules.ts";
 import { readStandardInput } from "../core/read-standard-input.ts";
+import { listSessions, sessionNamed } from "../core/listed-session.ts";
 import { newestSession } from "../core/session-folder.ts";
 import type { Surroundings } from "../core/surroundings.ts";
 import { openWorld, type World } from "../core/world.ts";
+import { chooseSession } from "../modes/choose-session.ts";
 import { converse } from "../modes/interactive.ts";
 import { printRun } from "../modes/print.ts";
 import type { AgentOptions, RunCommand } from "../options/command-line.ts";
@@ -28,7 +30,9 @@ export async function run(command: RunCommand, surroundings: Surroundings): Prom
   // Everything below is awaited here: what is opened is closed when this function is left.
   await using world = await openWorld(surroundings.environment);
   const access = await openModels(surroundings.environment);
-  const found = await findSession(command, world, surroundings);
+  const chosen = command.session.type === "choose" ? await chooseOne(command, world, surroundings, interactive) : command;
+  if (chosen === undefined) return 0;
+  const found = await findSession(chosen, world, surroundings);
   const launch = await planLaunch(command, found, access, surroundings);
   const options = { world, models: access.models, launch, projectRules: await readProjectRules(world.home, launch.cwd) };
   if (interactive) {
@@ -90,19 +94,41 @@ async function readTask({ task, session }: RunCommand, { stdin, stderr }: Surrou
   return parts.length === 0 ? undefined : parts.join("\n\n");
 }
 
+/** `-r` alone. @returns `undefined` when the person leaves without choosing */
+async function chooseOne(
+  command: RunCommand,
+  world: World,
+  surroundings: Surroundings,
+  interactive: boolean,
+): Promise<RunCommand | undefined> {
+  const folder = await workingFolder(surroundings.cwd, command.cwd);
+  const sessions = await listSessions(openClerk(world).sessions, folder);
+  if (sessions.length === 0) throw noSession(folder);
+  if (!interactive)
+    throw new UsageError(
+      "-r needs the id of a session where nobody is there to choose one",
+      "keelson sessions list shows them; -c takes the newest.",
+    );
+  const id = await chooseSession(sessions, surroundings);
+  return id === undefined ? undefined : { ...command, session: { type: "named", id } };
+}
+
+function noSession(folder: string): UsageError {
+  return new UsageError(
+    `there is no session of ${folder} to go on with`,
+    "keelson sessions list --all shows the sessions of every folder.",
+  );
+}
+
 async function findSession(
   { session, fork, cwd }: RunCommand,
   world: World,
   surroundings: Surroundings,
 ): Promise<FoundSession | undefined> {
-  if (session.type === "new") return undefined;
+  if (session.type === "new" || session.type === "choose") return undefined;
   const folder = await workingFolder(surroundings.cwd, cwd);
-  const id = session.type === "named" ? (session.id as SessionId) : await newestSession(world.log, folder);
-  if (id === undefined)
-    throw new UsageError(
-      `there is no session of ${folder} to go on with`,
-      "keelson sessions list --all shows the sessions of every folder.",
-    );
+  const id = session.type === "named" ? ((await sessionNamed(world.log, session.id)) as SessionId) : await newestSession(world.log, folder);
+  if (id === undefined) throw noSession(folder);
   if ((await world.log.head(sessionLog(id))) === 0)
     throw new AgentError({
       kind: "session",

@@ -1,10 +1,10 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { SessionMetadata } from "@keelson/protocol";
+import type { EventLog } from "@keelson/protocol";
 import { openClerk } from "../core/clerk.ts";
 import type { CodingRunner } from "../core/coding-runner.ts";
+import { listedSession, listSessions, sessionNamed } from "../core/listed-session.ts";
 import { forkSession } from "../core/new-session.ts";
-import { isOfFolder, ownTags } from "../core/session-folder.ts";
 import type { Surroundings } from "../core/surroundings.ts";
 import { openWorld } from "../core/world.ts";
 import type { SessionsAction, SessionsCommand } from "../options/command-line.ts";
@@ -17,7 +17,7 @@ export async function sessions({ action, json, cwd }: SessionsCommand, surroundi
   await using world = await openWorld(environment);
   const clerk = openClerk(world);
   const folder = await realpath(resolve(surroundings.cwd, cwd ?? ".")).catch(() => resolve(surroundings.cwd, cwd ?? "."));
-  const result = await act(clerk, action, folder);
+  const result = await act(clerk, await namedIn(action, world.log), folder);
   const style = createStyle(wantsColors(stdout, environment));
   stdout.write(
     json ? `${JSON.stringify(result.data)}\n` : `${result.lines(style, stdout.columns ?? 100, surroundings.now()).join("\n")}\n`,
@@ -34,18 +34,17 @@ async function act(clerk: CodingRunner, action: SessionsAction, folder: string):
   const kept = clerk.sessions;
   switch (action.type) {
     case "list": {
-      const all = await kept.list();
-      const listed = action.all ? all : all.filter(({ tags }) => isOfFolder(tags, folder));
+      const listed = await listSessions(kept, action.all ? undefined : folder);
       const empty = action.all ? "There are no sessions yet." : `There are no sessions of ${folder}; -a lists those of every folder.`;
       return {
-        data: listed.map(published),
+        data: listed,
         lines: (style, columns, now) =>
-          listed.length === 0 ? [empty] : listed.flatMap((session) => sessionLines(published(session), { style, columns, now })),
+          listed.length === 0 ? [empty] : listed.flatMap((session) => sessionLines(session, { style, columns, now })),
       };
     }
     case "show": {
       const view = await kept.get(action.id);
-      const session = published(view.metadata);
+      const session = await listedSession(kept, view.metadata);
       return {
         data: { ...session, ...(view.run && { run: view.run }), messages: view.messages },
         lines: (style, columns, now) => [
@@ -80,7 +79,7 @@ function done(data: object, line: string): Result {
   return { data, lines: () => [line] };
 }
 
-function published(metadata: SessionMetadata): SessionMetadata & { readonly folder?: string } {
-  const folder = metadata.tags.find((tag) => tag.startsWith("folder:"))?.slice("folder:".length);
-  return { ...metadata, tags: ownTags(metadata.tags), ...(folder !== undefined && { folder }) };
+/** The same action on the session whose id begins as it was given. */
+async function namedIn(action: SessionsAction, log: EventLog): Promise<SessionsAction> {
+  return "id" in action ? { ...action, id: await sessionNamed(log, action.id) } : action;
 }

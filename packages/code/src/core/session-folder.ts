@@ -19,19 +19,23 @@ export function isOfFolder(tags: readonly string[], folder: string): boolean {
 
 /** The session of this folder that was written to last. */
 export async function newestSession(log: EventLog, folder: string): Promise<SessionId | undefined> {
-  const logs: { readonly id: string; readonly updatedAt: number }[] = [];
+  const sessions = (await sessionIds(log)).toSorted((a, b) => b.updatedAt - a.updatedAt);
+  for (const { id } of sessions) if (isOfFolder(await firstTags(log, id), folder)) return id as SessionId;
+  return undefined;
+}
+
+/** The sessions whose ids begin so. */
+export async function sessionIds(log: EventLog, beginning = ""): Promise<readonly { readonly id: string; readonly updatedAt: number }[]> {
+  const found: { readonly id: string; readonly updatedAt: number }[] = [];
   let after: string | undefined;
   for (;;) {
-    const page = await log.list({ prefix: LOG_PREFIX, limit: 500, ...(after !== undefined && { after }) });
+    const page = await log.list({ prefix: LOG_PREFIX + beginning, limit: 500, ...(after !== undefined && { after }) });
     // Inboxes are no sessions, and the sessions of child runs (their ids hold a "~") are nobody's to go on with.
     for (const { log: name, updatedAt } of page)
-      if (!name.endsWith("/inbox") && !name.includes("~")) logs.push({ id: name.slice(LOG_PREFIX.length), updatedAt });
+      if (!name.endsWith("/inbox") && !name.includes("~")) found.push({ id: name.slice(LOG_PREFIX.length), updatedAt });
     after = page.at(-1)?.log;
-    if (page.length < 500) break;
+    if (page.length < 500) return found;
   }
-  logs.sort((a, b) => b.updatedAt - a.updatedAt);
-  for (const { id } of logs) if (isOfFolder(await firstTags(log, id), folder)) return id as SessionId;
-  return undefined;
 }
 
 /** The tags a session was created with; a fork has those of its parent. */

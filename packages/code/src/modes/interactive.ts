@@ -3,8 +3,8 @@ import type { ModelRegistry } from "keelson/providers";
 import { createCodingRunner } from "../core/coding-runner.ts";
 import { readHistory, writeHistory } from "../core/history.ts";
 import { type Launch, launchToMetadata } from "../core/launch.ts";
+import { listSessions } from "../core/listed-session.ts";
 import { newSession } from "../core/new-session.ts";
-import { isOfFolder, ownTags } from "../core/session-folder.ts";
 import { allowInProject, type ProjectRule, readProjectRules } from "../core/project-rules.ts";
 import type { Surroundings } from "../core/surroundings.ts";
 import type { World } from "../core/world.ts";
@@ -93,12 +93,8 @@ export async function converse(
   async function facts(topic: Topic): Promise<readonly string[]> {
     if (topic === "permissions") return projectRuleLines(await readProjectRules(world.home, launch.cwd), command);
     if (topic === "sessions") {
-      const all = (await runner.sessions.list()).filter(({ tags }) => isOfFolder(tags, launch.cwd));
-      return all
-        .slice(0, 10)
-        .flatMap((listed) =>
-          sessionLines({ ...listed, tags: ownTags(listed.tags) }, { style, columns: screen.columns, now: surroundings.now() }),
-        );
+      const listed = await listSessions(runner.sessions, launch.cwd);
+      return listed.slice(0, 10).flatMap((one) => sessionLines(one, { style, columns: screen.columns, now: surroundings.now() }));
     }
     if (session === undefined) return ["nothing yet: this session begins with your first message"];
     const { metadata } = await runner.sessions.get(session);

@@ -18,7 +18,13 @@ export interface AgentOptions {
   readonly timeoutMs?: number;
 }
 
-export type SessionChoice = { readonly type: "new" } | { readonly type: "newest" } | { readonly type: "named"; readonly id: string };
+export type SessionChoice =
+  | { readonly type: "new" }
+  | { readonly type: "newest" }
+  /** The id or its beginning. */
+  | { readonly type: "named"; readonly id: string }
+  /** The person chooses from a list. */
+  | { readonly type: "choose" };
 
 export interface RunCommand {
   readonly type: "run";

@@ -159,7 +159,6 @@ describe("parseCommandLine", () => {
     [["--allow", ""], /is no rule/],
     [["-c", "-r", "s1"], /exclude each other/],
     [["--fork"], /needs a session/],
-    [["-r"], /argument missing/],
     [["approve", "tok"], /missing required argument 'decision'/],
     [["approve", "tok", "maybe"], /Allowed choices are allow, deny/],
     [["sessions"], /needs an action/],
@@ -168,5 +167,22 @@ describe("parseCommandLine", () => {
   ])("refuses %j and says what is wrong", (argv, words) => {
     expect(refusal(...argv).message).toMatch(words);
     expect(refusal(...argv).hint).not.toBe("");
+  });
+
+  it("takes -r alone for the wish to choose a session", () => {
+    expect(parseRun("-r").session).toEqual({ type: "choose" });
+    expect(parseRun("-r", "0192").session).toEqual({ type: "named", id: "0192" });
+    expect(parseRun("-r", "--fork")).toMatchObject({ session: { type: "choose" }, fork: true });
+  });
+
+  it("knows the permissions of a project", () => {
+    expect(parse("permissions")).toEqual({ type: "permissions", action: { type: "list", all: false }, json: false });
+    expect(parse("permissions", "list", "--all", "--json")).toMatchObject({ action: { type: "list", all: true }, json: true });
+    expect(parse("-C", "sub", "permissions", "remove", "bash(npm test*)")).toEqual({
+      type: "permissions",
+      action: { type: "remove", rule: "bash(npm test*)" },
+      json: false,
+      cwd: "sub",
+    });
   });
 });

@@ -35,7 +35,7 @@ interface RawOptions {
   readonly maxBudgetUsd?: Usd;
   readonly timeout?: number;
   readonly continue?: true;
-  readonly resume?: string;
+  readonly resume?: string | true;
   readonly fork?: true;
   readonly cwd?: string;
 }
@@ -83,7 +83,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
     .option("--max-budget-usd <amount>", "end before more than this is spent", (text) => amount(text, "--max-budget-usd"))
     .option("--timeout <duration>", "end after this time: 90s, 10m, 1h", (text) => parseDuration(text, "--timeout"))
     .option("-c, --continue", "go on with the newest session of this folder")
-    .option("-r, --resume <session>", "go on with a session")
+    .option("-r, --resume [session]", "go on with a session: its id or the beginning of it; alone, choose one of this folder")
     .option("--fork", "with -c or -r: leave that session as it is and go on in a copy")
     .option("-C, --cwd <folder>", "work in this folder")
     .version(version, "-V, --version")
@@ -192,9 +192,11 @@ function runCommand(task: readonly string[], options: RawOptions, rules: readonl
     throw new UsageError("--fork needs a session to copy", "Add -c, or -r with the id of a session.");
   const session: SessionChoice = options.continue
     ? { type: "newest" }
-    : options.resume !== undefined
-      ? { type: "named", id: options.resume }
-      : { type: "new" };
+    : options.resume === undefined
+      ? { type: "new" }
+      : options.resume === true
+        ? { type: "choose" }
+        : { type: "named", id: options.resume };
   const text = task.join(" ").trim();
   const agent: AgentOptions = {
     rules,

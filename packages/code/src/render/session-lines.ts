@@ -1,4 +1,5 @@
-import type { Content, Message, SessionMetadata } from "@keelson/protocol";
+import type { Content, Message } from "@keelson/protocol";
+import type { ListedSession } from "../core/listed-session.ts";
 import { truncated } from "./display-width.ts";
 import { formatCost, formatCount, formatDuration } from "./figures.ts";
 import { foldLines } from "./fold-lines.ts";
@@ -7,13 +8,9 @@ import { printableLine } from "./printable.ts";
 import type { Style } from "./style.ts";
 import { callTitle } from "./tool-view.ts";
 
-export interface ListedSession extends SessionMetadata {
-  readonly folder?: string;
-}
-
-/** Two lines: id and name, then when, where and how much; a third where the session is damaged. */
+/** Id and name, how it began, then when, where and how much; a line more where the session is damaged. */
 export function sessionLines(
-  { id, name, tags, folder, updatedAt, turnCount, totalTokens, cost, damaged }: ListedSession,
+  { id, name, tags, folder, firstWords, updatedAt, turnCount, totalTokens, cost, damaged }: ListedSession,
   { style, columns, now }: { readonly style: Style; readonly columns: number; readonly now: number },
 ): string[] {
   const title = [name === undefined ? "" : printableLine(name), tags.map((tag) => `#${printableLine(tag)}`).join(" ")]
@@ -28,6 +25,7 @@ export function sessionLines(
   ];
   return [
     `${style.bold(id)}${title === "" ? "" : `  ${truncated(title, Math.max(10, columns - id.length - 4))}`}`,
+    ...(firstWords === undefined ? [] : [truncated(`  ${printableLine(firstWords)}`, columns)]),
     style.dim(truncated(`  ${facts.join(" · ")}`, columns)),
     ...(damaged === undefined ? [] : [style.red(truncated(`  damaged: ${printableLine(damaged)}`, columns))]),
   ];

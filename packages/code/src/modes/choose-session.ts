@@ -1,0 +1,58 @@
+import type { ListedSession } from "../core/listed-session.ts";
+import type { Surroundings } from "../core/surroundings.ts";
+import { createLiveScreen } from "../render/live-screen.ts";
+import { sessionLines } from "../render/session-lines.ts";
+import { createStyle, wantsColors } from "../render/style.ts";
+import { createTerminalInput } from "./terminal-input.ts";
+
+// As many as are told from each other at a glance; older ones are found by their ids.
+const MAX_SHOWN = 9;
+
+/** Has a person choose one of these sessions, by its number or its id. @returns `undefined` when they leave without choosing */
+export async function chooseSession(
+  sessions: readonly ListedSession[],
+  { stdin, stdout, environment, now }: Pick<Surroundings, "stdin" | "stdout" | "environment" | "now">,
+): Promise<string | undefined> {
+  const style = createStyle(wantsColors(stdout, environment));
+  const screen = createLiveScreen(stdout);
+  const shown = sessions.slice(0, MAX_SHOWN);
+  const { promise: chosen, resolve: choose } = Promise.withResolvers<string | undefined>();
+
+  screen.block(
+    shown.flatMap((session, index) =>
+      sessionLines(session, { style, columns: screen.columns - 3, now: now() }).map(
+        (line, at) => `${at === 0 ? style.bold(`${index + 1}`) : " "}  ${line}`,
+      ),
+    ),
+  );
+  if (sessions.length > shown.length) screen.block([style.dim(`… ${sessions.length - shown.length} older ones`)]);
+
+  function answer(line: string): void {
+    const given = line.trim();
+    if (given === "") return choose(undefined);
+    const numbered = /^\d$/.test(given) ? shown[Number(given) - 1] : undefined;
+    const named = sessions.filter(({ id }) => id.startsWith(given));
+    const session = numbered ?? (named.length === 1 ? named[0] : undefined);
+    if (session !== undefined) return choose(session.id);
+    screen.block([style.yellow(`${named.length === 0 ? "none" : `${named.length} sessions`} of these: give a number, or more of an id`)]);
+  }
+
+  const input = createTerminalInput({
+    input: stdin,
+    columns: screen.columns,
+    history: [],
+    draw: (line) => screen.input(line),
+    onMessage: answer,
+    onAnswer: answer,
+    onInterrupt: () => choose(undefined),
+    onEscape: () => choose(undefined),
+    onEnd: () => choose(undefined),
+  });
+  try {
+    input.message(shown.length === 1 ? "go on with [1], or leave with Enter › " : `go on with [1-${shown.length}], or leave with Enter › `);
+    return await chosen;
+  } finally {
+    input.close();
+    screen.close();
+  }
+}
