@@ -1,32 +1,49 @@
-import { AgentError, type Decision, type JsonValue } from "@keelson/protocol";
+import type { Decision, JsonValue } from "@keelson/protocol";
 import { openClerk } from "../core/clerk.ts";
+import type { CodingRunner } from "../core/coding-runner.ts";
 import { readStandardInput } from "../core/read-standard-input.ts";
 import type { Surroundings } from "../core/surroundings.ts";
 import { openWorld } from "../core/world.ts";
 import type { ApproveCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
+import { printable } from "../render/printable.ts";
 
 /** Records what a person decided about a question of a run, wherever that run is. @returns the exit code */
 export async function approve(command: ApproveCommand, surroundings: Surroundings): Promise<number> {
   const { environment, stdin, stdout } = surroundings;
   const value = command.value === "-" ? ((await readStandardInput(stdin)) ?? "").trim() : command.value;
-  const decision = readDecision(command.decision, value);
+  const decision = readDecision(command, value);
   await using world = await openWorld(environment);
-  const session = sessionOfToken(command.token);
-  await openClerk(world).approve(command.token, { ...decision, ...byWhom(environment) });
+  const clerk = openClerk(world);
+  const { session } = await clerk.approve(command.token, { ...decision, ...byWhom(environment) });
   stdout.write(`recorded: ${decision.type}\n`);
-  if (session !== undefined)
+  if (decision.type === "allow-always") {
+    const rules = decision.rules ?? (await offeredRules(clerk, session, command.token));
     stdout.write(
-      `A run that waits in another process goes on by itself. One that ended goes on with:\n  ${surroundings.command} -p -r ${session}\n`,
+      rules.length === 0
+        ? "allowed: this call only, since there is no rule for more\n"
+        : `allowed from now on, in this session:\n${rules.map((rule) => `  ${printable(rule)}\n`).join("")}`,
     );
+  }
+  stdout.write(
+    `A run that waits in another process goes on by itself. One that ended goes on with:\n  ${surroundings.command} -p -r ${session}\n`,
+  );
   return 0;
 }
 
+/** What the question offers first, which is what holds where nobody names rules. */
+async function offeredRules({ sessions }: CodingRunner, session: string, token: string): Promise<readonly string[]> {
+  for await (const event of sessions.events(session))
+    if (event.type === "approval-request" && event.token === token) return event.always?.[0]?.rules ?? [];
+  return [];
+}
+
 /** @throws UsageError when the value does not fit the decision */
-export function readDecision(type: Decision["type"], value: string | undefined): Decision {
+function readDecision({ decision: type, rules }: ApproveCommand, value: string | undefined): Decision {
   switch (type) {
-    case "allow":
     case "allow-always":
+      return { type, ...(rules !== undefined && { rules }) };
+    case "allow":
     case "retry":
       if (value !== undefined)
         throw new UsageError(
@@ -69,16 +86,4 @@ function readJson(type: string, value: string | undefined): JsonValue {
 function byWhom(environment: { readonly [name: string]: string | undefined }): { readonly by?: string } {
   const user = environment["USER"] ?? environment["LOGNAME"];
   return user === undefined || user === "" ? {} : { by: user };
-}
-
-/** Only to say how to go on: that the token is genuine was checked by whoever recorded the decision. */
-function sessionOfToken(token: string): string | undefined {
-  try {
-    const claims = JSON.parse(Buffer.from(token.split(".")[2] ?? "", "base64url").toString()) as unknown;
-    const session = Array.isArray(claims) ? (claims[1] as unknown) : undefined;
-    return typeof session === "string" ? session : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw new AgentError({ kind: "bug", message: "an approval token could not be read" }, { cause: error });
-  }
 }

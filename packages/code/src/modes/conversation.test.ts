@@ -1,5 +1,5 @@
 import { setImmediate as settle } from "node:timers/promises";
-import type { AgentEvent, ApprovalRequest, Decision } from "@keelson/protocol";
+import { AgentError, type AgentEvent, type ApprovalRequest, type Decision } from "@keelson/protocol";
 import type { PendingApproval, Run, RunOutcome } from "keelson";
 import { describe, expect, it, vi } from "vitest";
 import { createPlainScreen } from "../render/plain-screen.ts";
@@ -12,10 +12,13 @@ function createFakeRun(): {
   readonly did: string[];
   emit(event: object): void;
   question(asked: Partial<ApprovalRequest>): void;
+  /** The next decision is refused with this. */
+  refuseOnce(error: Error): void;
   unannounced(asked: Partial<ApprovalRequest>): void;
   end(outcome: Partial<RunOutcome>): void;
 } {
   const did: string[] = [];
+  let refusal: Error | undefined;
   const events = createQueue<AgentEvent>();
   const questions = createQueue<PendingApproval>();
   const { promise: outcome, resolve } = Promise.withResolvers<RunOutcome>();
@@ -38,9 +41,16 @@ function createFakeRun(): {
     unannounced(asked) {
       questions.push({ request: requestOf(asked), decide: async () => {} } as PendingApproval);
     },
+    refuseOnce: (error) => void (refusal = error),
     question(asked) {
       const request = requestOf(asked);
-      questions.push({ request, decide: async (decision: Decision) => void did.push(JSON.stringify(decision)) } as PendingApproval);
+      const decide = async (decision: Decision): Promise<void> => {
+        const error = refusal;
+        refusal = undefined;
+        if (error !== undefined) throw error;
+        did.push(JSON.stringify(decision));
+      };
+      questions.push({ request, decide });
       events.push({
         ...request,
         type: "approval-request",
@@ -440,6 +450,24 @@ describe("createConversation", () => {
       expect([fake.did, prompts.at(-1)]).toEqual([[], expect.stringMatching(/^\[1-2\]/)]);
       conversation.answer("b");
       expect(prompts.at(-1)).toMatch(/\[y\]es/);
+    });
+
+    it("asks again when the rule is refused, since the run still waits", async () => {
+      const { conversation, fake, kept, prompts, shown } = await choosing();
+      conversation.answer("p");
+      conversation.answer("2");
+      fake.refuseOnce(new AgentError({ kind: "invalid-option", option: "decision.rules", message: "decision.rules has no call." }));
+      conversation.answer("grep");
+      await settle();
+      expect([fake.did, kept, prompts.at(-1), shown()]).toEqual([
+        [],
+        [],
+        expect.stringMatching(/\[y\]es/),
+        expect.stringContaining("decision.rules has no call."),
+      ]);
+      conversation.answer("y");
+      await settle();
+      expect(fake.did).toEqual(['{"type":"allow"}']);
     });
 
     it("is no answer where nothing can be allowed for longer than this call", async () => {

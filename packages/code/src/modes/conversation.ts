@@ -1,5 +1,5 @@
-import type { SessionId } from "@keelson/protocol";
-import type { Run } from "keelson";
+import { AgentError, type Decision, type SessionId } from "@keelson/protocol";
+import type { PendingApproval, Run } from "keelson";
 import type { Screen } from "../render/screen.ts";
 import type { Style } from "../render/style.ts";
 import { createRunView } from "../render/run-view.ts";
@@ -95,15 +95,23 @@ export function createConversation({ screen, style, world, model: firstModel, in
       input,
       decide(decision, holds) {
         questions.decided(request.callId);
-        const rules = decision.type === "allow-always" && holds === "project" ? decision.rules : undefined;
-        question
-          .decide(decision)
-          .then(() => rules && world.allowInProject(rules))
-          .catch(failed);
+        record(question, decision, decision.type === "allow-always" && holds === "project" ? decision.rules : undefined).catch(failed);
       },
     });
     dialog = { token: request.token, steps };
     steps.open();
+  }
+
+  /** @param forProject rules to keep beyond this session */
+  async function record(question: PendingApproval, decision: Decision, forProject: readonly string[] = []): Promise<void> {
+    try {
+      await question.decide(decision);
+    } catch (error) {
+      // A rule that fits no call, say: nothing was decided, and the run still waits.
+      if (AgentError.is(error, "invalid-option")) questions.reopen(question);
+      throw error;
+    }
+    if (forProject.length > 0) await world.allowInProject(forProject);
   }
 
   async function follow(followed: Run<unknown>): Promise<void> {

@@ -11,6 +11,8 @@ export interface OpenQuestions {
   following(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent>;
   /** Here somebody decided about a call. */
   decided(callId: string): void;
+  /** That decision was refused: the question is still open. */
+  reopen(question: PendingApproval): void;
   clear(): void;
 }
 
@@ -59,6 +61,12 @@ export function createOpenQuestions(changed: () => void): OpenQuestions {
     decided(callId) {
       unconfirmed.set(callId, (unconfirmed.get(callId) ?? 0) + 1);
       forget(callId);
+    },
+    reopen(question) {
+      const { callId } = question.request;
+      unconfirmed.set(callId, Math.max(0, (unconfirmed.get(callId) ?? 0) - 1));
+      questions = [question, ...questions];
+      changed();
     },
     clear() {
       questions = [];

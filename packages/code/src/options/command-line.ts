@@ -45,6 +45,8 @@ export interface ApproveCommand {
   readonly decision: Decision["type"];
   /** JSON or text; `-` is standard input. */
   readonly value?: string;
+  /** Of `allow-always`: patterns of allow rules. Absent: what the question offers first. */
+  readonly rules?: readonly string[];
 }
 
 export type SessionsAction =

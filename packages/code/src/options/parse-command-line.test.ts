@@ -113,6 +113,12 @@ describe("parseCommandLine", () => {
       value: '{"a":1}',
     });
     expect(parse("approve", "tok", "deny", "-")).toMatchObject({ value: "-" });
+    expect(parse("approve", "tok", "allow-always", "bash(npm test*)", "read_file")).toEqual({
+      type: "approve",
+      token: "tok",
+      decision: "allow-always",
+      rules: ["bash(npm test*)", "read_file"],
+    });
   });
 
   it("reads every action on sessions", () => {
@@ -160,6 +166,8 @@ describe("parseCommandLine", () => {
     [["-c", "-r", "s1"], /exclude each other/],
     [["--fork"], /needs a session/],
     [["approve", "tok"], /missing required argument 'decision'/],
+    [["approve", "tok", "deny", "not", "that"], /takes one value, not 2/],
+    [["approve", "tok", "allow-always", "bash("], /is no rule/],
     [["approve", "tok", "maybe"], /Allowed choices are allow, deny/],
     [["sessions"], /needs an action/],
     [["sessions", "rewind", "s1", "x"], /whole number/],

@@ -12,6 +12,7 @@ import {
 } from "@keelson/protocol";
 import {
   type AgentOptions,
+  type ApproveCommand,
   type CommandLine,
   type OnApproval,
   OUTPUT_FORMATS,
@@ -98,9 +99,12 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
     .description("decide what a suspended run asks")
     .argument("<token>", "the token of the question")
     .addArgument(program.createArgument("<decision>", "the answer").choices(DECISION_TYPES))
-    .argument("[value]", "JSON of allow-modified and supply, reason of deny, fail and abort; - reads standard input")
-    .action((token: string, decision: (typeof DECISION_TYPES)[number], value: string | undefined) =>
-      accept({ type: "approve", token, decision, ...(value !== undefined && { value }) }),
+    .argument(
+      "[value...]",
+      "JSON of allow-modified and supply, reason of deny, fail and abort (- reads standard input); rules of allow-always, by default the narrowest that the question offers",
+    )
+    .action((token: string, decision: (typeof DECISION_TYPES)[number], values: string[]) =>
+      accept(approveCommand(token, decision, values)),
     );
 
   addSessions(program, accept);
@@ -183,6 +187,15 @@ function addPermissions(program: Command, accept: (command: CommandLine) => void
     .action((rule: string, options: { json?: true }) =>
       accept({ type: "permissions", action: { type: "remove", rule }, json: options.json === true, ...cwdOf(program) }),
     );
+}
+
+function approveCommand(token: string, decision: (typeof DECISION_TYPES)[number], values: readonly string[]): ApproveCommand {
+  const command = { type: "approve", token, decision } as const;
+  if (values.length === 0) return command;
+  if (decision === "allow-always") return { ...command, rules: values.map((rule) => parseRule(rule, "allow").pattern) };
+  const [value = "", ...more] = values;
+  if (more.length > 0) throw new UsageError(`${decision} takes one value, not ${values.length}`, "Quote it for the shell.");
+  return { ...command, value };
 }
 
 function runCommand(task: readonly string[], options: RawOptions, rules: readonly PermissionRule[]): RunCommand {
