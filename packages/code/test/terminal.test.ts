@@ -135,8 +135,8 @@ describe("Esc and Ctrl-C in a terminal", () => {
   it.each([
     ["Esc", "\u001b"],
     ["Ctrl-C", "\u0003"],
-  ])("%s stops the run and keeps the draft", async (_name, key) => {
-    await using desk = await openDesk([{ text: "Speaking to myself for ever.", misbehave: { stall: "in-body" } }]);
+  ])("%s ends the model's answer at once, and keeps what it said and the draft", async (_name, key) => {
+    await using desk = await openDesk([{ text: "Speaking to myself for ever.", misbehave: { stall: "in-body" } }, { text: "Going on." }]);
     await using terminal = openTerminal(desk, []);
     await terminal.until(/› $/m);
     terminal.type("go\r");
@@ -144,12 +144,28 @@ describe("Esc and Ctrl-C in a terminal", () => {
     terminal.type("and then");
     await terminal.until(/› and then$/m);
     terminal.type(key);
+    await terminal.until(/^Speaking[\s\S]*✗ stopped[\s\S]*\n› and then$/m);
+    terminal.type("?\r");
+    await terminal.until(/Going on\./);
+    expect(messagesOf(desk)).toMatch(/Speaking[\s\S]*and then\?/);
+    terminal.type("/quit\r");
+    expect(await terminal.exited).toBe(0);
+  });
+
+  it("Ctrl-C leaves a command that runs to its end, Ctrl-C again kills it", async () => {
+    const command = "echo here; while [ ! -e release ]; do sleep 0.05; done; touch finished";
+    await using desk = await openDesk([{ toolCalls: [{ name: "bash", input: { command } }] }, { text: "never asked" }]);
+    await using terminal = openTerminal(desk, ["--allow", "bash(*)", "--permission-mode", "bypass-all"]);
+    await terminal.until(/› $/m);
+    terminal.type("go\r");
+    await terminal.until(/bash echo here.* · /);
+    terminal.type("\u0003");
     await terminal.until(/stopping/);
     terminal.type("\u0003");
-    await terminal.until(/✗ (stopped|aborted)[\s\S]*› and then$/m);
-    terminal.type("\u0015/quit\r");
+    await terminal.until(/✗ aborted[\s\S]*\n› $/);
+    expect([await exists(join(desk.project, "finished")), desk.server.requests.length]).toEqual([false, 1]);
+    terminal.type("/quit\r");
     expect(await terminal.exited).toBe(0);
-    expect(messagesOf(desk)).not.toContain("and then");
   });
 });
 
