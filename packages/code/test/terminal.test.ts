@@ -10,7 +10,7 @@ import { openTerminal } from "./keelson-terminal.ts";
 vi.setConfig({ testTimeout: 120_000 });
 
 /** Behind this sign an answer is heard. */
-const HEARD = /ort › |\] › /;
+const HEARD = /a\[b\]ort › |\/b\] › /;
 
 const exists = (path: string): Promise<boolean> =>
   access(path).then(

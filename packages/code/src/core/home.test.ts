@@ -27,6 +27,7 @@ describe("openHome", () => {
       path: join(folder, "a", "b"),
       database: join(folder, "a", "b", "sessions.db"),
       history: join(folder, "a", "b", "history"),
+      permissions: join(folder, "a", "b", "permissions.jsonl"),
     });
     expect((await stat(home.path)).mode & 0o777).toBe(0o700);
     expect(await readFile(join(home.path, "version"), "utf8")).toBe("1\n");
