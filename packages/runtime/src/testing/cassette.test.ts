@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type InferRequest, ModelError, type Provider, textMessage } from "@keelson/protocol";
 import { afterEach, describe, expect, it } from "vitest";
+import { createAgent, createModelRegistry, createRunner } from "../index.ts";
 import { createAnthropicProvider } from "../providers/anthropic.ts";
 import { infer } from "../providers/infer.ts";
 import { createOpenAiChatProvider } from "../providers/openai-chat.ts";
@@ -83,6 +84,26 @@ describe("a cassette", () => {
     );
     const answer = await infer(anthropic(server, player.fetch), secretRequest);
     expect(answer.content).toMatchObject([{ text: expect.stringContaining("your key is [redacted] and [redacted],") }]);
+  });
+
+  it("is asked once for what it does not hold: no server failed, so nothing is retried [ET-07]", async () => {
+    const server = await serverOf(() => ({ text: "ok" }));
+    const recorder = recordCassette({ fetch: platformFetch });
+    await infer(anthropic(server, recorder.fetch), request);
+    const cassette = await recorder.cassette();
+    for (const [left, complaint] of [
+      [cassette, "request 1 is not the recorded one"],
+      [{ ...cassette, interactions: [] }, "the cassette has 0 interactions"],
+    ] as const) {
+      let requests = 0;
+      const { fetch: replay } = replayCassette(left);
+      const counted: FetchLike = (url, init) => (requests++, replay(url, init));
+      const providers = { anthropic: anthropic(server, counted) };
+      const agent = createAgent({ name: "a", model: "anthropic/m" });
+      const runner = createRunner({ agent, models: createModelRegistry({ providers }) });
+      const { reason, error } = await runner.run("other words").outcome;
+      expect([reason, error?.message, requests]).toEqual(["error", expect.stringContaining(complaint), 1]);
+    }
   });
 
   it("names the first difference of a request that is not the recorded one", async () => {

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { ModelError } from "@keelson/protocol";
 import type { FetchLike } from "../transport/index.ts";
 import { type Redact, type RedactionOptions, redactHeaders, redactor } from "./cassette-redaction.ts";
 
@@ -126,11 +127,11 @@ export function replayCassette(cassette: Cassette, options: RedactionOptions = {
     const interaction = cassette.interactions[place];
     const request = describeRequest(url, init, redact);
     if (interaction === undefined)
-      throw new Error(
+      throw mismatch(
         `the cassette has ${cassette.interactions.length} interactions, and ${request.method} ${request.url} is request ${place + 1}`,
       );
     const difference = firstDifference(interaction.request, request);
-    if (difference !== undefined) throw new Error(`request ${place + 1} is not the recorded one: ${difference}`);
+    if (difference !== undefined) throw mismatch(`request ${place + 1} is not the recorded one: ${difference}`);
     next += 1;
     init.signal.throwIfAborted();
     const { status, headers } = interaction.response;
@@ -152,6 +153,11 @@ export function replayCassette(cassette: Cassette, options: RedactionOptions = {
         );
     },
   };
+}
+
+/** No fault of a server: nothing is mended by asking again, so it must not pass for one. */
+function mismatch(message: string): ModelError {
+  return new ModelError({ kind: "invalid-request", message, code: "cassette-mismatch" });
 }
 
 function describeRequest(url: string, init: Parameters<FetchLike>[1], redact: Redact): CassetteInteraction["request"] {
