@@ -13,6 +13,6 @@ export {
   type RuleEvent,
   type RuleTrigger,
 } from "./rule.ts";
-export { injectReminder, rulesFrom, type LoopView, type RuleMethods, type SkippedCall } from "./rule-methods.ts";
+export { injectReminder, rulesFrom, type CallResult, type LoopView, type RuleMethods, type SkippedCall } from "./rule-methods.ts";
 export { telemetryRecorder } from "./telemetry-recorder.ts";
 export { createSingleShotOperator, type SingleShotOptions } from "./single-shot-operator.ts";

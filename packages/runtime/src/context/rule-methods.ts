@@ -8,6 +8,9 @@ export interface SkippedCall {
   readonly name: string;
 }
 
+/** What became of a tool call, as the model is told. */
+export type CallResult = { readonly output: JsonValue; readonly isError: boolean };
+
 type Verdict = RuleAction | void | Promise<RuleAction | void>;
 export type LoopView = ContextMetrics;
 
@@ -18,7 +21,8 @@ export interface RuleMethods {
   beforeInference?(view: LoopView): Verdict;
   afterInference?(response: JsonValue, view: LoopView): Verdict;
   beforeToolCall?(tool: string, input: JsonValue, view: LoopView): Verdict;
-  afterToolCall?(tool: string, result: JsonValue, view: LoopView): Verdict;
+  /** To change the result, `modify-output` with another of the same shape, or with an output alone, which counts as a success. */
+  afterToolCall?(tool: string, result: CallResult, view: LoopView): Verdict;
   whenExitCheck?(view: LoopView): Verdict;
   beforeSteeringInject?(messages: readonly Message[], view: LoopView): Verdict;
   whenSteeringSkip?(skipped: readonly SkippedCall[], view: LoopView): void | Promise<void>;
@@ -43,7 +47,7 @@ export function rulesFrom(methods: RuleMethods): readonly Rule[] {
   }
   if (methods.afterToolCall)
     add("after", "execute-tool", ({ context, input, output }) =>
-      methods.afterToolCall?.(toolCallOf(input).name, output ?? null, context.metrics),
+      methods.afterToolCall?.(toolCallOf(input).name, output as unknown as CallResult, context.metrics),
     );
   if (methods.whenExitCheck) add("before", "exit-check", ({ context }) => methods.whenExitCheck?.(context.metrics));
   if (methods.beforeSteeringInject)

@@ -54,7 +54,7 @@ export type RuleAction =
  * | `compile` | | |
  * | `infer` | `{ model }` | `{ content, stopReason }`, or `{ failure }` |
  * | `append-response` | | |
- * | `execute-tool` | `{ name, input }` (replaceable; `skip` answers the call) | `{ output, isError }` (replaceable by an output) |
+ * | `execute-tool` | `{ name, input }` (replaceable; `skip` answers the call) | `{ output, isError }` (replaceable by the same, or by an output alone) |
  * | `compact` | `{ messages }`, their number | |
  * | `exit-check` | | |
  */

@@ -168,6 +168,31 @@ describe("a rule that changes something", () => {
     expect(skipped.tool.calls).toHaveLength(0);
   });
 
+  it("redacts a result in the shape in which it was shown, a failure as well; it is not wrapped again [CE-20, BM-10]", async () => {
+    const redacted = async (rules: readonly Rule[], output: () => JsonValue) => {
+      const tool = recordingTool("look", { effect: "read", output });
+      const agent = createAgent({ name: "a", model: scriptedModel([look(), "done"]), tools: [tool], rules });
+      const { events } = await watch(runnerOf(agent).run("go"));
+      return ofType(events, "tool-result")[0];
+    };
+    const hide = (text: JsonValue) => String(text).replaceAll("AKIA", "****");
+    const method = rulesFrom({
+      name: "redact",
+      afterToolCall: (_tool, result) => ({ type: "modify-output", output: { ...result, output: hide(result.output) } }),
+    });
+    const rule = ruleAfter("execute-tool", "redact", 0, ({ output }) => {
+      const result = output as { readonly output: JsonValue };
+      return { type: "modify-output", output: { ...result, output: hide(result.output) } };
+    });
+    for (const rules of [method, [rule]]) {
+      expect(await redacted(rules, () => "key AKIA")).toMatchObject({ output: "key ****", isError: false });
+      const failing = (): never => {
+        throw new Error("no such key: AKIA");
+      };
+      expect(await redacted(rules, failing)).toMatchObject({ output: expect.stringMatching(/key: \*{4}/), isError: true });
+    }
+  });
+
   it("looks at steering first, and may change or drop it [CE-17, CE-18]", async () => {
     const seen: unknown[] = [];
     const steer = async (rules: readonly Rule[]) => {

@@ -7,6 +7,7 @@ import type { PendingCall } from "../gates/pending-call.ts";
 import { noteArguments } from "../hooks/tool-hooks.ts";
 import { moveFor } from "../strategies/hold-to-strategy.ts";
 import type { Executed } from "./call-result.ts";
+import type { CallResult } from "../../context/rule-methods.ts";
 import type { Loop } from "./loop.ts";
 
 /** Why the run does not go on behind a batch, once all of it is told. */
@@ -69,8 +70,15 @@ async function passRules(loop: Loop, call: PendingCall, result: Executed): Promi
     input: { name: call.tool?.name ?? call.part.name, input: call.input ?? null },
     execute: () => result,
     show: ({ output, isError }) => ({ output: output as JsonValue, isError }),
-    accept: (changed) => ({ output: changed, isError: false, ...(blob && { blob }) }),
+    accept: (changed) => ({ ...replacement(changed), ...(blob && { blob }) }),
   });
+}
+
+/** A rule answers with what it was shown, changed, or with an output alone. */
+function replacement(changed: JsonValue): { readonly output: JsonValue; readonly isError: boolean } {
+  const { output, isError, ...others } = (typeof changed === "object" && changed !== null ? changed : {}) as Partial<CallResult>;
+  if (output === undefined || typeof isError !== "boolean" || Object.keys(others).length > 0) return { output: changed, isError: false };
+  return { output, isError };
 }
 
 function putResult(loop: Loop, call: PendingCall, outcome: CallOutcome): void {
