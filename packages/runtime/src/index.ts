@@ -1,6 +1,7 @@
 import type { Provider, StateReader, StateStore } from "@keelson/protocol";
 import type { Agent } from "./agent/agent.ts";
 import { createEphemeralApprovalKeys } from "./agent/approvals/approval-keys.ts";
+import { checkRunnerOptions } from "./agent/check-runner.ts";
 import { createRunnerWith, type Runner, type SingleRunner } from "./agent/runner.ts";
 import type { Agents, World } from "./agent/world.ts";
 import type { Scheduler } from "./orchestration/schedules/scheduler.ts";
@@ -53,6 +54,7 @@ export function createRunner<A extends Agents>(options: RunnerOptions & { readon
 export function createRunner(
   options: RunnerOptions & { readonly agent?: Agent<unknown>; readonly agents?: Agents },
 ): SingleRunner<unknown> | Runner<Agents> {
+  checkRunnerOptions(options);
   const clock = options.clock ?? systemClock;
   const blobs = options.blobs ?? options.log?.blobs ?? createMemoryBlobStore();
   const runner: SingleRunner<unknown> = createRunnerWith({

@@ -36,9 +36,11 @@ import { EventHub } from "./event-hub.ts";
 import { agentErrorOf, atAgentBoundary } from "../session/log-failure.ts";
 import { notified, notifyOfStatus } from "./hooks/notification-hooks.ts";
 import { startWithHooks } from "./hooks/subagent-hooks.ts";
+import { guideToOutcome } from "./guide-to-outcome.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
 import { runTurns, type Next } from "./loop/run-turns.ts";
 import { PartialAnswers } from "./output/partial-answers.ts";
+import { invalidOption, shown } from "./invalid-option.ts";
 import { answerFormOf } from "./output/check-output.ts";
 import type { PartialValue } from "./output/partial-value.ts";
 import { accountOf, type RunAccount } from "./operator-output.ts";
@@ -168,6 +170,8 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
   }
 
   async setModel(model: string): Promise<void> {
+    if (typeof model !== "string" || model === "")
+      throw invalidOption("model", `must be a model such as "anthropic/claude-haiku-4-5", not ${shown(model)}`);
     const { agent, runner } = this.#options;
     createModelSource([agent.options.model], runner.world.models).resolve(model);
     await this.#tell({ type: "set-model", model });
@@ -175,6 +179,8 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
 
   async steer(message: string | Message, { interrupt = false }: { readonly interrupt?: boolean } = {}): Promise<void> {
     const steering = typeof message === "string" ? textMessage("user", message) : message;
+    if (!Array.isArray(steering?.content))
+      throw invalidOption("message", `of steer must be a text or a message such as { role: "user", content }, not ${shown(message)}`);
     if (steering.role !== "user" && steering.role !== "system")
       throw new AgentError({
         kind: "invalid-option",
@@ -390,3 +396,5 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
     }
   }
 }
+
+guideToOutcome(ActiveRun.prototype as Run);

@@ -1,4 +1,4 @@
-import { nearestName } from "../tools/nearest-name.ts";
+import { nearestName } from "../json/nearest-name.ts";
 import { plainJson } from "../json/plain-json.ts";
 import type { AgentOptions, JsonAgentOptions } from "./agent.ts";
 import { checkLimits, LIMIT_NAMES } from "./check-limits.ts";

@@ -33,7 +33,11 @@ export function chooseAgent(
   world: { readonly agent?: Agent<unknown>; readonly agents?: Agents },
   name: string | undefined,
 ): Agent<unknown> {
-  if (world.agent) return world.agent;
+  if (world.agent) {
+    if (name === undefined || name === world.agent.name) return world.agent;
+    const message = `There is no agent ${JSON.stringify(name)}: this runner has the agent "${world.agent.name}" alone.`;
+    throw new AgentError({ kind: "invalid-option", option: "agent", message });
+  }
   const agents = world.agents ?? {};
   const agent = name === undefined ? undefined : Object.hasOwn(agents, name) ? agents[name] : undefined;
   if (agent === undefined)

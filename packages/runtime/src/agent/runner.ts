@@ -18,6 +18,7 @@ import { ActiveRun } from "./active-run.ts";
 import { agentErrorOf, atAgentBoundary } from "../session/log-failure.ts";
 import { createApprovalTokens } from "./approvals/approval-token.ts";
 import { listQuestions } from "./approvals/list-questions.ts";
+import { checkDecisionShape } from "./approvals/check-decision.ts";
 import { writeDecision } from "./approvals/write-decision.ts";
 import { authorityOf, limitsOf } from "./create-loop.ts";
 import { createModelSource, modelName } from "./model-source.ts";
@@ -27,6 +28,7 @@ import { beginResumed, beginRun } from "./begin-run.ts";
 import { checkBudgets, withBudgets } from "./budget/check-budgets.ts";
 import { narrowAuthority } from "./permissions/narrow-authority.ts";
 import { checkImages } from "./check-images.ts";
+import { checkRun, checkRunnerOptions } from "./check-runner.ts";
 import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
 import { recoverRuns, type Recovery } from "./recover-runs.ts";
 import type { Run, RunInput, RunOptions, RunOrigin } from "./run.ts";
@@ -118,6 +120,7 @@ export function createRunnerWith<A extends Agents>(world: World & { readonly age
 export function createRunnerWith(
   world: World & { readonly agent?: Agent<unknown>; readonly agents?: Agents },
 ): SingleRunner<unknown> | Runner<Agents> {
+  checkRunnerOptions(world);
   const agents = collectAgents(world);
   if (world.budgets) checkBudgets(world.budgets);
   for (const agent of agents.values()) checkModels(agent, world);
@@ -260,6 +263,7 @@ export function createRunnerWith(
 
     async approve(token, decision) {
       const claims = tokens.verify(token);
+      checkDecisionShape(decision);
       await atAgentBoundary(claims.session, () => writeDecision(world, claims, decision));
       return { session: claims.session, runId: claims.runId };
     },
@@ -284,6 +288,7 @@ export function createRunnerWith(
   const runner = {
     ...base,
     run(input: RunInput, options: RunOptions & { readonly agent?: string } = {}): Run<unknown> {
+      checkRun(input, options);
       const agent = chooseAgent(world, options.agent);
       const run = inner.start(agent, input, options, {});
       if (options.session !== undefined) forgetting?.keep(options.session);

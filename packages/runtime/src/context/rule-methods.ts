@@ -1,5 +1,6 @@
 import type { JsonValue, Message } from "@keelson/protocol";
-import { textMessage } from "@keelson/protocol";
+import { AgentError, textMessage } from "@keelson/protocol";
+import { checkOptionNames, type OptionNames } from "../json/option-names.ts";
 import type { ContextMetrics, OperationType, Rule, RuleAction } from "./rule.ts";
 
 /** A call that did not run because the user steered away from it. */
@@ -30,8 +31,35 @@ export interface RuleMethods {
   afterCompaction?(view: LoopView): void | Promise<void>;
 }
 
+const METHODS: OptionNames<RuleMethods> = {
+  name: true,
+  priority: true,
+  beforeInference: true,
+  afterInference: true,
+  beforeToolCall: true,
+  afterToolCall: true,
+  whenExitCheck: true,
+  beforeSteeringInject: true,
+  whenSteeringSkip: true,
+  beforeCompaction: true,
+  afterCompaction: true,
+};
+
+function checkMethods(methods: RuleMethods): void {
+  checkOptionNames("rulesFrom", methods, METHODS);
+  const { name, priority = 0, ...moments } = methods;
+  const refuse = (option: string, what: string): never => {
+    throw new AgentError({ kind: "invalid-option", option, message: `${option} of rulesFrom must be ${what}.` });
+  };
+  if (typeof name !== "string" || name === "") refuse("name", "a text that names the rule");
+  if (typeof priority !== "number" || Number.isNaN(priority)) refuse("priority", "a number");
+  for (const [moment, method] of Object.entries(moments))
+    if (method !== undefined && typeof method !== "function") refuse(moment, "a function");
+}
+
 /** Turns the method form into rules of the struct form, on the same pipeline. */
 export function rulesFrom(methods: RuleMethods): readonly Rule[] {
+  checkMethods(methods);
   const rules: Rule[] = [];
   const add = (type: "before" | "after", operation: OperationType, run: Rule["run"]) =>
     rules.push({ name: `${methods.name}.${type}-${operation}`, trigger: { type, operation }, priority: methods.priority ?? 0, run });

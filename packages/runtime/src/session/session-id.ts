@@ -18,6 +18,10 @@ export function rootSession(session: SessionId): SessionId {
 
 /** @throws AgentError of kind `session` for an id that can't name a log */
 export function checkSessionId(session: string, options: { readonly child?: boolean } = {}): void {
-  if (/^[\w.~:@-]{1,200}$/.test(session) && (options.child === true || !session.includes(CHILD_MARK))) return;
-  throw sessionError(session, `${JSON.stringify(session.slice(0, 80))} can't be a session id: use 1 to 200 letters, digits and . _ - : @`);
+  if (typeof session === "string" && /^[\w.~:@-]{1,200}$/.test(session) && (options.child === true || !session.includes(CHILD_MARK)))
+    return;
+  throw sessionError(
+    session,
+    `${JSON.stringify(String(session).slice(0, 80))} can't be a session id: use 1 to 200 letters, digits and . _ - : @`,
+  );
 }

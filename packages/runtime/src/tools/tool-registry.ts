@@ -1,5 +1,5 @@
 import { type Tool, ToolError, type ToolFailure, type ToolSchema } from "@keelson/protocol";
-import { nearestName } from "./nearest-name.ts";
+import { nearestName } from "../json/nearest-name.ts";
 
 export type FoundTool =
   | { readonly ok: true; readonly tool: Tool }

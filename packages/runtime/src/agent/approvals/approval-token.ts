@@ -55,7 +55,7 @@ export function createApprovalTokens(options: { readonly keys: ApprovalKeys; rea
     },
 
     verify(token, { expired = false } = {}) {
-      const [prefix, keyId = "", payload = "", signature = "", ...rest] = token.trim().split(".");
+      const [prefix, keyId = "", payload = "", signature = "", ...rest] = (typeof token === "string" ? token : "").trim().split(".");
       if (prefix !== PREFIX || keyId === "" || payload === "" || signature === "" || rest.length > 0) {
         throw refused("malformed", "This is no approval token. Copy it whole, as the question showed it.");
       }

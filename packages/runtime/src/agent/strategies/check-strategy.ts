@@ -1,5 +1,5 @@
 import { AgentError } from "@keelson/protocol";
-import { nearestName } from "../../tools/nearest-name.ts";
+import { nearestName } from "../../json/nearest-name.ts";
 import type { AgentOptions } from "../agent.ts";
 import { TRANSITION_TOOL } from "./transition-tool.ts";
 
