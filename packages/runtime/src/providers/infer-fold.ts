@@ -14,12 +14,17 @@ import type {
 /** 16 MiB: what one answer may hold before whoever folds it stops reading. */
 export const DEFAULT_MAX_ANSWER_BYTES: number = 16 * 1024 * 1024;
 
+/** What one answer may ask for at once. */
+export const DEFAULT_MAX_ANSWER_CALLS = 128;
+
 /** The pieces are slices of network chunks, which they keep alive, so that they are copied together every so often. */
 const MAX_PIECES = 1024;
 
 export interface FoldOptions {
   /** Bound of the answer's text, thinking, arguments and parts together, in UTF-8 bytes. Default {@link DEFAULT_MAX_ANSWER_BYTES}. */
   readonly maxAnswerBytes?: number;
+  /** Bound of its tool calls. Default {@link DEFAULT_MAX_ANSWER_CALLS}. */
+  readonly maxAnswerCalls?: number;
 }
 
 /** What grows by many small pieces of text. */
@@ -44,18 +49,19 @@ interface OpenCall extends Growing {
 type Slot = OpenSegment | OpenCall | { readonly type: "whole"; readonly part: Content };
 
 /**
- * Folds the events of one model call into its content, in order of appearance. Holds at most `maxAnswerBytes`: the event that
- * would pass the bound and all content after it are dropped, and `overflowed` says so. Nothing here throws.
+ * Folds the events of one model call into its content, in order of appearance. Holds at most `maxAnswerBytes`
+ * and `maxAnswerCalls`: the event that would pass a bound and all content after it are dropped, and `overflowed` says so. Nothing here throws.
  */
 export class InferFold {
   readonly #maxBytes: number;
+  readonly #maxCalls: number;
   readonly #slots: Slot[] = [];
   #calls: Map<number, OpenCall> | undefined;
   #segment: OpenSegment | undefined;
   /** At least the bytes so far: a UTF-16 unit is three of them at most. Counted exactly once this bound passes the limit. */
   #bound = 0;
   #exact = false;
-  /** The answer was longer than `maxAnswerBytes`: stop reading it. */
+  /** The answer passed a bound: stop reading it. */
   overflowed = false;
   /** The last event, once it came. Without it the answer is not whole. */
   end: InferEnd | undefined;
@@ -64,6 +70,7 @@ export class InferFold {
 
   constructor(options?: FoldOptions) {
     this.#maxBytes = options?.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
+    this.#maxCalls = options?.maxAnswerCalls ?? DEFAULT_MAX_ANSWER_CALLS;
   }
 
   push(event: InferEvent): void {
@@ -89,6 +96,8 @@ export class InferFold {
         return;
       case "tool-call-start": {
         this.#segment = undefined;
+        if ((this.#calls?.size ?? 0) >= this.#maxCalls) this.overflowed = true;
+        if (this.overflowed) return;
         // Together: what is admitted stands in a slot before the next is counted.
         if (!this.#admit(event.id + event.name)) return;
         const call: OpenCall = {
@@ -200,7 +209,10 @@ export class InferFold {
 
   #open(type: "text" | "thinking"): void {
     this.#segment = { type, joined: "", pieces: [] };
-    if (!this.overflowed) this.#slots.push(this.#segment);
+    if (this.overflowed) return;
+    // One that stayed empty makes room: a stream of them would be nothing that `maxAnswerBytes` counts.
+    if (isEmpty(this.#slots.at(-1))) this.#slots.pop();
+    this.#slots.push(this.#segment);
   }
 
   #admit(text: string): boolean {
@@ -218,6 +230,11 @@ export class InferFold {
   #admitData(data: Content | ProviderData): boolean {
     return this.#admit(JSON.stringify(data));
   }
+}
+
+function isEmpty(slot: Slot | undefined): boolean {
+  if (slot?.type !== "text" && slot?.type !== "thinking") return false;
+  return slot.joined === "" && slot.pieces.length === 0 && slot.providerData === undefined;
 }
 
 function grow(slot: Growing | undefined, text: string): void {

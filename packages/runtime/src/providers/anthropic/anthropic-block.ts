@@ -1,4 +1,5 @@
 import type { Content, JsonObject, JsonValue, ProviderData } from "@keelson/protocol";
+import type { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { type DecoderContext, fieldsOf, type SegmentWriter, stringOf } from "../wire-decoder.ts";
 import type { AnthropicBlockStart, AnthropicDelta } from "./anthropic-wire.ts";
@@ -14,6 +15,7 @@ export interface BlockSink {
   readonly queue: DecodedEvent[];
   readonly segments: SegmentWriter;
   readonly context: DecoderContext;
+  readonly held: HeldText;
   /** The place of the next tool call in the answer. */
   nextCallIndex(): number;
 }
@@ -70,12 +72,13 @@ export function openToolUseBlock(block: AnthropicBlockStart, { queue, segments, 
 }
 
 /** Everything else is gathered, and handed over whole: what the vendor ran itself, redacted thinking, compaction, what is new. */
-export function openWholeBlock(block: AnthropicBlockStart, { queue, segments, context }: BlockSink): AnthropicBlock {
+export function openWholeBlock(block: AnthropicBlockStart, { queue, segments, context, held }: BlockSink): AnthropicBlock {
   const gathered: Record<string, unknown> = { ...block };
   let inputText = "";
   segments.end();
   return {
     delta(delta) {
+      held.add(JSON.stringify(delta).length);
       for (const [name, value] of Object.entries(delta)) {
         if (name === "type") continue;
         if (name === "partial_json") inputText += stringOf(value);

@@ -1,5 +1,6 @@
 import type { JsonValue, ProviderData, StopReason, Usage } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
+import { HELD_ITEM_LENGTH, HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
 import {
@@ -74,7 +75,7 @@ export class AnthropicDecoder implements WireDecoder {
     this.#queue = queue;
     this.#context = context;
     const segments = new SegmentWriter(queue);
-    this.#sink = { queue, segments, context, nextCallIndex: () => this.#calls++ };
+    this.#sink = { queue, segments, context, held: new HeldText(context), nextCallIndex: () => this.#calls++ };
   }
 
   skim(text: string, at: number): number {
@@ -211,9 +212,11 @@ export class AnthropicDecoder implements WireDecoder {
     let inputText = "";
     const citations: unknown[] = [];
     const held = (this.#held ??= []);
+    this.#sink.held.add(HELD_ITEM_LENGTH + JSON.stringify(start).length);
     held.push(gathered);
     return {
-      delta(delta) {
+      delta: (delta) => {
+        this.#sink.held.add(JSON.stringify(delta).length);
         for (const [name, value] of Object.entries(delta)) {
           if (name === "type") continue;
           if (name === "partial_json") inputText += stringOf(value);

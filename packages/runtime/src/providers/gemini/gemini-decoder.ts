@@ -1,4 +1,5 @@
 import type { Content, JsonObject, JsonValue, ProviderData, StopReason, Usage } from "@keelson/protocol";
+import { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
 import {
@@ -61,6 +62,7 @@ export class GeminiDecoder implements WireDecoder {
   readonly #context: DecoderContext;
   readonly #segments: SegmentWriter;
   readonly #usage = new GeminiUsage();
+  readonly #held: HeldText;
   #calls = 0;
   #openCall: OpenCall | undefined;
   #finishReason: string | null = null;
@@ -74,6 +76,7 @@ export class GeminiDecoder implements WireDecoder {
     this.#queue = queue;
     this.#context = context;
     this.#segments = new SegmentWriter(queue);
+    this.#held = new HeldText(context);
   }
 
   /** Every event carries other counts, so that no two share an envelope. */
@@ -184,7 +187,7 @@ export class GeminiDecoder implements WireDecoder {
         : { wire: this.#context.wire, ...(signature !== "" && this.#signed(signature)), ...(id !== "" && { id }) };
     this.#queue.push({ type: "tool-call-start", index, id: id === "" ? madeUpCallId() : id, name });
     if (call["willContinue"] === true || call["partialArgs"] !== undefined) {
-      const input = new PartialArguments();
+      const input = new PartialArguments(this.#held);
       input.add(call["partialArgs"]);
       this.#openCall = { index, providerData, input };
       if (call["willContinue"] !== true) this.#closeCall();

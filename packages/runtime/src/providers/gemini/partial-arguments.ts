@@ -1,4 +1,5 @@
 import type { JsonValue } from "@keelson/protocol";
+import type { HeldText } from "../held-text.ts";
 import { type Fields, fieldsOf, stringOf } from "../wire-decoder.ts";
 
 type Container = Record<string, JsonValue> | JsonValue[];
@@ -9,6 +10,11 @@ type Container = Record<string, JsonValue> | JsonValue[];
  */
 export class PartialArguments {
   readonly #root: Record<string, JsonValue> = {};
+  readonly #held: HeldText | undefined;
+
+  constructor(held?: HeldText) {
+    this.#held = held;
+  }
 
   get value(): JsonValue {
     return this.#root;
@@ -16,6 +22,7 @@ export class PartialArguments {
 
   add(pieces: unknown): void {
     if (!Array.isArray(pieces)) return;
+    this.#held?.add(JSON.stringify(pieces).length);
     for (const piece of pieces.map(fieldsOf)) if (piece !== undefined) this.#put(pathOf(stringOf(piece["jsonPath"])), valueOf(piece));
   }
 

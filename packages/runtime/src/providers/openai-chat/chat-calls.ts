@@ -1,4 +1,5 @@
 import type { JsonObject } from "@keelson/protocol";
+import { HELD_ITEM_LENGTH, type HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { type Fields, fieldsOf, madeUpCallId, stringOf } from "../wire-decoder.ts";
 import type { ChatCallSaid } from "./chat-wire.ts";
@@ -19,6 +20,7 @@ interface ChatCall {
 export class ChatCalls {
   readonly #queue: DecodedEvent[];
   readonly #wire: string;
+  readonly #held: HeldText;
   readonly #calls: ChatCall[] = [];
   readonly #byIndex = new Map<number, ChatCall>();
   readonly #byId = new Map<string, ChatCall>();
@@ -27,9 +29,10 @@ export class ChatCalls {
   /** Whether a call has begun; changed by the methods alone. */
   any = false;
 
-  constructor(queue: DecodedEvent[], wire: string) {
+  constructor(queue: DecodedEvent[], wire: string, held: HeldText) {
     this.#queue = queue;
     this.#wire = wire;
+    this.#held = held;
   }
 
   /** Fragments of a stream: told apart by `index`, else by `id`. A new id at a known index is a new call. */
@@ -92,6 +95,7 @@ export class ChatCalls {
   }
 
   #add(): ChatCall {
+    this.#held.add(HELD_ITEM_LENGTH);
     const call: ChatCall = { index: undefined, id: "", custom: false, early: "", extra: undefined, legacy: false };
     this.#calls.push(call);
     return call;
@@ -109,6 +113,7 @@ export class ChatCalls {
       if (text !== "") this.#queue.push({ type: "tool-call-delta", index: call.index, text });
       return;
     }
+    this.#held.add(text.length);
     call.early += text;
     const name = body["name"];
     if (typeof name !== "string" || name === "") return;

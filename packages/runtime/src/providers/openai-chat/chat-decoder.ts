@@ -1,5 +1,6 @@
 import type { JsonValue, ProviderData, StopReason, Usage } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
+import { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
 import {
@@ -165,7 +166,7 @@ export class ChatDecoder implements WireDecoder {
     const delta = fieldsOf(choice["delta"]);
     // `message` beside `delta` repeats all text so far (Perplexity).
     if (delta !== undefined) this.#message(delta, false);
-    else if (fieldsOf(choice["message"]) !== undefined && this.#segments?.open === undefined)
+    else if (fieldsOf(choice["message"]) !== undefined && this.#segments === undefined && this.#calls === undefined)
       this.#message(choice["message"] as ChatSaid, false);
     if (choice["error"] !== undefined) this.#choiceError(choice);
     if (finished || delta === undefined || (delta["tool_calls"] ?? "") !== "") return false;
@@ -247,7 +248,7 @@ export class ChatDecoder implements WireDecoder {
   }
 
   #callReader(): ChatCalls {
-    return (this.#calls ??= new ChatCalls(this.#queue, this.#context.wire));
+    return (this.#calls ??= new ChatCalls(this.#queue, this.#context.wire, new HeldText(this.#context)));
   }
 
   #writer(): SegmentWriter {

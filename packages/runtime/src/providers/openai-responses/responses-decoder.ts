@@ -1,5 +1,6 @@
 import type { JsonValue, ProviderData, StopReason, Usage } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
+import { HELD_ITEM_LENGTH, HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
 import {
@@ -31,8 +32,7 @@ export class ResponsesDecoder implements WireDecoder {
   readonly #facts: ResponseFacts = { id: "", stored: false };
   readonly #sink: ItemSink;
   /** By their place in the output; their ids may change from event to event (GitHub Copilot). */
-  readonly #items = new Map<number, { readonly open: OpenItem; readonly start: ResponsesOutput }>();
-  readonly #finished = new Set<number>();
+  readonly #items = new Map<number, KnownItem>();
   readonly #envelope = new DeltaEnvelope("delta", (event) => (event as Fields)["delta"], "sequence_number");
   /** The event that the envelope was learned from: those it reads differ in nothing but their text. */
   #learned: ResponsesEvent = {};
@@ -43,7 +43,7 @@ export class ResponsesDecoder implements WireDecoder {
   constructor(queue: DecodedEvent[], context: DecoderContext) {
     this.#queue = queue;
     this.#context = context;
-    this.#sink = new ItemSink(queue, new SegmentWriter(queue), context, this.#facts);
+    this.#sink = new ItemSink(queue, new SegmentWriter(queue), context, this.#facts, new HeldText(context));
   }
 
   skim(text: string, at: number): number {
@@ -139,20 +139,43 @@ export class ResponsesDecoder implements WireDecoder {
 
   #open(at: number, item: ResponsesOutput): OpenItem {
     const before = this.#items.get(at);
-    if (before !== undefined && !this.#finished.has(at)) before.open.done(before.start);
+    if (before !== undefined) this.#finish(before, before.start);
+    this.#sink.held.add(HELD_ITEM_LENGTH);
     const open = openItem(this.#sink, item);
-    this.#items.set(at, { open, start: item });
+    this.#items.set(at, { open, start: item, finished: false });
     return open;
   }
 
   #done(at: number, item: ResponsesOutput): void {
-    if (this.#finished.has(at)) return;
-    this.#finished.add(at);
-    (this.#items.get(at)?.open ?? this.#open(at, item)).done(item);
+    const known = this.#knownAs(at, item);
+    if (known !== undefined) return this.#finish(known, item);
+    let place = at;
+    while (this.#items.has(place)) place++;
+    this.#open(place, item);
+    this.#finish(this.#items.get(place) as KnownItem, item);
   }
 
+  #finish(known: KnownItem, item: ResponsesOutput): void {
+    if (known.finished) return;
+    known.finished = true;
+    known.open.done(item);
+  }
+
+  /** The item that this is the final form of. Some servers tell it at another place than its pieces. */
+  #knownAs(at: number, item: ResponsesOutput): KnownItem | undefined {
+    const there = this.#items.get(at);
+    if (there !== undefined && (there.start["type"] === undefined || there.start["type"] === item["type"])) return there;
+    for (const known of this.#items.values()) if (isSame(known.start, item)) return known;
+    return undefined;
+  }
+
+  /** The place that an event names; of one that names none, that of its item, or of the item that came last. */
   #place(event: ResponsesEvent): number {
-    return typeof event["output_index"] === "number" ? event["output_index"] : this.#items.size;
+    if (typeof event["output_index"] === "number") return event["output_index"];
+    const id = stringOf(event["item_id"]);
+    if (id !== "") for (const [at, { start }] of this.#items) if (start["id"] === id) return at;
+    const last = [...this.#items].at(-1);
+    return last === undefined || last[1].finished || fieldsOf(event["item"]) !== undefined ? this.#items.size : last[0];
   }
 
   #text(event: ResponsesEvent, delta: string): void {
@@ -192,11 +215,19 @@ export class ResponsesDecoder implements WireDecoder {
       throw failureInAnswer(told, this.#context, this.#context.requestId);
     }
     const output = Array.isArray(response["output"]) ? response["output"] : [];
+    const streamed = [...this.#items.values()];
+    const repeated = new Map<unknown, number>();
     for (const [at, value] of output.entries()) {
       const item = fieldsOf(value);
-      if (item !== undefined) this.#done(at, item);
+      if (item === undefined) continue;
+      const nth = repeated.get(item["type"]) ?? 0;
+      repeated.set(item["type"], nth + 1);
+      // Neither places nor ids need be those of the stream (Bedrock): what it gave of this kind is counted off.
+      const known = streamed.filter(({ start }) => start["type"] === item["type"])[nth];
+      if (known !== undefined && this.#knownAs(at, item) === undefined) this.#finish(known, item);
+      else this.#done(at, item);
     }
-    for (const [at, { open, start }] of this.#items) if (!this.#finished.has(at)) open.done(start);
+    for (const known of this.#items.values()) this.#finish(known, known.start);
     this.#sink.take(undefined);
     const reason = stringOf(fieldsOf(response["incomplete_details"])?.["reason"]);
     const { wire, model } = this.#context;
@@ -218,6 +249,18 @@ export class ResponsesDecoder implements WireDecoder {
     });
     this.complete = true;
   }
+}
+
+interface KnownItem {
+  readonly open: OpenItem;
+  readonly start: ResponsesOutput;
+  finished: boolean;
+}
+
+/** By its own id, or by that of its call. */
+function isSame(a: ResponsesOutput, b: ResponsesOutput): boolean {
+  if (a["type"] !== b["type"]) return false;
+  return [a["id"], a["call_id"]].some((id, at) => typeof id === "string" && id !== "" && id === (at === 0 ? b["id"] : b["call_id"]));
 }
 
 function openItem(sink: ItemSink, item: ResponsesOutput): OpenItem {

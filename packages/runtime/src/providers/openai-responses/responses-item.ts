@@ -1,7 +1,9 @@
 import type { JsonObject, JsonValue, ProviderData } from "@keelson/protocol";
+import type { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { type DecoderContext, fieldsOf, madeUpCallId, type SegmentWriter, stringOf } from "../wire-decoder.ts";
 import type { ResponsesOutput, ResponsesOutputPart } from "./responses-wire.ts";
+import { type Echo, SaidText } from "./said-text.ts";
 import { serverItemParts } from "./server-item.ts";
 
 /** What is known of the whole answer. */
@@ -24,14 +26,17 @@ export class ItemSink {
   readonly segments: SegmentWriter;
   readonly context: DecoderContext;
   readonly facts: ResponseFacts;
+  readonly held: HeldText;
+  readonly said: SaidText = new SaidText();
   #floor: OpenItem | undefined;
   #calls = 0;
 
-  constructor(queue: DecodedEvent[], segments: SegmentWriter, context: DecoderContext, facts: ResponseFacts) {
+  constructor(queue: DecodedEvent[], segments: SegmentWriter, context: DecoderContext, facts: ResponseFacts, held: HeldText) {
     this.queue = queue;
     this.segments = segments;
     this.context = context;
     this.facts = facts;
+    this.held = held;
   }
 
   take(item: OpenItem | undefined): void {
@@ -60,6 +65,8 @@ export class MessageItem implements OpenItem {
   readonly #id: string;
   readonly #phase: string;
   readonly #given = new Set<number>();
+  /** Takes out what repeats the messages before this one. */
+  readonly #echo: Echo | undefined;
   /** The part whose segment is open. */
   #part = -1;
   #refusal = "";
@@ -68,21 +75,29 @@ export class MessageItem implements OpenItem {
     this.#sink = sink;
     this.#id = stringOf(start["id"]);
     this.#phase = stringOf(start["phase"]);
+    this.#echo = sink.said.echo();
   }
 
-  text(part: number, text: string): void {
-    if (text === "") return;
+  text(part: number, given: string): void {
+    this.#given.add(part);
+    const text = this.#echo === undefined ? given : this.#echo.rest(given);
+    if (text === "" || this.#sink.said.isRepeated(text)) return;
+    this.#say(part, text);
+  }
+
+  #say(part: number, text: string): void {
     this.#sink.take(this);
+    this.#sink.said.add(text);
     if (part !== this.#part) {
       this.leave();
       this.#part = part;
-      this.#given.add(part);
     }
     this.#sink.segments.text(text);
   }
 
   refusal(part: number, text: string): void {
     this.#given.add(part);
+    this.#sink.held.add(text.length);
     this.#refusal += text;
   }
 
@@ -109,6 +124,8 @@ export class MessageItem implements OpenItem {
       const part = fieldsOf(value);
       if (part !== undefined && (!this.#given.has(at) || this.#part === at)) this.partDone(at, part);
     }
+    const kept = this.#echo?.end() ?? "";
+    if (kept !== "") this.#say(0, kept);
     this.leave();
     if (this.#refusal === "") return;
     this.#sink.take(this);
@@ -204,6 +221,7 @@ export class CallItem implements OpenItem {
   input(text: string): void {
     if (text === "") return;
     if (this.#index === undefined) {
+      this.#sink.held.add(text.length);
       this.#early += text;
       return;
     }
