@@ -423,3 +423,46 @@ describe("failures of an AI SDK model", () => {
     expect(model.cancelled).toBe(true);
   });
 });
+
+describe("what is no language model", () => {
+  const wrong: readonly (readonly [given: unknown, problem: RegExp])[] = [
+    [undefined, /of type undefined/],
+    [null, /this is null/],
+    ["claude-haiku-4-5", /the text "claude-haiku-4-5"/],
+    [[], /a list/],
+    [{}, /no doStream\(\)/],
+    [Promise.resolve(fakeModel([])), /await it first/],
+    [{ ...fakeModel([]), doStream: "yes" }, /no doStream\(\)/],
+    [{ ...fakeModel([]), specificationVersion: undefined }, /no specificationVersion/],
+    [{ ...fakeModel([]), specificationVersion: "v1" }, /version 1 of its interface/],
+    [{ ...fakeModel([]), modelId: 3 }, /no modelId/],
+    [{ specificationVersion: "v4", provider: "acme", modelId: "e", doEmbed() {} }, /an embedding model/],
+    [{ specificationVersion: "v4", languageModel() {} }, /a whole provider/],
+  ];
+
+  it.each(wrong)("is refused when it is given, and says what it is: %#", (given, problem) => {
+    expect(() => createAiSdkProvider(given as AiSdkModel)).toThrow(problem);
+    expect(() => createAiSdkProvider(given as AiSdkModel)).toThrow(ModelError);
+  });
+
+  it("is refused where a function gives it, as a request that was never sent and would fail again", async () => {
+    const error: unknown = await infer(
+      createAiSdkProvider(() => ({}) as AiSdkModel),
+      request,
+    ).catch((thrown: unknown) => thrown);
+    expect(ModelError.is(error) && error.failure).toMatchObject({ kind: "invalid-request", progress: "unsent" });
+    expect(ModelError.is(error) && error.retryable).toBe(false);
+  });
+
+  it("and a mistake in the model's own code is not taken for trouble of the vendor's", async () => {
+    const failing = (thrown: unknown): AiSdkModel => ({ ...fakeModel([]), doStream: () => Promise.reject(thrown) });
+    const failureOf = async (thrown: unknown) => {
+      const error: unknown = await infer(createAiSdkProvider(failing(thrown)), request).catch((caught: unknown) => caught);
+      return ModelError.is(error) ? error.failure : error;
+    };
+    expect(await failureOf(new TypeError("this.client is not a function"))).toMatchObject({ kind: "other" });
+    const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED", syscall: "connect" });
+    expect(await failureOf(new TypeError("fetch failed", { cause: refused }))).toMatchObject({ kind: "server-error", progress: "unsent" });
+    expect(await failureOf(new Error("socket hang up"))).toMatchObject({ kind: "server-error" });
+  });
+});

@@ -1,7 +1,7 @@
-import { type InferEvent, type InferOptions, type InferRequest, ModelError, type Provider } from "@keelson/protocol";
+import { type InferEvent, type InferOptions, type InferRequest, ModelError, type Provider, type RequestProgress } from "@keelson/protocol";
 import { AiSdkDecoder } from "./ai-sdk/ai-sdk-decoder.ts";
 import { aiSdkFailure } from "./ai-sdk/ai-sdk-failure.ts";
-import { type AiSdkModel, type AiSdkReader, versionOf } from "./ai-sdk/ai-sdk-model.ts";
+import { type AiSdkModel, type AiSdkReader, checkAiSdkModel, versionOf } from "./ai-sdk/ai-sdk-model.ts";
 import { encodeAiSdkPrompt } from "./ai-sdk/ai-sdk-prompt.ts";
 import { AI_SDK_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { readRateLimit } from "./rate-limit.ts";
@@ -25,6 +25,7 @@ export interface AiSdkOptions {
  * asked for the model that a request names. `extra` of a request is merged into the call's options (`topK`, `providerOptions`).
  */
 export function createAiSdkProvider(model: AiSdkModel | ((modelId: string) => AiSdkModel), options: AiSdkOptions = {}): Provider {
+  if (typeof model !== "function") checkAiSdkModel(model, options.name);
   const name = options.name ?? (typeof model === "function" ? "ai-sdk" : model.provider);
   return {
     name,
@@ -36,6 +37,8 @@ export function createAiSdkProvider(model: AiSdkModel | ((modelId: string) => Ai
 
 /** Adapters put what a model may think on top of the limit (Anthropic's does). */
 function aiSdkOutputBound(request: InferRequest, { providerOptions }: AiSdkOptions): number | null {
+  // How much the adapter of a vendor adds for an effort is its own affair.
+  if (request.effort !== undefined || (request.thinking !== undefined && request.thinking.type !== "disabled")) return null;
   const bound = outputBoundOf(request, request.model, AI_SDK_OUTPUT);
   return bound === null ? null : bound + thinkingBudget(providerOptions) + thinkingBudget(request.extra?.["providerOptions"]);
 }
@@ -60,13 +63,18 @@ async function* streamAiSdk(
   const abort = (): void => leaving.abort(signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });
   let reader: AiSdkReader | undefined;
+  let sent = false;
+  let begun = false;
   try {
     if (signal?.aborted === true) throw new ModelError({ kind: "cancelled", message: "the model call was cancelled", ...context });
-    const model = typeof given === "function" ? given(request.model) : given;
+    const model: unknown = typeof given === "function" ? given(request.model) : given;
+    checkAiSdkModel(model, name);
     const at = { wire: AI_SDK_WIRE, provider: name, model: model.modelId };
     const owner = `${model.provider}/${model.modelId}`;
     const asked = model.doStream(callOptions(model, owner, name, request, leaving.signal, options));
+    sent = true;
     const answer = await untilAborted(Promise.resolve(asked), leaving.signal);
+    begun = true;
     reader = answer.stream.getReader();
     const queue: InferEvent[] = [];
     const decoder = new AiSdkDecoder(queue, at, owner, signal);
@@ -79,13 +87,18 @@ async function* streamAiSdk(
       yield* queue.splice(0);
     }
   } catch (error) {
-    throw aiSdkFailure(error, context, signal);
+    const failure = aiSdkFailure(error, context, signal);
+    throw begun ? withProgress(failure, "begun") : sent ? failure : withProgress(failure, "unsent");
   } finally {
     signal?.removeEventListener("abort", abort);
     // A stream that cannot be cancelled any more is over.
     void reader?.cancel().catch(() => undefined);
     leaving.abort();
   }
+}
+
+function withProgress(error: ModelError, progress: RequestProgress): ModelError {
+  return new ModelError({ ...error.failure, progress }, { cause: error.cause });
 }
 
 /** Not every model heeds its signal. */

@@ -13,6 +13,7 @@ export {
   type TransportRequest,
   createTransport,
 } from "./transport.ts";
+export { neverConnected } from "./transport-failure.ts";
 export { Utf8Reader } from "./utf8-reader.ts";
 export { DEFAULT_TIMEOUTS, type Timeouts } from "./timeouts.ts";
 export { WatchedAbort } from "./watched-abort.ts";

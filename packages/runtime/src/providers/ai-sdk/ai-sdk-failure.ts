@@ -1,4 +1,5 @@
 import { MODEL_FAILURE_RETRYABLE, ModelError, type ModelFailure } from "@keelson/protocol";
+import { neverConnected } from "../../transport/index.ts";
 import { failureInAnswer, failureOfStatus, type FailureContext, readVendorError } from "../vendor-failure.ts";
 import { WithheldKeys } from "../withheld-keys.ts";
 import { type Fields, fieldsOf, stringOf } from "../wire-decoder.ts";
@@ -34,23 +35,39 @@ function failureOf(thrown: unknown, context: FailureContext, signal: AbortSignal
   const error = fieldsOf(thrown);
   const name = stringOf(error?.["name"]);
   const known = KINDS[name];
+  // What the adapter finds wrong with the request it does not send.
+  const unsent = known === "invalid-request" || known === "authentication" || neverConnected(thrown);
+  const progress = unsent ? { progress: "unsent" as const } : {};
   if (known !== undefined)
-    return new ModelError({ kind: known, message: `${messageOf(thrown)} (${context.provider})`, ...context }, { cause: thrown });
-  if (error !== undefined && (typeof error["statusCode"] === "number" || name === "AI_APICallError")) return apiCallFailure(error, context);
+    return new ModelError(
+      { kind: known, message: `${messageOf(thrown)} (${context.provider})`, ...progress, ...context },
+      { cause: thrown },
+    );
+  if (error !== undefined && (typeof error["statusCode"] === "number" || name === "AI_APICallError"))
+    return apiCallFailure(error, context, progress);
+  // A mistake in the model's own code: it would make it again.
+  if (isMistake(thrown))
+    return new ModelError({ kind: "other", message: `${messageOf(thrown)} (${context.provider})`, ...context }, { cause: thrown });
   // An error of the vendor as it came in the stream.
   if (!(thrown instanceof Error) && thrown !== undefined && thrown !== null)
     return failureInAnswer(readVendorError(typeof thrown === "object" ? thrown : String(thrown)), context, undefined);
-  return new ModelError({ kind: "server-error", message: `${messageOf(thrown)} (${context.provider})`, ...context }, { cause: thrown });
+  const message = `${messageOf(thrown)} (${context.provider})`;
+  return new ModelError({ kind: "server-error", message, ...progress, ...context }, { cause: thrown });
 }
 
-function apiCallFailure(error: Fields, context: FailureContext): ModelError {
+/** `fetch` throws a TypeError as well, with the reason as its cause. */
+function isMistake(thrown: unknown): boolean {
+  return (thrown instanceof TypeError || thrown instanceof ReferenceError || thrown instanceof RangeError) && thrown.cause === undefined;
+}
+
+function apiCallFailure(error: Fields, context: FailureContext, progress: { readonly progress?: "unsent" }): ModelError {
   const status = error["statusCode"];
   const told = messageOf(error);
   const { isRetryable } = error;
   if (typeof status !== "number" || status < 400) {
     // No answer, or one that was good and could not be read.
     const kind = isRetryable === true ? "server-error" : typeof status === "number" ? "invalid-response" : "other";
-    return new ModelError({ kind, message: `${told} (${context.provider})`, ...context }, { cause: error });
+    return new ModelError({ kind, message: `${told} (${context.provider})`, ...progress, ...context }, { cause: error });
   }
   const headers = fieldsOf(error["responseHeaders"]) ?? {};
   const header = (name: string): string | undefined => (typeof headers[name] === "string" ? headers[name] : undefined);
