@@ -7,7 +7,7 @@ import type { CallId, Digest, RunId, SessionId } from "./ids.ts";
 import type { RateLimit } from "./inference.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { EndReason, SuspendReason } from "./reason.ts";
-import type { Usage } from "./usage.ts";
+import type { EstimatedCalls, Usage } from "./usage.ts";
 import type { Usd } from "./usd.ts";
 
 type AskedAtLeast = "callId" | "token" | "operation";
@@ -107,6 +107,8 @@ export type DurableEvent =
       readonly failure?: Failure;
       /** Of it and of what it started, where a budget above it counts them. */
       readonly counts?: Pick<Required<BudgetAmount>, "turns" | "toolCalls" | "modelCalls">;
+      /** What of the cost is estimated. */
+      readonly estimated?: EstimatedCalls;
     }
   /** `signal`: which one it was, and in a word what was done about it. */
   | {
@@ -157,6 +159,8 @@ export type DurableEvent =
       readonly text: string;
       readonly usage: Usage;
       readonly cost: Usd | null;
+      /** What of the cost is estimated. */
+      readonly estimated?: EstimatedCalls;
       readonly turns: number;
       readonly output?: JsonValue;
       readonly halted?: { readonly by: string; readonly reason: string };

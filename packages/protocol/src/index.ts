@@ -12,7 +12,7 @@ export {
   sessionLog,
 } from "./ids.ts";
 export { type Usd, ZERO_USD, addUsd, compareUsd, fromPicoUsd, subtractUsd, toPicoUsd, usd } from "./usd.ts";
-export { UNKNOWN_USAGE, type Usage, addUsage } from "./usage.ts";
+export { type EstimatedCalls, UNKNOWN_USAGE, type Usage, addEstimated, addUsage } from "./usage.ts";
 export {
   type CompactionPolicy,
   type Content,

@@ -1,3 +1,5 @@
+import { addUsd, type Usd } from "./usd.ts";
+
 /**
  * Tokens of one model response, or a sum of them. `null`: the vendor did not say (unknown, never zero).
  * `inputTokens` counts cached tokens, `outputTokens` counts reasoning tokens; vendors that differ are converted.
@@ -18,6 +20,15 @@ export const UNKNOWN_USAGE: Usage = {
   reasoningTokens: null,
 };
 
+/** Model calls of which the vendor told no usage, or not all of it. */
+export interface EstimatedCalls {
+  readonly modelCalls: number;
+  /** What they were counted as; it is part of the cost. `null` when a part of it has no known price. */
+  readonly cost: Usd | null;
+  /** `reserve`: as all that they could have come to. `estimate`: some as what was sent and seen of them, so that limits may have been passed. */
+  readonly withoutUsage: "reserve" | "estimate";
+}
+
 /** Sums two usages. What only one side knows is taken from it. */
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
@@ -26,6 +37,16 @@ export function addUsage(a: Usage, b: Usage): Usage {
     cacheReadTokens: add(a.cacheReadTokens, b.cacheReadTokens),
     cacheCreationTokens: add(a.cacheCreationTokens, b.cacheCreationTokens),
     reasoningTokens: add(a.reasoningTokens, b.reasoningTokens),
+  };
+}
+
+/** Sums what was estimated, where something was. */
+export function addEstimated(a: EstimatedCalls | undefined, b: EstimatedCalls | undefined): EstimatedCalls | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return {
+    modelCalls: a.modelCalls + b.modelCalls,
+    cost: a.cost === null || b.cost === null ? null : addUsd(a.cost, b.cost),
+    withoutUsage: a.withoutUsage === "reserve" ? b.withoutUsage : a.withoutUsage,
   };
 }
 

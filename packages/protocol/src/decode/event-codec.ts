@@ -41,7 +41,7 @@ import {
 import { decisionCodec } from "./decision-codec.ts";
 import { directiveCodec } from "./effect-codec.ts";
 import { contentCodec, digestCodec, messageCodec } from "./message-codec.ts";
-import { usageCodec } from "./usage-codec.ts";
+import { estimatedCallsCodec, usageCodec } from "./usage-codec.ts";
 import { usdCodec } from "./usd-codec.ts";
 import { versioned } from "./versioned.ts";
 
@@ -147,6 +147,7 @@ const durable = {
     usage: usageCodec,
     cost,
     failure: optional(failure),
+    estimated: optional(estimatedCallsCodec),
     counts: optional(fields<NonNullable<Durable<"child-end">["counts"]>>({ turns: count, toolCalls: count, modelCalls: count })),
   }),
   "inbox-read": member<Durable<"inbox-read">>({
@@ -192,6 +193,7 @@ const durable = {
     text: text(),
     usage: usageCodec,
     cost,
+    estimated: optional(estimatedCallsCodec),
     turns: count,
     output: optional(json),
     halted: optional(fields<{ readonly by: string; readonly reason: string }>({ by: text(), reason: text() })),

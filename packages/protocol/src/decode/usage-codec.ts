@@ -1,5 +1,6 @@
-import type { Usage } from "../usage.ts";
-import { count, fields, nullable, payload, type Codec } from "./codec.ts";
+import type { EstimatedCalls, Usage } from "../usage.ts";
+import { count, fields, nullable, oneOf, payload, type Codec } from "./codec.ts";
+import { usdCodec } from "./usd-codec.ts";
 
 export const usageCodec: Codec<Usage> = payload(
   "usage",
@@ -10,4 +11,9 @@ export const usageCodec: Codec<Usage> = payload(
     cacheCreationTokens: nullable(count),
     reasoningTokens: nullable(count),
   }),
+);
+
+export const estimatedCallsCodec: Codec<EstimatedCalls> = payload(
+  "estimate",
+  fields<EstimatedCalls>({ modelCalls: count, cost: nullable(usdCodec), withoutUsage: oneOf("reserve", "estimate") }),
 );

@@ -74,7 +74,10 @@ const durable: Members<DurableEvent> = {
   "steer": fc.record({ message, interrupt: flag }),
   "state-update": fc.record({ patch: json }),
   "directive": some({ directive }, { id, causationId: id }),
-  "usage": some({ usage, cost, model: text }, { contextUtilization: nullable(ratio), estimated: fc.constant(true) }),
+  "usage": some(
+    { usage, cost, model: text },
+    { contextUtilization: nullable(ratio), estimated: fc.constant(true), withoutUsage: fc.constant("estimate") },
+  ),
   "budget": fc.oneof(
     some({ limit: fc.constant("cost"), used: usd, max: usd }, { threshold: ratio, scope: text }),
     some({ limit: fc.constantFrom("turns", "tokens"), used: count, max: count }, { threshold: ratio, scope: text }),

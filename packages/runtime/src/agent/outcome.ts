@@ -14,6 +14,7 @@ export function outcomeOf<Out>(state: SessionState | undefined, next: Next, outp
     turns: totals?.turns ?? 0,
     usage: totals?.usage ?? UNKNOWN_USAGE,
     cost: totals === undefined || !totals.costKnown ? null : totals.cost,
+    ...(totals?.estimated && { estimated: totals.estimated }),
     effects: effectsOf(run),
   };
   if (failure) return { ...base, reason: "error", error: failure };

@@ -1,4 +1,4 @@
-import type { AgentError, Effect, EndReason, SuspendReason, Usage, Usd, Wait } from "@keelson/protocol";
+import type { AgentError, Effect, EndReason, EstimatedCalls, SuspendReason, Usage, Usd, Wait } from "@keelson/protocol";
 
 /** What every run that came to an end or a wait says. */
 interface OutcomeBase {
@@ -11,6 +11,8 @@ interface OutcomeBase {
   readonly usage: Usage;
   /** `null` when a part of it has no known price. */
   readonly cost: Usd | null;
+  /** Model calls of which no usage was told, where there were any, of its children too: what of `cost` is no bill, and how it was counted. */
+  readonly estimated?: EstimatedCalls;
   readonly effects: readonly Effect[];
 }
 

@@ -1,4 +1,16 @@
-import type { BudgetAmount, CallId, EndReason, Failure, JsonObject, JsonValue, RunId, SessionId, Usage, Usd } from "@keelson/protocol";
+import type {
+  BudgetAmount,
+  CallId,
+  EndReason,
+  EstimatedCalls,
+  Failure,
+  JsonObject,
+  JsonValue,
+  RunId,
+  SessionId,
+  Usage,
+  Usd,
+} from "@keelson/protocol";
 
 /** An agent or a task that a run started, as its log tells of it. */
 export interface ChildState {
@@ -29,6 +41,7 @@ export interface ChildEnding {
   readonly failure?: Failure;
   readonly usage?: Usage;
   readonly cost?: Usd | null;
+  readonly estimated?: EstimatedCalls;
   readonly counts?: Pick<Required<BudgetAmount>, "turns" | "toolCalls" | "modelCalls">;
 }
 

@@ -6,6 +6,7 @@ import {
   type CallId,
   type Decision,
   type EndReason,
+  type EstimatedCalls,
   type Failure,
   type JsonObject,
   type JsonValue,
@@ -30,6 +31,8 @@ export interface Totals {
   usage: Usage;
   cost: Usd;
   costKnown: boolean;
+  /** Absent as long as every call told its usage. */
+  estimated?: EstimatedCalls;
   turns: number;
   modelCalls: number;
   toolCalls: number;

@@ -114,8 +114,15 @@ function requestOf({ id, name, session, background }: ChildState): ChildRequest 
   return { id: id as RunId, session: session as SessionId, operator, input: { ...input, message } };
 }
 
-function endingOf({ reason, text, usage, cost, error }: RunOutcome<unknown>): ChildEnding {
-  return { reason: reason as ChildEnding["reason"], text, usage, cost, ...(error && { failure: error.failure }) };
+function endingOf({ reason, text, usage, cost, estimated, error }: RunOutcome<unknown>): ChildEnding {
+  return {
+    reason: reason as ChildEnding["reason"],
+    text,
+    usage,
+    cost,
+    ...(estimated && { estimated }),
+    ...(error && { failure: error.failure }),
+  };
 }
 
 function endedBy(error: unknown): ChildEnding {

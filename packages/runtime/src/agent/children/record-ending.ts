@@ -9,13 +9,21 @@ import type { Work } from "./work.ts";
 export function recordEnding(loop: Loop, { state, effects }: Work, ending: ChildEnding): void {
   const { execution } = loop;
   const { id, kind } = state;
-  const { reason, value, failure, usage = UNKNOWN_USAGE, cost = null, counts } = ending;
+  const { reason, value, failure, usage = UNKNOWN_USAGE, cost = null, estimated, counts } = ending;
   const key = `background/${id}/end`;
   if (kind === "agent") {
     const left = effects.filter(({ type, meta }) => meta?.outcome === undefined && type !== "handoff");
     if (left.length > 0 && hasEndedWell(ending)) declareEffects(loop, `background/${id}`, left, id);
     const child = id as RunId;
-    execution.put(key, "child-end", { child, reason, usage, cost, ...(failure && { failure }), ...(counts && { counts }) });
+    execution.put(key, "child-end", {
+      child,
+      reason,
+      usage,
+      cost,
+      ...(estimated && { estimated }),
+      ...(failure && { failure }),
+      ...(counts && { counts }),
+    });
   } else if (reason === "complete") execution.put(key, "task", { taskId: id, kind: "completed", payload: { output: value ?? null } });
   else {
     const message = (failure as { readonly message?: string } | undefined)?.message ?? `the task was ${reason}`;

@@ -81,7 +81,13 @@ export function putEnd(
   execution: Execution,
   place: string,
   id: string,
-  { reason, usage, cost, error }: Pick<RunOutcome<unknown>, "usage" | "cost" | "error"> & { readonly reason: RunReason },
+  {
+    reason,
+    usage,
+    cost,
+    estimated,
+    error,
+  }: Pick<RunOutcome<unknown>, "usage" | "cost" | "estimated" | "error"> & { readonly reason: RunReason },
   counts: ChildOutcome["counts"],
 ): void {
   execution.put(`${place}/child-end`, "child-end", {
@@ -89,6 +95,7 @@ export function putEnd(
     reason: reason as EndReason,
     usage,
     cost,
+    ...(estimated && { estimated }),
     ...(error && { failure: error.failure }),
     ...(counts && { counts }),
   });

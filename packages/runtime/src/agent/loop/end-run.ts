@@ -32,7 +32,7 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   // An output that was given by a call has no text of its own.
   const said = lastTextOf(run);
   const text = said === "" && output !== undefined ? JSON.stringify(output) : said;
-  const { usage, cost, costKnown, turns } = run.totals;
+  const { usage, cost, costKnown, estimated, turns } = run.totals;
   const failure: Failure | undefined = ending.failure;
   const result = { reason: ending.reason, text, ...(output !== undefined && { output }) };
   if (!failure) execution.put("result", "run-result", result, "power");
@@ -53,7 +53,14 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
     execution.put(
       "terminal",
       "run-complete",
-      { ...result, usage, cost: costKnown ? cost : null, turns, ...(ending.halted && { halted: ending.halted }) },
+      {
+        ...result,
+        usage,
+        cost: costKnown ? cost : null,
+        ...(estimated && { estimated }),
+        turns,
+        ...(ending.halted && { halted: ending.halted }),
+      },
       "power",
     );
   await execution.flush();

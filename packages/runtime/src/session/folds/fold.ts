@@ -1,4 +1,4 @@
-import { addUsage, addUsd, type LogRecord, type Usage, type Usd } from "@keelson/protocol";
+import { addEstimated, addUsage, addUsd, type EstimatedCalls, type LogRecord, type Usage, type Usd } from "@keelson/protocol";
 import type { RunState, SessionState, Totals } from "../session-state.ts";
 
 /** Changes the state by one record. The shapes of `data` are those of the durable events in the protocol, less `type`; records of other types are named where they are folded. */
@@ -12,7 +12,9 @@ export function running(state: SessionState): RunState {
   return state.run;
 }
 
-export function addTo(totals: Totals, usage: Usage, cost: Usd | null): void {
+export function addTo(totals: Totals, usage: Usage, cost: Usd | null, estimated?: EstimatedCalls): void {
+  const sum = addEstimated(totals.estimated, estimated);
+  if (sum !== undefined) totals.estimated = sum;
   totals.usage = addUsage(totals.usage, usage);
   if (cost === null) totals.costKnown = false;
   else totals.cost = addUsd(totals.cost, cost);

@@ -1,4 +1,4 @@
-import type { CallId, CompactionPolicy, Decision, Digest, JsonValue, Message, Usage, Usd } from "@keelson/protocol";
+import type { CallId, CompactionPolicy, Decision, EstimatedCalls, Digest, JsonValue, Message, Usage, Usd } from "@keelson/protocol";
 import { recordedCall, type RecordedCall } from "../recorded-call.ts";
 import { MAX_SUB_DISPATCHES, NO_CALLS, NO_MESSAGES, NO_NAMES, NO_QUESTIONS, type Question, type RunState } from "../session-state.ts";
 import { addTo, type Folds, running } from "./fold.ts";
@@ -100,11 +100,17 @@ export const TURN_FOLDS: Folds = {
     if (question) question.decision = data.decision;
     if (data.decision.type === "allow-always" && data.grant !== undefined) run.newGrants = run.newGrants.concat(data.grant);
   },
-  "usage": (state, _record, data: { readonly usage: Usage; readonly cost: Usd | null; readonly estimated?: true }) => {
+  "usage": (
+    state,
+    _record,
+    data: { readonly usage: Usage; readonly cost: Usd | null; readonly estimated?: true; readonly withoutUsage?: "estimate" },
+  ) => {
     const { inputTokens } = data.usage;
     if (inputTokens !== null && data.estimated !== true) state.counted = { inputTokens, messages: state.conversation.length };
-    addTo(state.totals, data.usage, data.cost);
-    addTo(running(state).totals, data.usage, data.cost);
+    const { usage, cost, withoutUsage = "reserve" } = data;
+    const estimated: EstimatedCalls | undefined = data.estimated === true ? { modelCalls: 1, cost, withoutUsage } : undefined;
+    addTo(state.totals, usage, cost, estimated);
+    addTo(running(state).totals, usage, cost, estimated);
   },
   "turn-end": (state, record) => {
     const run = running(state);

@@ -1,4 +1,4 @@
-import type { EndReason, JsonValue, RunId, TaskEventKind, Usage, Usd } from "@keelson/protocol";
+import type { EndReason, EstimatedCalls, JsonValue, RunId, TaskEventKind, Usage, Usd } from "@keelson/protocol";
 import { addChild, addTask, endChild, markSettled, markStopping, type ChildEnding, type ChildStart } from "../child-state.ts";
 import { addDeclared, markAttempt, markDone, type DeclarationData, type EffectDone } from "../outbox.ts";
 import { budgetMark } from "../budget-mark.ts";
@@ -20,13 +20,14 @@ export const WORK_FOLDS: Folds = {
       readonly usage: Usage;
       readonly cost: Usd | null;
       readonly counts?: NonNullable<RunState["below"]>;
+      readonly estimated?: EstimatedCalls;
     },
   ) => {
     const run = running(state);
     if (data.counts) run.below = addCounts(run.below, data.counts);
     endChild(run.children, data.child, data.reason);
-    addTo(state.totals, data.usage, data.cost);
-    addTo(run.totals, data.usage, data.cost);
+    addTo(state.totals, data.usage, data.cost, data.estimated);
+    addTo(run.totals, data.usage, data.cost, data.estimated);
   },
   "child-stop": (state, _record, data: { readonly child: string }) => {
     markStopping(running(state).children, data.child);
