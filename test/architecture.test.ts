@@ -15,7 +15,7 @@ const folders = readdirSync(source, { withFileTypes: true }).flatMap((entry) => 
 /** The six layers, bottom first, and which folders are each of them; layer 0 is a package of its own. */
 const SIX: readonly (readonly string[])[] = [
   [],
-  ["json", "transport", "schema", "middleware", "providers", "tools", "context", "session", "agent"],
+  ["json", "transport", "schema", "platform", "middleware", "providers", "tools", "context", "session", "agent"],
   ["orchestration"],
   ["state"],
   ["environment"],

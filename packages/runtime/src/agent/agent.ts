@@ -63,10 +63,17 @@ export interface AgentLimits {
   readonly maxToolCalls?: number;
   /** Retries of one model call before the fallback model or the end. Default 3. */
   readonly maxRetries?: number;
+  /**
+   * The longest wait before a retry. A vendor who asks for a longer one is not waited for: the fallback model is asked, else the run
+   * ends and says so. Default 60,000.
+   */
+  readonly maxRetryDelayMs?: number;
   /** Answers of a run that may be given back to the model because they do not give the `output`. Default 2; then the run fails. */
   readonly maxRepairs?: number;
   /** UTF-8 bytes of one answer. Default 16 MiB. */
   readonly maxAnswerBytes?: number;
+  /** Tool calls of one answer. One that asks for more ends the run (`max-output`). Default 128. */
+  readonly maxAnswerCalls?: number;
   /** Of tools that set none of their own. Default: none. */
   readonly toolTimeoutMs?: number;
   /** Shared calls that run together at most. Default 16. */

@@ -1,6 +1,7 @@
 import { compareUsd, type Authority, type ToolSchema, type Usd } from "@keelson/protocol";
 import type { InferenceSettings } from "../context/compile-request.ts";
 import { Context } from "../context/context.ts";
+import { DEFAULT_MAX_ANSWER_BYTES, DEFAULT_MAX_ANSWER_CALLS } from "../providers/infer-fold.ts";
 import type { Execution } from "../session/execution.ts";
 import { permissionPolicy, type Agent } from "./agent.ts";
 import { createBudgetMeter, type OwnLimits } from "./budget/budget-meter.ts";
@@ -29,8 +30,8 @@ import type { World } from "./world.ts";
 
 const DEFAULT_MAX_TURNS = 50;
 const DEFAULT_MAX_RETRIES = 3;
+const DEFAULT_MAX_RETRY_DELAY_MS = 60_000;
 const DEFAULT_MAX_REPAIRS = 2;
-const DEFAULT_MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const DEFAULT_MAX_PARALLEL_CALLS = 16;
 const DEFAULT_MAX_BACKGROUND = 16;
 const DEFAULT_MAX_DEPTH = 8;
@@ -57,8 +58,10 @@ export function limitsOf(agent: Agent<unknown>, options: RunOptions["limits"] = 
     maxDurationMs: least(own.maxDurationMs, options.maxDurationMs),
     maxToolCalls: own.maxToolCalls,
     maxRetries: own.maxRetries ?? DEFAULT_MAX_RETRIES,
+    maxRetryDelayMs: own.maxRetryDelayMs ?? DEFAULT_MAX_RETRY_DELAY_MS,
     maxRepairs: own.maxRepairs ?? DEFAULT_MAX_REPAIRS,
     maxAnswerBytes: own.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
+    maxAnswerCalls: own.maxAnswerCalls ?? DEFAULT_MAX_ANSWER_CALLS,
     toolTimeoutMs: own.toolTimeoutMs,
     maxParallelCalls: own.maxParallelCalls ?? DEFAULT_MAX_PARALLEL_CALLS,
     maxBackground: own.maxBackground ?? DEFAULT_MAX_BACKGROUND,

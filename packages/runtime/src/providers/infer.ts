@@ -1,5 +1,5 @@
 import { type Content, type InferOptions, type InferRequest, type InferResponse, ModelError, type Provider } from "@keelson/protocol";
-import { DEFAULT_MAX_ANSWER_BYTES, type FoldOptions, foldInferEvents } from "./infer-fold.ts";
+import { DEFAULT_MAX_ANSWER_BYTES, DEFAULT_MAX_ANSWER_CALLS, type FoldOptions, foldInferEvents } from "./infer-fold.ts";
 import { fitRequest } from "./fit-request.ts";
 import { modelFacts, type ModelFactTable } from "./model-facts.ts";
 import { costOf, priceOf, type PriceTable } from "./prices.ts";
@@ -16,14 +16,14 @@ export interface InferCallOptions extends InferOptions, FoldOptions {
  * `maxAnswerBytes` is one of kind `max-output-tokens`. Never retries.
  */
 export async function infer(provider: Provider, request: InferRequest, options: InferCallOptions = {}): Promise<InferResponse> {
-  const { prices, facts, maxAnswerBytes, ...inferOptions } = options;
+  const { prices, facts, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES, maxAnswerCalls = DEFAULT_MAX_ANSWER_CALLS, ...inferOptions } = options;
   const asked = { provider: provider.name, model: request.model };
   const fitting = fitRequest(request, modelFacts(`${provider.name}/${request.model}`, facts), asked);
-  const fold = foldInferEvents(maxAnswerBytes === undefined ? {} : { maxAnswerBytes });
+  const fold = foldInferEvents({ maxAnswerBytes, maxAnswerCalls });
   for await (const event of provider.stream(fitting, inferOptions)) {
     fold.push(event);
     if (fold.overflowed) {
-      const message = `the answer of ${request.model} is longer than ${maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES} bytes: ask for less, or raise maxAnswerBytes`;
+      const message = `the answer of ${request.model} is longer than ${maxAnswerBytes} bytes, or has more than ${maxAnswerCalls} calls: ask for less, or raise maxAnswerBytes or maxAnswerCalls`;
       throw new ModelError({ kind: "max-output-tokens", message, provider: provider.name, model: request.model });
     }
   }

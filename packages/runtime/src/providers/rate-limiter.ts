@@ -13,6 +13,8 @@ export interface RateLimiterOptions {
   readonly tokensPerMinute?: number;
   /** Answers under way at once. */
   readonly maxConcurrent?: number;
+  /** The longest that all are held back because the vendor told one of them to wait. Then the next asks him anew. Default 60,000. */
+  readonly maxPauseMs?: number;
   readonly clock?: ProviderClock;
 }
 
@@ -26,7 +28,7 @@ export interface RateLimiter {
    * @throws ModelError of kind `cancelled` when the signal fires first
    */
   acquire(request?: { readonly tokens?: number; readonly signal?: AbortSignal | undefined }): Promise<RateLimitPermit>;
-  /** Nobody is let through for so long. */
+  /** Nobody is let through for so long, or for `maxPauseMs`. */
   pause(ms: number): void;
   /** How many wait. */
   readonly waiting: number;
@@ -80,8 +82,14 @@ interface Waiter {
 }
 
 export function createRateLimiter(options: RateLimiterOptions = {}): RateLimiter {
-  const { requestsPerMinute, tokensPerMinute, maxConcurrent = Number.POSITIVE_INFINITY, clock = platformClock } = options;
-  for (const [name, value] of Object.entries({ requestsPerMinute, tokensPerMinute, maxConcurrent }))
+  const {
+    requestsPerMinute,
+    tokensPerMinute,
+    maxConcurrent = Number.POSITIVE_INFINITY,
+    maxPauseMs = 60_000,
+    clock = platformClock,
+  } = options;
+  for (const [name, value] of Object.entries({ requestsPerMinute, tokensPerMinute, maxConcurrent, maxPauseMs }))
     if (value !== undefined && !(value > 0)) throw new RangeError(`${name} must be more than zero, not ${value}`);
   const requests = requestsPerMinute === undefined ? undefined : new Allowance(requestsPerMinute, clock.now());
   const tokens = tokensPerMinute === undefined ? undefined : new Allowance(tokensPerMinute, clock.now());
@@ -149,7 +157,7 @@ export function createRateLimiter(options: RateLimiterOptions = {}): RateLimiter
       });
     },
     pause(ms) {
-      pausedUntil = Math.max(pausedUntil, clock.now() + ms);
+      pausedUntil = Math.max(pausedUntil, clock.now() + Math.min(ms, maxPauseMs));
       letThrough();
     },
     get waiting() {

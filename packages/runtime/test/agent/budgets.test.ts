@@ -216,6 +216,81 @@ describe("limits of an agent", () => {
   });
 });
 
+describe("a call of which no usage is told", () => {
+  const untold = (more: object = {}): ScriptedTurn => ({ text: "ok", usage: { inputTokens: null, outputTokens: null }, ...more });
+  const broken: ScriptedTurn = { text: "half", error: { kind: "server-error", message: "it broke" } };
+
+  it("counts as all that was reserved for it, whole or broken, and the outcome says how many were", async () => {
+    const { agent } = agentWith([broken, untold()]);
+    const ledger = createMemoryBudgetLedger();
+    const { outcome, events } = await watch(runnerOf(agent, { ledger, budgets: [{ id: "b", maxCost: "9" }] }).run("go"));
+    // Ten cents each: a hundred tokens.
+    expect(outcome).toMatchObject({ cost: "0.2", estimated: { modelCalls: 2, cost: "0.2", withoutUsage: "reserve" } });
+    expect(await ledger.spent("b")).toBe("0.2");
+    expect(ofType(events, "usage")).toMatchObject([{ estimated: true, usage: { outputTokens: 100 } }, { estimated: true }]);
+    expect(ofType(events, "run-complete")).toMatchObject([{ estimated: { modelCalls: 2 } }]);
+    const told = await runnerOf(agentWith([spending(5)]).agent, { budgets: [{ id: "b", maxCost: "9" }] }).run("go").outcome;
+    expect(told).not.toHaveProperty("estimated");
+  });
+
+  it("counts as what was sent and seen where that was chosen, by name in the outcome", async () => {
+    const limits = { maxCost: "9", withoutUsage: "estimate" } as const;
+    const { outcome } = await watch(runnerOf(agentWith([broken, untold()], { limits }).agent).run("go"));
+    expect(outcome.estimated).toMatchObject({ modelCalls: 2, withoutUsage: "estimate" });
+    expect(Number(outcome.cost)).toBeLessThan(0.05);
+    const chosen = await runnerOf(agentWith([untold()]).agent).run("go", { limits }).outcome;
+    expect(chosen.estimated).toMatchObject({ modelCalls: 1, withoutUsage: "estimate" });
+  });
+
+  it("is held strictly where one of its limits is: no choice opens another's", async () => {
+    const loose = { maxCost: "9", withoutUsage: "estimate" } as const;
+    const costOf = async (options: Partial<AgentOptions>, runner: RunnerOptions = {}, limits: object = {}) =>
+      (await runnerOf(agentWith([untold()], options).agent, runner).run("go", { limits }).outcome).cost;
+    expect(Number(await costOf({ limits: loose }))).toBeLessThan(0.05);
+    expect(await costOf({ limits: loose }, { budgets: [{ id: "b", maxCost: "9" }] })).toBe("0.1");
+    expect(await costOf({ limits: loose }, { budgets: [{ id: "b", maxTokens: 90_000 }] })).toBe("0.1");
+    expect(await costOf({ limits: loose }, {}, { withoutUsage: "reserve" })).toBe("0.1");
+    expect(await costOf({ limits: { withoutUsage: "reserve" } }, {}, loose)).toBe("0.1");
+    expect(
+      Number(
+        await costOf(
+          { limits: loose },
+          {
+            budgets: [
+              { id: "b", ...loose },
+              { id: "c", maxTurns: 5 },
+            ],
+          },
+        ),
+      ),
+    ).toBeLessThan(0.05);
+  });
+
+  it("of a child is told by whoever started it", async () => {
+    const helper = agentWith([untold()], { name: "helper" });
+    const lead = agentWith([{ toolCalls: [{ name: "helper", input: { task: "help" } }], usage: { outputTokens: 1 } }, spending(1)], {
+      name: "lead",
+      limits: { maxCost: "9" },
+      tools: [agentTool(helper.agent)],
+    });
+    const { outcome, events } = await watch(runnerOf(lead.agent).run("go"));
+    expect(outcome).toMatchObject({ cost: "0.102", estimated: { modelCalls: 1, cost: "0.1", withoutUsage: "reserve" } });
+    expect(ofType(events, "child-end")).toMatchObject([{ estimated: { modelCalls: 1 } }]);
+  });
+
+  it("is reserved at all that the model can write where nothing that is sent bounds it, and who is refused is told why", async () => {
+    const { model } = agentWith([spending(5)]);
+    const unbounded = Object.assign(Object.create(model) as typeof model, { outputBound: () => null, name: "scripted/endless" });
+    const agent = createAgent({ name: "a", model: unbounded, settings: { maxTokens: 100 }, limits: { maxCost: "100" } });
+    const { outcome, events } = await watch(runnerOf(agent).run("go"));
+    expect(outcome.reason).toBe("budget-exhausted");
+    expect(ofType(events, "status").map(({ status }) => status)).toContainEqual(
+      expect.stringMatching(/bounds what .* writes and thinks, so that all it can write is reserved: 2000000 tokens/),
+    );
+    expect((await runnerOf(agent.with({ limits: { maxCost: "2000" } })).run("go").outcome).reason).toBe("complete");
+  });
+});
+
 describe("children", () => {
   const ask = { toolCalls: [{ name: "helper", input: { task: "help" } }], usage: { outputTokens: 10 } };
   const familyOf = (helperTurns: readonly ScriptedTurn[], limits: object, helperLimits: object = {}) => {

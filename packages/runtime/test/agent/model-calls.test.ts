@@ -408,6 +408,30 @@ describe("an answer whose deltas come together", () => {
   });
 });
 
+describe("an answer of many calls", () => {
+  const asking = (count: number): ScriptedTurn => ({
+    toolCalls: Array.from({ length: count }, (_, n) => ({ name: "look", input: { n } })),
+  });
+  const asked = async (count: number, limits: AgentOptions["limits"] = {}) => {
+    const look = recordingTool("look", { effect: "read" });
+    const { events, outcome } = await loggedBy(
+      createAgent({ name: "a", model: scriptedModel([asking(count), "done"]), tools: [look], loopGuard: false, limits }),
+    );
+    return { calls: look.calls.length, reason: outcome.reason, warnings: ofType(events, "status").filter(({ level }) => level === "warn") };
+  };
+
+  it("is worked up to 128 of them; one that asks for more ends the run, and says which limit that was", async () => {
+    expect(await asked(128)).toMatchObject({ calls: 128, reason: "complete", warnings: [] });
+    expect(await asked(129)).toMatchObject({
+      calls: 0,
+      reason: "max-output",
+      warnings: [{ status: expect.stringContaining("limits.maxAnswerCalls (128)") }],
+    });
+    expect(await asked(3, { maxAnswerCalls: 2 })).toMatchObject({ calls: 0, reason: "max-output" });
+    expect(await asked(200, { maxAnswerCalls: 200 })).toMatchObject({ calls: 200, reason: "complete" });
+  });
+});
+
 describe("a limit of the vendor's that was hit", () => {
   const limited = (retryAfterMs?: number): ScriptedTurn => ({
     error: { kind: "rate-limit", ...(retryAfterMs !== undefined && { retryAfterMs }) } as never,

@@ -50,9 +50,49 @@ describe("a failing model", () => {
 
   it("is waited for at least as long as it asked [ET-09]", async () => {
     const clock = impatientClock();
-    const { outcome } = await watch(runnerOf(createAgent({ name: "a", model: scriptedModel([limited, "ok"]) }), { clock }).run("go"));
+    const { outcome } = await watch(
+      runnerOf(createAgent({ name: "a", model: scriptedModel([limited, "ok"]), limits: { maxRetryDelayMs: 120_000 } }), { clock }).run(
+        "go",
+      ),
+    );
     expect(outcome.reason).toBe("complete");
     expect(Math.max(...clock.waits)).toBeGreaterThanOrEqual(90_000);
+  });
+
+  it("is not waited for longer than the limit says: the fallback is asked, or the run ends and says so", async () => {
+    const clock = impatientClock();
+    const alone = createAgent({ name: "a", model: scriptedModel([limited, "never"]) });
+    const { outcome } = await watch(runnerOf(alone, { clock }).run("go"));
+    expect(outcome.error?.message).toMatch(/asks to wait 90000 ms, and limits\.maxRetryDelayMs allows 60000 ms/);
+    expect(Math.max(0, ...clock.waits)).toBeLessThan(60_000);
+    const insisting = alone.with({ onModelError: () => ({ type: "retry" }), model: scriptedModel([limited, "never"]) });
+    expect((await runnerOf(insisting).run("go").outcome).reason).toBe("error");
+    const { first, second, models } = twoModels([limited, "never"], ["helped"]);
+    const falling = createAgent({ name: "a", model: "a/first", fallbackModel: "b/second" });
+    expect((await runnerOf(falling, { models }).run("go").outcome).text).toBe("helped");
+    expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
+    const patient = createAgent({ name: "a", model: scriptedModel([limited, "ok"]), limits: { maxRetryDelayMs: 90_000 } });
+    expect((await runnerOf(patient).run("go").outcome).text).toBe("ok");
+  });
+
+  it("whose answer can't be read is asked again within its retries, though nobody else is told to try again [ET-07, ER-09]", async () => {
+    const unreadable = { error: { kind: "invalid-response" as const, message: "half a JSON", progress: "begun" as const } };
+    const { events, outcome } = await watch(
+      runnerOf(createAgent({ name: "a", model: scriptedModel([unreadable, unreadable, "ok"]) })).run("go"),
+    );
+    expect([outcome.reason, outcome.text]).toEqual(["complete", "ok"]);
+    expect(ofType(events, "retry").map(({ attempt, reason }) => [attempt, reason])).toEqual([
+      [1, "invalid-response"],
+      [2, "invalid-response"],
+    ]);
+    const model = scriptedModel(Array.from({ length: 9 }, () => unreadable));
+    const ended = await runnerOf(createAgent({ name: "a", model, limits: { maxRetries: 2 } })).run("go").outcome;
+    expect([ended.error?.message, model.requests.length]).toEqual(["Max retries (2) exceeded: half a JSON", 3]);
+    expect(ended.error?.failure).toMatchObject({ model: { kind: "invalid-response" } });
+    const { second, models } = twoModels([unreadable, unreadable], ["helped"]);
+    const falling = createAgent({ name: "a", model: "a/first", fallbackModel: "b/second", limits: { maxRetries: 1 } });
+    expect((await runnerOf(falling, { models }).run("go").outcome).text).toBe("helped");
+    expect(second.requests).toHaveLength(1);
   });
 
   it("drops the text of the attempt that failed [EV-21]", async () => {

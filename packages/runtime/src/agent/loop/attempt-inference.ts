@@ -62,7 +62,8 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
 
   loop.hub.nextAttempt();
   loop.debug?.(`turn ${runOf(loop).turn}, model call ${modelCall + 1}: ${model.reference} with ${request.messages.length} messages`);
-  const fold = new InferFold({ maxAnswerBytes: loop.limits.maxAnswerBytes });
+  const { maxAnswerBytes, maxAnswerCalls } = loop.limits;
+  const fold = new InferFold({ maxAnswerBytes, maxAnswerCalls });
   const asked: Asked = { key, modelCall, model, fold };
   const attempted: Attempted = { price: model.price, inputBound, reserved, fold };
   const failure = await new AnswerStream(loop, asked).read(final);
@@ -72,6 +73,10 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   const settling = settle(loop, key, model, billAttempt(attempted, loop.scopes));
   if (settling !== undefined) await settling;
   const answer = answerOf(loop, asked);
+  if (fold.overflowed) {
+    const status = `The answer was left where it passed limits.maxAnswerBytes (${maxAnswerBytes}) or limits.maxAnswerCalls (${maxAnswerCalls}).`;
+    execution.emit({ type: "status", status, level: "warn" });
+  }
   const { message, stopReason, overflowed } = answer;
   if (loop.context.watches("append-response")) await appendWatched(loop, key, message);
   else execution.put(`${key}/message`, "message", { message });

@@ -84,23 +84,27 @@ interface FailedAttempt extends JsonObject {
 /** What to do about a failure: wait and retry, switch the model, or end. @returns the retries on the current model */
 async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure, retries: number): Promise<number> {
   const { execution, limits, agent } = loop;
-  const retryable = failure.kind === "rate-limit" || failure.kind === "server-error";
+  // What could not be read may be readable the next time; nobody but this policy takes it for retryable.
+  const retryable = failure.kind === "rate-limit" || failure.kind === "server-error" || failure.kind === "invalid-response";
   const fallback = agent.options.fallbackModel === undefined ? undefined : modelName(agent.options.fallbackModel);
   const own = await askOnModelError(loop, key, failure, retries);
   const canFallBack = fallback !== undefined && fallback !== runOf(loop).model;
   // A model that is left alone answers nobody now: who can go elsewhere does.
   const leftAlone = failure.code === CIRCUIT_OPEN;
+  const retryAfterMs = "retryAfterMs" in failure ? failure.retryAfterMs : undefined;
+  const tooLong = retryAfterMs !== undefined && retryAfterMs > limits.maxRetryDelayMs;
+  const mayRetry = retries < limits.maxRetries && !tooLong;
   const action: ModelErrorAction =
     own ??
-    (retryable && retries < limits.maxRetries && !(leftAlone && canFallBack)
+    (retryable && mayRetry && !(leftAlone && canFallBack)
       ? { type: "retry" }
       : retryable && canFallBack
         ? { type: "switch-model", model: fallback }
         : { type: "abort", message: failure.message });
-  if (action.type === "retry" && retries < limits.maxRetries) {
+  if (action.type === "retry" && mayRetry) {
     const attempt = retries + 1;
     if (!execution.lookup(`${key}/retry`)) {
-      const delayMs = retryDelayMs(attempt, "retryAfterMs" in failure ? failure.retryAfterMs : undefined, loop.random());
+      const delayMs = retryDelayMs(attempt, retryAfterMs, loop.random(), limits.maxRetryDelayMs);
       tellRetry(loop, key, { attempt, reason: failure.kind, delayMs, failure });
       loop.debug?.(`retry ${attempt} of ${limits.maxRetries} in ${delayMs} ms: ${failure.kind}: ${failure.message}`);
     }
@@ -121,7 +125,13 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
   const switched = execution.lookup(`${key}/switch`);
   if (switched) return 0;
   const message =
-    own?.type === "abort" ? own.message : retries > 0 ? `Max retries (${limits.maxRetries}) exceeded: ${failure.message}` : failure.message;
+    own?.type === "abort"
+      ? own.message
+      : tooLong && retryable
+        ? `${failure.message}: it asks to wait ${retryAfterMs} ms, and limits.maxRetryDelayMs allows ${limits.maxRetryDelayMs} ms`
+        : retries > 0
+          ? `Max retries (${limits.maxRetries}) exceeded: ${failure.message}`
+          : failure.message;
   if (leftAlone && own === undefined) throw new RunEnding("circuit-breaker");
   if (failure.kind === "max-output-tokens" && own?.type !== "abort") throw new RunEnding("max-output");
   throw new RunEnding("error", { failure: { kind: "model", message, model: failure } as never });

@@ -47,8 +47,10 @@ export interface Limits {
   readonly maxDurationMs: number | undefined;
   readonly maxToolCalls: number | undefined;
   readonly maxRetries: number;
+  readonly maxRetryDelayMs: number;
   readonly maxRepairs: number;
   readonly maxAnswerBytes: number;
+  readonly maxAnswerCalls: number;
   readonly toolTimeoutMs: number | undefined;
   readonly maxParallelCalls: number;
   readonly maxBackground: number;
