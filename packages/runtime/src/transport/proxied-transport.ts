@@ -5,26 +5,26 @@ import type { AnswerReceiver, Carrier } from "./carrier.ts";
 import { IDLE_CONNECTION_MS } from "./direct-transport.ts";
 import { Exchange, type Route } from "./exchange.ts";
 import { type HttpAddress, httpAddress } from "./http-address.ts";
+import { type ProxySettings, type ProxyVariables, proxySettings } from "./proxy-variables.ts";
 import type { TlsOptions } from "./tls-options.ts";
 import type { Transport, TransportRequest } from "./transport.ts";
 import { cancelled } from "./transport-failure.ts";
-
-export type ProxyVariables = { readonly [name: string]: string };
 
 /**
  * HTTP over Node's own client, whose agents know how to speak to a proxy: CONNECT for https, absolute addresses for http, and
  * which servers `NO_PROXY` takes out.
  */
 export function createProxiedTransport(variables: ProxyVariables, tls: TlsOptions | undefined): Transport {
-  const agents = new Map<boolean, Http.Agent>();
+  const agents = new Map<string, Http.Agent>();
 
-  function agentFor(secure: boolean): Http.Agent {
-    let agent = agents.get(secure);
+  function agentFor(secure: boolean, proxies: ProxySettings): Http.Agent {
+    const key = JSON.stringify([secure, proxies]);
+    let agent = agents.get(key);
     if (agent === undefined) {
       checkNodeKnowsProxies(variables);
-      const settings = { keepAlive: true, scheduling: "lifo" as const, timeout: IDLE_CONNECTION_MS, proxyEnv: variables };
+      const settings = { keepAlive: true, scheduling: "lifo" as const, timeout: IDLE_CONNECTION_MS, proxyEnv: { ...proxies } };
       agent = secure ? new (https().Agent)({ ...settings, ...tls }) : new (http().Agent)(settings);
-      agents.set(secure, agent);
+      agents.set(key, agent);
     }
     return agent;
   }
@@ -33,7 +33,8 @@ export function createProxiedTransport(variables: ProxyVariables, tls: TlsOption
     async send(request) {
       if (request.signal?.aborted === true) throw cancelled(request.origin, request.signal.reason, "unsent");
       const address = httpAddress(request);
-      const route: Route = { host: address.host, carry: (asked, receiver) => carry(asked, address, agentFor(address.secure), receiver) };
+      const agent = agentFor(address.secure, proxySettings(variables, address, request.origin));
+      const route: Route = { host: address.host, carry: (asked, receiver) => carry(asked, address, agent, receiver) };
       return new Exchange(route).start(request);
     },
     close() {
@@ -117,15 +118,6 @@ function http(): typeof Http {
 
 function https(): typeof Https {
   return process.getBuiltinModule("node:https");
-}
-
-const PROXY_VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "no_proxy", "NO_PROXY"] as const;
-
-/** What of an environment names proxies; `undefined` when nothing does. */
-export function proxyVariables(environment: { readonly [name: string]: string | undefined }): ProxyVariables | undefined {
-  const found = PROXY_VARIABLES.filter((name) => environment[name] !== undefined && environment[name] !== "");
-  if (!found.some((name) => !name.toLowerCase().startsWith("no_"))) return undefined;
-  return Object.fromEntries(found.map((name) => [name, environment[name] as string]));
 }
 
 /** @throws ModelError where Node is too old to use a proxy. */

@@ -395,6 +395,41 @@ describe("a proxy", () => {
     expect(seen).toHaveLength(1);
   });
 
+  it.each([
+    ["HTTP_PROXY", "not a proxy", "is no address of a proxy"],
+    ["http_proxy", "socks5://127.0.0.1:1080", "names a proxy that speaks socks5"],
+    ["http_proxy", "ftp://proxy", "names a proxy that speaks ftp"],
+    ["http_proxy", "http://", "is no address of a proxy"],
+    ["HTTP_PROXY", "http://127.0.0.1:99999", "is no address of a proxy"],
+    ["ALL_PROXY", "socks5h://user:hush@127.0.0.1:1080", "names a proxy that speaks socks5h"],
+  ])("that can't be used is an error, and the server is never asked directly: %s=%s", async (name, value, problem) => {
+    const asked: string[] = [];
+    const { url } = await serve((request, response) => {
+      asked.push(request.url ?? "");
+      echo(request, response);
+    });
+    const failure = await failureOf(transport({ proxyEnvironment: { [name]: value } }).send(post(url)));
+    expect(failure).toMatchObject({ kind: "other", message: expect.stringContaining(`${name} ${problem}`) });
+    expect(failure.message).not.toContain("hush");
+    expect(asked).toEqual([]);
+    // It is none of the concern of those that are asked without a proxy, or over another.
+    const exempt = transport({ proxyEnvironment: { [name]: value, NO_PROXY: "localhost, 127.0.0.1" } });
+    expect(await readWholeText((await exempt.send(post(url))).body, [])).toBe("POST / 2 {}");
+    const working = await proxy();
+    const other = transport({ proxyEnvironment: { ALL_PROXY: value, HTTP_PROXY: working.url } });
+    expect(await readWholeText((await other.send(post(url))).body, [])).toBe("from the proxy");
+  });
+
+  it("is found as other programs find it: as a host alone, between blanks, for all schemes", async () => {
+    const { url, seen } = await proxy();
+    const host = url.slice("http://".length);
+    for (const environment of [{ http_proxy: host }, { HTTP_PROXY: ` ${url} ` }, { ALL_PROXY: host }, { all_proxy: url, http_proxy: " " }])
+      expect(await readWholeText((await transport({ proxyEnvironment: environment }).send(post("http://model.invalid/"))).body, [])).toBe(
+        "from the proxy",
+      );
+    expect(seen).toHaveLength(4);
+  });
+
   it("is not asked when proxies are turned off", async () => {
     const { url } = await serve(echo);
     expect(await readWholeText((await transport({ proxyEnvironment: false }).send(post(url))).body, [])).toBe("POST / 2 {}");

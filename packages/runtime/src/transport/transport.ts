@@ -1,7 +1,8 @@
 import { createFetchTransport } from "./fetch-transport.ts";
 import type { ByteStream } from "./byte-stream.ts";
 import { createDirectTransport } from "./direct-transport.ts";
-import { createProxiedTransport, proxyVariables } from "./proxied-transport.ts";
+import { createProxiedTransport } from "./proxied-transport.ts";
+import { proxyVariables } from "./proxy-variables.ts";
 import type { Timeouts } from "./timeouts.ts";
 import type { TlsOptions } from "./tls-options.ts";
 
@@ -50,7 +51,7 @@ export interface TransportOptions {
   /** Sends the requests instead; proxy and TLS are then its own concern. */
   readonly fetch?: FetchLike;
   readonly tls?: TlsOptions;
-  /** Where `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are read. Default `process.env`; `false` uses no proxy. */
+  /** Where `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` are read. One that can't be used fails the requests that it is for. Default `process.env`; `false` uses no proxy. */
   readonly proxyEnvironment?: { readonly [name: string]: string | undefined } | false;
 }
 
