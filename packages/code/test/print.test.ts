@@ -38,7 +38,9 @@ describe.each(WIRES)("keelson -p over the wire of %s", (wire) => {
       "bash(cat *)",
       "fix the typo",
     );
-    expect([code, stdout]).toEqual([0, "Let me look.\nFixed the greeting.\n"]);
+    expect([code, stdout]).toEqual([0, "Fixed the greeting.\n"]);
+    expect(stderr).toContain("Let me look.");
+    expect(stderr).not.toContain("Fixed the greeting.");
     expect(await readFile(join(desk.project, "src/greeting.js"), "utf8")).toBe('export const greeting = "Hello";\n');
     for (const words of [
       "● read_file src/greeting.js",

@@ -87,7 +87,11 @@ function checkResumable({ agent }: RunCommand, { id }: FoundSession, task: strin
 async function readTask({ task, session }: RunCommand, { stdin, stderr }: Surroundings): Promise<string | undefined> {
   if (stdin.isTTY) return task;
   const mayBeEmpty = task !== undefined || session.type !== "new";
-  const piped = await readStandardInput(stdin, mayBeEmpty ? { firstByteMs: FIRST_BYTE_MS } : {});
+  const told = setTimeout(() => {
+    if (!mayBeEmpty) stderr.write("keelson: waiting for the task on standard input; give it as an argument, or end this with Ctrl-C\n");
+  }, FIRST_BYTE_MS);
+  stdin.once("data", () => clearTimeout(told));
+  const piped = await readStandardInput(stdin, mayBeEmpty ? { firstByteMs: FIRST_BYTE_MS } : {}).finally(() => clearTimeout(told));
   if (piped === undefined)
     stderr.write("keelson: nothing came on standard input; going on without it (close it, as with </dev/null, to save this wait)\n");
   const parts = [task, piped?.trim()].filter((part) => part !== undefined && part !== "");

@@ -4,6 +4,7 @@ import type { OutputFormat } from "../options/command-line.ts";
 import { createLiveScreen, type LiveScreen } from "../render/live-screen.ts";
 import { createPlainScreen } from "../render/plain-screen.ts";
 import { failureLines } from "../render/describe-event.ts";
+import { printable } from "../render/printable.ts";
 import { createRunView } from "../render/run-view.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
 import type { OutputStream, Surroundings } from "../core/surroundings.ts";
@@ -11,6 +12,7 @@ import { decisionCommands, decisionLines } from "./decision-commands.ts";
 import { handleInterrupts, reportRejection } from "./interrupts.ts";
 import { outcomeJson } from "./outcome-json.ts";
 import { watchRun } from "./watch-run.ts";
+import { withoutLastAnswer } from "./without-last-answer.ts";
 
 export interface PrintOptions {
   readonly format: OutputFormat;
@@ -50,24 +52,29 @@ export async function printRun(run: Run<unknown>, { format, model }: PrintOption
   }
 }
 
+/** The last answer alone goes to standard output, so that whoever reads it has nothing to take away from it. */
 async function printText(
   run: Run<unknown>,
   model: string,
   { stdout, stderr, environment, now }: Surroundings,
 ): Promise<RunOutcome<unknown>> {
-  const live: LiveScreen | undefined = stdout.isTTY && stderr.isTTY ? createLiveScreen(stdout) : undefined;
-  const style = createStyle(wantsColors(live ? stdout : stderr, environment));
-  const screen = live ?? createPlainScreen(stdout, stderr);
+  const live: LiveScreen | undefined = stdout.isTTY && stderr.isTTY ? createLiveScreen(stderr) : undefined;
+  const style = createStyle(wantsColors(stderr, environment));
+  const screen = live ?? createPlainScreen(stderr, stderr);
   const view = createRunView({ screen, style, now, model });
+  const work = withoutLastAnswer(run);
+  let outcome: RunOutcome<unknown>;
   try {
-    const last = await watchRun(run, view, { live: live !== undefined });
-    const outcome = await run.outcome;
+    const last = await watchRun(work, view, { live: live !== undefined });
+    outcome = await run.outcome;
     // A run that was lost, or never got hold of its session, has no event that says why.
     if (outcome.error !== undefined && last !== "error") screen.block(failureLines(outcome.error.failure, style));
-    return outcome;
   } finally {
     live?.close();
   }
+  const answer = printable(work.lastAnswer() ?? (outcome.reason === "complete" ? outcome.text : ""));
+  if (answer !== "") stdout.write(answer.endsWith("\n") ? answer : `${answer}\n`);
+  return outcome;
 }
 
 async function printEvents(run: Run<unknown>, { stdout }: Surroundings): Promise<RunOutcome<unknown>> {
