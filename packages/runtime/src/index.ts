@@ -147,5 +147,9 @@ function modelsFromEnvironment(): ModelRegistry {
       (await import("./providers/ollama.ts")).createOllamaProvider({ baseUrl: OLLAMA_HOST }),
     );
   }
-  return createModelRegistry({ providers, free: ["ollama"], onlyNamed: ["openai-responses"] });
+  // A server of one's own may have ids with slashes.
+  const plainIds = Object.entries({ anthropic: ANTHROPIC_BASE_URL, openai: OPENAI_BASE_URL, gemini: GEMINI_BASE_URL }).flatMap(
+    ([name, baseUrl]) => (baseUrl ? [] : [name]),
+  );
+  return createModelRegistry({ providers, free: ["ollama"], onlyNamed: ["openai-responses"], plainIds });
 }

@@ -75,6 +75,7 @@ const LIST_MS = 5_000;
 export async function openModels(environment: { readonly [name: string]: string | undefined }): Promise<ModelAccess> {
   const providers: { [name: string]: Provider } = {};
   const onlyNamed: string[] = [];
+  const plainIds: string[] = [];
   const defaults: (() => Promise<string | undefined>)[] = [];
   for (const vendor of VENDORS) {
     const apiKey = vendor.key === undefined ? "" : (environment[vendor.key] ?? "");
@@ -87,6 +88,8 @@ export async function openModels(environment: { readonly [name: string]: string 
     };
     const provider = await vendor.create(options);
     providers[vendor.name] = provider;
+    // A server of one's own may have ids with slashes.
+    if (vendor.key !== undefined && baseUrl === "") plainIds.push(vendor.name);
     if (vendor.second !== undefined) {
       providers[vendor.second.name] = await vendor.second.create(options);
       onlyNamed.push(vendor.second.name);
@@ -99,7 +102,7 @@ export async function openModels(environment: { readonly [name: string]: string 
     providers[name] = provider;
     onlyNamed.push(name);
   }
-  return { models: createModelRegistry({ providers, free: ["ollama"], onlyNamed }), defaultModel: async () => defaults[0]?.() };
+  return { models: createModelRegistry({ providers, free: ["ollama"], onlyNamed, plainIds }), defaultModel: async () => defaults[0]?.() };
 }
 
 async function firstModel(vendor: string, provider: Provider): Promise<string | undefined> {

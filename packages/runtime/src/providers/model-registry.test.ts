@@ -52,6 +52,17 @@ describe("a model registry", () => {
     expect(router.resolve("meta-llama/llama-3.3")).toMatchObject({ providerName: "router", model: "meta-llama/llama-3.3" });
   });
 
+  it("never takes another vendor's model for one of the only provider's", () => {
+    const router = createModelRegistry({ providers: { router: provider("router") } });
+    for (const reference of ["groq/llama-3.3-70b", "together/meta/llama", "azure/gpt-5"])
+      expect(() => router.resolve(reference)).toThrow(/no provider "\w+".*there are the providers router/);
+    const plain = createModelRegistry({ providers: { openai }, plainIds: ["openai"] });
+    for (const reference of ["groq/x", "gorq/x", "mistral/large", "meta-llama/llama-3.3"])
+      expect(() => plain.resolve(reference)).toThrow(/no provider "[\w-]+".*there are the providers openai/);
+    expect(plain.resolve("gpt-5").providerName).toBe("openai");
+    expect(plain.resolve("openai/ft:gpt-5/x").model).toBe("ft:gpt-5/x");
+  });
+
   it("never means a second wire by a bare id, only by its name", () => {
     const second = provider("openai-responses");
     const two = createModelRegistry({ providers: { openai, "openai-responses": second }, onlyNamed: ["openai-responses"] });

@@ -13,6 +13,11 @@ export interface ModelRegistryOptions {
   readonly free?: readonly string[];
   /** Names of providers that a bare id never means, only a reference with their name: a second wire to a vendor. */
   readonly onlyNamed?: readonly string[];
+  /**
+   * Names of providers whose models' ids hold no slash, as those of a vendor at his own address: what stands before one is another
+   * provider's name, and a reference to one that is not there is refused.
+   */
+  readonly plainIds?: readonly string[];
   /** Short names for model references, for example `{ fast: "anthropic/claude-haiku-4-5" }`. */
   readonly aliases?: { readonly [alias: string]: string };
   /** The reference that `resolve()` takes when none is given. */
@@ -49,11 +54,17 @@ export interface ModelRegistry {
 }
 
 const NOTHING: ModelPrice = { input: "0", output: "0", asOf: "2026-09-23" };
+/** Vendors that are nobody's makers: a name of theirs before a slash is always theirs. `docs/vendors.md` tells of them. */
+const VENDOR_NAMES: ReadonlySet<string> = new Set([
+  ...["azure", "bedrock", "bedrock-mantle", "cerebras", "cloudflare", "copilot", "crusoe", "databricks", "deepinfra", "doubleword"],
+  ...["fireworks", "github-models", "gpustack", "groq", "heroku", "huggingface", "litellm", "llamacpp", "lmstudio", "mistralrs"],
+  ...["openrouter", "portkey", "sglang", "snowflake", "together", "venice", "vercel", "vllm"],
+]);
 /** Whose names stand for themselves: no aggregator has models of these makers under them. */
 const OWN_PREFIXES: ReadonlySet<string | undefined> = new Set(["anthropic", "openai", "openai-responses", "gemini", "ollama"]);
 
 export function createModelRegistry(options: ModelRegistryOptions): ModelRegistry {
-  const { providers, prices, aliases = {}, free = [], onlyNamed = [] } = options;
+  const { providers, prices, aliases = {}, free = [], onlyNamed = [], plainIds = [] } = options;
   const names = Object.keys(providers);
   const meantByBareIds = names.filter((name) => !onlyNamed.includes(name));
   const fail = (message: string): ModelError => new ModelError({ kind: "invalid-request", message: `${message}; ${describe()}` });
@@ -117,7 +128,8 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
     }
     // Ids of aggregators hold slashes themselves ("meta-llama/llama-3.3-70b"): with one provider they are bare ids.
     if (prefix !== undefined && meantByBareIds.length !== 1) throw fail(`there is no provider "${prefix}" (in "${asked}")`);
-    if (OWN_PREFIXES.has(prefix)) throw fail(`there is no provider "${prefix}" (in "${asked}")`);
+    if (prefix !== undefined && (OWN_PREFIXES.has(prefix) || VENDOR_NAMES.has(prefix) || plainIds.includes(meantByBareIds[0] ?? "")))
+      throw fail(`there is no provider "${prefix}" (in "${asked}")`);
     if (names.length === 0) throw fail(`the model "${asked}" cannot be found`);
     const providerName = providerOfBareId(target);
     return resolved(providerName, providers[providerName] as Provider, target);
