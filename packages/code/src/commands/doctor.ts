@@ -1,14 +1,17 @@
 import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { checkSqliteDatabase } from "keelson/state";
 import { compatibleAccess } from "../core/compatible-vendors.ts";
 import { homePath } from "../core/home.ts";
-import { accessVariable, VENDORS } from "../core/model-access.ts";
+import { accessVariable, openModels, VENDORS } from "../core/model-access.ts";
 import type { Surroundings } from "../core/surroundings.ts";
 import { openWorld } from "../core/world.ts";
 import type { DoctorCommand } from "../options/command-line.ts";
+import { printableLine } from "../render/printable.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
+import { type Answer, askProviders } from "./ask-providers.ts";
 
 /** `ok`: works. `missing`: works less well without it. `broken`: must be mended. */
 export interface Finding {
@@ -23,11 +26,12 @@ const LEAST_NODE = 24;
 export async function doctor({ json, cwd }: DoctorCommand, surroundings: Surroundings): Promise<number> {
   const { stdout, environment } = surroundings;
   const vendors = await vendorFindings(environment);
+  const answers = await askProviders((await openModels(environment)).models.providers);
   const findings = [
     nodeFinding(process.versions.node),
-    ...keyFindings(environment, vendors.length > 0),
-    ...vendors,
+    ...[...keyFindings(environment, vendors.length > 0), ...vendors].map((finding) => withAnswer(finding, answers.get(finding.what))),
     await homeFinding(environment),
+    databaseFinding(environment),
     await folderFinding(resolve(surroundings.cwd, cwd ?? ".")),
     await ripgrepFinding(),
     await programFinding("bash", "commands run in sh instead"),
@@ -78,6 +82,33 @@ export async function vendorFindings(environment: { readonly [name: string]: str
     state: "ok",
     detail: `${variables.join(" and ")} set${baseUrl === undefined ? "" : ` (${withoutCredentials(baseUrl)})`}; --model ${vendor}/<id>`,
   }));
+}
+
+/** Whether the key or the server is the wrong one. */
+export function withAnswer(finding: Finding, answer: Answer | undefined): Finding {
+  const { what, state, detail } = finding;
+  if (answer === undefined || state !== "ok") return finding;
+  switch (answer.type) {
+    case "models":
+      return { what, state, detail: `${detail}; it answers, with ${answer.count} models` };
+    case "no-list":
+      return { what, state, detail: `${detail}; not tried, as it has no list of models` };
+    case "refused":
+      return { what, state: "broken", detail: `${detail}; it is refused: ${printableLine(answer.reason)}` };
+    case "unreachable":
+      return { what, state: "broken", detail: `${detail}; the server can't be used: ${printableLine(answer.reason)}` };
+  }
+}
+
+function databaseFinding(environment: { readonly [name: string]: string | undefined }): Finding {
+  const path = join(homePath(environment), "sessions.db");
+  const problems = checkSqliteDatabase(path);
+  if (problems.length === 0) return { what: "database", state: "ok", detail: `${path} is whole` };
+  return {
+    what: "database",
+    state: "broken",
+    detail: `${path} is damaged: ${problems.join("; ")}. Restore it from a backup, or save what is readable with sqlite3's .recover`,
+  };
 }
 
 async function homeFinding(environment: { readonly [name: string]: string | undefined }): Promise<Finding> {

@@ -5,3 +5,4 @@ export { isDeadOwner, processOwner } from "./process-owner.ts";
 export { createSqliteBlobStore, type SqliteBlobStoreOptions } from "./sqlite-blob-store.ts";
 export { createSqliteBudgetLedger, type SqliteBudgetLedger, type SqliteBudgetLedgerOptions } from "./sqlite-budget-ledger.ts";
 export { createSqliteEventLog, type SqliteEventLogOptions } from "./sqlite-event-log.ts";
+export { checkSqliteDatabase } from "./check-sqlite-database.ts";
