@@ -1,7 +1,6 @@
 import {
   AgentError,
   LogError,
-  textMessage,
   type AgentEvent,
   type ApprovalRequest,
   type Authority,
@@ -23,7 +22,7 @@ import type { Agent } from "./agent.ts";
 import { ApprovalDesk } from "./approvals/approval-desk.ts";
 import { retireRunBudget } from "./budget/charge-budget.ts";
 import { tellLifecycle } from "./budget/tell-lifecycle.ts";
-import { checkImages } from "./check-images.ts";
+import { checkImages, shownTo } from "./check-images.ts";
 import { checkDecision } from "./approvals/check-decision.ts";
 import { settleBackground } from "./children/await-background.ts";
 import { Background } from "./children/background.ts";
@@ -35,6 +34,7 @@ import { openDebugTrace, type DebugTrace } from "./debug-trace.ts";
 import { EventHub } from "./event-hub.ts";
 import { agentErrorOf, atAgentBoundary } from "../session/log-failure.ts";
 import { notified, notifyOfStatus } from "./hooks/notification-hooks.ts";
+import { steeringMessage } from "./steering-message.ts";
 import { startWithHooks } from "./hooks/subagent-hooks.ts";
 import { guideToOutcome } from "./guide-to-outcome.ts";
 import type { Limits, Loop } from "./loop/loop.ts";
@@ -178,16 +178,8 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
   }
 
   async steer(message: string | Message, { interrupt = false }: { readonly interrupt?: boolean } = {}): Promise<void> {
-    const steering = typeof message === "string" ? textMessage("user", message) : message;
-    if (!Array.isArray(steering?.content))
-      throw invalidOption("message", `of steer must be a text or a message such as { role: "user", content }, not ${shown(message)}`);
-    if (steering.role !== "user" && steering.role !== "system")
-      throw new AgentError({
-        kind: "invalid-option",
-        option: "message",
-        message: `steer takes a message of the role user or system, not ${JSON.stringify(steering.role)}.`,
-      });
-    checkImages("message", steering.content, this.#options.agent as Agent<unknown>, this.#options.runner.world);
+    const steering = steeringMessage(message);
+    checkImages("message", steering.content, shownTo(this.#options.agent as Agent<unknown>, this.#options.runner.world));
     await this.#tell({ type: "steer", message: steering, interrupt });
   }
 

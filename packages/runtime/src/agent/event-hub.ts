@@ -39,6 +39,8 @@ export class EventHub {
   #after = 0;
   #attempt = 0;
   #n = 0;
+  /** What the answer under way has said so far; absent while there is none. */
+  #soFar: (() => readonly TransientEvent[]) | undefined;
   /** What ends the stream was shown. */
   #over = false;
   #closed = false;
@@ -55,7 +57,7 @@ export class EventHub {
     return this.#subscriptions.length > 0 || this.#above?.hub.watched === true;
   }
 
-  /** A watcher from now on; with `after` it first gets what the log holds of this run behind that seq. */
+  /** A watcher from now on; with `after` it first gets what the log holds of this run behind that seq, then what the open answer has said. */
   subscribe({ after }: { readonly after?: number } = {}): EventSubscription {
     const subscription = new EventSubscription({
       maxBufferBytes: this.#maxBufferBytes,
@@ -67,7 +69,11 @@ export class EventHub {
     });
     if (after !== undefined) {
       if (this.#base === undefined) (this.#early ??= new Map()).set(subscription, after);
-      else subscription.catchUp(this.#source, Math.max(after, this.#base), this.#after);
+      else {
+        subscription.catchUp(this.#source, Math.max(after, this.#base), this.#after);
+        // Under one number, that of the last of them: what comes goes on from there.
+        for (const event of this.#soFar?.() ?? []) subscription.push(this.#placed(event, this.#n));
+      }
     }
     if (this.#closed) subscription.end();
     else this.#subscriptions = this.#subscriptions.concat(subscription);
@@ -97,13 +103,13 @@ export class EventHub {
       this.#after = record.seq;
       this.#n = 0;
       if (watched && isDurableEventType(record.type)) this.#show(eventOf(record, this.runId), this.#source);
+      if (isEndOfAnswer(record)) this.#soFar = undefined;
       if (ENDINGS.has(record.type)) this.#over = true;
     }
   }
 
   transient(event: TransientEvent): void {
-    if (this.watched)
-      this.#show({ ...event, runId: this.runId, after: this.#after, attempt: this.#attempt, n: ++this.#n } as AgentEvent, undefined);
+    if (this.watched) this.#show(this.#placed(event, ++this.#n), undefined);
     if (event.type === "detached") this.#over = true;
   }
 
@@ -118,18 +124,24 @@ export class EventHub {
     this.#n += texts.length;
   }
 
-  /** The events that follow belong to another attempt at the model. */
-  nextAttempt(): void {
+  /** The events that follow belong to another attempt at the model. @param soFar what it has said when it is asked */
+  nextAttempt(soFar?: () => readonly TransientEvent[]): void {
     this.#attempt++;
     this.#n = 0;
+    this.#soFar = soFar;
   }
 
   close(): void {
     this.#closed = true;
+    this.#soFar = undefined;
     this.#above = undefined;
     this.#early = undefined;
     for (const subscription of this.#subscriptions) subscription.end();
     this.#subscriptions = [];
+  }
+
+  #placed(event: TransientEvent, n: number): AgentEvent {
+    return { ...event, runId: this.runId, after: this.#after, attempt: this.#attempt, n } as AgentEvent;
   }
 
   #showDeltas(run: DeltaRun): void {
@@ -154,6 +166,11 @@ export class EventHub {
     }
     if (hub.watched) hub.#show(withPath(event, name), above);
   }
+}
+
+/** Whether an answer stands in the log from here on, or is void. */
+function isEndOfAnswer({ type, data }: LogRecord): boolean {
+  return type === "retry" || (type === "message" && (data["message"] as { readonly role?: unknown } | undefined)?.role === "assistant");
 }
 
 /** @param before the number of the event before them */

@@ -74,7 +74,11 @@ export interface Run<Out = unknown> extends AsyncIterable<AgentEvent> {
    * writes them, not yet checked; each stays as it is. Ends with the run. Throws for an agent without `output`.
    */
   partialOutput(): AsyncIterable<PartialValue<Out>>;
-  /** With `after`: first what the log holds behind that seq, then what comes. `after: 0` is the whole run. */
+  /**
+   * With `after`: first what the log holds behind that seq, then what the open answer has said so far (each text, thought and call
+   * of it in one piece, all under the number `n` of the last), then what comes. `after: 0` is the whole run. So a watcher that lost
+   * its connection drops what it has of the open answer, and goes on from the last `seq` it saw.
+   */
   events(options?: { readonly after?: number }): AsyncIterable<AgentEvent>;
 }
 

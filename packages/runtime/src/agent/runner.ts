@@ -4,6 +4,7 @@ import {
   isSuspendReason,
   sessionLog,
   type Decision,
+  type Message,
   type OpenQuestion,
   type RunId,
   type SessionId,
@@ -27,13 +28,15 @@ import type { Next } from "./loop/run-turns.ts";
 import { beginResumed, beginRun } from "./begin-run.ts";
 import { checkBudgets, withBudgets } from "./budget/check-budgets.ts";
 import { narrowAuthority } from "./permissions/narrow-authority.ts";
-import { checkImages } from "./check-images.ts";
+import { ANY_MODEL, checkImages, shownTo } from "./check-images.ts";
 import { checkRun, checkRunnerOptions } from "./check-runner.ts";
 import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
 import { recoverRuns, type Recovery } from "./recover-runs.ts";
 import type { Run, RunInput, RunOptions, RunOrigin } from "./run.ts";
 import { termsOf } from "./run-terms.ts";
-import { writeSignal } from "./signals/write-signal.ts";
+import { checkSignal } from "./signals/check-signals.ts";
+import { steeringMessage } from "./steering-message.ts";
+import { writeToRun } from "./write-to-run.ts";
 import type { Agents, World } from "./world.ts";
 
 export type OutputOf<A> = A extends Agent<infer Out> ? Out : never;
@@ -70,6 +73,12 @@ interface RunnerBase {
    * @param options.key the same key again is the same signal, and tells nothing new
    */
   signal(session: string, signal: Signal, options?: { readonly key?: string }): Promise<void>;
+  /** `run.stop()` of a session's run, from any process. It reaches the run as a signal does, and rejects alike. */
+  stop(session: string): Promise<void>;
+  /** `run.abort()`, likewise. */
+  abort(session: string, reason?: string): Promise<void>;
+  /** `run.steer()`, likewise. */
+  steer(session: string, message: string | Message, options?: { readonly interrupt?: boolean }): Promise<void>;
   /** Works at most one turn of the session's run, and says what comes next: what an engine calls, one at a time, until done. */
   advance(session: string, options?: { readonly signal?: AbortSignal }): Promise<{ readonly seq: number; readonly next: Next }>;
 }
@@ -156,7 +165,7 @@ export function createRunnerWith(
       const id = origin.id ?? (`r_${world.newId()}` as RunId);
       if (options.model !== undefined) createModelSource([agent.options.model], world.models).resolve(options.model);
       // What a parent passes on was looked at where it came in.
-      if (origin.parent === undefined) checkImages("input", input, agent, world, options.model);
+      if (origin.parent === undefined) checkImages("input", input, shownTo(agent, world, options.model));
       const own = authorityOf(agent, world, origin.authority);
       const unbudgeted = origin.allowedTools === undefined ? own : narrowAuthority(own, { allowedTools: origin.allowedTools });
       const limits = limitsOf(agent, options.limits, unbudgeted);
@@ -270,7 +279,19 @@ export function createRunnerWith(
 
     approvals: { list: () => listQuestions(world) },
 
-    signal: (session, signal, { key = world.newId() } = {}) => writeSignal(world, session, signal, key),
+    signal: async (session, signal, { key = world.newId() } = {}) =>
+      writeToRun(world, session, `signal/${key}`, { type: "signal", signal: checkSignal(signal) }),
+
+    stop: (session) => writeToRun(world, session, `stop/${world.newId()}`, { type: "stop" }),
+
+    abort: (session, reason) =>
+      writeToRun(world, session, `abort/${world.newId()}`, { type: "abort", ...(reason !== undefined && { reason }) }),
+
+    async steer(session, message, { interrupt = false } = {}) {
+      const steering = steeringMessage(message);
+      checkImages("message", steering.content, ANY_MODEL);
+      await writeToRun(world, session, `steer/${world.newId()}`, { type: "steer", message: steering, interrupt });
+    },
 
     async advance(session, options = {}) {
       const active = await atAgentBoundary(session, () => openRun(session, { ...options, turns: 1 }));

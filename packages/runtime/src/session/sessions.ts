@@ -74,8 +74,14 @@ export interface Sessions {
   tag(id: string, tag: string): Promise<void>;
   /** With its inbox and the sessions of its children. Refused while forks share its history, and while somebody works on it. */
   delete(id: string): Promise<void>;
-  /** The durable events of all its runs after `after`; a later version may have written them. */
-  events(id: string, options?: { readonly after?: number }): AsyncIterable<RecordedEvent>;
+  /**
+   * The durable events of all its runs after `after`; a later version may have written them. With `follow` it waits for more, whatever
+   * process commits them, until `signal` fires or the reader leaves; only then it ends.
+   */
+  events(
+    id: string,
+    options?: { readonly after?: number; readonly follow?: boolean; readonly signal?: AbortSignal },
+  ): AsyncIterable<RecordedEvent>;
 }
 
 export function createSessions(options: SessionsOptions): Sessions {
@@ -193,10 +199,10 @@ export function createSessions(options: SessionsOptions): Sessions {
         await lease.release();
       }),
 
-    async *events(id, { after = 0 } = {}) {
+    async *events(id, { after = 0, follow = false, signal } = {}) {
       await existing(id);
       try {
-        for await (const record of log.read(sessionLog(id), { after })) {
+        for await (const record of log.read(sessionLog(id), { after, follow, ...(signal && { signal }) })) {
           if (!isDurableEventType(record.type)) continue;
           const whole = await restoreLargeRecord(record, blobs);
           yield {

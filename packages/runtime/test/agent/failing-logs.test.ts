@@ -91,6 +91,9 @@ const RUNNER: Calls<SingleRunner> = {
   approvals: (runner) => runner.approvals.list(),
   approve: (runner, { question }) => runner.approve(question.request.token, { type: "allow" }),
   signal: (runner) => runner.signal("s", { kind: "timer", payload: null }),
+  stop: (runner) => runner.stop("s"),
+  abort: (runner) => runner.abort("s"),
+  steer: (runner) => runner.steer("s", "look again"),
   advance: (runner) => runner.advance("s"),
 };
 

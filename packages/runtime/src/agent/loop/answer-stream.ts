@@ -1,4 +1,4 @@
-import { ModelError, type CallId, type InferEvent, type InferRequest, type StepFailure } from "@keelson/protocol";
+import { ModelError, type CallId, type InferEvent, type InferRequest, type StepFailure, type TransientEvent } from "@keelson/protocol";
 import type { InferFold } from "../../providers/infer-fold.ts";
 import { canPoll, type PolledEvents } from "../../providers/polled-events.ts";
 import { stepFailureOf } from "../../session/execution.ts";
@@ -39,7 +39,10 @@ export class AnswerStream implements AttemptEnd {
 
   /** Once. @returns why there is no answer, where there is none */
   read(request: InferRequest): Promise<StepFailure | undefined> {
-    if (!this.#asked.aside) this.#loop.partials?.begin(this.#asked.fold);
+    if (!this.#asked.aside) {
+      this.#loop.hub.nextAttempt(() => this.#soFar());
+      this.#loop.partials?.begin(this.#asked.fold);
+    }
     void this.#consume(request);
     return this.#ended.promise;
   }
@@ -128,6 +131,35 @@ export class AnswerStream implements AttemptEnd {
       case "end":
         return;
     }
+  }
+
+  /** What it has said, for whoever begins to watch now: each part in one piece, the last one open. */
+  #soFar(): readonly TransientEvent[] {
+    const { content } = this.#asked.fold;
+    let calls = 0;
+    return content.flatMap((part, index): readonly TransientEvent[] => {
+      const isOpen = index === content.length - 1 && this.#asked.fold.end === undefined;
+      switch (part.type) {
+        case "text":
+          return [{ type: "text-start" }, { type: "text-delta", text: part.text }, ...(isOpen ? [] : [{ type: "text-end" as const }])];
+        case "thinking":
+          return [
+            { type: "thinking-start" },
+            { type: "thinking-delta", text: part.text },
+            ...(isOpen ? [] : [{ type: "thinking-end" as const }]),
+          ];
+        case "tool-call": {
+          const callId = this.#callIdAt(calls++);
+          return [
+            { type: "tool-call-start", callId, name: part.name },
+            { type: "tool-call-delta", callId, text: part.inputText },
+            ...(part.input === undefined ? [] : [{ type: "tool-call-end" as const, callId }]),
+          ];
+        }
+        default:
+          return [{ type: "content", part }];
+      }
+    });
   }
 
   #callIdAt(index: number): CallId {

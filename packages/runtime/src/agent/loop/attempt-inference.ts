@@ -60,7 +60,6 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
     checkEnding(loop);
   }
 
-  loop.hub.nextAttempt();
   loop.debug?.(`turn ${runOf(loop).turn}, model call ${modelCall + 1}: ${model.reference} with ${request.messages.length} messages`);
   const { maxAnswerBytes, maxAnswerCalls } = loop.limits;
   const fold = new InferFold({ maxAnswerBytes, maxAnswerCalls });

@@ -1,23 +1,23 @@
-import { inboxLog, LogError, sessionLog, type EventLog, type LogRecord, type SessionId, type Signal } from "@keelson/protocol";
-import { foldSession } from "../../session/fold-session.ts";
-import { inboxRecord } from "../../session/inbox-record.ts";
-import { atAgentBoundary } from "../../session/log-failure.ts";
-import { sessionError } from "../../session/session-error.ts";
-import { checkSessionId } from "../../session/session-id.ts";
-import type { World } from "../world.ts";
-import { checkSignal } from "./check-signals.ts";
+import { inboxLog, LogError, sessionLog, type EventLog, type InboxMessage, type LogRecord, type SessionId } from "@keelson/protocol";
+import { foldSession } from "../session/fold-session.ts";
+import { inboxRecord } from "../session/inbox-record.ts";
+import { atAgentBoundary } from "../session/log-failure.ts";
+import { sessionError } from "../session/session-error.ts";
+import { checkSessionId } from "../session/session-id.ts";
+import type { World } from "./world.ts";
 
-/** Puts a signal into a session's inbox. Under one key it is told once. Rejects with `AgentError`. */
-export async function writeSignal(world: World, session: string, signal: Signal, key: string): Promise<void> {
+/**
+ * Tells the run of a session something, from whatever process: it goes into the session's inbox, once under one key. Rejects with
+ * AgentError `session` where there is no run that could heed it.
+ */
+export async function writeToRun(world: World, session: string, key: string, message: InboxMessage): Promise<void> {
   const id = session as SessionId;
   checkSessionId(session, { child: true });
-  const checked = checkSignal(signal);
   await atAgentBoundary(session, async () => {
-    if (await isOver(world, id)) throw sessionError(session, `The run of session "${session}" is over: it takes no signals any more.`);
+    if (await isOver(world, id))
+      throw sessionError(session, `The run of session "${session}" is over: nothing reaches it any more (${message.type}).`);
     try {
-      await world.log.append(inboxLog(id), "any", [inboxRecord(`signal/${key}`, { type: "signal", signal: checked })], {
-        durability: world.durability ?? "power",
-      });
+      await world.log.append(inboxLog(id), "any", [inboxRecord(key, message)], { durability: world.durability ?? "power" });
     } catch (error) {
       // Told already, if in other words: the first counts.
       if (!LogError.is(error, "conflict")) throw error;
