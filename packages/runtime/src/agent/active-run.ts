@@ -280,7 +280,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
     } catch (error) {
       this.#ended = true;
       const failure = (this.failure = agentErrorOf(this.session, this.#lost ?? error));
-      return outcomeOf<Out>(this.#journal?.state, { type: "done" }, undefined, failure);
+      return outcomeOf<Out>(this.#journal?.state, { type: "done" }, undefined, failure, this.#journal?.committedSeq);
     } finally {
       unlink?.();
       this.#interrupts.end();

@@ -4,14 +4,23 @@ import { lastTextOf, type SessionState } from "../session/session-state.ts";
 import type { Next } from "./loop/run-turns.ts";
 import type { RunOutcome } from "./run.ts";
 
-/** What a run's handle resolves with: read off the folded log, like everything that anybody is told. */
-export function outcomeOf<Out>(state: SessionState | undefined, next: Next, output?: Out, failure?: AgentError): RunOutcome<Out> {
+/**
+ * What a run's handle resolves with: read off the folded log, like everything that anybody is told.
+ * @param committedSeq where the log ends, when the state may be ahead of it: turns that it did not take are not counted
+ */
+export function outcomeOf<Out>(
+  state: SessionState | undefined,
+  next: Next,
+  output?: Out,
+  failure?: AgentError,
+  committedSeq: number = Number.POSITIVE_INFINITY,
+): RunOutcome<Out> {
   const run = state?.run;
   const totals = run?.totals;
   const base = {
     text: lastTextOf(run),
     ...(run?.lastAnswer?.cut && { cut: true as const }),
-    turns: totals?.turns ?? 0,
+    turns: totals === undefined ? 0 : totals.turns - turnsBehind(state, committedSeq),
     usage: totals?.usage ?? UNKNOWN_USAGE,
     cost: totals === undefined || !totals.costKnown ? null : totals.cost,
     ...(totals?.estimated && { estimated: totals.estimated }),
@@ -40,6 +49,11 @@ export function outcomeOf<Out>(state: SessionState | undefined, next: Next, outp
     default:
       return { ...ended, reason: end.reason };
   }
+}
+
+/** They are this run's: nobody else writes while it works. */
+function turnsBehind(state: SessionState | undefined, seq: number): number {
+  return state?.turnBorders.filter((border) => border.session === state.id && border.seq > seq).length ?? 0;
 }
 
 // What a log that was written by others may leave out.
