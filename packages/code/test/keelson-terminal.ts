@@ -6,7 +6,8 @@ import { CLI, type Desk } from "./keelson-process.ts";
 export interface KeelsonTerminal extends AsyncDisposable {
   /** Keys, as a terminal sends them: Enter is "\r". */
   type(keys: string): void;
-  resize(columns: number): void;
+  /** Once what was written so far is on the screen. */
+  resize(columns: number): Promise<void>;
   /** What is on the screen now, without the empty rows at its end. */
   rows(): readonly string[];
   /** Everything since the start, what scrolled away included. */
@@ -66,7 +67,8 @@ export function openTerminal(
 
   return {
     type: (keys) => pty.write(keys),
-    resize(width) {
+    async resize(width) {
+      await new Promise<void>((resolve) => screen.write("", resolve));
       screen.resize(width, rows);
       pty.resize(width, rows);
     },

@@ -57,7 +57,8 @@ export function textOfMessage(message: Message): string {
 function decisionWords(decision: Decision, style: Style): string {
   const by = decision.by === undefined ? "" : ` by ${printableLine(decision.by)}`;
   const reason = "reason" in decision && decision.reason !== undefined ? `: ${truncated(printableLine(decision.reason), 200)}` : "";
-  const line = `${decision.type}${by}${reason}`;
+  const rules = decision.type === "allow-always" && decision.rules !== undefined ? `: ${decision.rules.map(printableLine).join(", ")}` : "";
+  const line = `${decision.type}${by}${reason}${rules}`;
   return decision.type === "deny" || decision.type === "abort" || decision.type === "fail"
     ? style.red(`✗ ${line}`)
     : style.green(`✓ ${line}`);

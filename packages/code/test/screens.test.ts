@@ -1,0 +1,90 @@
+import { describe, expect, it, vi } from "vitest";
+import { type Desk, openDesk } from "./keelson-process.ts";
+import { type KeelsonTerminal, openTerminal } from "./keelson-terminal.ts";
+
+// Every test drives a real process in a real pseudo-terminal, on machines that may be busy.
+vi.setConfig({ testTimeout: 120_000 });
+
+const WIDTHS = [40, 80, 120] as const;
+
+/** The screen without what differs from run to run: the folder, ids, times, and the frame of the spinner. */
+function stable(desk: Desk, terminal: KeelsonTerminal): string {
+  return terminal
+    .rows()
+    .map((row) =>
+      row
+        .replaceAll(desk.project, "/project")
+        .replaceAll(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, "*")
+        .replaceAll(/\b\d+(\.\d)? m?s\b/g, "0 s")
+        .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, "<id>"),
+    )
+    .join("\n");
+}
+
+const ANSWER =
+  "First I look at the tests: they live in test/. 这是一个很长的句子用来测试宽字符在终端里的换行是否正确。\n\n- one\n- two, which is long enough to be broken somewhere, whatever the width\n";
+
+describe.each(WIDTHS)("a conversation at %d columns", (columns) => {
+  it("looks as it should, from the question to its end", async () => {
+    await using desk = await openDesk(
+      [
+        {
+          text: ANSWER,
+          toolCalls: [
+            { name: "edit_file", input: { path: "src/sum.js", old_string: "a - b", new_string: "a + b /* the sum, at last, of both */" } },
+          ],
+          usage: { inputTokens: 1_000, outputTokens: 50 },
+        },
+        { text: "Mended.", usage: { inputTokens: 1_200, outputTokens: 10 } },
+      ],
+      { "src/sum.js": "export const sum = (a, b) => a - b;\n" },
+    );
+    await using terminal = openTerminal(desk, [], { columns });
+    await terminal.until(/\n› $/);
+    terminal.type("the sum is wrong, please find out why and mend it\r");
+    await terminal.until(/a\[b\]ort › |\/b\] › /);
+    terminal.type("not yet");
+    await terminal.until(/not yet$/);
+    const asking = stable(desk, terminal);
+    for (const row of terminal.rows()) expect(row.length).toBeLessThanOrEqual(columns);
+    expect(asking.slice(asking.indexOf("› the sum"))).toMatchSnapshot("asking");
+    terminal.type("\u0015n\r");
+    await terminal.until(/Mended\.[\s\S]*✔ complete[\s\S]*\n› $/);
+    const done = stable(desk, terminal);
+    expect(done.slice(done.indexOf("? edit_file"))).toMatchSnapshot("done");
+    terminal.type("/help\r");
+    await terminal.until(/aborts[\s\S]*\n› $/);
+    const help = stable(desk, terminal);
+    expect(help.slice(help.indexOf("› /help"))).toMatchSnapshot("help");
+    terminal.type("/quit\r");
+    expect(await terminal.exited).toBe(0);
+  });
+});
+
+describe("a terminal that changes its width", () => {
+  it("while an answer streams keeps one status, one line of input, and every word of the answer", async () => {
+    const sentence = "The quick brown fox jumps over the lazy dog and runs. ".repeat(6).trim();
+    await using desk = await openDesk([{ text: `${sentence}\nThat is`, misbehave: { stall: "in-body" } }]);
+    await using terminal = openTerminal(desk, [], { columns: 120, rows: 60 });
+    await terminal.until(/\n› $/);
+    terminal.type("tell me a story\r");
+    await terminal.until(/^The quick/m);
+    terminal.type("a draft that is being typed");
+    await terminal.until(/a draft that is being typed$/);
+    for (const columns of [40, 80, 50, 120, 40]) {
+      await terminal.resize(columns);
+      // The status is drawn again at its next frame, in the new width.
+      await terminal.until(new RegExp(`\\n. (thinking|writing).{0,${columns}}\\n› a draft that is being typed$`));
+      const rows = terminal.rows();
+      expect(rows.filter((row) => row.includes("· anthropic/"))).toHaveLength(2 - Number(!rows[0]?.includes("· anthropic/")));
+      expect(rows.filter((row) => row.startsWith("› a draft"))).toHaveLength(1);
+    }
+    terminal.type("\u001b");
+    await terminal.until(/✗ stopped[\s\S]*› a draft that is being typed$/);
+    const words = terminal.transcript().replaceAll(/\s+/g, "");
+    expect(words).toContain(sentence.slice(0, 120).replaceAll(/\s+/g, ""));
+    expect(words.split("tellmeastory").length).toBe(2);
+    terminal.type("\u0015/quit\r");
+    expect(await terminal.exited).toBe(0);
+  });
+});
