@@ -81,12 +81,13 @@ export type DurableEvent =
       ApprovalRequest,
       "type"
     >)
-  /** `grant`: the tool that is allowed from now on in this session. */
+  /** `rules`: patterns of allow rules that hold from now on in this session. `grant`: what the first release wrote, the tool that was asked about. */
   | {
       readonly type: "approval-decision";
       readonly callId: CallId;
       readonly nonce: string;
       readonly decision: Decision;
+      readonly rules?: readonly string[];
       readonly grant?: string;
     }
   | {

@@ -66,6 +66,7 @@ export {
   type PermissionMode,
   type PermissionPolicy,
   type PermissionRule,
+  type SensitivePaths,
 } from "./permission.ts";
 export {
   type Reconciliation,

@@ -21,7 +21,16 @@ export interface PermissionRule {
 export interface PermissionPolicy {
   readonly mode: PermissionMode;
   readonly rules: readonly PermissionRule[];
+  /** Default: the files that are known to be sensitive. */
+  readonly sensitivePaths?: SensitivePaths;
 }
+
+/**
+ * Files about which every mode but `bypass-all` asks at least, whatever rules with wildcards allow: keys and credentials, and, where they are
+ * written, what steers agents, editors, version control and shells. Patterns as in path rules are added to those that are known;
+ * `false` turns them off.
+ */
+export type SensitivePaths = false | { readonly reads?: readonly string[]; readonly writes?: readonly string[] };
 
 /**
  * What a run may do, as data that flows from a run to its tools and child agents. Each level may tighten it, none may widen

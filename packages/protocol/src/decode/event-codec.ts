@@ -133,7 +133,13 @@ const durable = {
     always,
     context: optional(jsonObject),
   }),
-  "approval-decision": member<Durable<"approval-decision">>({ callId, nonce: text(), decision: decisionCodec, grant: optional(text()) }),
+  "approval-decision": member<Durable<"approval-decision">>({
+    callId,
+    nonce: text(),
+    decision: decisionCodec,
+    rules: optional(list(text())),
+    grant: optional(text()),
+  }),
   "child-start": member<Durable<"child-start">>({
     callId: optional(callId),
     child: runId,

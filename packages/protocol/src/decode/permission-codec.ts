@@ -1,6 +1,6 @@
 import type { BudgetScope } from "../budget.ts";
-import type { Authority, PermissionPolicy, PermissionRule } from "../permission.ts";
-import { count, fields, list, number, oneOf, optional, payload, text, type Codec } from "./codec.ts";
+import type { Authority, PermissionPolicy, PermissionRule, SensitivePaths } from "../permission.ts";
+import { type Codec, count, fields, list, number, oneOf, optional, payload, text } from "./codec.ts";
 import { usdCodec } from "./usd-codec.ts";
 import { versioned } from "./versioned.ts";
 
@@ -10,11 +10,18 @@ export const permissionRuleCodec: Codec<PermissionRule> = versioned(
   fields<PermissionRule>({ pattern: text(), behavior: oneOf("allow", "deny", "ask") }),
 );
 
+const sensitivePatterns = fields<Exclude<SensitivePaths, false>>({ reads: optional(list(text())), writes: optional(list(text())) });
+const sensitivePathsCodec: Codec<SensitivePaths> = {
+  decode: (value) => (value === false ? value : sensitivePatterns.decode(value)),
+  encode: (value) => (value === false ? value : sensitivePatterns.encode(value)),
+};
+
 export const permissionPolicyCodec: Codec<PermissionPolicy> = versioned(
   "permission policy",
   fields<PermissionPolicy>({
     mode: oneOf("default", "accept-edits", "plan-only", "bypass-all", "deny-unauthorized"),
     rules: list(permissionRuleCodec),
+    sensitivePaths: optional(sensitivePathsCodec),
   }),
 );
 

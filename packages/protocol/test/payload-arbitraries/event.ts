@@ -64,7 +64,7 @@ const durable: Members<DurableEvent> = {
     { question: fc.constantFrom("approval", "decision"), nonce: id, ...approvalRequest },
     { always, context: jsonObject },
   ),
-  "approval-decision": some({ callId: id, nonce: id, decision }, { grant: text }),
+  "approval-decision": some({ callId: id, nonce: id, decision }, { rules: fc.array(text, { maxLength: 3 }), grant: text }),
   "child-start": some({ child: id, session: id, agent: text }, { callId: id, background: fc.record({ name: text, config: jsonObject }) }),
   "child-end": some(
     { child: id, reason: endReason, usage, cost },

@@ -6,8 +6,7 @@ import type {
   JsonValue,
   Message,
   ModelFailure,
-  PermissionMode,
-  PermissionRule,
+  PermissionPolicy,
   Provider,
   RunId,
   SessionId,
@@ -24,7 +23,7 @@ import type { InferenceSettings } from "../context/compile-request.ts";
 import type { Rule } from "../context/rule.ts";
 import type { JsonSchema, Schema } from "../schema/schema.ts";
 import { createToolRegistry, type ToolSet } from "../tools/tool-registry.ts";
-import { compilePolicy } from "./permissions/decide-permission.ts";
+import { compilePolicy } from "./permissions/compiled-policy.ts";
 import { checkAgentOptions, checkShape } from "./check-agent-options.ts";
 import { definitionDigest } from "./definition-digest.ts";
 import { agentMiddleware, type AgentMiddleware, type MiddlewareAgentOptions } from "./middleware/agent-middleware.ts";
@@ -133,7 +132,7 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
   /** Taken out of `tools` by name. */
   readonly excludedTools?: readonly string[];
   readonly limits?: AgentLimits;
-  readonly permissions?: { readonly mode?: PermissionMode; readonly rules?: readonly PermissionRule[] };
+  readonly permissions?: Partial<PermissionPolicy>;
   readonly rules?: readonly Rule[];
   /** What every directive passes, in this order, before it is declared; each may change, suppress or (by throwing) reject it. Pure. */
   readonly directiveFilters?: readonly DirectiveFilter[];
@@ -243,15 +242,13 @@ export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): 
 }
 
 /** The part of an agent's options that is a permission policy; one object for one definition, since policies are compiled by identity. */
-export function permissionPolicy(options: Omit<AgentOptions<never>, "output">): {
-  readonly mode: PermissionMode;
-  readonly rules: readonly PermissionRule[];
-} {
+export function permissionPolicy(options: Omit<AgentOptions<never>, "output">): PermissionPolicy {
   let policy = policies.get(options);
   if (policy === undefined) {
-    policy = { mode: options.permissions?.mode ?? "default", rules: options.permissions?.rules ?? [] };
+    const { mode = "default", rules = [], sensitivePaths } = options.permissions ?? {};
+    policy = { mode, rules, ...(sensitivePaths !== undefined && { sensitivePaths }) };
     policies.set(options, policy);
   }
   return policy;
 }
-const policies = new WeakMap<object, { readonly mode: PermissionMode; readonly rules: readonly PermissionRule[] }>();
+const policies = new WeakMap<object, PermissionPolicy>();

@@ -19,7 +19,7 @@ import type { Approvals, Limits, Loop } from "./loop/loop.ts";
 import { modelsOf } from "./model-source.ts";
 import { answerFormOf } from "./output/check-output.ts";
 import type { PartialAnswers } from "./output/partial-answers.ts";
-import { compilePolicy } from "./permissions/decide-permission.ts";
+import { compilePolicy } from "./permissions/compiled-policy.ts";
 import { narrowAuthority } from "./permissions/narrow-authority.ts";
 import { loopPlugins } from "./plugins/call-plugins.ts";
 import type { RunOptions } from "./run.ts";

@@ -37,7 +37,10 @@ export {
 export type { Next } from "./loop/run-turns.ts";
 export type { CustomOutputMode, ExtractContext, OutputModeOption, ToolOutputMode } from "./output/output-mode.ts";
 export type { PartialValue } from "./output/partial-value.ts";
-export { compilePolicy, decidePermission, type PermissionDecision } from "./permissions/decide-permission.ts";
+export { compilePolicy } from "./permissions/compiled-policy.ts";
+export { decidePermission } from "./permissions/decide-permission.ts";
+export { checkGrantedPatterns } from "./permissions/granted-rules.ts";
+export type { PermissionDecision } from "./permissions/permission-decision.ts";
 export { narrowAuthority, type AuthorityNarrowing } from "./permissions/narrow-authority.ts";
 export type { Budget, PendingApproval, Run, RunInput, RunOptions } from "./run.ts";
 export type { CompleteOutcome, EndedOutcome, FailedOutcome, HaltedOutcome, RunOutcome, SuspendedOutcome } from "./run-outcome.ts";

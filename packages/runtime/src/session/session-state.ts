@@ -59,7 +59,7 @@ export interface RunState {
   readonly totals: Totals;
   /** What stands in the log for the open turn (or, between turns, since the last), by key: what a replay finds done. */
   open: Map<string, LogRecord>;
-  /** Tools allowed for good while this turn was open. They count from the next turn on, so that a replay asks what was asked. */
+  /** Patterns of allow rules that people added while this turn was open. They count from the next turn on, so that a replay asks what was asked. */
   newGrants: readonly string[];
   /** Where the inbox ended when the run began: what was told to earlier runs is not for this one. */
   inboxBase: number;
@@ -202,7 +202,7 @@ export interface SessionState {
   counted?: { readonly inputTokens: number; readonly messages: number };
   /** The states of state machines, by agent. Never changed in place. */
   strategyStates: ReadonlyMap<string, string>;
-  /** Tools that a person allowed for the whole session. Never changed in place. */
+  /** Patterns of allow rules that people added for the whole session. Never changed in place. */
   grants: ReadonlySet<string>;
   /** Seq of the last inbox entry that was heeded. */
   inboxRead: number;
@@ -214,7 +214,7 @@ export const NO_CALLS: readonly RecordedCall[] = [];
 export const NO_MESSAGES: readonly Message[] = [];
 export const NO_WAITS: readonly Wait[] = [];
 export const NO_STATES: ReadonlyMap<string, string> = new Map();
-const NO_GRANTS: ReadonlySet<string> = new Set();
+export const NO_GRANTS: ReadonlySet<string> = new Set();
 export const NO_QUESTIONS: ReadonlyMap<string, Question> = new Map();
 
 export function emptySession(id: SessionId): SessionState {

@@ -172,8 +172,8 @@ describe("a run that is resumed", () => {
       limits: { maxTokens: 90_000 },
     }).outcome;
     expect(first.reason).toBe("awaiting-approval");
-    const later = runnerOf(agent, { ...world, budgets: [{ id: "new", maxCost: "5" }] });
-    for (const wait of first.waits ?? []) if (wait.type === "approval") await later.approve(wait.token, { type: "allow-always" });
+    const later = runnerOf(agent, { ...world, budgets: [{ id: "new", maxCost: "5" }], approvals: () => ({ type: "allow" }) });
+    for (const wait of first.waits ?? []) if (wait.type === "approval") await later.approve(wait.token, { type: "allow" });
     const outcome = await (await later.resume("s")).outcome;
     expect(outcome).toMatchObject({ reason: "budget-exhausted", cost: "0.1" });
     // Each counted what was spent while it held.

@@ -201,8 +201,9 @@ describe("a person's answer to a call", () => {
 
   it("that allows always says for what; one that allows says nothing of the kind", async () => {
     const decisions = async (type: "allow" | "allow-always") =>
-      ofType((await answered(() => ({ type }))).events, "approval-decision").map(({ grant }) => grant);
-    expect([await decisions("allow"), await decisions("allow-always")]).toEqual([[undefined], ["write"]]);
+      ofType((await answered(() => ({ type }))).events, "approval-decision").map(({ rules }) => rules);
+    // A rule asked: nothing may be allowed for good.
+    expect([await decisions("allow"), await decisions("allow-always")]).toEqual([[undefined], [[]]]);
   });
 });
 

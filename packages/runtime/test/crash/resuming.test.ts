@@ -137,12 +137,11 @@ describe("a run that goes on", () => {
         model: scriptByTurn(parts.points, "scripted/caller", (turn) =>
           turn < 2 ? { toolCalls: [{ name: "wipe", input: { turn } }] } : { text: "Done." },
         ),
-        tools: [acting(parts, "wipe")],
-        permissions: { rules: [{ pattern: "wipe", behavior: "ask" }] },
+        tools: [{ ...acting(parts, "wipe"), risk: "high" }],
       });
     const first = lives.begin(agent);
     const { waits } = await first.runner.run("Go.", { session: SESSION }).outcome;
-    await first.runner.approve(tokens(waits)["wipe"] ?? "", { type: "allow-always" });
+    await first.runner.approve(tokens(waits)["wipe"] ?? "", { type: "allow-always", rules: ["wipe"] });
     expect((await (await lives.begin(agent).runner.resume(SESSION)).outcome).reason).toBe("complete");
   });
 

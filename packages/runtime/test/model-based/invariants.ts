@@ -284,17 +284,11 @@ function expectLimits({ story: { limits } }: Life, state: SessionState): void {
 /** What was denied, declined, unknown or never allowed did not run; what ran twice was told to. */
 function expectAuthority({ story, witness, records }: Life): void {
   const decisions = new Map<string, Decision["type"][]>();
-  const granted = new Set<string>();
   for (const list of records.values()) {
     for (const { type, data } of list) {
       if (type !== "approval-decision") continue;
-      const { callId, decision, grant } = data as unknown as {
-        readonly callId: string;
-        readonly decision: Decision;
-        readonly grant?: string;
-      };
+      const { callId, decision } = data as unknown as { readonly callId: string; readonly decision: Decision };
       decisions.set(callId, [...(decisions.get(callId) ?? []), decision.type]);
-      if (grant !== undefined) granted.add(grant);
     }
   }
   const runs = new Map<string, number>();
@@ -305,7 +299,8 @@ function expectAuthority({ story, witness, records }: Life): void {
     expect(verdict).not.toBe("deny");
     if (story.mode === "plan-only") expect(effectOf(tool)).toBe("read");
     for (const type of decided) expect(["allow", "allow-always", "allow-modified", "retry", "supply", "fail"]).toContain(type);
-    if (verdict === "ask" && story.mode !== "bypass-all" && !granted.has(tool)) expect(decided.length).toBeGreaterThan(0);
+    // What a rule asks about is asked about each time, whatever a person allowed for good.
+    if (verdict === "ask") expect(decided.length).toBeGreaterThan(0);
     const key = `${runId}/${callId}`;
     runs.set(key, (runs.get(key) ?? 0) + 1);
     if (effectOf(tool) === "write" && (runs.get(key) ?? 0) > 1) expect(decided).toContain("retry");

@@ -1,5 +1,6 @@
 import { AgentError, DECISION_TYPES, decisionCodec, type ApprovalRequest, type Decision } from "@keelson/protocol";
 import { invalidOption, shown } from "../invalid-option.ts";
+import { checkGrantedPatterns } from "../permissions/granted-rules.ts";
 
 const ANSWERS: { readonly [K in ApprovalRequest["type"]]: readonly Decision["type"][] } = {
   approval: ["allow", "deny", "allow-always", "allow-modified", "abort"],
@@ -30,7 +31,10 @@ function flawOf(decision: Decision): string {
 export function checkDecision(type: ApprovalRequest["type"], decision: Decision | undefined, operation: string): void {
   checkDecisionShape(decision as Decision);
   const answers = ANSWERS[type];
-  if (decision && answers.includes(decision.type)) return;
+  if (decision && answers.includes(decision.type)) {
+    if (decision.type === "allow-always" && decision.rules !== undefined) checkGrantedPatterns(decision.rules, operation);
+    return;
+  }
   throw new AgentError({
     kind: "invalid-option",
     option: "decision",

@@ -12,7 +12,7 @@ import { describe, expect, it } from "vitest";
 import { autoApprove, autoDeny, thresholdGate } from "./threshold-gate.ts";
 
 const options = { signal: new AbortController().signal };
-const ask = (risk: RiskLevel, operation = "bash", type: ApprovalRequest["type"] = "approval"): ApprovalRequest => ({
+const ask = (risk: RiskLevel, operation = "bash", type: ApprovalRequest["type"] = "approval", line = "npm test"): ApprovalRequest => ({
   type,
   callId: "c_1" as CallId,
   token: "t",
@@ -22,6 +22,11 @@ const ask = (risk: RiskLevel, operation = "bash", type: ApprovalRequest["type"] 
   input: {},
   reason: "",
   expiresAt: 0,
+  always: [
+    { scope: "exact", rules: [`${operation}(${line})`] },
+    { scope: "command", rules: line.split("; ").map((command) => `${operation}(${command.split(" ")[0]} *)`) },
+    { scope: "tool", rules: [operation] },
+  ],
 });
 
 /** Answers with the scripted decisions in turn and remembers what it was asked. */
@@ -43,7 +48,20 @@ describe("a threshold gate", () => {
     );
   });
 
-  it("remembers allow-always by operation, for any risk [AP-06, AP-07]", async () => {
+  it("remembers allow-always by the rules that were shown, for any risk: not by the tool [AP-06, AP-07]", async () => {
+    const inner = scripted({ type: "allow-always" }, { type: "allow-always", rules: ["bash(git *)"] }, { type: "deny" }, { type: "deny" });
+    const gate = thresholdGate("none", inner);
+    const answer = async (line: string) => (await gate(ask("high", "bash", "approval", line), options))?.type;
+    expect(await answer("npm test")).toBe("allow-always");
+    expect(await answer("npm test")).toBe("allow");
+    expect(await answer("git status")).toBe("allow-always");
+    expect(await answer("git push")).toBe("allow");
+    expect(await answer("git push; rm x")).toBe("deny");
+    const { always: _always, ...named } = ask("high");
+    expect((await gate(named, options))?.type).toBe("deny");
+  });
+
+  it("remembers allow-always for the same operation, for any risk [AP-06, AP-07]", async () => {
     const inner = scripted({ type: "allow-always", by: "ada" }, { type: "deny" });
     const gate = thresholdGate("none", inner);
     expect(await gate(ask("high"), options)).toEqual({ type: "allow-always", by: "ada" });

@@ -2,6 +2,8 @@ import {
   AgentError,
   DECISION_TYPES,
   LogError,
+  panicError,
+  type AlwaysChoice,
   type ApprovalRequest,
   type Decision,
   type JsonValue,
@@ -11,6 +13,7 @@ import {
 import { digestOf, shortHash } from "../../json/digest.ts";
 import { whoseQuestion } from "../approvals/list-questions.ts";
 import { notifyOfQuestion } from "../hooks/notification-hooks.ts";
+import { checkGrantedPatterns } from "../permissions/granted-rules.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { readInbox } from "../loop/read-inbox.ts";
 import { checkEnding, RunEnding } from "../loop/run-ending.ts";
@@ -25,6 +28,8 @@ export interface Question {
   readonly tool: Pick<Tool, "name" | "description" | "risk" | "version">;
   readonly input: JsonValue;
   readonly reason: string;
+  /** What whoever answers may allow for good. */
+  readonly always?: readonly AlwaysChoice[];
 }
 
 /**
@@ -89,6 +94,7 @@ function publish(loop: Loop, question: Question): Published {
     input,
     reason: question.reason,
     expiresAt,
+    ...(question.always && { always: question.always }),
   };
   const { type, ...rest } = request;
   execution.put(key, "approval-request", { question: type, ...rest });
@@ -187,6 +193,11 @@ async function callApprover(loop: Loop, nonce: string, request: ApprovalRequest)
       callback: "approvals",
       message: `the approvals callback answered ${JSON.stringify(decision)}: answer with a decision such as { type: "allow" }, or undefined`,
     });
+  }
+  try {
+    if (decision.type === "allow-always" && decision.rules !== undefined) checkGrantedPatterns(decision.rules, request.operation);
+  } catch (error) {
+    throw panicError("approvals", error);
   }
   try {
     await loop.execution.journal.writeInbox(nonce, { type: "decision", callId: request.callId, decision });

@@ -1,8 +1,10 @@
-import { panicError, type JsonValue, type Tool } from "@keelson/protocol";
+import { panicError, type CallEffects, type JsonValue, type Tool } from "@keelson/protocol";
 import { isDispatchTool } from "../../tools/dispatch-tool.ts";
 import { prepareCall, type CallArguments, type PreparedCall } from "../../tools/prepare-call.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
-import { decidePermission, readsArguments } from "../permissions/decide-permission.ts";
+import type { CompiledPolicy } from "../permissions/compiled-policy.ts";
+import { decidePermission } from "../permissions/decide-permission.ts";
+import { grantsFor } from "../permissions/granted-rules.ts";
 import { passHooks } from "../hooks/tool-hooks.ts";
 import { checkStrategy, whatThereIs } from "../strategies/hold-to-strategy.ts";
 import { isTransitionTool } from "../strategies/transition-tool.ts";
@@ -56,6 +58,7 @@ export function passGates(loop: Loop, call: PendingCall, gates: readonly Gate[] 
 
 export async function passEditedArguments(loop: Loop, call: PendingCall, input: JsonValue): Promise<void> {
   delete call.ask;
+  delete call.always;
   delete call.invalid;
   call.input = input;
   await validate(loop, call);
@@ -126,20 +129,54 @@ function heed(loop: Loop, call: PendingCall, before: JsonValue, result: Transfor
   }
 }
 
-function checkPermission(loop: Loop, call: PendingCall): void {
+function checkPermission(loop: Loop, call: PendingCall): void | Promise<void> {
   const { tool } = call;
-  if (!tool) return;
-  const argumentText = readsArguments(loop.policies, tool.name) ? permissionTextOf(tool, call) : "";
-  // What a child does is judged call by call, under the same policies: starting it changes nothing by itself.
-  const judged = isDispatchTool(tool) ? { name: tool.name, effect: "read" as const, risk: tool.risk } : tool;
-  // What the strategy adds is in no list that an author wrote.
-  const allowedTools = isTransitionTool(tool) ? undefined : loop.authority.allowedTools;
-  const decision = decidePermission({ policies: loop.policies, tool: judged, argumentText, allowedTools });
-  if (decision.behavior === "deny") refuse(call, `Not permitted: ${decision.reason}`);
-  else if (decision.behavior === "ask" && !sessionOf(loop).grants.has(tool.name)) call.ask = decision.reason;
+  if (!tool) return undefined;
+  if (tool.effectsOf === undefined || !loop.policies.some(looksAtEffects)) return judge(loop, call, tool, undefined);
+  const effects = effectsOf(loop, tool, call);
+  return effects instanceof Promise ? effects.then((waited) => judge(loop, call, tool, waited)) : judge(loop, call, tool, effects);
 }
 
-/** What rules about arguments are held against. Pure: it is asked again on replay. */
+function judge(loop: Loop, call: PendingCall, tool: Tool, effects: CallEffects | undefined): void {
+  const decision = decidePermission({
+    policies: loop.policies,
+    // What a child does is judged call by call, under the same policies: starting it changes nothing by itself.
+    tool: isDispatchTool(tool) ? { name: tool.name, effect: "read", risk: tool.risk } : tool,
+    argumentText: () => permissionTextOf(tool, call),
+    argumentsJson: () => argumentsText(call),
+    effects,
+    cwd: loop.agent.options.cwd,
+    // What the strategy adds is in no list that an author wrote.
+    allowedTools: isTransitionTool(tool) ? undefined : loop.authority.allowedTools,
+    grants: grantsFor(sessionOf(loop).grants, tool.name),
+  });
+  if (decision.behavior === "deny") refuse(call, `Not permitted: ${decision.reason}`);
+  else if (decision.behavior === "ask") {
+    call.ask = decision.reason;
+    if (decision.always !== undefined) call.always = decision.always;
+  }
+}
+
+/** Where everything runs whatever it does, nobody needs to know what that is. */
+function looksAtEffects({ mode, rules }: CompiledPolicy): boolean {
+  return mode !== "bypass-all" || rules.length > 0;
+}
+
+/** Pure, like what follows: it is asked again on replay. */
+function effectsOf(loop: Loop, tool: Tool, call: PendingCall): CallEffects | undefined | Promise<CallEffects | undefined> {
+  const { cwd } = loop.agent.options;
+  const failed = (thrown: unknown): never => {
+    throw panicError(`effectsOf of ${tool.name}`, thrown);
+  };
+  try {
+    const effects = tool.effectsOf?.(call.value, cwd === undefined ? {} : { cwd });
+    return effects instanceof Promise ? effects.catch(failed) : effects;
+  } catch (thrown) {
+    return failed(thrown);
+  }
+}
+
+/** What rules about arguments are held against. */
 function permissionTextOf(tool: Tool, call: PendingCall): string {
   try {
     return tool.permissionText?.(call.value) ?? argumentsText(call);

@@ -1,4 +1,4 @@
-import type { JsonValue, Tool, ToolCallPart } from "@keelson/protocol";
+import type { AlwaysChoice, JsonValue, Tool, ToolCallPart } from "@keelson/protocol";
 import type { Admission } from "../effects/declare-effects.ts";
 import type { Executed } from "../loop/call-result.ts";
 
@@ -26,6 +26,8 @@ export interface PendingCall {
   invalid?: true;
   /** Why a gate wants a person's word; absent when nobody needs to be asked. */
   ask?: string;
+  /** What a person may allow for good; absent where some gate would ask all the same. */
+  always?: readonly AlwaysChoice[];
   /** Effects that its execution declared; they count with its result. */
   declared?: Admission[];
   /** Which of its executions is the next, or under way; from 1. */

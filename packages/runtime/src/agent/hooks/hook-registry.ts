@@ -1,5 +1,5 @@
 import { AgentError, type HookMatcher, type HookPoint } from "@keelson/protocol";
-import { compileGlob, matchesGlob } from "../permissions/permission-rule.ts";
+import { compileGlob, matchesGlob } from "../permissions/glob.ts";
 import type { GuardOptions, Hook, HookOptions, HookRegistration, HookSubject } from "./hook.ts";
 
 /**

@@ -37,7 +37,11 @@ function heed(loop: Loop, call: PendingCall, verdict: HookVerdict | undefined): 
     refuse(call, `Refused by ${reason}`);
   } else if (loop.policies.some(({ mode }) => mode === "deny-unauthorized"))
     refuse(call, `Not permitted: ${reason}. It wants a person asked, and in the mode deny-unauthorized nobody is.`);
-  else call.ask = call.ask === undefined ? reason : `${call.ask}; ${reason}`;
+  else {
+    call.ask = call.ask === undefined ? reason : `${call.ask}; ${reason}`;
+    // The hook asks again, whatever was allowed.
+    delete call.always;
+  }
 }
 
 /** Keeps, beside a result, the arguments that the tool was given where they are not those of the model: hooks may have to be told after a crash. */

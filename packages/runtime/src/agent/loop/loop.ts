@@ -32,7 +32,7 @@ import type { AttemptSignal } from "./attempt-signal.ts";
 import type { CutAnswer } from "./cut-answer.ts";
 import type { AnswerForm } from "../output/answer-form.ts";
 import type { PartialAnswers } from "../output/partial-answers.ts";
-import type { CompiledPolicy } from "../permissions/decide-permission.ts";
+import type { CompiledPolicy } from "../permissions/compiled-policy.ts";
 import type { SignalRouter } from "../signals/signal-router.ts";
 import type { Constraint } from "../strategies/constraint.ts";
 

@@ -1,4 +1,5 @@
 import { AgentError, messageCodec, type InboxEntry, type JsonValue, type Message } from "@keelson/protocol";
+import { grantedPatterns } from "../permissions/granted-rules.ts";
 import { heedSignal } from "../signals/heed-signal.ts";
 import { planSignals, type SignalPlan } from "../signals/plan-signals.ts";
 import { runOf, sessionOf, type Loop } from "./loop.ts";
@@ -39,7 +40,7 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
               callId: request.callId,
               nonce: entry.key,
               decision: entry.decision,
-              ...(entry.decision.type === "allow-always" && { grant: request.operation }),
+              ...(entry.decision.type === "allow-always" && { rules: grantedPatterns(entry.decision.rules, request.always) }),
             },
             "power",
           );

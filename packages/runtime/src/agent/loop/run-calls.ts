@@ -99,6 +99,7 @@ async function settleQuestions(loop: Loop, calls: readonly PendingCall[]): Promi
         tool: call.tool as NonNullable<PendingCall["tool"]>,
         input: call.input ?? null,
         reason: call.ask ?? "",
+        ...(call.always && { always: call.always }),
       })),
     );
     for (const [index, decision] of decisions.entries()) {

@@ -1,10 +1,10 @@
-import { PERMISSION_MODES, type PermissionPolicy } from "@keelson/protocol";
+import { PERMISSION_MODES, type PermissionPolicy, type SensitivePaths } from "@keelson/protocol";
 import { checkMembers, invalidOption, shown } from "../invalid-option.ts";
 
 /** Checks the shape of a policy; its rules are read when it is compiled. @throws AgentError of kind `invalid-option` */
 export function checkPermissions(permissions: Partial<PermissionPolicy>): void {
-  checkMembers("permissions", permissions, ["mode", "rules"], '{ mode: "plan-only" }');
-  const { mode, rules } = permissions;
+  checkMembers("permissions", permissions, ["mode", "rules", "sensitivePaths"], '{ mode: "plan-only" }');
+  const { mode, rules, sensitivePaths } = permissions;
   if (mode !== undefined && !PERMISSION_MODES.includes(mode))
     throw invalidOption("permissions.mode", `must be one of ${PERMISSION_MODES.join(", ")}, not ${shown(mode)}`);
   if (rules !== undefined && !Array.isArray(rules))
@@ -12,4 +12,15 @@ export function checkPermissions(permissions: Partial<PermissionPolicy>): void {
       "permissions.rules",
       `must be a list such as [{ pattern: "bash(npm test*)", behavior: "allow" }], not ${shown(rules)}`,
     );
+  if (sensitivePaths !== undefined && sensitivePaths !== false) checkSensitivePaths(sensitivePaths);
+}
+
+function checkSensitivePaths(paths: Exclude<SensitivePaths, false>): void {
+  checkMembers("permissions.sensitivePaths", paths, ["reads", "writes"], '{ reads: ["secrets/**"] }, or false');
+  for (const [name, patterns] of Object.entries(paths))
+    if (patterns !== undefined && !(Array.isArray(patterns) && patterns.every((pattern) => typeof pattern === "string" && pattern !== "")))
+      throw invalidOption(
+        `permissions.sensitivePaths.${name}`,
+        `must be a list of path patterns such as ["secrets/**"], not ${shown(patterns)}`,
+      );
 }

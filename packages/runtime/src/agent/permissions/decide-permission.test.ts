@@ -1,6 +1,7 @@
 import {
   compareRisk,
   PERMISSION_MODES,
+  type CallEffects,
   RISK_LEVELS,
   type PermissionBehavior,
   type PermissionMode,
@@ -9,7 +10,9 @@ import {
 } from "@keelson/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compilePolicy, decidePermission, readsArguments, type PermissionSubject } from "./decide-permission.ts";
+import { compilePolicy } from "./compiled-policy.ts";
+import { decidePermission } from "./decide-permission.ts";
+import type { PermissionSubject } from "./judged-call.ts";
 
 const read: PermissionSubject = { name: "read_file", effect: "read", risk: "none" };
 const edit: PermissionSubject = { name: "edit_file", effect: "write", risk: "medium", category: "edit" };
@@ -21,8 +24,16 @@ const rules = (...lines: string[]): PermissionRule[] =>
     const [behavior, ...pattern] = line.split(" ");
     return { behavior: behavior as PermissionBehavior, pattern: pattern.join(" ") };
   });
+/** What a shell tool says of a plain list of commands. */
+const plainly = (line: string): CallEffects => ({ commands: line.split("; ").map((text) => ({ text })) });
 const decide = (tool: PermissionSubject, policies: readonly PermissionPolicy[], argumentText = "", allowedTools?: readonly string[]) =>
-  decidePermission({ policies: policies.map((policy) => compilePolicy(policy)), tool, argumentText, allowedTools });
+  decidePermission({
+    policies: policies.map((policy) => compilePolicy(policy)),
+    tool,
+    argumentText,
+    allowedTools,
+    ...(tool === bash && { effects: plainly(argumentText) }),
+  });
 const behavior = (mode: PermissionMode, tool: PermissionSubject, lines: string[] = [], argumentText = "") =>
   decide(tool, [{ mode, rules: rules(...lines) }], argumentText).behavior;
 
@@ -80,18 +91,25 @@ describe("permission rules", () => {
     expect(behavior("plan-only", read, ["deny read_file(*secret*)"], '{"path":"secret"}')).toBe("deny");
   });
 
-  it("see a compound command as more than its first part", () => {
-    const lines = ["allow bash(npm test*)", "deny bash(rm*)"];
-    expect(behavior("default", bash, lines, "npm test")).toBe("allow");
-    expect(behavior("default", bash, lines, "npm test > log")).toBe("ask");
-    expect(behavior("default", bash, lines, "npm test; rm -rf /")).toBe("deny");
+  it("with a wildcard don't let a shell run whose tool doesn't say what it starts; where such calls are denied in part, they ask", () => {
+    const unread: PermissionSubject = { ...bash };
+    const lines = ["allow bash(npm test*)", "allow bash(npm run lint; npm test)"];
+    expect(behavior("default", unread, lines, "npm test; rm -rf /")).toBe("ask");
+    expect(behavior("default", unread, lines, "npm run lint; npm test")).toBe("allow");
     expect(behavior("default", { ...bash, category: "edit" }, lines, "npm test; ls")).toBe("allow");
+    expect(behavior("default", unread, ["allow bash"], "anything")).toBe("allow");
+    expect(behavior("default", unread, ["allow bash", "deny bash(rm*)"], "anything")).toBe("ask");
+    expect(behavior("default", unread, ["allow bash", "deny bash(rm*)"], "rm x")).toBe("deny");
   });
 
   it("are only given arguments when one of them looks at them", () => {
-    const policies = [compilePolicy({ mode: "default", rules: rules("allow bash(npm*)", "deny write_*") })];
-    expect(readsArguments(policies, "bash")).toBe(true);
-    expect(readsArguments(policies, "write_file")).toBe(false);
+    const policies = [compilePolicy({ mode: "bypass-all", rules: rules("allow bash(npm*)", "deny write_*") })];
+    let made = 0;
+    const ask = (tool: PermissionSubject) => decidePermission({ policies, tool, argumentText: () => `text ${++made}` });
+    ask({ ...bash, name: "note" });
+    expect(made).toBe(0);
+    ask({ name: "bash", effect: "write", risk: "high" });
+    expect(made).toBe(1);
   });
 });
 
@@ -161,7 +179,7 @@ it("judges tools of one name by what each of them is, however often they are ask
 it("judges each call by its arguments where a rule about its tool looks at them", () => {
   const policies = [compilePolicy({ mode: "default", rules: rules("allow bash(ls*)", "deny bash(rm*)") })];
   const verdicts = ["ls a", "rm a", "cat a", "ls b"].map(
-    (argumentText) => decidePermission({ policies, tool: bash, argumentText }).behavior,
+    (argumentText) => decidePermission({ policies, tool: bash, argumentText, effects: plainly(argumentText) }).behavior,
   );
   expect(verdicts).toEqual(["allow", "deny", "ask", "allow"]);
 });

@@ -1,176 +1,146 @@
-import {
-  compareRisk,
-  PERMISSION_MODES,
-  AgentError,
-  type PermissionBehavior,
-  type PermissionMode,
-  type PermissionPolicy,
-  type PermissionRule,
-  type Tool,
-} from "@keelson/protocol";
-import { compareSpecificity, compilePermissionRule, matchesArgument, matchesGlob, type CompiledRule } from "./permission-rule.ts";
-import { readShellCommand, type ShellCommand } from "./shell-command.ts";
+import { compareRisk, type AlwaysChoice, type CallEffects, type PermissionMode } from "@keelson/protocol";
+import { alwaysChoices } from "./always-choices.ts";
+import type { CompiledPolicy, RuleVerdict, ToolRules } from "./compiled-policy.ts";
+import { coverCall, type OpenPart } from "./cover-call.ts";
+import { isEmpty, isHarmless, judgedCall, type JudgedCall, type PermissionSubject } from "./judged-call.ts";
+import { bindsRead, bindsWrite, isExactly, namesCall } from "./match-rule.ts";
+import type { SeenPath } from "./path-pattern.ts";
+import type { PermissionDecision } from "./permission-decision.ts";
+import { isExact } from "./permission-rule.ts";
 
-export interface PermissionDecision {
-  readonly behavior: PermissionBehavior;
-  /** Which rule or mode decided, and what to do about it. Told to the person who is asked, and to the model on a denial. */
-  readonly reason: string;
-  readonly rule?: PermissionRule;
-}
-
-/** What a decision needs to know of a tool. */
-export type PermissionSubject = Pick<Tool, "name" | "effect" | "risk" | "category">;
-
-/** A policy ready for use. Make it once with `compilePolicy`; deciding with it parses nothing. */
-export interface CompiledPolicy {
-  readonly mode: PermissionMode;
-  rulesFor(toolName: string): ToolRules;
-}
-
-/** The rules of one policy that are about one tool, most specific first. */
-interface ToolRules {
-  readonly deny: readonly RuleVerdict[];
-  readonly ask: readonly RuleVerdict[];
-  readonly allow: readonly RuleVerdict[];
-  readonly readsArguments: boolean;
-  /** What the policy last said of the tool, where no rule looks at arguments: the same of every call. */
-  settled?: SettledVerdict;
-}
-interface SettledVerdict {
-  readonly effect: Tool["effect"];
-  readonly risk: Tool["risk"];
-  readonly category: Tool["category"] | undefined;
-  readonly decision: PermissionDecision;
-}
-interface RuleVerdict {
-  readonly compiled: CompiledRule;
-  readonly decision: PermissionDecision;
-}
-
-const policies = new WeakMap<PermissionPolicy, CompiledPolicy>();
-
-/**
- * Compiles a policy, once per policy object: children share what their parent compiled.
- * @throws AgentError of kind `invalid-option` for a rule or mode that can't be read
- */
-export function compilePolicy(policy: PermissionPolicy, option: string = "permissions"): CompiledPolicy {
-  const known = policies.get(policy);
-  if (known !== undefined) return known;
-  const { mode } = policy;
-  if (!PERMISSION_MODES.includes(mode)) {
-    throw new AgentError({
-      kind: "invalid-option",
-      option: `${option}.mode`,
-      message: `There is no permission mode ${JSON.stringify(mode)}. Choose one of ${PERMISSION_MODES.join(", ")}.`,
-    });
-  }
-  const rules = policy.rules.map((rule, index): RuleVerdict => {
-    const compiled = compilePermissionRule(rule, `${option}.rules[${index}]`);
-    return { compiled, decision: decisionOf(rule) };
-  });
-  rules.sort((a, b) => compareSpecificity(a.compiled, b.compiled));
-  const byTool = new Map<string, ToolRules>();
-  const compiled: CompiledPolicy = {
-    mode,
-    rulesFor(toolName) {
-      let found = byTool.get(toolName);
-      if (found === undefined) {
-        const about = rules.filter(({ compiled: { tool } }) => matchesGlob(tool, toolName));
-        const withBehavior = (behavior: PermissionBehavior): readonly RuleVerdict[] =>
-          about.filter(({ decision }) => decision.behavior === behavior);
-        found = {
-          deny: withBehavior("deny"),
-          ask: withBehavior("ask"),
-          allow: withBehavior("allow"),
-          readsArguments: about.some(({ compiled: { argument } }) => argument !== undefined),
-        };
-        byTool.set(toolName, found);
-      }
-      return found;
-    },
-  };
-  policies.set(policy, compiled);
-  return compiled;
-}
-
-/** Whether any rule about this tool looks at its arguments. If not, `argumentText` need not be made: any text will do. */
-export function readsArguments(compiled: readonly CompiledPolicy[], toolName: string): boolean {
-  for (const policy of compiled) if (policy.rulesFor(toolName).readsArguments) return true;
-  return false;
-}
+const NO_RULES: readonly RuleVerdict[] = [];
 
 /**
  * May this call run? Every policy, from the outermost run to this one, is asked, and the strictest answer holds. Within a
- * policy: a deny rule, then what its mode forbids, then an ask rule, then an allow rule, then what its mode says of such tools.
+ * policy: a deny rule, then what its mode forbids, then an ask rule, then an allow rule that is exactly this call, then what can't
+ * be known and what is sensitive, then allow rules and grants, then what its mode says of such calls.
  * No policy at all restricts nothing, so the root of a run always brings one.
  */
-export function decidePermission(call: {
+export function decidePermission(given: {
   /** Outermost first. */
   readonly policies: readonly CompiledPolicy[];
   /** Under its resolved name. */
   readonly tool: PermissionSubject;
-  /** What the tool's `permissionText` says of the final arguments, else their canonical JSON. */
-  readonly argumentText: string;
+  /** What the tool's `permissionText` says of the final arguments, else their canonical JSON; made where something looks at it. */
+  readonly argumentText: string | (() => string);
+  /** The canonical JSON of the arguments, where `argumentText` is another. */
+  readonly argumentsJson?: (() => string) | undefined;
+  /** What the tool's `effectsOf` says of them. */
+  readonly effects?: CallEffects | undefined;
+  /** The agent's working directory, absolute. */
+  readonly cwd?: string | undefined;
   readonly allowedTools?: readonly string[] | undefined;
+  /** Allow rules that people added to all policies. They answer questions, and lift no denial. */
+  readonly grants?: readonly RuleVerdict[] | undefined;
 }): PermissionDecision {
-  const { tool, argumentText, allowedTools } = call;
+  const { tool, argumentText, argumentsJson: json, effects, cwd, allowedTools, grants = NO_RULES } = given;
   if (allowedTools !== undefined && !allowedTools.includes(tool.name)) {
     const those = allowedTools.length === 0 ? "no tools at all" : `only ${allowedTools.join(", ")}`;
     return { behavior: "deny", reason: `${tool.name} is not on the list of allowed tools: this run may call ${those}.` };
   }
-  let shell: ShellCommand | undefined;
+  let call: JudgedCall | undefined;
   let verdict: PermissionDecision = UNRESTRICTED;
-  for (const policy of call.policies) {
+  for (const policy of given.policies) {
     const rules = policy.rulesFor(tool.name);
     const { settled } = rules;
     let decision: PermissionDecision;
-    if (settled !== undefined && settled.effect === tool.effect && settled.risk === tool.risk && settled.category === tool.category)
+    if (
+      settled !== undefined &&
+      effects === undefined &&
+      settled.effect === tool.effect &&
+      settled.risk === tool.risk &&
+      settled.category === tool.category
+    )
       ({ decision } = settled);
     else {
-      if (shell === undefined && tool.category === "shell" && rules.readsArguments) shell = readShellCommand(argumentText);
-      decision = decideByPolicy(policy.mode, rules, tool, argumentText, shell);
-      if (!rules.readsArguments) rules.settled = { effect: tool.effect, risk: tool.risk, category: tool.category, decision };
+      call ??= judgedCall({ tool, argumentText, json, effects, cwd });
+      decision = decideByPolicy(policy, rules, call, policy.mode === "deny-unauthorized" ? NO_RULES : grants);
+      // What people allowed is the session's, and a question names its call: neither is the policy's word about the tool.
+      if (call.effects === undefined && !rules.readsArguments && decision.behavior !== "ask" && grants.length === 0)
+        rules.settled = { effect: tool.effect, risk: tool.risk, category: tool.category, decision };
     }
     if (decision.behavior === "deny") return decision;
-    if (decision.behavior === "ask" ? verdict.behavior === "allow" : verdict === UNRESTRICTED) verdict = decision;
+    if (decision.behavior === "ask") verdict = verdict.behavior === "ask" ? bothAsk(verdict, decision) : decision;
+    else if (verdict === UNRESTRICTED) verdict = decision;
   }
   return verdict;
 }
 
-function decideByPolicy(
-  mode: PermissionMode,
-  rules: ToolRules,
-  tool: PermissionSubject,
-  argumentText: string,
-  shell: ShellCommand | undefined,
-): PermissionDecision {
-  const deny = firstMatch(rules.deny, argumentText, shell);
-  if (deny !== undefined) return deny;
-  if (mode === "plan-only" && tool.effect !== "read") {
-    return {
-      behavior: "deny",
-      reason: `The permission mode is plan-only, and ${tool.name} is not a read (its effect is ${tool.effect}). Read and plan; to carry the plan out, leave plan-only mode.`,
-    };
-  }
-  const ask = firstMatch(rules.ask, argumentText, shell);
-  if (ask !== undefined) return mode === "deny-unauthorized" ? unauthorized(tool, `the rule ${quote(ask.rule)} only asks`) : ask;
-  return firstMatch(rules.allow, argumentText, shell) ?? decideByMode(mode, tool);
+/** What a person may allow for good has to answer both. */
+function bothAsk(first: PermissionDecision, second: PermissionDecision): PermissionDecision {
+  if (first.always === undefined || second.always !== undefined) return first;
+  const { always: _always, ...asked } = first;
+  return asked;
 }
 
-function firstMatch(rules: readonly RuleVerdict[], argumentText: string, shell: ShellCommand | undefined): PermissionDecision | undefined {
-  for (const { compiled, decision } of rules) if (matchesArgument(compiled, argumentText, shell)) return decision;
+function decideByPolicy(policy: CompiledPolicy, rules: ToolRules, call: JudgedCall, grants: readonly RuleVerdict[]): PermissionDecision {
+  const { mode } = policy;
+  const { tool, effects } = call;
+  const deny = firstNamed(rules.deny, call);
+  if (deny !== undefined) return deny;
+  if (mode === "plan-only" && tool.effect !== "read" && !isHarmless(call)) return notARead(call);
+  const ask = firstNamed(rules.ask, call);
+  if (ask !== undefined) return mode === "deny-unauthorized" ? unauthorized(tool, `the rule ${quote(ask)} only asks`) : ask;
+  const allow = grants.length === 0 ? rules.allow : [...rules.allow, ...grants];
+  const exact = allow.find((rule) => isExactly(rule, call));
+  if (exact !== undefined) return exact.decision;
+  const asks = (reason: string, why: string, open: readonly OpenPart[], exactOnly: boolean): PermissionDecision =>
+    mode === "deny-unauthorized" ? unauthorized(tool, why) : { behavior: "ask", reason, always: alwaysChoices(call, { open, exactOnly }) };
+  if (rules.guards && !isEmpty(effects?.unknown)) {
+    const unknown = (effects?.unknown ?? []).join(" ");
+    return asks(
+      `What this would do can't be known by reading it, and there are rules that deny or ask for some of it: ${unknown}`,
+      `what this would do can't be known by reading it: ${unknown}`,
+      [],
+      true,
+    );
+  }
+  const sensitive = mode === "bypass-all" ? [] : sensitiveIn(policy, allow, call);
+  if (sensitive.length > 0)
+    return asks(
+      `It is sensitive: ${sensitive.join("; ")}. Only a rule that names exactly this lets it run without a question.`,
+      `it is sensitive (${sensitive.join("; ")}), which only a rule without a wildcard can allow`,
+      [],
+      true,
+    );
+  const { decision, open } = coverCall(allow, call);
+  return decision ?? decideByMode(mode, call, open);
+}
+
+function firstNamed(rules: readonly RuleVerdict[], call: JudgedCall): PermissionDecision | undefined {
+  for (const rule of rules) if (namesCall(rule, call)) return rule.decision;
   return undefined;
 }
 
+/** What it does to sensitive files that no rule without a wildcard allows, a phrase each. */
+function sensitiveIn({ sensitive }: CompiledPolicy, allow: readonly RuleVerdict[], { reads, writes }: JudgedCall): readonly string[] {
+  const written = writes.filter((path) => sensitive.write(path) && !allow.some((rule) => isExact(rule.compiled) && bindsWrite(rule, path)));
+  const read = reads.filter(
+    (path) =>
+      sensitive.read(path) &&
+      !writes.some(({ shown }) => shown === path.shown) &&
+      !allow.some((rule) => isExact(rule.compiled) && bindsRead(rule, path)),
+  );
+  const told = (verb: string, paths: readonly SeenPath[]): readonly string[] =>
+    paths.map(({ shown }) => `${verb} ${JSON.stringify(shown)}`);
+  return [...told("it writes", written), ...told("it reads", read)];
+}
+
 /** What a mode says where no rule does. The highest risk it lets run without a question, for reads and for edits of files. */
-function decideByMode(mode: PermissionMode, tool: PermissionSubject): PermissionDecision {
+function decideByMode(mode: PermissionMode, call: JudgedCall, open: readonly OpenPart[]): PermissionDecision {
+  const { tool } = call;
   if (mode === "bypass-all") return BYPASSED;
-  if (mode === "deny-unauthorized") return unauthorized(tool, "no rule does");
+  if (mode === "deny-unauthorized")
+    return unauthorized(tool, open.length === 0 ? "no rule does" : `this is not: ${open.map(({ told }) => told).join("; ")}`);
+  if (isHarmless(call)) return READS_ONLY;
   if (compareRisk(tool.risk, "low") <= 0) return HARMLESS;
   if (mode === "accept-edits" && tool.category === "edit" && compareRisk(tool.risk, "medium") <= 0) return EDIT;
+  const always: readonly AlwaysChoice[] = alwaysChoices(call, { open, exactOnly: false });
+  const parts = open.length === 0 ? "" : ` Not allowed yet: ${open.map(({ told }) => told).join("; ")}.`;
   return {
     behavior: "ask",
-    reason: `In permission mode ${mode}, ${tool.name} asks first (effect ${tool.effect}, risk ${tool.risk}). An allow rule for it would let it run without a question.`,
+    reason: `In permission mode ${mode}, ${tool.name} asks first (effect ${tool.effect}, risk ${tool.risk}).${parts} An allow rule for it would let it run without a question.`,
+    always,
   };
 }
 
@@ -180,8 +150,18 @@ const BYPASSED: PermissionDecision = {
   behavior: "allow",
   reason: "The permission mode bypass-all lets everything run that no rule denies or asks for.",
 };
+const READS_ONLY: PermissionDecision = { behavior: "allow", reason: "Commands that are known to change nothing run without a question." };
 const HARMLESS: PermissionDecision = { behavior: "allow", reason: "Reads and reversible changes (risk up to low) run without a question." };
 const EDIT: PermissionDecision = { behavior: "allow", reason: "The permission mode accept-edits lets file modifications run." };
+
+function notARead({ tool, effects }: JudgedCall): PermissionDecision {
+  const what =
+    effects?.commands === undefined ? `${tool.name} is not a read (its effect is ${tool.effect})` : `this is not known to be a read only`;
+  return {
+    behavior: "deny",
+    reason: `The permission mode is plan-only, and ${what}. Read and plan; to carry the plan out, leave plan-only mode.`,
+  };
+}
 
 function unauthorized(tool: PermissionSubject, why: string): PermissionDecision {
   return {
@@ -190,18 +170,6 @@ function unauthorized(tool: PermissionSubject, why: string): PermissionDecision 
   };
 }
 
-function decisionOf(rule: PermissionRule): PermissionDecision {
-  const said = quote(rule);
-  switch (rule.behavior) {
-    case "allow":
-      return { behavior: "allow", rule, reason: `The permission rule ${said} allows it.` };
-    case "ask":
-      return { behavior: "ask", rule, reason: `The permission rule ${said} asks before such calls.` };
-    case "deny":
-      return { behavior: "deny", rule, reason: `The permission rule ${said} denies it. Find another way, or have that rule changed.` };
-  }
-}
-
-function quote(rule: PermissionRule | undefined): string {
+function quote({ rule }: PermissionDecision): string {
   return JSON.stringify(rule?.pattern ?? "");
 }

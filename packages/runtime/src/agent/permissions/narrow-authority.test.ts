@@ -9,7 +9,9 @@ import {
 } from "@keelson/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compilePolicy, decidePermission, type PermissionSubject } from "./decide-permission.ts";
+import { compilePolicy } from "./compiled-policy.ts";
+import { decidePermission } from "./decide-permission.ts";
+import type { PermissionSubject } from "./judged-call.ts";
 import { narrowAuthority } from "./narrow-authority.ts";
 
 const toolName = fc.constantFrom("bash", "read_file", "edit_file");
@@ -123,7 +125,7 @@ describe("narrowing an authority", () => {
   it("leaves a child of a bypass-all parent the parent's rights minus its own rules", () => {
     const parent: Authority = { policies: [{ mode: "bypass-all", rules: [] }], depth: 3 };
     const child = narrowAuthority(parent, { policy: { rules: [{ pattern: "bash(rm*)", behavior: "deny" }] }, depth: parent.depth - 1 });
-    const bash: PermissionSubject = { name: "bash", effect: "write", risk: "high", category: "shell" };
+    const bash: PermissionSubject = { name: "bash", effect: "write", risk: "high" };
     expect(decide(child, bash, "npm test")).toBe("allow");
     expect(decide(child, bash, "rm x")).toBe("deny");
     expect(child.depth).toBe(2);

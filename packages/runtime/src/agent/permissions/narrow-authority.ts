@@ -1,18 +1,11 @@
-import {
-  compareUsd,
-  type Authority,
-  type BudgetScope,
-  type PermissionMode,
-  type PermissionPolicy,
-  type PermissionRule,
-  type Usd,
-} from "@keelson/protocol";
+import { compareUsd, type Authority, type BudgetScope, type PermissionPolicy, type Usd } from "@keelson/protocol";
+import { canonicalJson } from "../../json/canonical-json.ts";
 import { unitedBudgets } from "../budget/budget-scopes.ts";
 
 /** What a level of the tree of runs takes away from what it was given. An `Authority` is one too. */
 export interface AuthorityNarrowing {
   /** Rules and mode of this level. Without a mode it adds its rules only: allow rules then change nothing. */
-  readonly policy?: { readonly mode?: PermissionMode | undefined; readonly rules?: readonly PermissionRule[] | undefined } | undefined;
+  readonly policy?: { readonly [K in keyof PermissionPolicy]?: PermissionPolicy[K] | undefined } | undefined;
   readonly policies?: readonly PermissionPolicy[] | undefined;
   readonly allowedTools?: readonly string[] | undefined;
   readonly maxCost?: Usd | undefined;
@@ -27,10 +20,7 @@ export interface AuthorityNarrowing {
  * narrowing once, and it doesn't matter how a chain of levels is bracketed.
  */
 export function narrowAuthority(parent: Authority, by: AuthorityNarrowing): Authority {
-  const added =
-    by.policy === undefined
-      ? (by.policies ?? [])
-      : [...(by.policies ?? []), { mode: by.policy.mode ?? "bypass-all", rules: by.policy.rules ?? [] }];
+  const added = by.policy === undefined ? (by.policies ?? []) : [...(by.policies ?? []), policyOf(by.policy)];
   const policies = added.reduce(withPolicy, withoutRepeats(parent.policies));
   const allowedTools = intersection(parent.allowedTools, by.allowedTools);
   const maxCost = lower(parent.maxCost, by.maxCost, compareUsd);
@@ -55,10 +45,15 @@ function withPolicy(policies: readonly PermissionPolicy[], added: PermissionPoli
   return policies.some((policy) => samePolicy(policy, added)) ? policies : [...policies, added];
 }
 
+function policyOf({ mode = "bypass-all", rules = [], sensitivePaths }: NonNullable<AuthorityNarrowing["policy"]>): PermissionPolicy {
+  return { mode, rules, ...(sensitivePaths !== undefined && { sensitivePaths }) };
+}
+
 function samePolicy(a: PermissionPolicy, b: PermissionPolicy): boolean {
   if (a === b) return true;
   return (
     a.mode === b.mode &&
+    canonicalJson(a.sensitivePaths) === canonicalJson(b.sensitivePaths) &&
     a.rules.length === b.rules.length &&
     a.rules.every((rule, index) => rule.pattern === b.rules[index]?.pattern && rule.behavior === b.rules[index]?.behavior)
   );

@@ -1,20 +1,33 @@
 import { AgentError, type PermissionBehavior, type PermissionRule } from "@keelson/protocol";
-import type { ShellCommand } from "./shell-command.ts";
-
-/** A pattern taken apart once. `literals` are the stretches between the wildcards, so there is always one more of them. */
-export interface Glob {
-  readonly literals: readonly [string, ...string[]];
-}
+import { compileGlob, matchesGlob, type Glob } from "./glob.ts";
+import { compilePathPattern } from "./path-pattern.ts";
 
 export interface CompiledRule {
   readonly rule: PermissionRule;
   readonly tool: Glob;
   /** Absent: whatever the arguments are. */
   readonly argument?: Glob;
+  /** The same as a pattern for paths. */
+  readonly path?: readonly Glob[];
+  /** What it binds in every call that touches the like, whatever the tool; absent without an argument pattern. */
+  readonly binds?: RuleReach;
   readonly wildcards: number;
   /** Characters before the first wildcard. */
   readonly literalPrefix: number;
 }
+
+/** Rules with arguments about these tools are about the files and hosts themselves. */
+export interface RuleReach {
+  readonly reads: boolean;
+  readonly writes: boolean;
+  readonly hosts: boolean;
+}
+/** The names under which rules speak of what is read, written and connected to. */
+export const REACHING_TOOLS: { readonly [K in keyof RuleReach]: readonly string[] } = {
+  reads: ["read_file"],
+  writes: ["write_file", "edit_file"],
+  hosts: ["web_fetch"],
+};
 
 const BEHAVIORS: readonly PermissionBehavior[] = ["allow", "deny", "ask"];
 
@@ -49,71 +62,30 @@ export function compilePermissionRule(rule: PermissionRule, option: string = "pe
   }
   const argumentPattern = pattern.slice(open + 1, -1);
   if (argumentPattern === "") refuse(`has nothing between its parentheses; "${toolPattern}" alone matches every argument`);
-  return argumentPattern === "*" ? ranked(rule, tool) : ranked(rule, tool, compileGlob(argumentPattern));
+  return argumentPattern === "*" ? ranked(rule, tool) : ranked(rule, tool, argumentPattern);
 }
 
-function ranked(rule: PermissionRule, tool: Glob, argument?: Glob): CompiledRule {
+function ranked(rule: PermissionRule, tool: Glob, argumentPattern?: string): CompiledRule {
+  const argument = argumentPattern === undefined ? undefined : compileGlob(argumentPattern);
   const wildcards = tool.literals.length - 1 + (argument === undefined ? 0 : argument.literals.length - 1);
   const toolPrefix = tool.literals[0].length;
   const literalPrefix = tool.literals.length > 1 || argument === undefined ? toolPrefix : toolPrefix + argument.literals[0].length;
-  return { rule, tool, ...(argument !== undefined && { argument }), wildcards, literalPrefix };
+  const ranks = { rule, tool, wildcards, literalPrefix };
+  if (argument === undefined) return ranks;
+  return { ...ranks, argument, path: compilePathPattern(argumentPattern as string), binds: reachOf(tool) };
+}
+
+function reachOf(tool: Glob): RuleReach {
+  const isAbout = (names: readonly string[]): boolean => names.some((name) => matchesGlob(tool, name));
+  return { reads: isAbout(REACHING_TOOLS.reads), writes: isAbout(REACHING_TOOLS.writes), hosts: isAbout(REACHING_TOOLS.hosts) };
+}
+
+/** It has an argument pattern without a wildcard. */
+export function isExact({ argument }: CompiledRule): boolean {
+  return argument?.literals.length === 1;
 }
 
 /** Negative when `a` is more specific: fewer wildcards, then the longer literal prefix. Equal rules keep their order. */
 export function compareSpecificity(a: CompiledRule, b: CompiledRule): number {
   return a.wildcards - b.wildcards || b.literalPrefix - a.literalPrefix;
-}
-
-/**
- * Whether a rule whose tool matches is about these arguments. With `shell` the text is a command line: an allow pattern
- * with a wildcard then covers one simple command only, so that `bash(npm test*)` doesn't let `npm test; rm -rf /` through,
- * while deny and ask patterns match when any part of the command may be what they describe.
- */
-export function matchesArgument(compiled: CompiledRule, argumentText: string, shell?: ShellCommand): boolean {
-  const { argument } = compiled;
-  if (argument === undefined) return true;
-  if (shell === undefined) return matchesGlob(argument, argumentText);
-  if (compiled.rule.behavior === "allow") {
-    if (!matchesGlob(argument, argumentText)) return false;
-    // Without a wildcard the rule is the whole command as its author wrote it, operators included.
-    return argument.literals.length === 1 || !shell.compound;
-  }
-  return matchesGlob(argument, argumentText) || shell.parts.some((part) => matchesGlob(argument, part));
-}
-
-/** Linear in the text for every literal: no pattern makes it backtrack. */
-export function matchesGlob({ literals }: Glob, text: string): boolean {
-  const first = literals[0];
-  const last = literals.length - 1;
-  if (last === 0) return text === first;
-  if (!text.startsWith(first)) return false;
-  const tail = literals[last]!;
-  const end = text.length - tail.length;
-  let position = first.length;
-  if (end < position || !text.endsWith(tail)) return false;
-  for (let index = 1; index < last; index++) {
-    const literal = literals[index]!;
-    const found = text.indexOf(literal, position);
-    if (found < 0) return false;
-    position = found + literal.length;
-  }
-  return position <= end;
-}
-
-export function compileGlob(pattern: string): Glob {
-  const literals: [string, ...string[]] = [""];
-  for (let index = 0; index < pattern.length; index++) {
-    const character = pattern[index]!;
-    const next = pattern[index + 1];
-    if (character === "*") {
-      // Neighbouring stars say no more than one.
-      if (literals.length === 1 || literals.at(-1) !== "") literals.push("");
-    } else if (character === "\\" && (next === "*" || next === "\\")) {
-      literals[literals.length - 1] += next;
-      index++;
-    } else {
-      literals[literals.length - 1] += character;
-    }
-  }
-  return { literals };
 }

@@ -1,4 +1,6 @@
 import type { CallId, CompactionPolicy, Decision, EstimatedCalls, Digest, JsonValue, Message, Usage, Usd } from "@keelson/protocol";
+import { canonicalJson } from "../../json/canonical-json.ts";
+import { exactRule } from "../exact-rule.ts";
 import { recordedCall, type RecordedCall } from "../recorded-call.ts";
 import { MAX_SUB_DISPATCHES, NO_CALLS, NO_MESSAGES, NO_NAMES, NO_QUESTIONS, type Question, type RunState } from "../session-state.ts";
 import { addTo, type Folds, running } from "./fold.ts";
@@ -94,11 +96,11 @@ export const TURN_FOLDS: Folds = {
     const { nonce, question: type, ...request } = data;
     run.questions = new Map([...run.questions, [nonce, { ...request, type }]]);
   },
-  "approval-decision": (state, _record, data: { readonly nonce: string; readonly decision: Decision; readonly grant?: string }) => {
+  "approval-decision": (state, _record, data: DecisionData) => {
     const run = running(state);
     const question = run.questions.get(data.nonce);
     if (question) question.decision = data.decision;
-    if (data.decision.type === "allow-always" && data.grant !== undefined) run.newGrants = run.newGrants.concat(data.grant);
+    if (data.decision.type === "allow-always") run.newGrants = run.newGrants.concat(grantedBy(data, question));
   },
   "usage": (
     state,
@@ -139,6 +141,19 @@ export const TURN_FOLDS: Folds = {
     }
   },
 };
+
+interface DecisionData {
+  readonly nonce: string;
+  readonly decision: Decision;
+  readonly rules?: readonly string[];
+  readonly grant?: string;
+}
+
+/** The first release kept the name of the tool only. The person saw one call: what they allowed for good is that one. */
+function grantedBy({ rules, grant }: DecisionData, question: Question | undefined): readonly string[] {
+  if (rules !== undefined) return rules;
+  return grant === undefined || question === undefined ? NO_NAMES : [exactRule(grant, canonicalJson(question.input))];
+}
 
 function hear(run: RunState, message: Message): void {
   run.unanswered = run.unanswered.concat(message);

@@ -1,0 +1,110 @@
+import {
+  AgentError,
+  PERMISSION_MODES,
+  type PermissionBehavior,
+  type PermissionMode,
+  type PermissionPolicy,
+  type PermissionRule,
+} from "@keelson/protocol";
+import { matchesGlob } from "./glob.ts";
+import type { ToolRule } from "./match-rule.ts";
+import type { PermissionDecision } from "./permission-decision.ts";
+import { compareSpecificity, compilePermissionRule } from "./permission-rule.ts";
+import { sensitiveSet, type SensitiveSet } from "./sensitive-paths.ts";
+
+/** A policy ready for use. Make it once with `compilePolicy`; deciding with it parses nothing. */
+export interface CompiledPolicy {
+  readonly mode: PermissionMode;
+  readonly rules: readonly PermissionRule[];
+  readonly sensitive: SensitiveSet;
+  rulesFor(toolName: string): ToolRules;
+}
+
+/** The rules of one policy that may be about the calls of one tool, most specific first. */
+export interface ToolRules {
+  readonly deny: readonly RuleVerdict[];
+  readonly ask: readonly RuleVerdict[];
+  readonly allow: readonly RuleVerdict[];
+  /** A rule of its own looks at arguments. */
+  readonly readsArguments: boolean;
+  /** Some deny or ask rule looks at what a call does, so that what can't be known of it is no matter of indifference. */
+  readonly guards: boolean;
+  /** What the policy last said of the tool, where it says the same of every call. */
+  settled?: SettledVerdict;
+}
+interface SettledVerdict {
+  readonly effect: string;
+  readonly risk: string;
+  readonly category: string | undefined;
+  readonly decision: PermissionDecision;
+}
+export interface RuleVerdict extends ToolRule {
+  readonly decision: PermissionDecision;
+}
+
+const policies = new WeakMap<PermissionPolicy, CompiledPolicy>();
+
+/**
+ * Compiles a policy, once per policy object: children share what their parent compiled.
+ * @throws AgentError of kind `invalid-option` for a rule or mode that can't be read
+ */
+export function compilePolicy(policy: PermissionPolicy, option: string = "permissions"): CompiledPolicy {
+  const known = policies.get(policy);
+  if (known !== undefined) return known;
+  const { mode } = policy;
+  if (!PERMISSION_MODES.includes(mode)) {
+    throw new AgentError({
+      kind: "invalid-option",
+      option: `${option}.mode`,
+      message: `There is no permission mode ${JSON.stringify(mode)}. Choose one of ${PERMISSION_MODES.join(", ")}.`,
+    });
+  }
+  const compiled: CompiledPolicy = {
+    mode,
+    rules: policy.rules,
+    sensitive: sensitiveSet(policy.sensitivePaths),
+    rulesFor: compileRules(policy.rules, `${option}.rules`),
+  };
+  policies.set(policy, compiled);
+  return compiled;
+}
+
+/** @throws AgentError of kind `invalid-option` for a rule that can't be read */
+export function compileRules(given: readonly PermissionRule[], option: string): CompiledPolicy["rulesFor"] {
+  const rules = given.map((rule, index) => ({ compiled: compilePermissionRule(rule, `${option}[${index}]`), decision: decisionOf(rule) }));
+  rules.sort((a, b) => compareSpecificity(a.compiled, b.compiled));
+  const byTool = new Map<string, ToolRules>();
+  return (toolName) => {
+    let found = byTool.get(toolName);
+    if (found === undefined) {
+      const about = rules.flatMap(({ compiled, decision }): RuleVerdict[] => {
+        const own = matchesGlob(compiled.tool, toolName);
+        const { binds } = compiled;
+        return own || binds?.reads || binds?.writes || binds?.hosts ? [{ compiled, decision, own }] : [];
+      });
+      const withBehavior = (behavior: PermissionBehavior): readonly RuleVerdict[] =>
+        about.filter(({ decision }) => decision.behavior === behavior);
+      found = {
+        deny: withBehavior("deny"),
+        ask: withBehavior("ask"),
+        allow: withBehavior("allow"),
+        readsArguments: about.some(({ compiled: { argument }, own }) => own && argument !== undefined),
+        guards: about.some(({ compiled: { argument }, decision }) => argument !== undefined && decision.behavior !== "allow"),
+      };
+      byTool.set(toolName, found);
+    }
+    return found;
+  };
+}
+
+function decisionOf(rule: PermissionRule): PermissionDecision {
+  const said = JSON.stringify(rule.pattern);
+  switch (rule.behavior) {
+    case "allow":
+      return { behavior: "allow", rule, reason: `The permission rule ${said} allows it.` };
+    case "ask":
+      return { behavior: "ask", rule, reason: `The permission rule ${said} asks before such calls.` };
+    case "deny":
+      return { behavior: "deny", rule, reason: `The permission rule ${said} denies it. Find another way, or have that rule changed.` };
+  }
+}

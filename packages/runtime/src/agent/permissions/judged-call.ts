@@ -1,0 +1,68 @@
+import type { CallEffects, Tool } from "@keelson/protocol";
+import { seePath, type SeenPath } from "./path-pattern.ts";
+
+/** What a decision needs to know of a tool. */
+export type PermissionSubject = Pick<Tool, "name" | "effect" | "risk" | "category">;
+
+/** One call as rules see it. */
+export interface JudgedCall {
+  readonly tool: PermissionSubject;
+  /** What the tool's `permissionText` says of the final arguments, else their canonical JSON. */
+  readonly text: string;
+  /** The canonical JSON of the arguments: what a rule without a wildcard may name as well. */
+  json(): string;
+  /** Absent where the tool says nothing of its calls. */
+  readonly effects: CallEffects | undefined;
+  readonly reads: readonly SeenPath[];
+  readonly writes: readonly SeenPath[];
+}
+
+const NOTHING: readonly SeenPath[] = [];
+
+/** A shell that doesn't say what it runs: nothing of it is known. */
+const UNREAD: CallEffects = { unknown: ["The tool does not say which commands this would start."] };
+
+export function judgedCall(given: {
+  readonly tool: PermissionSubject;
+  readonly argumentText: string | (() => string);
+  readonly json: (() => string) | undefined;
+  readonly effects: CallEffects | undefined;
+  readonly cwd: string | undefined;
+}): JudgedCall {
+  const { tool, argumentText, json, cwd } = given;
+  const effects = given.effects ?? (tool.category === "shell" ? UNREAD : undefined);
+  const see = (paths: readonly string[] | undefined): readonly SeenPath[] => paths?.map((path) => seePath(path, cwd)) ?? NOTHING;
+  let text: string | undefined;
+  return {
+    tool,
+    get text() {
+      return (text ??= typeof argumentText === "string" ? argumentText : argumentText());
+    },
+    json() {
+      return json === undefined ? this.text : json();
+    },
+    effects,
+    reads: see(effects?.reads),
+    writes: see(effects?.writes),
+  };
+}
+
+/**
+ * It starts programs that are known to change nothing, or none, reads inside the workspace, and that is all.
+ * Of tools that start no programs nothing is said here: they declare their effect and their risk.
+ */
+export function isHarmless({ effects, reads }: JudgedCall): boolean {
+  if (effects?.commands === undefined) return false;
+  const { commands, unknown, writes, hosts } = effects;
+  return (
+    isEmpty(unknown) &&
+    isEmpty(writes) &&
+    isEmpty(hosts) &&
+    commands.every(({ readOnly, caution }) => readOnly === true && caution === undefined) &&
+    reads.every(({ inside }) => inside)
+  );
+}
+
+export function isEmpty(list: readonly unknown[] | undefined): boolean {
+  return list === undefined || list.length === 0;
+}

@@ -1,0 +1,61 @@
+import type { CommandEffect } from "@keelson/protocol";
+import { matchesGlob, type Glob } from "./glob.ts";
+import type { JudgedCall } from "./judged-call.ts";
+import { matchesPath, type SeenPath } from "./path-pattern.ts";
+import { isExact, type CompiledRule } from "./permission-rule.ts";
+
+/** A rule as it stands to one tool. */
+export interface ToolRule {
+  readonly compiled: CompiledRule;
+  /** It names the tool; else it only binds the files or hosts that a call touches. */
+  readonly own: boolean;
+}
+
+/**
+ * Whether a deny or ask rule is about this call: it names its tool, or any of what the call does, under any of the names that has:
+ * the whole text, each command and its aliases, each path, each host.
+ */
+export function namesCall({ compiled, own }: ToolRule, call: JudgedCall): boolean {
+  const { argument } = compiled;
+  if (argument === undefined) return own;
+  if (own && (matchesGlob(argument, call.text) || matchesJson(compiled, call))) return true;
+  const { effects } = call;
+  if (effects === undefined) return false;
+  if (own && effects.commands?.some((command) => namesCommand(argument, command))) return true;
+  return (
+    call.reads.some((path) => bindsRead({ compiled, own }, path)) ||
+    call.writes.some((path) => bindsWrite({ compiled, own }, path)) ||
+    effects.hosts?.some((host) => bindsHost({ compiled, own }, host)) === true
+  );
+}
+
+/** Exactly what stands there, as a whole: the one kind of rule that covers what can't be known by reading. */
+export function isExactly({ compiled, own }: ToolRule, call: JudgedCall): boolean {
+  return own && isExact(compiled) && (compiled.argument?.literals[0] === call.text || matchesJson(compiled, call));
+}
+
+function matchesJson(compiled: CompiledRule, call: JudgedCall): boolean {
+  const text = compiled.argument?.literals[0];
+  return isExact(compiled) && text?.startsWith("{") === true && text === call.json();
+}
+
+function namesCommand(argument: Glob, { text, aliases }: CommandEffect): boolean {
+  return matchesCommand(argument, text) || aliases?.some((alias) => matchesCommand(argument, alias)) === true;
+}
+
+/** `npm test *` is also about `npm test` without arguments. */
+export function matchesCommand(argument: Glob, text: string): boolean {
+  return matchesGlob(argument, text) || (argument.literals.at(-2)?.endsWith(" ") === true && matchesGlob(argument, `${text} `));
+}
+
+export function bindsRead({ compiled, own }: ToolRule, path: SeenPath): boolean {
+  return compiled.path !== undefined && (own || compiled.binds?.reads === true) && matchesPath(compiled.path, path);
+}
+
+export function bindsWrite({ compiled, own }: ToolRule, path: SeenPath): boolean {
+  return compiled.path !== undefined && (own || compiled.binds?.writes === true) && matchesPath(compiled.path, path);
+}
+
+export function bindsHost({ compiled, own }: ToolRule, host: string): boolean {
+  return compiled.argument !== undefined && (own || compiled.binds?.hosts === true) && matchesGlob(compiled.argument, host.toLowerCase());
+}

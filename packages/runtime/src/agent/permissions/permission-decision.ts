@@ -1,0 +1,10 @@
+import type { AlwaysChoice, PermissionBehavior, PermissionRule } from "@keelson/protocol";
+
+export interface PermissionDecision {
+  readonly behavior: PermissionBehavior;
+  /** Which rule or mode decided, and what to do about it. Told to the person who is asked, and to the model on a denial. */
+  readonly reason: string;
+  readonly rule?: PermissionRule;
+  /** Of `ask`: what a person may allow for good, narrowest first. Absent: nothing but this one call. */
+  readonly always?: readonly AlwaysChoice[];
+}
