@@ -46,6 +46,11 @@ export interface ToolCall {
    * @returns its id
    */
   declare?(effect: Effect): string;
+  /**
+   * Whether this call may look into a file or folder that it comes across: one that no rule denies or asks about and that is not sensitive, or
+   * one that its effects named. Who searches leaves out the others, and says so. Absent outside of a run.
+   */
+  mayRead?(path: string): boolean;
   /** The agent's working directory, when it has one. */
   readonly cwd?: string;
   readonly files?: Vfs;

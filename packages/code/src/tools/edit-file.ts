@@ -40,6 +40,7 @@ export function createEditFileTool({ files, seen }: EditFileOperations): Tool<Ed
       replace_all: optional(flag("Replace every occurrence.")),
     }),
     permissionText: ({ path }) => permissionPath(files, path),
+    effectsOf: ({ path }) => ({ reads: [permissionPath(files, path)], writes: [permissionPath(files, path)] }),
 
     execute: (input, { signal, session }) =>
       explainMissing(files, input.path, signal, async () => {

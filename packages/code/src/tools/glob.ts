@@ -5,6 +5,7 @@ import { defineTool } from "keelson/tools";
 import { explainMissing } from "./explain-missing.ts";
 import { integer, optional, text, toolInput } from "./tool-input.ts";
 import { walkFiles } from "./walk-files.ts";
+import { createWithheld, type Withheld } from "./withheld.ts";
 import { permissionPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
 
 export interface GlobInput {
@@ -30,12 +31,17 @@ export function createGlobTool({ files }: { readonly files: WorkspaceFiles }): T
       limit: optional(integer(`How many paths at most. Default ${DEFAULT_LIMIT}.`, { minimum: 1, maximum: MAX_LIMIT })),
     }),
     permissionText: ({ path = "." }) => permissionPath(files, path),
-    execute: ({ pattern, path = ".", limit = DEFAULT_LIMIT }, { signal }) =>
-      explainMissing(files, path, signal, () => find(files, { pattern, path, limit }, signal)),
+    effectsOf: ({ path = "." }) => ({ reads: [permissionPath(files, path)] }),
+    execute: ({ pattern, path = ".", limit = DEFAULT_LIMIT }, { signal, mayRead }) =>
+      explainMissing(files, path, signal, () => find(files, { pattern, path, limit }, { signal, withheld: createWithheld(mayRead) })),
   });
 }
 
-async function find(files: WorkspaceFiles, { pattern, path, limit }: Required<GlobInput>, signal: AbortSignal): Promise<string> {
+async function find(
+  files: WorkspaceFiles,
+  { pattern, path, limit }: Required<GlobInput>,
+  { signal, withheld }: { readonly signal: AbortSignal; readonly withheld: Withheld },
+): Promise<string> {
   const relativePattern = pattern.startsWith(`${files.root}/`) && path === "." ? pattern.slice(files.root.length + 1) : pattern;
   if (relativePattern.startsWith("/"))
     throw toolFailure("glob", `The pattern ${pattern} is absolute. Give the folder as path and a pattern relative to it.`);
@@ -52,7 +58,7 @@ async function find(files: WorkspaceFiles, { pattern, path, limit }: Required<Gl
     signal,
   });
   for await (const { path: candidate, entry } of walk) {
-    if (!glob.matches(candidate)) continue;
+    if (!glob.matches(candidate) || withheld.has(shownPath(files, join(start, candidate)))) continue;
     if (found.length === limit) {
       more = true;
       break;
@@ -60,6 +66,7 @@ async function find(files: WorkspaceFiles, { pattern, path, limit }: Required<Gl
     found.push(`${shownPath(files, join(start, candidate))}${entry.isDir ? "/" : ""}`);
   }
   if (more) found.push(`[Only the first ${limit}. Narrow the pattern, or set limit.]`);
+  if (withheld.note !== undefined) found.push(withheld.note);
   if (found.length > 0) return found.join("\n");
   const hints = [
     ...(relativePattern.includes("/") ? [] : [`To look in all folders use **/${relativePattern}.`]),

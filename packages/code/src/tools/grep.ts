@@ -3,6 +3,7 @@ import { defineTool } from "keelson/tools";
 import { explainMissing } from "./explain-missing.ts";
 import { counted } from "./text-content.ts";
 import { choice, flag, integer, optional, text, toolInput } from "./tool-input.ts";
+import { createWithheld, type Withheld } from "./withheld.ts";
 import { permissionPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
 
 export interface GrepInput {
@@ -55,7 +56,8 @@ export function createGrepTool({ files, exec, ripgrep }: GrepOperations): Tool<G
       limit: optional(integer(`How many lines of result at most. Default ${DEFAULT_LIMIT}.`, { minimum: 1, maximum: MAX_LIMIT })),
     }),
     permissionText: ({ path = "." }) => permissionPath(files, path),
-    execute: (input, { signal }) => {
+    effectsOf: ({ path = "." }) => ({ reads: [permissionPath(files, path)] }),
+    execute: (input, { signal, mayRead }) => {
       const path = input.path ?? ".";
       return explainMissing(files, path, signal, async () => {
         await files.stat(path, { signal }); // refuses what is missing or outside
@@ -68,7 +70,7 @@ export function createGrepTool({ files, exec, ripgrep }: GrepOperations): Tool<G
           maxOutputBytes: MAX_SEARCH_BYTES,
           signal,
         });
-        return present(input, response);
+        return present(input, response, createWithheld(mayRead));
       });
     },
   });
@@ -94,6 +96,8 @@ function argumentsOf(input: GrepInput, path: string): string[] {
     "--sort=path",
     "--hidden",
     "--no-require-git",
+    // A path ends with a zero byte, so that it is known for certain which file a line is of.
+    "--null",
     "--glob=!.git",
     "--glob=!node_modules",
     ...(mode === "files"
@@ -113,16 +117,14 @@ function argumentsOf(input: GrepInput, path: string): string[] {
   ];
 }
 
-function present(input: GrepInput, { exitCode, stdout, stderr, stdoutBytes, timedOut }: ExecuteResponse): string {
+function present(input: GrepInput, { exitCode, stdout, stderr, stdoutBytes, timedOut }: ExecuteResponse, withheld: Withheld): string {
   if (timedOut) throw toolFailure("grep", `The search took more than ${TIMEOUT_MS / 1000} s. Narrow it with path, glob or type.`);
   // 1: nothing found. 2: something went wrong, but there may be results beside it, as with a folder that cannot be read.
   if (exitCode === 1) return `No match for ${input.pattern}${input.glob === undefined ? "" : ` in files like ${input.glob}`}.`;
   if (exitCode !== 0 && stdoutBytes === 0) throw toolFailure("grep", explain(input, stderr));
   const limit = input.limit ?? DEFAULT_LIMIT;
-  const lines = stdout
-    .trimEnd()
-    .split("\n")
-    .map((line) => (line.startsWith("./") ? line.slice(2) : line));
+  const lines = readLines(stdout, input.mode ?? "content", withheld);
+  if (lines.length === 0) return withheld.note ?? "No match.";
   const shown: string[] = [];
   let bytes = 0;
   for (const line of lines) {
@@ -135,7 +137,36 @@ function present(input: GrepInput, { exitCode, stdout, stderr, stdoutBytes, time
     shown.push(`[The first ${shown.length} of ${total}. Narrow the search with path, glob or type, or use mode files or count.]`);
   }
   if (exitCode !== 0) shown.push(`[Not everything could be searched: ${firstLines(stderr)}]`);
+  if (withheld.note !== undefined) shown.push(withheld.note);
   return shown.join("\n");
+}
+
+/** The lines of ripgrep's output as the model reads them, without those of files that are left out. */
+function readLines(stdout: string, mode: NonNullable<GrepInput["mode"]>, withheld: Withheld): string[] {
+  const shown = (path: string): string => (path.startsWith("./") ? path.slice(2) : path);
+  if (mode === "files")
+    return stdout
+      .split("\0")
+      .filter((path) => path !== "")
+      .map(shown)
+      .filter((path) => !withheld.has(path));
+  const kept: string[] = [];
+  for (const line of stdout.trimEnd().split("\n")) {
+    const end = line.indexOf("\0");
+    if (end < 0) kept.push(line);
+    else if (!withheld.has(shown(line.slice(0, end)))) {
+      const rest = line.slice(end + 1);
+      // Lines of context are marked by a dash, as ripgrep does without zero bytes.
+      kept.push(`${shown(line.slice(0, end))}${mode === "count" ? ":" : /^\d+-/.test(rest) ? "-" : ":"}${rest}`);
+    }
+  }
+  return withoutLoneSeparators(kept);
+}
+
+/** `--` stands between groups of lines; where a group was left out, so is one of its separators. */
+function withoutLoneSeparators(lines: readonly string[]): string[] {
+  const kept = lines.filter((line, index) => line !== "--" || (lines[index + 1] !== "--" && index > 0));
+  return kept.at(-1) === "--" ? kept.slice(0, -1) : kept;
 }
 
 function explain({ pattern, type, glob }: GrepInput, stderr: string): string {

@@ -20,6 +20,7 @@ export function createListDirectoryTool({ files }: { readonly files: WorkspaceFi
     aliases: ["list_files", "ls"],
     input: toolInput({ path: optional(text("The folder, relative to the project. Default: the project's root.")) }),
     permissionText: ({ path = "." }) => permissionPath(files, path),
+    effectsOf: ({ path = "." }) => ({ reads: [permissionPath(files, path)] }),
     execute: ({ path = "." }, { signal }) => explainMissing(files, path, signal, () => listDirectory(files, path, signal)),
   });
 }

@@ -37,6 +37,7 @@ export function createReadFileTool({ files, seen }: ReadFileOperations): Tool<Re
       limit: optional(integer(`How many lines to read. Default ${DEFAULT_LINES}.`, { minimum: 1 })),
     }),
     permissionText: ({ path }) => permissionPath(files, path),
+    effectsOf: ({ path }) => ({ reads: [permissionPath(files, path)] }),
     execute: ({ path, offset = 1, limit = DEFAULT_LINES }, { signal, session }) =>
       explainMissing(files, path, signal, async () => {
         let content: Uint8Array;

@@ -32,6 +32,7 @@ export function createWriteFileTool({ files, seen }: WriteFileOperations): Tool<
       overwrite: optional(flag("Replace an existing file although it was not read.")),
     }),
     permissionText: ({ path }) => permissionPath(files, path),
+    effectsOf: ({ path }) => ({ writes: [permissionPath(files, path)] }),
 
     async execute({ path, content, overwrite = false }, { signal, session }) {
       const real = files.resolve(path);

@@ -138,6 +138,7 @@ function checkPermission(loop: Loop, call: PendingCall): void | Promise<void> {
 }
 
 function judge(loop: Loop, call: PendingCall, tool: Tool, effects: CallEffects | undefined): void {
+  if (effects?.reads !== undefined) call.reads = effects.reads;
   const decision = decidePermission({
     policies: loop.policies,
     // What a child does is judged call by call, under the same policies: starting it changes nothing by itself.

@@ -28,6 +28,8 @@ export interface PendingCall {
   ask?: string;
   /** What a person may allow for good; absent where some gate would ask all the same. */
   always?: readonly AlwaysChoice[];
+  /** What it reads, as its tool said. */
+  reads?: readonly string[];
   /** Effects that its execution declared; they count with its result. */
   declared?: Admission[];
   /** Which of its executions is the next, or under way; from 1. */

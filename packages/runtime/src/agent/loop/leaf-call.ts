@@ -2,6 +2,7 @@ import type { CallId, RunId, SessionId, ToolCall } from "@keelson/protocol";
 import { digestOf, shortHash } from "../../json/index.ts";
 import type { PendingCall } from "../gates/pending-call.ts";
 import { declareInCall } from "../effects/declare-in-call.ts";
+import { mayRead } from "../gates/may-read.ts";
 import { sessionOf, type Loop } from "./loop.ts";
 
 /**
@@ -19,6 +20,7 @@ export class LeafCall implements ToolCall {
   declare readonly stopping: AbortSignal;
   readonly progress: ToolCall["progress"];
   readonly declare: NonNullable<ToolCall["declare"]>;
+  readonly mayRead: NonNullable<ToolCall["mayRead"]>;
   readonly #loop: Loop;
   readonly #call: PendingCall;
 
@@ -50,6 +52,7 @@ export class LeafCall implements ToolCall {
     this.signal = signal;
     this.progress = (message, ratio) => execution.emit({ type: "tool-progress", callId, message, ...(ratio !== undefined && { ratio }) });
     this.declare = (effect) => declareInCall(loop, call, effect);
+    this.mayRead = (path) => mayRead(loop, call, path);
     this.#loop = loop;
     this.#call = call;
     const { cwd } = loop.agent.options;
