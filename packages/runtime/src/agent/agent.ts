@@ -16,13 +16,15 @@ import type {
   Usage,
   Usd,
 } from "@keelson/protocol";
-import { agentTool, type AgentTool, type AgentToolOptions } from "./children/agent-tool.ts";
+import { agentTool, isAgentTool, type AgentTool, type AgentToolOptions } from "./children/agent-tool.ts";
+import { isHandoffTool } from "./children/handoff.ts";
 import { agentsAsTools } from "./children/agents-option.ts";
 import type { Agents } from "./world.ts";
 import type { InferenceSettings } from "../context/compile-request.ts";
 import type { Rule } from "../context/rule.ts";
 import type { JsonSchema, Schema } from "../schema/schema.ts";
 import { createToolRegistry, type ToolSet } from "../tools/tool-registry.ts";
+import { checkRuleTools } from "./permissions/check-rule-tools.ts";
 import { compilePolicy } from "./permissions/compiled-policy.ts";
 import { checkAgentOptions, checkShape } from "./check-agent-options.ts";
 import { definitionDigest } from "./definition-digest.ts";
@@ -218,7 +220,9 @@ export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): 
   const excluded = new Set(rest.excludedTools);
   const own = given.filter((tool) => !excluded.has(tool.name));
   const tools = createToolRegistry([...own, ...toolsOfStrategy(rest)]).snapshot();
-  compilePolicy(permissionPolicy(rest));
+  const policy = permissionPolicy(rest);
+  compilePolicy(policy);
+  if (policy.rules.length > 0) checkRuleTools(policy.rules, [...tools, ...toolsBelow(given)], { mayBeMore: true });
   if (rest.hooks) sealHooks(rest.hooks);
   checkOutput(rest, output, tools);
   let digest: string | undefined;
@@ -239,6 +243,16 @@ export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): 
     asTool: (toolOptions) => agentTool(agent, toolOptions),
   };
   return agent;
+}
+
+/** Tools that are there though the agent can't call them: excluded ones, and those of agents that it may start under its own rules. */
+function toolsBelow(tools: readonly Tool[], seen: Set<unknown> = new Set()): readonly Tool[] {
+  return tools.flatMap((tool) => {
+    const below = isAgentTool(tool) ? tool.agent : isHandoffTool(tool) ? tool.agent : undefined;
+    if (below === undefined || seen.has(below)) return [tool];
+    seen.add(below);
+    return [tool, ...toolsBelow([...below.tools], seen)];
+  });
 }
 
 /** The part of an agent's options that is a permission policy; one object for one definition, since policies are compiled by identity. */

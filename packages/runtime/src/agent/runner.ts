@@ -27,6 +27,7 @@ import { forgetEndedSessions, notingSessions } from "./ended-sessions.ts";
 import type { Next } from "./loop/run-turns.ts";
 import { beginResumed, beginRun } from "./begin-run.ts";
 import { checkBudgets, withBudgets } from "./budget/check-budgets.ts";
+import { checkRuleTools } from "./permissions/check-rule-tools.ts";
 import { narrowAuthority } from "./permissions/narrow-authority.ts";
 import { ANY_MODEL, checkImages, shownTo } from "./check-images.ts";
 import { checkRun, checkRunnerOptions } from "./check-runner.ts";
@@ -133,6 +134,8 @@ export function createRunnerWith(
   const agents = collectAgents(world);
   if (world.budgets) checkBudgets(world.budgets);
   for (const agent of agents.values()) checkModels(agent, world);
+  const tools = [...agents.values()].flatMap((agent) => [...agent.tools, ...(agent.options.tools ?? [])]);
+  for (const agent of agents.values()) checkRuleTools(agent.options.permissions?.rules ?? [], tools);
   const { log, blobs, clock, owner, leaseTtlMs = DEFAULT_LEASE_TTL_MS } = world;
   const forgetting = world.keepEndedSessions === undefined ? undefined : forgetEndedSessions(log, world.keepEndedSessions);
   const allSessions = createSessions({ log, blobs, clock, owner, leaseTtlMs, newId: () => world.newId() as SessionId });
