@@ -6,7 +6,7 @@ import type { Failure } from "./errors/keelson-error.ts";
 import type { CallId, Digest, RunId, SessionId } from "./ids.ts";
 import type { RateLimit } from "./inference.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import type { EndReason, SuspendReason } from "./reason.ts";
+import type { EndReason, ReachedLimit, SuspendReason } from "./reason.ts";
 import type { EstimatedCalls, Usage } from "./usage.ts";
 import type { Usd } from "./usd.ts";
 
@@ -116,6 +116,8 @@ export type DurableEvent =
       readonly type: "inbox-read";
       readonly upTo: number;
       readonly stopping?: "stop" | "abort";
+      /** The reason that was given for stopping. */
+      readonly why?: string;
       readonly signal?: { readonly kind: string; readonly action: string };
     }
   | { readonly type: "steer"; readonly message: Message; readonly interrupt: boolean }
@@ -165,6 +167,10 @@ export type DurableEvent =
       readonly turns: number;
       readonly output?: JsonValue;
       readonly halted?: { readonly by: string; readonly reason: string };
+      /** At which it ended, where it was one. */
+      readonly limit?: ReachedLimit;
+      /** The words of whoever ended it, or of what did. */
+      readonly why?: string;
     }
   | { readonly type: "error"; readonly failure: Failure };
 

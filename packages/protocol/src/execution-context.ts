@@ -39,7 +39,7 @@ export type InboxEntry = { readonly seq: number; readonly at: number; readonly k
 
 export type InboxMessage =
   | { readonly type: "steer"; readonly message: Message; readonly interrupt: boolean }
-  | { readonly type: "stop" }
+  | { readonly type: "stop"; readonly reason?: string }
   | { readonly type: "abort"; readonly reason?: string }
   | { readonly type: "set-model"; readonly model: string }
   | { readonly type: "decision"; readonly callId: CallId; readonly decision: Decision }

@@ -123,7 +123,15 @@ export {
   type StoreOptions,
   type StoredValue,
 } from "./state.ts";
-export { EXIT_CODES, type EndReason, type RunReason, type SuspendReason, isRunReason, isSuspendReason } from "./reason.ts";
+export {
+  EXIT_CODES,
+  type EndReason,
+  type ReachedLimit,
+  type RunReason,
+  type SuspendReason,
+  isRunReason,
+  isSuspendReason,
+} from "./reason.ts";
 export {
   type ExitReason,
   type Operator,

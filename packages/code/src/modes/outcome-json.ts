@@ -7,7 +7,7 @@ export function outcomeJson(
   run: { readonly id: string; readonly session: string; readonly model: string },
   commands: DecisionCommands | undefined,
 ): string {
-  const { reason, text, output, turns, usage, cost, error } = outcome;
+  const { reason, text, output, turns, usage, cost, error, limit, why } = outcome;
   return JSON.stringify({
     reason,
     text,
@@ -18,6 +18,8 @@ export function outcomeJson(
     turns,
     usage,
     cost,
+    ...(limit !== undefined && { limit }),
+    ...(why !== undefined && { why }),
     ...(error !== undefined && { error }),
     ...(commands && { waits: commands.waits, resume: commands.resume }),
   });

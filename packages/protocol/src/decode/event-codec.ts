@@ -14,7 +14,7 @@ import {
 import type { Failure } from "../errors/keelson-error.ts";
 import type { CallId, RunId, SessionId } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
-import type { EndReason, SuspendReason } from "../reason.ts";
+import type { EndReason, ReachedLimit, SuspendReason } from "../reason.ts";
 import type { Usd } from "../usd.ts";
 import {
   count,
@@ -159,6 +159,7 @@ const durable = {
   "inbox-read": member<Durable<"inbox-read">>({
     upTo: count,
     stopping: optional(word<"stop" | "abort">()),
+    why: optional(text()),
     signal: optional(fields<{ readonly kind: string; readonly action: string }>({ kind: text(), action: text() })),
   }),
   "steer": member<Durable<"steer">>({ message: messageCodec, interrupt: flag }),
@@ -203,6 +204,8 @@ const durable = {
     turns: count,
     output: optional(json),
     halted: optional(fields<{ readonly by: string; readonly reason: string }>({ by: text(), reason: text() })),
+    limit: optional(fields<ReachedLimit>({ name: text(), limit: amount, used: amount, scope: optional(text()) })),
+    why: optional(text()),
   }),
   "error": member<Durable<"error">>({ failure }),
 };

@@ -1,3 +1,4 @@
+import type { ReachedLimit } from "../reason.ts";
 import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
 
 /** Why an operator gave no output. `retryable` lets an orchestrator decide without looking inside. */
@@ -14,6 +15,7 @@ export type OperatorFailure = { readonly message: string } & (
       readonly by: "rule" | "middleware" | "hook" | "plugin" | "strategy" | "limit";
       readonly reason: string;
       readonly exit?: "max-turns" | "budget-exhausted" | "timeout";
+      readonly limit?: ReachedLimit;
     }
   | { readonly kind: "other" }
 );

@@ -70,7 +70,7 @@ const durable: Members<DurableEvent> = {
     { child: id, reason: endReason, usage, cost },
     { failure, counts: fc.record({ turns: count, toolCalls: count, modelCalls: count }) },
   ),
-  "inbox-read": some({ upTo: count }, { stopping: fc.constantFrom("stop", "abort") }),
+  "inbox-read": some({ upTo: count }, { stopping: fc.constantFrom("stop", "abort"), why: text }),
   "steer": fc.record({ message, interrupt: flag }),
   "state-update": fc.record({ patch: json }),
   "directive": some({ directive }, { id, causationId: id }),
@@ -99,7 +99,12 @@ const durable: Members<DurableEvent> = {
   "run-result": some({ reason: endReason, text }, { output: json }),
   "run-complete": some(
     { reason: endReason, text, usage, cost, turns: count },
-    { output: json, halted: fc.record({ by: text, reason: text }) },
+    {
+      output: json,
+      halted: fc.record({ by: text, reason: text }),
+      limit: some({ name: text, limit: fc.oneof(usd, count), used: fc.oneof(usd, count) }, { scope: text }),
+      why: text,
+    },
   ),
   "error": fc.record({ failure }),
 };

@@ -131,12 +131,12 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
     return this.hub.subscribe(options);
   }
 
-  async stop(): Promise<void> {
-    if (await this.#tell({ type: "stop" })) this.#interrupts.stop();
+  async stop(reason?: string): Promise<void> {
+    if (await this.#tell({ type: "stop", ...(reason !== undefined && { reason }) })) this.#interrupts.stop(reason);
   }
 
   async abort(reason?: string): Promise<void> {
-    if (!this.#ended) this.#interrupts.abort("aborted");
+    if (!this.#ended) this.#interrupts.abort("aborted", reason);
     await this.#tell({ type: "abort", ...(reason !== undefined && { reason }) });
   }
 
@@ -302,9 +302,10 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
   #linkSignal(): (() => void) | undefined {
     const { signal } = this.#options;
     if (signal === undefined) return undefined;
-    const forwardAbort = (): void => void this.abort("signal").catch(() => {});
+    const why = (): string => (typeof signal.reason === "string" ? signal.reason : "the signal that the run was given fired");
+    const forwardAbort = (): void => void this.abort(why()).catch(() => {});
     signal.addEventListener("abort", forwardAbort, { once: true });
-    if (signal.aborted) this.#interrupts.abort("aborted");
+    if (signal.aborted) this.#interrupts.abort("aborted", why());
     return () => signal.removeEventListener("abort", forwardAbort);
   }
 
@@ -343,6 +344,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
       hub: this.hub,
       background: new Background({ runner, parent: this, execution, maxOpen: limits.maxBackground }),
       approvals: this.#desk,
+      toldWhy: () => this.#interrupts.why,
       ...(this.#partials && { partials: this.#partials }),
       ...(trace && { debug: (message) => trace.say(message) }),
     });

@@ -62,6 +62,8 @@ export interface AgentLimits {
   readonly budgetThresholds?: readonly number[];
   readonly maxDurationMs?: number;
   readonly maxToolCalls?: number;
+  /** Turns in a row of which every tool call failed or was refused: then the run ends (`circuit-breaker`). Default 10. */
+  readonly maxFailedTurns?: number;
   /** Retries of one model call before the fallback model or the end. Default 3. */
   readonly maxRetries?: number;
   /**

@@ -106,7 +106,8 @@ export async function beginResumed(
     journal.put(`${run.id}/definition/${run.resumes}`, "definition-change", { from: run.definition, to: agent.digest });
   await restoreBudgets(loop, options);
   if (cause === "recovery" && endsProcesses(run)) {
-    if (run.ending === undefined) return endRun(loop, new RunEnding("circuit-breaker"));
+    if (run.ending === undefined)
+      return endRun(loop, new RunEnding("circuit-breaker", { why: `its process ended ${run.stalls} times before the run got on` }));
     // Whoever would be notified may be what ends the process.
     warnQuietly(
       loop,

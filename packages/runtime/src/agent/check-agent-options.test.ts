@@ -145,6 +145,7 @@ const LIMITS: { readonly [L in keyof Required<AgentLimits>]: Wrong } = {
   budgetThresholds: [[0.5], [[0]], [[1.5]], [["half"]]],
   maxDurationMs: [[0], ["3"], [Number.NaN]],
   maxToolCalls: [[-1], ["3"], [1.5]],
+  maxFailedTurns: [[0], ["3"], [1.5]],
   maxRetries: [[-1], ["3"], [1.5]],
   maxRetryDelayMs: [[-1], ["3"], [1.5]],
   maxRepairs: [[-1], ["3"], [1.5]],

@@ -12,6 +12,7 @@ const COUNTS = {
   maxRepairs: 0,
   maxToolCalls: 0,
   maxAnswerCalls: 1,
+  maxFailedTurns: 1,
   maxParallelCalls: 1,
   maxBackground: 1,
 } as const;
@@ -28,6 +29,7 @@ const LIMITS: { readonly [L in keyof Required<AgentLimits>]: true } = {
   budgetThresholds: true,
   maxDurationMs: true,
   maxToolCalls: true,
+  maxFailedTurns: true,
   maxRetries: true,
   maxRetryDelayMs: true,
   maxRepairs: true,

@@ -29,6 +29,7 @@ import { constraintOf } from "./strategies/constraint.ts";
 import type { World } from "./world.ts";
 
 const DEFAULT_MAX_TURNS = 50;
+const DEFAULT_MAX_FAILED_TURNS = 10;
 const DEFAULT_MAX_RETRIES = 3;
 const DEFAULT_MAX_RETRY_DELAY_MS = 60_000;
 const DEFAULT_MAX_REPAIRS = 2;
@@ -57,6 +58,7 @@ export function limitsOf(agent: Agent<unknown>, options: RunOptions["limits"] = 
     ]),
     maxDurationMs: least(own.maxDurationMs, options.maxDurationMs),
     maxToolCalls: own.maxToolCalls,
+    maxFailedTurns: own.maxFailedTurns ?? DEFAULT_MAX_FAILED_TURNS,
     maxRetries: own.maxRetries ?? DEFAULT_MAX_RETRIES,
     maxRetryDelayMs: own.maxRetryDelayMs ?? DEFAULT_MAX_RETRY_DELAY_MS,
     maxRepairs: own.maxRepairs ?? DEFAULT_MAX_REPAIRS,
@@ -93,6 +95,7 @@ export interface LoopParts {
   readonly context?: Context;
   readonly partials?: PartialAnswers;
   readonly debug?: (message: string) => void;
+  readonly toldWhy?: () => string | undefined;
   /** Default: nothing works beside the turns. */
   readonly background?: Background;
 }
@@ -111,6 +114,7 @@ export function createLoop({
   debug,
   partials,
   background,
+  toldWhy,
 }: LoopParts): Loop {
   const { journal, authority } = execution;
   const { state } = journal;
@@ -162,6 +166,7 @@ export function createLoop({
     hub,
     debug,
     ...(background && { background }),
+    ...(toldWhy && { toldWhy }),
     plugins: loopPlugins(agent.options.plugins),
   };
 }

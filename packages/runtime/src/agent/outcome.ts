@@ -35,7 +35,7 @@ export function outcomeOf<Out>(
       reason: "error",
       error: new AgentError({ kind: "bug", message: `The run in session "${String(state?.id)}" is over without an end.` }),
     };
-  const ended = { ...base, text: end.text };
+  const ended = { ...base, text: end.text, ...(end.why !== undefined && { why: end.why }) };
   switch (end.reason) {
     case "complete": {
       const value = output ?? end.output;
@@ -47,7 +47,7 @@ export function outcomeOf<Out>(
     case "halted":
       return { ...ended, reason: "halted", halted: end.halted ?? UNKNOWN_HALT };
     default:
-      return { ...ended, reason: end.reason };
+      return { ...ended, reason: end.reason, ...(end.limit && { limit: end.limit }) };
   }
 }
 

@@ -13,6 +13,8 @@ const STOP_GRACE_MS = 60_000;
 export class RunInterrupts {
   readonly aborting: WatchedAbort = new WatchedAbort();
   readonly stopping: WatchedAbort = new WatchedAbort();
+  /** The reason that was given first. */
+  why: string | undefined;
   readonly #clock: Clock;
   readonly #stopGraceMs: number;
   #over = false;
@@ -29,13 +31,16 @@ export class RunInterrupts {
     for (const cancel of this.#cancelTimers ?? []) cancel();
   }
 
-  abort(reason: string): void {
+  /** @param why the words of whoever ends the run */
+  abort(reason: string, why?: string): void {
+    if (why !== undefined) this.why = why;
     this.aborting.abort(reason);
   }
 
   /** Ends the answer that streams, and lets calls that run end by themselves for a while; then it aborts them. */
-  stop(): void {
+  stop(why?: string): void {
     if (this.#over || this.stopping.fired) return;
+    this.why ??= why;
     this.stopping.abort("stopped");
     this.#abortIn(this.#stopGraceMs, "stop-grace");
   }
@@ -62,8 +67,8 @@ export class RunInterrupts {
   }
 
   #heed(entry: InboxEntry, loop: Loop): void {
-    if (entry.type === "abort") this.abort("aborted");
-    else if (entry.type === "stop") this.stop();
+    if (entry.type === "abort") this.abort("aborted", entry.reason);
+    else if (entry.type === "stop") this.stop(entry.reason);
     else if (entry.type === "signal") this.#heedSignal(entry.signal, loop);
     else if (entry.type === "steer" && entry.interrupt) loop.attempts.interrupt();
     else if (entry.type === "supervise" && entry.action === "stop") loop.background?.interrupt(entry.child);

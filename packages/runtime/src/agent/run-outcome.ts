@@ -1,4 +1,4 @@
-import type { AgentError, Effect, EndReason, EstimatedCalls, SuspendReason, Usage, Usd, Wait } from "@keelson/protocol";
+import type { AgentError, Effect, EndReason, EstimatedCalls, ReachedLimit, SuspendReason, Usage, Usd, Wait } from "@keelson/protocol";
 
 /** What every run that came to an end or a wait says. */
 interface OutcomeBase {
@@ -14,6 +14,8 @@ interface OutcomeBase {
   /** Model calls of which no usage was told, where there were any, of its children too: what of `cost` is no bill, and how it was counted. */
   readonly estimated?: EstimatedCalls;
   readonly effects: readonly Effect[];
+  /** In words: the reason that somebody gave for stopping or aborting it, or what else there is to say of its end. */
+  readonly why?: string;
 }
 
 /** It came to its answer. */
@@ -24,6 +26,7 @@ export interface CompleteOutcome<Out = unknown> extends OutcomeBase {
   readonly error?: undefined;
   readonly waits?: undefined;
   readonly halted?: undefined;
+  readonly limit?: undefined;
 }
 
 /** It failed. */
@@ -33,6 +36,7 @@ export interface FailedOutcome extends OutcomeBase {
   readonly output?: undefined;
   readonly waits?: undefined;
   readonly halted?: undefined;
+  readonly limit?: undefined;
 }
 
 /** A rule, a hook or middleware ended it. */
@@ -40,6 +44,7 @@ export interface HaltedOutcome extends OutcomeBase {
   readonly reason: "halted";
   /** Who halted it, and why. */
   readonly halted: { readonly by: string; readonly reason: string };
+  readonly limit?: undefined;
   readonly output?: undefined;
   readonly error?: undefined;
   readonly waits?: undefined;
@@ -53,6 +58,7 @@ export interface SuspendedOutcome extends OutcomeBase {
   readonly output?: undefined;
   readonly error?: undefined;
   readonly halted?: undefined;
+  readonly limit?: undefined;
 }
 
 /** It ended early, in a way that is expected: a limit, a stop, a handoff, nothing to say. */
@@ -62,6 +68,8 @@ export interface EndedOutcome extends OutcomeBase {
   readonly error?: undefined;
   readonly waits?: undefined;
   readonly halted?: undefined;
+  /** Of `max-turns`, `budget-exhausted`, `timeout` and `circuit-breaker`, where a limit ended it: which one, and how much of it was used. Logs of the first release do not say. */
+  readonly limit?: ReachedLimit;
 }
 
 /**

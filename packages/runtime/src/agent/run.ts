@@ -43,10 +43,10 @@ export interface Run<Out = unknown> extends AsyncIterable<AgentEvent> {
   readonly outcome: Promise<RunOutcome<Out>>;
   /**
    * Ends the run (`stopped`): an answer that streams at once, with what it said kept; calls that run may finish, and are aborted
-   * after `stopGraceMs`.
+   * after `stopGraceMs`. The outcome tells the reason as `why`.
    */
-  stop(): Promise<void>;
-  /** Ends the run at once (`aborted`). What the model said by then is kept. */
+  stop(reason?: string): Promise<void>;
+  /** Ends the run at once (`aborted`). What the model said by then is kept. The outcome tells the reason as `why`. */
   abort(reason?: string): Promise<void>;
   /** From the next turn on. Rejects when there is no such model. */
   setModel(model: string): Promise<void>;

@@ -21,14 +21,35 @@ export function budgetGuard(options: BudgetGuardOptions, priority = 100): Rule {
     priority,
     pure: true,
     run({ context: { metrics } }) {
-      if (maxCost !== undefined && compareUsd(metrics.cost, maxCost) > 0)
-        return { type: "halt", exit: "budget-exhausted", reason: `spent $${metrics.cost}, the limit is $${maxCost}` };
-      if (metrics.turnsCompleted >= maxTurns)
-        return { type: "halt", exit: "max-turns", reason: `${maxTurns} turns are complete, the limit` };
-      if (maxDurationMs !== undefined && metrics.elapsedMs > maxDurationMs)
-        return { type: "halt", exit: "timeout", reason: `ran for ${metrics.elapsedMs} ms, the limit is ${maxDurationMs} ms` };
-      if (maxToolCalls !== undefined && metrics.toolCallsTotal >= maxToolCalls)
-        return { type: "halt", exit: "budget-exhausted", reason: `called ${maxToolCalls} tools, the limit` };
+      const { cost, turnsCompleted, elapsedMs, toolCallsTotal } = metrics;
+      if (maxCost !== undefined && compareUsd(cost, maxCost) > 0)
+        return {
+          type: "halt",
+          exit: "budget-exhausted",
+          reason: `spent $${cost}, the limit is $${maxCost}`,
+          limit: { name: "maxCost", limit: maxCost, used: cost },
+        };
+      if (turnsCompleted >= maxTurns)
+        return {
+          type: "halt",
+          exit: "max-turns",
+          reason: `${maxTurns} turns are complete, the limit`,
+          limit: { name: "maxTurns", limit: maxTurns, used: turnsCompleted },
+        };
+      if (maxDurationMs !== undefined && elapsedMs > maxDurationMs)
+        return {
+          type: "halt",
+          exit: "timeout",
+          reason: `ran for ${elapsedMs} ms, the limit is ${maxDurationMs} ms`,
+          limit: { name: "maxDurationMs", limit: maxDurationMs, used: elapsedMs },
+        };
+      if (maxToolCalls !== undefined && toolCallsTotal >= maxToolCalls)
+        return {
+          type: "halt",
+          exit: "budget-exhausted",
+          reason: `called ${maxToolCalls} tools, the limit`,
+          limit: { name: "maxToolCalls", limit: maxToolCalls, used: toolCallsTotal },
+        };
       return undefined;
     },
   };

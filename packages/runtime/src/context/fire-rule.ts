@@ -122,12 +122,13 @@ function panicOf({ name }: Rule, error: unknown): AgentError {
   return new AgentError({ kind: "panic", callback: `rule ${name}`, message }, { cause: error });
 }
 
-function haltedBy(rule: Rule, { reason, exit }: RuleAction & { readonly type: "halt" }): OperatorError {
+function haltedBy(rule: Rule, { reason, exit, limit }: RuleAction & { readonly type: "halt" }): OperatorError {
   return new OperatorError({
     kind: "halted",
     by: rule.pure === true && exit ? "limit" : "rule",
     reason,
     message: `the rule "${rule.name}" halted the run: ${reason}`,
     ...(exit && { exit }),
+    ...(limit && { limit }),
   });
 }

@@ -1,4 +1,4 @@
-import type { JsonValue, Usage, Usd } from "@keelson/protocol";
+import type { JsonValue, Usage, Usd, ReachedLimit } from "@keelson/protocol";
 import type { Context } from "./context.ts";
 
 /** Numbers a rule may look at. Of the run so far; `elapsedMs` from recorded times. */
@@ -38,7 +38,13 @@ export type RuleTrigger =
  */
 export type RuleAction =
   | { readonly type: "continue" }
-  | { readonly type: "halt"; readonly reason: string; readonly exit?: "max-turns" | "budget-exhausted" | "timeout" }
+  | {
+      readonly type: "halt";
+      readonly reason: string;
+      readonly exit?: "max-turns" | "budget-exhausted" | "timeout";
+      /** With `exit`: the limit that was reached, as the outcome tells it. */
+      readonly limit?: ReachedLimit;
+    }
   | { readonly type: "modify-input"; readonly input: JsonValue }
   | { readonly type: "modify-output"; readonly output: JsonValue }
   | { readonly type: "skip"; readonly output: JsonValue };

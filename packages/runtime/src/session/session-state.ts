@@ -12,6 +12,7 @@ import {
   type JsonValue,
   type LogRecord,
   type Message,
+  type ReachedLimit,
   type RunId,
   type SessionId,
   type SubDispatchRecord,
@@ -93,6 +94,10 @@ export interface RunState {
   repairs: number;
   /** The last calls with their outcomes, newest last: what the loop guard looks at. */
   calls: readonly RecordedCall[];
+  /** How the calls of the open turn came out so far; absent while there are none. */
+  turnCalls?: "failed" | "answered";
+  /** Turns in a row whose every call failed or was refused. */
+  failedTurns: number;
   /** `calls` and the number of tool calls when the open turn began: gates look at these, so that a replay decides alike. */
   turnBase: { readonly calls: readonly RecordedCall[]; readonly toolCalls: number };
   /** Questions of the open turn by nonce. Never changed in place. */
@@ -126,6 +131,8 @@ export interface RunState {
   /** Recoveries since it last got on (a turn ended, an effect was done, its ending was known): what the circuit breaker counts. */
   stalls: number;
   stopping?: "stop" | "abort";
+  /** The reason that was given for it. */
+  stoppedFor?: string;
   /** The agents and tasks that it started; absent while there are none. */
   children?: Children;
   /** It passed its task on to another agent, and ends once its calls are answered. */
@@ -162,6 +169,8 @@ export interface RunEnd {
   readonly output?: JsonValue;
   readonly failure?: Failure;
   readonly halted?: { readonly by: string; readonly reason: string };
+  readonly limit?: ReachedLimit;
+  readonly why?: string;
 }
 
 export interface TurnBorder {

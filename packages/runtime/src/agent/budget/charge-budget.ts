@@ -1,6 +1,5 @@
 import { LogError, type BudgetAmount, type Reservation } from "@keelson/protocol";
 import type { Loop } from "../loop/loop.ts";
-import { RunEnding } from "../loop/run-ending.ts";
 import type { BudgetMeter } from "./budget-meter.ts";
 import { refusedByBudget } from "./mark-budgets.ts";
 import { countKey, spendOnLedger } from "./spend-on-ledger.ts";
@@ -40,9 +39,7 @@ export async function countOnBudget(loop: Loop, key: string, amount: BudgetAmoun
 /** @throws RunEnding where no turn is left in a budget of the run */
 export async function chargeTurn(loop: Loop, turn: string): Promise<void> {
   const refusal = await chargeBudget(loop, turn, { turns: 1 });
-  if (refusal === undefined) return;
-  refusedByBudget(loop, turn, refusal);
-  throw new RunEnding("budget-exhausted");
+  if (refusal !== undefined) throw refusedByBudget(loop, turn, refusal);
 }
 
 /** What a run's own budget held is of no use once the run is over. */

@@ -1,6 +1,7 @@
-import { compareUsd, toPicoUsd, type BudgetEvent, type BudgetScope, type Reservation, type Usd } from "@keelson/protocol";
+import { compareUsd, toPicoUsd, type BudgetEvent, type BudgetScope, type BudgetUnit, type Reservation, type Usd } from "@keelson/protocol";
 import { runOf, type Loop } from "../loop/loop.ts";
 import { budgetMark } from "../../session/budget-mark.ts";
+import { RunEnding } from "../loop/run-ending.ts";
 import type { BudgetMeter } from "./budget-meter.ts";
 
 /** Tells of each limit of a budget how far it is used up, where a model call brought it past a threshold. */
@@ -50,15 +51,26 @@ function partOf(used: number | Usd, max: number | Usd): number {
   return b > 0 ? a / b : a > 0 ? 1 : -1;
 }
 
-/** A limit that let something not happen. */
-export function refusedByBudget(loop: Loop, key: string, refusal: Extract<Reservation, { type: "refused" }>): void {
+/** The limits of a budget by the units that they count. */
+const LIMIT_OF: { readonly [U in BudgetUnit]: string } = {
+  "cost": "maxCost",
+  "tokens": "maxTokens",
+  "turns": "maxTurns",
+  "tool-calls": "maxToolCalls",
+  "model-calls": "maxModelCalls",
+};
+
+/** Tells of a limit that let something not happen. @returns how the run ends that can't go on without it */
+export function refusedByBudget(loop: Loop, key: string, refusal: Extract<Reservation, { type: "refused" }>): RunEnding {
   const { unit = "cost", spent, limit, scope } = refusal;
+  const shared = scope !== loop.meter?.ownScope && { scope };
   loop.execution.put(`${key}/budget`, "budget", {
     limit: unit,
     used: spent,
     max: limit,
-    ...(scope !== loop.meter?.ownScope && { scope }),
+    ...shared,
   });
+  return new RunEnding("budget-exhausted", { limit: { name: LIMIT_OF[unit], limit, used: spent, ...shared } });
 }
 
 /** A budget of which more is spent than it allows: a call came to more than its worst case. */

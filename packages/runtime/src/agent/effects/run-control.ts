@@ -13,10 +13,10 @@ export function runControlFor(loop: Loop, id: string): RunControl {
       const place = `${key}/emit/${++emitted}`;
       execution.put(place, "directive", { directive, id: `${id}/${emitted}`, causationId: id });
     },
-    async stop() {
+    async stop(reason) {
       // Over already, all but the end of it: the next run of this session is not meant.
       if (runOf(loop).ending) return;
-      await execution.journal.writeInbox(`${execution.runId}/${key}/stop`, { type: "stop" });
+      await execution.journal.writeInbox(`${execution.runId}/${key}/stop`, { type: "stop", ...(reason !== undefined && { reason }) });
     },
     spawnAgent: async (name, config) => working(loop, "spawn-agent").spawnAgent(key, name, config),
     stopChild: async (name) => background(loop, "stop-child").stopChild(key, name),

@@ -209,5 +209,5 @@ async function callApprover(loop: Loop, nonce: string, request: ApprovalRequest)
 
 /** Ends the whole run where a person said so. */
 export function endIfAborted(decision: Decision): void {
-  if (decision.type === "abort") throw new RunEnding("aborted");
+  if (decision.type === "abort") throw new RunEnding("aborted", decision.reason === undefined ? {} : { why: decision.reason });
 }

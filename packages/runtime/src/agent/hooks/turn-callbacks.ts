@@ -46,7 +46,7 @@ export async function tellAfterTurn(loop: Loop, afterTurn: AfterTurn, end: TurnE
 }
 
 /** {@link tellAfterTurn} where the run ends in the turn. */
-export function tellFailedTurn(loop: Loop, afterTurn: AfterTurn, { reason, failure }: RunEnding): Promise<void> {
+export function tellFailedTurn(loop: Loop, afterTurn: AfterTurn, { reason, details: { failure } }: RunEnding): Promise<void> {
   return tellAfterTurn(loop, afterTurn, { type: "failed", reason, ...(failure && { failure }) });
 }
 

@@ -29,7 +29,8 @@ export async function answerTurn(loop: Loop, turn: string, system: string | unde
   for (let round = 0; ; round++) {
     const answer = await inferAnswer(loop, turn, modelCall, system);
     modelCall = answer.modelCall + 1;
-    if (answer.overflowed) throw new RunEnding("max-output");
+    if (answer.overflowed)
+      throw new RunEnding("max-output", { why: `the answer is longer than maxAnswerBytes, ${loop.limits.maxAnswerBytes} bytes` });
     if (answer.calls.length > 0 && !(form !== undefined && givesAnswer(form, answer.calls))) {
       await runCalls(loop, turn, answer.calls, answer.stopReason === "max-tokens");
       return;

@@ -1,4 +1,4 @@
-import type { Failure, JsonObject, JsonValue, ToolCallPart } from "@keelson/protocol";
+import type { JsonObject, JsonValue, ToolCallPart } from "@keelson/protocol";
 import { endBackground, isBackgroundOpen } from "../children/await-background.ts";
 import { lastTextOf } from "../../session/session-state.ts";
 import { notified } from "../hooks/notification-hooks.ts";
@@ -33,16 +33,11 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   const said = lastTextOf(run);
   const text = said === "" && output !== undefined ? JSON.stringify(output) : said;
   const { usage, cost, costKnown, estimated, turns } = run.totals;
-  const failure: Failure | undefined = ending.failure;
+  const { failure, ...told } = ending.details;
   const result = { reason: ending.reason, text, ...(output !== undefined && { output }) };
   if (!failure) execution.put("result", "run-result", result, "power");
   if (hasEpilogue(loop)) {
-    execution.note(
-      "ending",
-      "run-ending",
-      { ...result, ...(failure && { failure }), ...(ending.halted && { halted: ending.halted }) } as unknown as JsonObject,
-      "power",
-    );
+    execution.note("ending", "run-ending", { ...result, ...ending.details } as unknown as JsonObject, "power");
     await execution.flush();
     await runEpilogue(loop);
   }
@@ -59,7 +54,7 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
         cost: costKnown ? cost : null,
         ...(estimated && { estimated }),
         turns,
-        ...(ending.halted && { halted: ending.halted }),
+        ...told,
       },
       "power",
     );

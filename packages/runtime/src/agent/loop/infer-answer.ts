@@ -40,7 +40,9 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
         await settleUnseen(loop, key);
         continue;
       }
-      if (runOf(loop).totals.modelCalls >= limits.maxModelCalls) throw new RunEnding("max-turns");
+      const used = runOf(loop).totals.modelCalls;
+      if (used >= limits.maxModelCalls)
+        throw new RunEnding("max-turns", { limit: { name: "maxModelCalls", limit: limits.maxModelCalls, used } });
       const { plugins } = loop;
       if (plugins !== undefined && plugins.onUserMessage.length > 0 && runOf(loop).unanswered.length > 0)
         await tellUserMessages(loop, plugins);
@@ -132,7 +134,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
         : retries > 0
           ? `Max retries (${limits.maxRetries}) exceeded: ${failure.message}`
           : failure.message;
-  if (leftAlone && own === undefined) throw new RunEnding("circuit-breaker");
+  if (leftAlone && own === undefined) throw new RunEnding("circuit-breaker", { why: failure.message });
   if (failure.kind === "max-output-tokens" && own?.type !== "abort") throw new RunEnding("max-output");
   throw new RunEnding("error", { failure: { kind: "model", message, model: failure } as never });
 }

@@ -46,6 +46,7 @@ export interface Limits {
   readonly withoutUsage: "reserve" | "estimate";
   readonly maxDurationMs: number | undefined;
   readonly maxToolCalls: number | undefined;
+  readonly maxFailedTurns: number;
   readonly maxRetries: number;
   readonly maxRetryDelayMs: number;
   readonly maxRepairs: number;
@@ -133,6 +134,8 @@ export interface Loop {
   /** The same as the schema gave it, for who waits in this process. */
   value: unknown;
   /** Ends an attempt at the model, because the run was aborted or somebody steered with `interrupt`. */
+  /** Why this process was told to end the run, where somebody said so. */
+  readonly toldWhy?: () => string | undefined;
   readonly attempts: AttemptSignal;
   /** Draws from 0 to 1, for jitter; what comes of it is recorded. */
   random(): number;

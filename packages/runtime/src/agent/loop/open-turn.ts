@@ -8,7 +8,8 @@ import { summariseIfMarked } from "../middleware/summarise-if-marked.ts";
 import { runOf, type Loop } from "./loop.ts";
 import { runPrologue } from "./prologue.ts";
 import { readInbox } from "./read-inbox.ts";
-import { checkEnding, RunEnding } from "./run-ending.ts";
+import { checkEnding, RunEnding, timeoutEnding } from "./run-ending.ts";
+import { stuckEnding } from "./stuck-ending.ts";
 
 /**
  * Begins a turn, or goes on with the one that is open: what others wrote, what background work and directives brought, limits,
@@ -68,7 +69,9 @@ function checkLimits(loop: Loop): void {
   const { limits, execution } = loop;
   const run = runOf(loop);
   const { at } = execution.journal.state;
-  if (execution.deadline !== undefined && at > execution.deadline) throw new RunEnding("timeout");
-  if (limits.maxDurationMs !== undefined && at - run.startedAt > limits.maxDurationMs) throw new RunEnding("timeout");
-  if (run.totals.turns >= limits.maxTurns) throw new RunEnding("max-turns");
+  if (execution.deadline !== undefined && at > execution.deadline) throw timeoutEnding(loop, at);
+  if (limits.maxDurationMs !== undefined && at - run.startedAt > limits.maxDurationMs) throw timeoutEnding(loop, at);
+  if (run.failedTurns >= limits.maxFailedTurns) throw stuckEnding(loop);
+  const { turns } = run.totals;
+  if (turns >= limits.maxTurns) throw new RunEnding("max-turns", { limit: { name: "maxTurns", limit: limits.maxTurns, used: turns } });
 }

@@ -61,6 +61,7 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
     execution.put(`${key}/read`, "inbox-read", {
       upTo: entry.seq,
       ...(stopping && { stopping }),
+      ...(stopping && (entry.type === "stop" || entry.type === "abort") && entry.reason !== undefined && { why: entry.reason }),
       ...(signal && { signal: { kind: signal.signal.kind, action: signal.action } }),
     });
   }

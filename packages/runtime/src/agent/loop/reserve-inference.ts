@@ -16,7 +16,7 @@ import { refusedByBudget } from "../budget/mark-budgets.ts";
 import { DEFAULT_MAX_OUTPUT_TOKENS } from "../budget/unseen-inference.ts";
 import type { Model } from "../model-source.ts";
 import type { Loop } from "./loop.ts";
-import { checkEnding, RunEnding } from "./run-ending.ts";
+import { checkEnding, stoppedEnding } from "./run-ending.ts";
 
 /** Budgets lower the output of a call down to this, not further. */
 const LEAST_OUTPUT_TOKENS = 1024;
@@ -108,8 +108,7 @@ async function reserveAtMost(
     }
     if (answer.type === "refused") {
       if (answer.unit === undefined || answer.unit === "tokens") tellUnbounded(loop, call, outputTokens);
-      refusedByBudget(loop, key, answer);
-      throw new RunEnding("budget-exhausted");
+      throw refusedByBudget(loop, key, answer);
     }
     if (!inTurn) {
       inTurn = true;
@@ -163,7 +162,7 @@ async function turnComes(loop: Loop, { scopeIds }: BudgetMeter, key: string): Pr
     for (const ending of [signal, stopping]) ending.removeEventListener("abort", end);
   }
   checkEnding(loop);
-  if (stopping.aborted) throw new RunEnding("stopped");
+  if (stopping.aborted) throw stoppedEnding(loop);
 }
 
 /** @throws AgentError of kind `invalid-option` where a limit of money can't hold, and nobody said that it need not */

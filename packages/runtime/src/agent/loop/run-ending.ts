@@ -7,26 +7,35 @@ import {
   toAgentError,
   type EndReason,
   type Failure,
+  type ReachedLimit,
 } from "@keelson/protocol";
 import { stepFailureOf } from "../../session/execution.ts";
 import { Suspension } from "../../session/suspension.ts";
 import { runOf, type Loop } from "./loop.ts";
 
+/** What is told of an ending beside its reason. */
+export interface EndingDetails {
+  readonly failure?: Failure;
+  readonly halted?: { readonly by: string; readonly reason: string };
+  readonly limit?: ReachedLimit;
+  readonly why?: string;
+}
+
 /** Unwinds to the driver of a run with the way it ends. Expected endings are values; `error` carries its failure. */
 export class RunEnding extends Error {
   override readonly name = "RunEnding";
   readonly reason: EndReason;
-  readonly failure?: Failure;
-  readonly halted?: { readonly by: string; readonly reason: string };
+  readonly details: EndingDetails;
 
-  constructor(
-    reason: EndReason,
-    details: { readonly failure?: Failure; readonly halted?: { readonly by: string; readonly reason: string } } = {},
-  ) {
+  constructor(reason: EndReason, { failure, halted, limit, why }: EndingDetails = {}) {
     super(`the run ends (${reason})`);
     this.reason = reason;
-    if (details.failure) this.failure = details.failure;
-    if (details.halted) this.halted = details.halted;
+    this.details = {
+      ...(failure && { failure }),
+      ...(halted && { halted }),
+      ...(limit && { limit }),
+      ...(why !== undefined && { why }),
+    };
   }
 }
 
@@ -34,13 +43,34 @@ export class RunEnding extends Error {
 export function checkEnding(loop: Loop): void {
   if (loop.attempts.runAborted) throw abortedEnding(loop);
   const { stopping } = runOf(loop);
-  if (stopping === "abort") throw new RunEnding("aborted");
-  if (stopping === "stop" || loop.attempts.stopped) throw new RunEnding("stopped");
+  if (stopping === "abort") throw new RunEnding("aborted", toldWhy(loop));
+  if (stopping === "stop" || loop.attempts.stopped) throw stoppedEnding(loop);
 }
 
-function abortedEnding({ execution }: Loop): RunEnding {
-  const { reason } = execution.signal;
-  return new RunEnding(reason === "timeout" ? "timeout" : reason === "stop-grace" ? "stopped" : "aborted");
+export function stoppedEnding(loop: Loop): RunEnding {
+  return new RunEnding("stopped", toldWhy(loop));
+}
+
+function abortedEnding(loop: Loop): RunEnding {
+  const { reason } = loop.execution.signal;
+  if (reason === "timeout") return timeoutEnding(loop, loop.execution.clock.now());
+  return reason === "stop-grace" ? stoppedEnding(loop) : new RunEnding("aborted", toldWhy(loop));
+}
+
+/** The words of whoever ended the run, from this process or by its inbox. */
+function toldWhy(loop: Loop): EndingDetails {
+  const why = loop.toldWhy?.() ?? runOf(loop).stoppedFor;
+  return why === undefined ? {} : { why };
+}
+
+/** The time of the run is over: its own, or that of whoever set the deadline. */
+export function timeoutEnding(loop: Loop, now: number): RunEnding {
+  const { maxDurationMs } = loop.limits;
+  const { deadline } = loop.execution;
+  const { startedAt } = runOf(loop);
+  if (maxDurationMs !== undefined && (deadline === undefined || startedAt + maxDurationMs <= deadline))
+    return new RunEnding("timeout", { limit: { name: "maxDurationMs", limit: maxDurationMs, used: Math.max(0, now - startedAt) } });
+  return new RunEnding("timeout", deadline === undefined ? {} : { limit: { name: "deadline", limit: deadline, used: now } });
 }
 
 /** How the run ends for what was thrown. Failures of the log are not the run's: they are thrown on. */
@@ -49,8 +79,8 @@ export function endingOf(error: unknown, loop: Loop): RunEnding {
   if (error instanceof Suspension || LogError.is(error)) throw error;
   if (loop.attempts.runAborted && !AgentError.is(error, "panic")) return abortedEnding(loop);
   if (OperatorError.is(error, "halted")) {
-    const { by, reason, exit } = error.failure;
-    return exit ? new RunEnding(exit) : new RunEnding("halted", { halted: { by, reason } });
+    const { by, reason, exit, limit } = error.failure;
+    return exit ? new RunEnding(exit, { ...(limit && { limit }), why: reason }) : new RunEnding("halted", { halted: { by, reason } });
   }
   if (AgentError.is(error)) return new RunEnding("error", { failure: error.failure });
   if (error instanceof KeelsonError) {

@@ -46,6 +46,7 @@ export const RUN_FOLDS: Folds = {
       lastAnswer: undefined,
       repairs: 0,
       calls: NO_CALLS,
+      failedTurns: 0,
       turnBase: { calls: NO_CALLS, toolCalls: 0 },
       questions: NO_QUESTIONS,
       newGrants: NO_NAMES,
@@ -87,10 +88,12 @@ export const RUN_FOLDS: Folds = {
   "instructions": (state, _record, data: { readonly text: string }) => {
     running(state).instructions = data.text;
   },
-  "inbox-read": (state, _record, data: { readonly upTo: number; readonly stopping?: "stop" | "abort" }) => {
+  "inbox-read": (state, _record, data: { readonly upTo: number; readonly stopping?: "stop" | "abort"; readonly why?: string }) => {
     state.inboxRead = data.upTo;
     if (!state.run) return;
-    if (data.stopping === "abort" || (data.stopping === "stop" && state.run.stopping === undefined)) state.run.stopping = data.stopping;
+    if (data.stopping !== "abort" && (data.stopping !== "stop" || state.run.stopping !== undefined)) return;
+    state.run.stopping = data.stopping;
+    if (data.why !== undefined) state.run.stoppedFor = data.why;
   },
   "model-switch": (state, _record, data: { readonly to: string }) => {
     running(state).model = data.to;
@@ -127,6 +130,8 @@ export const RUN_FOLDS: Folds = {
       text: data.text,
       ...(data.output !== undefined && { output: data.output }),
       ...(data.halted && { halted: data.halted }),
+      ...(data.limit && { limit: data.limit }),
+      ...(data.why !== undefined && { why: data.why }),
     };
     run.open = new Map();
   },

@@ -72,6 +72,8 @@ export const TURN_FOLDS: Folds = {
     const run = running(state);
     run.totals.toolCalls++;
     state.totals.toolCalls++;
+    if (!data.isError) run.turnCalls = "answered";
+    else run.turnCalls ??= "failed";
     if (data.executed !== undefined) run.callsRun++;
     if (data.executed !== undefined && run.subDispatches.length < MAX_SUB_DISPATCHES)
       run.subDispatches.push({ name: data.name, durationMs: data.durationMs, success: !data.isError });
@@ -118,6 +120,8 @@ export const TURN_FOLDS: Folds = {
     const run = running(state);
     run.turnOpen = false;
     run.interrupted = false;
+    run.failedTurns = run.turnCalls === "failed" ? run.failedTurns + 1 : 0;
+    if (run.turnCalls) delete run.turnCalls;
     if (run.outdated) delete run.outdated;
     run.crashes = run.stalls = 0;
     if (run.answered) {
