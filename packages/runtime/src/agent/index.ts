@@ -79,3 +79,15 @@ export {
   type PluginStateKey,
 } from "./plugins/define-plugin.ts";
 export { PluginStateMap, type Immutable, type PluginHandle } from "./plugins/plugin-state-map.ts";
+// What its signatures are made of, so that the protocol need not be installed beside this package.
+export type {
+  AgentEvent,
+  Approver,
+  Decision,
+  Effect,
+  EffectExecutor,
+  ExecutionContext,
+  OpenQuestion,
+  Signal,
+  Tool,
+} from "@keelson/protocol";

@@ -16,3 +16,5 @@ export {
 export { injectReminder, rulesFrom, type CallResult, type LoopView, type RuleMethods, type SkippedCall } from "./rule-methods.ts";
 export { telemetryRecorder } from "./telemetry-recorder.ts";
 export { createSingleShotOperator, type SingleShotOptions } from "./single-shot-operator.ts";
+// What its signatures are made of, so that the protocol need not be installed beside this package.
+export type { Message, Operator } from "@keelson/protocol";

@@ -30,3 +30,5 @@ export {
 export { logDispatches, type DispatchLogEntry } from "./log-dispatches.ts";
 export { createStoreStack, withStoreMiddleware, type StoreMiddleware, type StoreObserver, type StoreStack } from "./store-middleware.ts";
 export { withDispatchMiddleware, type WithDispatchMiddlewareOptions } from "./with-dispatch-middleware.ts";
+// What its signatures are made of, so that the protocol need not be installed beside this package.
+export type { Executor, Operator, Orchestrator, StateStore } from "@keelson/protocol";

@@ -7,6 +7,8 @@ import { AI_SDK_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { readRateLimit } from "./rate-limit.ts";
 import { fieldsOf } from "./wire-decoder.ts";
 
+export type { Provider } from "@keelson/protocol";
+
 export type { AiSdkModel, AiSdkReader, AiSdkStream } from "./ai-sdk/ai-sdk-model.ts";
 
 export const AI_SDK_WIRE = "ai-sdk";

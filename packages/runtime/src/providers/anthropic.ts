@@ -6,6 +6,8 @@ import { modelInfo, readModelPage } from "./model-list.ts";
 import { ANTHROPIC_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { ApiClient, type ProviderOptions } from "./provider-options.ts";
 
+export type { Provider } from "@keelson/protocol";
+
 export type { ProviderOptions } from "./provider-options.ts";
 
 export const ANTHROPIC_WIRE = "anthropic-messages";

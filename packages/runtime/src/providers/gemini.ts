@@ -8,6 +8,8 @@ import { GEMINI_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import type { ProviderOptions } from "./provider-options.ts";
 import { type Fields, stringOf } from "./wire-decoder.ts";
 
+export type { Provider } from "@keelson/protocol";
+
 export type { ProviderOptions } from "./provider-options.ts";
 
 export const GEMINI_WIRE = "gemini";

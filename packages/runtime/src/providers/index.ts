@@ -18,3 +18,5 @@ export { type Tokenizer, loadTokenizer } from "./tokenizer.ts";
 export { type ProviderClock, type RateLimitPermit, type RateLimiter, type RateLimiterOptions, createRateLimiter } from "./rate-limiter.ts";
 export { type CircuitBreakerOptions, withCircuitBreaker } from "./circuit-breaker.ts";
 export { CIRCUIT_OPEN } from "./circuit-open.ts";
+// What its signatures are made of, so that the protocol need not be installed beside this package.
+export type { Embedder, InferEvent, InferOptions, InferRequest, InferResponse, ModelInfo, Provider } from "@keelson/protocol";

@@ -9,6 +9,8 @@ import { CHAT_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import type { ProviderOptions } from "./provider-options.ts";
 import { type DecoderContext, fieldsOf, stringOf } from "./wire-decoder.ts";
 
+export type { Provider } from "@keelson/protocol";
+
 export type { ProviderOptions } from "./provider-options.ts";
 
 export const OPENAI_CHAT_WIRE = "openai-chat";

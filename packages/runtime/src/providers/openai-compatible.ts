@@ -11,6 +11,8 @@ import { COMPATIBLE_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { ApiClient, type ProviderOptions } from "./provider-options.ts";
 import { fieldsOf, stringOf } from "./wire-decoder.ts";
 
+export type { Provider } from "@keelson/protocol";
+
 export type { ProviderOptions } from "./provider-options.ts";
 export type { OutputQuirks, ReasoningQuirks, VendorQuirks } from "./openai-compatible/vendor-quirks.ts";
 export { KNOWN_VENDORS } from "./openai-compatible/vendors.ts";

@@ -8,6 +8,8 @@ import { createOpenAiClient } from "./openai-client.ts";
 import { RESPONSES_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import type { ProviderOptions } from "./provider-options.ts";
 
+export type { Provider } from "@keelson/protocol";
+
 export type { ProviderOptions } from "./provider-options.ts";
 
 export const OPENAI_RESPONSES_WIRE = "openai-responses";

@@ -6,3 +6,5 @@ export { createSqliteBlobStore, type SqliteBlobStoreOptions } from "./sqlite-blo
 export { createSqliteBudgetLedger, type SqliteBudgetLedger, type SqliteBudgetLedgerOptions } from "./sqlite-budget-ledger.ts";
 export { createSqliteEventLog, type SqliteEventLogOptions } from "./sqlite-event-log.ts";
 export { checkSqliteDatabase } from "./check-sqlite-database.ts";
+// What its signatures are made of, so that the protocol need not be installed beside this package.
+export type { BlobStore, BudgetLedger, EventLog, StateStore } from "@keelson/protocol";

@@ -34,3 +34,5 @@ export {
   VALIDATED_WIRES,
   validateRequest,
 } from "./request-validation/validate-request.ts";
+// What its signatures are made of, so that the protocol need not be installed beside this package.
+export type { BlobStore, EventLog, Operator, Orchestrator, Provider, StateStore, Tool } from "@keelson/protocol";

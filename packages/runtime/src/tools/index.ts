@@ -20,3 +20,5 @@ export { type FoundTool, type ToolRegistry, type ToolSet, createToolRegistry } f
 export { toolToOperator } from "./tool-to-operator.ts";
 // What the types above are made of.
 export { type JsonSchema, type Schema, type SelfDescribing, type StandardSchema } from "../schema/index.ts";
+// What its signatures are made of, so that the protocol need not be installed beside this package.
+export type { Operator, OperatorInput, OperatorOutput, Reconciliation, Tool, ToolCall, ToolOutput } from "@keelson/protocol";

@@ -1,0 +1,33 @@
+// The same for whoever imports subpaths and never the root.
+import { agentOperator, createLocalOrchestrator, createScheduler } from "keelson/orchestration";
+import { createProcessExecutor, createDiskVfs } from "keelson/environment";
+import { infer, createModelRegistry } from "keelson/providers";
+import { createOpenAiChatProvider } from "keelson/providers/openai-chat";
+import { createOpenAiEmbedder } from "keelson/providers/embeddings";
+import { rulesFrom, injectReminder } from "keelson/context";
+import { foldSession } from "keelson/session";
+import { createDispatchStack } from "keelson/middleware";
+import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog } from "keelson/state";
+import { mockStateStore, mockTool, scriptedModel } from "keelson/testing";
+import { defineTool, createToolRegistry } from "keelson/tools";
+
+export const log = createMemoryEventLog();
+export const blobs = createMemoryBlobStore();
+export const ledger = createMemoryBudgetLedger();
+export const files = createDiskVfs({ root: "." });
+export const exec = createProcessExecutor({ cwd: "." });
+export const openai = createOpenAiChatProvider({ apiKey: "key" });
+export const embedder = createOpenAiEmbedder({ apiKey: "key", model: "m" });
+export const models = createModelRegistry({ providers: { openai } });
+export const answer = () => infer(openai, { model: "m", messages: [] });
+export const rules = [...rulesFrom({ name: "r" }), injectReminder("Be kind.")];
+export const state = () => foldSession(log, blobs, "s" as never);
+export const stack = createDispatchStack().build();
+export const store = mockStateStore();
+export const mock = mockTool("look");
+export const model = scriptedModel([]);
+export const tool = defineTool({ name: "add", description: "Adds.", input: { type: "object" }, execute: ({ a }: { a: number }) => a + 1 });
+export const tools = createToolRegistry([tool]);
+export const orchestrator = createLocalOrchestrator();
+export const operator = agentOperator;
+export const scheduler = createScheduler;
