@@ -20,7 +20,7 @@ export default defineConfig(
       fixedExtension: false,
       sourcemap: false,
       tsconfig: join(folder, "tsconfig.json"),
-      dts: true,
+      dts: { sourcemap: true },
       deps: { neverBundle: Object.keys(manifest.dependencies ?? {}), onlyBundle: bundled },
       // Documentation stands in the types; in the code it would be a fifth of what every import reads.
       outputOptions: { chunkFileNames: "chunks/[name]-[hash].js", comments: { jsdoc: false } },

@@ -1,8 +1,9 @@
 // Looks at the packages as they would be published: publint (manifest and files agree), attw (types resolve as the code does), no `any` in
 // public types, every entry can be imported where nothing else is installed, the command starts, and size-limit.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import ts from "typescript";
+import { checkConsumer } from "./check-consumer.ts";
 import { installStaged } from "./install-staged.ts";
 import { type PackageFolder, entriesOf, publishedPackages } from "./package-entries.ts";
 import { root, runCommand } from "./run-command.ts";
@@ -44,17 +45,47 @@ function anysIn(folder: string): readonly string[] {
     });
 }
 
+/** What its page in a registry would show wrongly, and what would run where it is installed. */
+function flawsOfPage(staged: string): readonly string[] {
+  const manifest = JSON.parse(readFileSync(join(staged, "package.json"), "utf8")) as { scripts?: object; keywords?: readonly string[] };
+  const links = [...readFileSync(join(staged, "README.md"), "utf8").matchAll(/\]\((?![a-z]+:|#)[^)]*\)/g)].map(([link]) => link);
+  return [
+    ...links.map((link) => `README.md: ${link} leads nowhere outside of the repository`),
+    ...(manifest.keywords?.length ? [] : ["package.json has no keywords"]),
+    ...(manifest.scripts === undefined ? [] : [`package.json has scripts: ${Object.keys(manifest.scripts).join(", ")}`]),
+  ];
+}
+
+/** Declarations without a map, and maps that lead to no source. */
+function brokenMaps(staged: string): readonly string[] {
+  const dist = join(staged, "dist");
+  return readdirSync(dist, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".d.ts"))
+    .flatMap((file) => {
+      const map = join(dist, `${file}.map`);
+      if (!existsSync(map)) return [`${file} has no map`];
+      const { sources } = JSON.parse(readFileSync(map, "utf8")) as { readonly sources: readonly string[] };
+      return sources.filter((source) => !existsSync(join(dirname(map), source))).map((source) => `${file}.map leads to ${source}`);
+    });
+}
+
 const packages = publishedPackages();
 for (const published of packages) {
   const name = basename(published.folder);
   const staged = join(root, "dist", name);
   if (!existsSync(join(staged, "package.json"))) throw new Error(`dist/${name} does not exist: run \`npm run build\` first`);
   report(`publint ${name}`, await runs(bin("publint"), ["run", staged, "--strict"]));
+  const flaws = flawsOfPage(staged);
+  report(`page of ${name}`, flaws.length === 0 ? undefined : flaws.join("\n"));
   if (!isImported(published)) continue;
+  const broken = brokenMaps(staged);
+  report(`declaration maps of ${name}`, broken.length === 0 ? undefined : broken.join("\n"));
   report(`attw ${name}`, await runs(bin("attw"), ["--pack", staged, "--profile", "esm-only", "--format", "ascii"]));
   const anys = anysIn(join(staged, "dist"));
   report(`no any in the types of ${name}`, anys.length === 0 ? undefined : anys.join("\n"));
 }
+
+for (const { program, problem } of await checkConsumer()) report(`declarations of ${program}, in an isolated installation`, problem);
 
 await using installation = await installStaged();
 // The contract suites alone need an optional peer, which is not installed here: test/exports.test.ts imports them.
