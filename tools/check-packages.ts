@@ -1,6 +1,6 @@
 // Looks at the packages as they would be published: publint (manifest and files agree), attw (types resolve as the code does), no `any` in
 // public types, every entry can be imported where nothing else is installed, the command starts, and size-limit.
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import ts from "typescript";
 import { checkConsumer } from "./check-consumer.ts";
@@ -16,7 +16,11 @@ function report(what: string, problem: string | undefined): void {
   failed += 1;
 }
 
-async function runs(command: string, args: readonly string[], options: { readonly cwd?: string } = {}): Promise<string | undefined> {
+async function runs(
+  command: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<string | undefined> {
   const { code, output } = await runCommand(command, args, options);
   return code === 0 ? undefined : output;
 }
@@ -87,7 +91,16 @@ for (const published of packages) {
 
 for (const { program, problem } of await checkConsumer()) report(`declarations of ${program}, in an isolated installation`, problem);
 
-await using installation = await installStaged();
+await using installation = await installStaged(["zod"]);
+const [, first = ""] = /```ts\n(.*?)```/s.exec(readFileSync(join(root, "README.md"), "utf8")) ?? [];
+writeFileSync(join(installation.folder, "first.ts"), first);
+report(
+  "the first program of the README runs as it is",
+  await runs(process.execPath, ["first.ts"], {
+    cwd: installation.folder,
+    env: { ...process.env, ANTHROPIC_API_KEY: "", OPENAI_API_KEY: "" },
+  }),
+);
 // The contract suites alone need an optional peer, which is not installed here: test/exports.test.ts imports them.
 const needsPeer = (specifier: string): boolean => specifier.endsWith("/contracts");
 const specifiers = packages

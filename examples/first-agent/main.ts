@@ -1,17 +1,9 @@
-// The program of the README, with a scripted model in the place of a real one, and a check that it did what it says.
+// The program of the README, whole, and a check that it did what it says.
 import assert from "node:assert/strict";
-import { scriptedModel } from "keelson/testing";
-import type { Provider } from "@keelson/protocol";
-
-const model: Provider = scriptedModel([
-  { toolCalls: [{ name: "weather", input: { city: "Oslo" } }] },
-  "Take an umbrella: it rains in Oslo.",
-]);
-const shown: string[] = [];
-const print = (text: string): void => void shown.push(text);
 
 // #region readme
 import { createAgent, createRunner, defineTool } from "keelson";
+import { scriptedModel } from "keelson/testing";
 import { z } from "zod";
 
 const weather = defineTool({
@@ -22,22 +14,23 @@ const weather = defineTool({
   execute: ({ city }) => ({ city, sky: "rain", celsius: 7 }),
 });
 
+// Without a key a script plays the model.
+const script = scriptedModel([{ toolCalls: [{ name: "weather", input: { city: "Oslo" } }] }, "Take an umbrella: it rains in Oslo."]);
+const { ANTHROPIC_API_KEY, OPENAI_API_KEY } = process.env;
+
 const agent = createAgent({
   name: "guide",
-  model, // "anthropic/claude-haiku-4-5", "openai/gpt-5-mini", …
+  model: ANTHROPIC_API_KEY ? "anthropic/claude-haiku-4-5" : OPENAI_API_KEY ? "openai/gpt-5-mini" : script,
   instructions: "You help people dress. Look before you answer.",
   tools: [weather],
   limits: { maxTurns: 10 },
 });
 
 const run = createRunner({ agent }).run("Do I need an umbrella in Oslo?");
-for await (const event of run) if (event.type === "text-delta") print(event.text);
-const { reason, text, turns, cost } = await run.outcome;
+for await (const event of run) if (event.type === "text-delta") process.stdout.write(event.text);
+const { reason, turns, cost } = await run.outcome;
+console.log(`\n${reason} after ${turns} turns, for ${cost ?? "an unknown number of"} dollars`);
 // #endregion
 
 assert.equal(reason, "complete");
-assert.equal(text, "Take an umbrella: it rains in Oslo.");
-assert.equal(shown.join(""), text);
 assert.equal(turns, 2);
-assert.equal(cost, null); // a scripted model has no price: unknown, never zero
-console.log(`first-agent: ${text}`);
