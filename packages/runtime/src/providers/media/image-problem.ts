@@ -14,7 +14,10 @@ interface ImageLimits {
 const MIB = 1024 * 1024;
 const COMMON = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/** By wire, from the vendors' pages on images (Claude: vision; OpenAI: images and vision; Gemini: image understanding), as of 2026-09. */
+/**
+ * By wire, from the vendors' pages on images (Claude: vision; OpenAI: images and vision; Gemini: image understanding) and their errors.
+ * A limit that is missing here (2,000 pixels a side where a request has many images) is met at the vendor: what he refuses is left out then.
+ */
 const LIMITS: { readonly [wire: string]: ImageLimits } = {
   // "image exceeds 5 MB maximum: … bytes > 5242880 bytes", "… dimensions exceed max allowed size: 8000 pixels".
   "anthropic-messages": { vendor: "Anthropic", mediaTypes: COMMON, maxCharacters: 5 * MIB, maxPixelsASide: 8000 },
