@@ -26,10 +26,14 @@ const LEAST_NODE = 24;
 export async function doctor({ json, cwd }: DoctorCommand, surroundings: Surroundings): Promise<number> {
   const { stdout, environment } = surroundings;
   const vendors = await vendorFindings(environment);
-  const answers = await askProviders((await openModels(environment)).models.providers);
+  const ways = [...keyFindings(environment, vendors.length > 0), ...vendors];
+  const { providers } = (await openModels(environment)).models;
+  // A second wire to a vendor has the same key.
+  const asked = Object.entries(providers).filter(([name]) => ways.some(({ what }) => what === name));
+  const answers = await askProviders(Object.fromEntries(asked));
   const findings = [
     nodeFinding(process.versions.node),
-    ...[...keyFindings(environment, vendors.length > 0), ...vendors].map((finding) => withAnswer(finding, answers.get(finding.what))),
+    ...ways.map((finding) => withAnswer(finding, answers.get(finding.what))),
     await homeFinding(environment),
     databaseFinding(environment),
     await folderFinding(resolve(surroundings.cwd, cwd ?? ".")),
