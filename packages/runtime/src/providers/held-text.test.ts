@@ -98,12 +98,13 @@ describe("the calls of an answer are bounded", () => {
   it("and segments that stay empty are not kept, however many there are", () => {
     const fold = new InferFold({ maxAnswerBytes: 100 });
     const before = process.memoryUsage().heapUsed;
-    for (let n = 0; n < 500_000; n++) {
-      fold.push({ type: "text-start" });
-      fold.push({ type: "text-end" });
+    const [start, end] = [{ type: "text-start" }, { type: "text-end" }] as const;
+    for (let n = 0; n < 3_000_000; n++) {
+      fold.push(start);
+      fold.push(end);
     }
     fold.push({ type: "text-delta", text: "so" });
     expect(fold.content).toEqual([{ type: "text", text: "so" }]);
-    expect(process.memoryUsage().heapUsed - before).toBeLessThan(40_000_000);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(150_000_000);
   });
 });

@@ -57,6 +57,23 @@ describe("a rate limiter", () => {
     expect(through).toEqual([0, 1, 2]);
   });
 
+  it("is paused for no longer than it may be, however long a vendor asks: then he is asked anew", async () => {
+    const { ask, clock, through, limiter } = limiterOf({});
+    limiter.pause(86_400_000);
+    void ask();
+    await clock.advance(59_999);
+    expect(through).toEqual([]);
+    await clock.advance(1);
+    expect(through).toEqual([0]);
+    const patient = limiterOf({ maxPauseMs: 90_000 });
+    patient.limiter.pause(86_400_000);
+    void patient.ask();
+    await patient.clock.advance(89_999);
+    expect(patient.through).toEqual([]);
+    await patient.clock.advance(1);
+    expect(patient.through).toEqual([0]);
+  });
+
   it("holds everybody back while it is paused, and bounds what is under way", async () => {
     const { ask, clock, through, limiter } = limiterOf({ maxConcurrent: 2 });
     limiter.pause(5000);
