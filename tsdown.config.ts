@@ -1,10 +1,20 @@
 import { join } from "node:path";
 import { defineConfig } from "tsdown";
+import { bundledWasm } from "./tools/bundled-wasm.ts";
 import { entriesOf, publishedPackages } from "./tools/package-entries.ts";
 import { thirdPartyLicenses } from "./tools/third-party-licenses.ts";
 
 /** Bundled into chunks of their own that load on first use, so that `keelson` installs three packages and imports none of these. */
-const bundled = ["ajv", "fast-deep-equal", "fast-uri", "json-schema-traverse", "require-from-string", "jsonrepair", "croner"];
+const bundled = [
+  "ajv",
+  "fast-deep-equal",
+  "fast-uri",
+  "json-schema-traverse",
+  "require-from-string",
+  "jsonrepair",
+  "croner",
+  "web-tree-sitter",
+];
 
 export default defineConfig(
   publishedPackages().map((published) => {
@@ -24,9 +34,10 @@ export default defineConfig(
       deps: { neverBundle: Object.keys(manifest.dependencies ?? {}), onlyBundle: bundled },
       // Documentation stands in the types; in the code it would be a fifth of what every import reads.
       outputOptions: { chunkFileNames: "chunks/[name]-[hash].js", comments: { jsdoc: false } },
-      plugins: [thirdPartyLicenses()],
+      plugins: [thirdPartyLicenses(), bundledWasm()],
       // How long plug-ins took is a warning by default, which would fail a build on a busy machine.
-      checks: { pluginTimings: false },
+      // The loader of web-tree-sitter holds an `eval` for modules with JavaScript in them; its own and the grammar have none.
+      checks: { pluginTimings: false, eval: false },
       failOnWarn: true,
       logLevel: "warn" as const,
     };

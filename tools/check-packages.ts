@@ -111,6 +111,14 @@ report(
   `${specifiers.length} entries can be imported`,
   await runs(process.execPath, ["--input-type=module", "--eval", program], { cwd: installation.folder }),
 );
+// What is loaded on first use from files beside the code: importing an entry doesn't show that they are there.
+const onFirstUse = `const { readCommandLine } = await import("keelson/environment");
+const { commands, unknown } = await readCommandLine("npm 'test' | tail -5");
+if (commands?.[0]?.text !== "npm test" || unknown !== undefined) throw new Error(JSON.stringify({ commands, unknown }));`;
+report(
+  "the parser of command lines loads",
+  await runs(process.execPath, ["--input-type=module", "--eval", onFirstUse], { cwd: installation.folder }),
+);
 for (const { manifest } of packages) {
   for (const [command, target] of Object.entries(manifest.bin ?? {})) {
     report(

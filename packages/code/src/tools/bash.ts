@@ -1,5 +1,5 @@
-import type { CallEffects, Executor, ExecuteResponse, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
-import { canFindStrays, createOutputWindow, type OutputWindow } from "keelson/environment";
+import type { Executor, ExecuteResponse, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
+import { canFindStrays, createOutputWindow, readCommandLine, type OutputWindow } from "keelson/environment";
 import { defineTool } from "keelson/tools";
 import { createTerminalText, type TerminalText } from "./terminal-text.ts";
 import { integer, optional, text, toolInput } from "./tool-input.ts";
@@ -46,7 +46,7 @@ export function createBashTool({ exec }: BashOperations): Tool<BashInput> {
       ),
     }),
     permissionText: ({ command }) => command,
-    effectsOf: ({ command }) => effectsOfLine(command),
+    effectsOf: ({ command }, where) => readCommandLine(command, where),
 
     async execute({ command, timeout_seconds = DEFAULT_TIMEOUT_SECONDS }, call) {
       if (command.trim() === "") throw toolFailure("bash", "The command is empty.");
@@ -68,15 +68,6 @@ export function createBashTool({ exec }: BashOperations): Tool<BashInput> {
       }
     },
   });
-}
-
-/** Words without any sign that means something to a shell, the first of which names a program. */
-const PLAIN = /^[\w./][\w./:@%+,-]*(?: [\w./:@%+,=-]+)*$/;
-
-function effectsOfLine(command: string): CallEffects {
-  return PLAIN.test(command)
-    ? { commands: [{ text: command }] }
-    : { unknown: ["This is more than one program with plain words as arguments."] };
 }
 
 interface Readable {

@@ -4,5 +4,6 @@ export { makeFolder } from "../platform/make-folder.ts";
 export { type OutputWindow, createOutputWindow } from "./output-window.ts";
 export { type ProcessExecutorOptions, createProcessExecutor } from "./process-executor.ts";
 export { canFindStrays } from "./stray-processes.ts";
+export { readCommandLine } from "./command-line/read-command-line.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.
-export type { Executor, Vfs } from "@keelson/protocol";
+export type { CallEffects, Executor, Vfs } from "@keelson/protocol";

@@ -1,0 +1,31 @@
+import type { ShellWord } from "./shell-word.ts";
+
+/** What is known of a program that is started with certain arguments. Nothing known is `{}`: it may do anything, as its name says. */
+export interface ProgramFacts {
+  /** It changes nothing and connects to nothing, as long as the files it is given lie in the workspace. */
+  readonly readOnly?: boolean;
+  /** Why a pattern with a wildcard must not cover it. */
+  readonly caution?: string;
+  /** Why it can't be told by reading what it runs. */
+  readonly unknown?: string;
+  /** Commands that it starts, as words. */
+  readonly runs?: readonly (readonly ShellWord[])[];
+  /** Its last command gets more arguments than are written: those that `xargs` and `find` add. */
+  readonly addsArguments?: boolean;
+  /** Texts that a shell runs for it. */
+  readonly code?: readonly string[];
+  /** Files whose content it reads; files and folders that it only looks at; what it writes, moves or deletes. */
+  readonly reads?: readonly ShellWord[];
+  readonly looks?: readonly ShellWord[];
+  readonly writes?: readonly ShellWord[];
+  readonly hosts?: readonly string[];
+  /** Other spellings of it, without what doesn't change what it is: `push` for `-C x push`. */
+  readonly alias?: readonly ShellWord[];
+  /** Files that it runs as programs. */
+  readonly scripts?: readonly ShellWord[];
+  /** The folder that the commands after it run in; `undefined` in a list means one that can't be told. */
+  readonly entersFolder?: ShellWord | "unclear";
+}
+
+/** Knows a program by its arguments. `fed` says that the line itself gives it its input. */
+export type ProgramReader = (args: readonly ShellWord[], where: { readonly name: string; readonly fed: boolean }) => ProgramFacts;

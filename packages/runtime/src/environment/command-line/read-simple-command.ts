@@ -1,0 +1,270 @@
+import type { CommandEffect } from "@keelson/protocol";
+import { readArithmetic } from "./arithmetic.ts";
+import { type Assignment, isSteering } from "./assignments.ts";
+import { fileFacts, hostsIn } from "./file-changing-programs.ts";
+import { find } from "./find-command.ts";
+import { git } from "./git-command.ts";
+import { interpreterNamed } from "./interpreters.ts";
+import { placesOf } from "./paths.ts";
+import type { ProgramFacts, ProgramReader } from "./program-facts.ts";
+import { ssh, startingCaution } from "./program-starters.ts";
+import { readOnlyFacts, readsWhateverIsAdded } from "./read-only-programs.ts";
+import { type Reading, type Scope, shorten } from "./reading.ts";
+import { type Redirection, applyRedirection } from "./redirections.ts";
+import { runners } from "./runners.ts";
+import { shellBuiltins } from "./shell-builtins.ts";
+import { type ShellWord, literalWord } from "./shell-word.ts";
+import { awk, sed } from "./text-scripts.ts";
+
+export interface CommandParts {
+  /** As it is written, for commands that consist of assignments or redirections alone. */
+  readonly text: string;
+  readonly assignments: readonly Assignment[];
+  readonly words: readonly ShellWord[];
+  readonly redirections: readonly Redirection[];
+  /** `export` and the like, which the grammar knows as words of the language. */
+  readonly declaration?: string;
+}
+
+interface Context {
+  readonly caution: string | undefined;
+  readonly fed: boolean;
+  /** Its runner gives it more arguments. */
+  readonly addsArguments?: boolean;
+  readonly depth: number;
+}
+
+const MAX_RUNNERS = 12;
+const KEYWORDS: ReadonlySet<string> = new Set(
+  "if then elif else fi for while until do done case esac select function in { } [[ ]] ! coproc time"
+    .split(" ")
+    .filter((word) => word !== "coproc" && word !== "time"),
+);
+
+/** One command: its redirections, its assignments, and the program with what that starts in turn. */
+export function readSimpleCommand(
+  { text, assignments, words, redirections, declaration }: CommandParts,
+  scope: Scope,
+  reading: Reading,
+): void {
+  const cautions = redirections.map((redirection) => applyRedirection(redirection, scope, reading));
+  for (const { caution, redirects } of assignments) {
+    if (redirects && caution !== undefined) reading.unknown.add(caution);
+  }
+  const fromAssignments = assignments.find(({ caution }) => caution !== undefined)?.caution;
+  const redirected = cautions.find((caution) => caution !== undefined) ?? scope.caution;
+  const fed = scope.fed === true || redirections.some(({ kind }) => kind === "read" || kind === "text");
+  if (declaration !== undefined) return readDeclaration({ text, assignments, words, declaration }, redirected, scope, reading);
+  if (words.length === 0) {
+    if (assignments.length === 0 && redirections.length === 0) return;
+    reading.commands.push(effect(text, redirected));
+    setLasting(assignments, scope);
+    return;
+  }
+  readProgram(words, { caution: redirected ?? fromAssignments, fed, depth: 0 }, scope, reading);
+}
+
+/** Without a program, assignments hold for the commands after them. */
+function setLasting(assignments: readonly Assignment[], scope: Scope): void {
+  const code = assignments.find(({ caution }) => caution?.includes("may run as code") === true)?.caution;
+  if (code !== undefined) (scope as { caution?: string }).caution ??= code;
+}
+
+function readDeclaration(
+  {
+    text,
+    assignments,
+    words,
+    declaration,
+  }: {
+    readonly text: string;
+    readonly assignments: readonly Assignment[];
+    readonly words: readonly ShellWord[];
+    readonly declaration: string;
+  },
+  redirected: string | undefined,
+  scope: Scope,
+  reading: Reading,
+): void {
+  const facts = shellBuiltins.get(declaration)?.(words, { name: declaration, fed: false }) ?? {
+    unknown: `What \`${shorten(text)}\` does can't be read.`,
+  };
+  if (facts.unknown !== undefined) reading.unknown.add(facts.unknown);
+  noteNames(declaration, words, reading);
+  reading.commands.push(effect(text, redirected ?? facts.caution));
+  setLasting(assignments, scope);
+}
+
+/** Variables that a builtin sets by name hold text from then on. */
+function noteNames(builtin: string, words: readonly ShellWord[], reading: Reading): void {
+  if (!/^(?:read|mapfile|readarray|printf|getopts|export|declare|typeset|local|readonly|let)$/.test(builtin)) return;
+  for (const { text } of words) {
+    const name = /^\w+/.exec(text)?.[0];
+    if (name !== undefined) reading.texts.add(name);
+  }
+}
+
+function effect(text: string, caution: string | undefined): CommandEffect {
+  return { text, ...(caution === undefined ? { readOnly: true } : { caution }) };
+}
+
+function readProgram(words: readonly ShellWord[], context: Context, scope: Scope, reading: Reading): void {
+  const [first, ...args] = words as readonly [ShellWord, ...ShellWord[]];
+  const text = words.map((word) => word.text).join(" ");
+  const note = (command: Omit<CommandEffect, "text">): void => void reading.commands.push({ text, ...command });
+  const name = first.text.slice(first.text.lastIndexOf("/") + 1);
+  const aliases = name === first.text || name === "" ? undefined : [[name, ...args.map((word) => word.text)].join(" ")];
+  const named = { ...(aliases !== undefined && { aliases }) };
+  if (!first.literal || first.globs || first.tilde) {
+    reading.unknown.add(`Which program \`${shorten(text)}\` starts can't be read.`);
+    note({ ...named, ...(context.caution !== undefined && { caution: context.caution }) });
+    return;
+  }
+  if (context.depth > MAX_RUNNERS || (KEYWORDS.has(first.text) && !first.quoted) || first.text === "") {
+    reading.unknown.add(`It can't be told how bash reads \`${shorten(text)}\`.`);
+    note({ caution: "It is not read as bash would read it." });
+    return;
+  }
+  if (reading.functions.has(first.text)) {
+    note({ caution: `${first.text} is a function of this line, not the program of that name.` });
+    return;
+  }
+  if (aliases !== undefined && reading.writes.has(placesOf(first, scope, reading.workspace)?.[0]?.path ?? ""))
+    reading.unknown.add(`${first.text} is written by this line.`);
+  const facts = factsOf(first.text, name, args, context);
+  apply(facts, { text, named, args, first }, context, scope, reading);
+}
+
+function factsOf(program: string, name: string, args: readonly ShellWord[], { fed }: Context): ProgramFacts {
+  const where = { name, fed };
+  const isPath = program !== name;
+  // A program in a folder is not the one that is known by its name, but may be, so what it would start is read all the same.
+  const facts = knownFacts(name, args, where, isPath);
+  if (!isPath) return facts;
+  const { readOnly: _, entersFolder: __, ...others } = facts;
+  return { ...others, scripts: [...(facts.scripts ?? []), literalWord(program)] };
+}
+
+function knownFacts(
+  name: string,
+  args: readonly ShellWord[],
+  where: { readonly name: string; readonly fed: boolean },
+  isPath: boolean,
+): ProgramFacts {
+  const reader: ProgramReader | undefined =
+    (isPath ? undefined : shellBuiltins.get(name)) ?? runners.get(name) ?? interpreterNamed(name) ?? SPECIAL.get(name);
+  const starting = startingCaution(name, args);
+  if (starting !== undefined) return { ...fileFacts(name, args), unknown: starting, hosts: hostsIn(args) };
+  const own = reader?.(args, where);
+  if (own !== undefined && Object.keys(own).length > 0)
+    return own.runs === undefined && own.readOnly !== true && own.code === undefined
+      ? { ...fileFacts(name, args), hosts: hostsIn(args), ...own }
+      : own;
+  return readOnlyFacts(name, args, where.fed) ?? { ...fileFacts(name, args), hosts: hostsIn(args) };
+}
+
+const SPECIAL: ReadonlyMap<string, ProgramReader> = new Map<string, ProgramReader>([
+  ["git", git],
+  ["find", find],
+  ["sed", sed],
+  ["gsed", sed],
+  ["awk", awk],
+  ["gawk", awk],
+  ["mawk", awk],
+  ["nawk", awk],
+  ["ssh", ssh],
+]);
+
+function apply(
+  facts: ProgramFacts,
+  command: {
+    readonly text: string;
+    readonly named: { readonly aliases?: readonly string[] };
+    readonly args: readonly ShellWord[];
+    readonly first: ShellWord;
+  },
+  context: Context,
+  scope: Scope,
+  reading: Reading,
+): void {
+  const { text, named, args, first } = command;
+  if (first.text === "let") for (const { text: expression } of args) readArithmetic(expression, reading);
+  noteNames(first.text, args, reading);
+  for (const { text: given } of args) {
+    const variable = first.text === "read" || first.text === "printf" ? /^\w+$/.exec(given)?.[0] : undefined;
+    if (variable !== undefined && isSteering(variable) && first.text === "read")
+      reading.unknown.add(`${variable} is set, which changes what runs.`);
+  }
+  if (facts.unknown !== undefined) reading.unknown.add(facts.unknown);
+  for (const host of facts.hosts ?? []) reading.hosts.add(host);
+  const insideReads = (facts.reads ?? []).map((word) => placeInto(word, reading.reads, scope, reading));
+  const insideLooks = (facts.looks ?? []).map((word) => placeInto(word, undefined, scope, reading));
+  for (const word of facts.writes ?? []) placeInto(word, reading.writes, scope, reading);
+  for (const word of facts.scripts ?? []) {
+    if (placesOf(word, scope, reading.workspace)?.some(({ path }) => reading.writes.has(path)) === true)
+      reading.unknown.add(`${word.text} is written by this line.`);
+  }
+  const substitutes = args.some((word) => word.substitutes);
+  const caution =
+    context.caution ??
+    facts.caution ??
+    (substitutes && !harmlessWithAnything(first.text) ? "Some of its arguments are what another command prints." : undefined);
+  const added = context.addsArguments !== true || readsWhateverIsAdded(first.text);
+  const readOnly =
+    facts.readOnly === true &&
+    facts.unknown === undefined &&
+    caution === undefined &&
+    added &&
+    [...insideReads, ...insideLooks].every(Boolean);
+  const why = caution ?? (context.addsArguments === true && !added ? "Some of its arguments are read from its input." : undefined);
+  const aliases = [
+    ...(named.aliases ?? []),
+    ...(facts.alias === undefined ? [] : [[first.text, ...facts.alias.map((word) => word.text)].join(" ")]),
+  ];
+  const scripts = (facts.scripts ?? []).filter((word) => word.literal).flatMap((word) => placesOf(word, scope, reading.workspace) ?? []);
+  void scripts;
+  reading.commands.push({
+    text,
+    ...(aliases.length > 0 && { aliases }),
+    ...(readOnly && { readOnly }),
+    ...(why !== undefined && { caution: why }),
+  });
+  enter(facts, scope, reading);
+  for (const words of facts.runs ?? [])
+    readProgram(
+      words,
+      {
+        ...context,
+        depth: context.depth + 1,
+        caution: context.caution,
+        addsArguments: facts.addsArguments === true || context.addsArguments === true,
+      },
+      scope,
+      reading,
+    );
+  for (const code of facts.code ?? [])
+    reading.readText(code, {
+      ...scope,
+      ...(context.caution !== undefined && { caution: context.caution }),
+      ...(context.fed && { fed: true }),
+    });
+}
+
+/** Whether its place is known and within the workspace; a pattern may not reach for names that begin with a dot. */
+function placeInto(word: ShellWord, into: Set<string> | undefined, scope: Scope, reading: Reading): boolean {
+  const places = placesOf(word, scope, reading.workspace);
+  if (places === undefined) return false;
+  for (const { path } of places) into?.add(path);
+  const reachesHidden = word.globs && /(?:^|\/)(?:\.[^/]*[*?[{]|[[{?@+!])/.test(word.text);
+  return places.length > 0 && places.every(({ inside, path }) => inside || path === "/dev/null") && !reachesHidden;
+}
+
+function harmlessWithAnything(name: string): boolean {
+  return /^(?:echo|printf|true|false|:|test|\[|exit|return|export|basename|dirname|expr|seq|sleep)$/.test(name);
+}
+
+function enter({ entersFolder }: ProgramFacts, scope: Scope, reading: Reading): void {
+  if (entersFolder === undefined) return;
+  if (entersFolder === "unclear") scope.folders = undefined;
+  else scope.folders = placesOf(entersFolder, scope, reading.workspace)?.map(({ path }) => path);
+}

@@ -1,0 +1,45 @@
+import type { CallEffects, CommandEffect } from "@keelson/protocol";
+
+/** What is known of the place in a command line at which a command stands. */
+export interface Scope {
+  /** Absolute folders in which it may run, or relative ones where no workspace is known; `undefined` after a `cd` that can't be followed. */
+  folders: readonly string[] | undefined;
+  /** Holds for every command in it: their output goes into a file, what they run was changed before. */
+  readonly caution?: string;
+  /** Its standard input comes from the line. */
+  readonly fed?: boolean;
+}
+
+/** What was found so far in one command line. */
+export interface Reading {
+  /** Reads a text as bash would run it: what `sh -c`, `eval` and `trap` are given. */
+  readonly readText: (text: string, scope: Scope) => void;
+  readonly workspace: string | undefined;
+  readonly commands: CommandEffect[];
+  readonly reads: Set<string>;
+  readonly writes: Set<string>;
+  readonly hosts: Set<string>;
+  readonly unknown: Set<string>;
+  /** Functions that the line defines, and aliases. */
+  readonly functions: Set<string>;
+  /** Variables that it sets to something else than a number: bash evaluates those as code where it calculates. */
+  readonly texts: Set<string>;
+  /** How deep in the line the reader is. */
+  depth: number;
+}
+
+export function effectsOfReading({ commands, reads, writes, hosts, unknown }: Reading): CallEffects {
+  return {
+    commands,
+    ...(reads.size > 0 && { reads: [...reads] }),
+    ...(writes.size > 0 && { writes: [...writes] }),
+    ...(hosts.size > 0 && { hosts: [...hosts] }),
+    ...(unknown.size > 0 && { unknown: [...unknown] }),
+  };
+}
+
+/** A piece of the line for a message to a person. */
+export function shorten(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+}

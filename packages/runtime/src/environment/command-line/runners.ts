@@ -1,0 +1,369 @@
+import { isSteering } from "./assignments.ts";
+import { type OptionSpec, hasOption, operandsAfter } from "./options.ts";
+import type { ProgramFacts, ProgramReader } from "./program-facts.ts";
+import { type ShellWord, literalWord } from "./shell-word.ts";
+
+/** How a runner's own arguments look; what follows them is the command that it starts. */
+interface RunnerSpec extends OptionSpec {
+  /** Operands of its own before the command: `timeout 60 npm test`. */
+  readonly operands?: number;
+  /** `NAME=value` before the command. */
+  readonly assignments?: boolean;
+  /** It does nothing of its own that somebody would have to allow. */
+  readonly harmless?: boolean;
+}
+
+const HARMLESS_RUNNERS: { readonly [name: string]: RunnerSpec } = {
+  nice: { flags: "0123456789", values: "n", longValues: ["adjustment"] },
+  ionice: { flags: "t", values: "cn", longFlags: ["ignore"], longValues: ["class", "classdata"] },
+  nohup: {},
+  setsid: { flags: "cfw", longFlags: ["ctty", "fork", "wait"] },
+  timeout: {
+    flags: "v",
+    values: "ks",
+    longFlags: ["foreground", "preserve-status", "verbose"],
+    longValues: ["kill-after", "signal"],
+    operands: 1,
+  },
+  stdbuf: { values: "ioe", longValues: ["input", "output", "error"] },
+  time: { flags: "pvaq", values: "f", longFlags: ["portability", "verbose", "quiet"], longValues: ["format"] },
+  chrt: {
+    flags: "abfiormR",
+    values: "TPD",
+    longFlags: ["batch", "fifo", "idle", "other", "rr", "reset-on-fork", "all-tasks"],
+    operands: 1,
+  },
+  taskset: { flags: "ac", longFlags: ["all-tasks", "cpu-list"], operands: 1 },
+  linux32: {},
+  linux64: {},
+  setarch: { flags: "BFILRSTXZ3v", operands: 1 },
+  unbuffer: { flags: "p" },
+  chronic: { flags: "ev" },
+  eatmydata: {},
+  cpulimit: { flags: "fiqvz", values: "lc" },
+  numactl: { flags: "", values: "CNmipl", longValues: ["cpunodebind", "physcpubind", "membind", "interleave", "preferred"] },
+};
+
+const RUNNERS: { readonly [name: string]: RunnerSpec } = {
+  "sudo": {
+    flags: "AbEHknPSvVB",
+    values: "ughpCDRrtTU",
+    longFlags: ["preserve-env", "non-interactive", "set-home", "stdin", "background"],
+    longValues: ["user", "group", "host", "prompt", "chdir"],
+    assignments: true,
+  },
+  "doas": { flags: "nL", values: "uCa" },
+  "pkexec": { longFlags: ["disable-internal-agent"], longValues: ["user"] },
+  "strace": {
+    flags: "fFcCdDhiknqrtTvVwxyYzZ",
+    values: "abeEIoOpPsSuUX",
+    longFlags: ["follow-forks", "summary-only", "summary", "quiet"],
+    longValues: ["trace", "output", "signal", "status", "user"],
+  },
+  "ltrace": { flags: "bcCfhiLrStTV", values: "aAeFlnoDpsuwx" },
+  "prlimit": { flags: "", longFlags: ["noheadings", "raw", "verbose"], values: "" },
+  "nsenter": {
+    flags: "amuinpUCTrFZe",
+    values: "tSGW",
+    longFlags: [
+      "all",
+      "preserve-credentials",
+      "no-fork",
+      "mount",
+      "uts",
+      "ipc",
+      "net",
+      "pid",
+      "user",
+      "cgroup",
+      "time",
+      "root",
+      "wd",
+      "follow-context",
+    ],
+    longValues: ["target", "setuid", "setgid", "wdns"],
+  },
+  "unshare": {
+    flags: "muinpUCTfrc",
+    values: "RwSGl",
+    longFlags: [
+      "mount",
+      "uts",
+      "ipc",
+      "net",
+      "pid",
+      "user",
+      "cgroup",
+      "time",
+      "fork",
+      "map-root-user",
+      "map-current-user",
+      "map-auto",
+      "keep-caps",
+    ],
+    longValues: ["root", "wd", "setuid", "setgid", "propagation", "map-user", "map-group", "setgroups"],
+  },
+  "setpriv": {
+    flags: "d",
+    longFlags: ["clear-groups", "keep-groups", "init-groups", "no-new-privs", "nnp"],
+    longValues: [
+      "reuid",
+      "regid",
+      "ruid",
+      "euid",
+      "rgid",
+      "egid",
+      "groups",
+      "inh-caps",
+      "ambient-caps",
+      "bounding-set",
+      "securebits",
+      "pdeathsig",
+    ],
+  },
+  "chroot": { longFlags: ["skip-chdir"], longValues: ["userspec", "groups"], operands: 1 },
+  "runuser": { flags: "", values: "ugG", longValues: ["user", "group"] },
+  "systemd-run": {
+    flags: "dGPqrtS",
+    values: "puMHE",
+    longFlags: ["user", "system", "scope", "pty", "wait", "pipe", "quiet", "collect", "same-dir"],
+    longValues: ["unit", "property", "description", "slice", "uid", "gid", "setenv", "working-directory"],
+  },
+  "fakeroot": { flags: "uv", values: "lfsib" },
+  "valgrind": { flags: "qv", longFlags: ["quiet"], longValues: ["tool", "leak-check"] },
+  "dbus-run-session": {},
+  "xvfb-run": { flags: "al", values: "enpsw" },
+  "torsocks": {},
+  "proxychains": { flags: "q", values: "f" },
+  "proxychains4": { flags: "q", values: "f" },
+  "firejail": { flags: "" },
+  "catchsegv": {},
+  "rlwrap": { flags: "acnrA", values: "fHs" },
+  "caffeinate": { flags: "dimsu", values: "tw" },
+  "arch": { flags: "" },
+  "toybox": {},
+  "busybox": {},
+  "npx": {
+    flags: "yq",
+    values: "pw",
+    longFlags: ["yes", "no", "quiet", "no-install", "prefer-offline", "ignore-existing"],
+    longValues: ["package", "workspace", "prefix"],
+  },
+  "bunx": { longFlags: ["bun"] },
+  "pnpx": {},
+  "uvx": { flags: "q", values: "p", longValues: ["from", "with", "python"] },
+  "pipx": { operands: 1 },
+  "cross-env": { assignments: true },
+  "cross-env-shell": { assignments: true },
+  "winpty": {},
+};
+
+/** Commands of package managers after which another command stands. */
+const RUNNING_COMMANDS: { readonly [name: string]: readonly string[] } = {
+  npm: ["exec", "x"],
+  pnpm: ["exec", "dlx"],
+  yarn: ["exec", "dlx"],
+  bun: ["x"],
+  uv: ["run"],
+  poetry: ["run"],
+  pipenv: ["run"],
+  hatch: ["run"],
+  pdm: ["run"],
+  rye: ["run"],
+  bundle: ["exec"],
+  mise: ["exec", "x"],
+  direnv: ["exec"],
+  volta: ["run"],
+  dotnet: ["exec"],
+  conda: ["run"],
+};
+
+const unclear = (name: string): ProgramFacts => ({ unknown: `Which program ${name} starts can't be read.` });
+
+function afterAssignments(words: readonly ShellWord[]): { readonly rest: readonly ShellWord[]; readonly steering: string | undefined } {
+  let index = 0;
+  let steering: string | undefined;
+  for (; index < words.length; index++) {
+    const name = /^([\w.-]+)=/.exec((words[index] as ShellWord).text)?.[1];
+    if (name === undefined) break;
+    const { text, literal } = words[index] as ShellWord;
+    if (isSteering(name)) steering = `${name} is set, which changes what runs.`;
+    else if (!literal || /[`$(]/.test(text)) steering ??= `${name} is set to text that may run as code.`;
+  }
+  return { rest: words.slice(index), steering };
+}
+
+function reader(spec: RunnerSpec): ProgramReader {
+  return (args, { name }) => {
+    const operands = operandsAfter(args, spec);
+    if (operands === undefined) return unclear(name);
+    const { rest, steering } = spec.assignments === true ? afterAssignments(operands) : { rest: operands, steering: undefined };
+    const command = rest.slice(spec.operands ?? 0);
+    if (command.length === 0) return { ...(spec.harmless === true && { readOnly: true }) };
+    return { ...(spec.harmless === true && { readOnly: true }), ...(steering !== undefined && { unknown: steering }), runs: [command] };
+  };
+}
+
+const env: ProgramReader = (args) => {
+  const split = args.findIndex(({ text }) => /^-[i0v]*S/.test(text) || /^--s/.test(text));
+  if (split >= 0) {
+    const { text } = args[split] as ShellWord;
+    const attached = /^-[i0v]*S(.+)$/s.exec(text)?.[1] ?? /^--[a-z-]+=(.*)$/s.exec(text)?.[1];
+    const given = attached ?? args[split + 1]?.text ?? "";
+    const words = given.split(/\s+/).filter((word) => word !== "");
+    const rest = afterAssignments([...words.map(literalWord), ...args.slice(split + (attached === undefined ? 2 : 1))]).rest;
+    return { unknown: "What `env -S` makes of its text can't be read.", ...(rest.length > 0 && { runs: [rest] }) };
+  }
+  const operands = operandsAfter(args, {
+    flags: "iv0",
+    values: "uC",
+    longFlags: ["ignore-environment", "null", "debug"],
+    longValues: ["unset", "chdir"],
+  });
+  if (operands === undefined) return unclear("env");
+  const { rest, steering } = afterAssignments(operands);
+  const moved = args.slice(0, args.length - operands.length).some(({ text }) => /^-[iv0]*C|^--chdir/.test(text));
+  return {
+    ...(!moved && { readOnly: true }),
+    ...(steering !== undefined && { unknown: steering }),
+    ...(rest.length > 0 && { runs: [rest] }),
+  };
+};
+
+const xargs: ProgramReader = (args) => {
+  const rest = operandsAfter(args, {
+    flags: "0oprtx",
+    values: "aEdILnPs",
+    longFlags: ["null", "no-run-if-empty", "open-tty", "interactive", "verbose", "exit"],
+    longValues: ["arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace"],
+  });
+  if (rest === undefined) return unclear("xargs");
+  if (rest.length === 0) return { readOnly: true };
+  const placeholder = placeholderOf(args.slice(0, args.length - rest.length));
+  if (placeholder !== undefined && rest[0]?.text.includes(placeholder) === true)
+    return { unknown: "The program that xargs starts is read from its input." };
+  return { readOnly: true, runs: [rest], addsArguments: true };
+};
+
+function placeholderOf(options: readonly ShellWord[]): string | undefined {
+  for (const [index, { text }] of options.entries()) {
+    const attached = /^-[0oprtx]*I(.*)$/.exec(text) ?? /^--replace=?(.*)$/.exec(text);
+    if (attached !== null) return attached[1] === "" ? (text.startsWith("--") ? "{}" : (options[index + 1]?.text ?? "{}")) : attached[1];
+  }
+  return undefined;
+}
+
+/** The commands that `command`, `builtin` and `exec` start are looked up anew, so they hide nothing. */
+const command: ProgramReader = (args) => {
+  if (args.some(({ text }, index) => /^-[pvV]*[vV]/.test(text) && args.slice(0, index).every((word) => word.text.startsWith("-"))))
+    return { readOnly: true };
+  const rest = operandsAfter(args, { flags: "p" });
+  return rest === undefined ? unclear("command") : { readOnly: true, ...(rest.length > 0 && { runs: [rest] }) };
+};
+
+const exec: ProgramReader = (args) => {
+  const rest = operandsAfter(args, { flags: "cl", values: "a" });
+  if (rest === undefined) return unclear("exec");
+  return { readOnly: true, ...(rest.length > 0 && { runs: [rest] }) };
+};
+
+const prlimit: ProgramReader = (args) => {
+  const at = args.findIndex(({ text }) => !text.startsWith("-"));
+  if (args.some(({ text }) => text === "-p" || text.startsWith("--pid") || text === "-o")) return unclear("prlimit");
+  return at < 0 ? { readOnly: true } : { runs: [args.slice(at)] };
+};
+
+const parallel: ProgramReader = (args) => ({
+  unknown: "What parallel makes of its arguments and its input can't be read.",
+  runs: [args.filter(({ text }) => !text.startsWith("-"))].filter((words) => words.length > 0),
+});
+
+const flock: ProgramReader = (args) => {
+  const coded = codeAfter(args, /^(?:-[a-zA-Z]*c|--command)$/);
+  if (coded !== undefined) return coded;
+  const rest = operandsAfter(args, {
+    flags: "seuxnovF",
+    values: "wE",
+    longFlags: ["shared", "exclusive", "unlock", "nonblock", "nb", "close", "no-fork", "verbose"],
+    longValues: ["timeout", "wait", "conflict-exit-code"],
+  });
+  if (rest === undefined) return unclear("flock");
+  const [file, ...started] = rest;
+  const after = codeAfter(started, /^(?:-c|--command)$/);
+  return { ...(file !== undefined && { writes: [file] }), ...(after ?? (started.length > 0 && { runs: [started] })) };
+};
+
+/** `… -c 'text'`: what a shell runs. */
+export function codeAfter(args: readonly ShellWord[], option: RegExp): ProgramFacts | undefined {
+  const at = args.findIndex(({ text }) => option.test(text));
+  const text = args[at + 1];
+  if (at < 0) return undefined;
+  if (text === undefined || !text.literal) return { unknown: "The text that it runs can't be read." };
+  return { code: [text.text] };
+}
+
+const withCode =
+  (name: string, option: RegExp): ProgramReader =>
+  (args) => {
+    const coded = codeAfter(args, option);
+    if (coded !== undefined) return coded;
+    return args.length === 0 || hasOption(args, "", ["login", "shell"])
+      ? { unknown: `${name} starts a shell.` }
+      : { unknown: `Which program ${name} starts can't be read.` };
+  };
+
+/** `watch` hands its words, joined, to a shell. */
+const watch: ProgramReader = (args) => {
+  const rest = operandsAfter(args, {
+    flags: "bcegptwx",
+    values: "nq",
+    longFlags: ["beep", "color", "errexit", "chgexit", "precise", "no-title", "exec"],
+    longValues: ["interval"],
+  });
+  if (rest === undefined) return unclear("watch");
+  if (!rest.every(({ literal }) => literal)) return unclear("watch");
+  return { readOnly: true, code: [rest.map(({ text }) => text).join(" ")] };
+};
+
+function packageManager(names: readonly string[]): ProgramReader {
+  return (args, { name }) => {
+    const at = args.findIndex(({ text }) => !text.startsWith("-"));
+    if (at < 0 || !names.includes((args[at] as ShellWord).text)) return {};
+    const coded = codeAfter(args, /^(?:-c|--call)$/);
+    if (coded !== undefined) return coded;
+    const rest = args.slice(at + 1);
+    const dashes = rest.findIndex(({ text }) => text === "--");
+    const started =
+      dashes >= 0
+        ? rest.slice(dashes + 1)
+        : (operandsAfter(rest, {
+            flags: "yqT",
+            longFlags: ["yes", "no", "quiet", "no-sync", "frozen", "locked"],
+            longValues: ["package", "with", "python", "name"],
+            values: "pn",
+          }) ?? []);
+    if (started.length === 0) return unclear(name);
+    return { runs: [name === "direnv" ? started.slice(1) : started] };
+  };
+}
+
+/** Programs that start others, which are commands of their own. */
+export const runners: ReadonlyMap<string, ProgramReader> = new Map<string, ProgramReader>([
+  ...Object.entries(HARMLESS_RUNNERS).map(([name, spec]): [string, ProgramReader] => [name, reader({ ...spec, harmless: true })]),
+  ...Object.entries(RUNNERS).map(([name, spec]): [string, ProgramReader] => [name, reader(spec)]),
+  ...Object.entries(RUNNING_COMMANDS).map(([name, commands]): [string, ProgramReader] => [name, packageManager(commands)]),
+  ["env", env],
+  ["xargs", xargs],
+  ["command", command],
+  ["builtin", command],
+  ["exec", exec],
+  ["prlimit", prlimit],
+  ["parallel", parallel],
+  ["sem", parallel],
+  ["flock", flock],
+  ["watch", watch],
+  ["su", withCode("su", /^(?:-[a-z]*c|--command)$/)],
+  ["script", withCode("script", /^(?:-[a-z]*c|--command)$/)],
+  ["sg", withCode("sg", /^-c$/)],
+  ["capsh", withCode("capsh", /^-c$/)],
+]);
