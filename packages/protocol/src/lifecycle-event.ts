@@ -9,7 +9,7 @@ export interface CompactionEvent {
   readonly summary?: string;
 }
 
-/** A fact for telemetry. */
+/** A fact for telemetry. Of runs, `name` is the type of the event that the log has of it, and `attributes` what that holds. */
 export interface ObservableEvent {
   readonly name: string;
   /** Unix ms. */

@@ -48,7 +48,7 @@ describe("layer 0", () => {
 });
 
 describe("a message between layers", () => {
-  it("to an operator carries only what is new, and nothing optional is needed [OP-02, OP-03, OP-04, OP-05, OP-10]", () => {
+  it("to an operator needs nothing optional, and says of what is wrong where it is [OP-02, OP-04, OP-05, OP-10]", () => {
     const least: OperatorInput = { message: textMessage("user", "task").content, trigger: "user", metadata: {} };
     expect(operatorInputCodec.decode(JSON.parse(JSON.stringify(least)))).toEqual(least);
     for (const trigger of ["user", "task", "signal", "schedule", "system-event", "of my own"])
@@ -127,7 +127,7 @@ describe("a message between layers", () => {
     expect(JSON.parse(JSON.stringify([request, response]))).toEqual([request, response]);
   });
 
-  it("about budgets, compaction and whatever else is worth knowing has one shape for all layers [LE-03]", () => {
+  it("about budgets, compaction and whatever else is worth knowing has one shape for all layers", () => {
     const events: readonly LifecycleEvent[] = [
       { type: "budget", limit: "cost", used: usd("4"), max: usd("5") },
       { type: "compaction", phase: "before", messageCount: 9, tokenCount: null },

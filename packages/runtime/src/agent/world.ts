@@ -69,8 +69,8 @@ export interface World {
   /** Budgets that all runs share, in every process with the same ledger. Those that a run was begun with hold for it to its end. */
   readonly budgets?: readonly Budget[];
   /**
-   * Told what whoever manages runs may want to act upon, once it is in the log: a budget that comes near its limit, for one. It
-   * may notify somebody, adjust the run, or end it. It is not told again after a crash; the log has it. What it throws becomes a
+   * Told what whoever manages runs may want to act upon, once it is in the log: a budget that comes near its limit, and as
+   * `observable` each `retry`, `model-switch` and `rate-limit`, with what the event of that name holds as its attributes. It may notify somebody, adjust the run, or end it. It is not told again after a crash; the log has it. What it throws becomes a
    * `status` event.
    */
   onLifecycleEvent?(event: LifecycleEvent, run: Run<unknown>): void;

@@ -7,6 +7,7 @@ import {
   authorityCodec,
   type BudgetLedger,
   type EventLog,
+  type LifecycleEvent,
   type LogRecord,
   type OperatorId,
   type Reservation,
@@ -144,7 +145,7 @@ describe("a budget that many runs share", () => {
     expect(outcome).toMatchObject({ reason: "complete", turns: 2 });
   });
 
-  it("is refused as an option where it is none, by name [ET-06]", () => {
+  it("is refused as an option where it is none, by name", () => {
     const { agent } = agentWith([]);
     const make = (budget: object) => () => createRunner({ agent, budgets: [budget as never] });
     expect(make({ id: "" })).toThrow(/budgets\[0\]\.id/);
@@ -197,7 +198,7 @@ describe("limits of an agent", () => {
     );
   });
 
-  it("are refused where they are none, by name [ET-06]", () => {
+  it("are refused where they are none, by name", () => {
     const make = (limits: object) => () => agentWith([], { limits: limits as never });
     expect(make({ maxTokens: 0.5 })).toThrow(/limits\.maxTokens must be a whole number/);
     expect(make({ unknownPrice: "free" })).toThrow(/limits\.unknownPrice must be "refuse" or "allow"/);
@@ -525,6 +526,25 @@ describe("budget events", () => {
       ["budget", 0.5, run.id],
       ["budget", 0.8, run.id],
     ]);
+  });
+
+  it("are told among the other facts that telemetry wants: retries, other models, and limits of vendors [LE-03]", async () => {
+    const told: LifecycleEvent[] = [];
+    const overloaded = { error: { kind: "server-error", message: "overloaded", retryAfterMs: 7 } } as const;
+    const clock = impatientClock();
+    const log = createMemoryEventLog({ now: () => clock.now() });
+    const agent = createAgent({
+      name: "a",
+      model: scriptedModel([overloaded, overloaded], { name: "scripted/first" }),
+      fallbackModel: scriptedModel(["done"], { name: "scripted/second" }),
+      limits: { maxRetries: 1 },
+    });
+    const { events, outcome } = await watch(runnerOf(agent, { clock, log, onLifecycleEvent: (event) => void told.push(event) }).run("go"));
+    expect(outcome.reason).toBe("complete");
+    const facts = events.flatMap((event) => (event.type === "retry" || event.type === "model-switch" ? [[event.type, event.at]] : []));
+    expect(facts.map(([type]) => type)).toEqual(["retry", "model-switch", "retry"]);
+    expect(told.map((event) => event.type === "observable" && [event.name, event.at])).toEqual(facts);
+    expect(told[1]).toMatchObject({ attributes: { from: "scripted/first", to: "scripted/second", reason: "server-error" } });
   });
 
   it("reach an orchestrator, which cancels the dispatch; a listener that throws harms nobody [LE-01]", async () => {

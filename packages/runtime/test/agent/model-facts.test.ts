@@ -2,7 +2,7 @@ import { createAgent } from "keelson";
 import { createModelRegistry, fitRequest, infer, modelFacts } from "keelson/providers";
 import { createAnthropicProvider } from "keelson/providers/anthropic";
 import { scriptedModel, startModelServer } from "keelson/testing";
-import { type InferRequest, type Message, ModelError, textMessage } from "@keelson/protocol";
+import { type InferRequest, type LifecycleEvent, type Message, ModelError, textMessage } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { ofType, recordingTool, runnerOf, watch } from "./support.ts";
 
@@ -122,7 +122,7 @@ describe("one call of a model", () => {
 });
 
 describe("a vendor's limits", () => {
-  it("become an event when they are nearly used up, and when they are [EV-11]", async () => {
+  it("become an event when they are nearly used up, and when they are; whoever manages runs is told [EV-11, LE-03]", async () => {
     await using server = await startModelServer(({ index }) =>
       index === 0
         ? { status: 429, error: { message: "slow down" }, headers: { "retry-after": "9" } }
@@ -136,7 +136,11 @@ describe("a vendor's limits", () => {
           },
     );
     const models = createModelRegistry({ providers: { anthropic: createAnthropicProvider({ apiKey: "test", baseUrl: server.url }) } });
-    const run = runnerOf(createAgent({ name: "a", model: "anthropic/claude-haiku-4-5" }), { models }).run("go");
+    const told: LifecycleEvent[] = [];
+    const run = runnerOf(createAgent({ name: "a", model: "anthropic/claude-haiku-4-5" }), {
+      models,
+      onLifecycleEvent: (event) => void told.push(event),
+    }).run("go");
     const { events, outcome } = await watch(run);
     expect(outcome.text).toBe("ok");
     const limits = ofType(events, "rate-limit");
@@ -145,5 +149,6 @@ describe("a vendor's limits", () => {
       { allowed: true, utilization: 0.9, resetAt: Date.parse("2030-01-01T00:00:00Z") },
     ]);
     expect(limits.every((event) => "seq" in event)).toBe(true);
+    expect(told.filter((event) => event.type === "observable").map(({ name }) => name)).toEqual(["rate-limit", "retry", "rate-limit"]);
   });
 });

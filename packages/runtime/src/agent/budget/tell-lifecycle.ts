@@ -1,16 +1,25 @@
-import type { LifecycleEvent, LogRecord } from "@keelson/protocol";
+import type { JsonObject, LifecycleEvent, LogRecord } from "@keelson/protocol";
+
+/** What is told as an observable fact, by its type: that a run meets its limits outside, and how it goes on. */
+const OBSERVABLE: ReadonlySet<string> = new Set(["retry", "model-switch", "rate-limit"]);
 
 /** Tells whoever manages runs what concerns them of these records. They can't harm a run but through its handle: what they throw is a warning. */
 export function tellLifecycle(
   records: readonly LogRecord[],
   { tell, warn }: { tell(event: LifecycleEvent): void; warn(message: string): void },
 ): void {
-  for (const { type, data } of records) {
-    if (type !== "budget") continue;
+  for (const record of records) {
+    const event = lifecycleEventOf(record);
+    if (event === undefined) continue;
     try {
-      tell({ type, ...data } as unknown as LifecycleEvent);
+      tell(event);
     } catch (error) {
       warn(`onLifecycleEvent failed: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
+}
+
+function lifecycleEventOf({ type, at, data }: LogRecord): LifecycleEvent | undefined {
+  if (type === "budget") return { type, ...data } as unknown as LifecycleEvent;
+  return OBSERVABLE.has(type) ? { type: "observable", name: type, at, attributes: data as JsonObject } : undefined;
 }
