@@ -19,6 +19,7 @@ import {
   StrategyError,
   TOOL_FAILURE_RETRYABLE,
   usd,
+  compareUsd,
   VFS_FAILURE_RETRYABLE,
   VfsError,
   type ModelFailure,
@@ -154,9 +155,15 @@ describe("an agent error", () => {
     expect(AGENT_FAILURE_RETRYABLE).not.toHaveProperty("vfs");
   });
 
-  it("carries the limit and what was spent as amounts, so that nobody parses a text [ET-05, ET-18]", () => {
-    const error = new AgentError({ kind: "budget-exceeded", limitUsd: usd("5"), spentUsd: usd("5.25"), message: "over budget" });
-    expect(AgentError.is(error, "budget-exceeded") && [error.failure.limitUsd, error.failure.spentUsd]).toEqual(["5", "5.25"]);
+  it("carries the limit and what was spent as exact amounts, from other processes too, so that nobody parses a text [ET-05, ET-18]", () => {
+    const limitUsd = usd("9007199254740993.000000000001");
+    const spentUsd = usd("9007199254740993.000000000002");
+    const error = new AgentError({ kind: "budget-exceeded", limitUsd, spentUsd, message: "over budget" });
+    const told = errorFromJSON(JSON.parse(JSON.stringify(error)));
+    if (!AgentError.is(told, "budget-exceeded")) throw told;
+    expect(told.failure).toEqual({ kind: "budget-exceeded", limitUsd, spentUsd, message: "over budget" });
+    expect(compareUsd(told.failure.spentUsd, told.failure.limitUsd)).toBeGreaterThan(0);
+    expect(told.retryable).toBe(false);
   });
 
   it("carries the model's whole failure, and of other layers a text [ET-04]", () => {

@@ -58,7 +58,7 @@ const WIRES: readonly (readonly [string, () => (request: InferRequest, conversat
 ];
 
 describe.each(WIRES)("two consecutive requests of a conversation on %s", (_wire, makeEncoder) => {
-  it("share all their bytes up to the end of the first, but for its last group of messages [CE-01, LA-13]", () => {
+  it("share all their bytes up to the end of the first, but for its last group of messages [CE-01]", () => {
     fc.assert(
       fc.property(fc.array(round, { minLength: 2, maxLength: 8 }), (rounds) => {
         const encode = makeEncoder();

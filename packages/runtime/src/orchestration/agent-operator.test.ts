@@ -1,4 +1,4 @@
-import { OperatorError, OrchestratorError, textMessage, usd, type OperatorInput, type RunId } from "@keelson/protocol";
+import { operatorInputCodec, OperatorError, OrchestratorError, textMessage, usd, type OperatorInput, type RunId } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { createAgent } from "../agent/agent.ts";
 import { createRunner } from "../index.ts";
@@ -78,6 +78,23 @@ describe("an agent as an operator", () => {
       rules: [{ name: "r", trigger: { type: "before", operation: "infer" }, run: () => ({ type: "halt", reason: "closed" }) }],
     });
     expect((await halting.orchestrator.dispatch("clerk", input())).exitReason).toEqual({ type: "halted", by: "rule", reason: "closed" });
+  });
+
+  it("is told only what is new; what was said before is read from its session's log as the request is made [OP-03]", async () => {
+    const { orchestrator, model } = set(["Noted.", "Seven.", "Which number?"]);
+    const tell = async (text: string, session: string): Promise<void> => {
+      const sent = JSON.parse(JSON.stringify(input({ message: [{ type: "text", text }], session: session as never })));
+      expect(Object.keys(sent).sort()).toEqual(["message", "metadata", "session", "trigger"]);
+      await orchestrator.dispatch("clerk", operatorInputCodec.decode(sent));
+    };
+    await tell("Remember 7.", "books");
+    await tell("Which number was it?", "books");
+    await tell("Which number was it?", "others");
+    expect(model.requests.map(({ messages }) => messages)).toEqual([
+      [textMessage("user", "Remember 7.")],
+      [textMessage("user", "Remember 7."), textMessage("assistant", "Noted."), textMessage("user", "Which number was it?")],
+      [textMessage("user", "Which number was it?")],
+    ]);
   });
 
   it("heeds the configuration of a dispatch, which narrows and never widens what the agent may do [OP-05]", async () => {

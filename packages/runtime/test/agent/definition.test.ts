@@ -63,6 +63,26 @@ describe("the prompt of an agent", () => {
     expect(asked[1]?.metadata).toEqual({ team: "red", user: "nobody" });
   });
 
+  it("holds nothing of the app's own data: metadata and what tools work on stay apart, and outlive a rewind [LA-13]", async () => {
+    const orders = new Map([["7", "open"]]);
+    const model = scriptedModel([look, "first", "second"]);
+    const seen: unknown[] = [];
+    const agent = createAgent({
+      name: "a",
+      model,
+      metadata: { account: "acme-4242" },
+      instructions: (context) => (seen.push(context.metadata), "Keep orders."),
+      tools: [recordingTool("look", { effect: "write", output: () => (orders.set("7", "shipped"), "ok") })],
+    });
+    const runner = runnerOf(agent);
+    await runner.run("go", { session: "s" }).outcome;
+    expect(seen).toEqual([{ account: "acme-4242" }]);
+    expect(JSON.stringify([model.requests, (await runner.sessions.get("s")).messages])).not.toContain("4242");
+    await runner.sessions.rewind("s", 0);
+    expect((await runner.sessions.get("s")).messages).toEqual([]);
+    expect(orders.get("7")).toBe("shipped");
+  });
+
   it("of a function is read from the log when a run goes on, and a function that throws or gives no text is a panic [ET-06]", async () => {
     const world = sharedWorld();
     let asked = 0;

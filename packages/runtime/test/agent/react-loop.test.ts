@@ -18,7 +18,7 @@ async function loop(turns: readonly ScriptedTurn[], options: Partial<Parameters<
 }
 
 describe("reactLoop", () => {
-  it("compiles, infers, appends, runs tools and repeats, on a context of one's own, without anything to boot [CE-01, CE-07, LA-04, LA-13]", async () => {
+  it("compiles, infers, appends, runs tools and repeats, on a context of one's own, without anything to boot [CE-01, CE-07, LA-04]", async () => {
     const tool = recordingTool("look", { effect: "write", risk: "critical" });
     let caller: string | undefined;
     const { execute } = tool;
@@ -32,6 +32,27 @@ describe("reactLoop", () => {
     expect(context.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);
     expect(provider.requests[1]?.messages).toEqual(context.messages.slice(0, 3));
     expect(caller).toBe("react-loop");
+  });
+
+  it("leaves the app its data and the context its conversation: the model sees of them what tools answer, and no more [LA-13]", async () => {
+    const orders = new Map([["7", { state: "open", card: "4242" }]]);
+    const ship = recordingTool("ship", {
+      effect: "write",
+      output: () => {
+        const order = orders.get("7") as { state: string };
+        order.state = "shipped";
+        return order.state;
+      },
+    });
+    const asked = textMessage("user", "Ship order 7.");
+    const before = structuredClone(asked);
+    const context = new Context();
+    await context.injectMessage(asked);
+    const { provider } = await loop([{ toolCalls: [{ name: "ship" }] }, "done"], { context, tools: [ship] });
+    expect(orders.get("7")).toEqual({ state: "shipped", card: "4242" });
+    expect(asked).toEqual(before);
+    expect(provider.requests.at(-1)?.messages.at(-1)?.content[0]).toMatchObject({ output: "shipped" });
+    expect(JSON.stringify([provider.requests, context.messages])).not.toContain("4242");
   });
 
   it("asks for nothing that it was not told: no prompt, no model, no limit, no temperature [CE-02]", async () => {
