@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mockStateStore, scriptedModel } from "keelson/testing";
-import { OrchestratorError, type JsonObject, type LogId, type OperatorInput, type Scope } from "@keelson/protocol";
+import { operatorInput, OrchestratorError, type JsonObject, type LogId, type Scope } from "@keelson/protocol";
 import { createAgent, createRunner } from "keelson";
 
 const folder = mkdtempSync(join(tmpdir(), "keelson-audit-"));
@@ -16,7 +16,7 @@ const runner = createRunner({
   },
 });
 const store = mockStateStore();
-const ask = (text: string): OperatorInput => ({ message: [{ type: "text", text }], trigger: "user", metadata: {} });
+const ask = (text: string) => operatorInput(text, "user");
 
 // #region audit
 import { createDispatchStack, createStoreStack, denyOperators, type DispatchMiddleware } from "keelson/middleware";

@@ -143,6 +143,7 @@ export {
   type SubDispatchRecord,
   type TriggerType,
 } from "./operator.ts";
+export { operatorInput } from "./operator-input.ts";
 export { type Directive, type Effect, type EffectMeta, type Signal, type SignalKind } from "./effect.ts";
 export { type DirectiveFilter, type EffectContext, type EffectExecutor, type EffectHandler, type RunControl } from "./effect-executor.ts";
 export { type DispatchOptions, type DispatchResult, type DispatchTask, type Orchestrator, type Query } from "./orchestrator.ts";

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   DECISION_TYPES,
+  operatorInput,
   operatorInputCodec,
   operatorOutputCodec,
   permissionRuleCodec,
@@ -48,14 +49,16 @@ describe("layer 0", () => {
 });
 
 describe("a message between layers", () => {
-  it("to an operator needs nothing optional, and says of what is wrong where it is [OP-02, OP-04, OP-05, OP-10]", () => {
+  it("to an operator is made of what is new and why it comes; nothing else is needed, and what is wrong is named [OP-02, OP-04, OP-05, OP-10]", () => {
     const least: OperatorInput = { message: textMessage("user", "task").content, trigger: "user", metadata: {} };
+    expect(operatorInput("task", "user")).toEqual(least);
+    expect(operatorInput(least.message, "user")).toEqual(least);
     expect(operatorInputCodec.decode(JSON.parse(JSON.stringify(least)))).toEqual(least);
     for (const trigger of ["user", "task", "signal", "schedule", "system-event", "of my own"])
       expect(operatorInputCodec.decode({ ...least, trigger })).toEqual({ ...least, trigger });
-    const full: OperatorInput = {
-      ...least,
+    const rest: Omit<OperatorInput, "message" | "trigger"> = {
       session: "s" as SessionId,
+      metadata: { team: "red" },
       config: {
         maxTurns: 3,
         maxCost: usd("0.25"),
@@ -65,6 +68,8 @@ describe("a message between layers", () => {
         systemAddendum: "be brief",
       },
     };
+    const full = operatorInput("task", "signal", rest);
+    expect(full).toEqual({ ...rest, message: least.message, trigger: "signal" });
     expect(operatorInputCodec.decode(JSON.parse(JSON.stringify(full)))).toEqual(full);
     for (const field of ["message", "trigger", "metadata"])
       expect(() => operatorInputCodec.decode({ ...least, [field]: undefined })).toThrow(field);

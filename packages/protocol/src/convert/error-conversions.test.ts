@@ -99,7 +99,7 @@ describe("a failure on its way up", () => {
     });
   });
 
-  it("of an agent becomes an operator's: its model failure as such, budget and bad input as final [TE-01, OP-13]", () => {
+  it("of an agent becomes an operator's: its model failure as such, budget and bad input as final, a session as its context [TE-01, OP-13]", () => {
     expect(toOperatorError(new AgentError({ kind: "model", model: modelFailure("rate-limit"), message: "m" })).failure).toMatchObject({
       kind: "retryable",
     });
@@ -107,7 +107,7 @@ describe("a failure on its way up", () => {
       if (kind === "model") continue;
       const final = ["budget-exceeded", "invalid-option", "invalid-token"].includes(kind);
       expect(toOperatorError(new AgentError({ kind, message: "m" } as AgentFailure)).failure).toEqual({
-        kind: final ? "non-retryable" : "other",
+        kind: final ? "non-retryable" : kind === "session" ? "context-assembly" : "other",
         message: "m",
       });
     }

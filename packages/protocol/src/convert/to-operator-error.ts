@@ -40,7 +40,8 @@ const OF_AGENT: { readonly [K in Exclude<AgentFailure["kind"], "model">]: "non-r
   "middleware": "other",
   "directive": "other",
   "backend": "other",
-  "session": "other",
+  // The history that the run would have gone on from could not be read, or is not there to go on from.
+  "session": "context-assembly",
   "panic": "other",
   "detached": "other",
   "bug": "other",

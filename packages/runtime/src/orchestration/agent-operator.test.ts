@@ -1,8 +1,21 @@
-import { operatorInputCodec, OperatorError, OrchestratorError, textMessage, usd, type OperatorInput, type RunId } from "@keelson/protocol";
+import {
+  exitReasonCodec,
+  operatorInput,
+  operatorInputCodec,
+  operatorOutputCodec,
+  OperatorError,
+  OrchestratorError,
+  textMessage,
+  toOperatorError,
+  usd,
+  type OperatorInput,
+  type RunId,
+} from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { createAgent } from "../agent/agent.ts";
 import { createRunner } from "../index.ts";
 import { scriptedModel, type ScriptedTurn } from "../testing/scripted-model.ts";
+import type { Rule } from "../context/rule.ts";
 import { defineTool } from "../tools/define-tool.ts";
 import { agentOperator } from "./agent-operator.ts";
 import { createLocalOrchestrator } from "./local-orchestrator.ts";
@@ -13,6 +26,8 @@ const input = (fields: Partial<OperatorInput> = {}): OperatorInput => ({
   metadata: {},
   ...fields,
 });
+/** Unix ms; a tool that takes its time moves it. */
+let now = 1000;
 const price = { input: "1000", output: "1000", asOf: "2026-01-01" };
 
 function tool(name: string, effect: "read" | "write", called: string[], execute: () => Promise<string> | string = () => `${name} done`) {
@@ -33,10 +48,16 @@ function set(turns: readonly ScriptedTurn[], options: Partial<Parameters<typeof 
   const runner = createRunner({
     agent: createAgent({ name: "clerk", model, instructions: "Keep books.", ...options }),
     random: () => 0.5,
-    clock: { now: () => 1000, after: (_ms, run, timer) => (timer?.keepAlive === false ? undefined : queueMicrotask(run), () => {}) },
+    clock: { now: () => now, after: (_ms, run, timer) => (timer?.keepAlive === false ? undefined : queueMicrotask(run), () => {}) },
   });
   return { model, runner, orchestrator: createLocalOrchestrator({ operators: { clerk: agentOperator(runner, "clerk") } }) };
 }
+
+const looks = Array.from({ length: 5 }, (_, n): ScriptedTurn => ({ toolCalls: [{ name: "look", input: { n } }] }));
+const halting: Rule = { name: "r", trigger: { type: "before", operation: "infer" }, run: () => ({ type: "halt", reason: "closed" }) };
+const broken = tool("look", "read", [], () => {
+  throw new Error("no such shelf");
+});
 
 describe("an agent as an operator", () => {
   it("gives its last text, its ending and what it used; its run has a log in the runner [OR-01, OP-06, OP-11, OP-12, LA-14]", async () => {
@@ -69,15 +90,38 @@ describe("an agent as an operator", () => {
     expect(messages).toHaveLength(4);
   });
 
-  it("ends as its run ended: limits and halts are exits, not errors [OP-07, OP-08]", async () => {
-    const called: string[] = [];
-    const turns = Array.from({ length: 5 }, (_, n): ScriptedTurn => ({ toolCalls: [{ name: "look", input: { n } }] }));
-    const { orchestrator } = set(turns, { tools: [tool("look", "read", called)] });
-    expect((await orchestrator.dispatch("clerk", input({ config: { maxTurns: 2 } }))).exitReason).toEqual({ type: "max-turns" });
-    const halting = set(["never"], {
-      rules: [{ name: "r", trigger: { type: "before", operation: "infer" }, run: () => ({ type: "halt", reason: "closed" }) }],
+  it.each<readonly [object, readonly ScriptedTurn[], Partial<OperatorInput["config"] & object>, Parameters<typeof set>[1]]>([
+    [{ type: "complete" }, ["done"], {}, {}],
+    [{ type: "max-turns" }, looks, { maxTurns: 2 }, {}],
+    [{ type: "budget-exhausted" }, looks, { maxCost: usd("0.1") }, {}],
+    [{ type: "circuit-breaker" }, looks, {}, { tools: [broken], limits: { maxFailedTurns: 2 } }],
+    [{ type: "timeout" }, looks, { maxDurationMs: 5000 }, { tools: [tool("look", "read", [], () => ((now += 5000), "late"))] }],
+    [{ type: "halted", by: "rule", reason: "closed" }, ["never"], {}, { rules: [halting] }],
+    [
+      { type: "halted", by: "middleware", reason: "not here" },
+      ["never"],
+      {},
+      { middleware: [{ name: "doorman", process: () => ({ type: "terminate", reason: "not here" }) }] },
+    ],
+  ])("ends %j as its run ended: limits and halts are exits, not errors [OP-07, OP-08]", async (exitReason, turns, config, options) => {
+    const { orchestrator } = set(turns, { tools: [tool("look", "read", [])], ...options });
+    const output = await orchestrator.dispatch("clerk", input({ config }));
+    expect(output.exitReason).toEqual(exitReason);
+    expect(operatorOutputCodec.decode(JSON.parse(JSON.stringify(output))).exitReason).toEqual(exitReason);
+  });
+
+  it("that fails is an error and no exit; an ending of one's own keeps its name on the way [OP-07]", async () => {
+    await expect(set([{ error: { kind: "billing", message: "no funds" } }]).orchestrator.dispatch("clerk", input())).rejects.toThrow(
+      "no funds",
+    );
+    const { orchestrator } = set(["done"]);
+    const exitReason = { type: "custom", name: "gone fishing" } as const;
+    orchestrator.register("angler", {
+      execute: async () => ({ ...(await orchestrator.dispatch("clerk", input())), exitReason }),
     });
-    expect((await halting.orchestrator.dispatch("clerk", input())).exitReason).toEqual({ type: "halted", by: "rule", reason: "closed" });
+    const output = await orchestrator.dispatch("angler", input());
+    expect(operatorOutputCodec.decode(JSON.parse(JSON.stringify(output))).exitReason).toEqual(exitReason);
+    expect(exitReasonCodec.decode({ type: "error" })).toEqual({ type: "error" });
   });
 
   it("is told only what is new; what was said before is read from its session's log as the request is made [OP-03]", async () => {
@@ -130,8 +174,8 @@ describe("an agent as an operator", () => {
   });
 
   it("fails with an error that says whether to try again, and hides its model's [TE-01, OP-13, OP-14]", async () => {
-    const failureOf = async (turns: readonly ScriptedTurn[]): Promise<unknown> => {
-      const error: unknown = await set(turns, { limits: { maxRetries: 0 } })
+    const failureOf = async (turns: readonly ScriptedTurn[], options: Parameters<typeof set>[1] = {}): Promise<unknown> => {
+      const error: unknown = await set(turns, { limits: { maxRetries: 0 }, ...options })
         .orchestrator.dispatch("clerk", input())
         .catch((caught: unknown) => caught);
       expect(OrchestratorError.is(error, "operator-error")).toBe(true);
@@ -140,12 +184,34 @@ describe("an agent as an operator", () => {
     expect(await failureOf([{ error: { kind: "rate-limit" } }])).toMatchObject({ kind: "retryable" });
     expect(await failureOf([{ error: { kind: "billing", message: "no funds" } }])).toMatchObject({ kind: "model", message: "no funds" });
     expect(await failureOf([{ error: { kind: "context-overflow" } }])).toMatchObject({ kind: "non-retryable" });
+    const panic = { instructions: () => Promise.reject(new Error("no prompt today")) };
+    expect(await failureOf(["never"], panic)).toMatchObject({ kind: "other", message: expect.stringContaining("no prompt today") });
     const unknown: unknown = await createLocalOrchestrator({ operators: { ghost: agentOperator(set([]).runner, "ghost") } })
       .dispatch("ghost", input())
       .catch((caught: unknown) => caught);
     expect(OrchestratorError.is(unknown, "operator-error") && unknown.failure.operator.message).toMatch(/no agent "ghost"/);
     expect(() => agentOperator({} as never, "x")).toThrow(/no runner/);
     expect(OperatorError.is(unknown)).toBe(false);
+  });
+
+  it("fails as its context can't be assembled where its session can't be gone on with, and names whom it called in vain [OP-13]", async () => {
+    const erase = { ...tool("erase", "write", []), risk: "high" as const };
+    const { orchestrator } = set([{ toolCalls: [{ name: "erase" }] }, "never"], { tools: [erase] });
+    const ask = input({ session: "books" as never });
+    expect((await orchestrator.dispatch("clerk", ask)).exitReason).toEqual({ type: "awaiting-approval" });
+    const failureOf = (dispatched: Promise<unknown>): Promise<unknown> =>
+      dispatched.then(
+        () => expect.unreachable(),
+        (error: unknown) => OrchestratorError.is(error, "operator-error") && error.failure.operator,
+      );
+    expect(await failureOf(orchestrator.dispatch("clerk", ask))).toMatchObject({ kind: "context-assembly", message: /books/ });
+    orchestrator.register("boss", {
+      execute: () =>
+        orchestrator.dispatch("ghost", operatorInput("go", "task")).catch((error: unknown) => {
+          throw toOperatorError(error);
+        }),
+    });
+    expect(await failureOf(orchestrator.dispatch("boss", ask))).toMatchObject({ kind: "sub-dispatch", operator: "ghost" });
   });
 
   it("is stopped gracefully, aborted and steered through its dispatch [OR-03]", async () => {

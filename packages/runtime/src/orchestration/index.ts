@@ -35,5 +35,6 @@ export type {
   ScheduleTick,
   ScheduleView,
 } from "./schedules/scheduler.ts";
+export { operatorInput } from "@keelson/protocol";
 // What its signatures are made of, so that the protocol need not be installed beside this package.
 export type { EffectExecutor, Operator, OperatorInput, OperatorOutput, Orchestrator, Signal } from "@keelson/protocol";

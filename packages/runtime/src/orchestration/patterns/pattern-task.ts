@@ -1,4 +1,4 @@
-import type { Content, DispatchOptions, OperatorInput, OperatorOutput, RunId } from "@keelson/protocol";
+import { operatorInput, type Content, type DispatchOptions, type OperatorInput, type OperatorOutput, type RunId } from "@keelson/protocol";
 
 /** What an operator is to do: in words, as content, or with all that a dispatch may carry. */
 export type PatternTask = string | readonly Content[] | OperatorInput;
@@ -12,8 +12,7 @@ export interface PatternOptions extends Omit<DispatchOptions, "id"> {
 }
 
 export function inputOf(task: PatternTask): OperatorInput {
-  if (typeof task === "string") return { message: [{ type: "text", text: task }], trigger: "task", metadata: {} };
-  return "message" in task ? task : { message: task, trigger: "task", metadata: {} };
+  return typeof task === "object" && "message" in task ? task : operatorInput(task, "task");
 }
 
 /** Options of one dispatch of a pattern. */
