@@ -51,11 +51,14 @@ describe("Ctrl-C", () => {
 
   it("stops a model that streams at once, and the connection is closed", async () => {
     await using desk = await openDesk([{ text: "thinking aloud for ever", misbehave: { stall: "in-body" } }]);
-    const running = desk.start(["-p", "go"]);
-    await running.until(/thinking/);
+    const running = desk.start([...headless, "go"]);
+    await running.until(/text-delta[^\n]*thinking/);
     running.child.kill("SIGINT");
-    const { code, stderr } = await running.finished;
-    expect([code, stderr]).toEqual([130, expect.stringMatching(/✗ stopped/)]);
+    const finished = await running.finished;
+    expect([finished.code, endOf(eventsOf(finished))]).toEqual([
+      130,
+      expect.objectContaining({ reason: "stopped", text: expect.stringMatching(/^thinking/) }),
+    ]);
     await desk.server.idle();
   });
 

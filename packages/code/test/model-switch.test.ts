@@ -64,7 +64,10 @@ describe("a session of the command", () => {
 
   it("goes on with another wire's model when an interrupted run is resumed with --model", async () => {
     await using desk = await openDesk(
-      [{ ...reading("I need a command."), toolCalls: [{ name: "bash", input: { command: "cat notes.txt" } }] }, ending("It was blue.")],
+      [
+        { ...reading("I need a command."), toolCalls: [{ name: "bash", input: { command: "touch seen; cat notes.txt" } }] },
+        ending("It was blue."),
+      ],
       NOTES,
     );
     const suspended = await keelson(desk, "--model", "openai-responses/gpt-5-mini", "look at the notes");
