@@ -10,13 +10,20 @@ const NAMES = /\$?[A-Za-z_]\w*|\$[\d@*]/g;
  */
 export function readArithmetic(text: string, reading: Reading): void {
   if (text === "@" || text === "*") return;
-  if (!PLAIN.test(text) || text.includes("$(") || !isBalanced(text) || hasDoubtfulName(text, reading))
+  if (!PLAIN.test(text) || text.includes("$(") || !isBalanced(text) || calculatesWithArguments(text, reading))
     reading.unknown.add(`What \`${shorten(text)}\` runs where it is calculated can't be read.`);
 }
 
-/** Whether a value that is calculated with may hold code. */
-export function hasDoubtfulName(text: string, reading: Reading): boolean {
-  return (text.match(NAMES) ?? []).some((name) => /^\$[\d@*]/.test(name) || reading.texts.has(name.replace("$", "")));
+/** Notes the variables that are calculated with. Whether it are arguments, of which nobody knows what they hold. */
+export function calculatesWithArguments(text: string, reading: Reading): boolean {
+  const names = text.match(NAMES) ?? [];
+  for (const name of names) reading.calculated.add(name.replace("$", ""));
+  return names.some((name) => /^\$[\d@*]/.test(name));
+}
+
+/** A function or a loop may calculate before the line, as it is written, sets the variable: so this is asked at its end. */
+export function doubtCalculated({ calculated, texts, unknown }: Reading): void {
+  for (const name of calculated) if (texts.has(name)) unknown.add(`What \`${name}\` runs where it is calculated can't be read.`);
 }
 
 function isBalanced(text: string): boolean {

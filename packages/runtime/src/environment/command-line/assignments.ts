@@ -7,6 +7,8 @@ export interface Assignment {
   readonly caution?: string;
   /** It changes which programs run, or what they load. */
   readonly redirects: boolean;
+  /** Its value runs where it is expanded again. */
+  readonly holdsCode?: boolean;
 }
 
 // Variables by which the shell, the loader or a program finds what it runs.
@@ -34,7 +36,7 @@ export function readAssignment(
   if (isSteering(name)) return { name, redirects: true, caution: `${name} is set, which changes what runs.` };
   // Whatever expands the value again runs what stands in it.
   if (values.some(({ text, literal }) => literal && !PLAIN_VALUE.test(text) && /[`$(]/.test(text)))
-    return { name, redirects: false, caution: `${name} is set to text that may run as code.` };
+    return { name, redirects: false, holdsCode: true, caution: `${name} is set to text that may run as code.` };
   if (values.some(({ substitutes }) => substitutes)) return { name, redirects: false, caution: `${name} is set to what a command prints.` };
   return { name, redirects: false };
 }

@@ -19,7 +19,6 @@ export const find: ProgramReader = (args) => {
     if (RUNS.test(word.text)) {
       const end = args.findIndex(({ text }, at) => at > index && (text === ";" || (text === "+" && args[at - 1]?.text === "{}")));
       const command = args.slice(index + 1, end < 0 ? undefined : end);
-      if (command[0]?.text.includes("{}") === true) unclear = true;
       if (end < 0) unclear = true;
       if (command.length > 0) runs.push(command);
       index = end < 0 ? args.length : end;
@@ -35,7 +34,7 @@ export const find: ProgramReader = (args) => {
     ...(isPure && { readOnly: true }),
     ...(unclear && { unknown: "What find runs or looks for can't be read." }),
     looks: paths,
-    ...(runs.length > 0 && { runs, addsArguments: true, reads: patterns.map((word) => ({ ...word, globs: false })) }),
+    ...(runs.length > 0 && { runs, addsArguments: true, placeholder: "{}", reads: patterns.map((word) => ({ ...word, globs: false })) }),
     ...((deletes || writes.length > 0) && { writes: deletes ? [...paths, ...patterns, ...writes] : writes }),
   };
 };

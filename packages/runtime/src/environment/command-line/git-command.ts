@@ -64,11 +64,21 @@ const OWN: ReadonlySet<string> = new Set([
 
 /** Options of reading subcommands that write a file or start a program. */
 const writesOrRuns = (subcommand: string, args: readonly ShellWord[]): boolean =>
-  args.some(({ text }) => {
-    if (text === "--output" || /^--(?:outp\w*|ext-d\w*|textc\w*|open-f\w*|upload-p\w*|exec|receive-p\w*|show-s\w*)(?:=|$)/.test(text))
-      return true;
-    return subcommand === "grep" && /^-[a-zA-Z]*O/.test(text);
-  });
+  args.some(
+    (word) =>
+      (word.text !== "--text" &&
+        hasOption([word], "", [
+          "output",
+          "ext-diff",
+          "textconv",
+          "open-files-in-pager",
+          "upload-pack",
+          "exec",
+          "receive-pack",
+          "show-signature",
+        ])) ||
+      (subcommand === "grep" && /^-[a-zA-Z]*O/.test(word.text)),
+  );
 
 const RUNNING =
   /^(?:--(?:exec|upload-pack|receive-pack|ext-diff|extcmd|tool-cmd|open-files-in-pager|remote-submodules|config|template|rebase-merges-x|to-cmd|cc-cmd|smtp-server)(?:=|$)|ext::)/;

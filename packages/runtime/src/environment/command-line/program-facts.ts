@@ -12,6 +12,8 @@ export interface ProgramFacts {
   readonly runs?: readonly (readonly ShellWord[])[];
   /** Its last command gets more arguments than are written: those that `xargs` and `find` add. */
   readonly addsArguments?: boolean;
+  /** What in that command stands for what is added. */
+  readonly placeholder?: string;
   /** Texts that a shell runs for it. */
   readonly code?: readonly string[];
   /** Files whose content it reads; files and folders that it only looks at; what it writes, moves or deletes. */

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { CallEffects } from "@keelson/protocol";
+import { doubtCalculated } from "./arithmetic.ts";
 import { loadBashParser, MAX_PARSED_CHARACTERS } from "./parse-bash.ts";
 import { StatementReader } from "./read-statements.ts";
 import { type Reading, type Scope, effectsOfReading, shorten } from "./reading.ts";
@@ -38,8 +39,10 @@ export async function readCommandLine(text: string, { cwd }: { readonly cwd?: st
     unknown: new Set(),
     functions: new Set(),
     texts: new Set(),
+    calculated: new Set(),
     depth: 0,
   };
   reading.readText(text, { folders: [workspace ?? "."] });
+  doubtCalculated(reading);
   return effectsOfReading(reading);
 }

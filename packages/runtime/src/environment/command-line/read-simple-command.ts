@@ -10,6 +10,7 @@ import type { ProgramFacts, ProgramReader } from "./program-facts.ts";
 import { ssh, startingCaution } from "./program-starters.ts";
 import { readOnlyFacts, readsWhateverIsAdded } from "./read-only-programs.ts";
 import { type Reading, type Scope, shorten } from "./reading.ts";
+import { loadedFileIn } from "./loaded-files.ts";
 import { type Redirection, applyRedirection } from "./redirections.ts";
 import { runners } from "./runners.ts";
 import { shellBuiltins } from "./shell-builtins.ts";
@@ -31,6 +32,8 @@ interface Context {
   readonly fed: boolean;
   /** Its runner gives it more arguments. */
   readonly addsArguments?: boolean;
+  /** What stands for them. */
+  readonly placeholders?: readonly string[];
   readonly depth: number;
 }
 
@@ -66,8 +69,8 @@ export function readSimpleCommand(
 
 /** Without a program, assignments hold for the commands after them. */
 function setLasting(assignments: readonly Assignment[], scope: Scope): void {
-  const code = assignments.find(({ caution }) => caution?.includes("may run as code") === true)?.caution;
-  if (code !== undefined) (scope as { caution?: string }).caution ??= code;
+  const code = assignments.find(({ holdsCode }) => holdsCode)?.caution;
+  if (code !== undefined) scope.caution ??= code;
 }
 
 function readDeclaration(
@@ -115,7 +118,8 @@ function readProgram(words: readonly ShellWord[], context: Context, scope: Scope
   const name = first.text.slice(first.text.lastIndexOf("/") + 1);
   const aliases = name === first.text || name === "" ? undefined : [[name, ...args.map((word) => word.text)].join(" ")];
   const named = { ...(aliases !== undefined && { aliases }) };
-  if (!first.literal || first.globs || first.tilde) {
+  const isAdded = context.placeholders?.some((placeholder) => first.text.includes(placeholder)) === true;
+  if (!first.literal || first.globs || first.tilde || isAdded) {
     reading.unknown.add(`Which program \`${shorten(text)}\` starts can't be read.`);
     note({ ...named, ...(context.caution !== undefined && { caution: context.caution }) });
     return;
@@ -160,7 +164,9 @@ function knownFacts(
     return own.runs === undefined && own.readOnly !== true && own.code === undefined
       ? { ...fileFacts(name, args), hosts: hostsIn(args), ...own }
       : own;
-  return readOnlyFacts(name, args, where.fed) ?? { ...fileFacts(name, args), hosts: hostsIn(args) };
+  const known = readOnlyFacts(name, args, where.fed);
+  if (known !== undefined && Object.keys(known).length > 0) return known;
+  return { ...fileFacts(name, args), hosts: hostsIn(args) };
 }
 
 const SPECIAL: ReadonlyMap<string, ProgramReader> = new Map<string, ProgramReader>([
@@ -196,6 +202,7 @@ function apply(
       reading.unknown.add(`${variable} is set, which changes what runs.`);
   }
   if (facts.unknown !== undefined) reading.unknown.add(facts.unknown);
+  if (runsWhatIsAdded(first.text, facts, context)) reading.unknown.add(`What ${first.text} runs is added to its arguments.`);
   for (const host of facts.hosts ?? []) reading.hosts.add(host);
   const insideReads = (facts.reads ?? []).map((word) => placeInto(word, reading.reads, scope, reading));
   const insideLooks = (facts.looks ?? []).map((word) => placeInto(word, undefined, scope, reading));
@@ -204,6 +211,8 @@ function apply(
     if (placesOf(word, scope, reading.workspace)?.some(({ path }) => reading.writes.has(path)) === true)
       reading.unknown.add(`${word.text} is written by this line.`);
   }
+  const written = loadedFileIn(reading.writes, first.text.slice(first.text.lastIndexOf("/") + 1));
+  if (written !== undefined) reading.unknown.add(`${first.text} may run what this line writes into ${written}.`);
   const substitutes = args.some((word) => word.substitutes);
   const caution =
     context.caution ??
@@ -219,10 +228,15 @@ function apply(
   const why = caution ?? (context.addsArguments === true && !added ? "Some of its arguments are read from its input." : undefined);
   const aliases = [
     ...(named.aliases ?? []),
+    // `sh ./evil arg` is `evil arg` to rules that deny.
+    ...(facts.scripts ?? []).flatMap((script) => {
+      const at = args.indexOf(script);
+      if (at < 0) return [];
+      const after = args.slice(at + 1).map((word) => word.text);
+      return [[script.text, ...after].join(" "), [script.text.slice(script.text.lastIndexOf("/") + 1), ...after].join(" ")];
+    }),
     ...(facts.alias === undefined ? [] : [[first.text, ...facts.alias.map((word) => word.text)].join(" ")]),
   ];
-  const scripts = (facts.scripts ?? []).filter((word) => word.literal).flatMap((word) => placesOf(word, scope, reading.workspace) ?? []);
-  void scripts;
   reading.commands.push({
     text,
     ...(aliases.length > 0 && { aliases }),
@@ -238,6 +252,7 @@ function apply(
         depth: context.depth + 1,
         caution: context.caution,
         addsArguments: facts.addsArguments === true || context.addsArguments === true,
+        placeholders: [...(context.placeholders ?? []), ...(facts.placeholder === undefined ? [] : [facts.placeholder])],
       },
       scope,
       reading,
@@ -248,6 +263,16 @@ function apply(
       ...(context.caution !== undefined && { caution: context.caution }),
       ...(context.fed && { fed: true }),
     });
+}
+
+/** `xargs sh -c`, `xargs env`, `find -exec sh {}`: what is added is, or becomes part of, what runs. */
+function runsWhatIsAdded(program: string, facts: ProgramFacts, { addsArguments, placeholders = [] }: Context): boolean {
+  if (addsArguments !== true) return false;
+  const texts = [...(facts.code ?? []), ...(facts.scripts ?? []).map(({ text }) => text)];
+  if (texts.some((text) => placeholders.some((placeholder) => text.includes(placeholder)))) return true;
+  const name = program.slice(program.lastIndexOf("/") + 1);
+  const startsAny = runners.has(name) || interpreterNamed(name) !== undefined;
+  return startsAny && facts.runs === undefined && texts.length === 0;
 }
 
 /** Whether its place is known and within the workspace; a pattern may not reach for names that begin with a dot. */

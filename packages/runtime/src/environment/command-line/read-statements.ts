@@ -1,6 +1,6 @@
 import { readArithmetic } from "./arithmetic.ts";
 import { type CommandParts, readSimpleCommand } from "./read-simple-command.ts";
-import { readAssignment } from "./assignments.ts";
+import { isSteering, readAssignment } from "./assignments.ts";
 import { isHereDocumentSure } from "./here-documents.ts";
 import type { SyntaxNode } from "./parse-bash.ts";
 import { type Reading, type Scope, shorten } from "./reading.ts";
@@ -149,6 +149,8 @@ export class StatementReader {
       const [name, ...values] = node.children.filter(({ type }) => WORDS.has(type));
       const words = this.words(values, scope);
       // Without `in`, it goes over the arguments.
+      if (name !== undefined && isSteering(this.#text(name)))
+        this.#reading.unknown.add(`${this.#text(name)} is set, which changes what runs.`);
       if (name !== undefined && (words.length === 0 || !words.every(({ text, literal }) => literal && /^\d+$/.test(text))))
         this.#reading.texts.add(this.#text(name));
     }
@@ -159,20 +161,18 @@ export class StatementReader {
       else this.#arithmetic(this.#source.slice(open.end, close.start));
     }
     this.#checkGaps(node);
-    let previous: SyntaxNode | undefined;
-    for (const child of node.children) {
+    for (const [index, child] of node.children.entries()) {
       const isWord = WORDS.has(child.type) || PATTERN_NODES.has(child.type);
       if (node.type === "for_statement" && isWord) continue;
       if (node.type === "c_style_for_statement" && child.type !== "do_group" && child.type !== "compound_statement") continue;
       // A branch may run or not, so where it left the folder, either is possible.
       const before = scope.folders;
-      const apart = isBackground(node, child) ? { ...scope } : scope;
+      const isBackground = node.children[index + 1]?.type === "&";
+      const apart = isBackground ? { ...scope } : scope;
       this.#statement(child, apart, NO_TAIL);
       if (node.type !== "program" && node.type !== "compound_statement" && node.type !== "subshell")
         scope.folders = either(before, scope.folders);
-      previous = child;
     }
-    void previous;
     if (node.type !== "subshell") outer.folders = scope.folders;
   }
 
@@ -427,10 +427,6 @@ function isRedirection({ type }: SyntaxNode): boolean {
 /** To the grammar, words after a redirection are more of its targets; to bash, they are arguments. */
 function targetsOf(node: SyntaxNode): readonly SyntaxNode[] {
   return node.type === "heredoc_redirect" ? [] : node.children.filter(({ type }) => WORDS.has(type));
-}
-
-function isBackground(parent: SyntaxNode, child: SyntaxNode): boolean {
-  return parent.children[parent.children.indexOf(child) + 1]?.type === "&";
 }
 
 function either(a: readonly string[] | undefined, b: readonly string[] | undefined): readonly string[] | undefined {

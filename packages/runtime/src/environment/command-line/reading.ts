@@ -5,7 +5,7 @@ export interface Scope {
   /** Absolute folders in which it may run, or relative ones where no workspace is known; `undefined` after a `cd` that can't be followed. */
   folders: readonly string[] | undefined;
   /** Holds for every command in it: their output goes into a file, what they run was changed before. */
-  readonly caution?: string;
+  caution?: string;
   /** Its standard input comes from the line. */
   readonly fed?: boolean;
 }
@@ -24,6 +24,8 @@ export interface Reading {
   readonly functions: Set<string>;
   /** Variables that it sets to something else than a number: bash evaluates those as code where it calculates. */
   readonly texts: Set<string>;
+  /** Variables that it calculates with. */
+  readonly calculated: Set<string>;
   /** How deep in the line the reader is. */
   depth: number;
 }

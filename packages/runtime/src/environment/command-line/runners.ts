@@ -36,7 +36,6 @@ const HARMLESS_RUNNERS: { readonly [name: string]: RunnerSpec } = {
   taskset: { flags: "ac", longFlags: ["all-tasks", "cpu-list"], operands: 1 },
   linux32: {},
   linux64: {},
-  setarch: { flags: "BFILRSTXZ3v", operands: 1 },
   unbuffer: { flags: "p" },
   chronic: { flags: "ev" },
   eatmydata: {},
@@ -122,7 +121,6 @@ const RUNNERS: { readonly [name: string]: RunnerSpec } = {
     ],
   },
   "chroot": { longFlags: ["skip-chdir"], longValues: ["userspec", "groups"], operands: 1 },
-  "runuser": { flags: "", values: "ugG", longValues: ["user", "group"] },
   "systemd-run": {
     flags: "dGPqrtS",
     values: "puMHE",
@@ -184,10 +182,11 @@ function afterAssignments(words: readonly ShellWord[]): { readonly rest: readonl
   let index = 0;
   let steering: string | undefined;
   for (; index < words.length; index++) {
-    const name = /^([\w.-]+)=/.exec((words[index] as ShellWord).text)?.[1];
+    const name = /^([^=]+)=/.exec((words[index] as ShellWord).text)?.[1];
     if (name === undefined) break;
     const { text, literal } = words[index] as ShellWord;
-    if (isSteering(name)) steering = `${name} is set, which changes what runs.`;
+    // `BASH_FUNC_ls%%` defines a function.
+    if (isSteering(name) || !/^[\w.-]+$/.test(name)) steering = `${name} is set, which changes what runs.`;
     else if (!literal || /[`$(]/.test(text)) steering ??= `${name} is set to text that may run as code.`;
   }
   return { rest: words.slice(index), steering };
@@ -214,7 +213,8 @@ const env: ProgramReader = (args) => {
     const rest = afterAssignments([...words.map(literalWord), ...args.slice(split + (attached === undefined ? 2 : 1))]).rest;
     return { unknown: "What `env -S` makes of its text can't be read.", ...(rest.length > 0 && { runs: [rest] }) };
   }
-  const operands = operandsAfter(args, {
+  // A lone dash is `-i`.
+  const operands = operandsAfter(args[0]?.text === "-" ? args.slice(1) : args, {
     flags: "iv0",
     values: "uC",
     longFlags: ["ignore-environment", "null", "debug"],
@@ -240,9 +240,7 @@ const xargs: ProgramReader = (args) => {
   if (rest === undefined) return unclear("xargs");
   if (rest.length === 0) return { readOnly: true };
   const placeholder = placeholderOf(args.slice(0, args.length - rest.length));
-  if (placeholder !== undefined && rest[0]?.text.includes(placeholder) === true)
-    return { unknown: "The program that xargs starts is read from its input." };
-  return { readOnly: true, runs: [rest], addsArguments: true };
+  return { readOnly: true, runs: [rest], addsArguments: true, ...(placeholder !== undefined && { placeholder }) };
 };
 
 function placeholderOf(options: readonly ShellWord[]): string | undefined {
@@ -260,6 +258,19 @@ const command: ProgramReader = (args) => {
   const rest = operandsAfter(args, { flags: "p" });
   return rest === undefined ? unclear("command") : { readOnly: true, ...(rest.length > 0 && { runs: [rest] }) };
 };
+
+const setarch: ProgramReader = (args) => {
+  const rest = operandsAfter(args, { flags: "BFILRSTXZ3v" });
+  if (rest === undefined) return unclear("setarch");
+  // The architecture may be left out.
+  const started = ARCHITECTURE.test(rest[0]?.text ?? "") ? rest.slice(1) : rest;
+  return started.length === 0 ? { unknown: "setarch starts a shell." } : { readOnly: true, runs: [started] };
+};
+const ARCHITECTURE = /^(?:linux(?:32|64)|uname26|i[3-6]86|x86_64|athlon|arm\w*|aarch64|ppc\w*|s390x?|mips\w*|riscv\w*|sparc\w*)$/;
+
+const runuser: ProgramReader = (args, where) =>
+  codeAfter(args, /^(?:-[a-z]*c|--command|--session-command)$/) ?? reader(RUNUSER)(args, where);
+const RUNUSER: RunnerSpec = { values: "ugG", longValues: ["user", "group"] };
 
 const exec: ProgramReader = (args) => {
   const rest = operandsAfter(args, { flags: "cl", values: "a" });
@@ -327,7 +338,10 @@ const watch: ProgramReader = (args) => {
 
 function packageManager(names: readonly string[]): ProgramReader {
   return (args, { name }) => {
+    if (args.some(({ text }) => /^--(?:script-shell|shell|node-options|(?:user|global)config)/.test(text))) return unclear(name);
     const at = args.findIndex(({ text }) => !text.startsWith("-"));
+    if (name === "npm" && /^(?:pkg|set|config|c)$/.test(args[at]?.text ?? ""))
+      return { unknown: "Settings of npm may change what it runs." };
     if (at < 0 || !names.includes((args[at] as ShellWord).text)) return {};
     const coded = codeAfter(args, /^(?:-c|--call)$/);
     if (coded !== undefined) return coded;
@@ -357,6 +371,8 @@ export const runners: ReadonlyMap<string, ProgramReader> = new Map<string, Progr
   ["command", command],
   ["builtin", command],
   ["exec", exec],
+  ["setarch", setarch],
+  ["runuser", runuser],
   ["prlimit", prlimit],
   ["parallel", parallel],
   ["sem", parallel],

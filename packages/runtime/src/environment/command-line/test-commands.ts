@@ -1,4 +1,4 @@
-import { hasDoubtfulName } from "./arithmetic.ts";
+import { calculatesWithArguments } from "./arithmetic.ts";
 import type { CommandEffect } from "@keelson/protocol";
 import { type Reading, type Scope, shorten } from "./reading.ts";
 
@@ -14,6 +14,7 @@ export function readTest(text: string, scope: Scope, reading: Reading): void {
 }
 
 export function testCaution(text: string, reading: Reading): string | undefined {
-  const isDoubtful = CALCULATES.test(` ${text} `) && (/['"\\]?\w*\[(?![[\s])[^\]]*[$`]/.test(text) || hasDoubtfulName(text, reading));
+  const isDoubtful =
+    CALCULATES.test(` ${text} `) && (/['"\\]?\w*\[(?![[\s])[^\]]*[$`]/.test(text) || calculatesWithArguments(text, reading));
   return isDoubtful ? `What \`${shorten(text)}\` runs where it calculates can't be read.` : undefined;
 }
