@@ -62,6 +62,31 @@ describe("implementations", () => {
     }
   });
 
+  it("are reached by subpaths named after what they wrap or the layer they are: none after a capability alone or a format [LA-12]", () => {
+    const { exports } = JSON.parse(readFileSync(join(root, "packages/runtime/package.json"), "utf8")) as { readonly exports: object };
+    const subpaths = Object.keys(exports).map((path) => path.replace(/^\.\/?/, ""));
+    for (const path of subpaths.filter((each) => each !== "" && each !== "package.json")) {
+      const [folder = "", technology] = path.split("/");
+      expect(folders, path).toContain(folder);
+      if (folder !== "providers" || technology === undefined || technology === "embeddings") continue;
+      // What a provider wraps gives its factory its name: `openai-chat` is `createOpenAiChatProvider`.
+      const factory = `create${technology.replaceAll("-", "")}provider`;
+      const text = readFileSync(join(source, `${path}.ts`), "utf8").toLowerCase();
+      expect(text, path).toContain(`export function ${factory}(`);
+    }
+    expect(subpaths.filter((path) => /json|yaml|toml|csv|jsonl|sse|xml|markdown|vector/.test(path))).toEqual(["package.json"]);
+  });
+
+  it("take a format as an option: one factory for every vendor of an API [LA-12]", async () => {
+    const { createOpenAiCompatibleProvider } = await import("keelson/providers/openai-compatible");
+    const wires = ["groq", "deepseek", "mistral"].map((vendor) => createOpenAiCompatibleProvider({ vendor, apiKey: "k" }));
+    expect(wires.map(({ name, wire }) => [name, wire])).toEqual([
+      ["groq", "openai-chat"],
+      ["deepseek", "openai-chat"],
+      ["mistral", "openai-chat"],
+    ]);
+  });
+
   it("that bring a technology of their own are packages named after it [LA-12]", () => {
     const adapters = Object.keys(layers.packages).filter((name) => !["protocol", "runtime", "code", "inspector"].includes(name));
     expect(adapters.sort()).toEqual(["postgres", "restate"]);

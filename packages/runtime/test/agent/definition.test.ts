@@ -63,6 +63,21 @@ describe("the prompt of an agent", () => {
     expect(asked[1]?.metadata).toEqual({ team: "red", user: "nobody" });
   });
 
+  it("is told the session of its run, which has one of its own where it was given none [RC-01]", async () => {
+    const asked: RunContext[] = [];
+    const model = scriptedModel(["one", "two", "three"]);
+    const runner = runnerOf(createAgent({ name: "a", model, instructions: (context) => (asked.push(context), "Hi.") }));
+    const named = runner.run("go", { session: "s" });
+    await named.outcome;
+    const unnamed = [runner.run("go"), runner.run("go")];
+    for (const run of unnamed) await run.outcome;
+    expect(asked.map(({ session }) => session)).toEqual(["s", ...unnamed.map(({ session }) => session)]);
+    expect(new Set(asked.map(({ session }) => session)).size).toBe(3);
+    // Nothing of another run is there to go on from.
+    for (const { session } of unnamed) expect((await runner.sessions.get(session)).messages).toHaveLength(2);
+    expect(model.requests.map(({ messages }) => messages.length)).toEqual([1, 1, 1]);
+  });
+
   it("holds nothing of the app's own data: metadata and what tools work on stay apart, and outlive a rewind [LA-13]", async () => {
     const orders = new Map([["7", "open"]]);
     const model = scriptedModel([look, "first", "second"]);

@@ -1,6 +1,8 @@
-import { createAgent, createRunner, usd, type AgentEvent, type Run } from "keelson";
+import { agentTool, createAgent, createRunner, usd, type Agent, type AgentEvent, type Run } from "keelson";
+import { createOpenAiCompatibleProvider } from "keelson/providers/openai-compatible";
 import { scriptedModel } from "keelson/testing";
-import { EXIT_CODES, isFinal } from "@keelson/protocol";
+import { EXIT_CODES, isFinal, textMessage } from "@keelson/protocol";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ofType, recordingTool, runnerOf, types, watch } from "./support.ts";
 
@@ -8,7 +10,7 @@ const call = (name = "look", input = {}) => ({ toolCalls: [{ name, input }] });
 const price = { input: "1000", output: "1000", asOf: "2026-01-01" };
 
 describe("a run", () => {
-  it("answers, ends with exactly one terminal event, and nothing after it [RN-01, RN-02, RN-06, EV-14, EV-16, EV-18, AG-29, AG-30]", async () => {
+  it("answers, ends with exactly one terminal event, and nothing after it [RN-01, RN-02, RN-06, EV-14, EV-16, EV-18]", async () => {
     const { events, outcome } = await watch(runnerOf(createAgent({ name: "a", model: scriptedModel(["hello"]) })).run("hi"));
     expect(outcome).toMatchObject({ reason: "complete", text: "hello", turns: 1 });
     expect(events.filter(isFinal)).toHaveLength(1);
@@ -105,6 +107,77 @@ describe("a run", () => {
 
   it("has an ending for every exit code of the command", () => {
     expect(new Set(Object.values(EXIT_CODES))).toEqual(new Set([0, 1, 3, 4, 130]));
+  });
+});
+
+describe("an agent", () => {
+  it("is a node with a name, a description and, where it has some, agents below it [AG-29, AG-30]", () => {
+    const helper: Agent = createAgent({ name: "helper", model: scriptedModel([]) });
+    expect([helper.name, helper.description, helper.subAgents]).toEqual(["helper", "", []]);
+    const tools = [recordingTool("look"), agentTool(helper)];
+    const lead: Agent = createAgent({ name: "lead", description: "Leads.", model: scriptedModel([]), tools });
+    expect([lead.name, lead.description, lead.subAgents]).toEqual(["lead", "Leads.", ["helper"]]);
+  });
+
+  it("is run by a runner on text, on content or on a value as text, and gives a stream of events [AG-29, AG-30]", async () => {
+    const order = { order: 7 };
+    const inputs = ["hi", [{ type: "text", text: "hi" }], JSON.stringify(order)] as const;
+    for (const input of inputs) {
+      const model = scriptedModel(["hello"]);
+      const run = runnerOf(createAgent({ name: "a", model })).run(input);
+      const seen: AgentEvent[] = [];
+      for await (const event of run) seen.push(event);
+      expect(isFinal(seen.at(-1) as AgentEvent)).toBe(true);
+      expect(model.requests[0]?.messages).toEqual([textMessage("user", typeof input === "string" ? input : "hi")]);
+    }
+  });
+});
+
+describe("a segment of an answer", () => {
+  const deltas = fc.array(fc.constantFrom({ content: "a" }, { reasoning_content: "hm" }), { minLength: 1, maxLength: 8 });
+  const stream = (chunks: readonly (readonly [delta: object, finish?: string])[]): Response =>
+    new Response(
+      `${chunks
+        .map(([delta, finish_reason = null]) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`)
+        .join("")}data: [DONE]\n\n`,
+    );
+
+  it("is closed before the next one opens, and a call is known by its name before its arguments come [WE-07]", async () => {
+    await fc.assert(
+      fc.asyncProperty(deltas, async (parts) => {
+        const begin = { id: "v", type: "function", function: { name: "look", arguments: "" } };
+        const answers = [
+          stream([
+            ...parts.map((delta) => [delta] as const),
+            [{ tool_calls: [{ index: 0, ...begin }] }],
+            [{ tool_calls: [{ index: 0, function: { arguments: '{"n":1}' } }] }],
+            [{}, "tool_calls"],
+          ]),
+          stream([[{ content: "done" }], [{}, "stop"]]),
+        ];
+        const fetch = async () => answers.shift() ?? expect.unreachable();
+        const model = createOpenAiCompatibleProvider({ vendor: "deepseek", apiKey: "k", defaultModel: "m", fetch });
+        const hurry = async (): Promise<string> => (await run.steer("and hurry"), "look done");
+        const agent = createAgent({ name: "a", model, tools: [recordingTool("look", { effect: "read", output: hurry })] });
+        const run: Run = runnerOf(agent).run("go");
+        const { events } = await watch(run);
+        let open: string | undefined;
+        for (const { type } of events) {
+          const [, kind, edge] = /^(text|thinking)-(start|delta|end)$/.exec(type) ?? [];
+          if (kind === undefined) continue;
+          expect([type, open]).toEqual([type, edge === "start" ? undefined : kind]);
+          open = edge === "end" ? undefined : kind;
+        }
+        expect(open).toBeUndefined();
+        const [begun] = ofType(events, "tool-call-start");
+        expect(begun).toMatchObject({ name: "look" });
+        expect(begun).not.toHaveProperty("input");
+        const [result] = ofType(events, "tool-result");
+        expect(result).toMatchObject({ callId: begun?.callId, output: "look done", isError: false, durationMs: expect.any(Number) });
+        expect(ofType(events, "steer").map(({ message }) => message)).toEqual([textMessage("user", "and hurry")]);
+      }),
+      { numRuns: 20 },
+    );
   });
 });
 

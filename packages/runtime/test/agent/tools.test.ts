@@ -1,8 +1,9 @@
 import { createAgent, createRunner, defineTool, type AgentOptions, type Tool } from "keelson";
 import { createMemoryBlobStore } from "keelson/state";
-import { aliasTool } from "keelson/tools";
+import { aliasTool, planBatches } from "keelson/tools";
 import { scriptedModel, type ScriptedAnswer, type ScriptedModel, type ScriptedTurn } from "keelson/testing";
-import type { Digest, JsonValue, ToolOutput } from "@keelson/protocol";
+import { textMessage, type Digest, type JsonValue, type ToolOutput } from "@keelson/protocol";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { impatientClock, ofType, recordingTool, runnerOf, types, watch } from "./support.ts";
@@ -275,6 +276,43 @@ describe("batches", () => {
     expect(told(model).map((part) => (part as { output: unknown }).output)).toEqual([1, 2, 3, 4, 5]);
     const ends = ofType(events, "tool-end").map(({ callId }) => results.findIndex((result) => result.callId === callId) + 1);
     expect(ends).toEqual([2, 1, 3, 5, 4]);
+  });
+
+  it("are what the planner plans and the tools' hints decide, executed and nothing else; steering waits in the inbox until they are [LA-17]", async () => {
+    const some = fc.array(fc.constantFrom("s", "x"), { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(some, fc.nat(), async (names, at) => {
+        const { notes, tools } = busy();
+        const wanted = names.map((name, index) => ({ name, input: { n: index + 1 } }));
+        const planned = planBatches(wanted.map((call) => ({ ...call, tool: tools.find(({ name }) => name === call.name) as Tool })));
+        const model = scriptedModel([calls(...wanted), "done"]);
+        const started = runnerOf(createAgent({ name: "a", model, tools })).run("go");
+        const { length } = names;
+        let starts = 0;
+        for (const tool of tools) {
+          const { execute } = tool;
+          tool.execute = async (input, call) => {
+            const working = execute(input, call);
+            if (starts++ === at % length) await started.steer("and hurry");
+            return working;
+          };
+        }
+        await started.outcome;
+        // Each batch starts once the one before it has ended, and all of it at once.
+        const batches: string[][] = [];
+        let working = 0;
+        for (const note of notes) {
+          if (note.startsWith("+") && working++ === 0) batches.push([]);
+          if (note.startsWith("+")) batches.at(-1)?.push(note.slice(1));
+          else working--;
+        }
+        expect(batches).toEqual(planned.map((batch) => batch.map(({ name, input }) => `${name}${input.n}`)));
+        const asked = model.requests[1]?.messages ?? [];
+        expect(asked.slice(2).map(({ role }) => role)).toEqual([...names.map(() => "tool"), "user"]);
+        expect(asked.at(-1)).toEqual(textMessage("user", "and hurry"));
+      }),
+      { numRuns: 25 },
+    );
   });
 
   it("are no larger than the agent allows", async () => {
