@@ -42,6 +42,12 @@ export { decidePermission } from "./permissions/decide-permission.ts";
 export { checkGrantedPatterns } from "./permissions/granted-rules.ts";
 export type { PermissionDecision } from "./permissions/permission-decision.ts";
 export { narrowAuthority, type AuthorityNarrowing } from "./permissions/narrow-authority.ts";
+export {
+  rulesFromClaude,
+  type RulesFromClaude,
+  type RulesFromClaudeOptions,
+  type UntranslatedRule,
+} from "./permissions/rules-from-claude.ts";
 export type { Budget, PendingApproval, Run, RunInput, RunOptions } from "./run.ts";
 export type { CompleteOutcome, EndedOutcome, FailedOutcome, HaltedOutcome, RunOutcome, SuspendedOutcome } from "./run-outcome.ts";
 export type { Recovery } from "./recover-runs.ts";

@@ -36,6 +36,17 @@ describe("a rule that no call can match", () => {
     expect(problem("Bas*")).toMatch(/Did you mean "bas\*"/);
   });
 
+  it("is refused where it is about a path as no path is written [MC-10]", () => {
+    expect(problem("read_file(src/../x)")).toMatch(/"read_file\(src\/\.\.\/x\)", which no call can match.*Did you mean "read_file\(x\)"/);
+    expect(problem("read_file(./)")).toMatch(/Did you mean "read_file\(\*\*\)"/);
+    expect(problem("edit_file(src/)")).toMatch(/Did you mean "edit_file\(src\/\*\*\)"/);
+    expect(problem("write_file(/srv/./a//b)")).toMatch(/Did you mean "write_file\(\/srv\/a\/b\)"/);
+    expect(problem("read_file(**/../x)")).toMatch(/Write the path as it is without "\.\."/);
+    for (const pattern of ["./src/**", "..", "../x", ".", "/", "/etc/**", "~/x", "...", "a..b/*", '{"path":"src/../x"}'])
+      expect(problem(`read_file(${pattern})`), pattern).toBe("accepted");
+    for (const pattern of ["bash(cat src/../x)", "bash(ls src/)", "*(src/../x)"]) expect(problem(pattern), pattern).toBe("accepted");
+  });
+
   it("is not one about tools that come later, about files and hosts, or about agents that it may start", () => {
     const accepted = ["mcp:*", "mcp__git__push", "plugin_*", "*", "read_file(.env)", "web_fetch(x.org)", "grep", "b*(x)"];
     for (const pattern of accepted) expect(problem(pattern), pattern).toBe("accepted");

@@ -1,6 +1,7 @@
 import type { PermissionRule, Tool } from "@keelson/protocol";
 import { nearestName } from "../../json/nearest-name.ts";
 import { invalidOption } from "../invalid-option.ts";
+import { checkRulePath } from "./check-rule-path.ts";
 import { compileGlob, matchesGlob } from "./glob.ts";
 import { compilePermissionRule, REACHING_TOOLS } from "./permission-rule.ts";
 
@@ -18,7 +19,7 @@ const FOREIGN_NAMES: { readonly [name: string]: readonly string[] } = {
 };
 
 /**
- * Refuses a rule that no tool of these can ever be about. A pattern with a wildcard may be about tools that come later, so it is refused
+ * Refuses a rule that no call of these tools can ever be about. A pattern with a wildcard may be about tools that come later, so it is refused
  * only where it is plainly about one that is there, in another spelling.
  * @param options.mayBeMore the rules may be about tools of agents that are not known yet: then a rule is refused only where what was meant is there
  * @throws AgentError of kind `invalid-option` that suggests the right rule
@@ -33,7 +34,9 @@ export function checkRuleTools(
   const known = [...new Set([...names, ...reaching])];
   for (const [index, rule] of rules.entries()) {
     const option = `permissions.rules[${index}]`;
-    const { tool } = compilePermissionRule(rule, option);
+    const compiled = compilePermissionRule(rule, option);
+    checkRulePath(compiled, option);
+    const { tool } = compiled;
     if (known.some((name) => matchesGlob(tool, name))) continue;
     const open = rule.pattern.indexOf("(");
     const written = open < 0 ? rule.pattern : rule.pattern.slice(0, open);

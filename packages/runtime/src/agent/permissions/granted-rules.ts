@@ -1,4 +1,5 @@
 import { AgentError, type AlwaysChoice, type PermissionRule } from "@keelson/protocol";
+import { checkRulePath } from "./check-rule-path.ts";
 import { compileRules, type RuleVerdict } from "./compiled-policy.ts";
 import { matchesGlob } from "./glob.ts";
 import { compilePermissionRule, REACHING_TOOLS } from "./permission-rule.ts";
@@ -19,7 +20,9 @@ export function checkGrantedPatterns(patterns: unknown, operation: string): void
   if (!Array.isArray(patterns))
     throw invalid(`must be a list of patterns such as ["${operation}(…)"], not ${JSON.stringify(patterns) ?? String(patterns)}`);
   for (const pattern of patterns as readonly string[]) {
-    const { tool } = compilePermissionRule(allowing(pattern), OPTION);
+    const compiled = compilePermissionRule(allowing(pattern), OPTION);
+    checkRulePath(compiled, OPTION);
+    const { tool } = compiled;
     if (matchesGlob(tool, operation)) continue;
     if (Object.values(REACHING_TOOLS).some((names) => names.some((name) => matchesGlob(tool, name)))) continue;
     const open = pattern.indexOf("(");
