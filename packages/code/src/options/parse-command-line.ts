@@ -49,6 +49,9 @@ Examples:
   $ keelson -p --allow 'bash(npm test*)' "make the tests pass"
   $ keelson -c                                     go on with the newest session of this folder
 
+Rules: they are held against what a call says it would start, read and write. What the programs that you allow do in turn, such as tests
+  or scripts, is not seen, so allow what you would run unread; a sandbox is what keeps a program from something.
+
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a limit was reached, 4 waiting for a decision, 130 stopped.
 Models: anthropic/<id>, openai/<id> (Chat Completions), openai-responses/<id> (Responses), gemini/<id>, ollama/<id>, and
   <vendor>/<id> of vendors that are compatible with OpenAI, as in groq/<id>, with their key or <VENDOR>_BASE_URL set.
