@@ -1,5 +1,6 @@
 import { compareUsd, type Usd } from "@keelson/protocol";
 import type { Rule } from "./rule.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface BudgetGuardOptions {
   /** Halts once the cost is above it (`budget-exhausted`). */
@@ -14,6 +15,7 @@ export interface BudgetGuardOptions {
 
 /** A rule before every operation that stops the pipeline at a limit. */
 export function budgetGuard(options: BudgetGuardOptions, priority = 100): Rule {
+  checkOptionNames("budgetGuard", options, { maxCost: true, maxTurns: true, maxDurationMs: true, maxToolCalls: true });
   const { maxCost, maxTurns = 10, maxDurationMs, maxToolCalls } = options;
   return {
     name: "budget-guard",

@@ -1,6 +1,7 @@
 import { OperatorError, toOperatorFailure, ZERO_USD, type ModelFailure, type Operator, type Provider } from "@keelson/protocol";
 import { infer } from "../providers/infer.ts";
 import { compileRequest } from "./compile-request.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface SingleShotOptions {
   readonly provider: Provider;
@@ -11,7 +12,9 @@ export interface SingleShotOptions {
 }
 
 /** An operator that makes exactly one model call: no tools, no loop. Its exit is always `complete`. */
-export function createSingleShotOperator({ provider, model, systemPrompt, maxTokens }: SingleShotOptions): Operator {
+export function createSingleShotOperator(options: SingleShotOptions): Operator {
+  checkOptionNames("createSingleShotOperator", options, { provider: true, model: true, systemPrompt: true, maxTokens: true });
+  const { provider, model, systemPrompt, maxTokens } = options;
   return {
     async execute(input, context) {
       const addendum = input.config?.systemAddendum;

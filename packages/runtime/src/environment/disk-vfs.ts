@@ -20,6 +20,7 @@ import { removeTree } from "./remove-tree.ts";
 import { entryOf, replaceFile } from "./replace-file.ts";
 import { createRootedPaths, isWithin, type RootedPath } from "./rooted-paths.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface DiskVfsOptions {
   /** The folder that relative paths start at and that no path may leave. It must exist. */
@@ -51,7 +52,9 @@ const PARALLEL_STATS = 64;
  * (airtight on Linux, elsewhere checked at opening). Writes are all or nothing and wait for each other per file.
  * A search walks past folders and files it may not read, and past files over `maxReadBytes`, unless one was named.
  */
-export function createDiskVfs({ root, allowed = [], readOnly = false, maxReadBytes = DEFAULT_MAX_READ_BYTES }: DiskVfsOptions): DiskVfs {
+export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
+  checkOptionNames("createDiskVfs", options, { root: true, allowed: true, readOnly: true, maxReadBytes: true });
+  const { root, allowed = [], readOnly = false, maxReadBytes = DEFAULT_MAX_READ_BYTES } = options;
   const paths = createRootedPaths(root, allowed);
   let workingDirectory = paths.root;
   const capabilities: ReadonlySet<VfsCapability> = new Set(readOnly ? READ_CAPABILITIES : [...READ_CAPABILITIES, ...WRITE_CAPABILITIES]);

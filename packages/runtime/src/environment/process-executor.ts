@@ -10,6 +10,7 @@ import { withoutSecrets } from "./child-environment.ts";
 import { createOutputWindow, type OutputWindow } from "./output-window.ts";
 import { endProcessGroup, tieToThisProcess } from "./process-group.ts";
 import { endStrays } from "./stray-processes.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface ProcessExecutorOptions {
   /** Where commands start, unless they say otherwise. */
@@ -42,6 +43,14 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  * with it; elsewhere they go on. On abort it rejects with `cancelled`. Not for Windows, which has no process groups.
  */
 export function createProcessExecutor(options: ProcessExecutorOptions): Executor {
+  checkOptionNames("createProcessExecutor", options, {
+    cwd: true,
+    env: true,
+    passSecrets: true,
+    shell: true,
+    killGraceMs: true,
+    maxOutputBytes: true,
+  });
   const { killGraceMs = DEFAULT_KILL_GRACE_MS, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
   const inherited = { ...withoutSecrets(process.env, options.passSecrets ?? []), ...options.env };
   let shell = options.shell;

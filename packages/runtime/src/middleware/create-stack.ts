@@ -1,3 +1,5 @@
+import { checkOptionNames, type OptionNames } from "../json/option-names.ts";
+
 /** Goes on inward: to the next middleware, and in the end to what the stack is wrapped around. */
 export type Next<Request, Response> = (request: Request) => Promise<Response>;
 
@@ -27,6 +29,8 @@ export interface StackOptions {
   /** Is told of observers that failed. Default: a warning of the process. */
   report?(report: MiddlewareReport): void;
 }
+
+export const STACK_OPTIONS: OptionNames<StackOptions> = { report: true };
 
 /** How a boundary speaks of what its middleware did wrong. */
 export interface StackErrors {
@@ -103,6 +107,7 @@ export function createStack<Request, Response>(
   options: StackOptions = {},
   errors: StackErrors = plainErrors,
 ): StackBuilder<Middleware<Request, Response>, Observer<Request, Response>, Stack<Request, Response>> {
+  checkOptionNames("createStack", options, STACK_OPTIONS);
   return stackBuilder((layers) => composeStack(layers, options, errors));
 }
 

@@ -1,5 +1,6 @@
 import { OrchestratorError, type DispatchOptions, type OperatorInput, type OperatorOutput } from "@keelson/protocol";
 import {
+  STACK_OPTIONS,
   boundaryErrors,
   composeStack,
   stackBuilder,
@@ -11,6 +12,7 @@ import {
   type StackErrors,
   type StackOptions,
 } from "./create-stack.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface DispatchRequest {
   readonly operator: string;
@@ -41,6 +43,7 @@ export type DispatchStack = Stack<DispatchRequest, OperatorOutput>;
  * ```
  */
 export function createDispatchStack(options: StackOptions = {}): StackBuilder<DispatchMiddleware, DispatchObserver, DispatchStack> {
+  checkOptionNames("createDispatchStack", options, STACK_OPTIONS);
   return stackBuilder((layers) => composeStack(adaptLayers(layers), options, dispatchErrors));
 }
 

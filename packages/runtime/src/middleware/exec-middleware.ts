@@ -7,6 +7,7 @@ import {
   type OperatorOutput,
 } from "@keelson/protocol";
 import {
+  STACK_OPTIONS,
   boundaryErrors,
   composeStack,
   stackBuilder,
@@ -18,6 +19,7 @@ import {
   type StackErrors,
   type StackOptions,
 } from "./create-stack.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface ExecRequest {
   readonly input: OperatorInput;
@@ -43,6 +45,7 @@ export interface ExecObserver {
 export type ExecStack = Stack<ExecRequest, OperatorOutput>;
 
 export function createExecStack(options: StackOptions = {}): StackBuilder<ExecMiddleware, ExecObserver, ExecStack> {
+  checkOptionNames("createExecStack", options, STACK_OPTIONS);
   return stackBuilder((layers) => composeStack(adaptLayers(layers), options, execErrors));
 }
 

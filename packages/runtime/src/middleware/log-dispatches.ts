@@ -1,5 +1,6 @@
 import { OrchestratorError, type OperatorOutput } from "@keelson/protocol";
 import type { DispatchObserver } from "./dispatch-middleware.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 /** One dispatch that is over. */
 export interface DispatchLogEntry {
@@ -17,14 +18,13 @@ export interface DispatchLogEntry {
 }
 
 /** An observer that hands over an entry for each dispatch when it is over, refused ones included. The caller waits for `write`. */
-export function logDispatches({
-  now,
-  write,
-}: {
+export function logDispatches(options: {
   /** Unix ms. */
   now(): number;
   write(entry: DispatchLogEntry): void | Promise<void>;
 }): DispatchObserver {
+  checkOptionNames("logDispatches", options, { now: true, write: true });
+  const { now, write } = options;
   return {
     name: "log-dispatches",
     async dispatch(operator, { session }, next, { id, parent }) {

@@ -10,6 +10,7 @@ import {
   type StoreOptions,
 } from "@keelson/protocol";
 import {
+  STACK_OPTIONS,
   boundaryErrors,
   composeStack,
   stackBuilder,
@@ -21,6 +22,7 @@ import {
   type StackErrors,
   type StackOptions,
 } from "./create-stack.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 /**
  * Wraps the methods of a `StateStore` that it has; the others forward. What `next` is not given stays as it is. Failures are
@@ -73,6 +75,7 @@ type Answer<K extends Operations> = Awaited<ReturnType<StateStore[K]>>;
 export type StoreStack = { readonly [K in Operations]: Stack<Arguments<K>, Answer<K>> };
 
 export function createStoreStack(options: StackOptions = {}): StackBuilder<StoreMiddleware, StoreObserver, StoreStack> {
+  checkOptionNames("createStoreStack", options, STACK_OPTIONS);
   return stackBuilder((layers) => {
     const compose = <K extends Operations>(operation: K, arity: number): Stack<Arguments<K>, Answer<K>> =>
       composeStack<Arguments<K>, Answer<K>>(layersOf(layers, operation, arity), options, storeErrors);

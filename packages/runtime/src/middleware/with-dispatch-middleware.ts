@@ -1,5 +1,6 @@
 import { toOrchestratorError, type DispatchResult, type OperatorOutput, type Orchestrator, type RunId } from "@keelson/protocol";
 import type { DispatchStack } from "./dispatch-middleware.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface WithDispatchMiddlewareOptions {
   /** Makes ids for starts without one. Default: random. */
@@ -16,8 +17,10 @@ export interface WithDispatchMiddlewareOptions {
 export function withDispatchMiddleware(
   orchestrator: Orchestrator,
   stack: DispatchStack,
-  { newId = () => globalThis.crypto.randomUUID(), maxFinished = 1000 }: WithDispatchMiddlewareOptions = {},
+  options: WithDispatchMiddlewareOptions = {},
 ): Orchestrator {
+  checkOptionNames("withDispatchMiddleware", options, { newId: true, maxFinished: true });
+  const { newId = () => globalThis.crypto.randomUUID(), maxFinished = 1000 } = options;
   const working = new Map<string, Promise<OperatorOutput>>();
   const finished = new Map<string, Promise<OperatorOutput>>();
 

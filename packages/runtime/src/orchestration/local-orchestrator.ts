@@ -19,6 +19,7 @@ import { systemClock, type Clock } from "../session/clock.ts";
 import { VolatileContext } from "../session/volatile-context.ts";
 import { authorityBelow } from "./authority-below.ts";
 import { dispatchTasks } from "./dispatch-tasks.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface LocalOrchestratorOptions {
   readonly operators?: { readonly [id: string]: Operator };
@@ -56,6 +57,15 @@ interface Dispatch {
 
 /** Runs operators in this process. Nothing survives it; runs with a log are a runner's, which can be registered as an operator. */
 export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}): LocalOrchestrator {
+  checkOptionNames("createLocalOrchestrator", options, {
+    operators: true,
+    clock: true,
+    newId: true,
+    maxFinished: true,
+    abandonMs: true,
+    onEvent: true,
+    middleware: true,
+  });
   const {
     clock = systemClock,
     newId = () => globalThis.crypto.randomUUID(),

@@ -6,6 +6,7 @@ import { encodeAiSdkPrompt } from "./ai-sdk/ai-sdk-prompt.ts";
 import { AI_SDK_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { readRateLimit } from "./rate-limit.ts";
 import { fieldsOf } from "./wire-decoder.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -27,6 +28,7 @@ export interface AiSdkOptions {
  * asked for the model that a request names. `extra` of a request is merged into the call's options (`topK`, `providerOptions`).
  */
 export function createAiSdkProvider(model: AiSdkModel | ((modelId: string) => AiSdkModel), options: AiSdkOptions = {}): Provider {
+  checkOptionNames("createAiSdkProvider", options, { name: true, headers: true, providerOptions: true });
   if (typeof model !== "function") checkAiSdkModel(model, options.name);
   const name = options.name ?? (typeof model === "function" ? "ai-sdk" : model.provider);
   return {

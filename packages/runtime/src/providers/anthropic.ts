@@ -4,7 +4,8 @@ import { AnthropicRequestEncoder } from "./anthropic/anthropic-request.ts";
 import { InferStream } from "./infer-stream.ts";
 import { modelInfo, readModelPage } from "./model-list.ts";
 import { ANTHROPIC_OUTPUT, outputBoundOf } from "./output-bound.ts";
-import { ApiClient, type ProviderOptions } from "./provider-options.ts";
+import { ApiClient, PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -25,6 +26,7 @@ export interface AnthropicOptions extends ProviderOptions {
 
 /** Models over Anthropic's Messages API. The key is `apiKey` or `ANTHROPIC_API_KEY`. */
 export function createAnthropicProvider(options: AnthropicOptions = {}): Provider {
+  checkOptionNames("createAnthropicProvider", options, { ...PROVIDER_OPTIONS, defaultMaxTokens: true, betas: true });
   const name = options.name ?? "anthropic";
   const client = new ApiClient({
     options,

@@ -2,6 +2,7 @@ import { type InferEvent, type InferOptions, type InferRequest, ModelError, type
 import { CIRCUIT_OPEN } from "./circuit-open.ts";
 import { canPoll, type PolledEvents } from "./polled-events.ts";
 import { platformClock, type ProviderClock } from "./rate-limiter.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface CircuitBreakerOptions {
   /** Failures in a row after which a model is left alone. Default 5. */
@@ -24,6 +25,7 @@ interface Circuit {
  * Counted are failures of the vendor (`server-error`, `rate-limit`, `invalid-response`), not those of a request.
  */
 export function withCircuitBreaker(provider: Provider, options: CircuitBreakerOptions = {}): Provider {
+  checkOptionNames("withCircuitBreaker", options, { failures: true, openMs: true, clock: true });
   const { failures: allowed = 5, openMs = 30_000, clock = platformClock } = options;
   const circuits = new Map<string, Circuit>();
 

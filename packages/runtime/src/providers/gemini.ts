@@ -5,8 +5,9 @@ import { GeminiRequestEncoder } from "./gemini/gemini-request.ts";
 import { InferStream } from "./infer-stream.ts";
 import { positive, readListing } from "./model-list.ts";
 import { GEMINI_OUTPUT, outputBoundOf } from "./output-bound.ts";
-import type { ProviderOptions } from "./provider-options.ts";
+import { PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { type Fields, stringOf } from "./wire-decoder.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -20,6 +21,7 @@ export const DEFAULT_GEMINI_MODEL = "gemini-3.5-flash";
  * `…/publishers/google`, and an `authorization` header takes the place of the key.
  */
 export function createGeminiProvider(options: ProviderOptions = {}): Provider {
+  checkOptionNames("createGeminiProvider", options, PROVIDER_OPTIONS);
   const name = options.name ?? "gemini";
   const { client, version } = createGeminiClient(options, name);
   const defaultModel = bareModelName(options.defaultModel ?? DEFAULT_GEMINI_MODEL);

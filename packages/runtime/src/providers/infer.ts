@@ -3,6 +3,7 @@ import { DEFAULT_MAX_ANSWER_BYTES, DEFAULT_MAX_ANSWER_CALLS, type FoldOptions, f
 import { fitRequest } from "./fit-request.ts";
 import { modelFacts, type ModelFactTable } from "./model-facts.ts";
 import { costOf, priceOf, type PriceTable } from "./prices.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface InferCallOptions extends InferOptions, FoldOptions {
   /** Go before the built-in price table. */
@@ -16,6 +17,15 @@ export interface InferCallOptions extends InferOptions, FoldOptions {
  * `maxAnswerBytes` is one of kind `max-output-tokens`. Never retries.
  */
 export async function infer(provider: Provider, request: InferRequest, options: InferCallOptions = {}): Promise<InferResponse> {
+  checkOptionNames("infer", options, {
+    prices: true,
+    facts: true,
+    signal: true,
+    idempotencyKey: true,
+    conversation: true,
+    maxAnswerBytes: true,
+    maxAnswerCalls: true,
+  });
   const { prices, facts, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES, maxAnswerCalls = DEFAULT_MAX_ANSWER_CALLS, ...inferOptions } = options;
   const asked = { provider: provider.name, model: request.model };
   const fitting = fitRequest(request, modelFacts(`${provider.name}/${request.model}`, facts), asked);

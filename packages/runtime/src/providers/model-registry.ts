@@ -1,6 +1,7 @@
 import { ModelError, type ModelInfo, type Provider } from "@keelson/protocol";
 import { modelFacts, type ModelFacts, type ModelFactTable } from "./model-facts.ts";
 import { type ModelPrice, priceOf, type PriceTable } from "./prices.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface ModelRegistryOptions {
   /** By the name that stands before the slash of a model reference. */
@@ -64,6 +65,16 @@ const VENDOR_NAMES: ReadonlySet<string> = new Set([
 const OWN_PREFIXES: ReadonlySet<string | undefined> = new Set(["anthropic", "openai", "openai-responses", "gemini", "ollama"]);
 
 export function createModelRegistry(options: ModelRegistryOptions): ModelRegistry {
+  checkOptionNames("createModelRegistry", options, {
+    providers: true,
+    prices: true,
+    facts: true,
+    free: true,
+    onlyNamed: true,
+    plainIds: true,
+    aliases: true,
+    default: true,
+  });
   const { providers, prices, aliases = {}, free = [], onlyNamed = [], plainIds = [] } = options;
   const names = Object.keys(providers);
   const meantByBareIds = names.filter((name) => !onlyNamed.includes(name));

@@ -5,8 +5,9 @@ import { createOllamaClient } from "./ollama/ollama-client.ts";
 import { OllamaDecoder } from "./ollama/ollama-decoder.ts";
 import { OllamaRequestEncoder } from "./ollama/ollama-request.ts";
 import { OLLAMA_OUTPUT, outputBoundOf } from "./output-bound.ts";
-import type { ProviderOptions } from "./provider-options.ts";
+import { PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { type Fields, fieldsOf, stringOf } from "./wire-decoder.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -30,6 +31,7 @@ export interface OllamaOptions extends ProviderOptions {
  * needed, nor sent unless one is given.
  */
 export function createOllamaProvider(options: OllamaOptions = {}): Provider {
+  checkOptionNames("createOllamaProvider", options, { ...PROVIDER_OPTIONS, contextLength: true, keepAlive: true });
   const name = options.name ?? "ollama";
   const client = createOllamaClient(options, name);
   const defaultModel = options.defaultModel ?? DEFAULT_OLLAMA_MODEL;

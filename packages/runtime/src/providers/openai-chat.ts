@@ -6,8 +6,9 @@ import { ChatRequestEncoder } from "./openai-chat/chat-request.ts";
 import { openAiModelInfo } from "./openai-model-info.ts";
 import { createOpenAiClient } from "./openai-client.ts";
 import { CHAT_OUTPUT, outputBoundOf } from "./output-bound.ts";
-import type { ProviderOptions } from "./provider-options.ts";
+import { PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { type DecoderContext, fieldsOf, stringOf } from "./wire-decoder.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -27,6 +28,7 @@ export interface OpenAiChatOptions extends ProviderOptions {
  * may have none.
  */
 export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provider {
+  checkOptionNames("createOpenAiChatProvider", options, { ...PROVIDER_OPTIONS, maxTokensField: true });
   const name = options.name ?? "openai";
   const client = createOpenAiClient(options, name);
   const defaultModel = options.defaultModel ?? DEFAULT_OPENAI_MODEL;

@@ -8,8 +8,9 @@ import { compatibleModelInfo } from "./openai-compatible/compatible-model-info.t
 import type { VendorQuirks } from "./openai-compatible/vendor-quirks.ts";
 import { quirksOf } from "./openai-compatible/vendors.ts";
 import { COMPATIBLE_OUTPUT, outputBoundOf } from "./output-bound.ts";
-import { ApiClient, type ProviderOptions } from "./provider-options.ts";
+import { ApiClient, PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { fieldsOf, stringOf } from "./wire-decoder.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -29,6 +30,7 @@ export interface OpenAiCompatibleOptions extends ProviderOptions {
  * `vendor`; the key is `apiKey` or the vendor's environment variable, and servers of one's own may have none.
  */
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
+  checkOptionNames("createOpenAiCompatibleProvider", options, { ...PROVIDER_OPTIONS, vendor: true, quirks: true });
   const quirks: VendorQuirks = { ...quirksOf(options.vendor), ...options.quirks };
   const name = options.name ?? options.vendor;
   const client = lazily(() => clientOf(options, quirks, name));

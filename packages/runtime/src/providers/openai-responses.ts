@@ -6,7 +6,8 @@ import { ResponsesDecoder } from "./openai-responses/responses-decoder.ts";
 import { ResponsesRequestEncoder } from "./openai-responses/responses-request.ts";
 import { createOpenAiClient } from "./openai-client.ts";
 import { RESPONSES_OUTPUT, outputBoundOf } from "./output-bound.ts";
-import type { ProviderOptions } from "./provider-options.ts";
+import { PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -21,6 +22,7 @@ export const DEFAULT_OPENAI_RESPONSES_MODEL = "gpt-5-mini";
  * The conversation goes with each request; `extra: { store: true }` leaves it with the vendor as well.
  */
 export function createOpenAiResponsesProvider(options: ProviderOptions = {}): Provider {
+  checkOptionNames("createOpenAiResponsesProvider", options, PROVIDER_OPTIONS);
   const name = options.name ?? "openai";
   const client = createOpenAiClient(options, name);
   const defaultModel = options.defaultModel ?? DEFAULT_OPENAI_RESPONSES_MODEL;

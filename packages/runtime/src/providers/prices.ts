@@ -1,5 +1,6 @@
 import { addUsd, fromPicoUsd, toPicoUsd, type Usage, type Usd } from "@keelson/protocol";
 import { DATE_SUFFIX, findListed } from "./listed-models.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 /** What a model costs, in US dollars per million tokens, as decimal strings. */
 export interface TokenPrices {
@@ -50,7 +51,9 @@ export function priceOf(model: string, overrides?: PriceTable): ModelPrice | nul
 }
 
 /** What this usage costs. `null` when the price is unknown (that of a batch too), or the vendor did not report input and output tokens. */
-export function costOf(usage: Usage, price: ModelPrice | null, { batch = false }: CostOptions = {}): Usd | null {
+export function costOf(usage: Usage, price: ModelPrice | null, options: CostOptions = {}): Usd | null {
+  checkOptionNames("costOf", options, { batch: true });
+  const { batch = false } = options;
   const { inputTokens, outputTokens } = usage;
   if (price === null || inputTokens === null || outputTokens === null) return null;
   const factor = batch ? price.batch : "1";

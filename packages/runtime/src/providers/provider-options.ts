@@ -9,6 +9,7 @@ import {
   type TransportAnswer,
   type TransportRequest,
 } from "../transport/index.ts";
+import type { OptionNames } from "../json/option-names.ts";
 import { limitedAnswer } from "./limited-answer.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import { WithheldKeys } from "./withheld-keys.ts";
@@ -36,6 +37,21 @@ export interface ProviderOptions {
   /** Taken where a request names no model. */
   readonly defaultModel?: string;
 }
+
+/** Those of every such provider; each adds its own. */
+export const PROVIDER_OPTIONS: OptionNames<ProviderOptions> = {
+  apiKey: true,
+  baseUrl: true,
+  fetch: true,
+  headers: true,
+  timeouts: true,
+  tls: true,
+  proxyEnvironment: true,
+  transport: true,
+  rateLimiter: true,
+  name: true,
+  defaultModel: true,
+};
 
 export interface ApiCall {
   readonly method: "GET" | "POST";

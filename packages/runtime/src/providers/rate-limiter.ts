@@ -1,4 +1,5 @@
 import { ModelError } from "@keelson/protocol";
+import { checkOptionNames } from "../json/option-names.ts";
 
 /** Where limiters and breakers have their time from; the clock of a runner is one. */
 export interface ProviderClock {
@@ -82,6 +83,13 @@ interface Waiter {
 }
 
 export function createRateLimiter(options: RateLimiterOptions = {}): RateLimiter {
+  checkOptionNames("createRateLimiter", options, {
+    requestsPerMinute: true,
+    tokensPerMinute: true,
+    maxConcurrent: true,
+    maxPauseMs: true,
+    clock: true,
+  });
   const {
     requestsPerMinute,
     tokensPerMinute,

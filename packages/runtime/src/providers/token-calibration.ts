@@ -2,6 +2,7 @@ import type { Content, InferRequest, JsonValue, Message, Usage } from "@keelson/
 import { approximateTokens } from "./approximate-tokens.ts";
 import { outputParts } from "./history.ts";
 import { readsUnseen, type TokenTarget } from "./token-bound.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface TokenEstimate {
   readonly tokens: number;
@@ -68,7 +69,9 @@ const PRIOR = 300;
 /** A vendor may count any image or file as this, or as nothing. */
 const OPAQUE_ERROR = 1500;
 
-export function calibrateTokens({ maxReports = 64 }: CalibrationOptions = {}): TokenCalibration {
+export function calibrateTokens(options: CalibrationOptions = {}): TokenCalibration {
+  checkOptionNames("calibrateTokens", options, { maxReports: true });
+  const { maxReports = 64 } = options;
   const known = new Map<string, Knowledge>();
 
   function anchorFor(reports: readonly Report[], request: InferRequest): { readonly report: Report; readonly prefix: boolean } | undefined {

@@ -24,6 +24,7 @@ import { sessionError } from "./session-error.ts";
 import { CHILD_MARK, checkSessionId } from "./session-id.ts";
 import { sessionMetadata } from "./session-metadata.ts";
 import { emptySession, type SessionState, type TurnBorder } from "./session-state.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface SessionsOptions {
   readonly log: EventLog;
@@ -85,6 +86,7 @@ export interface Sessions {
 }
 
 export function createSessions(options: SessionsOptions): Sessions {
+  checkOptionNames("createSessions", options, { log: true, blobs: true, clock: true, owner: true, leaseTtlMs: true, newId: true });
   const { log, blobs } = options;
   return {
     async create({ id, name, tags, agent } = {}) {

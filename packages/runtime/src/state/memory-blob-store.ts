@@ -1,5 +1,6 @@
 import type { BlobStore, Digest } from "@keelson/protocol";
 import { assertBlob, closedBlobStore, digestOf, MAX_BLOB_BYTES, missingBlob, sliceBlob } from "./blob-content.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface MemoryBlobStoreOptions {
   /** Default 256 MiB. */
@@ -8,6 +9,7 @@ export interface MemoryBlobStoreOptions {
 
 /** Blobs that live as long as this object. Only its own copies are kept and only copies leave it, so that no content goes bad. */
 export function createMemoryBlobStore(options: MemoryBlobStoreOptions = {}): BlobStore {
+  checkOptionNames("createMemoryBlobStore", options, { maxBlobBytes: true });
   const { maxBlobBytes = MAX_BLOB_BYTES } = options;
   const blobs = new Map<Digest, Uint8Array>();
   let closed = false;

@@ -24,6 +24,7 @@ import { type Account, isFirst, isIdle, joinLine, type Place, wakeNext } from ".
 import { isDeadOwner } from "./process-owner.ts";
 import { RecentSettlements } from "./recent-settlements.ts";
 import { type Poll, pollAlive } from "./sqlite-foreign-watch.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface MemoryBudgetLedgerOptions {
   /** What was spent before, by scope: for budgets that outlive the process. Runs that are resumed tell their part themselves. */
@@ -52,6 +53,14 @@ const RESERVED: Reservation = { type: "reserved" };
 
 /** A ledger that lives as long as this object; everything in one process that shares it shares its limits. */
 export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}): BudgetLedger {
+  checkOptionNames("createMemoryBudgetLedger", options, {
+    spent: true,
+    presumeSpentAfterMs: true,
+    isDeadOwner: true,
+    now: true,
+    pollMs: true,
+    poll: true,
+  });
   const { presumeSpentAfterMs = PRESUME_SPENT_AFTER_MS, isDeadOwner: isDead = isDeadOwner, now = Date.now } = options;
   const { pollMs = LOOK_FOR_DEAD_EVERY_MS, poll = pollAlive } = options;
   const accounts = new Map<string, Account>();

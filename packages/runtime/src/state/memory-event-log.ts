@@ -6,6 +6,7 @@ import { assertExpectedSeq, closedLog, deletedLog } from "./log-conflict.ts";
 import { MemoryLogContent } from "./memory-log-content.ts";
 import { planAppend } from "./plan-append.ts";
 import { readRecords, type ReadOptions, type RecordSource } from "./read-records.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface MemoryEventLogOptions {
   /** Unix ms. Default `Date.now`. */
@@ -19,6 +20,7 @@ const NOBODY: readonly (() => void)[] = [];
 
 /** Logs that live as long as this object: for tests, and for runs that nobody resumes. Durability has no meaning here. */
 export function createMemoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
+  checkOptionNames("createMemoryEventLog", options, { now: true, maxRecordBytes: true });
   const { now = Date.now, maxRecordBytes = MAX_RECORD_BYTES } = options;
   const logs = new Map<LogId, MemoryLogContent>();
   const leases = new Map<LogId, LeaseState>();

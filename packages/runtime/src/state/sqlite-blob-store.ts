@@ -2,6 +2,7 @@ import { type BlobStore, type Digest, LogError } from "@keelson/protocol";
 import { assertBlob, closedBlobStore, digestOf, MAX_BLOB_BYTES, missingBlob, sliceBlob } from "./blob-content.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface SqliteBlobStoreOptions {
   /** The database file; it and its folder are created when missing. An event log may use the same one. */
@@ -21,6 +22,7 @@ const DIGEST = /^sha256:([0-9a-f]{64})$/;
  */
 export function createSqliteBlobStore(pathOrOptions: string | SqliteBlobStoreOptions): BlobStore {
   const options: SqliteBlobStoreOptions = typeof pathOrOptions === "string" ? { path: pathOrOptions } : pathOrOptions;
+  checkOptionNames("createSqliteBlobStore", options, { path: true, maxBlobBytes: true, busyTimeoutMs: true });
   const { maxBlobBytes = MAX_BLOB_BYTES, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   const database = openSqliteDatabase(options.path);
   let closed = false;

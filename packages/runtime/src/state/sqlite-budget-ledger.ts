@@ -16,6 +16,7 @@ import { createSqliteBudgetWaiters } from "./sqlite-budget-waiters.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
 import type { Poll } from "./sqlite-foreign-watch.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface SqliteBudgetLedgerOptions {
   /** The database file; it and its folder are created when missing. An event log may use the same one. */
@@ -44,6 +45,16 @@ export interface SqliteBudgetLedger extends BudgetLedger, AsyncDisposable {}
  */
 export function createSqliteBudgetLedger(pathOrOptions: string | SqliteBudgetLedgerOptions): SqliteBudgetLedger {
   const options: SqliteBudgetLedgerOptions = typeof pathOrOptions === "string" ? { path: pathOrOptions } : pathOrOptions;
+  checkOptionNames("createSqliteBudgetLedger", options, {
+    path: true,
+    durability: true,
+    presumeSpentAfterMs: true,
+    isDeadOwner: true,
+    now: true,
+    pollMs: true,
+    poll: true,
+    busyTimeoutMs: true,
+  });
   const { durability = "power", now = Date.now, busyTimeoutMs = BUSY_TIMEOUT_MS, presumeSpentAfterMs = PRESUME_SPENT_AFTER_MS } = options;
   const database = openSqliteDatabase(options.path);
   const book = createSqliteBudgetBook({ database, now, presumeSpentAfterMs, isDeadOwner: options.isDeadOwner ?? isDeadOwner });

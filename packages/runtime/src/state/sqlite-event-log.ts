@@ -14,6 +14,7 @@ import { FIND_LOG, hashOf, type KnownLog, LIST_LOGS } from "./sqlite-known-logs.
 import { createSqliteLeases } from "./sqlite-leases.ts";
 import { createSqliteRecordSource } from "./sqlite-record-source.ts";
 import { SEQ_BITS } from "./sqlite-schema.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface SqliteEventLogOptions {
   /** The database file; it and its folder are created when missing. A blob store may use the same one. */
@@ -49,6 +50,14 @@ interface Appended {
  */
 export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptions): EventLog {
   const options: SqliteEventLogOptions = typeof pathOrOptions === "string" ? { path: pathOrOptions } : pathOrOptions;
+  checkOptionNames("createSqliteEventLog", options, {
+    path: true,
+    now: true,
+    pollMs: true,
+    poll: true,
+    busyTimeoutMs: true,
+    maxRecordBytes: true,
+  });
   const { now = Date.now, maxRecordBytes = MAX_RECORD_BYTES, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   const database = openSqliteDatabase(options.path);
   const findLog = database.prepare(FIND_LOG);

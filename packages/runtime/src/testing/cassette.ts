@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { ModelError } from "@keelson/protocol";
 import type { FetchLike } from "../transport/index.ts";
 import { type Redact, type RedactionOptions, redactHeaders, redactor } from "./cassette-redaction.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 /** Recorded requests and answers, in the order the requests were sent. */
 export interface Cassette {
@@ -47,6 +48,7 @@ export interface RecordOptions extends RedactionOptions {
  * stands in several events and is not seen: do not tell models secrets while you record.
  */
 export function recordCassette(options: RecordOptions = {}): CassetteRecorder {
+  checkOptionNames("recordCassette", options, { fetch: true, secrets: true, patterns: true });
   const send = options.fetch ?? (globalThis.fetch as FetchLike);
   const redact = redactor(options);
   const interactions: Promise<CassetteInteraction>[] = [];
@@ -119,6 +121,7 @@ export interface CassettePlayer {
  * names the first difference. Give the same secrets as for the recording.
  */
 export function replayCassette(cassette: Cassette, options: RedactionOptions = {}): CassettePlayer {
+  checkOptionNames("replayCassette", options, { secrets: true, patterns: true });
   const redact = redactor(options);
   let next = 0;
 

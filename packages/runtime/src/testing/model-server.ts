@@ -7,6 +7,7 @@ import { modelListing, SERVER_WIRES, serverRoute } from "./model-server/server-r
 import { signersIn } from "./model-server/server-signature.ts";
 import type { ServerRequest, ServerTurn } from "./model-server/server-turn.ts";
 import { validateRequest } from "./request-validation/validate-request.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export type { Misbehaviour, ServerRequest, ServerToolCall, ServerTurn } from "./model-server/server-turn.ts";
 
@@ -49,6 +50,7 @@ export interface ModelServer extends AsyncDisposable {
  * gets status 400 and a message that says why.
  */
 export async function startModelServer(script: ServerScript, options: ModelServerOptions = {}): Promise<ModelServer> {
+  checkOptionNames("startModelServer", options, { port: true, models: true, validate: true });
   const { createServer } = process.getBuiltinModule("node:http");
   const requests: ServerRequest[] = [];
   const refused: string[] = [];

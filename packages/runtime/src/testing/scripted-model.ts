@@ -10,6 +10,7 @@ import {
   type Usage,
 } from "@keelson/protocol";
 import type { ModelPrice } from "../providers/prices.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 /** What the model answers at one call. */
 export interface ScriptedAnswer {
@@ -58,6 +59,7 @@ export interface ScriptedModel extends Provider {
  * ```
  */
 export function scriptedModel(turns: readonly ScriptedTurn[], options: ScriptedModelOptions = {}): ScriptedModel {
+  checkOptionNames("scriptedModel", options, { name: true, wire: true, price: true });
   const { name = "scripted/model", wire = "scripted", price } = options;
   const requests: InferRequest[] = [];
   return {

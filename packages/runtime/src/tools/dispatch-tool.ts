@@ -14,6 +14,7 @@ import { boundOutput, type OutputBounds } from "./bound-output.ts";
 import { completeFields } from "./define-tool.ts";
 import type { LeafResult } from "./execute-leaf.ts";
 import type { ToolFields } from "./tool-definition.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 /** Which operator a tool stands for, and what it is told. */
 export interface Dispatch {
@@ -52,6 +53,21 @@ const TASK: JsonSchema = {
  * @throws ToolError of kind `invalid-definition`, which names the option that is wrong
  */
 export function operatorToTool<In = JsonObject>(definition: DispatchToolDefinition<In>): DispatchTool<NoInfer<In>> {
+  checkOptionNames("operatorToTool", definition, {
+    input: true,
+    operator: true,
+    config: true,
+    message: true,
+    name: true,
+    description: true,
+    effect: true,
+    concurrency: true,
+    risk: true,
+    version: true,
+    aliases: true,
+    maxOutputBytes: true,
+    category: true,
+  });
   const { name, operator, config, input = TASK, message } = definition as DispatchToolDefinition<unknown>;
   const fields = completeFields(definition, input);
   if (typeof operator !== "string" || operator === "") {

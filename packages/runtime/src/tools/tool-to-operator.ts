@@ -14,12 +14,23 @@ import { createToolCall } from "./create-tool-call.ts";
 import { executeLeaf, type LeafOptions, type LeafResult } from "./execute-leaf.ts";
 import { isToolContent } from "./json-output.ts";
 import { type CallArguments, prepareCall } from "./prepare-call.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 /**
  * Any leaf where an operator is expected: its arguments are `metadata.input`, or else the text of the message as JSON.
  * One execution is one step. Arguments that do not fit, and a tool that fails, reject with `OperatorError`.
  */
 export function toolToOperator(tool: Tool, options: LeafOptions & { readonly agent?: string } = {}): Operator {
+  checkOptionNames("toolToOperator", options, {
+    clock: true,
+    graceMs: true,
+    maxMediaBytes: true,
+    imageProblem: true,
+    ownsCall: true,
+    blobs: true,
+    maxBlobBytes: true,
+    agent: true,
+  });
   return {
     async execute(input, context) {
       const prepared = await prepareCall(tool, argumentsOf(input));

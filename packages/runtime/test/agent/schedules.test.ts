@@ -493,9 +493,10 @@ describe("a scheduler", () => {
   });
 
   it("ends with its log, without a word, and lets the process end", async () => {
-    for (const create of [createMemoryEventLog, createSqliteEventLog]) {
+    for (const inMemory of [true, false]) {
       const clock = handClock(START);
-      const life = live(clock, { log: create({ path: ":memory:", now: () => clock.now() }) });
+      const now = (): number => clock.now();
+      const life = live(clock, { log: inMemory ? createMemoryEventLog({ now }) : createSqliteEventLog({ path: ":memory:", now }) });
       await life.scheduler.schedule({ session: "s1", key: "k", action: "a", delay: "5s" });
       life.scheduler.start();
       await settle();

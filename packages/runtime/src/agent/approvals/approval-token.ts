@@ -1,6 +1,7 @@
 import { AgentError, type ApprovalRequest, type CallId, type RunId, type SessionId } from "@keelson/protocol";
 import { nodeCrypto } from "../../json/node-crypto.ts";
 import { checkApprovalKeys, type ApprovalKeys } from "./approval-keys.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 /** What a token lets its bearer decide: this question about this call with these arguments, once, until then. */
 export interface ApprovalClaims {
@@ -37,6 +38,7 @@ const PREFIX = "keelson-approval-1";
 
 /** @param options.now Unix ms; only `verify` asks it */
 export function createApprovalTokens(options: { readonly keys: ApprovalKeys; readonly now: () => number }): ApprovalTokens {
+  checkOptionNames("createApprovalTokens", options, { keys: true, now: true });
   const { keys, now } = options;
   checkApprovalKeys(keys);
   const secrets = new Map([keys.current, ...(keys.previous ?? [])].map(({ id, secret }) => [id, secret]));

@@ -5,6 +5,7 @@ import { DEFAULT_MAX_OUTPUT_BYTES } from "../../tools/tool-definition.ts";
 import type { Agent } from "../agent.ts";
 import { costLimit } from "../cost-limit.ts";
 import { parseTask, TASK_SCHEMA } from "./task-input.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 /** How an agent is offered to another as a tool. */
 export interface AgentToolOptions {
@@ -36,6 +37,15 @@ export interface AgentTool extends Tool<{ readonly task: string }> {
 
 /** Offers an agent to another as a tool that takes a task. Its calls are shared: several children may work at once. */
 export function agentTool(agent: Agent<never> | Agent<unknown> | Agent<undefined>, options: AgentToolOptions = {}): AgentTool {
+  checkOptionNames("agentTool", options, {
+    name: true,
+    description: true,
+    limits: true,
+    model: true,
+    allowedTools: true,
+    systemAddendum: true,
+    background: true,
+  });
   const {
     name = agent.name.replace(/[^\w-]/g, "_"),
     description = agent.description === "" ? `Hands a task to the agent "${agent.name}" and returns its answer.` : agent.description,

@@ -4,6 +4,7 @@ import { DEFAULT_MAX_OUTPUT_BYTES } from "../../tools/tool-definition.ts";
 import type { Agent } from "../agent.ts";
 import type { RunOutcome } from "../run.ts";
 import { parseTask, TASK_SCHEMA } from "./task-input.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 /** A task is handed on so many times at most before that counts as going in circles. */
 export const MAX_HANDOFFS = 8;
@@ -52,6 +53,7 @@ export interface HandoffTool extends Tool<{ readonly task: string }> {
  * @param agent a definition, or the name of one that the runner has (agents that hand to each other can't hold each other)
  */
 export function handoffTool(agent: Agent<never> | Agent<unknown> | Agent<undefined> | string, options: HandoffOptions = {}): HandoffTool {
+  checkOptionNames("handoffTool", options, { name: true, description: true, history: true });
   const operator = typeof agent === "string" ? agent : agent.name;
   const about = typeof agent === "string" || agent.description === "" ? "" : ` ${agent.description}`;
   const {

@@ -3,6 +3,7 @@ import type { GuardOptions, Hook, HookContext } from "./hook.ts";
 import { createHookRegistry, type HookRegistry } from "./hook-registry.ts";
 import { createShellHook, type ShellHookOptions } from "./shell-hook.ts";
 import { notificationType, SHELL_EVENTS } from "./shell-hook-input.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface HooksFromJsonOptions extends Omit<ShellHookOptions, "command" | "args" | "timeoutMs"> {
   /** Makes guards of all hooks that can block. A hook may say `"guard": true` for itself. Default false. */
@@ -18,6 +19,15 @@ export interface HooksFromJsonOptions extends Omit<ShellHookOptions, "command" |
  * @throws AgentError of kind `invalid-option` that names the place
  */
 export function hooksFromJson(config: unknown, options: HooksFromJsonOptions): HookRegistry {
+  checkOptionNames("hooksFromJson", options, {
+    guard: true,
+    onUnsupported: true,
+    exec: true,
+    cwd: true,
+    env: true,
+    toolNames: true,
+    maxOutputBytes: true,
+  });
   const registry = createHookRegistry();
   const { guard: guardAll = false, onUnsupported, ...shell } = options;
   const unsupported = (path: string, message: string): void => {

@@ -3,6 +3,7 @@ import { describeThrown } from "../../tools/describe-thrown.ts";
 import type { Hook, HookContext } from "./hook.ts";
 import { answerOfShell } from "./shell-hook-answer.ts";
 import { shellHookInput } from "./shell-hook-input.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface ShellHookOptions {
   /** Given to the executor's shell; with `args` the program itself. */
@@ -31,6 +32,16 @@ const MAX_LABEL_LENGTH = 60;
  * run. Any other exit code is a warning; of a guard it counts as a refusal.
  */
 export function createShellHook<P extends HookPoint>(options: ShellHookOptions): Hook<P> {
+  checkOptionNames("createShellHook", options, {
+    command: true,
+    args: true,
+    exec: true,
+    timeoutMs: true,
+    cwd: true,
+    env: true,
+    toolNames: true,
+    maxOutputBytes: true,
+  });
   const { command, args, exec, timeoutMs, cwd, env, toolNames = {}, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
   const hook = async (payload: HookPayloads[P], context: HookContext<P>): Promise<HookResults[P] | undefined> => {
     const folder = cwd ?? context.cwd;

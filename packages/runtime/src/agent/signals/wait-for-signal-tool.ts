@@ -1,5 +1,6 @@
 import { ToolError, type JsonObject, type SignalKind, type Tool } from "@keelson/protocol";
 import { defineTool } from "../../tools/define-tool.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface WaitForSignalOptions {
   /** Default `wait_for_signal`, or `wait` where it only waits for time. */
@@ -23,6 +24,7 @@ export interface WaitForSignalTool extends Tool<{ readonly seconds?: number }> {
  * @throws ToolError of kind `invalid-definition` for a wait that could never end, and what `defineTool` refuses
  */
 export function waitForSignalTool(options: WaitForSignalOptions = {}): WaitForSignalTool {
+  checkOptionNames("waitForSignalTool", options, { name: true, description: true, kinds: true, timeoutMs: true });
   const { kinds, timeoutMs } = options;
   const onlyTime = kinds?.length === 0;
   const { name = onlyTime ? "wait" : "wait_for_signal" } = options;

@@ -1,6 +1,7 @@
 import { StrategyError, type ActionId, type FsmStateId, type GuardCondition, type SignalRoute } from "@keelson/protocol";
 import { FsmStrategy, FsmStrategyWithRoutes } from "./fsm-strategy.ts";
 import { createStateMachine, quoted, type StateMachineParts } from "./state-machine.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface FsmStrategyOptions {
   /**
@@ -47,7 +48,9 @@ export interface FsmStrategyBuilder {
  *   .build();
  * ```
  */
-export function fsmStrategy({ scope = "session" }: FsmStrategyOptions = {}): FsmStrategyBuilder {
+export function fsmStrategy(options: FsmStrategyOptions = {}): FsmStrategyBuilder {
+  checkOptionNames("fsmStrategy", options, { scope: true });
+  const { scope = "session" } = options;
   const transitions: StateMachineParts["transitions"][number][] = [];
   const offered = new Map<ActionId, string | undefined>();
   const toolsOfState = new Map<FsmStateId, Set<string>>();

@@ -2,6 +2,7 @@ import { DirectiveError, type Directive, type Effect, type EffectContext, type E
 import { unknownPayload, type DirectivePayloads, type PayloadTypes } from "../../agent/effects/directive-payloads.ts";
 import { systemClock, type Clock } from "../../session/clock.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 type Routed = Promise<JsonValue | undefined | void> | JsonValue | undefined | void;
 
@@ -39,6 +40,16 @@ export interface EffectExecutorOptions<Types extends PayloadTypes = Record<never
 export function createEffectExecutor<Types extends PayloadTypes = Record<never, never>>(
   options: EffectExecutorOptions<Types>,
 ): EffectExecutor {
+  checkOptionNames("createEffectExecutor", options, {
+    effects: true,
+    directives: true,
+    customEffects: true,
+    payloads: true,
+    customDirectives: true,
+    unsupported: true,
+    timeoutMs: true,
+    clock: true,
+  });
   const { unsupported = "fail", timeoutMs, clock = systemClock } = options;
   return {
     supports: (effect) => handlerOf(options, effect) !== undefined,

@@ -26,6 +26,7 @@ import {
   type Handler,
 } from "./create-effect-executor.ts";
 import { runsOfOrchestrator, runsOfRunner, type OtherRuns } from "./other-runs.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface LocalEffectExecutorOptions<Types extends PayloadTypes = Record<never, never>> extends EffectExecutorOptions<Types> {
   /** What `run-instruction` runs, by name: given the input; what it returns goes before the model in the next turn. */
@@ -56,9 +57,36 @@ export interface LocalEffectExecutorOptions<Types extends PayloadTypes = Record<
 export function createLocalEffectExecutor<Types extends PayloadTypes = Record<never, never>>(
   options: LocalEffectExecutorOptions<Types> = {},
 ): EffectExecutor {
+  checkOptionNames("createLocalEffectExecutor", options, {
+    instructions: true,
+    store: true,
+    blobs: true,
+    scheduler: true,
+    orchestrator: true,
+    runner: true,
+    observe: true,
+    effects: true,
+    directives: true,
+    customEffects: true,
+    payloads: true,
+    customDirectives: true,
+    unsupported: true,
+    timeoutMs: true,
+    clock: true,
+  });
+  const {
+    instructions: _instructions,
+    store,
+    blobs: _blobs,
+    scheduler: _scheduler,
+    orchestrator: _orchestrator,
+    runner: _runner,
+    observe: _observe,
+    ...routes
+  } = options;
   const executor = createEffectExecutor<Types>({
-    ...options,
-    effects: { ...memoryHandlers(options.store), ...observers(options), ...artifacts(options), ...otherRuns(options), ...options.effects },
+    ...routes,
+    effects: { ...memoryHandlers(store), ...observers(options), ...artifacts(options), ...otherRuns(options), ...options.effects },
     directives: { ...onTheRun, ...schedules(options), ...instructions(options), ...options.directives },
   });
   optionsOf.set(executor, options);

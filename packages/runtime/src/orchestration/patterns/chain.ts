@@ -1,5 +1,6 @@
 import { toOrchestratorError, type OperatorOutput, type Orchestrator, type SerializedError } from "@keelson/protocol";
 import { endedWell, inputOf, optionsAt, type PatternOptions, type PatternTask } from "./pattern-task.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 /** How far a chain came. */
 export interface ChainResult {
@@ -18,6 +19,7 @@ export async function chain(
   task: PatternTask,
   options: PatternOptions = {},
 ): Promise<ChainResult> {
+  checkOptionNames("chain", options, { id: true, parent: true, deadline: true, authority: true, signal: true });
   const outputs: OperatorOutput[] = [];
   let input = inputOf(task);
   for (const [index, operator] of operators.entries()) {

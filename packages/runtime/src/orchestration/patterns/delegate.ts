@@ -1,5 +1,6 @@
 import type { JsonObject, OperatorConfig, OperatorOutput, Orchestrator, SessionId } from "@keelson/protocol";
 import { inputOf, optionsAt, type PatternOptions, type PatternTask } from "./pattern-task.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface DelegateOptions extends PatternOptions {
   /** Of this one dispatch, on top of the operator's own. */
@@ -12,12 +13,23 @@ export interface DelegateOptions extends PatternOptions {
 }
 
 /** Hands one task to an operator, within limits, and waits for its output. Rejects with `OrchestratorError`. */
-export function delegate(
+export async function delegate(
   orchestrator: Pick<Orchestrator, "dispatch">,
   operator: string,
   task: PatternTask,
   options: DelegateOptions = {},
 ): Promise<OperatorOutput> {
+  checkOptionNames("delegate", options, {
+    limits: true,
+    allowedOperators: true,
+    session: true,
+    metadata: true,
+    id: true,
+    parent: true,
+    deadline: true,
+    authority: true,
+    signal: true,
+  });
   const { limits, allowedOperators, session, metadata } = options;
   const input = inputOf(task);
   const config: OperatorConfig = { ...input.config, ...limits, ...(allowedOperators && { allowedOperators }) };

@@ -1,5 +1,6 @@
 import { OrchestratorError, type Content, type DispatchResult, type OperatorOutput, type Orchestrator } from "@keelson/protocol";
 import { endedWell, inputOf, optionsAt, type PatternOptions, type PatternTask } from "./pattern-task.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface FanInOptions extends PatternOptions {
   /** What each result is called where the operator is told of it. Default: its number, from 1. */
@@ -20,6 +21,16 @@ export async function fanIn(
   results: readonly DispatchResult[],
   options: FanInOptions = {},
 ): Promise<OperatorOutput> {
+  checkOptionNames("fanIn", options, {
+    names: true,
+    task: true,
+    least: true,
+    id: true,
+    parent: true,
+    deadline: true,
+    authority: true,
+    signal: true,
+  });
   const { names = [], task, least = 1 } = options;
   const good = results.filter((result) => result.ok && endedWell(result.output)).length;
   if (good < least) {

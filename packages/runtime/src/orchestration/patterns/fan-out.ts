@@ -1,5 +1,6 @@
 import { OrchestratorError, toOrchestratorError, type DispatchResult, type Orchestrator } from "@keelson/protocol";
 import { inputOf, optionsAt, type PatternOptions, type PatternTask } from "./pattern-task.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface FanOutTask {
   readonly operator: string;
@@ -20,6 +21,7 @@ export async function fanOut(
   tasks: readonly FanOutTask[],
   options: FanOutOptions = {},
 ): Promise<readonly DispatchResult[]> {
+  checkOptionNames("fanOut", options, { maxParallel: true, id: true, parent: true, deadline: true, authority: true, signal: true });
   const { maxParallel = 16, signal } = options;
   if (!(maxParallel >= 1)) throw new OrchestratorError({ kind: "other", message: `maxParallel must be at least 1, not ${maxParallel}.` });
   const results: DispatchResult[] = [];

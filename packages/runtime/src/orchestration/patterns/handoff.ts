@@ -1,6 +1,7 @@
 import { OrchestratorError, type OperatorInput, type OperatorOutput, type Orchestrator } from "@keelson/protocol";
 import { openHandoff } from "../../agent/children/handoff.ts";
 import { inputOf, optionsAt, type PatternOptions, type PatternTask } from "./pattern-task.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface HandoffPatternOptions extends PatternOptions {
   /** More than these count as going in circles. Default 8. */
@@ -24,6 +25,7 @@ export async function handoff(
   task: PatternTask,
   options: HandoffPatternOptions = {},
 ): Promise<HandoffResult> {
+  checkOptionNames("handoff", options, { maxHandoffs: true, id: true, parent: true, deadline: true, authority: true, signal: true });
   const { maxHandoffs = 8 } = options;
   const operators = [operator];
   let input: OperatorInput = inputOf(task);

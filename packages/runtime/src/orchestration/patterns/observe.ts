@@ -1,6 +1,7 @@
 import type { JsonValue, Orchestrator, Query, RunId } from "@keelson/protocol";
 import { canonicalJson } from "../../json/index.ts";
 import { systemClock, type Clock } from "../../session/clock.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface ObserveOptions {
   /** What is asked. Default: `status`. */
@@ -22,6 +23,7 @@ export async function* observe(
   id: RunId | string,
   options: ObserveOptions = {},
 ): AsyncGenerator<JsonValue, void, undefined> {
+  checkOptionNames("observe", options, { query: true, everyMs: true, signal: true, clock: true });
   const { query = { name: "status", params: {} }, everyMs = 1000, signal, clock = systemClock } = options;
   let isOver = false;
   let wake = (): void => {};

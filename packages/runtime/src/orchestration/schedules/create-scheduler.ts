@@ -11,6 +11,7 @@ import { ScheduleBook, SCHEDULES_LEASE } from "./schedule-book.ts";
 import { cancelRecord, scheduleRecord, type ScheduleState } from "./schedule-state.ts";
 import { scheduleIdOf, scheduleTerms } from "./schedule-terms.ts";
 import type { FiredInstant, Scheduler, ScheduleProblem, ScheduleTick, ScheduleView } from "./scheduler.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface SchedulerOptions {
   /** Its agents work at the instants, in its log's sessions. */
@@ -48,6 +49,18 @@ const DEFAULT_LEASE_TTL_MS = 30_000;
  * ```
  */
 export function createScheduler(options: SchedulerOptions): Scheduler {
+  checkOptionNames("createScheduler", options, {
+    runner: true,
+    log: true,
+    clock: true,
+    maxPending: true,
+    missedAfterMs: true,
+    maxSchedules: true,
+    maxRecords: true,
+    leaseTtlMs: true,
+    onRun: true,
+    report: true,
+  });
   const inner = runnerInternals(options.runner);
   const { world } = inner;
   const { log = world.log, clock = world.clock, report = warn, onRun } = options;

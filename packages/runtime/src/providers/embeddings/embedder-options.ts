@@ -1,4 +1,5 @@
-import type { ProviderOptions } from "../provider-options.ts";
+import type { OptionNames } from "../../json/option-names.ts";
+import { PROVIDER_OPTIONS, type ProviderOptions } from "../provider-options.ts";
 import type { BatchLimits } from "./embed-batches.ts";
 
 export interface EmbedderOptions extends Omit<ProviderOptions, "defaultModel"> {
@@ -10,6 +11,15 @@ export interface EmbedderOptions extends Omit<ProviderOptions, "defaultModel"> {
   /** Requests at a time. Default 4. */
   readonly concurrency?: number;
 }
+
+const { defaultModel: _, ...SHARED } = PROVIDER_OPTIONS;
+export const EMBEDDER_OPTIONS: OptionNames<EmbedderOptions> = {
+  ...SHARED,
+  model: true,
+  maxBatchTexts: true,
+  maxBatchTokens: true,
+  concurrency: true,
+};
 
 const DEFAULT_CONCURRENCY = 4;
 

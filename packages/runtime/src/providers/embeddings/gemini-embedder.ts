@@ -2,8 +2,9 @@ import type { Embedder } from "@keelson/protocol";
 import { bareModelName, createGeminiClient } from "../gemini/gemini-client.ts";
 import { countOf, fieldsOf } from "../wire-decoder.ts";
 import { embedInBatches } from "./embed-batches.ts";
-import { batchLimits, type EmbedderOptions } from "./embedder-options.ts";
+import { batchLimits, EMBEDDER_OPTIONS, type EmbedderOptions } from "./embedder-options.ts";
 import { listOf, readEmbeddings, vectorOf } from "./read-embeddings.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export const DEFAULT_GEMINI_EMBEDDING_MODEL = "gemini-embedding-001";
 const LIMITS = { maxTexts: 100, maxTokens: 100_000 };
@@ -11,6 +12,7 @@ const TASKS = { query: "RETRIEVAL_QUERY", document: "RETRIEVAL_DOCUMENT" };
 
 /** Vectors from Google. The key is `apiKey` or `GEMINI_API_KEY`. */
 export function createGeminiEmbedder(options: EmbedderOptions = {}): Embedder {
+  checkOptionNames("createGeminiEmbedder", options, EMBEDDER_OPTIONS);
   const name = options.name ?? "gemini";
   const model = bareModelName(options.model ?? DEFAULT_GEMINI_EMBEDDING_MODEL);
   const { client, version } = createGeminiClient(options, name);

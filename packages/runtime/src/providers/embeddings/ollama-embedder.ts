@@ -2,8 +2,9 @@ import type { Embedder } from "@keelson/protocol";
 import { createOllamaClient } from "../ollama/ollama-client.ts";
 import { countOf, stringOf } from "../wire-decoder.ts";
 import { embedInBatches } from "./embed-batches.ts";
-import { batchLimits, type EmbedderOptions } from "./embedder-options.ts";
+import { batchLimits, EMBEDDER_OPTIONS, type EmbedderOptions } from "./embedder-options.ts";
 import { readEmbeddings, vectorOf } from "./read-embeddings.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export const DEFAULT_OLLAMA_EMBEDDING_MODEL = "embeddinggemma";
 const LIMITS = { maxTexts: 256, maxTokens: 500_000 };
@@ -15,6 +16,7 @@ export interface OllamaEmbedderOptions extends EmbedderOptions {
 
 /** Vectors from models that Ollama runs. The server is `baseUrl`, `OLLAMA_HOST`, or `http://localhost:11434`. */
 export function createOllamaEmbedder(options: OllamaEmbedderOptions = {}): Embedder {
+  checkOptionNames("createOllamaEmbedder", options, { ...EMBEDDER_OPTIONS, truncate: true });
   const name = options.name ?? "ollama";
   const model = options.model ?? DEFAULT_OLLAMA_EMBEDDING_MODEL;
   const client = createOllamaClient(options, name);

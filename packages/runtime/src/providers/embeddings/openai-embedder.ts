@@ -2,8 +2,9 @@ import type { Embedder } from "@keelson/protocol";
 import { createOpenAiClient } from "../openai-client.ts";
 import { countOf, fieldsOf, stringOf } from "../wire-decoder.ts";
 import { embedInBatches } from "./embed-batches.ts";
-import { batchLimits, type EmbedderOptions } from "./embedder-options.ts";
+import { batchLimits, EMBEDDER_OPTIONS, type EmbedderOptions } from "./embedder-options.ts";
 import { listOf, readEmbeddings, vectorOf } from "./read-embeddings.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export const DEFAULT_OPENAI_EMBEDDING_MODEL = "text-embedding-3-small";
 const LIMITS = { maxTexts: 2048, maxTokens: 300_000 };
@@ -13,6 +14,7 @@ const LIMITS = { maxTexts: 2048, maxTokens: 300_000 };
  * server of one's own may want none.
  */
 export function createOpenAiEmbedder(options: EmbedderOptions = {}): Embedder {
+  checkOptionNames("createOpenAiEmbedder", options, EMBEDDER_OPTIONS);
   const name = options.name ?? "openai";
   const model = options.model ?? DEFAULT_OPENAI_EMBEDDING_MODEL;
   const client = createOpenAiClient(options, name);

@@ -10,6 +10,7 @@ import type {
 } from "@keelson/protocol";
 import { systemClock, type Clock } from "../../session/clock.ts";
 import { VolatileContext } from "../../session/volatile-context.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface MockExecutionContextOptions {
   readonly clock?: Clock;
@@ -30,6 +31,15 @@ export interface MockExecutionContext {
 
 /** An execution context for one operator under test: steps happen once, decisions are taken once, nothing is kept. Write to its inbox with `context.write`. */
 export function mockExecutionContext(options: MockExecutionContextOptions = {}): MockExecutionContext {
+  checkOptionNames("mockExecutionContext", options, {
+    clock: true,
+    runId: true,
+    session: true,
+    signal: true,
+    deadline: true,
+    authority: true,
+    startChild: true,
+  });
   const {
     clock = systemClock,
     runId = "r_mock",

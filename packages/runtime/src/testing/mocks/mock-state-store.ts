@@ -1,5 +1,6 @@
 import { StateError, type JsonValue, type Scope, type SearchResult, type StateStore, type StoreOptions } from "@keelson/protocol";
 import { canonicalJson } from "../../json/canonical-json.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface MockStateStore extends StateStore {
   /** Every write, in order. */
@@ -15,7 +16,9 @@ export interface MockStateStoreOptions {
 }
 
 /** A state store in memory that remembers what was written to it. */
-export function mockStateStore({ entries = [], search, now = () => 0 }: MockStateStoreOptions = {}): MockStateStore {
+export function mockStateStore(options: MockStateStoreOptions = {}): MockStateStore {
+  checkOptionNames("mockStateStore", options, { entries: true, search: true, now: true });
+  const { entries = [], search, now = () => 0 } = options;
   const scopes = new Map<string, Map<string, { value: string; version: number; expiresAt: number }>>();
   const writes: MockStateStore["writes"][number][] = [];
   const within = (scope: Scope) => {

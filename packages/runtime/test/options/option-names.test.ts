@@ -1,0 +1,143 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as keelson from "keelson";
+import { AgentError } from "@keelson/protocol";
+import * as agents from "keelson/agent";
+import * as context from "keelson/context";
+import * as environment from "keelson/environment";
+import * as middleware from "keelson/middleware";
+import * as orchestration from "keelson/orchestration";
+import * as providers from "keelson/providers";
+import { createAiSdkProvider } from "keelson/providers/ai-sdk";
+import { createAnthropicProvider } from "keelson/providers/anthropic";
+import { createGeminiEmbedder, createOllamaEmbedder, createOpenAiEmbedder } from "keelson/providers/embeddings";
+import { createGeminiProvider } from "keelson/providers/gemini";
+import { createOllamaProvider } from "keelson/providers/ollama";
+import { createOpenAiChatProvider } from "keelson/providers/openai-chat";
+import { createOpenAiCompatibleProvider } from "keelson/providers/openai-compatible";
+import { createOpenAiResponsesProvider } from "keelson/providers/openai-responses";
+import * as session from "keelson/session";
+import * as state from "keelson/state";
+import * as testing from "keelson/testing";
+import * as tools from "keelson/tools";
+import { describe, expect, it } from "vitest";
+import { readPublicSurface } from "./public-functions.ts";
+
+const model = testing.scriptedModel([]);
+const agent = keelson.createAgent({ name: "a", model });
+const tool = keelson.defineTool({ name: "t", description: "t", input: { type: "object" }, execute: () => "done" });
+const orchestrator = orchestration.createLocalOrchestrator();
+const path = join(mkdtempSync(join(tmpdir(), "keelson-options-")), "log.db");
+
+/** As somebody writes it who has no types. */
+type Call = (options: never) => unknown;
+
+/** Each function that takes options, the option that was meant, and how it is called with the one that was written. */
+const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call] } = {
+  createAgent: ["limits", (given) => keelson.createAgent(Object.assign(given, { name: "a", model }))],
+  createRunner: ["log", (given) => keelson.createRunner(Object.assign(given, { agent }))],
+  agentTool: ["description", (given) => keelson.agentTool(agent, given)],
+  handoffTool: ["description", (given) => agents.handoffTool(agent, given)],
+  createApprovalTokens: ["keys", (given) => agents.createApprovalTokens(given)],
+  waitForSignalTool: ["timeoutMs", (given) => agents.waitForSignalTool(given)],
+  fsmStrategy: ["scope", (given) => agents.fsmStrategy(given)],
+  hooksFromJson: ["guard", (given) => agents.hooksFromJson({}, given)],
+  createShellHook: ["command", (given) => agents.createShellHook(given)],
+  rulesFrom: ["beforeToolCall", (given) => context.rulesFrom(given)],
+  budgetGuard: ["maxCost", (given) => context.budgetGuard(given)],
+  injectReminder: ["priority", (given) => context.injectReminder("t", given)],
+  createSingleShotOperator: ["systemPrompt", (given) => context.createSingleShotOperator(given)],
+  createSessions: ["log", (given) => session.createSessions(given)],
+  createDiskVfs: ["readOnly", (given) => environment.createDiskVfs(given)],
+  createProcessExecutor: ["shell", (given) => environment.createProcessExecutor(given)],
+  createDispatchStack: ["report", (given) => middleware.createDispatchStack(given)],
+  createExecStack: ["report", (given) => middleware.createExecStack(given)],
+  createStoreStack: ["report", (given) => middleware.createStoreStack(given)],
+  createStack: ["report", (given) => middleware.createStack(given, { misuse: Error, failed: (_, error) => error })],
+  withDispatchMiddleware: [
+    "maxFinished",
+    (given) => middleware.withDispatchMiddleware(orchestrator, middleware.createDispatchStack().build(), given),
+  ],
+  createEffectExecutor: ["directives", (given) => orchestration.createEffectExecutor(given)],
+  createLocalEffectExecutor: ["instructions", (given) => orchestration.createLocalEffectExecutor(given)],
+  createLocalOrchestrator: ["operators", (given) => orchestration.createLocalOrchestrator(given)],
+  createScheduler: ["log", (given) => orchestration.createScheduler(given)],
+  chain: ["deadline", (given) => orchestration.chain(orchestrator, [], "t", given)],
+  delegate: ["allowedOperators", (given) => orchestration.delegate(orchestrator, "o", "t", given)],
+  fanIn: ["least", (given) => orchestration.fanIn(orchestrator, "o", [], given)],
+  fanOut: ["maxParallel", (given) => orchestration.fanOut(orchestrator, [], given)],
+  handoff: ["maxHandoffs", (given) => orchestration.handoff(orchestrator, "o", "t", given)],
+  observe: ["everyMs", (given) => orchestration.observe(orchestrator, "r", given).next()],
+  intervene: ["everyMs", (given) => orchestration.intervene(orchestrator, "r", () => undefined, given)],
+  createMemoryBlobStore: ["maxBlobBytes", (given) => state.createMemoryBlobStore(given)],
+  createMemoryBudgetLedger: ["presumeSpentAfterMs", (given) => state.createMemoryBudgetLedger(given)],
+  createMemoryEventLog: ["maxRecordBytes", (given) => state.createMemoryEventLog(given)],
+  createSqliteBlobStore: ["maxBlobBytes", (given) => state.createSqliteBlobStore(Object.assign(given, { path }))],
+  createSqliteBudgetLedger: ["durability", (given) => state.createSqliteBudgetLedger(Object.assign(given, { path }))],
+  createSqliteEventLog: ["maxRecordBytes", (given) => state.createSqliteEventLog(Object.assign(given, { path }))],
+  createModelRegistry: ["aliases", (given) => keelson.createModelRegistry(Object.assign(given, { providers: {} }))],
+  createRateLimiter: ["requestsPerMinute", (given) => providers.createRateLimiter(given)],
+  withCircuitBreaker: ["failures", (given) => providers.withCircuitBreaker(model, given)],
+  calibrateTokens: ["maxReports", (given) => providers.calibrateTokens(given)],
+  infer: ["maxAnswerBytes", (given) => providers.infer(model, { model: "m", messages: [] }, given)],
+  costOf: [
+    "batch",
+    (given) =>
+      providers.costOf({ inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheCreationTokens: 0, reasoningTokens: 0 }, null, given),
+  ],
+  createAiSdkProvider: ["name", (given) => createAiSdkProvider(() => expect.fail(), given)],
+  createAnthropicProvider: ["baseUrl", (given) => createAnthropicProvider(given)],
+  createGeminiProvider: ["baseUrl", (given) => createGeminiProvider(given)],
+  createOllamaProvider: ["contextLength", (given) => createOllamaProvider(given)],
+  createOpenAiChatProvider: ["maxTokensField", (given) => createOpenAiChatProvider(given)],
+  createOpenAiCompatibleProvider: ["apiKey", (given) => createOpenAiCompatibleProvider(Object.assign(given, { vendor: "groq" }))],
+  createOpenAiResponsesProvider: ["apiKey", (given) => createOpenAiResponsesProvider(given)],
+  createGeminiEmbedder: ["maxBatchTexts", (given) => createGeminiEmbedder(given)],
+  createOllamaEmbedder: ["truncate", (given) => createOllamaEmbedder(given)],
+  createOpenAiEmbedder: ["concurrency", (given) => createOpenAiEmbedder(given)],
+  operatorToTool: ["operator", (given) => tools.operatorToTool(given)],
+  toolToOperator: ["graceMs", (given) => tools.toolToOperator(tool, given)],
+  mockExecutionContext: ["deadline", (given) => testing.mockExecutionContext(given)],
+  mockStateStore: ["entries", (given) => testing.mockStateStore(given)],
+  scriptedModel: ["wire", (given) => testing.scriptedModel([], given)],
+  recordCassette: ["patterns", (given) => testing.recordCassette(given)],
+  replayCassette: ["secrets", (given) => testing.replayCassette({ interactions: [] } as never, given)],
+  startModelServer: ["port", (given) => testing.startModelServer([] as never, given)],
+};
+
+/** Take what looks like options, and heed no name that others could misspell unseen. */
+const WITHOUT_A_CHECK: { readonly [name: string]: string } = {
+  defineTool: "is called on its definition, which may have members of its author's own",
+  defineEffectTool: "is called on its definition, which may have members of its author's own",
+  definePlugin: "is called on its definition, which may have members of its author's own",
+  mockTool: "takes the fields of a tool",
+  executeLeaf: "is a step of the loop: its options go on with more than it reads",
+  planBatches: "is a step of the loop, asked for every answer",
+  compileRequest: "is a step of the loop, asked for every request",
+  foldInferEvents: "is a step of the loop, made for every answer",
+  reactLoop: "takes the parts of a loop, which do not work where one is missing",
+};
+
+describe("an option that is misspelt", () => {
+  it.each(Object.entries(FUNCTIONS))("is refused by %s, which names the one that was meant", async (_name, [meant, call]) => {
+    const misspelt = `${meant}z`;
+    const error: unknown = await Promise.resolve()
+      .then(() => call({ [misspelt]: 1 } as never))
+      .then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+    if (!AgentError.is(error, "invalid-option")) throw new Error("it was not refused", { cause: error });
+    expect(error.failure.option).toBe(misspelt);
+    expect(error.message).toMatch(new RegExp(`[Dd]id you mean "${meant}"`));
+  });
+
+  it("is refused by each function of the library that takes options, or it is told here why not", () => {
+    const { functions } = readPublicSurface(() => false);
+    const taking = functions.filter(({ parameters }) => parameters.some((type) => /(Options|Definition|Methods)\b/.test(type)));
+    expect(taking.length).toBeGreaterThan(50);
+    const known = [...Object.keys(FUNCTIONS), ...Object.keys(WITHOUT_A_CHECK)];
+    expect(taking.map(({ name }) => name).filter((name) => !known.includes(name))).toEqual([]);
+  }, 60_000);
+});
