@@ -14,6 +14,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { createAgent } from "../agent/agent.ts";
 import { createRunner } from "../index.ts";
+import { createMemoryEventLog } from "../state/memory-event-log.ts";
 import { scriptedModel, type ScriptedTurn } from "../testing/scripted-model.ts";
 import type { Rule } from "../context/rule.ts";
 import { defineTool } from "../tools/define-tool.ts";
@@ -43,14 +44,32 @@ function tool(name: string, effect: "read" | "write", called: string[], execute:
   });
 }
 
+/** A log in memory, and each message to a run's inbox as it stands there. */
+function listeningLog() {
+  const log = createMemoryEventLog({ now: () => now });
+  const arrived = new ReadableStream<string>({
+    start(stream) {
+      const { append } = log;
+      log.append = async (id, ...rest) => {
+        const appended = await append.call(log, id, ...rest);
+        if (id.endsWith("/inbox")) stream.enqueue(id);
+        return appended;
+      };
+    },
+  });
+  return { log, told: arrived.values() };
+}
+
 function set(turns: readonly ScriptedTurn[], options: Partial<Parameters<typeof createAgent>[0]> = {}) {
   const model = scriptedModel(turns, { price });
+  const { log, told } = listeningLog();
   const runner = createRunner({
+    log,
     agent: createAgent({ name: "clerk", model, instructions: "Keep books.", ...options }),
     random: () => 0.5,
     clock: { now: () => now, after: (_ms, run, timer) => (timer?.keepAlive === false ? undefined : queueMicrotask(run), () => {}) },
   });
-  return { model, runner, orchestrator: createLocalOrchestrator({ operators: { clerk: agentOperator(runner, "clerk") } }) };
+  return { model, runner, told, orchestrator: createLocalOrchestrator({ operators: { clerk: agentOperator(runner, "clerk") } }) };
 }
 
 const looks = Array.from({ length: 5 }, (_, n): ScriptedTurn => ({ toolCalls: [{ name: "look", input: { n } }] }));
@@ -223,14 +242,14 @@ describe("an agent as an operator", () => {
       let reached = (): void => {};
       const working = new Promise<void>((resolve) => (reached = resolve));
       let go = (): void => {};
-      const told = new Promise<void>((resolve) => (go = resolve));
-      const { orchestrator, model } = set([{ toolCalls: [{ name: "work" }] }, ...turns], {
-        tools: [tool("work", "write", called, async () => (reached(), await told, "worked"))],
+      const mayGo = new Promise<void>((resolve) => (go = resolve));
+      const { orchestrator, model, told } = set([{ toolCalls: [{ name: "work" }] }, ...turns], {
+        tools: [tool("work", "write", called, async () => (reached(), await mayGo, "worked"))],
       });
       const id = await orchestrator.start("clerk", input());
       await working;
       await act(orchestrator, id);
-      for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+      await told.next();
       go();
       return { model, ended: await orchestrator.attach(id).catch((error: unknown) => error) };
     };
@@ -258,15 +277,15 @@ describe("an agent as an operator", () => {
     let reached = (): void => {};
     const isWorking = new Promise<void>((resolve) => (reached = resolve));
     let go = (): void => {};
-    const told = new Promise<void>((resolve) => (go = resolve));
-    const { orchestrator, model } = set([{ toolCalls: [{ name: "work" }] }, "done"], {
-      tools: [tool("work", "read", [], async () => (reached(), await told, "worked"))],
+    const mayGo = new Promise<void>((resolve) => (go = resolve));
+    const { orchestrator, model, told } = set([{ toolCalls: [{ name: "work" }] }, "done"], {
+      tools: [tool("work", "read", [], async () => (reached(), await mayGo, "worked"))],
       signalRoutes: [{ kind: "ignored", action: { type: "continue" }, priority: 0 }],
     });
     const id = await orchestrator.start("clerk", input());
     await isWorking;
     for (const signal of signals) await orchestrator.signal(id, signal);
-    for (let turn = 0; turn < 10; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+    for (const _ of signals) await told.next();
     go();
     await orchestrator.attach(id);
     expect(model.requests[1]?.messages.slice(3)).toEqual([

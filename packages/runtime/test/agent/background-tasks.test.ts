@@ -226,9 +226,9 @@ describe("a run that has to wait for a person", () => {
     let finish = (): void => {};
     let runs = 0;
     const tasks: TaskRunner = {
-      run: () => {
+      run: (_description, _input, call) => {
         runs++;
-        return new Promise<string>((resolve) => (finish = () => resolve("indexed")));
+        return new Promise<string>((resolve) => (finish = () => (call.progress("nearly"), resolve("indexed"))));
       },
     };
     const deploy = risky();
@@ -236,12 +236,13 @@ describe("a run that has to wait for a person", () => {
     const main = lead(turns, [deploy]);
     const runner = createRunner({ ...shared, tasks, agent: main.agent });
     const run = runner.run("go", { session: "s" }) as Run;
-    let outcome: unknown;
-    void run.outcome.then((value) => (outcome = value));
-    await until(() => main.model.requests.length === 2);
-    for (let turn = 0; turn < 50; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
-    expect(outcome).toBeUndefined();
-    finish();
+    const order: string[] = [];
+    for await (const event of run) {
+      if (event.type === "approval-request") finish();
+      if (event.type === "approval-request" || event.type === "run-suspend") order.push(event.type);
+      if (event.type === "task") order.push(event.kind);
+    }
+    expect(order).toEqual(["started", "approval-request", "progress", "run-suspend"]);
     const first = await run.outcome;
     expect(first).toMatchObject({ reason: "awaiting-approval", waits: [{ operation: "deploy" }] });
     await runner.approve((first.waits?.[0] as { readonly token: string }).token, { type: "allow" });

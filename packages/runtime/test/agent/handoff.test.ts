@@ -184,11 +184,14 @@ describe("a child that hands its task on", () => {
       const log = createMemoryEventLog({ now: () => clock.now() });
       const blobs = createMemoryBlobStore();
       let appends = 0;
+      const died = Promise.withResolvers<void>();
       const dying: typeof log = {
         ...log,
         append: (id, ...rest) => {
           const number = appends++;
-          return dieAt !== undefined && number >= dieAt ? new Promise<never>(() => {}) : log.append(id, ...rest);
+          if (dieAt === undefined || number < dieAt) return log.append(id, ...rest);
+          died.resolve();
+          return new Promise<never>(() => {});
         },
       };
       const shared = { clock, blobs, random: () => 0.5, agents: { lead: main.agent, billing } };
@@ -197,7 +200,7 @@ describe("a child that hands its task on", () => {
         await first.outcome;
         return { appends, ok: true };
       }
-      for (let turn = 0; turn < 300; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+      await died.promise;
       clock.advance(100_000);
       const runner = createRunner({ ...shared, log, owner: "two" });
       const { outcome } = await watch(await runner.resume("s"));

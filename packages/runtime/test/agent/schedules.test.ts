@@ -286,8 +286,9 @@ describe("a schedule", () => {
       const life = live(clock, { agent: { signalRoutes: routes } });
       await life.scheduler.schedule({ session: "s1", key: "k", action: "tea", at: START });
       // Dies behind the inbox; somebody's run comes before the next look.
-      const dying = live(clock, { log: dyingLog(life.log, { place: "schedules/", after: 0 }) });
-      await Promise.race([dying.scheduler.tick(), settle()]);
+      const mortal = dyingLog(life.log, { place: "schedules/", after: 0 });
+      void live(clock, { log: mortal }).scheduler.tick();
+      await mortal.died;
       await life.log.delete(sessionLog("s1"));
       clock.set(START + 40_000);
       await life.runner.run("work", { session: "s1" }).outcome;
@@ -343,20 +344,23 @@ function noRecords(): AsyncIterable<LogRecord> {
 function dyingLog(
   log: EventLog,
   { place, after, isDone = false }: { readonly place: string; readonly after: number; readonly isDone?: boolean },
-): EventLog & { readonly isDead: boolean } {
+): EventLog & { readonly isDead: boolean; readonly died: Promise<void> } {
   let seen = 0;
   let isDead = false;
+  const dying = Promise.withResolvers<void>();
   const never = new Promise<never>(() => {});
   const alive = <T>(act: () => Promise<T>): Promise<T> => (isDead ? never : act());
   return {
     get isDead() {
       return isDead;
     },
+    died: dying.promise,
     append: (id, expectedSeq, added, options) =>
       alive(async () => {
         if (!id.startsWith(place) || seen++ < after) return log.append(id, expectedSeq, added, options);
         isDead = true;
         if (isDone) await log.append(id, expectedSeq, added, options);
+        dying.resolve();
         return never;
       }),
     read: (id, options) => (isDead ? noRecords() : log.read(id, options)),
@@ -657,7 +661,7 @@ describe("an instant", () => {
           clock.set(START + 3_600_000);
           const dying = dyingLog(log, { place, after, isDone });
           const first = live(clock, { log: dying });
-          await Promise.race([first.fire(), settle()]);
+          await Promise.race([first.fire(), dying.died]);
           if (!dying.isDead) break;
           clock.set(clock.now() + 31_000);
           const second = live(clock, { log });
@@ -766,7 +770,7 @@ describe("an instant", () => {
             life.fire(),
             life.runner.recover().then(({ runs }) => Promise.all(runs.map((run) => run.outcome))),
           ]);
-          await (dies ? Promise.race([recovered, settle()]) : recovered);
+          await Promise.race([recovered, mark.died]);
           deaths += mark.isDead ? 1 : 0;
           await log[Symbol.asyncDispose]();
         }

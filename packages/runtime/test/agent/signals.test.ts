@@ -487,9 +487,17 @@ describe("a tool that waits for a signal", () => {
   it("is over in this process too when its time is, when the user steers away, and when the run is stopped", async () => {
     const ended = async (act: (run: Run<undefined>) => Promise<void>, clock: Clock = standing()) => {
       const { agent } = agentOf([wait, "done"], { kinds: ["paid"], timeoutMs: 1000 });
-      const run = runnerOf(agent, { clock, signalWaitMs: 60_000 }).run("go", { session: "s" });
+      const waiting = Promise.withResolvers<void>();
+      const watchedClock: Clock = {
+        now: () => clock.now(),
+        after(ms, due, options) {
+          if (ms === 1000) waiting.resolve();
+          return clock.after(ms, due, options);
+        },
+      };
+      const run = runnerOf(agent, { clock: watchedClock, signalWaitMs: 60_000 }).run("go", { session: "s" });
       const watched = watch(run);
-      for (let turn = 0; turn < 20; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+      await waiting.promise;
       await act(run);
       const { events, outcome } = await watched;
       return [outcome.reason, outputs(events)];

@@ -314,16 +314,18 @@ function shown() {
     },
     { query: () => value },
   );
-  let tick = (): void => {};
-  const clock = { now: () => 0, after: (_ms: number, run: () => void) => ((tick = run), () => {}) };
+  let waiting = Promise.withResolvers<() => void>();
+  const clock = { now: () => 0, after: (_ms: number, run: () => void) => (waiting.resolve(run), () => {}) };
   return {
     orchestrator,
     heard,
     clock,
     set: (next: number) => (value = next),
+    /** Lets the time pass that somebody waits for, once somebody does. */
     tick: async () => {
-      for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
-      tick();
+      const run = await waiting.promise;
+      waiting = Promise.withResolvers();
+      run();
     },
     finish: (text: string) => finish(text),
     giveUp: (error: Error) => giveUp(error),
