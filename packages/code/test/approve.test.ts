@@ -101,6 +101,22 @@ describe("keelson approve", () => {
     expect((await desk.keelson("approve", token, "allow")).code).toBe(1);
   });
 
+  it("prints the rules that allow-always grants, which hold for the session and for nothing else [AV-02]", async () => {
+    const calls = ["touch made; rm -rf build", "touch made; rm -rf build", "rm -rf src"];
+    const answers = calls.map((command) => ({ toolCalls: [{ name: "bash", input: { command } }] }));
+    await using desk = await openDesk(answers, { "build/x": "", "src/x": "" });
+    const { token, session } = await suspend(desk);
+    const { code, stdout } = await desk.keelson("approve", token, "allow-always");
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^recorded: allow-always\nallowed from now on, in this session:\n {2}bash\(touch made; rm -rf build\)\n/),
+    ]);
+    // The second call is what was allowed, the third is not.
+    expect((await desk.keelson("-p", "-r", session)).code).toBe(4);
+    expect(desk.server.requests.length).toBe(3);
+    expect(await Promise.all(["made", "build", "src"].map((path) => exists(join(desk.project, path))))).toEqual([true, false, true]);
+  });
+
   it("refuses a token whose time is over", async () => {
     await using desk = await openDesk([ASKING]);
     const { token } = await suspend(desk);

@@ -1,4 +1,4 @@
-import { access } from "node:fs/promises";
+import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
@@ -128,6 +128,35 @@ describe("a question in a terminal", () => {
       .map((row) => row.replace(/^.*│ /, ""))
       .join("");
     expect(shown.replaceAll(" ", "")).toBe(command.replaceAll(" ", ""));
+  });
+});
+
+describe("always, in a terminal", () => {
+  it("allows the rule that was shown, in this session: that command runs unasked from then on, and another is asked about [AV-02]", async () => {
+    const calls = ["npm test -- --first; echo told", "FOO=1 npm test 2>&1 | tail -5", "rm -rf build"];
+    await using desk = await openDesk(
+      [...calls.map((command) => ({ toolCalls: [{ name: "bash", input: { command } }] })), { text: "As you like." }],
+      { "package.json": '{"scripts":{"test":"echo tested >> log"}}', "build/x": "" },
+    );
+    await using terminal = openTerminal(desk, []);
+    await terminal.until(/› $/m);
+    terminal.type("test it\r");
+    await terminal.until(HEARD);
+    expect(terminal.rows().join("\n")).toMatch(/Not allowed yet: "npm test -- --first": no rule allows it/);
+    terminal.type("a\r");
+    await terminal.until(/1 {2}exactly this[\s\S]*2 {2}this program and subcommand\n {5}bash\(npm test \*\)[\s\S]*\[1-3\].*› $/);
+    terminal.type("2\r");
+    await terminal.until(/allow › bash\(npm test \*\)$/m);
+    terminal.type("\r");
+    await terminal.until(/\? bash rm -rf build[\s\S]*(?:a\[b\]ort|\/b\]) › /);
+    expect(await readFile(join(desk.project, "log"), "utf8")).toBe("tested --first\ntested\n");
+    terminal.type("n\r");
+    await terminal.until(/As you like\./);
+    expect(await exists(join(desk.project, "build"))).toBe(true);
+    terminal.type("/quit\r");
+    expect(await terminal.exited).toBe(0);
+    // It was for the session.
+    expect((await desk.keelson("permissions")).stdout).toMatch(/^Nothing is always allowed in this project/);
   });
 });
 
