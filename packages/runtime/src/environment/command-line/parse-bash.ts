@@ -24,6 +24,9 @@ const MAX_PROGRESS_REPORTS = 250;
 // Of these the parser takes time that grows with the square of their number.
 const SLOW_CONSTRUCTS = /=\(|\([ \t]*\)/g;
 const MAX_SLOW_CONSTRUCTS = 200;
+// So do expansions in here-documents that aren't quoted.
+const OPEN_DOCUMENT = /<<-?[ \t]*\w/;
+const MAX_EXPANSIONS_WITH_DOCUMENT = 200;
 
 let loading: Promise<BashParser> | undefined;
 
@@ -39,7 +42,7 @@ async function createBashParser(): Promise<BashParser> {
   const language: Language = await treeSitter.Language.load(readWasm("@vscode/tree-sitter-wasm/wasm/tree-sitter-bash.wasm"));
   let broken = false;
   return (text) => {
-    if (broken || text.length > MAX_PARSED_CHARACTERS || countOf(SLOW_CONSTRUCTS, text) > MAX_SLOW_CONSTRUCTS) return undefined;
+    if (broken || text.length > MAX_PARSED_CHARACTERS || isSlow(text)) return undefined;
     const parser: Parser = new treeSitter.Parser();
     let tree: Tree | null = null;
     try {
@@ -59,6 +62,11 @@ async function createBashParser(): Promise<BashParser> {
       }
     }
   };
+}
+
+function isSlow(text: string): boolean {
+  if (countOf(SLOW_CONSTRUCTS, text) > MAX_SLOW_CONSTRUCTS) return true;
+  return OPEN_DOCUMENT.test(text) && countOf(/[$`]/g, text) > MAX_EXPANSIONS_WITH_DOCUMENT;
 }
 
 function countOf(pattern: RegExp, text: string): number {
