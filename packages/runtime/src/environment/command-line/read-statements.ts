@@ -1,34 +1,13 @@
-import { readArithmetic } from "./arithmetic.ts";
-import { type CommandParts, readSimpleCommand } from "./read-simple-command.ts";
-import { isSteering, readAssignment } from "./assignments.ts";
-import { isHereDocumentSure } from "./here-documents.ts";
+import { isSteering } from "./assignments.ts";
 import type { SyntaxNode } from "./parse-bash.ts";
-import { type Reading, type Scope, shorten } from "./reading.ts";
-import { type Redirection, applyRedirection, readRedirection } from "./redirections.ts";
-import { type ShellWord, expansionsOf, readWord } from "./shell-word.ts";
+import { PartReader, WORDS, isRedirection, targetsOf } from "./part-reader.ts";
+import { type CommandParts, readSimpleCommand } from "./read-simple-command.ts";
+import { type Scope, shorten } from "./reading.ts";
 import { readTest } from "./test-commands.ts";
 
 const MAX_DEPTH = 60;
 // In patterns of `case` and the like these mean more than in a word; nothing in them runs.
 const PATTERN_NODES: ReadonlySet<string> = new Set(["extglob_pattern", "regex"]);
-const WORDS: ReadonlySet<string> = new Set([
-  "word",
-  "string",
-  "raw_string",
-  "ansi_c_string",
-  "translated_string",
-  "concatenation",
-  "number",
-  "simple_expansion",
-  "expansion",
-  "command_substitution",
-  "process_substitution",
-  "arithmetic_expansion",
-  "brace_expression",
-  "special_variable_name",
-  "variable_name",
-]);
-
 /** Parts that the grammar hangs above the command they belong to: `a && b > f` is to it a redirection of the list. */
 interface Tail {
   readonly redirections: readonly SyntaxNode[];
@@ -37,55 +16,21 @@ interface Tail {
 const NO_TAIL: Tail = { redirections: [], words: [] };
 
 /** Walks through what one text consists of and notes what each command in it does. */
-export class StatementReader {
-  readonly #source: string;
-  readonly #reading: Reading;
-
-  constructor(source: string, reading: Reading) {
-    this.#source = source;
-    this.#reading = reading;
-  }
-
+export class StatementReader extends PartReader {
   statements(nodes: readonly SyntaxNode[], scope: Scope): void {
     for (const node of nodes) this.#statement(node, scope, NO_TAIL);
   }
 
-  /** What bash runs to make words: `$(…)`, backticks, `<(…)`, and what stands in `${…}`. */
-  expansions(node: SyntaxNode, scope: Scope): void {
-    for (const expansion of expansionsOf(node)) this.#expansion(expansion, scope);
-  }
-
-  words(nodes: readonly SyntaxNode[], scope: Scope): readonly ShellWord[] {
-    return nodes.flatMap((node) => {
-      const found = expansionsOf(node);
-      for (const expansion of found) this.#expansion(expansion, scope);
-      const words = readWord(this.#source, node, found);
-      if (words === undefined) {
-        this.#doubt(node);
-        return [];
-      }
-      return words;
-    });
-  }
-
-  #text(node: SyntaxNode): string {
-    return this.#source.slice(node.start, node.end);
-  }
-
-  #doubt(node: SyntaxNode): void {
-    this.#reading.unknown.add(`It can't be told how bash reads \`${shorten(this.#text(node))}\`.`);
-  }
-
   #statement(node: SyntaxNode, scope: Scope, tail: Tail): void {
-    if (this.#reading.depth >= MAX_DEPTH) {
-      this.#reading.unknown.add("It is nested too deeply to be read.");
+    if (this.reading.depth >= MAX_DEPTH) {
+      this.reading.unknown.add("It is nested too deeply to be read.");
       return;
     }
-    this.#reading.depth++;
+    this.reading.depth++;
     try {
       this.#read(node, scope, tail);
     } finally {
-      this.#reading.depth--;
+      this.reading.depth--;
     }
   }
 
@@ -125,42 +70,42 @@ export class StatementReader {
       case "test_command":
         return this.#test(node, scope, tail);
       case "comment":
-        if (node.start > 0 && !/[\s;&|()]/.test(this.#source[node.start - 1] as string)) this.#doubt(node);
+        if (node.start > 0 && !/[\s;&|()]/.test(this.source[node.start - 1] as string)) this.doubt(node);
         return;
       case "ERROR":
       case "MISSING":
-        this.#reading.unknown.add(`\`${shorten(this.#text(node))}\` is not understood as bash.`);
+        this.reading.unknown.add(`\`${shorten(this.text(node))}\` is not understood as bash.`);
         for (const child of node.children) this.#statement(child, scope, NO_TAIL);
         return;
       default:
         if (!node.named) return;
         if (WORDS.has(node.type)) return this.expansions(node, scope);
         if (PATTERN_NODES.has(node.type)) return this.expansions(node, scope);
-        this.#doubt(node);
+        this.doubt(node);
         for (const child of node.children) this.#statement(child, scope, NO_TAIL);
     }
   }
 
   /** Statements between words of the language. What is not a statement in it is a word, which may run something. */
   #compound(node: SyntaxNode, outer: Scope, tail: Tail): void {
-    const scope = this.#under(tail.redirections, outer);
-    for (const word of tail.words) this.#doubt(word);
+    const scope = this.under(tail.redirections, outer);
+    for (const word of tail.words) this.doubt(word);
     if (node.type === "for_statement") {
       const [name, ...values] = node.children.filter(({ type }) => WORDS.has(type));
       const words = this.words(values, scope);
       // Without `in`, it goes over the arguments.
-      if (name !== undefined && isSteering(this.#text(name)))
-        this.#reading.unknown.add(`${this.#text(name)} is set, which changes what runs.`);
+      if (name !== undefined && isSteering(this.text(name)))
+        this.reading.unknown.add(`${this.text(name)} is set, which changes what runs.`);
       if (name !== undefined && (words.length === 0 || !words.every(({ text, literal }) => literal && /^\d+$/.test(text))))
-        this.#reading.texts.add(this.#text(name));
+        this.reading.texts.add(this.text(name));
     }
     if (node.type === "c_style_for_statement") {
       const open = node.children.find(({ type }) => type === "((");
       const close = node.children.find(({ type }) => type === "))");
-      if (open === undefined || close === undefined) this.#doubt(node);
-      else this.#arithmetic(this.#source.slice(open.end, close.start));
+      if (open === undefined || close === undefined) this.doubt(node);
+      else this.arithmetic(this.source.slice(open.end, close.start));
     }
-    this.#checkGaps(node);
+    this.checkGaps(node);
     for (const [index, child] of node.children.entries()) {
       const isWord = WORDS.has(child.type) || PATTERN_NODES.has(child.type);
       if (node.type === "for_statement" && isWord) continue;
@@ -177,7 +122,7 @@ export class StatementReader {
   }
 
   #list(node: SyntaxNode, scope: Scope, tail: Tail): void {
-    this.#checkGaps(node);
+    this.checkGaps(node);
     const parts = node.children.filter(({ named, type }) => named && type !== "comment");
     const last = parts.at(-1);
     const isPipeline = node.type === "pipeline";
@@ -191,9 +136,9 @@ export class StatementReader {
   }
 
   #redirected(node: SyntaxNode, scope: Scope, tail: Tail): void {
-    this.#checkGaps(node, true);
+    this.checkGaps(node, true);
     const [body, ...rest] = node.children.filter(({ named }) => named);
-    if (body === undefined) return this.#doubt(node);
+    if (body === undefined) return this.doubt(node);
     const isBare = isRedirection(body);
     const own = this.#tailOf(isBare ? [body, ...rest] : rest, scope);
     const joined: Tail = { redirections: [...own.redirections, ...tail.redirections], words: [...own.words, ...tail.words] };
@@ -207,7 +152,7 @@ export class StatementReader {
     const words: SyntaxNode[] = [];
     for (const node of nodes) {
       if (!isRedirection(node)) {
-        this.#doubt(node);
+        this.doubt(node);
         continue;
       }
       redirections.push(node);
@@ -228,17 +173,17 @@ export class StatementReader {
 
   #function(node: SyntaxNode, scope: Scope, tail: Tail): void {
     const [name, ...body] = node.children.filter(({ named }) => named);
-    if (name === undefined) return this.#doubt(node);
-    this.#reading.functions.add(this.#text(name));
-    const inner = this.#under(tail.redirections, { ...scope, fed: true });
+    if (name === undefined) return this.doubt(node);
+    this.reading.functions.add(this.text(name));
+    const inner = this.under(tail.redirections, { ...scope, fed: true });
     for (const statement of body) {
-      if (isRedirection(statement)) this.#under([statement], scope);
+      if (isRedirection(statement)) this.under([statement], scope);
       else this.#statement(statement, { ...inner }, NO_TAIL);
     }
   }
 
   #command(node: SyntaxNode, scope: Scope, tail: Tail): void {
-    this.#checkGaps(node);
+    this.checkGaps(node);
     const assignments: SyntaxNode[] = [];
     const redirections: SyntaxNode[] = [];
     const words: SyntaxNode[] = [];
@@ -247,12 +192,12 @@ export class StatementReader {
       else if (isRedirection(child)) redirections.push(child);
       else if (child.type === "command_name") {
         const inner = child.children[0];
-        if (inner?.type === "arithmetic_expansion" && child.children.length === 1 && this.#text(inner).startsWith("((")) {
-          const text = this.#text(inner);
-          if (assignments.length > 0 || !text.endsWith("))")) this.#doubt(node);
-          else this.#arithmetic(text.slice(2, -2));
-          this.#under([...redirections, ...tail.redirections], scope);
-          this.#reading.commands.push({ text, readOnly: true });
+        if (inner?.type === "arithmetic_expansion" && child.children.length === 1 && this.text(inner).startsWith("((")) {
+          const text = this.text(inner);
+          if (assignments.length > 0 || !text.endsWith("))")) this.doubt(node);
+          else this.arithmetic(text.slice(2, -2));
+          this.under([...redirections, ...tail.redirections], scope);
+          this.reading.commands.push({ text, readOnly: true });
           return;
         }
         words.push(child);
@@ -277,12 +222,12 @@ export class StatementReader {
     scope: Scope,
   ): void {
     const command: CommandParts = {
-      text: this.#text(parts.node),
-      assignments: parts.assignments.map((assignment) => this.#assignment(assignment, scope)),
+      text: this.text(parts.node),
+      assignments: parts.assignments.map((assignment) => this.assignment(assignment, scope)),
       words: this.words(parts.words, scope),
-      redirections: parts.redirections.flatMap((redirection) => this.#redirection(redirection, scope)),
+      redirections: parts.redirections.flatMap((redirection) => this.redirection(redirection, scope)),
     };
-    readSimpleCommand(command, scope, this.#reading);
+    readSimpleCommand(command, scope, this.reading);
   }
 
   #bareAssignments(node: SyntaxNode, scope: Scope, tail: Tail): void {
@@ -291,10 +236,10 @@ export class StatementReader {
   }
 
   #declaration(node: SyntaxNode, scope: Scope, tail: Tail): void {
-    this.#checkGaps(node);
+    this.checkGaps(node);
     const keyword = node.children[0];
-    const text = this.#text(node);
-    const assignments = node.children.filter(({ type }) => type === "variable_assignment").map((child) => this.#assignment(child, scope));
+    const text = this.text(node);
+    const assignments = node.children.filter(({ type }) => type === "variable_assignment").map((child) => this.assignment(child, scope));
     const words = this.words([...node.children.filter(({ type, named }) => named && WORDS.has(type)), ...tail.words], scope);
     for (const child of node.children)
       if (child.named && child.type !== "variable_assignment" && !WORDS.has(child.type)) this.#statement(child, scope, NO_TAIL);
@@ -303,130 +248,20 @@ export class StatementReader {
         text,
         assignments,
         words,
-        redirections: tail.redirections.flatMap((redirection) => this.#redirection(redirection, scope)),
-        declaration: keyword === undefined ? "declare" : this.#text(keyword),
+        redirections: tail.redirections.flatMap((redirection) => this.redirection(redirection, scope)),
+        declaration: keyword === undefined ? "declare" : this.text(keyword),
       },
       scope,
-      this.#reading,
+      this.reading,
     );
-  }
-
-  #assignment(node: SyntaxNode, scope: Scope): ReturnType<typeof readAssignment> {
-    const [target, , ...values] = node.children;
-    if (target === undefined) this.#doubt(node);
-    for (const child of node.children) this.#nested(child, scope);
-    const value = values.find(({ named }) => named);
-    const isArray = value?.type === "array";
-    const words = value === undefined || isArray ? [] : readWord(this.#source, value, expansionsOf(value));
-    if (words === undefined || (value !== undefined && value.end !== node.end)) this.#doubt(node);
-    const elements = isArray
-      ? this.words(
-          value.children.filter(({ named }) => named),
-          scope,
-        )
-      : (words ?? []);
-    return readAssignment(
-      { target: target === undefined ? "" : this.#text(target), text: this.#text(node), values: elements, isArray },
-      this.#reading,
-    );
-  }
-
-  /** What runs anywhere below: in a subscript, in an array, in a value. */
-  #nested(node: SyntaxNode, scope: Scope): void {
-    if (node.type === "subscript") {
-      const text = this.#text(node);
-      this.#arithmetic(text.slice(text.indexOf("[") + 1, text.lastIndexOf("]")));
-    }
-    if (node.type !== "array") this.expansions(node, scope);
   }
 
   #test(node: SyntaxNode, scope: Scope, tail: Tail): void {
-    for (const word of tail.words) this.#doubt(word);
-    const inner = this.#under(tail.redirections, scope);
+    for (const word of tail.words) this.doubt(word);
+    const inner = this.under(tail.redirections, scope);
     this.expansions(node, inner);
-    readTest(this.#text(node), inner, this.#reading);
+    readTest(this.text(node), inner, this.reading);
   }
-
-  #redirection(node: SyntaxNode, scope: Scope): readonly Redirection[] {
-    if (node.type === "heredoc_redirect") {
-      if (!isHereDocumentSure(this.#source, node)) this.#doubt(node);
-      for (const child of node.children) if (child.type === "heredoc_body") this.expansions(child, scope);
-      return [{ kind: "text" }];
-    }
-    const target = targetsOf(node)[0];
-    const words = target === undefined ? [] : this.words([target], scope);
-    if (node.type === "herestring_redirect") return [{ kind: "text" }];
-    const operator = node.children.find(({ named }) => !named);
-    if (operator === undefined || words.length > 1) {
-      this.#doubt(node);
-      return [];
-    }
-    return [readRedirection(this.#text(operator), words[0])];
-  }
-
-  /** The scope of what stands in something that is redirected. */
-  #under(redirections: readonly SyntaxNode[], scope: Scope): Scope {
-    if (redirections.length === 0) return scope;
-    const read = redirections.flatMap((redirection) => this.#redirection(redirection, scope));
-    const cautions = read.map((redirection) => applyRedirection(redirection, scope, this.#reading));
-    const caution = cautions.find((found) => found !== undefined) ?? scope.caution;
-    const fed = scope.fed === true || read.some(({ kind }) => kind === "read" || kind === "text");
-    return { ...scope, ...(caution !== undefined && { caution }), ...(fed && { fed }) };
-  }
-
-  #arithmetic(text: string): void {
-    readArithmetic(text, this.#reading);
-  }
-
-  #expansion(node: SyntaxNode, scope: Scope): void {
-    const text = this.#text(node);
-    switch (node.type) {
-      case "command_substitution":
-      case "process_substitution": {
-        // Within backticks bash takes backslashes away before it reads what is left, and a comment ends at the closing mark.
-        if (text.startsWith("`") && /[\\#]|<</.test(text.slice(1, -1))) this.#doubt(node);
-        this.#checkGaps(node);
-        this.statements(
-          node.children.filter(({ named }) => named),
-          { ...scope },
-        );
-        // `$(<file)` has no command.
-        return;
-      }
-      case "arithmetic_expansion":
-        return this.#arithmetic(text.startsWith("$((") ? text.slice(3, -2) : text.slice(2, -1));
-      case "simple_expansion":
-        return;
-      default:
-        if (!SIMPLE_PARAMETER.test(text)) this.#reading.unknown.add(`What \`${shorten(text)}\` becomes can't be read.`);
-        for (const child of node.children) for (const nested of expansionsOf(child)) this.#expansion(nested, scope);
-    }
-  }
-
-  /** Between the parts of a statement there may be nothing that the grammar passed over and bash doesn't. */
-  #checkGaps(node: SyntaxNode, hasDocuments = false): void {
-    if (hasDocuments && node.children.some(({ type }) => type === "heredoc_redirect")) return;
-    let end: number | undefined;
-    for (const child of node.children) {
-      if (end !== undefined && child.start > end && !/^(?:\s|\\\n)*$/.test(this.#source.slice(end, child.start))) {
-        this.#doubt(node);
-        return;
-      }
-      end = child.end;
-    }
-  }
-}
-
-const SIMPLE_PARAMETER =
-  /^\$\{(?:#?(?:\w+|[@*#?$!-])(?:\[[@*\d]+\])?|(?:\w+|[@*])(?:\[[@*\d]+\])?(?::?[-+?][^'"`$\\{}()]*|%%?[^'"`$\\{}()]*|##?[^'"`$\\{}()]*|:\d+(?::\d+)?|\/\/?[^'"`$\\{}()]*|,,?|\^\^?))\}$/;
-
-function isRedirection({ type }: SyntaxNode): boolean {
-  return type === "file_redirect" || type === "heredoc_redirect" || type === "herestring_redirect";
-}
-
-/** To the grammar, words after a redirection are more of its targets; to bash, they are arguments. */
-function targetsOf(node: SyntaxNode): readonly SyntaxNode[] {
-  return node.type === "heredoc_redirect" ? [] : node.children.filter(({ type }) => WORDS.has(type));
 }
 
 function either(a: readonly string[] | undefined, b: readonly string[] | undefined): readonly string[] | undefined {
