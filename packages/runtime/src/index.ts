@@ -15,6 +15,7 @@ import { createMemoryBlobStore } from "./state/memory-blob-store.ts";
 import { createMemoryBudgetLedger } from "./state/memory-budget-ledger.ts";
 import { createMemoryEventLog } from "./state/memory-event-log.ts";
 import { processOwner } from "./state/process-owner.ts";
+import { definedOptions } from "./json/defined-options.ts";
 
 export { agentTool, type AgentTool, type AgentToolOptions } from "./agent/children/agent-tool.ts";
 export {
@@ -206,7 +207,7 @@ export {
 } from "@keelson/protocol";
 
 /** {@link World} with everything optional: what is left out lives in this process's memory. */
-export type RunnerOptions = Partial<World>;
+export type RunnerOptions = { readonly [Part in keyof World]?: World[Part] | undefined };
 
 /**
  * Binds an agent, or several by name, to the world. With nothing more it runs in memory; models named `anthropic/…`,
@@ -223,7 +224,7 @@ export type RunnerOptions = Partial<World>;
 export function createRunner<Out>(options: RunnerOptions & { readonly agent: Agent<Out> }): SingleRunner<Out>;
 export function createRunner<A extends Agents>(options: RunnerOptions & { readonly agents: A }): Runner<A>;
 export function createRunner(
-  options: RunnerOptions & { readonly agent?: Agent<unknown>; readonly agents?: Agents },
+  options: RunnerOptions & { readonly agent?: Agent<unknown> | undefined; readonly agents?: Agents | undefined },
 ): SingleRunner<unknown> | Runner<Agents> {
   checkRunnerOptions(options);
   const clock = options.clock ?? systemClock;
@@ -231,7 +232,7 @@ export function createRunner(
   const runner: SingleRunner<unknown> = createRunnerWith({
     // A log of our own choosing forgets what ended, unless told otherwise.
     ...(options.log === undefined && { keepEndedSessions: 100 }),
-    ...options,
+    ...definedOptions(options),
     clock,
     log: options.log ?? createMemoryEventLog({ now: () => clock.now() }),
     blobs,

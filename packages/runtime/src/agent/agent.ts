@@ -37,52 +37,53 @@ import type { HookAgentOptions } from "./hooks/hook-agent-options.ts";
 import { sealHooks } from "./hooks/hook-registry.ts";
 import { checkOutput } from "./output/check-output.ts";
 import type { OutputModeOption } from "./output/output-mode.ts";
+import { definedOptions } from "../json/defined-options.ts";
 
 /** `provider/model` as the runner's registry knows it, or a provider that serves one model (as in tests). */
 export type ModelChoice = string | Provider;
 
 export interface AgentLimits {
   /** Default 50. Retried, repaired and paused rounds do not count. */
-  readonly maxTurns?: number;
+  readonly maxTurns?: number | undefined;
   /** All model calls of a run, retries included. Default 4 × `maxTurns`. */
-  readonly maxModelCalls?: number;
+  readonly maxModelCalls?: number | undefined;
   /** US dollars, as a decimal string or a number, of a run and its children. No call starts whose worst case could pass it. */
-  readonly maxCost?: Usd | string | number;
+  readonly maxCost?: Usd | string | number | undefined;
   /** Tokens of input and output, of a run and its children. No call starts whose worst case could pass it. */
-  readonly maxTokens?: number;
+  readonly maxTokens?: number | undefined;
   /** Under `maxCost`: whether a model without a known price is called. With `allow` it counts nothing, and the cost is `null`. Default `refuse`. */
-  readonly unknownPrice?: "refuse" | "allow";
+  readonly unknownPrice?: "refuse" | "allow" | undefined;
   /**
    * Under `maxCost` and `maxTokens`: what a model call counts as of which the vendor told no usage, because it broke off or its answer
    * names none. `reserve`: all that it could have come to. `estimate`: what was sent and seen of it; what was thought unseen may then
    * pass the limit, and the outcome says so. Default `reserve`.
    */
-  readonly withoutUsage?: "reserve" | "estimate";
+  readonly withoutUsage?: "reserve" | "estimate" | undefined;
   /** Parts of each limit whose using up is told in a `budget` event, once for each. Default 0.5, 0.8 and 1. */
-  readonly budgetThresholds?: readonly number[];
-  readonly maxDurationMs?: number;
-  readonly maxToolCalls?: number;
+  readonly budgetThresholds?: readonly number[] | undefined;
+  readonly maxDurationMs?: number | undefined;
+  readonly maxToolCalls?: number | undefined;
   /** Turns in a row of which every tool call failed or was refused: then the run ends (`circuit-breaker`). Default 10. */
-  readonly maxFailedTurns?: number;
+  readonly maxFailedTurns?: number | undefined;
   /** Retries of one model call before the fallback model or the end. Default 3. */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /**
    * The longest wait before a retry. A vendor who asks for a longer one is not waited for: the fallback model is asked, else the run
    * ends and says so. Default 60,000.
    */
-  readonly maxRetryDelayMs?: number;
+  readonly maxRetryDelayMs?: number | undefined;
   /** Answers of a run that may be given back to the model because they do not give the `output`. Default 2; then the run fails. */
-  readonly maxRepairs?: number;
+  readonly maxRepairs?: number | undefined;
   /** UTF-8 bytes of one answer. Default 16 MiB. */
-  readonly maxAnswerBytes?: number;
+  readonly maxAnswerBytes?: number | undefined;
   /** Tool calls of one answer. One that asks for more ends the run (`max-output`). Default 128. */
-  readonly maxAnswerCalls?: number;
+  readonly maxAnswerCalls?: number | undefined;
   /** Of tools that set none of their own. Default: none. */
-  readonly toolTimeoutMs?: number;
+  readonly toolTimeoutMs?: number | undefined;
   /** Shared calls that run together at most. Default 16. */
-  readonly maxParallelCalls?: number;
+  readonly maxParallelCalls?: number | undefined;
   /** Agents and tasks that work beside the turns at once. Default 16. */
-  readonly maxBackground?: number;
+  readonly maxBackground?: number | undefined;
 }
 
 /** What `instructions` and `onModelError` are told. */
@@ -117,70 +118,71 @@ export type Compact = (
 
 export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginAgentOptions, MiddlewareAgentOptions {
   readonly name: string;
-  readonly description?: string;
+  readonly description?: string | undefined;
   readonly model: ModelChoice;
   /** Used when the model is rate-limited, unavailable or out of retries. */
-  readonly fallbackModel?: ModelChoice;
+  readonly fallbackModel?: ModelChoice | undefined;
   /** The system prompt. A function is called once for each run; its answer is recorded. */
-  readonly instructions?: string | ((context: RunContext) => string | Promise<string>);
+  readonly instructions?: string | ((context: RunContext) => string | Promise<string>) | undefined;
   /** Appended to the instructions, or put in their place. */
-  readonly systemPrompt?: { readonly type: "append" | "replace"; readonly content: string };
-  readonly tools?: readonly Tool[];
+  readonly systemPrompt?: { readonly type: "append" | "replace"; readonly content: string } | undefined;
+  readonly tools?: readonly Tool[] | undefined;
   /**
    * Agents that this one may hand tasks to, each as a tool of the name it has here. For limits of its own, or work beside the turns,
    * put `agent.asTool({ … })` among `tools`.
    */
-  readonly agents?: Agents;
+  readonly agents?: Agents | undefined;
   /** When given, only these tools may be called. */
-  readonly allowedTools?: readonly string[];
+  readonly allowedTools?: readonly string[] | undefined;
   /** Taken out of `tools` by name. */
-  readonly excludedTools?: readonly string[];
-  readonly limits?: AgentLimits;
-  readonly permissions?: Partial<PermissionPolicy>;
-  readonly rules?: readonly Rule[];
+  readonly excludedTools?: readonly string[] | undefined;
+  readonly limits?: AgentLimits | undefined;
+  readonly permissions?: { readonly [Part in keyof PermissionPolicy]?: PermissionPolicy[Part] | undefined } | undefined;
+  readonly rules?: readonly Rule[] | undefined;
   /** What every directive passes, in this order, before it is declared; each may change, suppress or (by throwing) reject it. Pure. */
-  readonly directiveFilters?: readonly DirectiveFilter[];
+  readonly directiveFilters?: readonly DirectiveFilter[] | undefined;
   /**
    * Asked about every failed model call, but not about one that was interrupted, nor where a conversation that was too long was shortened. To answer nothing
    * leaves it to the runner: retries, the fallback model, the end.
    */
-  readonly onModelError?: (
-    failure: ModelFailure,
-    context: RunContext,
-  ) => ModelErrorAction | undefined | Promise<ModelErrorAction | undefined>;
+  readonly onModelError?:
+    | ((failure: ModelFailure, context: RunContext) => ModelErrorAction | undefined | Promise<ModelErrorAction | undefined>)
+    | undefined;
   /** Default `end`: an answer cut at its token limit ends the run (`max-output`). `continue` asks for the rest. */
-  readonly onMaxTokens?: "end" | "continue";
-  readonly compact?: Compact;
+  readonly onMaxTokens?: "end" | "continue" | undefined;
+  readonly compact?: Compact | undefined;
   /** What may be done when: in a state of `fsmStrategy` the model has that state's tools and no others. Default: everything, always. */
-  readonly strategy?: ExecutionStrategy;
+  readonly strategy?: ExecutionStrategy | undefined;
   /** What becomes of signals that the strategy has no route for. */
-  readonly signalRoutes?: readonly SignalRoute[];
+  readonly signalRoutes?: readonly SignalRoute[] | undefined;
   /** Handlers of signals whose route has the action `custom`, by name. */
-  readonly onSignal?: { readonly [name: string]: SignalHandler };
+  readonly onSignal?: { readonly [name: string]: SignalHandler } | undefined;
   /**
    * What the run has to come to, in the answer that ends it: `outcome.output` has its type. A plain JSON Schema gives a
    * `JsonValue`. An answer that does not match goes back to the model, at most `limits.maxRepairs` times.
    */
-  readonly output?: Schema<Out>;
+  readonly output?: Schema<Out> | undefined;
   /** How `output` is asked for and read. Default `tool`. */
-  readonly outputMode?: OutputModeOption;
-  readonly effort?: EffortLevel;
-  readonly thinking?: ThinkingConfig;
-  readonly settings?: Omit<InferenceSettings, "effort" | "thinking" | "output">;
+  readonly outputMode?: OutputModeOption | undefined;
+  readonly effort?: EffortLevel | undefined;
+  readonly thinking?: ThinkingConfig | undefined;
+  readonly settings?: Omit<InferenceSettings, "effort" | "thinking" | "output"> | undefined;
   /** Whether repeated identical calls are refused. Default true. */
-  readonly loopGuard?: boolean;
+  readonly loopGuard?: boolean | undefined;
   /** Working directory, told to `instructions`, `onModelError` and tools as `cwd`. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** Reports model calls, the verdict of each gate, retries and batches as `status` events. */
-  readonly debug?: boolean;
+  readonly debug?: boolean | undefined;
   /** Appends the same to this file, line by line. */
-  readonly debugFile?: string;
+  readonly debugFile?: string | undefined;
   /** Of every run of this agent; a run's own goes on top. */
-  readonly metadata?: JsonObject;
+  readonly metadata?: JsonObject | undefined;
 }
 
 /** Everything but `output`, which decides the type. */
-export type AgentChanges = Partial<Omit<AgentOptions<never>, "output">>;
+export type AgentChanges = {
+  readonly [Option in Exclude<keyof AgentOptions<never>, "output">]?: AgentOptions<never>[Option] | undefined;
+};
 
 /** Options of an agent whose output is told as a plain JSON Schema. */
 export interface JsonAgentOptions extends Omit<AgentOptions<JsonValue>, "output"> {
@@ -214,17 +216,22 @@ export function createAgent(options: JsonAgentOptions): Agent<JsonValue>;
 export function createAgent<Out = undefined>(options: AgentOptions<Out>): Agent<Out>;
 export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): Agent<unknown> {
   checkShape(options);
-  const { output, ...rest } = options;
+  const { output, ...given } = definedOptions<AgentOptions<unknown> | JsonAgentOptions>(options);
+  const rest = {
+    ...given,
+    ...(given.limits && { limits: definedOptions(given.limits) }),
+    ...(given.settings && { settings: definedOptions(given.settings) }),
+  };
   const middleware = agentMiddleware(rest);
   const offered = middleware === undefined ? (rest.tools ?? []) : [...(rest.tools ?? []), ...middleware.tools];
-  const given = rest.agents === undefined ? offered : [...offered, ...agentsAsTools(rest.agents, offered)];
-  checkAgentOptions({ ...rest, tools: given });
+  const allTools = rest.agents === undefined ? offered : [...offered, ...agentsAsTools(rest.agents, offered)];
+  checkAgentOptions({ ...rest, tools: allTools });
   const excluded = new Set(rest.excludedTools);
-  const own = given.filter((tool) => !excluded.has(tool.name));
+  const own = allTools.filter((tool) => !excluded.has(tool.name));
   const tools = createToolRegistry([...own, ...toolsOfStrategy(rest)]).snapshot();
   const policy = permissionPolicy(rest);
   compilePolicy(policy);
-  if (policy.rules.length > 0) checkRuleTools(policy.rules, [...tools, ...toolsBelow(given)], { mayBeMore: true });
+  if (policy.rules.length > 0) checkRuleTools(policy.rules, [...tools, ...toolsBelow(allTools)], { mayBeMore: true });
   if (rest.hooks) sealHooks(rest.hooks);
   checkOutput(rest, output, tools);
   let digest: string | undefined;
@@ -241,7 +248,7 @@ export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): 
     get digest() {
       return (digest ??= definitionDigest({ options: rest, tools, middleware, output }));
     },
-    with: (changes) => createAgent({ ...rest, ...changes, ...(output && { output }) } as AgentOptions<unknown>),
+    with: (changes) => createAgent({ ...rest, ...definedOptions(changes), ...(output && { output }) } as AgentOptions<unknown>),
     asTool: (toolOptions) => agentTool(agent, toolOptions),
   };
   return agent;

@@ -5,7 +5,10 @@ import { checkMembers, invalidOption, shown } from "./invalid-option.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 import type { Agents, World } from "./world.ts";
 
-type RunnerParts = Partial<World> & { readonly agent?: Agent; readonly agents?: Agents };
+type RunnerParts = { readonly [Part in keyof World]?: World[Part] | undefined } & {
+  readonly agent?: Agent | undefined;
+  readonly agents?: Agents | undefined;
+};
 
 type Check = readonly [isRight: (value: unknown) => boolean, what: string];
 const having = (...methods: readonly string[]): Check => [

@@ -19,10 +19,13 @@ import type { RunOutcome } from "./run-outcome.ts";
 
 export type { RunOutcome } from "./run-outcome.ts";
 
+type BudgetTerms = { readonly [Term in Exclude<keyof BudgetScope, "id" | "maxCost">]?: BudgetScope[Term] | undefined };
+
 /** A limit that many runs share: a user's, a day's. Whatever names the same `id` on the same ledger counts against it. */
-export interface Budget extends Omit<BudgetScope, "maxCost"> {
+export interface Budget extends BudgetTerms {
+  readonly id: string;
   /** US dollars, as a decimal string or a number. */
-  readonly maxCost?: Usd | string | number;
+  readonly maxCost?: Usd | string | number | undefined;
 }
 
 export interface PendingApproval {
@@ -84,29 +87,31 @@ export interface Run<Out = unknown> extends AsyncIterable<AgentEvent> {
 
 export interface RunOptions {
   /** Goes on in this session, or begins it. Default: a new one. */
-  readonly session?: string;
+  readonly session?: string | undefined;
   /** Instead of the agent's. */
-  readonly model?: string;
-  readonly signal?: AbortSignal;
+  readonly model?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Unix ms after which the run ends (`timeout`). */
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
   /** Tighter limits than the agent's, for this run. */
-  readonly limits?: {
-    readonly maxTurns?: number;
-    /** US dollars, of this run and its children. */
-    readonly maxCost?: Usd | string | number;
-    /** Tokens of input and output, of this run and its children. */
-    readonly maxTokens?: number;
-    readonly maxDurationMs?: number;
-    /** Under a limit of money: whether a model without a known price is called. `allow` holds where the agent does not refuse. Default `refuse`. */
-    readonly unknownPrice?: "refuse" | "allow";
-    /** As of an agent. `estimate` holds where the agent does not say `reserve`. Default `reserve`. */
-    readonly withoutUsage?: "reserve" | "estimate";
-  };
+  readonly limits?:
+    | {
+        readonly maxTurns?: number | undefined;
+        /** US dollars, of this run and its children. */
+        readonly maxCost?: Usd | string | number | undefined;
+        /** Tokens of input and output, of this run and its children. */
+        readonly maxTokens?: number | undefined;
+        readonly maxDurationMs?: number | undefined;
+        /** Under a limit of money: whether a model without a known price is called. `allow` holds where the agent does not refuse. Default `refuse`. */
+        readonly unknownPrice?: "refuse" | "allow" | undefined;
+        /** As of an agent. `estimate` holds where the agent does not say `reserve`. Default `reserve`. */
+        readonly withoutUsage?: "reserve" | "estimate" | undefined;
+      }
+    | undefined;
   /** Budgets that this run and its children share with others of the same `id`, beside those of the runner. */
-  readonly budgets?: readonly Budget[];
+  readonly budgets?: readonly Budget[] | undefined;
   /** Reaches `instructions` and `onModelError`. */
-  readonly metadata?: JsonObject;
+  readonly metadata?: JsonObject | undefined;
 }
 
 /** What a run is given by what started it, beside what users may say. */

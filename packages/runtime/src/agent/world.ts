@@ -27,47 +27,47 @@ export interface World {
   readonly clock: Clock;
   readonly approvalKeys: ApprovalKeys;
   /** Finds models named as `provider/model`. */
-  readonly models?: ModelRegistry;
+  readonly models?: ModelRegistry | undefined;
   /** Answers questions in this process. Without it, and without `run.approvals()`, a run that must ask suspends. */
-  readonly approvals?: Approver;
+  readonly approvals?: Approver | undefined;
   /** How long a question waits for `run.approvals()` before the run suspends. Default 5 minutes. */
-  readonly approvalWaitMs?: number;
+  readonly approvalWaitMs?: number | undefined;
   /** How long, in ms, a run that waits for a signal or for time does so here before it suspends. Default 0. */
-  readonly signalWaitMs?: number;
+  readonly signalWaitMs?: number | undefined;
   /** How long a token is good. Default 7 days. */
-  readonly approvalTtlMs?: number;
+  readonly approvalTtlMs?: number | undefined;
   /** What tools are given. */
-  readonly files?: Vfs;
-  readonly exec?: Executor;
-  readonly state?: StateReader;
-  readonly secrets?: SecretResolver;
+  readonly files?: Vfs | undefined;
+  readonly exec?: Executor | undefined;
+  readonly state?: StateReader | undefined;
+  readonly secrets?: SecretResolver | undefined;
   /** Carries out the effects and directives that runs declare. Without it they only stand in `outcome.effects`. */
-  readonly effects?: EffectExecutor;
+  readonly effects?: EffectExecutor | undefined;
   /**
    * Who starts the agent that a run hands its task to. `caller` (the default): whoever started the run, by the `handoff` effect in
    * `outcome.effects`. `runner`: this runner, as an effect like any other; that run goes on alone. A child's parent always does.
    */
-  readonly handoffs?: "caller" | "runner";
+  readonly handoffs?: "caller" | "runner" | undefined;
   /** Does background tasks. Without it, `spawn-task` is unsupported. */
-  readonly tasks?: TaskRunner;
+  readonly tasks?: TaskRunner | undefined;
   /** Opens the `debugFile` of an agent. Without it, agents that want one are refused. */
   openDebugFile?(path: string): DebugFile;
   /** Who holds leases: must name this process. */
   readonly owner: string;
   /** Default 30 s. A process that is silent for so long loses its sessions. */
-  readonly leaseTtlMs?: number;
+  readonly leaseTtlMs?: number | undefined;
   /** What reservations of writes, decisions, settlements and endings ask of the log. Default `power`. */
-  readonly durability?: Durability;
+  readonly durability?: Durability | undefined;
   /** How long a graceful stop may take. Default 60 s. */
-  readonly stopGraceMs?: number;
+  readonly stopGraceMs?: number | undefined;
   /** What a watcher may lag behind. Default 1 MiB. */
-  readonly maxBufferBytes?: number;
+  readonly maxBufferBytes?: number | undefined;
   /** Sessions without a name that are over and kept all the same; older ones are deleted. Default: all are kept. */
-  readonly keepEndedSessions?: number;
+  readonly keepEndedSessions?: number | undefined;
   /** Levels of child agents. Default 8. */
-  readonly maxDepth?: number;
+  readonly maxDepth?: number | undefined;
   /** Budgets that all runs share, in every process with the same ledger. Those that a run was begun with hold for it to its end. */
-  readonly budgets?: readonly Budget[];
+  readonly budgets?: readonly Budget[] | undefined;
   /**
    * Told what whoever manages runs may want to act upon, once it is in the log: a budget that comes near its limit, and as
    * `observable` each `retry`, `model-switch` and `rate-limit`, with what the event of that name holds as its attributes. It may notify somebody, adjust the run, or end it. It is not told again after a crash; the log has it. What it throws becomes a

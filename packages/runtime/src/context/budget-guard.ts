@@ -4,13 +4,13 @@ import { checkOptionNames } from "../json/option-names.ts";
 
 export interface BudgetGuardOptions {
   /** Halts once the cost is above it (`budget-exhausted`). */
-  readonly maxCost?: Usd;
+  readonly maxCost?: Usd | undefined;
   /** Halts once so many turns are complete (`max-turns`). Default 10. */
-  readonly maxTurns?: number;
+  readonly maxTurns?: number | undefined;
   /** Halts once more time has passed (`timeout`). */
-  readonly maxDurationMs?: number;
+  readonly maxDurationMs?: number | undefined;
   /** Halts once so many tools were called (`budget-exhausted`). */
-  readonly maxToolCalls?: number;
+  readonly maxToolCalls?: number | undefined;
 }
 
 /** A rule before every operation that stops the pipeline at a limit. */

@@ -1,17 +1,26 @@
 import type { InferRequest, Message, ToolSchema } from "@keelson/protocol";
+import { definedOptions } from "../json/defined-options.ts";
 
 export interface CompileOptions {
   readonly model: string;
-  readonly system?: string;
-  readonly tools?: readonly ToolSchema[];
+  readonly system?: string | undefined;
+  readonly tools?: readonly ToolSchema[] | undefined;
   readonly messages: readonly Message[];
-  readonly settings?: InferenceSettings;
+  readonly settings?: InferenceSettings | undefined;
 }
 
-export type InferenceSettings = Pick<
-  InferRequest,
-  "maxTokens" | "temperature" | "topP" | "stopSequences" | "effort" | "thinking" | "toolChoice" | "output" | "cache" | "extra"
->;
+type SettingName =
+  | "maxTokens"
+  | "temperature"
+  | "topP"
+  | "stopSequences"
+  | "effort"
+  | "thinking"
+  | "toolChoice"
+  | "output"
+  | "cache"
+  | "extra";
+export type InferenceSettings = { readonly [S in SettingName]?: InferRequest[S] | undefined };
 
 /**
  * The request of one inference. What changes least stands first (system, tools, then the conversation in its order), so
@@ -19,7 +28,7 @@ export type InferenceSettings = Pick<
  */
 export function compileRequest({ model, system, tools, messages, settings }: CompileOptions): InferRequest {
   return {
-    ...settings,
+    ...definedOptions(settings ?? {}),
     model,
     ...(system !== undefined && system !== "" && { system }),
     ...(tools !== undefined && tools.length > 0 && { tools }),

@@ -90,7 +90,7 @@ export function rulesFrom(methods: RuleMethods): readonly Rule[] {
 }
 
 /** A rule that reminds the model after each response, before the next inference or tool dispatch. */
-export function injectReminder(text: string, options: { readonly priority?: number } = {}): Rule {
+export function injectReminder(text: string, options: { readonly priority?: number | undefined } = {}): Rule {
   checkOptionNames("injectReminder", options, { priority: true });
   return {
     name: "inject-reminder",

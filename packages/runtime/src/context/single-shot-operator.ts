@@ -7,8 +7,8 @@ export interface SingleShotOptions {
   readonly provider: Provider;
   /** The vendor's model id. */
   readonly model: string;
-  readonly systemPrompt?: string;
-  readonly maxTokens?: number;
+  readonly systemPrompt?: string | undefined;
+  readonly maxTokens?: number | undefined;
 }
 
 /** An operator that makes exactly one model call: no tools, no loop. Its exit is always `complete`. */

@@ -26,11 +26,11 @@ export interface DiskVfsOptions {
   /** The folder that relative paths start at and that no path may leave. It must exist. */
   readonly root: string;
   /** More folders that may be reached, by absolute paths. */
-  readonly allowed?: readonly string[];
+  readonly allowed?: readonly string[] | undefined;
   /** Take everything that writes out of the capabilities. */
-  readonly readOnly?: boolean;
+  readonly readOnly?: boolean | undefined;
   /** Bytes of the largest file that is read whole. Default 64 MiB. */
-  readonly maxReadBytes?: number;
+  readonly maxReadBytes?: number | undefined;
 }
 
 export interface DiskVfs extends Vfs {

@@ -16,15 +16,15 @@ export interface ProcessExecutorOptions {
   /** Where commands start, unless they say otherwise. */
   readonly cwd: string;
   /** Added to what is inherited. Nothing in it is taken for a secret to be dropped. */
-  readonly env?: { readonly [name: string]: string };
+  readonly env?: { readonly [name: string]: string } | undefined;
   /** Inherited variables that are passed on although their names look like secrets (`*_API_KEY`, `*_TOKEN`, …). Default: none. */
-  readonly passSecrets?: readonly string[] | "all";
+  readonly passSecrets?: readonly string[] | "all" | undefined;
   /** Takes `-c` and a command line. Default: bash, else sh. */
-  readonly shell?: string;
+  readonly shell?: string | undefined;
   /** From asking a process group to end to killing it. Default 2000. */
-  readonly killGraceMs?: number;
+  readonly killGraceMs?: number | undefined;
   /** Bytes kept of stdout and of stderr each when a request doesn't say. Default 1 MiB. */
-  readonly maxOutputBytes?: number;
+  readonly maxOutputBytes?: number | undefined;
 }
 
 const DEFAULT_KILL_GRACE_MS = 2000;

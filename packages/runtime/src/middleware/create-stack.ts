@@ -27,7 +27,7 @@ export interface MiddlewareReport {
 
 export interface StackOptions {
   /** Is told of observers that failed. Default: a warning of the process. */
-  report?(report: MiddlewareReport): void;
+  readonly report?: ((report: MiddlewareReport) => void) | undefined;
 }
 
 export const STACK_OPTIONS: OptionNames<StackOptions> = { report: true };

@@ -4,9 +4,9 @@ import { checkOptionNames } from "../json/option-names.ts";
 
 export interface WithDispatchMiddlewareOptions {
   /** Makes ids for starts without one. Default: random. */
-  newId?(): string;
+  readonly newId?: (() => string) | undefined;
   /** Outputs of finished starts that are kept for `attach`. Default 1,000. */
-  readonly maxFinished?: number;
+  readonly maxFinished?: number | undefined;
 }
 
 /**

@@ -22,18 +22,20 @@ import { dispatchTasks } from "./dispatch-tasks.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
 export interface LocalOrchestratorOptions {
-  readonly operators?: { readonly [id: string]: Operator };
-  readonly clock?: Clock;
+  readonly operators?: { readonly [id: string]: Operator } | undefined;
+  readonly clock?: Clock | undefined;
   /** Makes ids for starts without one. Default: random. */
-  newId?(): string;
+  readonly newId?: (() => string) | undefined;
   /** Finished dispatches that are kept for `attach`. Default 1,000. */
-  readonly maxFinished?: number;
+  readonly maxFinished?: number | undefined;
   /** How long an operator that was aborted has to end before it is left behind. Default 5 s. */
-  readonly abandonMs?: number;
+  readonly abandonMs?: number | undefined;
   /** Told what a dispatch commits, such as the `budget` events of an agent: whoever hears that may notify, adjust or `cancel`. */
-  onEvent?(event: DurableEvent | TransientEvent, dispatch: { readonly id: RunId; readonly operator: string }): void;
+  readonly onEvent?:
+    | ((event: DurableEvent | TransientEvent, dispatch: { readonly id: RunId; readonly operator: string }) => void)
+    | undefined;
   /** Around every dispatch, those that operators make as their children included. */
-  readonly middleware?: DispatchStack;
+  readonly middleware?: DispatchStack | undefined;
 }
 
 export interface LocalOrchestrator extends Orchestrator {

@@ -16,11 +16,11 @@ export const AI_SDK_WIRE = "ai-sdk";
 
 export interface AiSdkOptions {
   /** What failures and the registry call this provider. Default: the model's own `provider`. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Sent with every request, where the model sends requests. */
-  readonly headers?: { readonly [name: string]: string };
+  readonly headers?: { readonly [name: string]: string } | undefined;
   /** `providerOptions` of every call; those in the request's `extra` win. */
-  readonly providerOptions?: { readonly [provider: string]: { readonly [option: string]: unknown } };
+  readonly providerOptions?: { readonly [provider: string]: { readonly [option: string]: unknown } } | undefined;
 }
 
 /**

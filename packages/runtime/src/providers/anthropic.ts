@@ -19,9 +19,9 @@ const DEFAULT_BASE_URL = "https://api.anthropic.com";
 
 export interface AnthropicOptions extends ProviderOptions {
   /** Where a request gives no limit. Default 4096. */
-  readonly defaultMaxTokens?: number;
+  readonly defaultMaxTokens?: number | undefined;
   /** Sent as `anthropic-beta`. */
-  readonly betas?: readonly string[];
+  readonly betas?: readonly string[] | undefined;
 }
 
 /** Models over Anthropic's Messages API. The key is `apiKey` or `ANTHROPIC_API_KEY`. */

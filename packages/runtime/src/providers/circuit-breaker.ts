@@ -6,10 +6,10 @@ import { checkOptionNames } from "../json/option-names.ts";
 
 export interface CircuitBreakerOptions {
   /** Failures in a row after which a model is left alone. Default 5. */
-  readonly failures?: number;
+  readonly failures?: number | undefined;
   /** For how long; then one request may try it. Default 30 s. */
-  readonly openMs?: number;
-  readonly clock?: ProviderClock;
+  readonly openMs?: number | undefined;
+  readonly clock?: ProviderClock | undefined;
 }
 
 interface Circuit {

@@ -22,9 +22,9 @@ const MAX_PIECES = 1024;
 
 export interface FoldOptions {
   /** Bound of the answer's text, thinking, arguments and parts together, in UTF-8 bytes. Default {@link DEFAULT_MAX_ANSWER_BYTES}. */
-  readonly maxAnswerBytes?: number;
+  readonly maxAnswerBytes?: number | undefined;
   /** Bound of its tool calls. Default {@link DEFAULT_MAX_ANSWER_CALLS}. */
-  readonly maxAnswerCalls?: number;
+  readonly maxAnswerCalls?: number | undefined;
 }
 
 /** What grows by many small pieces of text. */

@@ -7,9 +7,9 @@ import { checkOptionNames } from "../json/option-names.ts";
 
 export interface InferCallOptions extends InferOptions, FoldOptions {
   /** Go before the built-in price table. */
-  readonly prices?: PriceTable;
+  readonly prices?: PriceTable | undefined;
   /** Go before what is known of models: what they can't do is refused before anything is sent. */
-  readonly facts?: ModelFactTable;
+  readonly facts?: ModelFactTable | undefined;
 }
 
 /**

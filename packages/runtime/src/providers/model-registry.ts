@@ -7,22 +7,22 @@ export interface ModelRegistryOptions {
   /** By the name that stands before the slash of a model reference. */
   readonly providers: { readonly [name: string]: Provider };
   /** Go before the built-in price table. */
-  readonly prices?: PriceTable;
+  readonly prices?: PriceTable | undefined;
   /** What models can do, before what the built-in table says of them. */
-  readonly facts?: ModelFactTable;
+  readonly facts?: ModelFactTable | undefined;
   /** Names of providers whose models cost nothing where `prices` does not say otherwise: servers of one's own. */
-  readonly free?: readonly string[];
+  readonly free?: readonly string[] | undefined;
   /** Names of providers that a bare id never means, only a reference with their name: a second wire to a vendor. */
-  readonly onlyNamed?: readonly string[];
+  readonly onlyNamed?: readonly string[] | undefined;
   /**
    * Names of providers whose models' ids hold no slash, as those of a vendor at his own address: what stands before one is another
    * provider's name, and a reference to one that is not there is refused.
    */
-  readonly plainIds?: readonly string[];
+  readonly plainIds?: readonly string[] | undefined;
   /** Short names for model references, for example `{ fast: "anthropic/claude-haiku-4-5" }`. */
-  readonly aliases?: { readonly [alias: string]: string };
+  readonly aliases?: { readonly [alias: string]: string } | undefined;
   /** The reference that `resolve()` takes when none is given. */
-  readonly default?: string;
+  readonly default?: string | undefined;
 }
 
 export interface ResolvedModel {

@@ -21,9 +21,9 @@ export interface OllamaOptions extends ProviderOptions {
    * Tokens that the model is loaded for (`num_ctx`). Without it the server's own default holds, which is small: it drops the
    * beginning of longer prompts and says nothing.
    */
-  readonly contextLength?: number;
+  readonly contextLength?: number | undefined;
   /** How long the model stays loaded: `"10m"`, seconds, or -1 for ever. Default: the server's five minutes. */
-  readonly keepAlive?: string | number;
+  readonly keepAlive?: string | number | undefined;
 }
 
 /**

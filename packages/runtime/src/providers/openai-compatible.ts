@@ -11,6 +11,7 @@ import { COMPATIBLE_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { ApiClient, PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { fieldsOf, stringOf } from "./wire-decoder.ts";
 import { checkOptionNames } from "../json/option-names.ts";
+import { definedOptions } from "../json/defined-options.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -22,7 +23,7 @@ export interface OpenAiCompatibleOptions extends ProviderOptions {
   /** Who serves it, as in `groq`, `mistral`, `ollama`. One that is not known is taken for an ordinary server, and needs a `baseUrl`. */
   readonly vendor: string;
   /** Go before what is known of the vendor. */
-  readonly quirks?: VendorQuirks;
+  readonly quirks?: VendorQuirks | undefined;
 }
 
 /**
@@ -31,7 +32,7 @@ export interface OpenAiCompatibleOptions extends ProviderOptions {
  */
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
   checkOptionNames("createOpenAiCompatibleProvider", options, { ...PROVIDER_OPTIONS, vendor: true, quirks: true });
-  const quirks: VendorQuirks = { ...quirksOf(options.vendor), ...options.quirks };
+  const quirks: VendorQuirks = { ...quirksOf(options.vendor), ...definedOptions(options.quirks ?? {}) };
   const name = options.name ?? options.vendor;
   const client = lazily(() => clientOf(options, quirks, name));
   const defaultModel = options.defaultModel ?? "";

@@ -29,7 +29,7 @@ export type PriceTable = { readonly [model: string]: ModelPrice | null };
 /** What a usage was bought as. */
 export interface CostOptions {
   /** Of a batch, which vendors sell at a part of the list price. */
-  readonly batch?: boolean;
+  readonly batch?: boolean | undefined;
 }
 
 /**

@@ -17,25 +17,25 @@ import { WithheldKeys } from "./withheld-keys.ts";
 /** What every provider of a hosted API takes. */
 export interface ProviderOptions {
   /** The key, or a function that gives the current one. Default: the vendor's environment variable, read with each request. */
-  readonly apiKey?: string | (() => string | Promise<string>);
+  readonly apiKey?: string | (() => string | Promise<string>) | undefined;
   /** Where the API is; a query in it is kept. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   /** Carries the requests instead of the shared transport. */
-  readonly fetch?: FetchLike;
+  readonly fetch?: FetchLike | undefined;
   /** Added to every request; they win over ours. */
-  readonly headers?: { readonly [name: string]: string };
-  readonly timeouts?: Timeouts;
-  readonly tls?: TlsOptions;
+  readonly headers?: { readonly [name: string]: string } | undefined;
+  readonly timeouts?: Timeouts | undefined;
+  readonly tls?: TlsOptions | undefined;
   /** Where proxies are read from; `false` uses none. Default `process.env`. */
-  readonly proxyEnvironment?: { readonly [name: string]: string | undefined } | false;
+  readonly proxyEnvironment?: { readonly [name: string]: string | undefined } | false | undefined;
   /** A transport that several providers share. */
-  readonly transport?: Transport;
+  readonly transport?: Transport | undefined;
   /** Holds requests back to what the vendor grants; providers of one key share one. */
-  readonly rateLimiter?: RateLimiter;
+  readonly rateLimiter?: RateLimiter | undefined;
   /** What failures and the registry call this provider. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Taken where a request names no model. */
-  readonly defaultModel?: string;
+  readonly defaultModel?: string | undefined;
 }
 
 /** Those of every such provider; each adds its own. */

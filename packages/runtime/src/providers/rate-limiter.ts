@@ -9,14 +9,14 @@ export interface ProviderClock {
 }
 
 export interface RateLimiterOptions {
-  readonly requestsPerMinute?: number;
+  readonly requestsPerMinute?: number | undefined;
   /** Of input, as far as the size of a request tells. */
-  readonly tokensPerMinute?: number;
+  readonly tokensPerMinute?: number | undefined;
   /** Answers under way at once. */
-  readonly maxConcurrent?: number;
+  readonly maxConcurrent?: number | undefined;
   /** The longest that all are held back because the vendor told one of them to wait. Then the next asks him anew. Default 60,000. */
-  readonly maxPauseMs?: number;
-  readonly clock?: ProviderClock;
+  readonly maxPauseMs?: number | undefined;
+  readonly clock?: ProviderClock | undefined;
 }
 
 /**

@@ -25,7 +25,7 @@ export interface TokenCalibration {
 
 export interface CalibrationOptions {
   /** Reports kept for each model. Default 64. */
-  readonly maxReports?: number;
+  readonly maxReports?: number | undefined;
 }
 
 interface Report {

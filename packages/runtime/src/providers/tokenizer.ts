@@ -17,7 +17,7 @@ const NEWER = /^(?:gpt-|chatgpt-|o\d|codex)/;
  */
 export async function loadTokenizer(
   model: string,
-  { importModule = (specifier) => import(specifier) }: { readonly importModule?: ImportModule } = {},
+  { importModule = (specifier) => import(specifier) }: { readonly importModule?: ImportModule | undefined } = {},
 ): Promise<Tokenizer | undefined> {
   const bare = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
   const name = bare.startsWith("gpt-oss")

@@ -4,7 +4,7 @@ import { checkOptionNames } from "../json/option-names.ts";
 
 export interface MemoryBlobStoreOptions {
   /** Default 256 MiB. */
-  readonly maxBlobBytes?: number;
+  readonly maxBlobBytes?: number | undefined;
 }
 
 /** Blobs that live as long as this object. Only its own copies are kept and only copies leave it, so that no content goes bad. */

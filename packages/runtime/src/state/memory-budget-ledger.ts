@@ -28,17 +28,17 @@ import { checkOptionNames } from "../json/option-names.ts";
 
 export interface MemoryBudgetLedgerOptions {
   /** What was spent before, by scope: for budgets that outlive the process. Runs that are resumed tell their part themselves. */
-  readonly spent?: Readonly<Record<string, Usd | BudgetAmount>>;
+  readonly spent?: Readonly<Record<string, Usd | BudgetAmount>> | undefined;
   /** When a reservation that nobody settled is presumed spent, whoever owns it. Default 1 hour. */
-  readonly presumeSpentAfterMs?: number;
+  readonly presumeSpentAfterMs?: number | undefined;
   /** Whether the owner of a reservation is known to have ended. Default: its process has. */
-  readonly isDeadOwner?: (owner: string) => boolean;
+  readonly isDeadOwner?: ((owner: string) => boolean) | undefined;
   /** Unix ms. Default `Date.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /** How often owners are looked after while somebody waits. Default 1 s. */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
   /** Repeats `tick` every `pollMs` until the returned function is called. Default a timer, which keeps the process alive while a run waits. */
-  readonly poll?: Poll;
+  readonly poll?: Poll | undefined;
 }
 
 interface OpenReservation {

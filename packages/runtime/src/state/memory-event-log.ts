@@ -10,9 +10,9 @@ import { checkOptionNames } from "../json/option-names.ts";
 
 export interface MemoryEventLogOptions {
   /** Unix ms. Default `Date.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /** Default 64 MiB of JSON text. */
-  readonly maxRecordBytes?: number;
+  readonly maxRecordBytes?: number | undefined;
 }
 
 const RECORDS_PER_PAGE = 64;

@@ -8,9 +8,9 @@ export interface SqliteBlobStoreOptions {
   /** The database file; it and its folder are created when missing. An event log may use the same one. */
   readonly path: string;
   /** Default 256 MiB. */
-  readonly maxBlobBytes?: number;
+  readonly maxBlobBytes?: number | undefined;
   /** How long a write keeps trying while other processes hold the lock. Default 10 s. */
-  readonly busyTimeoutMs?: number;
+  readonly busyTimeoutMs?: number | undefined;
 }
 
 const DIGEST = /^sha256:([0-9a-f]{64})$/;

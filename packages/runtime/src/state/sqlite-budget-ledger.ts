@@ -22,19 +22,19 @@ export interface SqliteBudgetLedgerOptions {
   /** The database file; it and its folder are created when missing. An event log may use the same one. */
   readonly path: string;
   /** What settlements ask of the disk. Default `power`. */
-  readonly durability?: Durability;
+  readonly durability?: Durability | undefined;
   /** When a reservation that nobody settled is presumed spent, also where nobody can know whether its owner lives. Default 1 hour. */
-  readonly presumeSpentAfterMs?: number;
+  readonly presumeSpentAfterMs?: number | undefined;
   /** Whether the owner of a reservation is known to have ended. Default: its process has. */
-  readonly isDeadOwner?: (owner: string) => boolean;
+  readonly isDeadOwner?: ((owner: string) => boolean) | undefined;
   /** Unix ms. Default `Date.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /** How often those who wait look for what other processes did. Default 50. */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
   /** Repeats `tick` every so many ms until the returned function is called. Default a timer, which keeps the process alive while a run waits. */
-  readonly poll?: Poll;
+  readonly poll?: Poll | undefined;
   /** How long a write keeps trying while other processes hold the lock. Default 10 s. */
-  readonly busyTimeoutMs?: number;
+  readonly busyTimeoutMs?: number | undefined;
 }
 
 export interface SqliteBudgetLedger extends BudgetLedger, AsyncDisposable {}

@@ -20,15 +20,15 @@ export interface SqliteEventLogOptions {
   /** The database file; it and its folder are created when missing. A blob store may use the same one. */
   readonly path: string;
   /** Unix ms. Default `Date.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /** How often a reader that waits looks for what other processes appended. Default 50. */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
   /** Repeats `tick` every `pollMs` until the returned function is called. Default a timer that keeps no process alive. */
-  readonly poll?: Poll;
+  readonly poll?: Poll | undefined;
   /** How long a write keeps trying while other processes hold the lock. Default 10 s. */
-  readonly busyTimeoutMs?: number;
+  readonly busyTimeoutMs?: number | undefined;
   /** Default 64 MiB of JSON text. */
-  readonly maxRecordBytes?: number;
+  readonly maxRecordBytes?: number | undefined;
 }
 
 const ADD_APPEND = `INSERT INTO appends (place, at, records, names, data) VALUES (?1 << ${SEQ_BITS} | ?2, ?3, ?4, ?5, ?6)`;

@@ -24,7 +24,10 @@ const pollByTimer: Poll = (tick, everyMs) => {
   return () => clearInterval(timer);
 };
 
-export function createForeignWatch(database: SqliteDatabase, options: { readonly pollMs?: number; readonly poll?: Poll }): ForeignWatch {
+export function createForeignWatch(
+  database: SqliteDatabase,
+  options: { readonly pollMs?: number | undefined; readonly poll?: Poll | undefined },
+): ForeignWatch {
   const { pollMs = POLL_MS, poll = pollByTimer } = options;
   const waiting = new Set<() => void>();
   let seenVersion = 0;

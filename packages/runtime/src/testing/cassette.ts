@@ -40,7 +40,7 @@ export interface CassetteRecorder {
 
 export interface RecordOptions extends RedactionOptions {
   /** What sends the requests. Default: the platform's. */
-  readonly fetch?: FetchLike;
+  readonly fetch?: FetchLike | undefined;
 }
 
 /**

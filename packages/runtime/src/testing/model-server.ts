@@ -18,11 +18,11 @@ export type ServerScript =
 
 export interface ModelServerOptions {
   /** Default: one that is free. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Offered under `/v1/models`, `/v1beta/models` and `/api/tags`. */
-  readonly models?: readonly string[];
+  readonly models?: readonly string[] | undefined;
   /** Refuse, as the vendors do, what their APIs would not take. Default true. */
-  readonly validate?: boolean;
+  readonly validate?: boolean | undefined;
 }
 
 export interface ModelServer extends AsyncDisposable {

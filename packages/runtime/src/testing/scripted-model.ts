@@ -14,22 +14,24 @@ import { checkOptionNames } from "../json/option-names.ts";
 
 /** What the model answers at one call. */
 export interface ScriptedAnswer {
-  readonly text?: string;
-  readonly thinking?: string;
-  readonly toolCalls?: readonly {
-    readonly name: string;
-    readonly input?: JsonValue;
-    /** Raw text instead of `input`, which may be no JSON. */ readonly inputText?: string;
-    readonly id?: string;
-  }[];
-  readonly usage?: Partial<Usage>;
-  readonly stopReason?: StopReason;
+  readonly text?: string | undefined;
+  readonly thinking?: string | undefined;
+  readonly toolCalls?:
+    | readonly {
+        readonly name: string;
+        readonly input?: JsonValue;
+        /** Raw text instead of `input`, which may be no JSON. */ readonly inputText?: string;
+        readonly id?: string;
+      }[]
+    | undefined;
+  readonly usage?: Partial<Usage> | undefined;
+  readonly stopReason?: StopReason | undefined;
   /** Fails with this, after the text if there is any. Without it, it is the refusal of a vendor, which costs nothing, unless its `progress` says otherwise. */
-  readonly error?: Omit<ModelFailure, "message"> & { readonly message?: string };
+  readonly error?: (Omit<ModelFailure, "message"> & { readonly message?: string }) | undefined;
   /** Waits for this before answering; heeds cancellation meanwhile. */
-  readonly wait?: Promise<unknown> | (() => Promise<unknown>);
+  readonly wait?: Promise<unknown> | (() => Promise<unknown>) | undefined;
   /** Text and arguments are sent in pieces of so many characters. Default: whole. */
-  readonly chunkSize?: number;
+  readonly chunkSize?: number | undefined;
 }
 
 export type ScriptedTurn =
@@ -39,10 +41,10 @@ export type ScriptedTurn =
 
 export interface ScriptedModelOptions {
   /** Default `scripted/model`. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The wire it claims to speak. Default `scripted`. */
-  readonly wire?: string;
-  readonly price?: ModelPrice;
+  readonly wire?: string | undefined;
+  readonly price?: ModelPrice | undefined;
 }
 
 /** A model that answers by script, and remembers what it was asked. Serves as an agent's `model` and as a provider. */

@@ -5,9 +5,9 @@ import { isToolContent } from "./json-output.ts";
 
 export interface OutputBounds {
   /** Where the whole of a truncated output is kept. Without it, it is not kept. */
-  readonly blobs?: Pick<BlobStore, "put">;
+  readonly blobs?: Pick<BlobStore, "put"> | undefined;
   /** A larger output is not kept whole; default 256 MiB. */
-  readonly maxBlobBytes?: number;
+  readonly maxBlobBytes?: number | undefined;
 }
 
 export interface BoundedOutput {

@@ -32,10 +32,10 @@ export interface DispatchTool<In = unknown> extends Tool<In> {
 /** `In` follows from `input`; beside a plain JSON Schema it is what the author annotates, else an object of JSON. */
 export interface DispatchToolDefinition<In = JsonObject> extends ToolFields {
   /** Default: an object with a `task` in words. */
-  readonly input?: Schema<In> | JsonSchema;
+  readonly input?: Schema<In> | JsonSchema | undefined;
   /** The name it is registered by where the run is started. */
   readonly operator: string;
-  readonly config?: OperatorConfig;
+  readonly config?: OperatorConfig | undefined;
   message?(input: In): string | readonly Content[];
 }
 

@@ -20,18 +20,18 @@ import { type LeafClock, type LeafEnding, runLeaf } from "./run-leaf.ts";
 
 export interface LeafOptions extends OutputBounds {
   /** Time, injected. Default: the platform's timers. */
-  readonly clock?: LeafClock;
+  readonly clock?: LeafClock | undefined;
   /**
    * How long a tool has after its signal fired: what it returns by then counts, for it may say what was done; afterwards
    * it is abandoned. Default 500.
    */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
   /** Base64 characters of images and files in one output; default 20 MiB, what the vendors take in a request. */
-  readonly maxMediaBytes?: number;
+  readonly maxMediaBytes?: number | undefined;
   /** Why an image of the output can't be shown to the model, if so: a note stands in its place. Default: none is looked at. */
-  readonly imageProblem?: (part: ImagePart) => string | undefined;
+  readonly imageProblem?: ((part: ImagePart) => string | undefined) | undefined;
   /** The call was made for this execution alone: its signal and progress are put into it, instead of into a copy. Default false. */
-  readonly ownsCall?: boolean;
+  readonly ownsCall?: boolean | undefined;
 }
 
 /** What one execution came to. */

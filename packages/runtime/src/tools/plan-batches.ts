@@ -2,9 +2,9 @@ import type { ToolConcurrency } from "@keelson/protocol";
 
 export interface BatchOptions<Call> {
   /** Larger batches are split. Default: no limit. */
-  readonly maxParallelCalls?: number;
+  readonly maxParallelCalls?: number | undefined;
   /** Default: what the tool says. */
-  readonly decideConcurrency?: (call: Call) => ToolConcurrency;
+  readonly decideConcurrency?: ((call: Call) => ToolConcurrency) | undefined;
 }
 
 /**

@@ -26,7 +26,7 @@ export function runLeaf(
   tool: Tool,
   value: unknown,
   call: ToolCall,
-  options: { readonly clock?: LeafClock; readonly graceMs?: number; readonly ownsCall?: boolean },
+  options: { readonly clock?: LeafClock | undefined; readonly graceMs?: number | undefined; readonly ownsCall?: boolean | undefined },
 ): LeafEnding | Promise<LeafEnding> {
   const { clock = platformClock, graceMs = DEFAULT_GRACE_MS } = options;
   const { timeoutMs } = tool;

@@ -19,30 +19,30 @@ export interface ToolFields {
   /** For the model: what it does, when to use it, what comes back. */
   readonly description: string;
   /** What executing it does to the world. Default `write`, which is what must be assumed. */
-  readonly effect?: ToolEffect;
+  readonly effect?: ToolEffect | undefined;
   /** Default: `shared` for reads, else `exclusive`. */
-  readonly concurrency?: ToolConcurrency;
+  readonly concurrency?: ToolConcurrency | undefined;
   /**
    * How much harm a call can do. Default: `none` for reads, else `low`. Say `medium` or more for what must not run without a
    * person's word in the default permission mode: deletions, payments, messages to others.
    */
-  readonly risk?: RiskLevel;
+  readonly risk?: RiskLevel | undefined;
   /** Binds approvals and idempotency keys. Default: a digest of name, description and schemas; change it when the behaviour changes. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** Other names it is found by. */
-  readonly aliases?: readonly string[];
+  readonly aliases?: readonly string[] | undefined;
   /** UTF-8 bytes of output the model sees at most; default {@link DEFAULT_MAX_OUTPUT_BYTES}. */
-  readonly maxOutputBytes?: number;
+  readonly maxOutputBytes?: number | undefined;
   /** `edit`: the `accept-edits` mode lets it run without asking. `shell`: `permissionText` is a command line, so allow patterns cover single commands only. */
-  readonly category?: "edit" | "shell";
+  readonly category?: "edit" | "shell" | undefined;
 }
 
 /** What a leaf adds: a function, and how to bound and reconcile it. */
 export interface LeafFields extends ToolFields {
   /** After that long the call has failed and its signal fires. Default: no limit but the run's. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** What the output looks like; an output that does not match is an error of the tool. */
-  readonly output?: Schema<unknown> | JsonSchema;
+  readonly output?: Schema<unknown> | JsonSchema | undefined;
 }
 
 /** What a function of a tool gives, at once or later: `T` as long as all of it is JSON. An interface will do, unlike for `JsonValue`. */

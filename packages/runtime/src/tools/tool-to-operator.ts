@@ -20,7 +20,7 @@ import { checkOptionNames } from "../json/option-names.ts";
  * Any leaf where an operator is expected: its arguments are `metadata.input`, or else the text of the message as JSON.
  * One execution is one step. Arguments that do not fit, and a tool that fails, reject with `OperatorError`.
  */
-export function toolToOperator(tool: Tool, options: LeafOptions & { readonly agent?: string } = {}): Operator {
+export function toolToOperator(tool: Tool, options: LeafOptions & { readonly agent?: string | undefined } = {}): Operator {
   checkOptionNames("toolToOperator", options, {
     clock: true,
     graceMs: true,

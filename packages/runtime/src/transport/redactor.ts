@@ -3,9 +3,9 @@ export const REDACTED = "[redacted]";
 
 export interface RedactionOptions {
   /** Values that must not be kept, wherever they stand. */
-  readonly secrets?: readonly string[];
+  readonly secrets?: readonly string[] | undefined;
   /** More shapes of secrets, beside the built-in ones. */
-  readonly patterns?: readonly RegExp[];
+  readonly patterns?: readonly RegExp[] | undefined;
 }
 
 /** Keys and tokens as the common vendors shape them. */

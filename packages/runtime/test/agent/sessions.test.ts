@@ -1,14 +1,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agentTool, createAgent, createRunner, textMessage, type RecordedEvent, type RunnerOptions, type SingleRunner } from "keelson";
+import { agentTool, createAgent, createRunner, textMessage, type RecordedEvent, type SingleRunner } from "keelson";
+import type { World } from "keelson/agent";
 import { createMemoryBlobStore, createMemoryEventLog, createSqliteBlobStore, createSqliteEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { AgentError, sessionLog, type Message } from "@keelson/protocol";
 import { afterEach, describe, expect, it } from "vitest";
 import { impatientClock, ofType, recordingTool } from "./support.ts";
 
-type Storage = Required<Pick<RunnerOptions, "log" | "blobs" | "clock">>;
+type Storage = Pick<World, "log" | "blobs" | "clock">;
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -1,4 +1,4 @@
-import { createEphemeralApprovalKeys } from "keelson/agent";
+import { createEphemeralApprovalKeys, type World } from "keelson/agent";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
 import {
   createRunner,
@@ -39,7 +39,7 @@ export function impatientClock(start = 1_000_000): Clock & { advance(ms: number)
   };
 }
 
-type SharedWorld = Required<Pick<RunnerOptions, "log" | "blobs" | "approvalKeys" | "random">> & {
+type SharedWorld = Required<Pick<World, "log" | "blobs" | "approvalKeys" | "random">> & {
   readonly clock: ReturnType<typeof impatientClock>;
 };
 

@@ -5,6 +5,7 @@ import type { Limits } from "../loop/loop.ts";
 import { narrowAuthority } from "../permissions/narrow-authority.ts";
 import type { Budget } from "../run.ts";
 import { runScope } from "./budget-scopes.ts";
+import { definedOptions } from "../../json/defined-options.ts";
 
 const COUNTS = ["maxTokens", "maxTurns", "maxToolCalls", "maxModelCalls"] as const;
 
@@ -24,7 +25,7 @@ export function checkBudgets(budgets: readonly Budget[]): readonly BudgetScope[]
     return {
       id,
       ...(cost !== undefined && { maxCost: cost }),
-      ...counts,
+      ...definedOptions(counts),
       ...(unknownPrice && { unknownPrice }),
       ...(withoutUsage && { withoutUsage }),
     };

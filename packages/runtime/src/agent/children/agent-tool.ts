@@ -10,22 +10,28 @@ import { checkOptionNames } from "../../json/option-names.ts";
 /** How an agent is offered to another as a tool. */
 export interface AgentToolOptions {
   /** Default: the agent's name. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Default: the agent's. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** Of each call, on top of the agent's own limits. */
-  readonly limits?: { readonly maxTurns?: number; readonly maxCost?: Usd | string | number; readonly maxDurationMs?: number };
+  readonly limits?:
+    | {
+        readonly maxTurns?: number | undefined;
+        readonly maxCost?: Usd | string | number | undefined;
+        readonly maxDurationMs?: number | undefined;
+      }
+    | undefined;
   /** Instead of the agent's. */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** When given, it may call only these of its tools. */
-  readonly allowedTools?: readonly string[];
+  readonly allowedTools?: readonly string[] | undefined;
   /** Appended to its instructions. */
-  readonly systemAddendum?: string;
+  readonly systemAddendum?: string | undefined;
   /**
    * The call is answered at once, and the agent works beside the turns; its result follows as a user message. Default false: the
    * call is answered by the agent.
    */
-  readonly background?: boolean;
+  readonly background?: boolean | undefined;
 }
 
 /** A tool that a runner starts as a child run of an agent, with its own log. */

@@ -33,10 +33,10 @@ export function openHandoff(effects: readonly Effect[]): Handoff | undefined {
 
 export interface HandoffOptions {
   /** Default `hand_off_to_<agent>`. */
-  readonly name?: string;
-  readonly description?: string;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
   /** Whether the next agent goes on with the conversation. Default false: it is told the task alone. */
-  readonly history?: boolean;
+  readonly history?: boolean | undefined;
 }
 
 /** A tool whose call ends the run: its task goes to another agent. */

@@ -5,7 +5,7 @@ import type { ToolFields } from "../../tools/tool-definition.ts";
 
 export interface EffectToolFields extends Omit<ToolFields, "effect"> {
   /** What the model is told beside the id. Default: that it will be carried out, not whether it was. */
-  readonly accepted?: string;
+  readonly accepted?: string | undefined;
 }
 
 /** `In` follows from `input`; beside a plain JSON Schema it is what the author annotates, else an object of JSON. */

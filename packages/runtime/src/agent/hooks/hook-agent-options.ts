@@ -5,13 +5,13 @@ import type { AfterTurn, BeforeTurn } from "./turn-callbacks.ts";
 /** The options of an agent that look on its work. */
 export interface HookAgentOptions {
   /** Called at ten points of a run; made with `createHookRegistry`. */
-  readonly hooks?: HookRegistry;
+  readonly hooks?: HookRegistry | undefined;
   /** Called before the model is asked in each turn; `abort` ends the run as `halted`. Its answer is recorded; one that throws ends the run (`panic`). */
-  readonly beforeTurn?: BeforeTurn;
+  readonly beforeTurn?: BeforeTurn | undefined;
   /** Called after each turn, whether it went well or the run ended in it. It only looks on; after a crash it may be called again. */
-  readonly afterTurn?: AfterTurn;
+  readonly afterTurn?: AfterTurn | undefined;
   /** Environment variables of the programs that tools start through `call.exec`, told to `instructions` as well. Their values never reach the log. */
-  readonly env?: { readonly [name: string]: string };
+  readonly env?: { readonly [name: string]: string } | undefined;
 }
 
 /** @throws AgentError of kind `invalid-option` that names the option */

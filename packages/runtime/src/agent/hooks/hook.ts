@@ -43,14 +43,14 @@ export type HookSubject = string | RegExp | HookMatcher | ((name: string) => boo
 
 export interface HookOptions {
   /** Names it in messages and in the definition's digest. Default: the function's name. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Wall time. Default 30,000 ms. A hook that takes longer is skipped with a warning. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface GuardOptions extends HookOptions {
   /** Fails closed: taking too long, and throwing, count as `abort`. Default false. */
-  readonly guard?: boolean;
+  readonly guard?: boolean | undefined;
 }
 
 /** What a hook is to the definition of an agent: data. */

@@ -7,9 +7,9 @@ import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface HooksFromJsonOptions extends Omit<ShellHookOptions, "command" | "args" | "timeoutMs"> {
   /** Makes guards of all hooks that can block. A hook may say `"guard": true` for itself. Default false. */
-  readonly guard?: boolean;
+  readonly guard?: boolean | undefined;
   /** Told what is left out of a file that was written for others as well: events and kinds of hooks that are not known here. Without it they are errors. */
-  readonly onUnsupported?: (message: string) => void;
+  readonly onUnsupported?: ((message: string) => void) | undefined;
 }
 
 /**

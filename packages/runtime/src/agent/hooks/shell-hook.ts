@@ -8,18 +8,18 @@ import { checkOptionNames } from "../../json/option-names.ts";
 export interface ShellHookOptions {
   /** Given to the executor's shell; with `args` the program itself. */
   readonly command: string;
-  readonly args?: readonly string[];
+  readonly args?: readonly string[] | undefined;
   /** Runs it. It need not be what tools are given. */
   readonly exec: Executor;
   /** Default 30,000 ms. Then the whole process group is ended. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Default: the agent's working directory, else the executor's. */
-  readonly cwd?: string;
-  readonly env?: { readonly [name: string]: string };
+  readonly cwd?: string | undefined;
+  readonly env?: { readonly [name: string]: string } | undefined;
   /** What the command knows our tools by, where it has other names for them. */
-  readonly toolNames?: { readonly [tool: string]: string };
+  readonly toolNames?: { readonly [tool: string]: string } | undefined;
   /** Bytes kept of what it writes to stdout and to stderr, each. Default 32 KiB. */
-  readonly maxOutputBytes?: number;
+  readonly maxOutputBytes?: number | undefined;
 }
 
 const DEFAULT_MAX_OUTPUT_BYTES = 32 * 1024;

@@ -7,7 +7,7 @@ import type { PromptMiddleware } from "./prompt-middleware.ts";
 /** Options of an agent for what works on its prompt. */
 export interface MiddlewareAgentOptions {
   /** Works on what a run begins with, in this order, and adds tools and text to the prompt: a list, or a stack of which a frozen copy is made. */
-  readonly middleware?: Iterable<PromptMiddleware>;
+  readonly middleware?: Iterable<PromptMiddleware> | undefined;
 }
 
 /** An agent's frozen stack, and what it adds to the definition. */

@@ -1,8 +1,9 @@
-import { PERMISSION_MODES, type PermissionPolicy, type SensitivePaths } from "@keelson/protocol";
+import type { AgentOptions } from "../agent.ts";
+import { PERMISSION_MODES, type SensitivePaths } from "@keelson/protocol";
 import { checkMembers, invalidOption, shown } from "../invalid-option.ts";
 
 /** Checks the shape of a policy; its rules are read when it is compiled. @throws AgentError of kind `invalid-option` */
-export function checkPermissions(permissions: Partial<PermissionPolicy>): void {
+export function checkPermissions(permissions: NonNullable<AgentOptions["permissions"]>): void {
   checkMembers("permissions", permissions, ["mode", "rules", "sensitivePaths"], '{ mode: "plan-only" }');
   const { mode, rules, sensitivePaths } = permissions;
   if (mode !== undefined && !PERMISSION_MODES.includes(mode))

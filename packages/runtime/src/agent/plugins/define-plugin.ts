@@ -21,7 +21,7 @@ export interface PluginStateKey<S> {
   /** The name of the state in the log; a letter, then letters, digits, `_`, `-` and `.`, 64 at most. */
   readonly "key": string;
   /** Holds nothing: it ties the type of the state to the key. */
-  readonly "~state"?: S;
+  readonly "~state"?: S | undefined;
 }
 
 /** A plugin's own state, for one callback. Change it in place or set another; what changed is recorded when the callback is done. */
@@ -64,13 +64,13 @@ export interface PluginCallbacks<S, T extends PluginEventType = PluginEventType>
 
 export interface PluginOptions<S, T extends PluginEventType = PluginEventType> extends PluginStateKey<S>, PluginCallbacks<S, T> {
   /** For people. Default: the key. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** JSON. What a session starts with that has no state of this plugin yet. */
   readonly initialState: S;
   /** What `onEvent` is shown; a turn without any of these costs nothing. Default: all of them. */
-  readonly events?: readonly T[];
+  readonly events?: readonly T[] | undefined;
   /** What to do about signals that neither the strategy nor the agent has a route for. */
-  readonly signalRoutes?: readonly SignalRoute[];
+  readonly signalRoutes?: readonly SignalRoute[] | undefined;
 }
 
 /** A unit of behaviour with state of its own, which lives as long as the session and which nobody else can read. */

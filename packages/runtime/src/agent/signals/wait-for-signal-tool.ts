@@ -4,13 +4,13 @@ import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface WaitForSignalOptions {
   /** Default `wait_for_signal`, or `wait` where it only waits for time. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** For the model. Default: says what it waits for. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** Signals that end the wait. Default: any; an empty list waits for time alone. */
-  readonly kinds?: readonly SignalKind[];
+  readonly kinds?: readonly SignalKind[] | undefined;
   /** The longest wait, in milliseconds; the model may ask for less. Default: none, which only a wait for signals can have. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** A tool whose calls last until a signal comes: the run suspends meanwhile, for weeks if need be. The loop answers it. */

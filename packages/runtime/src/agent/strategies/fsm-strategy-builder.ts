@@ -8,7 +8,7 @@ export interface FsmStrategyOptions {
    * Default `session`: the next run of a session goes on in the state in which the last one ended, as its conversation does.
    * `run`: every run begins at the initial state.
    */
-  readonly scope?: "session" | "run";
+  readonly scope?: "session" | "run" | undefined;
 }
 
 /** Every method gives the builder back, `build` apart. */

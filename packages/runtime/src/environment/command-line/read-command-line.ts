@@ -16,7 +16,7 @@ const STRANGE = /[\0\r\f\v\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205
  *
  * `cwd` is the workspace, in which the line starts: what it reads there asks nobody. Without it, relative paths count as inside.
  */
-export async function readCommandLine(text: string, { cwd }: { readonly cwd?: string } = {}): Promise<CallEffects> {
+export async function readCommandLine(text: string, { cwd }: { readonly cwd?: string | undefined } = {}): Promise<CallEffects> {
   if (text.length > MAX_PARSED_CHARACTERS)
     return {
       unknown: [`The command line has ${text.length} characters; of more than ${MAX_PARSED_CHARACTERS} it isn't told what they do.`],

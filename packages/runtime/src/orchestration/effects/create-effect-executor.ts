@@ -20,20 +20,20 @@ export type DirectiveHandlers = {
 };
 
 export interface EffectExecutorOptions<Types extends PayloadTypes = Record<never, never>> {
-  readonly effects?: EffectHandlers;
-  readonly directives?: DirectiveHandlers;
+  readonly effects?: EffectHandlers | undefined;
+  readonly directives?: DirectiveHandlers | undefined;
   /** Custom effects by name; they go before `effects.custom`. */
-  readonly customEffects?: { readonly [name: string]: Handler<JsonValue> };
+  readonly customEffects?: { readonly [name: string]: Handler<JsonValue> } | undefined;
   /** How the payloads of custom directives are read. */
-  readonly payloads?: DirectivePayloads<Types>;
+  readonly payloads?: DirectivePayloads<Types> | undefined;
   /** Custom directives by `customType`; each is given its payload as the codec reads it. */
-  readonly customDirectives?: { readonly [Name in keyof Types & string]?: Handler<Types[Name]> };
+  readonly customDirectives?: { readonly [Name in keyof Types & string]?: Handler<Types[Name]> } | undefined;
   /** What has no handler. Default `fail`, with `DirectiveError` of kind `unsupported`; `ignore` counts it as done. */
-  readonly unsupported?: "fail" | "ignore";
+  readonly unsupported?: "fail" | "ignore" | undefined;
   /** Milliseconds that one effect may take; then its signal fires and it has failed. Default: no limit but the run's. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Of `timeoutMs`. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** Carries out effects by handlers of their type. Whatever a handler throws arrives as a `DirectiveError`. */

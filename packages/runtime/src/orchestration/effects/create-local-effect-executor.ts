@@ -27,22 +27,23 @@ import {
 } from "./create-effect-executor.ts";
 import { runsOfOrchestrator, runsOfRunner, type OtherRuns } from "./other-runs.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { definedOptions } from "../../json/defined-options.ts";
 
 export interface LocalEffectExecutorOptions<Types extends PayloadTypes = Record<never, never>> extends EffectExecutorOptions<Types> {
   /** What `run-instruction` runs, by name: given the input; what it returns goes before the model in the next turn. */
-  readonly instructions?: { readonly [name: string]: Handler<JsonValue> };
+  readonly instructions?: { readonly [name: string]: Handler<JsonValue> } | undefined;
   /** For memory effects. */
-  readonly store?: StateStore;
+  readonly store?: StateStore | undefined;
   /** For artifacts. */
-  readonly blobs?: BlobStore;
+  readonly blobs?: BlobStore | undefined;
   /** For `schedule` and `cron`. A function is called with each of them. */
-  readonly scheduler?: Pick<Scheduler, "schedule"> | (() => Pick<Scheduler, "schedule"> | Promise<Pick<Scheduler, "schedule">>);
+  readonly scheduler?: Pick<Scheduler, "schedule"> | (() => Pick<Scheduler, "schedule"> | Promise<Pick<Scheduler, "schedule">>) | undefined;
   /** Where `delegate`, `handoff` and `signal` go. Without it they go to the runner. */
-  readonly orchestrator?: Orchestrator;
+  readonly orchestrator?: Orchestrator | undefined;
   /** The runner whose runs these are, once it is made: `delegate` and `handoff` start its agents, `signal` reaches its sessions. */
-  readonly runner?: () => SingleRunner<never> | SingleRunner<unknown> | Runner<Agents>;
+  readonly runner?: (() => SingleRunner<never> | SingleRunner<unknown> | Runner<Agents>) | undefined;
   /** Told of logs, progress, observations and metrics. They also stand in the outcome, and the first two are shown as `status` events. */
-  readonly observe?: (event: ObservableEvent) => void;
+  readonly observe?: ((event: ObservableEvent) => void) | undefined;
 }
 
 /**
@@ -86,8 +87,14 @@ export function createLocalEffectExecutor<Types extends PayloadTypes = Record<ne
   } = options;
   const executor = createEffectExecutor<Types>({
     ...routes,
-    effects: { ...memoryHandlers(store), ...observers(options), ...artifacts(options), ...otherRuns(options), ...options.effects },
-    directives: { ...onTheRun, ...schedules(options), ...instructions(options), ...options.directives },
+    effects: {
+      ...memoryHandlers(store),
+      ...observers(options),
+      ...artifacts(options),
+      ...otherRuns(options),
+      ...definedOptions(options.effects ?? {}),
+    },
+    directives: { ...onTheRun, ...schedules(options), ...instructions(options), ...definedOptions(options.directives ?? {}) },
   });
   optionsOf.set(executor, options);
   return executor;
@@ -99,7 +106,7 @@ const optionsOf = new WeakMap<EffectExecutor, LocalEffectExecutorOptions<never>>
 export function completeEffectExecutor(executor: EffectExecutor | undefined, defaults: LocalEffectExecutorOptions): EffectExecutor {
   if (executor === undefined) return createLocalEffectExecutor(defaults);
   const own = optionsOf.get(executor);
-  return own === undefined ? executor : createLocalEffectExecutor<never>({ ...defaults, ...own });
+  return own === undefined ? executor : createLocalEffectExecutor<never>({ ...defaults, ...definedOptions(own) });
 }
 
 /** What acts on the run itself is the run's to do and to record. */

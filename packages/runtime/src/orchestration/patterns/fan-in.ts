@@ -4,11 +4,11 @@ import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface FanInOptions extends PatternOptions {
   /** What each result is called where the operator is told of it. Default: its number, from 1. */
-  readonly names?: readonly string[];
+  readonly names?: readonly string[] | undefined;
   /** What goes before the results. Default: nothing. */
-  readonly task?: PatternTask;
+  readonly task?: PatternTask | undefined;
   /** How many results must have ended well. Default 1. */
-  readonly least?: number;
+  readonly least?: number | undefined;
 }
 
 /**

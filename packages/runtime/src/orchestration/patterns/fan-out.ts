@@ -9,7 +9,7 @@ export interface FanOutTask {
 
 export interface FanOutOptions extends PatternOptions {
   /** Dispatches at once. Default 16. */
-  readonly maxParallel?: number;
+  readonly maxParallel?: number | undefined;
 }
 
 /**

@@ -5,7 +5,7 @@ import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface HandoffPatternOptions extends PatternOptions {
   /** More than these count as going in circles. Default 8. */
-  readonly maxHandoffs?: number;
+  readonly maxHandoffs?: number | undefined;
 }
 
 export interface HandoffResult {

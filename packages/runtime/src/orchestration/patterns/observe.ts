@@ -5,12 +5,12 @@ import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface ObserveOptions {
   /** What is asked. Default: `status`. */
-  readonly query?: Query;
+  readonly query?: Query | undefined;
   /** How long between two questions. Default 1 s. */
-  readonly everyMs?: number;
+  readonly everyMs?: number | undefined;
   /** Ends the observation, and nothing else. */
-  readonly signal?: AbortSignal;
-  readonly clock?: Clock;
+  readonly signal?: AbortSignal | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /**

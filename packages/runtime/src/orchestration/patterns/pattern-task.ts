@@ -3,12 +3,14 @@ import { operatorInput, type Content, type DispatchOptions, type OperatorInput, 
 /** What an operator is to do: in words, as content, or with all that a dispatch may carry. */
 export type PatternTask = string | readonly Content[] | OperatorInput;
 
+type OfEveryDispatch = { readonly [Option in Exclude<keyof DispatchOptions, "id">]?: DispatchOptions[Option] | undefined };
+
 /**
  * For every dispatch of a pattern. With `id`, its dispatches have ids that follow from it: where the orchestrator remembers, the
  * same pattern begun again under one id goes on with what was done.
  */
-export interface PatternOptions extends Omit<DispatchOptions, "id"> {
-  readonly id?: RunId | string;
+export interface PatternOptions extends OfEveryDispatch {
+  readonly id?: RunId | string | undefined;
 }
 
 export function inputOf(task: PatternTask): OperatorInput {

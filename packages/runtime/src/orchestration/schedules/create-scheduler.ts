@@ -17,23 +17,23 @@ export interface SchedulerOptions {
   /** Its agents work at the instants, in its log's sessions. */
   readonly runner: SingleRunner<never> | SingleRunner<unknown> | Runner<Agents>;
   /** Where the schedules live, under `schedules`. Default: the runner's. */
-  readonly log?: EventLog;
+  readonly log?: EventLog | undefined;
   /** Default: the runner's. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Of one schedule: how many instants may be fired and unread, and how many missed ones `each` catches up with. Default 100. */
-  readonly maxPending?: number;
+  readonly maxPending?: number | undefined;
   /** How late `skip` still fires. Default 60 s. */
-  readonly missedAfterMs?: number;
+  readonly missedAfterMs?: number | undefined;
   /** Schedules with something to come. More are refused. Default 10,000. */
-  readonly maxSchedules?: number;
+  readonly maxSchedules?: number | undefined;
   /** Records of the schedules' log after which what they add up to goes into a new one. Default 10,000. */
-  readonly maxRecords?: number;
+  readonly maxRecords?: number | undefined;
   /** How long a process that fires may be silent before another one does. Default: the runner's `leaseTtlMs`, 30 s. */
-  readonly leaseTtlMs?: number;
+  readonly leaseTtlMs?: number | undefined;
   /** Is given each run that is started, or taken up since it waited for a signal or a time. */
-  onRun?(run: Run<unknown>, instant: FiredInstant): void;
+  readonly onRun?: ((run: Run<unknown>, instant: FiredInstant) => void) | undefined;
   /** Is told what went wrong where nobody awaits it; it is tried again. Default: a warning of the process. */
-  report?(problem: ScheduleProblem): void;
+  readonly report?: ((problem: ScheduleProblem) => void) | undefined;
 }
 
 const DEFAULT_LEASE_TTL_MS = 30_000;

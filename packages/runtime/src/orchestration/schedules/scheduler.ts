@@ -14,23 +14,23 @@ export interface ScheduleRequest {
   /** Where it fires. A session that is not there yet begins with the first run. */
   readonly session: string;
   /** Who works where no run is there to be told. Default: the runner's only agent, or that of the session's newest run. */
-  readonly agent?: string;
+  readonly agent?: string | undefined;
   /** What the signal says, and the message of a run that it starts. */
   readonly action: string;
   /** Names the schedule within its session: the same key again is the same schedule, whatever else the request says, and whether or not it fired. */
   readonly key: string;
   /** Default `each`. */
-  readonly missed?: Missed;
+  readonly missed?: Missed | undefined;
   /** What runs that it starts may do at most; its deadline, which is that of now, is left out. Default: what their agent may. */
-  readonly authority?: Authority;
+  readonly authority?: Authority | undefined;
   /** Exactly one of `delay`, `at` and `cron`. From now, as in `"30s"` or `"1h 30m"`. */
-  readonly delay?: string;
+  readonly delay?: string | undefined;
   /** Unix ms. What is past fires at once. */
-  readonly at?: number;
+  readonly at?: number | undefined;
   /** Five fields (minute, hour, day of month, month, day of week) or six (second first), or a name such as `@daily`. */
-  readonly cron?: string;
+  readonly cron?: string | undefined;
   /** Of `cron`: an IANA name. Default `UTC`, so that every process means the same instants. */
-  readonly timeZone?: string;
+  readonly timeZone?: string | undefined;
 }
 
 /** A schedule as it stands. */

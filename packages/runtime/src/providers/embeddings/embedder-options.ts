@@ -3,13 +3,13 @@ import { PROVIDER_OPTIONS, type ProviderOptions } from "../provider-options.ts";
 import type { BatchLimits } from "./embed-batches.ts";
 
 export interface EmbedderOptions extends Omit<ProviderOptions, "defaultModel"> {
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** Texts in one request, at most. Default: the vendor's limit. */
-  readonly maxBatchTexts?: number;
+  readonly maxBatchTexts?: number | undefined;
   /** Tokens in one request, at most, counted as one for each byte of the texts. Default: what the vendor takes. */
-  readonly maxBatchTokens?: number;
+  readonly maxBatchTokens?: number | undefined;
   /** Requests at a time. Default 4. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
 }
 
 const { defaultModel: _, ...SHARED } = PROVIDER_OPTIONS;

@@ -11,7 +11,7 @@ const LIMITS = { maxTexts: 256, maxTokens: 500_000 };
 
 export interface OllamaEmbedderOptions extends EmbedderOptions {
   /** Cut texts that are longer than the model's window. Default `false`: they are an error, so that nothing is left out silently. */
-  readonly truncate?: boolean;
+  readonly truncate?: boolean | undefined;
 }
 
 /** Vectors from models that Ollama runs. The server is `baseUrl`, `OLLAMA_HOST`, or `http://localhost:11434`. */
@@ -21,7 +21,7 @@ export function createOllamaEmbedder(options: OllamaEmbedderOptions = {}): Embed
   const model = options.model ?? DEFAULT_OLLAMA_EMBEDDING_MODEL;
   const client = createOllamaClient(options, name);
   // One model, one graphics card: more requests at a time only wait.
-  const limits = batchLimits({ concurrency: 1, ...options }, LIMITS);
+  const limits = batchLimits({ ...options, concurrency: options.concurrency ?? 1 }, LIMITS);
   const context = { provider: name, model };
   return {
     name,

@@ -6,45 +6,45 @@ import type { EffortLevel, JsonObject } from "@keelson/protocol";
  */
 export interface VendorQuirks {
   /** `{NAME}` in it is read from the environment. Absent: the caller must give `baseUrl`. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   /** The environment variable of the key. Absent: `<VENDOR>_API_KEY`. */
-  readonly keyVariable?: string;
+  readonly keyVariable?: string | undefined;
   /** A server of one's own, which may want no key. */
-  readonly local?: true;
+  readonly local?: true | undefined;
   /** The header that takes the key as it is, where it is no bearer. */
-  readonly keyHeader?: string;
-  readonly headers?: { readonly [name: string]: string };
+  readonly keyHeader?: string | undefined;
+  readonly headers?: { readonly [name: string]: string } | undefined;
   /** What the limit of the answer is called. Absent: `max_tokens`. */
-  readonly maxTokensField?: "max_completion_tokens";
+  readonly maxTokensField?: "max_completion_tokens" | undefined;
   /** It tells usage in streams without being asked, or refuses to be asked. */
-  readonly streamOptions?: false;
-  readonly reasoning?: ReasoningQuirks;
-  readonly output?: OutputQuirks;
+  readonly streamOptions?: false | undefined;
+  readonly reasoning?: ReasoningQuirks | undefined;
+  readonly output?: OutputQuirks | undefined;
   /** What `required` is called. */
-  readonly requiredToolChoice?: string;
+  readonly requiredToolChoice?: string | undefined;
   /** A tool cannot be named in the choice: one is required instead. */
-  readonly namedToolChoice?: false;
+  readonly namedToolChoice?: false | undefined;
   /** Standard members of the body that it refuses: they are left out. */
-  readonly refuses?: readonly string[];
+  readonly refuses?: readonly string[] | undefined;
   /** The letters and digits that a call's id must have, or how long it may be; ids that do not fit get another that stands for them. */
-  readonly callIds?: { readonly length: number } | { readonly maxLength: number };
-  readonly systemOnlyFirst?: true;
-  readonly joinsUserMessages?: true;
-  readonly afterResults?: string;
+  readonly callIds?: { readonly length: number } | { readonly maxLength: number } | undefined;
+  readonly systemOnlyFirst?: true | undefined;
+  readonly joinsUserMessages?: true | undefined;
+  readonly afterResults?: string | undefined;
 }
 
 export interface ReasoningQuirks {
   /** Members of the body by effort. Absent: `reasoning_effort`, with `high` for `max`. */
-  readonly effort?: { readonly [level in EffortLevel]: JsonObject };
+  readonly effort?: { readonly [level in EffortLevel]: JsonObject } | undefined;
   /** Members that turn reasoning on or off where no effort is given. Absent: nothing is said. */
-  readonly on?: JsonObject;
-  readonly off?: JsonObject;
+  readonly on?: JsonObject | undefined;
+  readonly off?: JsonObject | undefined;
   /** The path of the member that takes a budget of tokens, as in `reasoning.max_tokens`. */
-  readonly budget?: string;
+  readonly budget?: string | undefined;
   /** Sends reasoning that it does not take back. */
-  readonly replays?: false;
+  readonly replays?: false | undefined;
   /** A turn with calls must have this member. */
-  readonly requiredField?: string;
+  readonly requiredField?: string | undefined;
 }
 
 export interface OutputQuirks {
@@ -52,7 +52,7 @@ export interface OutputQuirks {
    * `json-object`: it can be held to JSON, and is told the schema in words. `words`: it is told everything in words. Absent: it can be
    * held to a schema.
    */
-  readonly form?: "json-object" | "words";
+  readonly form?: "json-object" | "words" | undefined;
   /** It refuses strict schemas, or to be asked about them. */
-  readonly strict?: false;
+  readonly strict?: false | undefined;
 }

@@ -13,13 +13,13 @@ import { VolatileContext } from "../../session/volatile-context.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface MockExecutionContextOptions {
-  readonly clock?: Clock;
-  readonly runId?: string;
-  readonly session?: string;
-  readonly signal?: AbortSignal;
-  readonly deadline?: number;
-  readonly authority?: Authority;
-  startChild?(spec: ChildSpec): Promise<OperatorOutput>;
+  readonly clock?: Clock | undefined;
+  readonly runId?: string | undefined;
+  readonly session?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly deadline?: number | undefined;
+  readonly authority?: Authority | undefined;
+  readonly startChild?: ((spec: ChildSpec) => Promise<OperatorOutput>) | undefined;
 }
 
 /** What a mock context was told, beside what it is. */

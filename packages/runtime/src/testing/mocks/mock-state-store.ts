@@ -8,11 +8,11 @@ export interface MockStateStore extends StateStore {
 }
 
 export interface MockStateStoreOptions {
-  readonly entries?: readonly (readonly [Scope, string, JsonValue])[];
+  readonly entries?: readonly (readonly [Scope, string, JsonValue])[] | undefined;
   /** What a search finds. Default: nothing, as in a backend without search. */
-  search?(scope: Scope, query: string): readonly SearchResult[];
+  readonly search?: ((scope: Scope, query: string) => readonly SearchResult[]) | undefined;
   /** Unix ms; decides what `ttlMs` has let expire. Default: time stands still. */
-  now?(): number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** A state store in memory that remembers what was written to it. */

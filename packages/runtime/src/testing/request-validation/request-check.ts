@@ -12,11 +12,11 @@ export interface Fields {
 /** What the rules of a wire depend on beside the body. */
 export interface RequestFacts {
   /** The model, where the body doesn't name it (Gemini's stands in the path). */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** Who serves it, where that isn't the vendor whose wire it is: his limits of call ids aren't known. */
-  readonly vendor?: string;
+  readonly vendor?: string | undefined;
   /** The vendor keeps earlier answers, so that reasoning can be sent by its id alone (Responses). */
-  readonly stored?: boolean;
+  readonly stored?: boolean | undefined;
 }
 
 /** Gathers what is wrong with one request. The readers return what they were asked for, or `undefined` after noting why not. */
