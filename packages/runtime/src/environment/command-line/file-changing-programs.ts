@@ -40,7 +40,7 @@ export function fileFacts(name: string, args: readonly ShellWord[]): ProgramFact
   }
   if (name === "dd") return { reads: named(args, "if"), writes: named(args, "of") };
   const outputs = options.flatMap((word, index) =>
-    /^(?:-o|-O|--output|--output-document)$/.test(word.text)
+    /^(?:-[a-zA-Z]*[oO]|--output|--output-document)$/.test(word.text)
       ? [args[args.indexOf(word) + 1] ?? word]
       : /^--output/.test(word.text) && index >= 0
         ? [{ ...word, text: splitOnce(word.text, "=")[1] ?? "" }]

@@ -17,6 +17,7 @@ const shell: ProgramReader = (args, { name }) => {
     if (!/^[-+]./.test(text)) break;
     if (text === "--rcfile" || text === "--init-file") return { unknown: `${name} runs a file before anything else.` };
     if (SHELL_VALUES.has(text)) index++;
+    else if (/^[-+][a-zA-Z]*[oO]$/.test(text) && !text.includes("c")) index++;
     else if (!text.startsWith("--")) {
       if (text.includes("c")) takesCode = true;
       if (text.includes("i")) return { unknown: `${name} runs its start-up files.` };

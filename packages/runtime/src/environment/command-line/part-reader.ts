@@ -46,7 +46,9 @@ export abstract class PartReader {
   }
 
   words(nodes: readonly SyntaxNode[], scope: Scope): readonly ShellWord[] {
-    return nodes.flatMap((node) => {
+    return nodes.flatMap((node, index) => {
+      // Bash knows no two words without anything between them; the grammar parts one at a backtick.
+      if (nodes[index - 1]?.end === node.start) this.doubt(node);
       const found = expansionsOf(node);
       for (const expansion of found) this.#expansion(expansion, scope);
       const words = readWord(this.source, node, found);
