@@ -11,7 +11,6 @@ import { COMPATIBLE_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { ApiClient, PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { fieldsOf, stringOf } from "./wire-decoder.ts";
 import { checkOptionNames } from "../json/option-names.ts";
-import { definedOptions } from "../json/defined-options.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -32,7 +31,8 @@ export interface OpenAiCompatibleOptions extends ProviderOptions {
  */
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
   checkOptionNames("createOpenAiCompatibleProvider", options, { ...PROVIDER_OPTIONS, vendor: true, quirks: true });
-  const quirks: VendorQuirks = { ...quirksOf(options.vendor), ...definedOptions(options.quirks ?? {}) };
+  // Unlike elsewhere, a quirk that is `undefined` was not left out: it takes back one that is known of the vendor.
+  const quirks: VendorQuirks = { ...quirksOf(options.vendor), ...options.quirks };
   const name = options.name ?? options.vendor;
   const client = lazily(() => clientOf(options, quirks, name));
   const defaultModel = options.defaultModel ?? "";
