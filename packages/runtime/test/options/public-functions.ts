@@ -9,14 +9,8 @@ export interface PublicFunction {
   readonly parameters: readonly string[];
 }
 
-export interface PublicSurface {
-  readonly functions: readonly PublicFunction[];
-  /** Each as `Type.member`: a member that may be left out, and can't be given as `undefined`. */
-  readonly exactMembers: readonly string[];
-}
-
-/** Reads what the library exports with the compiler. `isInput` tells which exported types are what users write. */
-export function readPublicSurface(isInput: (typeName: string) => boolean): PublicSurface {
+/** Reads with the compiler which functions the library exports. */
+export function readPublicFunctions(): readonly PublicFunction[] {
   const library = publishedPackages().find(({ manifest }) => manifest.name === "keelson");
   if (library === undefined) throw new Error("there is no package keelson");
   const entries = entriesOf(library).map(({ source }) => join(root, library.folder, source));
@@ -27,7 +21,6 @@ export function readPublicSurface(isInput: (typeName: string) => boolean): Publi
   const program = ts.createProgram(entries, options);
   const checker = program.getTypeChecker();
   const functions = new Map<string, PublicFunction>();
-  const exactMembers = new Set<string>();
   for (const entry of entries) {
     const source = program.getSourceFile(entry);
     const module = source && checker.getSymbolAtLocation(source);
@@ -39,32 +32,7 @@ export function readPublicSurface(isInput: (typeName: string) => boolean): Publi
         .filter((declaration) => ts.isFunctionDeclaration(declaration))
         .flatMap((declaration) => declaration.parameters.map(({ type }) => type?.getText() ?? ""));
       if (symbol.flags & ts.SymbolFlags.Function) functions.set(symbol.name, { name: symbol.name, parameters });
-      if (!(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias)) || !isInput(symbol.name)) continue;
-      for (const member of exactMembersOf(checker, checker.getDeclaredTypeOfSymbol(symbol), symbol.name)) exactMembers.add(member);
     }
   }
-  return { functions: [...functions.values()], exactMembers: [...exactMembers].sort() };
-}
-
-function exactMembersOf(checker: ts.TypeChecker, type: ts.Type, of: string): readonly string[] {
-  return checker.getPropertiesOfType(type).flatMap((property) => {
-    const place = `${of}.${property.name}`;
-    const declaration = property.declarations?.[0];
-    if (declaration === undefined) return [];
-    const declared = checker.getTypeOfSymbol(property);
-    // Options within options, written in place.
-    const parts = declared.isUnion() ? declared.types : [declared];
-    const within = parts.flatMap((part) =>
-      part.symbol?.flags & ts.SymbolFlags.TypeLiteral && part.getCallSignatures().length === 0 ? exactMembersOf(checker, part, place) : [],
-    );
-    // Methods that may be left out are called where they are there; their `undefined` is not spelled out.
-    if (!(property.flags & ts.SymbolFlags.Optional) || ts.isMethodSignature(declaration)) return within;
-    const isWide = ts.isPropertySignature(declaration) && declaration.type !== undefined && namesUndefined(declaration.type);
-    return isWide ? within : [place, ...within];
-  });
-}
-
-function namesUndefined(type: ts.TypeNode): boolean {
-  if (type.kind === ts.SyntaxKind.UndefinedKeyword || type.kind === ts.SyntaxKind.UnknownKeyword) return true;
-  return ts.isUnionTypeNode(type) && type.types.some(namesUndefined);
+  return [...functions.values()];
 }

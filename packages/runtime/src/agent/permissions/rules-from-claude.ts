@@ -1,11 +1,14 @@
 import type { PermissionBehavior, PermissionMode, PermissionRule } from "@keelson/protocol";
+import { checkOptionNames, type OptionNames } from "../../json/option-names.ts";
 import { invalidOption, shown } from "../invalid-option.ts";
 import { pathsFromClaude } from "./paths-from-claude.ts";
 
 export interface RulesFromClaudeOptions {
   /** The person's home folder, absolute: without it, rules about `~/` are left untranslated. */
-  readonly home?: string;
+  readonly home?: string | undefined;
 }
+
+const OPTION_NAMES: OptionNames<RulesFromClaudeOptions> = { home: true };
 
 /** What settings for Claude Code say about permissions, as an agent takes it: `permissions: { mode, rules }`. */
 export interface RulesFromClaude {
@@ -30,7 +33,9 @@ export interface UntranslatedRule {
  * @param settings the parsed content of a settings file; whatever is not about permissions is left alone
  * @throws AgentError of kind `invalid-option` that names the place of what is no such setting
  */
-export function rulesFromClaude(settings: unknown, { home }: RulesFromClaudeOptions = {}): RulesFromClaude {
+export function rulesFromClaude(settings: unknown, options: RulesFromClaudeOptions = {}): RulesFromClaude {
+  checkOptionNames("rulesFromClaude", options, OPTION_NAMES);
+  const { home } = options;
   if (home !== undefined && !(typeof home === "string" && home.startsWith("/")))
     throw invalidOption("home", `must be an absolute path, not ${shown(home)}`);
   const { permissions = {} } = objectAt("settings", settings);
