@@ -219,8 +219,8 @@ export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): 
   const { output, ...given } = definedOptions<AgentOptions<unknown> | JsonAgentOptions>(options);
   const rest = {
     ...given,
-    ...(given.limits && { limits: definedOptions(given.limits) }),
-    ...(given.settings && { settings: definedOptions(given.settings) }),
+    ...(given.limits !== undefined && { limits: definedOptions(given.limits) }),
+    ...(given.settings !== undefined && { settings: definedOptions(given.settings) }),
   };
   const middleware = agentMiddleware(rest);
   const offered = middleware === undefined ? (rest.tools ?? []) : [...(rest.tools ?? []), ...middleware.tools];
