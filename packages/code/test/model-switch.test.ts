@@ -88,6 +88,25 @@ describe("a session of the command", () => {
     expect(saidIn(desk.server.requests[1])).toMatch(/look at the notes[\s\S]*I need a command\.[\s\S]*the blue door/);
   });
 
+  it("keeps the model that a run was switched to for the runs that follow, until another is named", async () => {
+    await using desk = await openDesk(
+      ({ index }) =>
+        index === 0
+          ? { ...reading("I need a command."), toolCalls: [{ name: "bash", input: { command: "cat notes.txt" } }] }
+          : ending(`answer ${index}`),
+      NOTES,
+    );
+    const wait = endOf(eventsOf(await keelson(desk, "--on-approval", "suspend", "--model", "openai-responses/gpt-5-mini", "look")));
+    if (wait.type !== "run-suspend") throw new Error(`expected a suspended run, not ${wait.type}`);
+    const [question] = wait.waits;
+    await desk.keelson("approve", question !== undefined && "token" in question ? String(question.token) : "", "allow");
+    await keelson(desk, "-c", "--model", "gemini/gemini-3-pro-preview");
+    await keelson(desk, "-c", "and now?");
+    await keelson(desk, "-c", "--model", "ollama/qwen3:8b", "and now?");
+    await keelson(desk, "-c", "and now?");
+    expect(desk.server.requests.map(({ wire }) => wire)).toEqual(["openai-responses", "gemini", "gemini", "ollama-chat", "ollama-chat"]);
+  });
+
   it("falls back to another wire's model in the middle of its calls with --fallback-model", async () => {
     const down: ServerTurn = { status: 503, error: { message: "overloaded" } };
     await using desk = await openDesk(

@@ -119,6 +119,8 @@ export type DurableEvent =
       /** The reason that was given for stopping. */
       readonly why?: string;
       readonly signal?: { readonly kind: string; readonly action: string };
+      /** The model that was set, for whose runs in this session. */
+      readonly setModel?: { readonly agent: string; readonly model: string };
     }
   | { readonly type: "steer"; readonly message: Message; readonly interrupt: boolean }
   | { readonly type: "state-update"; readonly patch: JsonValue }

@@ -41,7 +41,8 @@ export type InboxMessage =
   | { readonly type: "steer"; readonly message: Message; readonly interrupt: boolean }
   | { readonly type: "stop"; readonly reason?: string }
   | { readonly type: "abort"; readonly reason?: string }
-  | { readonly type: "set-model"; readonly model: string }
+  /** For the rest of the session, of this agent. Absent: of the agent whose run is told. */
+  | { readonly type: "set-model"; readonly model: string; readonly agent?: string }
   | { readonly type: "decision"; readonly callId: CallId; readonly decision: Decision }
   | { readonly type: "signal"; readonly signal: Signal }
   /** About one piece of work beside the turns, by its id. */

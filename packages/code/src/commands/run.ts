@@ -2,7 +2,7 @@ import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { AgentError, type Approver, type SessionId, sessionLog } from "@keelson/protocol";
 import type { Run } from "keelson";
-import { foldSession } from "keelson/session";
+import { foldSession, modelSetSince } from "keelson/session";
 import { openClerk } from "../core/clerk.ts";
 import { createCodingRunner } from "../core/coding-runner.ts";
 import { type Launch, launchFromMetadata, launchToMetadata, mergedOptions } from "../core/launch.ts";
@@ -55,7 +55,7 @@ export async function run(command: RunCommand, surroundings: Surroundings): Prom
   const session =
     found === undefined ? await newSession(runner, launch.cwd) : command.fork ? await forkSession(runner, found.id, launch.cwd) : found.id;
   // Watched from the same moment on, so that no event is missed.
-  return await print(runner.run(task, { session, metadata: launchToMetadata(launch) }));
+  return await print(runner.run(task, { session, model: launch.agent.model, metadata: launchToMetadata(launch) }));
 }
 
 interface FoundSession {
@@ -63,6 +63,8 @@ interface FoundSession {
   /** It has a run that is suspended or was interrupted. */
   readonly open: boolean;
   readonly model: string | undefined;
+  /** What somebody changed it to since its last run was started. */
+  readonly setModel: string | undefined;
   readonly launch: ReturnType<typeof launchFromMetadata>;
 }
 
@@ -139,8 +141,9 @@ async function findSession(
       session: id,
       message: `There is no session "${id}". Run keelson sessions list --all to see which there are.`,
     });
-  const { run } = await foldSession(world.log, world.blobs, id);
-  const known = { model: run?.model, launch: launchFromMetadata(run?.metadata) };
+  const state = await foldSession(world.log, world.blobs, id);
+  const { run } = state;
+  const known = { model: run?.model, setModel: await modelSetSince(world.log, state), launch: launchFromMetadata(run?.metadata) };
   return { id, open: run !== undefined && run.status !== "ended" && !fork, ...known };
 }
 
@@ -155,7 +158,8 @@ async function planLaunch(
   surroundings: Surroundings,
 ): Promise<Launch> {
   const recorded = found?.launch?.agent ?? { rules: [] };
-  const inherited: AgentOptions = found?.open ? recorded : { rules: [], ...(recorded.model !== undefined && { model: recorded.model }) };
+  const last = found?.setModel ?? recorded.model;
+  const inherited: AgentOptions = { ...(found?.open ? recorded : { rules: [] }), ...(last !== undefined && { model: last }) };
   const options = mergedOptions(inherited, command.agent);
   const model = options.model ?? found?.model ?? (await access.defaultModel());
   if (model === undefined) throw noModel(access);

@@ -161,6 +161,7 @@ const durable = {
     stopping: optional(word<"stop" | "abort">()),
     why: optional(text()),
     signal: optional(fields<{ readonly kind: string; readonly action: string }>({ kind: text(), action: text() })),
+    setModel: optional(fields<{ readonly agent: string; readonly model: string }>({ agent: text(), model: text() })),
   }),
   "steer": member<Durable<"steer">>({ message: messageCodec, interrupt: flag }),
   "state-update": member<Durable<"state-update">>({ patch: json }),

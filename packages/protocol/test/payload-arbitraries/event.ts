@@ -70,7 +70,10 @@ const durable: Members<DurableEvent> = {
     { child: id, reason: endReason, usage, cost },
     { failure, counts: fc.record({ turns: count, toolCalls: count, modelCalls: count }) },
   ),
-  "inbox-read": some({ upTo: count }, { stopping: fc.constantFrom("stop", "abort"), why: text }),
+  "inbox-read": some(
+    { upTo: count },
+    { stopping: fc.constantFrom("stop", "abort"), why: text, setModel: fc.record({ agent: text, model: text }) },
+  ),
   "steer": fc.record({ message, interrupt: flag }),
   "state-update": fc.record({ patch: json }),
   "directive": some({ directive }, { id, causationId: id }),

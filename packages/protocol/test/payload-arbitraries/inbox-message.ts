@@ -11,7 +11,7 @@ export const inboxMessage: fc.Arbitrary<InboxMessage> = oneMember<InboxMessage>(
   "steer": fc.record({ message, interrupt: flag }),
   "stop": fc.record({}),
   "abort": some({}, { reason: text }),
-  "set-model": fc.record({ model: text }),
+  "set-model": some({ model: text }, { agent: text }),
   "decision": fc.record({ callId: id, decision }),
   "signal": fc.record({ signal }),
   "supervise": fc.record({ action: fc.constantFrom("stop", "retry"), child: text }),

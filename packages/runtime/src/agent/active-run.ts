@@ -174,7 +174,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
       throw invalidOption("model", `must be a model such as "anthropic/claude-haiku-4-5", not ${shown(model)}`);
     const { agent, runner } = this.#options;
     createModelSource([agent.options.model], runner.world.models).resolve(model);
-    await this.#tell({ type: "set-model", model });
+    await this.#tell({ type: "set-model", model, agent: agent.name }, { afterEnd: true });
   }
 
   async steer(message: string | Message, { interrupt = false }: { readonly interrupt?: boolean } = {}): Promise<void> {
@@ -239,12 +239,16 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
     return state?.run?.id === this.id ? state : undefined;
   }
 
-  /** Writes to the inbox, where a run that waits finds it when it goes on. @returns whether the run could still heed it */
-  async #tell(message: Parameters<Journal["writeInbox"]>[1]): Promise<boolean> {
+  /**
+   * Writes to the inbox, where a run that waits finds it when it goes on.
+   * @param options.afterEnd what is for the session is said also when this run is over
+   * @returns whether the run could still heed it
+   */
+  async #tell(message: Parameters<Journal["writeInbox"]>[1], { afterEnd = false }: { readonly afterEnd?: boolean } = {}): Promise<boolean> {
     await this.#opened;
     const journal = this.#journal;
     const { run } = journal?.state ?? {};
-    if (!journal || run?.id !== this.id || run.status === "ended") return false;
+    if (!journal || run?.id !== this.id || (run.status === "ended" && !afterEnd)) return false;
     await atAgentBoundary(this.session, () => journal.writeInbox(`${message.type}/${this.#options.runner.world.newId()}`, message));
     return true;
   }

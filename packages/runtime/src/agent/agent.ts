@@ -169,7 +169,7 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
   readonly settings?: Omit<InferenceSettings, "effort" | "thinking" | "output"> | undefined;
   /** Whether repeated identical calls are refused. Default true. */
   readonly loopGuard?: boolean | undefined;
-  /** Working directory, told to `instructions`, `onModelError` and tools as `cwd`. */
+  /** Working directory: where the programs of its tools and hooks start, and told to `instructions`, `onModelError` and tools as `cwd`. */
   readonly cwd?: string | undefined;
   /** Reports model calls, the verdict of each gate, retries and batches as `status` events. */
   readonly debug?: boolean | undefined;

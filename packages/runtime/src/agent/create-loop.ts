@@ -11,7 +11,7 @@ import { RunApprovals } from "./approvals/run-approvals.ts";
 import { createFilterChain } from "./effects/filter-chain.ts";
 import type { Background } from "./children/background.ts";
 import type { EventHub } from "./event-hub.ts";
-import { withVariables } from "./hooks/agent-environment.ts";
+import { startedIn } from "./hooks/agent-environment.ts";
 import { loopHooks } from "./hooks/loop-hooks.ts";
 import { AttemptSignal } from "./loop/attempt-signal.ts";
 import { callPrefixOf } from "./loop/call-id.ts";
@@ -118,12 +118,12 @@ export function createLoop({
 }: LoopParts): Loop {
   const { journal, authority } = execution;
   const { state } = journal;
-  const { settings, effort, thinking, env, rules, directiveFilters } = agent.options;
+  const { settings, effort, thinking, cwd, env, rules, directiveFilters } = agent.options;
   const scopes = authority.budgets ?? [];
   const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
   context.bind(new RunBinding(execution));
   const { files, state: reader, secrets } = world;
-  const exec = world.exec && env ? withVariables(world.exec, env) : world.exec;
+  const exec = world.exec && (env || cwd !== undefined) ? startedIn(world.exec, { cwd, env }) : world.exec;
   return {
     agent,
     tools: agent.tools,

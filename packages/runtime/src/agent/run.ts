@@ -51,7 +51,7 @@ export interface Run<Out = unknown> extends AsyncIterable<AgentEvent> {
   stop(reason?: string): Promise<void>;
   /** Ends the run at once (`aborted`). What the model said by then is kept. The outcome tells the reason as `why`. */
   abort(reason?: string): Promise<void>;
-  /** From the next turn on. Rejects when there is no such model. */
+  /** From the next turn on, also in later runs of this agent in the session that name no model. Rejects when there is no such model. */
   setModel(model: string): Promise<void>;
   /** Adds a message before the next inference. `interrupt`: drops the answer that streams, and skips calls that have not started. */
   steer(message: string | Message, options?: { readonly interrupt?: boolean }): Promise<void>;

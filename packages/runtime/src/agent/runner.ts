@@ -11,6 +11,7 @@ import {
   type Signal,
 } from "@keelson/protocol";
 import { Journal, type JournalWatcher } from "../session/journal.ts";
+import { sessionModel } from "../session/session-model.ts";
 import { sessionError } from "../session/session-error.ts";
 import { checkSessionId } from "../session/session-id.ts";
 import { createSessions, type Sessions } from "../session/sessions.ts";
@@ -22,7 +23,7 @@ import { listQuestions } from "./approvals/list-questions.ts";
 import { checkDecisionShape } from "./approvals/check-decision.ts";
 import { writeDecision } from "./approvals/write-decision.ts";
 import { authorityOf, limitsOf } from "./create-loop.ts";
-import { createModelSource, modelName } from "./model-source.ts";
+import { createModelSource, modelName, modelsOf } from "./model-source.ts";
 import { forgetEndedSessions, notingSessions } from "./ended-sessions.ts";
 import type { Next } from "./loop/run-turns.ts";
 import { beginResumed, beginRun } from "./begin-run.ts";
@@ -118,6 +119,24 @@ export function runnerInternals(runner: RunnerBase): RunnerInternals {
   return found;
 }
 
+/** The model of a run that names none: the one that was set for the session, where this runner has it, else the agent's own. */
+async function modelFor(
+  journal: Journal,
+  agent: Agent<unknown>,
+  world: World,
+): Promise<{ readonly model: string; readonly missing?: string }> {
+  const own = modelName(agent.options.model);
+  const model = sessionModel(journal.state, agent.name, await journal.readInbox());
+  if (model === undefined) return { model: own };
+  try {
+    modelsOf(agent, world.models).resolve(model);
+    return { model };
+  } catch (error) {
+    if (!AgentError.is(error, "model")) throw error;
+    return { model: own, missing: `The model that was set for this session is not to be had, so ${own} is asked: ${error.message}` };
+  }
+}
+
 const DEFAULT_LEASE_TTL_MS = 30_000;
 
 /**
@@ -186,18 +205,22 @@ export function createRunnerWith(
         ...(origin.parent && { parent: origin.parent }),
         ...(origin.onLifecycleEvent && { onLifecycleEvent: (event) => origin.onLifecycleEvent?.(event) }),
         open: open(session),
-        begin: (journal) =>
-          beginRun(journal, {
+        begin: async (journal, loop) => {
+          const { model, missing } =
+            options.model === undefined ? await modelFor(journal, agent, world) : { model: options.model, missing: undefined };
+          await beginRun(journal, {
             id,
             agent,
-            model: options.model ?? modelName(agent.options.model),
+            model,
             input,
             options: deadline === undefined ? options : { ...options, deadline },
             origin,
             limits,
             authority,
             ...(authority.budgets && { ledger: world.ledger.id }),
-          }),
+          });
+          if (missing !== undefined) loop.execution.emit({ type: "status", status: missing, level: "warn" });
+        },
       });
     },
   };

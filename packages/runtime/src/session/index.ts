@@ -4,6 +4,7 @@ export { foldSession } from "./fold-session.ts";
 export { Journal, type JournalOptions } from "./journal.ts";
 export { applyRecord } from "./apply-record.ts";
 export { emptySession, type RunState, type SessionState, type Totals } from "./session-state.ts";
+export { modelSetSince } from "./session-model.ts";
 export { createSessions, type Sessions, type SessionsOptions, type SessionView } from "./sessions.ts";
 export { Suspension } from "./suspension.ts";
 export { VolatileContext, type VolatileContextOptions } from "./volatile-context.ts";

@@ -45,6 +45,8 @@ export interface RunState {
   readonly agent: string;
   definition: string;
   model: string;
+  /** The model that somebody set while it was at work. */
+  setModel?: string;
   /** What it was started with, or what prompt middleware made of that. */
   metadata: { readonly [key: string]: JsonValue | undefined };
   readonly parent?: { readonly run: RunId; readonly call?: CallId };
@@ -211,6 +213,8 @@ export interface SessionState {
   counted?: { readonly inputTokens: number; readonly messages: number };
   /** The states of state machines, by agent. Never changed in place. */
   strategyStates: ReadonlyMap<string, string>;
+  /** The models that were set for the session, by agent. Never changed in place. */
+  models: ReadonlyMap<string, string>;
   /** Patterns of allow rules that people added for the whole session. Never changed in place. */
   grants: ReadonlySet<string>;
   /** Seq of the last inbox entry that was heeded. */
@@ -223,6 +227,7 @@ export const NO_CALLS: readonly RecordedCall[] = [];
 export const NO_MESSAGES: readonly Message[] = [];
 export const NO_WAITS: readonly Wait[] = [];
 export const NO_STATES: ReadonlyMap<string, string> = new Map();
+export const NO_MODELS: ReadonlyMap<string, string> = new Map();
 export const NO_GRANTS: ReadonlySet<string> = new Set();
 export const NO_QUESTIONS: ReadonlyMap<string, Question> = new Map();
 
@@ -241,6 +246,7 @@ export function emptySession(id: SessionId): SessionState {
     agentState: {},
     stateUpdate: "",
     strategyStates: NO_STATES,
+    models: NO_MODELS,
     grants: NO_GRANTS,
     inboxRead: 0,
     run: undefined,
@@ -249,10 +255,10 @@ export function emptySession(id: SessionId): SessionState {
 
 /** A session that begins with the conversation of another. Its own costs begin at zero. */
 export function forkedSession(id: SessionId, parent: SessionState): SessionState {
-  const { conversation, turnBorders, compaction, agentState, stateUpdate, strategyStates } = parent;
+  const { conversation, turnBorders, compaction, agentState, stateUpdate, strategyStates, models } = parent;
   const state = emptySession(id);
   state.totals.turns = parent.totals.turns;
-  return { ...state, conversation, turnBorders, compaction, agentState, stateUpdate, strategyStates };
+  return { ...state, conversation, turnBorders, compaction, agentState, stateUpdate, strategyStates, models };
 }
 
 /** Text of the last assistant message. */

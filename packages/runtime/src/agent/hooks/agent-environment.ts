@@ -1,6 +1,19 @@
+import { isAbsolute, join } from "node:path";
 import type { Executor } from "@keelson/protocol";
 
-/** Starts programs with these variables; what a request sets itself goes before them. */
-export function withVariables(exec: Executor, variables: { readonly [name: string]: string }): Executor {
-  return { execute: (request) => exec.execute({ ...request, env: { ...variables, ...request.env } }) };
+/** What an agent's definition says of where its programs run. */
+export interface AgentPlace {
+  readonly cwd?: string | undefined;
+  readonly env?: { readonly [name: string]: string } | undefined;
+}
+
+/** Starts programs in this folder and with these variables; what a request says itself goes before them. */
+export function startedIn(exec: Executor, { cwd, env }: AgentPlace): Executor {
+  return {
+    execute: (request) => {
+      const folder =
+        cwd === undefined || request.cwd === undefined || isAbsolute(request.cwd) ? (request.cwd ?? cwd) : join(cwd, request.cwd);
+      return exec.execute({ ...request, ...(folder !== undefined && { cwd: folder }), ...(env && { env: { ...env, ...request.env } }) });
+    },
+  };
 }

@@ -27,7 +27,8 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
         break;
       }
       case "set-model":
-        if (!late && entry.model !== runOf(loop).model)
+        // A run that begins later takes it into account from its beginning, where it may have been given another.
+        if (!late && (entry.agent ?? runOf(loop).agent) === runOf(loop).agent && entry.model !== runOf(loop).model)
           execution.put(key, "model-switch", { from: runOf(loop).model, to: entry.model, reason: "set-model" });
         break;
       case "decision": {
@@ -62,6 +63,7 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
       upTo: entry.seq,
       ...(stopping && { stopping }),
       ...(stopping && (entry.type === "stop" || entry.type === "abort") && entry.reason !== undefined && { why: entry.reason }),
+      ...(entry.type === "set-model" && { setModel: { agent: entry.agent ?? runOf(loop).agent, model: entry.model } }),
       ...(signal && { signal: { kind: signal.signal.kind, action: signal.action } }),
     });
   }

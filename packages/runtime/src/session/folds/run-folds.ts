@@ -88,9 +88,20 @@ export const RUN_FOLDS: Folds = {
   "instructions": (state, _record, data: { readonly text: string }) => {
     running(state).instructions = data.text;
   },
-  "inbox-read": (state, _record, data: { readonly upTo: number; readonly stopping?: "stop" | "abort"; readonly why?: string }) => {
+  "inbox-read": (
+    state,
+    _record,
+    data: {
+      readonly upTo: number;
+      readonly stopping?: "stop" | "abort";
+      readonly why?: string;
+      readonly setModel?: { readonly agent: string; readonly model: string };
+    },
+  ) => {
     state.inboxRead = data.upTo;
+    if (data.setModel) state.models = new Map([...state.models, [data.setModel.agent, data.setModel.model]]);
     if (!state.run) return;
+    if (data.setModel?.agent === state.run.agent && data.upTo > state.run.inboxBase) state.run.setModel = data.setModel.model;
     if (data.stopping !== "abort" && (data.stopping !== "stop" || state.run.stopping !== undefined)) return;
     state.run.stopping = data.stopping;
     if (data.why !== undefined) state.run.stoppedFor = data.why;
