@@ -92,7 +92,7 @@ describe("a session of the command", () => {
     await using desk = await openDesk(
       ({ index }) =>
         index === 0
-          ? { ...reading("I need a command."), toolCalls: [{ name: "bash", input: { command: "cat notes.txt" } }] }
+          ? { ...reading("I need a command."), toolCalls: [{ name: "bash", input: { command: "touch seen; cat notes.txt" } }] }
           : ending(`answer ${index}`),
       NOTES,
     );
