@@ -147,7 +147,7 @@ describe("a tool that says what its calls would do", () => {
     const { bash, ran } = shell();
     const outcomeOf = (effects: () => CallEffects | Promise<CallEffects>) => {
       const tool = { ...bash, effectsOf: (_input: unknown, where: object) => (seen.push(where), effects()) };
-      const agent = createAgent({ name: "a", model: scriptedModel([line("ls"), "done"]), tools: [tool], cwd: "/work/app" });
+      const agent = createAgent({ name: "a", model: scriptedModel([line("ls"), "done"]), tools: [tool], cwd: "/srv/app" });
       return createRunner({ agent }).run("go").outcome;
     };
     const thrown = (): never => {
@@ -160,6 +160,6 @@ describe("a tool that says what its calls would do", () => {
         { kind: "panic", callback: "effectsOf of bash", message: expect.stringContaining("no parser") },
       ]);
     }
-    expect([seen[0], ran]).toEqual([{ cwd: "/work/app" }, []]);
+    expect([seen[0], ran]).toEqual([{ cwd: "/srv/app" }, []]);
   });
 });

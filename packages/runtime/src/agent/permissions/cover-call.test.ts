@@ -12,7 +12,7 @@ const fetch: PermissionSubject = { name: "http", effect: "write", risk: "medium"
 const rules = (...lines: string[]): PermissionRule[] =>
   lines.map((line) => ({ behavior: line.slice(0, line.indexOf(" ")) as PermissionBehavior, pattern: line.slice(line.indexOf(" ") + 1) }));
 const judge = (lines: string[], effects: CallEffects, { tool = bash, mode = "default" as PermissionMode, text = "the line" } = {}) =>
-  decidePermission({ policies: [compilePolicy({ mode, rules: rules(...lines) })], tool, argumentText: text, effects, cwd: "/work/app" });
+  decidePermission({ policies: [compilePolicy({ mode, rules: rules(...lines) })], tool, argumentText: text, effects, cwd: "/srv/app" });
 const behavior = (...given: Parameters<typeof judge>) => judge(...given).behavior;
 
 const test = { text: "npm test" };
@@ -126,12 +126,12 @@ describe("rules about files", () => {
       "./.env",
       "a/../.env",
       "./a/.././.env",
-      "/work/app/.env",
-      "/work/app/b/../.env",
-      "//work/app/.env",
+      "/srv/app/.env",
+      "/srv/app/b/../.env",
+      "//srv/app/.env",
       "../app/.env",
     ])
-      for (const pattern of [".env", "./.env", "**/.env", "/work/app/.env", ".e*"])
+      for (const pattern of [".env", "./.env", "**/.env", "/srv/app/.env", ".e*"])
         expect(behavior([`deny read_file(${pattern})`], { reads: [path] }, { tool: grep, mode: "bypass-all" }), `${pattern} ${path}`).toBe(
           "deny",
         );

@@ -96,11 +96,11 @@ describe("rulesFromClaude", () => {
     const judge = (settings: object, effects: { readonly reads?: readonly string[]; readonly writes?: readonly string[] }) => {
       const { mode = "default", rules } = rulesFromClaude({ permissions: settings }, HOME);
       const tool = { name: "edit_file", effect: "write", risk: "high" } as const;
-      return decidePermission({ policies: [compilePolicy({ mode, rules })], tool, argumentText: "{}", effects, cwd: "/work" }).behavior;
+      return decidePermission({ policies: [compilePolicy({ mode, rules })], tool, argumentText: "{}", effects, cwd: "/srv" }).behavior;
     };
     const deny = { deny: ["Read(./secrets)", "Edit(*.lock)"], defaultMode: "bypassPermissions" };
     expect(judge(deny, { reads: ["secrets/deep/a"] })).toBe("deny");
-    expect(judge(deny, { reads: ["/work/secrets"] })).toBe("deny");
+    expect(judge(deny, { reads: ["/srv/secrets"] })).toBe("deny");
     expect(judge(deny, { writes: ["sub/x.lock"] })).toBe("deny");
     expect(judge(deny, { reads: ["src/secrets"], writes: ["x.lock.md"] })).toBe("allow");
     const allow = { allow: ["Edit(docs/**)"] };
