@@ -15,6 +15,12 @@ const violations: readonly { readonly rule: string; readonly file: string; reado
     text: `import "../agent/planted-target.ts";`,
   },
   { rule: "json-imports-downward-only", file: "packages/runtime/src/json/planted.ts", text: `import "../schema/planted-target.ts";` },
+  { rule: "platform-imports-downward-only", file: "packages/runtime/src/platform/planted.ts", text: `import "../json/planted-target.ts";` },
+  {
+    rule: "state-imports-downward-only",
+    file: "packages/runtime/src/state/planted-type.ts",
+    text: `import type { Planted } from "../agent/planted-target.ts";`,
+  },
   {
     rule: "tools-imports-downward-only",
     file: "packages/runtime/src/tools/planted.ts",

@@ -2,13 +2,6 @@ import type { Agent } from "./agent.ts";
 import type { World } from "./world.ts";
 import type { Execution } from "../session/execution.ts";
 
-/** Where the debug output of a run goes, line by line. */
-export interface DebugFile {
-  write(line: string): void;
-  /** Resolves when all is written; rejects when something could not be. */
-  close(): Promise<void>;
-}
-
 /** What a loop says about its work, while somebody debugs it. */
 export interface DebugTrace {
   say(message: string): void;

@@ -52,7 +52,7 @@ export type { Budget, PendingApproval, Run, RunInput, RunOptions } from "./run.t
 export type { CompleteOutcome, EndedOutcome, FailedOutcome, HaltedOutcome, RunOutcome, SuspendedOutcome } from "./run-outcome.ts";
 export type { Recovery } from "./recover-runs.ts";
 export { createRunnerWith, runnerInternals, type OutputOf, type Runner, type RunnerInternals, type SingleRunner } from "./runner.ts";
-export type { DebugFile } from "./debug-trace.ts";
+export type { DebugFile } from "../platform/debug-file.ts";
 export type { Agents, World } from "./world.ts";
 export { reactLoop, type ReactLoopOptions } from "./react-loop.ts";
 export type { GuardOptions, Hook, HookContext, HookOptions, HookRegistration, HookSubject } from "./hooks/hook.ts";

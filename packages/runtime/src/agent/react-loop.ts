@@ -12,7 +12,7 @@ import {
 } from "@keelson/protocol";
 import type { InferenceSettings } from "../context/compile-request.ts";
 import type { Context } from "../context/context.ts";
-import { systemClock, type Clock } from "../session/clock.ts";
+import { systemClock, type Clock } from "../platform/clock.ts";
 import { Execution } from "../session/execution.ts";
 import { createForgetfulLog, forgetfulBlobs } from "../session/forgetful-log.ts";
 import { Journal } from "../session/journal.ts";

@@ -1,5 +1,5 @@
 import type { InboxEntry, Signal } from "@keelson/protocol";
-import type { Clock } from "../session/clock.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { Journal } from "../session/journal.ts";
 import { WatchedAbort } from "../transport/watched-abort.ts";
 import type { AttemptSignal } from "./loop/attempt-signal.ts";

@@ -12,11 +12,11 @@ import type {
   Vfs,
 } from "@keelson/protocol";
 import type { ModelRegistry } from "../providers/model-registry.ts";
-import type { Clock } from "../session/clock.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { Agent } from "./agent.ts";
 import type { ApprovalKeys } from "./approvals/approval-keys.ts";
 import type { TaskRunner } from "./children/background-task.ts";
-import type { DebugFile } from "./debug-trace.ts";
+import type { DebugFile } from "../platform/debug-file.ts";
 import type { Budget, Run } from "./run.ts";
 
 /** What a runner binds agents to. `createRunner` in the package root fills in what is left out; here nothing is. */

@@ -3,7 +3,7 @@ import { Conversation } from "./conversation.ts";
 import { fireRule, firingIn, predicateHolds } from "./fire-rule.ts";
 import { messageOperation, type MessageOperationType } from "./message-operation.ts";
 import type { ContextMetrics, OperationType, Rule, RuleAction, RuleTrigger } from "./rule.ts";
-import { whenThere } from "./when-there.ts";
+import { whenThere } from "../platform/when-there.ts";
 
 /** One act on a context, around which rules fire. `key` names it within its run, so that recorded verdicts find it again. */
 export interface Operation<Output> {

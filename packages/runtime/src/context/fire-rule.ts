@@ -1,6 +1,6 @@
 import type { AsyncLocalStorage } from "node:async_hooks";
 import { AgentError, OperatorError, type JsonValue } from "@keelson/protocol";
-import { isThenable } from "../tools/is-thenable.ts";
+import { isThenable } from "../platform/is-thenable.ts";
 import type { Context, ContextBinding } from "./context.ts";
 import type { OperationType, Rule, RuleAction } from "./rule.ts";
 

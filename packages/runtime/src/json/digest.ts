@@ -1,6 +1,6 @@
 import type { Digest, JsonValue } from "@keelson/protocol";
 import { canonicalJson } from "./canonical-json.ts";
-import { nodeCrypto } from "./node-crypto.ts";
+import { nodeCrypto } from "../platform/node-crypto.ts";
 
 /**
  * The SHA-256 content address of a text (its UTF-8), of bytes, or of any other JSON value (its canonical JSON).

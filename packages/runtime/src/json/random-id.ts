@@ -1,4 +1,4 @@
-import { nodeCrypto } from "./node-crypto.ts";
+import { nodeCrypto } from "../platform/node-crypto.ts";
 
 const scratch = Buffer.alloc(36);
 

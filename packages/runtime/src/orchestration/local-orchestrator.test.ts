@@ -15,7 +15,7 @@ import {
   toOrchestratorError,
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { systemClock, type Clock } from "../session/clock.ts";
+import { systemClock, type Clock } from "../platform/clock.ts";
 import { VolatileContext } from "../session/volatile-context.ts";
 import { describeOrchestrator } from "../testing/orchestrator-contract.ts";
 import { toolToOperator } from "../tools/tool-to-operator.ts";

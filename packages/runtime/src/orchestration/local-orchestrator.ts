@@ -15,7 +15,7 @@ import {
 } from "@keelson/protocol";
 import type { DispatchStack } from "../middleware/dispatch-middleware.ts";
 import { withDispatchMiddleware } from "../middleware/with-dispatch-middleware.ts";
-import { systemClock, type Clock } from "../session/clock.ts";
+import { systemClock, type Clock } from "../platform/clock.ts";
 import { VolatileContext } from "../session/volatile-context.ts";
 import { authorityBelow } from "./authority-below.ts";
 import { dispatchTasks } from "./dispatch-tasks.ts";

@@ -26,9 +26,9 @@ import {
   type Wait,
 } from "@keelson/protocol";
 import { digestOf } from "../json/digest.ts";
-import { isThenable } from "../tools/is-thenable.ts";
+import { isThenable } from "../platform/is-thenable.ts";
 import { asRecorded } from "./as-recorded.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { Journal } from "./journal.ts";
 import { Suspension } from "./suspension.ts";
 

@@ -1,4 +1,4 @@
-export { systemClock, type Clock } from "./clock.ts";
+export { systemClock, type Clock } from "../platform/clock.ts";
 export { Execution, type ExecutionOptions } from "./execution.ts";
 export { foldSession } from "./fold-session.ts";
 export { Journal, type JournalOptions } from "./journal.ts";

@@ -15,7 +15,7 @@ import {
   type SessionId,
 } from "@keelson/protocol";
 import type { Conversation } from "../context/conversation.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../platform/clock.ts";
 import { SMALL_TYPES, spillLargeData } from "./large-records.ts";
 import { WatchedAbort } from "../transport/watched-abort.ts";
 import { applyRecord } from "./apply-record.ts";

@@ -15,7 +15,7 @@ import {
   type SessionId,
   type SessionMetadata,
 } from "@keelson/protocol";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../platform/clock.ts";
 import { foldReadable, foldSession } from "./fold-session.ts";
 import { Journal } from "./journal.ts";
 import { restoreLargeRecord } from "./large-records.ts";

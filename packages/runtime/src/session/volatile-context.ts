@@ -16,7 +16,7 @@ import {
   type StepSpec,
   type TransientEvent,
 } from "@keelson/protocol";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../platform/clock.ts";
 import { stepFailureOf } from "./execution.ts";
 import { Suspension } from "./suspension.ts";
 

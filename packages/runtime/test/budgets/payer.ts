@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/session/clock.ts";
+import type { Clock } from "../../src/platform/clock.ts";
 import { createAgent, createRunner, defineTool, type Agent, type RunnerOptions, type SingleRunner } from "../../src/index.ts";
 import { createModelRegistry } from "../../src/providers/index.ts";
 import { MOST_TOKENS, VENDOR_MODEL, VENDOR_PRICE, WIRES } from "./billing-vendor.ts";

@@ -1,6 +1,6 @@
 import type { Approver, BudgetLedger, BudgetScope, EventLog } from "@keelson/protocol";
 import type { Agent } from "../../src/agent/agent.ts";
-import type { Clock } from "../../src/session/clock.ts";
+import type { Clock } from "../../src/platform/clock.ts";
 import type { SingleRunner } from "../../src/agent/runner.ts";
 import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog } from "../../src/state/index.ts";
 import { pointsUntil, type Points } from "./points.ts";

@@ -2,7 +2,7 @@ import { type EventLog, type Lease, LogError, type SessionId, sessionLog, type T
 import { expect, it } from "vitest";
 import type { Agent } from "../../src/agent/agent.ts";
 import { agentTool, createAgent, defineTool } from "../../src/index.ts";
-import type { Clock } from "../../src/session/clock.ts";
+import type { Clock } from "../../src/platform/clock.ts";
 import { createLives } from "./lives.ts";
 import { createPoints, type Points } from "./points.ts";
 import { impatientClock, scriptByTurn } from "./scenario.ts";

@@ -9,7 +9,7 @@ import {
   sessionLog,
   type Tool,
 } from "@keelson/protocol";
-import type { Clock } from "../../src/session/clock.ts";
+import type { Clock } from "../../src/platform/clock.ts";
 import { agentTool, createAgent, createRunner, defineTool, type RunnerOptions } from "../../src/index.ts";
 import type { Agent } from "../../src/agent/agent.ts";
 import type { SingleRunner } from "../../src/agent/runner.ts";

@@ -1,6 +1,6 @@
 import type { BudgetLedger, EventLog, JsonValue, Tool } from "@keelson/protocol";
 import type { Agent, Run, RunnerOptions, RunOutcome, SingleRunner } from "../../src/index.ts";
-import type { Clock } from "../../src/session/clock.ts";
+import type { Clock } from "../../src/platform/clock.ts";
 import type { ScriptedModelOptions, ScriptedModel, ScriptedTurn } from "../../src/testing/scripted-model.ts";
 import type { Release } from "./release.ts";
 

@@ -1,5 +1,5 @@
 import { AgentError } from "@keelson/protocol";
-import { nodeCrypto } from "../../json/node-crypto.ts";
+import { nodeCrypto } from "../../platform/node-crypto.ts";
 
 export interface ApprovalKey {
   /** Names the key in every token it signed: letters, digits, `_` and `-`. */

@@ -1,5 +1,5 @@
 import { AgentError, type ApprovalRequest, type CallId, type RunId, type SessionId } from "@keelson/protocol";
-import { nodeCrypto } from "../../json/node-crypto.ts";
+import { nodeCrypto } from "../../platform/node-crypto.ts";
 import { checkApprovalKeys, type ApprovalKeys } from "./approval-keys.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 

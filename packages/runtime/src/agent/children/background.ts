@@ -5,7 +5,7 @@ import type { ChildEnding, ChildState } from "../../session/child-state.ts";
 import type { RunState } from "../../session/session-state.ts";
 import type { Execution } from "../../session/execution.ts";
 import type { ActiveRun } from "../active-run.ts";
-import { createAlarm, type Alarm } from "../alarm.ts";
+import { createAlarm, type Alarm } from "../../platform/alarm.ts";
 import type { BackgroundWork } from "../effects/background-work.ts";
 import { afterChild, beforeChild } from "../hooks/subagent-hooks.ts";
 import type { Loop } from "../loop/loop.ts";

@@ -1,6 +1,6 @@
 import type { CallId, HookPayloads, HookPoint, HookResults, RunId, SessionId } from "@keelson/protocol";
 import { describeValue } from "../../tools/describe-value.ts";
-import { isThenable } from "../../tools/is-thenable.ts";
+import { isThenable } from "../../platform/is-thenable.ts";
 import { runOf, type Loop } from "../loop/loop.ts";
 import type { HookContext } from "./hook.ts";
 import type { RegisteredHook } from "./hook-registry.ts";

@@ -3,7 +3,7 @@ import type { JsonPatch } from "../../json/json-patch.ts";
 import { asRecorded } from "../../session/as-recorded.ts";
 import type { Execution, VerdictData } from "../../session/execution.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
-import { isThenable } from "../../tools/is-thenable.ts";
+import { isThenable } from "../../platform/is-thenable.ts";
 import { declareEffects, directiveEffects } from "../effects/declare-effects.ts";
 import { sessionOf, type Loop } from "../loop/loop.ts";
 import type { Plugin, PluginCallbacks, PluginDirectives, PluginState } from "./define-plugin.ts";

@@ -1,7 +1,7 @@
 import type { Directive, LogRecord, RunId } from "@keelson/protocol";
 import { copyJson } from "../../json/copy-json.ts";
 import type { ShownEvents } from "../../session/session-state.ts";
-import { isThenable } from "../../tools/is-thenable.ts";
+import { isThenable } from "../../platform/is-thenable.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { askObserver, checkedDirectives } from "./ask-plugin.ts";
 import type { Plugin, PluginEvent, PluginState } from "./define-plugin.ts";

@@ -1,7 +1,7 @@
 import type { JsonValue, Wait } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { boundOutput } from "../../tools/bound-output.ts";
-import { createAlarm, type Alarm } from "../alarm.ts";
+import { createAlarm, type Alarm } from "../../platform/alarm.ts";
 import { refuse, type PendingCall } from "../gates/pending-call.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
 import { readInbox } from "../loop/read-inbox.ts";

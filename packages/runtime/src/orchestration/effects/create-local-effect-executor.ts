@@ -14,7 +14,7 @@ import {
 import type { PayloadTypes } from "../../agent/effects/directive-payloads.ts";
 import type { Runner, SingleRunner } from "../../agent/runner.ts";
 import type { Agents } from "../../agent/world.ts";
-import { systemClock } from "../../session/clock.ts";
+import { systemClock } from "../../platform/clock.ts";
 import { CHILD_MARK } from "../../session/session-id.ts";
 import type { Scheduler } from "../schedules/scheduler.ts";
 import { memoryHandlers } from "./carry-out-memory.ts";

@@ -18,7 +18,7 @@ import { runnerInternals, type Runner, type RunnerInternals, type SingleRunner }
 import type { ActiveRun } from "../../agent/active-run.ts";
 import type { Agents } from "../../agent/world.ts";
 import { shortHash } from "../../json/digest.ts";
-import type { Clock } from "../../session/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { foldSession } from "../../session/fold-session.ts";
 import { inboxRecord } from "../../session/inbox-record.ts";
 import type { Sessions } from "../../session/sessions.ts";

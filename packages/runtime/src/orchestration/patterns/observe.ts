@@ -1,6 +1,6 @@
 import type { JsonValue, Orchestrator, Query, RunId } from "@keelson/protocol";
 import { canonicalJson } from "../../json/index.ts";
-import { systemClock, type Clock } from "../../session/clock.ts";
+import { systemClock, type Clock } from "../../platform/clock.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface ObserveOptions {

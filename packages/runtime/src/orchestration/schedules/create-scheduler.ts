@@ -1,9 +1,9 @@
 import { DirectiveError, LogError, type EventLog, type Lease } from "@keelson/protocol";
-import { createAlarm } from "../../agent/alarm.ts";
+import { createAlarm } from "../../platform/alarm.ts";
 import { runnerInternals, type Runner, type SingleRunner } from "../../agent/runner.ts";
 import type { Run } from "../../agent/run.ts";
 import type { Agents } from "../../agent/world.ts";
-import type { Clock } from "../../session/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { InstantFinder } from "./due-instants.ts";
 import { createFiring } from "./fire-instants.ts";
 import { Patience } from "./patience.ts";

@@ -1,7 +1,7 @@
 import { DirectiveError, sessionLog } from "@keelson/protocol";
 import type { Run } from "../../agent/run.ts";
 import type { RunnerInternals } from "../../agent/runner.ts";
-import type { Clock } from "../../session/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { deliver, isInUse, tellSession, type Delivery } from "./deliver-instant.ts";
 import type { InstantFinder } from "./due-instants.ts";
 import type { Patience } from "./patience.ts";

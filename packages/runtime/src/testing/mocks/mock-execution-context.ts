@@ -8,7 +8,7 @@ import type {
   SessionId,
   TransientEvent,
 } from "@keelson/protocol";
-import { systemClock, type Clock } from "../../session/clock.ts";
+import { systemClock, type Clock } from "../../platform/clock.ts";
 import { VolatileContext } from "../../session/volatile-context.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 

@@ -1,4 +1,9 @@
-import type { DebugFile } from "../agent/debug-trace.ts";
+/** Where the debug output of a run goes, line by line. */
+export interface DebugFile {
+  write(line: string): void;
+  /** Resolves when all is written; rejects when something could not be. */
+  close(): Promise<void>;
+}
 
 /** Opens a file to append lines to. Several runs may write to one file. */
 export function openDebugFile(path: string): DebugFile {
