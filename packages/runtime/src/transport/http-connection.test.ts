@@ -270,11 +270,14 @@ describe("a connection", () => {
       const length = 256 * 1024 + count * 1000;
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n${"x".repeat(length)}`);
     });
+    const connect = vi.spyOn(net, "connect");
+    cleanups.push(() => connect.mockRestore());
     const transport = direct();
     for (let count = 0; count < 40; count += 1) {
       const answer = await transport.send(post(url));
-      // By then all of it has come that may, and most of it waits.
-      for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+      const socket = connect.mock.results[0]?.value as Socket;
+      // All of it has come that may, and most of it waits.
+      while (!socket.isPaused() && socket.bytesRead !== sockets[0]?.bytesWritten) await setImmediate();
       expect(await readWholeText(answer.body, [])).toHaveLength(256 * 1024 + count * 1000);
     }
     expect(sockets).toHaveLength(1);

@@ -19,30 +19,63 @@ interface HandClock extends Clock {
   set(at: number): void;
   /** Whether the process would stay for somebody who waits. */
   holdsProcess(): boolean;
-  /** Goes there, calling whom it passes, in order. */
+  /** Whether somebody waits for this time. */
+  isSetFor(at: number): boolean;
+  /** Waits until it is so: looks again whenever somebody begins or ends a wait. */
+  until(is: () => boolean): Promise<void>;
+  /** Goes there, calling whom it passes, in order, each when nobody is at work any more. */
   walkTo(at: number): Promise<void>;
+  /** Who has to be at rest before the clock goes on. */
+  readonly workers: Set<Worker>;
 }
 
-/** Whatever is under way goes as far as it can. */
-const settle = async (): Promise<void> => {
-  for (let turns = 0; turns < 8; turns++) await new Promise(setImmediate);
-};
+/** A scheduler that was started, with the runs it has begun. */
+interface Worker {
+  isWaiting(): boolean;
+  readonly runs: readonly Run<unknown>[];
+}
 
 function handClock(start: number): HandClock {
   let now = start;
   const timers = new Set<{ readonly at: number; readonly run: () => void; readonly keepAlive: boolean }>();
+  const workers = new Set<Worker>();
+  let changed = Promise.withResolvers<void>();
+  const tell = (): void => {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  const until = async (is: () => boolean): Promise<void> => {
+    while (!is()) await changed.promise;
+  };
+  const rest = async (): Promise<void> => {
+    const isAtRest = (): boolean => [...workers].every((worker) => worker.isWaiting());
+    for (let seen = -1; ;) {
+      await until(isAtRest);
+      const runs = [...workers].flatMap((worker) => worker.runs);
+      if (runs.length === seen) return;
+      seen = runs.length;
+      await Promise.all(runs.map((run) => run.outcome));
+    }
+  };
   return {
+    workers,
+    until,
+    isSetFor: (at) => [...timers].some((timer) => timer.at === at),
     holdsProcess: () => [...timers].some(({ keepAlive }) => keepAlive),
     now: () => now,
     set: (at) => void (now = at),
     after(ms, run, { keepAlive = true } = {}) {
       const timer = { at: now + Math.max(0, ms), run, keepAlive };
       timers.add(timer);
-      return () => timers.delete(timer);
+      tell();
+      return () => {
+        timers.delete(timer);
+        tell();
+      };
     },
     async walkTo(at) {
       for (;;) {
-        await settle();
+        await rest();
         const [next] = [...timers].filter((timer) => timer.at <= at).sort((a, b) => a.at - b.at);
         if (next === undefined) break;
         timers.delete(next);
@@ -62,6 +95,10 @@ interface Life {
   readonly runs: Run<unknown>[];
   readonly fired: FiredInstant[];
   readonly problems: ScheduleProblem[];
+  /** Starts the scheduler, and waits until it has looked for what is due and waits for what is to come. */
+  start(): Promise<void>;
+  isWaiting(): boolean;
+  stop(): Promise<void>;
   /** Fires what is due, and lets the runs that this begins come to their ends. */
   fire(): Promise<readonly string[]>;
 }
@@ -96,8 +133,32 @@ function live(
   const runs: Run<unknown>[] = [];
   const fired: FiredInstant[] = [];
   const problems: ScheduleProblem[] = [];
+  // What the scheduler itself waits for: its next look. A timer that was called has ended its wait.
+  const waits = new Set<object>();
+  const watched: Clock = {
+    now: clock.now,
+    after(ms, run, afterOptions) {
+      const wait = {};
+      waits.add(wait);
+      const cancel = clock.after(
+        ms,
+        () => {
+          waits.delete(wait);
+          run();
+        },
+        afterOptions,
+      );
+      return () => {
+        waits.delete(wait);
+        cancel();
+      };
+    },
+  };
+  const isWaiting = (): boolean => waits.size > 0;
+  const worker: Worker = { isWaiting, runs };
   const scheduler = createScheduler({
     runner,
+    clock: watched,
     onRun: (run, instant) => {
       runs.push(run);
       fired.push(instant);
@@ -113,6 +174,16 @@ function live(
     runs,
     fired,
     problems,
+    isWaiting,
+    start() {
+      clock.workers.add(worker);
+      scheduler.start();
+      return clock.until(isWaiting);
+    },
+    async stop() {
+      clock.workers.delete(worker);
+      await scheduler[Symbol.asyncDispose]();
+    },
     async fire() {
       const tick = await scheduler.tick();
       await Promise.all(runs.map((run) => run.outcome));
@@ -458,11 +529,11 @@ describe("a scheduler", () => {
     const clock = handClock(START);
     const log = createMemoryEventLog({ now: () => clock.now() });
     const life = live(clock, { log, scheduler: { leaseTtlMs: 3 * 3_600_000 } });
+    await life.start();
     life.scheduler.start();
-    life.scheduler.start();
-    await settle();
     await live(clock, { log }).scheduler.schedule({ session: "s1", key: "k", action: "a", delay: "5s" });
     await live(clock, { log }).scheduler.schedule({ session: "s2", key: "k", action: "b", cron: "0 9 * * *" });
+    await clock.until(() => clock.isSetFor(START + 5_000));
     await clock.walkTo(START + 4_999);
     expect(life.fired).toEqual([]);
     await clock.walkTo(START + 5_000);
@@ -473,7 +544,7 @@ describe("a scheduler", () => {
       "b 2026-05-04T09:00:00.000Z",
       "b 2026-05-05T09:00:00.000Z",
     ]);
-    await life.scheduler[Symbol.asyncDispose]();
+    await life.stop();
     await clock.walkTo(START + 99 * 3_600_000);
     expect([life.fired.length, await life.scheduler.tick(), life.problems]).toEqual([3, { held: false, fired: [] }, []]);
   });
@@ -481,19 +552,13 @@ describe("a scheduler", () => {
   it("lets the process end when nothing is to come", async () => {
     const clock = handClock(START);
     const life = live(clock);
-    const held: boolean[] = [];
-    const look = async (): Promise<void> => {
-      await settle();
-      held.push(clock.holdsProcess());
-    };
-    life.scheduler.start();
-    await look();
+    await life.start();
+    expect(clock.holdsProcess()).toBe(false);
     await life.scheduler.schedule({ session: "s1", key: "k", action: "a", delay: "5s" });
-    await look();
+    await clock.until(() => clock.holdsProcess());
     await clock.walkTo(START + 60_000);
-    await look();
-    expect([held, life.fired.length]).toEqual([[false, true, false], 1]);
-    await life.scheduler[Symbol.asyncDispose]();
+    expect([life.isWaiting(), clock.holdsProcess(), life.fired.length]).toEqual([true, false, 1]);
+    await life.stop();
   });
 
   it("ends with its log, without a word, and lets the process end", async () => {
@@ -502,13 +567,14 @@ describe("a scheduler", () => {
       const now = (): number => clock.now();
       const life = live(clock, { log: inMemory ? createMemoryEventLog({ now }) : createSqliteEventLog({ path: ":memory:", now }) });
       await life.scheduler.schedule({ session: "s1", key: "k", action: "a", delay: "5s" });
-      life.scheduler.start();
-      await settle();
+      await life.start();
       expect(clock.holdsProcess()).toBe(true);
       await life.log[Symbol.asyncDispose]();
-      await settle();
+      await clock.until(() => !life.isWaiting());
+      // One look comes after the other: with this one, the look that found the log closed is over too.
+      await expect(life.scheduler.tick()).rejects.toMatchObject({ failure: { kind: "closed" } });
       expect([clock.holdsProcess(), life.problems]).toEqual([false, []]);
-      await life.scheduler[Symbol.asyncDispose]();
+      await life.stop();
     }
   });
 
@@ -517,16 +583,15 @@ describe("a scheduler", () => {
     const log = createMemoryEventLog({ now: () => clock.now() });
     const [a, b] = [live(clock, { log }), live(clock, { log })];
     await a.scheduler.schedule({ session: "s1", key: "k", action: "a", cron: "* * * * *" });
-    a.scheduler.start();
-    await settle();
-    b.scheduler.start();
+    await a.start();
+    await b.start();
     await clock.walkTo(START + 150_000);
     expect([a.fired.length, b.fired.length]).toEqual([1, 0].map((n) => n * 2));
     expect((await live(clock, { log }).scheduler.tick()).held).toBe(false);
-    await a.scheduler[Symbol.asyncDispose]();
+    await a.stop();
     await clock.walkTo(START + 330_000);
     expect([a.fired.length, b.fired.length]).toEqual([2, 3]);
-    await b.scheduler[Symbol.asyncDispose]();
+    await b.stop();
     expect(await timersTold(log, "s1")).toEqual([1, 2, 3, 4, 5].map((minute) => START + minute * 60_000));
   });
 
