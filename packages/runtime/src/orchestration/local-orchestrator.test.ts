@@ -183,20 +183,25 @@ describe("a local orchestrator", () => {
 
   it("ends a dispatch at its deadline, and by the caller's signal [OR-07]", async () => {
     const clock = manualClock();
+    let begun = Promise.withResolvers<void>();
     const endless: Operator = {
       execute: (_input, { signal }) =>
-        new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("interrupted")), { once: true })),
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(new Error("interrupted")), { once: true });
+          begun.resolve();
+        }),
     };
     const orchestrator = createLocalOrchestrator({ clock, operators: { endless } });
     const timed = failureOf(orchestrator.dispatch("endless", INPUT, { deadline: 1500 }));
-    await Promise.resolve();
+    await begun.promise;
     expect(clock.waits).toEqual([500]);
     clock.fire();
     expect(await timed).toMatchObject({ kind: "cancelled", message: expect.stringContaining("timeout") });
     const controller = new AbortController();
+    begun = Promise.withResolvers();
     const id = await orchestrator.start("endless", INPUT, { signal: controller.signal });
     const signalled = failureOf(orchestrator.attach(id));
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await begun.promise;
     controller.abort("enough");
     expect(await signalled).toMatchObject({ kind: "cancelled", message: expect.stringContaining("enough") });
     const never: Operator = { execute: () => expect.unreachable("it was cancelled before it began") };

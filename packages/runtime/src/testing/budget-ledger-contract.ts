@@ -320,8 +320,10 @@ export function describeBudgetLedger(name: string, createLedger: CreateBudgetLed
       await ledger.reserve("2", [a, b], usd("1"), { inTurn: true });
       let woken = false;
       const wait = ledger.changed(["a", "b"], { signal, key: "2" }).then(() => (woken = true));
+      // Waits for the same settlement, and began later.
+      const later = ledger.changed(["b"], { signal });
       await ledger.settle("in b", usd("0"));
-      await new Promise((resolve) => setImmediate(resolve));
+      await later;
       expect(woken).toBe(false);
       await ledger.release("1");
       await ledger.settle("in a", usd("0"));

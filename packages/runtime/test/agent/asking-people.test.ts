@@ -91,18 +91,20 @@ it("a question that nobody answers ends with its run, at its deadline", async ()
 
 it("a question leaves no timer behind once it is answered", async () => {
   const timers = new Set<object>();
+  const waiting = Promise.withResolvers<void>();
   const clock: Clock = {
     now: () => 1_000_000,
     after(ms) {
       const timer = { ms };
       timers.add(timer);
+      if (ms === 4321) waiting.resolve();
       return () => void timers.delete(timer);
     },
   };
   const seen: number[] = [];
   const { agent, tool } = deployer();
   const approvals: Approver = async () => {
-    await new Promise((resolve) => setImmediate(resolve));
+    await waiting.promise;
     seen.push(...[...timers].map((timer) => (timer as { readonly ms: number }).ms));
     return { type: "allow" };
   };

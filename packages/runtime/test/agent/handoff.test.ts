@@ -86,8 +86,7 @@ describe("handing a task to another agent", () => {
       });
       const outcome = await runner.run("My money!", { agent: "triage", session: "s" }).outcome;
       expect(outcome).toMatchObject({ reason: "handed-off", effects: [{ type: "handoff", meta: { outcome: "done" } }] });
-      for (let round = 0; billingModel.requests.length === 0 && round < 1000; round++)
-        await new Promise<void>((resolve) => setImmediate(resolve));
+      while (billingModel.requests.length === 0) await new Promise<void>((resolve) => setImmediate(resolve));
       expect(textsOf(billingModel.requests[0])).toEqual(
         history ? ["user: My money!", "assistant: Not mine.", "user: Refund order 7."] : ["user: Refund order 7."],
       );

@@ -503,18 +503,22 @@ describe("hooks at the borders of a run", () => {
       const world = { clock, blobs: createMemoryBlobStore() };
       const { agent } = agentOf([call("look"), call("look"), "done"], noting(told));
       // Its process ends, for all that others can see, when the run has begun.
+      const died = Promise.withResolvers<void>();
       const dying = runnerOf(agent, {
         ...world,
         log: {
           ...log,
-          append: async (id, expected, records, options) =>
-            (await log.head(id)) === 0 ? log.append(id, expected, records, options) : never(),
+          async append(id, expected, records, options) {
+            if ((await log.head(id)) === 0) return log.append(id, expected, records, options);
+            died.resolve();
+            return never();
+          },
         },
         owner: "gone",
         leaseTtlMs: 1,
       });
       void dying.run("go", { session: "s" });
-      await new Promise((resolve) => setImmediate(resolve));
+      await died.promise;
       clock.advance(10);
       told.length = 0;
       const runner = runnerOf(agent, { ...world, log });

@@ -3,7 +3,7 @@ import { createEphemeralApprovalKeys } from "keelson/agent";
 import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedAnswer, type ScriptedTurn } from "keelson/testing";
 import { type EventLog, LogError, type LogFailure, type SessionId, sessionLog } from "@keelson/protocol";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { impatientClock, ofType, recordingTool, runnerOf, watch } from "./support.ts";
 
 const LEASE_OVER_MS = 30_001;
@@ -89,24 +89,23 @@ describe("a run whose ledger died with its process", () => {
     const never = { text: "", wait: new Promise<void>(() => {}) };
     let life = 0;
     const models: ReturnType<typeof scriptedModel>[] = [];
+    const helpers: ReturnType<typeof scriptedModel>[] = [];
     const { next, clock } = processesOn(
       () => {
         const died = life++ === 0;
-        const helper = createAgent({ name: "helper", model: scriptedModel(died ? [never] : ["helped"]) });
+        const helping = scriptedModel(died ? [never] : ["helped"]);
+        const helper = createAgent({ name: "helper", model: helping });
         const model = scriptedModel(died ? [calling("helper"), never] : ["done"]);
         models.push(model);
+        helpers.push(helping);
         return { name: "lead", model, tools: [agentTool(helper, { background: true })] };
       },
       { maxModelCalls: 3 },
     );
     const first = next();
     first.runner.run("go", { session: "s" });
-    for (let round = 0; models[0]?.requests.length !== 2; round++) {
-      if (round > 10_000) throw new Error("it never came to that");
-      await new Promise<void>((resolve) => setImmediate(resolve));
-    }
-    await new Promise<void>((resolve) => setImmediate(resolve));
-
+    // The lead's two calls and the helper's, each asked for after it was recorded.
+    await vi.waitUntil(() => models[0]?.requests.length === 2 && helpers[0]?.requests.length === 1);
     clock.advance(LEASE_OVER_MS);
     const second = next();
     const outcome = await (await second.runner.resume("s")).outcome;

@@ -90,13 +90,20 @@ describe("an executor of effects", () => {
   it("gives up on a handler that takes too long, and fires its signal", async () => {
     let fire = (): void => {};
     let signal: AbortSignal | undefined;
+    const begun = Promise.withResolvers<void>();
     const executor = createEffectExecutor({
       timeoutMs: 100,
       clock: { now: () => 0, after: (ms, run) => ((fire = run), expect(ms).toBe(100), () => {}) },
-      effects: { log: (_effect, given) => new Promise(() => (signal = given.signal)) },
+      effects: {
+        log: (_effect, given) => {
+          signal = given.signal;
+          begun.resolve();
+          return new Promise(() => {});
+        },
+      },
     });
     const working = executor.execute(log("a"), context);
-    await Promise.resolve();
+    await begun.promise;
     fire();
     await expect(working).rejects.toMatchObject({
       failure: { kind: "execution-failed", message: expect.stringContaining("longer than 100 ms") },

@@ -109,14 +109,19 @@ describe("the book of schedules", () => {
           }
           // Dies in the middle of turning over, if it comes to that; another one takes its place.
           let writes = 0;
+          const died = Promise.withResolvers<void>();
+          const die = (): Promise<never> => {
+            died.resolve();
+            return new Promise(() => {});
+          };
           const dying: EventLog = {
             ...log,
-            append: (...request) => (++writes > dieAfter ? new Promise(() => {}) : log.append(...request)),
-            delete: (id) => (++writes > dieAfter ? new Promise(() => {}) : log.delete(id)),
+            append: (...request) => (++writes > dieAfter ? die() : log.append(...request)),
+            delete: (id) => (++writes > dieAfter ? die() : log.delete(id)),
           };
           const book = bookOf(dying, 0);
-          await Promise.race([book.append(() => []), new Promise(setImmediate)]);
-          await Promise.race([book.append(({ live }) => (live.has("a") ? [cancelRecord("a")] : [])), new Promise(setImmediate)]);
+          await Promise.race([book.append(() => []), died.promise]);
+          await Promise.race([book.append(({ live }) => (live.has("a") ? [cancelRecord("a")] : [])), died.promise]);
           const survivor = bookOf(log, maxRecords);
           await survivor.refresh();
           const isGone = !survivor.table.live.has("a");
