@@ -63,7 +63,9 @@ export interface ActiveRunOptions<Out> {
   readonly parent?: { readonly run: RunId };
   /** Takes the lease and folds the log. */
   open(watcher: JournalWatcher): Promise<Journal>;
-  /** Puts the records that begin this stretch of work, or throws why it can't begin. */
+  /** Finds out what the first records of a run need. */
+  prepare?(journal: Journal): Promise<void>;
+  /** Puts the records that begin this stretch of work, at once where the run is new, or throws why it can't begin. */
   begin(journal: Journal, loop: Loop): Promise<void>;
   /** Beside the world's. */
   onLifecycleEvent?(event: LifecycleEvent): void;
@@ -264,6 +266,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
     const unlink = this.#linkSignal();
     try {
       const loop = await this.#open();
+      await this.#options.prepare?.(this.#journal as Journal);
       const begun = this.#options.begin(this.#journal as Journal, loop);
       // Only from here on there is a run that could heed what it is told.
       this.#markOpened();

@@ -119,12 +119,14 @@ export function runnerInternals(runner: RunnerBase): RunnerInternals {
   return found;
 }
 
+interface ChosenModel {
+  readonly model: string;
+  /** Why it is not the one that was set for the session. */
+  readonly missing?: string;
+}
+
 /** The model of a run that names none: the one that was set for the session, where this runner has it, else the agent's own. */
-async function modelFor(
-  journal: Journal,
-  agent: Agent<unknown>,
-  world: World,
-): Promise<{ readonly model: string; readonly missing?: string }> {
+async function modelFor(journal: Journal, agent: Agent<unknown>, world: World): Promise<ChosenModel> {
   const own = modelName(agent.options.model);
   const model = sessionModel(journal.state, agent.name, await journal.readInbox());
   if (model === undefined) return { model: own };
@@ -193,6 +195,7 @@ export function createRunnerWith(
       const limits = limitsOf(agent, options.limits, unbudgeted);
       const authority = withBudgets(unbudgeted, { id, limits, shared: world.budgets, given: options.budgets });
       const deadline = earlier(options.deadline, authority.deadline);
+      let chosen: ChosenModel = { model: options.model ?? modelName(agent.options.model) };
       return new ActiveRun<unknown>({
         runner: inner,
         agent,
@@ -205,9 +208,11 @@ export function createRunnerWith(
         ...(origin.parent && { parent: origin.parent }),
         ...(origin.onLifecycleEvent && { onLifecycleEvent: (event) => origin.onLifecycleEvent?.(event) }),
         open: open(session),
+        prepare: async (journal) => {
+          if (options.model === undefined) chosen = await modelFor(journal, agent, world);
+        },
         begin: async (journal, loop) => {
-          const { model, missing } =
-            options.model === undefined ? await modelFor(journal, agent, world) : { model: options.model, missing: undefined };
+          const { model, missing } = chosen;
           await beginRun(journal, {
             id,
             agent,
