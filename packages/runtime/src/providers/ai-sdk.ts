@@ -5,6 +5,7 @@ import { type AiSdkModel, type AiSdkReader, checkAiSdkModel, versionOf } from ".
 import { encodeAiSdkPrompt } from "./ai-sdk/ai-sdk-prompt.ts";
 import { AI_SDK_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { readRateLimit } from "./rate-limit.ts";
+import { thinkingEffort } from "./thinking-effort.ts";
 import { fieldsOf } from "./wire-decoder.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
@@ -160,8 +161,9 @@ function toolChoice(choice: NonNullable<InferRequest["toolChoice"]>): { [field: 
 }
 
 /** Only version 4 has one word for all vendors; budgets are each vendor's own, in `providerOptions`. */
-function reasoningOf({ effort, thinking }: InferRequest): { readonly reasoning?: string } {
+function reasoningOf({ effort: asked, thinking }: InferRequest): { readonly reasoning?: string } {
   if (thinking?.type === "disabled") return { reasoning: "none" };
+  const effort = thinkingEffort({ effort: asked, thinking });
   if (effort !== undefined) return { reasoning: effort === "max" ? "xhigh" : effort };
   return {};
 }

@@ -370,7 +370,7 @@ describe("requests to Gemini", () => {
     ["gemini-3.1-pro", { effort: "medium" }, { thinkingLevel: "medium" }],
     ["gemini-3.5-flash", { thinking: { type: "disabled" } }, { thinkingLevel: "minimal" }],
     ["gemini-3-flash", { thinking: { type: "adaptive" }, effort: "low" }, { thinkingLevel: "low", includeThoughts: true }],
-    ["gemini-3-flash", { thinking: { type: "adaptive" } }, { includeThoughts: true }],
+    ["gemini-3-flash", { thinking: { type: "adaptive" } }, { thinkingLevel: "high", includeThoughts: true }],
     ["gemma-3-27b-it", { effort: "high" }, undefined],
   ])("ask %s to think, given %j, by %j [AG-06, AG-07]", async (model, request, thinking) => {
     expect(((await config({ ...request, model })) as JsonObject | undefined)?.["thinkingConfig"]).toEqual(thinking);

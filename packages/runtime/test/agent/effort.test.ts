@@ -72,7 +72,61 @@ it.each<[string, (fetch: typeof globalThis.fetch) => Provider, string, object, o
   expect(await sentBy(make, model, off)).toMatchObject(silenced);
 });
 
-it("an agent's effort and thinking stand in what an AI SDK model is asked [AG-06, AG-07]", async () => {
+const on = { thinking: { type: "adaptive" } } as const;
+
+it.each<[string, (fetch: typeof globalThis.fetch) => Provider, string, readonly string[], (sent: Sent) => unknown]>([
+  [
+    "Chat Completions",
+    (fetch) => createOpenAiChatProvider({ apiKey, fetch }),
+    "gpt-5.2",
+    ["low", "medium", "high", "xhigh"],
+    (sent) => sent["reasoning_effort"],
+  ],
+  [
+    "OpenAI's compatible API",
+    (fetch) => createOpenAiCompatibleProvider({ vendor: "openai", apiKey, fetch }),
+    "o3",
+    ["low", "medium", "high", "high"],
+    (sent) => sent["reasoning_effort"],
+  ],
+  [
+    "the Responses API",
+    (fetch) => createOpenAiResponsesProvider({ apiKey, fetch }),
+    "gpt-5.2",
+    ["low", "medium", "high", "xhigh"],
+    (sent) => (sent["reasoning"] as Sent | undefined)?.["effort"],
+  ],
+  [
+    "Gemini",
+    (fetch) => createGeminiProvider({ apiKey, fetch }),
+    "gemini-3.1-pro",
+    ["low", "medium", "high", "high"],
+    (sent) => ((sent["generationConfig"] as Sent | undefined)?.["thinkingConfig"] as Sent | undefined)?.["thinkingLevel"],
+  ],
+  ["Ollama", (fetch) => createOllamaProvider({ fetch }), "gpt-oss:20b", ["low", "medium", "high", "high"], (sent) => sent["think"]],
+])(
+  "each level of effort is told to %s, high where thinking is switched on without one, and none where nobody asked [MC-03]",
+  async (_wire, make, model, levels, levelIn) => {
+    const said: unknown[] = [];
+    for (const effort of ["low", "medium", "high", "max"] as const) said.push(levelIn(await sentBy(make, model, { effort })));
+    expect(said).toEqual(levels);
+    expect(levelIn(await sentBy(make, model, on))).toBe("high");
+    expect(levelIn(await sentBy(make, model, { ...on, effort: "low" }))).toBe("low");
+    expect(levelIn(await sentBy(make, model, {}))).toBeUndefined();
+  },
+);
+
+it("a level is left out for Anthropic's API, which takes high by itself, and for models that know none [MC-03]", async () => {
+  const anthropic = (fetch: typeof globalThis.fetch): Provider => createAnthropicProvider({ apiKey, fetch });
+  expect(await sentBy(anthropic, "claude-opus-4-6", on)).not.toHaveProperty("output_config");
+  const chat = (fetch: typeof globalThis.fetch): Provider => createOpenAiChatProvider({ apiKey, fetch });
+  for (const model of ["gpt-4o", "gpt-5-chat-latest", "o1-mini", "somebody-elses"])
+    expect(await sentBy(chat, model, on), model).not.toHaveProperty("reasoning_effort");
+  const ollama = (fetch: typeof globalThis.fetch): Provider => createOllamaProvider({ fetch });
+  expect((await sentBy(ollama, "qwen3", on))["think"]).toBe(true);
+});
+
+it("an agent's effort and thinking stand in what an AI SDK model is asked [AG-06, AG-07, MC-03]", async () => {
   const asked: unknown[] = [];
   const model = {
     specificationVersion: "v4",
@@ -84,8 +138,8 @@ it("an agent's effort and thinking stand in what an AI SDK model is asked [AG-06
       throw new Error("no");
     },
   };
-  for (const options of [{ effort: "low" }, off, {}] as const)
+  for (const options of [{ effort: "low" }, on, off, {}] as const)
     await runnerOf(createAgent({ name: "a", model: createAiSdkProvider(model as never), limits: { maxRetries: 0 }, ...options })).run("go")
       .outcome;
-  expect(asked).toEqual(["low", "none", undefined]);
+  expect(asked).toEqual(["low", "high", "none", undefined]);
 });

@@ -46,7 +46,7 @@ describe("what is known of models", () => {
 });
 
 describe("a request that asks for more than the model has", () => {
-  it("is refused, and says what to change [MC-02, MC-03]", () => {
+  it("is refused, and says what to change [MC-02]", () => {
     expect(refusal({ tools }, "o1-mini")).toMatch(/o1-mini takes no tools, and 1 were offered: choose a model/);
     expect(refusal({ messages: [looking] }, "gpt-3.5-turbo")).toMatch(/sees no images/);
     expect(refusal({ output }, "claude-3-opus-20240229")).toMatch(/can't be held to a schema/);

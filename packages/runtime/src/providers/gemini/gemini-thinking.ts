@@ -1,4 +1,5 @@
 import type { EffortLevel, InferRequest } from "@keelson/protocol";
+import { thinkingEffort } from "../thinking-effort.ts";
 import type { GeminiThinkingAmount, GeminiThinkingConfig } from "./gemini-wire.ts";
 
 /** 2.5 for `gemini-2.5-flash`; `NaN` for aliases such as `gemini-flash-latest`, and for models of other families. */
@@ -23,7 +24,7 @@ export function thinkingConfig({ thinking, effort }: InferRequest, model: string
   if (!model.includes("gemini-") || generation < 2.5) return undefined;
   const amount =
     thinking?.type !== "enabled" && generation >= 3
-      ? levelOf(thinking?.type === "disabled", effort, model)
+      ? levelOf(thinking?.type === "disabled", thinkingEffort({ effort, thinking }), model)
       : budgetOf(thinking, effort, model);
   const includeThoughts = thinking?.type === "enabled" || thinking?.type === "adaptive";
   if (!includeThoughts && Object.keys(amount).length === 0) return undefined;

@@ -2,6 +2,7 @@ import type { InferOptions, InferRequest, ToolSchema } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
 import { isAssistantGroup, NOTHING_SAID, wireCallId } from "../history.ts";
 import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
+import { thinkingEffort } from "../thinking-effort.ts";
 import type { Exactly } from "../wire-type.ts";
 import { closeOllamaCalls, encodeOllamaGroup, type OllamaMessageOptions } from "./ollama-message.ts";
 import type { OllamaModelOptions, OllamaParameters, OllamaThink, OllamaTool } from "./ollama-wire.ts";
@@ -84,8 +85,9 @@ function offeredTools({ tools = [], toolChoice }: InferRequest): readonly ToolSc
 /** Only gpt-oss knows levels, and models that cannot think refuse to be asked: an effort alone asks no other model to think. */
 function thinkOf({ thinking, effort }: InferRequest, model: string): OllamaThink | undefined {
   if (/gpt-oss/.test(model)) {
-    if (effort !== undefined) return effort === "max" ? "high" : effort;
-    return thinking === undefined ? undefined : thinking.type === "disabled" ? "low" : "medium";
+    const level = thinkingEffort({ thinking, effort });
+    if (level !== undefined) return level === "max" ? "high" : level;
+    return thinking === undefined ? undefined : "low";
   }
   return thinking === undefined ? undefined : thinking.type !== "disabled";
 }

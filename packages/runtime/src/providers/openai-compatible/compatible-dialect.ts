@@ -52,7 +52,8 @@ export function messageQuirks(quirks: VendorQuirks): Omit<ChatMessageOptions, "w
 /** `standard` is how OpenAI is told. */
 function reasoningParameters({ effort, thinking }: InferRequest, quirks: ReasoningQuirks, standard: JsonObject): JsonObject {
   if (thinking?.type === "disabled") return quirks.off ?? standard;
-  const asked = effort === undefined ? {} : (quirks.effort?.[effort] ?? standard);
+  const hasOwnWay = quirks.effort !== undefined || quirks.on !== undefined || quirks.budget !== undefined;
+  const asked = effort === undefined ? (hasOwnWay ? {} : standard) : (quirks.effort?.[effort] ?? standard);
   if (thinking === undefined) return asked;
   const budget = thinking.type === "enabled" && quirks.budget !== undefined ? atPath(quirks.budget, thinking.budgetTokens) : {};
   // A budget and a level exclude each other where one member holds both.
