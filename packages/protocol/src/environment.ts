@@ -1,5 +1,6 @@
 import type { ExecutionContext } from "./execution-context.ts";
-import type { OperatorInput, OperatorOutput } from "./operator.ts";
+import type { OperatorInput } from "./operator-input.ts";
+import type { OperatorOutput } from "./operator-output.ts";
 
 export type IsolationBoundary =
   | { readonly type: "process" }

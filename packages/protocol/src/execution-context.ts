@@ -5,7 +5,8 @@ import type { Signal } from "./effect.ts";
 import type { DurableEvent, TransientEvent, Wait } from "./event.ts";
 import type { Failure } from "./errors/keelson-error.ts";
 import type { Json, JsonValue } from "./json.ts";
-import type { OperatorInput, OperatorOutput } from "./operator.ts";
+import type { OperatorInput } from "./operator-input.ts";
+import type { OperatorOutput } from "./operator-output.ts";
 import type { Authority } from "./permission.ts";
 import type { SuspendReason } from "./reason.ts";
 

@@ -132,18 +132,9 @@ export {
   isRunReason,
   isSuspendReason,
 } from "./reason.ts";
-export {
-  type ExitReason,
-  type Operator,
-  type OperatorConfig,
-  type OperatorInput,
-  type OperatorMetadata,
-  type OperatorOutput,
-  type OperatorRegistry,
-  type SubDispatchRecord,
-  type TriggerType,
-} from "./operator.ts";
-export { operatorInput } from "./operator-input.ts";
+export type { Operator, OperatorRegistry } from "./operator.ts";
+export { type OperatorConfig, type OperatorInput, type TriggerType, operatorInput } from "./operator-input.ts";
+export type { ExitReason, OperatorMetadata, OperatorOutput, SubDispatchRecord } from "./operator-output.ts";
 export { type Directive, type Effect, type EffectMeta, type Signal, type SignalKind } from "./effect.ts";
 export { type DirectiveFilter, type EffectContext, type EffectExecutor, type EffectHandler, type RunControl } from "./effect-executor.ts";
 export { type DispatchOptions, type DispatchResult, type DispatchTask, type Orchestrator, type Query } from "./orchestrator.ts";

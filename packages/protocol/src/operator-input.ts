@@ -1,5 +1,29 @@
 import type { Content } from "./content.ts";
-import type { OperatorInput, TriggerType } from "./operator.ts";
+import type { SessionId } from "./ids.ts";
+import type { JsonObject } from "./json.ts";
+import type { Usd } from "./usd.ts";
+
+export type TriggerType = "user" | "task" | "signal" | "schedule" | "system-event" | (string & {});
+
+/** Per invocation; what is absent is the implementation's default. */
+export interface OperatorConfig {
+  readonly maxTurns?: number;
+  readonly maxCost?: Usd;
+  readonly maxDurationMs?: number;
+  readonly model?: string;
+  /** Restricts sub-dispatch; tool names are operator names. */
+  readonly allowedOperators?: readonly string[];
+  readonly systemAddendum?: string;
+}
+
+/** Carries only what is new; history and memory are read while the context is assembled. */
+export interface OperatorInput {
+  readonly message: readonly Content[];
+  readonly trigger: TriggerType;
+  readonly session?: SessionId;
+  readonly config?: OperatorConfig;
+  readonly metadata: JsonObject;
+}
 
 /** An input of an operator: what is new, why it comes, and what else it may say. */
 export function operatorInput(

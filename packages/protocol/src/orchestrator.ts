@@ -1,7 +1,8 @@
 import type { Signal } from "./effect.ts";
 import type { OperatorId, RunId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import type { OperatorInput, OperatorOutput } from "./operator.ts";
+import type { OperatorInput } from "./operator-input.ts";
+import type { OperatorOutput } from "./operator-output.ts";
 import type { SerializedError } from "./errors/keelson-error.ts";
 import type { Authority } from "./permission.ts";
 

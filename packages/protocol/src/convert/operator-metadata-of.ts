@@ -1,4 +1,4 @@
-import type { OperatorMetadata, SubDispatchRecord } from "../operator.ts";
+import type { OperatorMetadata, SubDispatchRecord } from "../operator-output.ts";
 import type { Usage } from "../usage.ts";
 import { ZERO_USD, type Usd } from "../usd.ts";
 

@@ -1,4 +1,4 @@
-import type { ExitReason } from "../operator.ts";
+import type { ExitReason } from "../operator-output.ts";
 import type { RunReason } from "../reason.ts";
 
 type Halter = Extract<ExitReason, { readonly type: "halted"; readonly by: unknown }>["by"];

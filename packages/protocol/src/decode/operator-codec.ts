@@ -1,12 +1,5 @@
-import type {
-  ExitReason,
-  OperatorConfig,
-  OperatorInput,
-  OperatorMetadata,
-  OperatorOutput,
-  SubDispatchRecord,
-  TriggerType,
-} from "../operator.ts";
+import type { OperatorConfig, OperatorInput, TriggerType } from "../operator-input.ts";
+import type { ExitReason, OperatorMetadata, OperatorOutput, SubDispatchRecord } from "../operator-output.ts";
 import type { Query } from "../orchestrator.ts";
 import type { SessionId } from "../ids.ts";
 import { isRunReason } from "../reason.ts";

@@ -1,7 +1,8 @@
 import { AgentError, ModelError, type Provider } from "@keelson/protocol";
 import type { ModelRegistry } from "../providers/model-registry.ts";
 import { modelFacts, type ModelFacts } from "../providers/model-facts.ts";
-import { priceOf, type ModelPrice } from "../providers/prices.ts";
+import { priceOf } from "../providers/prices.ts";
+import type { ModelPrice } from "../providers/model-price.ts";
 import type { TokenTarget } from "../providers/token-bound.ts";
 import type { Agent, ModelChoice } from "./agent.ts";
 

@@ -1,5 +1,5 @@
 import type { CompactionPolicy, Message } from "@keelson/protocol";
-import type { ContextBinding } from "../context/context.ts";
+import type { ContextBinding } from "../context/rule.ts";
 import type { ContextMetrics } from "../context/rule.ts";
 import type { Execution } from "../session/execution.ts";
 

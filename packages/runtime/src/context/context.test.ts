@@ -1,7 +1,8 @@
 import { AgentError, OperatorError, textMessage, usd, type JsonValue } from "@keelson/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Context, type ContextBinding, type Operation } from "./context.ts";
+import { Context } from "./context.ts";
+import type { ContextBinding, Operation } from "./rule.ts";
 import { ruleAfter, ruleBefore, ruleWhen, type ContextMetrics, type Rule } from "./rule.ts";
 
 const METRICS: ContextMetrics = {

@@ -2,36 +2,17 @@ import { AgentError, textMessage, UNKNOWN_USAGE, ZERO_USD, type CompactionPolicy
 import { Conversation } from "./conversation.ts";
 import { fireRule, firingIn, predicateHolds } from "./fire-rule.ts";
 import { messageOperation, type MessageOperationType } from "./message-operation.ts";
-import type { ContextMetrics, OperationType, Rule, RuleAction, RuleTrigger } from "./rule.ts";
+import type {
+  Context as ContextOfRules,
+  ContextBinding,
+  ContextMetrics,
+  Operation,
+  OperationType,
+  Rule,
+  RuleAction,
+  RuleTrigger,
+} from "./rule.ts";
 import { whenThere } from "../platform/when-there.ts";
-
-/** One act on a context, around which rules fire. `key` names it within its run, so that recorded verdicts find it again. */
-export interface Operation<Output> {
-  readonly type: OperationType;
-  readonly key?: string;
-  readonly input?: JsonValue;
-  /** Fires only the rules before it, or only those after it: for an act whose two ends lie apart. Default both. */
-  readonly phase?: "before" | "after";
-  /** Rules may look at the input but not replace it: a `modify-input` is refused. */
-  readonly inputIsFixed?: true;
-  /** @param input the operation's input, as rules left it */
-  execute(context: Context, input: JsonValue | undefined): Output | Promise<Output>;
-  /** What rules see of the output; default: nothing. */
-  show?(output: Output): JsonValue;
-  /** Takes over what a rule put in the output's place. Without it, `modify-output` and `skip` are refused. */
-  accept?(output: JsonValue): Output;
-}
-
-/** What a context does with messages and verdicts; a run records both in its log. */
-export interface ContextBinding {
-  append(key: string | undefined, message: Message, policy: CompactionPolicy | undefined): void | Promise<void>;
-  decide<T>(point: string, run: () => T | Promise<T>): T | Promise<T>;
-  /** Whether the verdict at a point is known already: what led to it is not asked again then. Default: of none. */
-  isDecided?(point: string): boolean;
-  metrics(): ContextMetrics;
-  /** Takes note that an observer failed. Default: nobody does. */
-  warn?(message: string): void;
-}
 
 const NO_RULES: readonly Rule[] = [];
 const NO_IDLE_RULES: ReadonlySet<Rule> = new Set();
@@ -52,11 +33,16 @@ const NO_METRICS: ContextMetrics = {
   elapsedMs: 0,
 };
 
-/**
- * One conversation with its rules and metrics. Every step of a pipeline goes through `run`, which fires the rules around
- * it. Without a binding it lives in memory and records nothing. Operations may run side by side: each meets every rule.
- */
-export class Context {
+/** What rules see of a context is all of it, so its type stands beside theirs. */
+export type Context = ContextOfRules;
+
+export interface ContextOptions {
+  readonly rules?: readonly Rule[];
+  readonly conversation?: Conversation;
+  readonly binding?: ContextBinding;
+}
+
+class RuledContext implements ContextOfRules {
   readonly conversation: Conversation;
   #rules: readonly Rule[] = [];
   /** Found when an operation of that type first runs. */
@@ -66,7 +52,7 @@ export class Context {
   #labels: ReadonlyMap<Rule, string> = NO_LABELS;
   #unnamed = 0;
 
-  constructor(options: { readonly rules?: readonly Rule[]; readonly conversation?: Conversation; readonly binding?: ContextBinding } = {}) {
+  constructor(options: ContextOptions = {}) {
     this.conversation = options.conversation ?? new Conversation();
     this.#binding = options.binding;
     if (options.rules) this.#setRules(options.rules);
@@ -245,6 +231,8 @@ export class Context {
     );
   }
 }
+
+export const Context: new (options?: ContextOptions) => Context = RuledContext;
 
 function accepted<Output>(rule: Rule, operation: Operation<Output>, output: JsonValue): Output {
   if (operation.accept) return operation.accept(output);

@@ -1,8 +1,7 @@
 import type { AsyncLocalStorage } from "node:async_hooks";
 import { AgentError, OperatorError, type JsonValue } from "@keelson/protocol";
 import { isThenable } from "../platform/is-thenable.ts";
-import type { Context, ContextBinding } from "./context.ts";
-import type { OperationType, Rule, RuleAction } from "./rule.ts";
+import type { Context, ContextBinding, OperationType, Rule, RuleAction } from "./rule.ts";
 
 /** A rule at work. Operations that it runs itself are told from others by the asynchronous context they run in. */
 interface Firing {

@@ -1,6 +1,7 @@
 export { budgetGuard, type BudgetGuardOptions } from "./budget-guard.ts";
 export { compileRequest, type CompileOptions, type InferenceSettings } from "./compile-request.ts";
-export { Context, type ContextBinding, type Operation } from "./context.ts";
+export { Context } from "./context.ts";
+export type { ContextBinding, Operation } from "./rule.ts";
 export { Conversation } from "./conversation.ts";
 export {
   ruleAfter,

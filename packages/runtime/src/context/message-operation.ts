@@ -1,5 +1,5 @@
 import { AgentError, messageCodec, type JsonValue, type Message } from "@keelson/protocol";
-import type { Context, Operation } from "./context.ts";
+import type { Context, Operation } from "./rule.ts";
 
 export type MessageOperationType = "inject-message" | "inject-system";
 

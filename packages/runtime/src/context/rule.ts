@@ -1,5 +1,5 @@
-import type { JsonValue, Usage, Usd, ReachedLimit } from "@keelson/protocol";
-import type { Context } from "./context.ts";
+import type { CompactionPolicy, JsonValue, Message, ReachedLimit, Usage, Usd } from "@keelson/protocol";
+import type { Conversation } from "./conversation.ts";
 
 /** Numbers a rule may look at. Of the run so far; `elapsedMs` from recorded times. */
 export interface ContextMetrics {
@@ -84,6 +84,61 @@ export interface Rule {
   readonly priority?: number;
   readonly pure?: boolean;
   run(event: RuleEvent): RuleAction | void | Promise<RuleAction | void>;
+}
+
+/** One act on a context, around which rules fire. `key` names it within its run, so that recorded verdicts find it again. */
+export interface Operation<Output> {
+  readonly type: OperationType;
+  readonly key?: string;
+  readonly input?: JsonValue;
+  /** Fires only the rules before it, or only those after it: for an act whose two ends lie apart. Default both. */
+  readonly phase?: "before" | "after";
+  /** Rules may look at the input but not replace it: a `modify-input` is refused. */
+  readonly inputIsFixed?: true;
+  /** @param input the operation's input, as rules left it */
+  execute(context: Context, input: JsonValue | undefined): Output | Promise<Output>;
+  /** What rules see of the output; default: nothing. */
+  show?(output: Output): JsonValue;
+  /** Takes over what a rule put in the output's place. Without it, `modify-output` and `skip` are refused. */
+  accept?(output: JsonValue): Output;
+}
+
+/** What a context does with messages and verdicts; a run records both in its log. */
+export interface ContextBinding {
+  append(key: string | undefined, message: Message, policy: CompactionPolicy | undefined): void | Promise<void>;
+  decide<T>(point: string, run: () => T | Promise<T>): T | Promise<T>;
+  /** Whether the verdict at a point is known already: what led to it is not asked again then. Default: of none. */
+  isDecided?(point: string): boolean;
+  metrics(): ContextMetrics;
+  /** Takes note that an observer failed. Default: nobody does. */
+  warn?(message: string): void;
+}
+
+/**
+ * One conversation with its rules and metrics. Every step of a pipeline goes through `run`, which fires the rules around
+ * it. Without a binding it lives in memory and records nothing. Operations may run side by side: each meets every rule.
+ */
+export interface Context {
+  readonly conversation: Conversation;
+  readonly messages: readonly Message[];
+  readonly rules: readonly Rule[];
+  readonly metrics: ContextMetrics;
+  addRule(rule: Rule): void;
+  /** Notes that something which only looks on has failed; the operation goes on. */
+  warn(message: string): void;
+  /** Binds the context to a run: from now on messages and verdicts are recorded by it. */
+  bind(binding: ContextBinding): void;
+  /** Adds a system message; pinned, so that compaction keeps it. */
+  injectSystem(text: string): Promise<void>;
+  injectMessage(message: Message, policy?: CompactionPolicy): Promise<void>;
+  /**
+   * The single entry of every operation: asks the predicates of its rules, fires the rules before it, executes it, fires the rules
+   * after it.
+   * @throws OperatorError of kind `halted` when a rule halts; AgentError of kind `panic` when one throws
+   */
+  run<Output>(operation: Operation<Output>): Promise<Output> | Output;
+  /** Whether a rule fires around operations of this type. @param phase asks only about those before it, or only about those after it */
+  watches(operation: OperationType, phase?: "before" | "after"): boolean;
 }
 
 type RuleBody = Rule["run"];

@@ -9,7 +9,8 @@ export {
 } from "./model-registry.ts";
 export { type ListedPrice, listedPrices } from "./listed-models.ts";
 export { PRICES_AS_OF } from "./prices.gen.ts";
-export { type CostOptions, type ModelPrice, type PriceTable, type TokenPrices, costOf, priceOf, worstCase } from "./prices.ts";
+export { type CostOptions, costOf, priceOf, worstCase } from "./prices.ts";
+export type { ModelPrice, PriceTable, TokenPrices } from "./model-price.ts";
 export { type ModelFacts, type ModelFactTable, modelFacts } from "./model-facts.ts";
 export { type RequestedModel, fitRequest } from "./fit-request.ts";
 export { type TokenTarget, inputTokenBound } from "./token-bound.ts";

@@ -2,7 +2,8 @@ import { type Content, type InferOptions, type InferRequest, type InferResponse,
 import { DEFAULT_MAX_ANSWER_BYTES, DEFAULT_MAX_ANSWER_CALLS, type FoldOptions, foldInferEvents } from "./infer-fold.ts";
 import { fitRequest } from "./fit-request.ts";
 import { modelFacts, type ModelFactTable } from "./model-facts.ts";
-import { costOf, priceOf, type PriceTable } from "./prices.ts";
+import { costOf, priceOf } from "./prices.ts";
+import type { PriceTable } from "./model-price.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
 export interface InferCallOptions extends InferOptions, FoldOptions {

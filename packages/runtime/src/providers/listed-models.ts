@@ -1,5 +1,5 @@
 import { modelFamily } from "./history/model-family.ts";
-import type { ModelPrice } from "./prices.ts";
+import type { ModelPrice } from "./model-price.ts";
 import { PRICES, PRICES_AS_OF } from "./prices.gen.ts";
 
 /** A model that the built-in table knows. */

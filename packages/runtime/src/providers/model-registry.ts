@@ -1,6 +1,7 @@
 import { ModelError, type ModelInfo, type Provider } from "@keelson/protocol";
 import { modelFacts, type ModelFacts, type ModelFactTable } from "./model-facts.ts";
-import { type ModelPrice, priceOf, type PriceTable } from "./prices.ts";
+import { priceOf } from "./prices.ts";
+import type { ModelPrice, PriceTable } from "./model-price.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
 export interface ModelRegistryOptions {

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { calcPrice, findProvider, type ModelPrice as SourcePrice } from "@pydantic/genai-prices";
 import { listedPrices } from "./listed-models.ts";
 import { PRICES_AS_OF } from "./prices.gen.ts";
-import { costOf, type ModelPrice, priceOf, worstCase } from "./prices.ts";
+import { costOf, priceOf, worstCase } from "./prices.ts";
+import type { ModelPrice } from "./model-price.ts";
 
 const usage = (
   inputTokens: number,

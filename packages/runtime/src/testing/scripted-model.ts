@@ -9,7 +9,7 @@ import {
   type StopReason,
   type Usage,
 } from "@keelson/protocol";
-import type { ModelPrice } from "../providers/prices.ts";
+import type { ModelPrice } from "../providers/model-price.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
 /** What the model answers at one call. */

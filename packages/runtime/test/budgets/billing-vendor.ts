@@ -1,5 +1,6 @@
 import { addUsd, type JsonObject, type Usage, type Usd, ZERO_USD } from "@keelson/protocol";
-import { costOf, type ModelPrice } from "../../src/providers/prices.ts";
+import { costOf } from "../../src/providers/prices.ts";
+import type { ModelPrice } from "../../src/providers/model-price.ts";
 import { createAnthropicProvider } from "../../src/providers/anthropic.ts";
 import { createGeminiProvider } from "../../src/providers/gemini.ts";
 import { createOllamaProvider } from "../../src/providers/ollama.ts";

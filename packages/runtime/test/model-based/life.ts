@@ -238,7 +238,15 @@ export async function live(story: Story): Promise<Life> {
     if (scene.process.isDead) clock.advanceTo(clock.now() + LEASE_OVER_MS);
     const own = clock.ofProcess();
     const process = new SimulatedProcess({ owner: "another", clock: own, log: memory, crash: undefined });
-    const plain: Story = { ...story, turns: [], childTurns: [], fallbackTurns: [], features: NO_FEATURES, limits: PLAIN_LIMITS, callbacks: PLAIN_CALLBACKS };
+    const plain: Story = {
+      ...story,
+      turns: [],
+      childTurns: [],
+      fallbackTurns: [],
+      features: NO_FEATURES,
+      limits: PLAIN_LIMITS,
+      callbacks: PLAIN_CALLBACKS,
+    };
     const { agent, models } = castOf(plain, { process, witness: new Witness() }, new Vendor(plain));
     const active = createRunner({
       agent,

@@ -2,7 +2,8 @@ import { compareUsd, UNKNOWN_USAGE, usd, type InferEnd, type ModelFailure, type 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InferFold } from "../../providers/infer-fold.ts";
-import { worstCase, type ModelPrice } from "../../providers/prices.ts";
+import { worstCase } from "../../providers/prices.ts";
+import type { ModelPrice } from "../../providers/model-price.ts";
 import { billAttempt, NO_BILL, type Attempted } from "./bill-attempt.ts";
 
 const price: ModelPrice = { input: "2", output: "10", cacheRead: "0.2", cacheWrite: "2.5", asOf: "2026-01-01" };

@@ -1,6 +1,7 @@
 import { UNKNOWN_USAGE, ZERO_USD, type BudgetScope, type ModelFailure, type Usage, type Usd } from "@keelson/protocol";
 import type { InferFold } from "../../providers/infer-fold.ts";
-import { costOf, worstCase, type ModelPrice } from "../../providers/prices.ts";
+import { costOf, worstCase } from "../../providers/prices.ts";
+import type { ModelPrice } from "../../providers/model-price.ts";
 import type { Reserved } from "./reserve-inference.ts";
 
 /** What an attempt at an answer counts as. */
