@@ -30,9 +30,9 @@ export async function chooseSession(
   function answer(line: string): void {
     const given = line.trim();
     if (given === "") return choose(undefined);
-    const numbered = /^\d$/.test(given) ? shown[Number(given) - 1] : undefined;
-    const named = sessions.filter(({ id }) => id.startsWith(given));
-    const session = numbered ?? (named.length === 1 ? named[0] : undefined);
+    // One digit is always a number: whoever missed the one that they meant must not get the session whose id begins with it.
+    const named = /^\d$/.test(given) ? shown.slice(Number(given) - 1, Number(given)) : sessions.filter(({ id }) => id.startsWith(given));
+    const session = named.length === 1 ? named[0] : undefined;
     if (session !== undefined) return choose(session.id);
     screen.block([style.yellow(`${named.length === 0 ? "none" : `${named.length} sessions`} of these: give a number, or more of an id`)]);
   }
