@@ -1,5 +1,5 @@
 import { setImmediate as settle } from "node:timers/promises";
-import { AgentError, type AgentEvent, type ApprovalRequest, type Decision } from "@keelson/protocol";
+import { AgentError, type AgentEvent, type ApprovalRequest, type Decision, UNKNOWN_USAGE } from "@keelson/protocol";
 import type { PendingApproval, Run, RunOutcome } from "keelson";
 import { describe, expect, it, vi } from "vitest";
 import { createPlainScreen } from "../render/plain-screen.ts";
@@ -165,6 +165,30 @@ describe("createConversation", () => {
     expect([started, fake.did]).toEqual([["a/one: fix the build"], ["steer use npm"]]);
     conversation.message("and the docs");
     expect(started).toEqual(["a/one: fix the build", "a/one: and the docs"]);
+  });
+
+  it("keeps what is said once the end of a run was shown for the next run, which the ended one would drop", async () => {
+    const { conversation, fake, started, shown } = setUp();
+    conversation.message("fix the build");
+    fake.emit({
+      type: "run-complete",
+      runId: "r1",
+      seq: 1,
+      at: 0,
+      reason: "complete",
+      text: "",
+      turns: 1,
+      cost: null,
+      usage: UNKNOWN_USAGE,
+    });
+    await settle();
+    expect(shown()).toContain("✔ complete");
+    conversation.message("and the docs");
+    await settle();
+    expect([started, fake.did]).toEqual([["a/one: fix the build"], []]);
+    fake.end({});
+    await conversation.settled();
+    expect([started, fake.did]).toEqual([["a/one: fix the build", "a/one: and the docs"], []]);
   });
 
   it("does nothing for an empty line", () => {

@@ -1,4 +1,4 @@
-import { AgentError, type Decision, type SessionId } from "@keelson/protocol";
+import { AgentError, type AgentEvent, type Decision, type SessionId } from "@keelson/protocol";
 import type { PendingApproval, Run } from "keelson";
 import type { Screen } from "../render/screen.ts";
 import type { Style } from "../render/style.ts";
@@ -67,6 +67,8 @@ export function createConversation({ screen, style, world, model: firstModel, in
   let model = firstModel;
   let run: Run<unknown> | undefined;
   let interruptRun: (() => void) | undefined;
+  /** The end of the run was shown: what is said now is for the next one. */
+  let over = false;
   /** A run is being started: what is done to it until then. */
   let early: ((started: Run<unknown>) => void)[] | undefined;
   let dialog: { readonly token: string; readonly steps: QuestionDialog } | undefined;
@@ -120,7 +122,7 @@ export function createConversation({ screen, style, world, model: firstModel, in
     const view = createRunView({ screen, style, now: world.now, model, questions: false });
     questions.collect(followed).catch(failed);
     try {
-      const last = await watchRun(questions.following(followed), view, { live: true });
+      const last = await watchRun(untilOver(questions.following(followed)), view, { live: true });
       const { waits = [], reason, error } = await followed.outcome;
       if (error !== undefined && last !== "error") failed(error);
       if (reason.startsWith("awaiting-")) say("", ...decisionLines(decisionCommands(world.command, followed.session as SessionId, waits)));
@@ -129,10 +131,18 @@ export function createConversation({ screen, style, world, model: firstModel, in
     }
     screen.status(undefined);
     run = undefined;
+    over = false;
     stopping = false;
     interruptRun = undefined;
     questions.clear();
     if (leaving) quit();
+  }
+
+  async function* untilOver(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
+    for await (const event of events) {
+      over ||= isEnd(event);
+      yield event;
+    }
   }
 
   async function start(text: string): Promise<void> {
@@ -205,8 +215,9 @@ export function createConversation({ screen, style, world, model: firstModel, in
       const [first = "", ...more] = printable(text).split("\n");
       say("", style.bold(`${PROMPT}${first}`), ...more.map((line) => style.bold(`  ${line}`)));
       if (text.startsWith("/")) return slash(text);
-      if (withRun((on) => void on.steer(text).catch(failed))) return;
-      following = start(text);
+      // A run that is over heeds nothing, though it takes a moment to leave its session.
+      if (over) following = following.then(() => (leaving ? undefined : start(text)));
+      else if (!withRun((on) => void on.steer(text).catch(failed))) following = start(text);
     },
     answer(text) {
       warned = false;
@@ -234,6 +245,10 @@ export function createConversation({ screen, style, world, model: firstModel, in
     },
     settled: () => following,
   };
+}
+
+function isEnd({ type, path = [] }: AgentEvent): boolean {
+  return path.length === 0 && (type === "run-complete" || type === "run-suspend" || type === "error" || type === "detached");
 }
 
 function failureOf(error: unknown): { readonly kind: string; readonly message: string } {
