@@ -1,11 +1,14 @@
 import { spawn } from "@lydell/node-pty";
 import { Terminal } from "@xterm/headless";
 import { CLI, type Desk } from "./keelson-process.ts";
+import { PAUSE } from "./pause-key.ts";
 
 /** `keelson` in a terminal: a real pseudo-terminal, and a screen that shows what a person would see. */
 export interface KeelsonTerminal extends AsyncDisposable {
   /** Keys, as a terminal sends them: Enter is "\r". */
   type(keys: string): void;
+  /** With `timeByHand`: a person who typed what was typed so far now pauses for as long as a question waits for. */
+  pause(): void;
   /** Once what was written so far is on the screen. */
   resize(columns: number): Promise<void>;
   /** What is on the screen now, without the empty rows at its end. */
@@ -24,17 +27,23 @@ export interface TerminalOptions {
   readonly env?: { readonly [name: string]: string };
   /** Default: that of the project. */
   readonly cwd?: string;
+  /** No pause in what is typed comes but by `pause()`, and no frame of the status by itself. */
+  readonly timeByHand?: boolean;
 }
 
+/** At the cursor's row alone: behind this sign an answer to an approval's question is heard. */
+export const HEARD: RegExp = /\n.*(?:a\[b\]ort|\/b\]) › [^\n]*$/;
+
 const PATIENCE_MS = 40_000;
+const TIME_BY_HAND = new URL("time-by-hand.ts", import.meta.url).href;
 
 export function openTerminal(
   desk: Desk,
   args: readonly string[],
-  { columns = 80, rows = 40, env = {}, cwd = desk.project }: TerminalOptions = {},
+  { columns = 80, rows = 40, env = {}, cwd = desk.project, timeByHand = false }: TerminalOptions = {},
 ): KeelsonTerminal {
   const screen = new Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });
-  const pty = spawn(process.execPath, ["--conditions=source", CLI, ...args], {
+  const pty = spawn(process.execPath, ["--conditions=source", ...(timeByHand ? [`--import=${TIME_BY_HAND}`] : []), CLI, ...args], {
     name: "xterm-256color",
     cols: columns,
     rows,
@@ -67,6 +76,10 @@ export function openTerminal(
 
   return {
     type: (keys) => pty.write(keys),
+    pause() {
+      if (!timeByHand) throw new Error("open the terminal with `timeByHand` to pause in it");
+      pty.write(PAUSE);
+    },
     async resize(width) {
       await new Promise<void>((resolve) => screen.write("", resolve));
       screen.resize(width, rows);

@@ -1,0 +1,39 @@
+import { PAUSE } from "./pause-key.ts";
+
+/**
+ * Loaded before the command: the pauses of a person and the frames of the status come when a test says so, by a key that means
+ * nothing else. It comes the way of all keys, so whatever was typed before it was read before it, however slow the machine is.
+ */
+const BY_HAND = /\/modes\/(?:quiet-time|watch-run)\.ts/;
+const NEVER_MS = 2 ** 31 - 1;
+
+const { setTimeout: startTimer, clearTimeout: stopTimer, setInterval: startTicking } = globalThis;
+const held = new Map<unknown, () => void>();
+
+const calledByHand = (): boolean => BY_HAND.test(new Error("who calls").stack ?? "");
+
+Object.assign(globalThis, {
+  setTimeout: Object.assign((act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
+    if (!calledByHand()) return startTimer(act, ms, ...args);
+    const timer = startTimer(() => {}, NEVER_MS);
+    held.set(timer, () => act(...args));
+    return timer;
+  }, startTimer),
+  clearTimeout: (timer: NodeJS.Timeout | undefined) => {
+    held.delete(timer);
+    stopTimer(timer);
+  },
+  setInterval: (act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) =>
+    startTicking(act, calledByHand() ? NEVER_MS : ms, ...args),
+});
+
+process.stdin.on("keypress", (_text: unknown, key: { readonly sequence?: string } | undefined) => {
+  if (key?.sequence !== PAUSE) return;
+  // After the command has heard of it, as of any key.
+  setImmediate(() => {
+    for (const [timer, act] of [...held]) {
+      globalThis.clearTimeout(timer as NodeJS.Timeout);
+      act();
+    }
+  });
+});
