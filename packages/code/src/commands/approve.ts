@@ -10,8 +10,8 @@ import { printable } from "../render/printable.ts";
 
 /** Records what a person decided about a question of a run, wherever that run is. @returns the exit code */
 export async function approve(command: ApproveCommand, surroundings: Surroundings): Promise<number> {
-  const { environment, stdin, stdout } = surroundings;
-  const value = command.value === "-" ? ((await readStandardInput(stdin)) ?? "").trim() : command.value;
+  const { environment, stdout } = surroundings;
+  const value = command.value === "-" ? await readValue(surroundings) : command.value;
   const decision = readDecision(command, value);
   await using world = await openWorld(environment);
   const clerk = openClerk(world);
@@ -29,6 +29,11 @@ export async function approve(command: ApproveCommand, surroundings: Surrounding
     `A run that waits in another process goes on by itself. One that ended goes on with:\n  ${surroundings.command} -p -r ${session}\n`,
   );
   return 0;
+}
+
+async function readValue({ stdin, stderr }: Surroundings): Promise<string> {
+  const onWaiting = (): void => void stderr.write("keelson: waiting for the value on standard input, to its end\n");
+  return ((await readStandardInput(stdin, { silent: "wait", onWaiting })) ?? "").trim();
 }
 
 /** What the question offers first, which is what holds where nobody names rules. */

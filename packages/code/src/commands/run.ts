@@ -9,7 +9,7 @@ import { type Launch, launchFromMetadata, launchToMetadata, mergedOptions } from
 import { accessVariable, type ModelAccess, openModels, VENDORS } from "../core/model-access.ts";
 import { forkSession, newSession } from "../core/new-session.ts";
 import { readProjectRules } from "../core/project-rules.ts";
-import { readStandardInput } from "../core/read-standard-input.ts";
+import { readTask } from "../core/read-task.ts";
 import { listSessions, sessionNamed } from "../core/listed-session.ts";
 import { newestSession } from "../core/session-folder.ts";
 import type { Surroundings } from "../core/surroundings.ts";
@@ -19,9 +19,6 @@ import { converse } from "../modes/interactive.ts";
 import { printRun } from "../modes/print.ts";
 import type { AgentOptions, RunCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
-
-// A program that starts this one and leaves its standard input open must not make it wait for ever.
-const FIRST_BYTE_MS = 3_000;
 
 /** Works on a task: one answer for a program or a reader, or a conversation in a terminal. @returns the exit code */
 export async function run(command: RunCommand, surroundings: Surroundings): Promise<number> {
@@ -83,21 +80,6 @@ function checkResumable({ agent }: RunCommand, { id }: FoundSession, task: strin
       "Leave those options away. Only --model can be changed.",
     );
   }
-}
-
-/** The argument, standard input, or both: what comes in through a pipe is what the task is about. */
-async function readTask({ task, session }: RunCommand, { stdin, stderr }: Surroundings): Promise<string | undefined> {
-  if (stdin.isTTY) return task;
-  const mayBeEmpty = task !== undefined || session.type !== "new";
-  const told = setTimeout(() => {
-    if (!mayBeEmpty) stderr.write("keelson: waiting for the task on standard input; give it as an argument, or end this with Ctrl-C\n");
-  }, FIRST_BYTE_MS);
-  stdin.once("data", () => clearTimeout(told));
-  const piped = await readStandardInput(stdin, mayBeEmpty ? { firstByteMs: FIRST_BYTE_MS } : {}).finally(() => clearTimeout(told));
-  if (piped === undefined)
-    stderr.write("keelson: nothing came on standard input; going on without it (close it, as with </dev/null, to save this wait)\n");
-  const parts = [task, piped?.trim()].filter((part) => part !== undefined && part !== "");
-  return parts.length === 0 ? undefined : parts.join("\n\n");
 }
 
 /** `-r` alone. @returns `undefined` when the person leaves without choosing */
