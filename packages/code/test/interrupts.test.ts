@@ -59,6 +59,8 @@ describe("Ctrl-C", () => {
       130,
       expect.objectContaining({ reason: "stopped", text: expect.stringMatching(/^thinking/) }),
     ]);
+    // No step is left to its end.
+    expect(finished.stderr).toBe("");
     await desk.server.idle();
   });
 

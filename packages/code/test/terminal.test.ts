@@ -176,6 +176,7 @@ describe("Esc and Ctrl-C in a terminal", () => {
     await terminal.until(/› and then$/m);
     terminal.type(key);
     await terminal.until(/^Speaking[\s\S]*✗ stopped[\s\S]*\n› and then$/m);
+    expect(terminal.transcript()).not.toContain("stopping after this step");
     terminal.type("?\r");
     await terminal.until(/Going on\./);
     expect(messagesOf(desk)).toMatch(/Speaking[\s\S]*and then\?/);

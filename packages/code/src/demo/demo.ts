@@ -9,6 +9,7 @@ import { newSession } from "../core/new-session.ts";
 import type { Surroundings } from "../core/surroundings.ts";
 import { openWorld, type World } from "../core/world.ts";
 import { handleInterrupts } from "../modes/interrupts.ts";
+import { createRunningCalls } from "../modes/running-calls.ts";
 import { watchRun } from "../modes/watch-run.ts";
 import { diffLines } from "../render/diff-lines.ts";
 import { createLiveScreen } from "../render/live-screen.ts";
@@ -75,13 +76,15 @@ export async function demo(surroundings: Surroundings, { project = BROKEN_PROJEC
   ]);
 
   const run = runner.run(TASK, { session, metadata: launchToMetadata(launch) });
+  const calls = createRunningCalls();
   {
     using _interrupts = handleInterrupts(run, {
       signals: surroundings.signals,
       note: (text) => screen.block([style.yellow(`! ${text}`)]),
       giveUp: () => surroundings.exit(EXIT_CODES.aborted),
+      finishing: () => calls.any(),
     });
-    await watchRun(run, createRunView({ screen, style, now, model }), { live: live !== undefined });
+    await watchRun(calls.following(run), createRunView({ screen, style, now, model }), { live: live !== undefined });
   }
   const outcome = await run.outcome;
   const startedAt = (await runner.sessions.get(session)).metadata.createdAt;

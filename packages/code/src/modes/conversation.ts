@@ -4,11 +4,13 @@ import type { Screen } from "../render/screen.ts";
 import type { Style } from "../render/style.ts";
 import { createRunView } from "../render/run-view.ts";
 import { failureLines } from "../render/describe-event.ts";
+import { helpLines } from "../render/help-lines.ts";
 import { printable, printableLine } from "../render/printable.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
 import { createInterrupt } from "./interrupts.ts";
 import { createOpenQuestions } from "./open-questions.ts";
 import { createQuestionDialog, type QuestionDialog } from "./question-dialog.ts";
+import { createRunningCalls } from "./running-calls.ts";
 import type { TerminalInput } from "./terminal-input.ts";
 import { watchRun } from "./watch-run.ts";
 
@@ -54,14 +56,6 @@ export interface Conversation {
 }
 
 const PROMPT = "› ";
-const HELP = [
-  "/model [provider/id]  show or change the model",
-  "/cost                 what this session took",
-  "/sessions             the sessions of this folder",
-  "/permissions          what always runs unasked in this project",
-  "/quit                 leave (also Ctrl-D)",
-  "While it works, what you type steers it. Esc or Ctrl-C stops it, Ctrl-C again aborts it.",
-];
 
 export function createConversation({ screen, style, world, model: firstModel, input, quit }: ConversationOptions): Conversation {
   let model = firstModel;
@@ -118,11 +112,12 @@ export function createConversation({ screen, style, world, model: firstModel, in
 
   async function follow(followed: Run<unknown>): Promise<void> {
     run = followed;
-    interruptRun = createInterrupt(followed, { note, giveUp: world.giveUp });
+    const calls = createRunningCalls();
+    interruptRun = createInterrupt(followed, { note, giveUp: world.giveUp, finishing: () => calls.any() });
     const view = createRunView({ screen, style, now: world.now, model, questions: false });
     questions.collect(followed).catch(failed);
     try {
-      const last = await watchRun(untilOver(questions.following(followed)), view, { live: true });
+      const last = await watchRun(untilOver(calls.following(questions.following(followed))), view, { live: true });
       const { waits = [], reason, error } = await followed.outcome;
       if (error !== undefined && last !== "error") failed(error);
       if (reason.startsWith("awaiting-")) say("", ...decisionLines(decisionCommands(world.command, followed.session as SessionId, waits)));
@@ -181,7 +176,7 @@ export function createConversation({ screen, style, world, model: firstModel, in
     const [name = "", ...rest] = text.slice(1).trim().split(/\s+/);
     switch (name) {
       case "help":
-        return say(...HELP);
+        return say(...helpLines(screen.columns));
       case "model":
         return changeModel(rest.join(" "));
       case "cost":

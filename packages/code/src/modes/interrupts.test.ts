@@ -2,20 +2,34 @@ import { EventEmitter } from "node:events";
 import { expect, it } from "vitest";
 import { handleInterrupts } from "./interrupts.ts";
 
-function setUp(): { readonly signals: EventEmitter; readonly did: string[]; readonly handle: Disposable } {
+function setUp({ finishing = false } = {}): {
+  readonly signals: EventEmitter;
+  readonly did: string[];
+  readonly notes: string[];
+  readonly handle: Disposable;
+} {
   const signals = new EventEmitter();
   const did: string[] = [];
+  const notes: string[] = [];
   const handle = handleInterrupts(
     { stop: () => did.push("stop"), abort: (reason) => did.push(`abort: ${reason}`) },
-    { signals: signals as never, note: () => {}, giveUp: () => did.push("give up") },
+    { signals: signals as never, note: (text) => notes.push(text), giveUp: () => did.push("give up"), finishing: () => finishing },
   );
-  return { signals, did, handle };
+  return { signals, did, notes, handle };
 }
 
 it("stops at the first Ctrl-C, aborts at the second, gives up at the third", () => {
   const { signals, did } = setUp();
   for (let count = 0; count < 3; count += 1) signals.emit("SIGINT");
   expect(did).toEqual(["stop", "abort: interrupted twice", "give up"]);
+});
+
+it("says that it stops after this step where calls run on, and nothing where the answer ends at once", () => {
+  for (const finishing of [true, false]) {
+    const { signals, notes } = setUp({ finishing });
+    signals.emit("SIGINT");
+    expect(notes).toEqual(finishing ? ["stopping after this step; Ctrl-C again aborts it"] : []);
+  }
 });
 
 it("aborts at once when the process is asked to end", () => {

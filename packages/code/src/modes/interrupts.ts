@@ -15,16 +15,18 @@ export interface InterruptOptions {
   note(text: string): void;
   /** After a third one: the run does not even abort. */
   giveUp(): void;
+  /** Whether calls run that a stop leaves to their end; an answer ends at once, which needs no words. */
+  finishing(): boolean;
 }
 
 /** Counts interrupts from wherever they come: the first stops gracefully, the second aborts, the third ends the process. */
-export function createInterrupt(run: Stoppable, { note, giveUp }: Omit<InterruptOptions, "signals">): () => void {
+export function createInterrupt(run: Stoppable, { note, giveUp, finishing }: Omit<InterruptOptions, "signals">): () => void {
   let count = 0;
   const attempt = (accepted: unknown): void => reportRejection(accepted, note);
   return () => {
     count += 1;
     if (count === 1) {
-      note("stopping after this step; Ctrl-C again aborts it");
+      if (finishing()) note("stopping after this step; Ctrl-C again aborts it");
       attempt(run.stop());
     } else if (count === 2) {
       note("aborting");

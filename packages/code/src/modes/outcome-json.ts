@@ -7,7 +7,7 @@ export function outcomeJson(
   run: { readonly id: string; readonly session: string; readonly model: string },
   commands: DecisionCommands | undefined,
 ): string {
-  const { reason, text, output, turns, usage, cost, error, limit, why } = outcome;
+  const { reason, text, output, turns, usage, cost, estimated, error, limit, why } = outcome;
   return JSON.stringify({
     reason,
     text,
@@ -18,6 +18,7 @@ export function outcomeJson(
     turns,
     usage,
     cost,
+    ...(estimated !== undefined && { estimated }),
     ...(limit !== undefined && { limit }),
     ...(why !== undefined && { why }),
     ...(error !== undefined && { error }),

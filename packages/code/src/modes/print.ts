@@ -11,6 +11,7 @@ import type { OutputStream, Surroundings } from "../core/surroundings.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
 import { handleInterrupts, reportRejection } from "./interrupts.ts";
 import { outcomeJson } from "./outcome-json.ts";
+import { createRunningCalls, type RunningCalls } from "./running-calls.ts";
 import { watchRun } from "./watch-run.ts";
 import { withoutLastAnswer } from "./without-last-answer.ts";
 
@@ -27,7 +28,14 @@ export interface PrintOptions {
 export async function printRun(run: Run<unknown>, { format, model }: PrintOptions, surroundings: Surroundings): Promise<number> {
   const { stdout, stderr, environment, signals, command } = surroundings;
   const note = (text: string): void => void stderr.write(`keelson: ${text}\n`);
-  using _interrupts = handleInterrupts(run, { signals, note, giveUp: () => surroundings.exit(EXIT_CODES.aborted) });
+  const calls = createRunningCalls();
+  const seen = seeAll(run, calls);
+  using _interrupts = handleInterrupts(run, {
+    signals,
+    note,
+    giveUp: () => surroundings.exit(EXIT_CODES.aborted),
+    finishing: () => calls.any(),
+  });
   // A reader that went away (`| head`) wants no more.
   const onClosed = (error: NodeJS.ErrnoException): void => {
     if (error.code !== "EPIPE") throw error;
@@ -41,6 +49,7 @@ export async function printRun(run: Run<unknown>, { format, model }: PrintOption
         : format === "stream-json"
           ? await printEvents(run, surroundings)
           : await run.outcome;
+    await seen;
     const commands = isSuspendReason(outcome.reason) ? decisionCommands(command, run.session, outcome.waits ?? []) : undefined;
     if (format === "json") stdout.write(`${outcomeJson(outcome, { id: run.id, session: run.session, model }, commands)}\n`);
     // What the text view shows anyway must not get lost in the other formats.
@@ -50,6 +59,10 @@ export async function printRun(run: Run<unknown>, { format, model }: PrintOption
   } finally {
     stdout.off("error", onClosed);
   }
+}
+
+async function seeAll(run: Run<unknown>, calls: RunningCalls): Promise<void> {
+  for await (const event of run.events()) calls.see(event);
 }
 
 /** The last answer alone goes to standard output, so that whoever reads it has nothing to take away from it. */

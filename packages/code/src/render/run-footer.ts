@@ -1,4 +1,5 @@
 import type { RunReason, Usage, Usd } from "@keelson/protocol";
+import { type Ending, endingWords } from "./ending-words.ts";
 import { formatCost, formatDuration, formatTokens } from "./figures.ts";
 import { printableLine } from "./printable.ts";
 import type { Style } from "./style.ts";
@@ -13,14 +14,14 @@ export interface RunFigures {
 
 const GOOD: ReadonlySet<string> = new Set(["complete", "no-action", "handed-off"]);
 
-/** The last line of a run: how it ended and what it took. */
-export function runFooter(reason: RunReason, figures: RunFigures, style: Style): string {
+/** The last lines of a run: how it ended and what it took, then why, where that says more. */
+export function runFooter(reason: RunReason, figures: RunFigures, ending: Ending, style: Style): string[] {
   const mark = GOOD.has(reason)
     ? style.green(`✔ ${reason}`)
     : reason.startsWith("awaiting-")
       ? style.yellow(`‖ ${reason}`)
       : style.red(`✗ ${reason}`);
-  return `${mark} ${style.dim(`· ${figureWords(figures).join(" · ")}`)}`;
+  return [`${mark} ${style.dim(`· ${figureWords(figures).join(" · ")}`)}`, ...endingWords(ending).map((words) => `  ${words}`)];
 }
 
 export function figureWords({ model, turns, usage, cost, durationMs }: RunFigures): string[] {

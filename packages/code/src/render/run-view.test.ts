@@ -140,6 +140,41 @@ describe("createRunView", () => {
     );
   });
 
+  it("says beside the reason of an end which limit it was, what was said about it, and what of the cost is estimated", () => {
+    const { notes } = shown(start, {
+      ...complete,
+      reason: "budget-exhausted",
+      cost: "0.49" as Usd,
+      limit: { name: "maxCost", limit: "0.5" as Usd, used: "0.49" as Usd },
+      estimated: { modelCalls: 1, cost: "0.02" as Usd, withoutUsage: "reserve" },
+    });
+    expect(notes).toBe(
+      [
+        "✗ budget-exhausted · test/model · 2 turns · 1.2k in, 80 out · $0.4900 · 1 s",
+        "  the budget of $0.5000 allows no more ($0.4900 used)",
+        "  of the cost $0.0200 is estimated: the vendor told no usage of 1 model call, counted as all that it could have come to",
+        "",
+      ].join("\n"),
+    );
+    const endings: readonly (readonly [object, string])[] = [
+      [{ reason: "max-turns", limit: { name: "maxTurns", limit: 2, used: 2 } }, "  2 of 2 turns are used\n"],
+      [{ reason: "timeout", limit: { name: "maxDurationMs", limit: 90_000, used: 90_001 } }, "  the time limit of 1 m 30 s is over\n"],
+      [{ reason: "stopped", why: "this is production" }, "  this is production\n"],
+      [{ reason: "halted", halted: { by: "guard", reason: "no" } }, "  guard: no\n"],
+      [
+        {
+          reason: "circuit-breaker",
+          limit: { name: "maxFailedTurns", limit: 3, used: 3 },
+          why: "every tool call of the last 3 turns failed",
+        },
+        "  every tool call of the last 3 turns failed\n",
+      ],
+      [{ reason: "complete" }, ""],
+    ];
+    for (const [end, words] of endings)
+      expect(shown({ ...complete, ...end } as DurableEvent).notes).toMatch(new RegExp(`^. [^\n]*\n${words.replaceAll(/[().]/g, "\\$&")}$`));
+  });
+
   it("says what a suspended run waits for", () => {
     expect(
       shown(start, { type: "usage", usage, cost: null, model: "m" }, { type: "run-suspend", reason: "awaiting-approval", waits: [] }).notes,

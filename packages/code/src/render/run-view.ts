@@ -11,6 +11,7 @@ import {
 } from "@keelson/protocol";
 import { describeEvent, failureLines, textOfMessage } from "./describe-event.ts";
 import { truncated } from "./display-width.ts";
+import type { Ending } from "./ending-words.ts";
 import { formatDuration } from "./figures.ts";
 import { foldLines } from "./fold-lines.ts";
 import { printable, printableLine } from "./printable.ts";
@@ -108,11 +109,11 @@ export function createRunView({ screen, style, now, questions = true, model: fir
   function finish(
     reason: RunReason,
     at: number,
-    totals: { readonly usage: Usage; readonly cost: Usd | null; readonly turns: number },
+    { usage: used, cost: paid, turns, ...ending }: { readonly usage: Usage; readonly cost: Usd | null; readonly turns: number } & Ending,
   ): void {
     ended = true;
     screen.status(undefined);
-    block([runFooter(reason, { model, ...totals, durationMs: at - (startedAt ?? at) }, style)], true);
+    block(runFooter(reason, { model, turns, usage: used, cost: paid, durationMs: at - (startedAt ?? at) }, ending, style), true);
   }
 
   function showChild(event: AgentEvent): void {
