@@ -6,7 +6,11 @@ import type { Authority } from "./permission.ts";
 
 /** What a directive may ask of the run that declared it. Each is recorded by the run, and survives its process. */
 export interface RunControl {
-  /** Shown to watchers as a `directive` event; nothing else comes of it. */
+  /**
+   * Shown to watchers: an `EmittedEvent` as the event that it is, one of a type of your own in a `directive` event. Nothing else comes
+   * of it.
+   * @throws DirectiveError of kind `rejected` for events that only the runtime writes
+   */
   emit(event: JsonObject): void;
   /** A graceful stop of this run. */
   stop(reason?: string): Promise<void>;

@@ -47,6 +47,7 @@ export type Effect = { readonly meta?: EffectMeta } & (
 
 /** An effect addressed to the runtime. Durations are human-readable strings such as `"30s"`. */
 export type Directive =
+  /** `event`: an `EmittedEvent`, or one of a type that is the program's own. */
   | { readonly type: "emit"; readonly event: JsonObject }
   | { readonly type: "spawn-agent"; readonly name: string; readonly config: JsonObject }
   | { readonly type: "stop-child"; readonly name: string }

@@ -124,7 +124,7 @@ export type DurableEvent =
     }
   | { readonly type: "steer"; readonly message: Message; readonly interrupt: boolean }
   | { readonly type: "state-update"; readonly patch: JsonValue }
-  /** `id` is the effect's, `causationId` the call or turn that declared it. */
+  /** `id` is the effect's, `causationId` the call or turn that declared it. One to emit an `EmittedEvent` is shown as that event. */
   | { readonly type: "directive"; readonly directive: Directive; readonly id?: string; readonly causationId?: string }
   | {
       readonly type: "usage";
@@ -196,6 +196,15 @@ export type TransientEvent =
   /** This process lost the session; the run goes on elsewhere. Last of its stream. */
   | { readonly type: "detached" };
 
+/**
+ * The types of events that programs may give to `emit`: what they have to tell watchers themselves. All others tell what the
+ * runtime did, and are its own to write.
+ */
+export const EMITTED_TYPES = ["status", "tool-progress", "suggestion", "task"] as const;
+
+/** What an `emit` directive may give, and is shown as. Told by a program, it has a place in the log, whatever its type has otherwise. */
+export type EmittedEvent = Extract<DurableEvent | TransientEvent, { readonly type: (typeof EMITTED_TYPES)[number] }>;
+
 /** `path`: the child runs that lead here, outermost first; absent on the run's own events. */
 interface Origin {
   readonly runId: RunId;
@@ -214,7 +223,7 @@ export interface TransientPosition {
 }
 
 /** What a run of this version shows: these members and no other, so that a `switch` over all of them needs no `default`. */
-export type AgentEvent = (DurableEvent & DurablePosition & Origin) | (TransientEvent & TransientPosition & Origin);
+export type AgentEvent = ((DurableEvent | EmittedEvent) & DurablePosition & Origin) | (TransientEvent & TransientPosition & Origin);
 
 /** An event of a type that this version doesn't know. `seq` and `at` are there when it has a place in the log. */
 export interface OtherEvent extends Origin, Partial<DurablePosition> {

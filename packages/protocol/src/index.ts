@@ -153,12 +153,14 @@ export {
   type CallSummary,
   type DurableEvent,
   type DurablePosition,
+  type EmittedEvent,
   type OtherEvent,
   type RecordedEvent,
   type TaskEventKind,
   type TransientEvent,
   type TransientPosition,
   type Wait,
+  EMITTED_TYPES,
   isDurableEventType,
   isFinal,
 } from "./event.ts";
@@ -214,7 +216,15 @@ export { decisionCodec } from "./decode/decision-codec.ts";
 export { directiveCodec, effectCodec, scopeCodec, signalCodec } from "./decode/effect-codec.ts";
 export { environmentSpecCodec } from "./decode/environment-spec-codec.ts";
 export { errorFromJSON, serializedErrorCodec } from "./decode/error-from-json.ts";
-export { durableEventCodec, eventCodec, transientEventCodec, waitCodec } from "./decode/event-codec.ts";
+export {
+  durableEventCodec,
+  emittedEventCodec,
+  eventCodec,
+  isEmittedType,
+  isEventType,
+  transientEventCodec,
+  waitCodec,
+} from "./decode/event-codec.ts";
 export { inboxMessageCodec } from "./decode/inbox-message-codec.ts";
 export { inferEventCodec } from "./decode/infer-event-codec.ts";
 export { contentCodec, messageCodec } from "./decode/message-codec.ts";

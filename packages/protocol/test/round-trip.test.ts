@@ -6,7 +6,7 @@ import { content, message } from "./payload-arbitraries/content.ts";
 import { decision } from "./payload-arbitraries/decision.ts";
 import { directive, effect, scope, signal } from "./payload-arbitraries/effect.ts";
 import { environmentSpec } from "./payload-arbitraries/environment-spec.ts";
-import { durableEvent, event, transientEvent, wait } from "./payload-arbitraries/event.ts";
+import { durableEvent, emittedEvent, event, transientEvent, wait } from "./payload-arbitraries/event.ts";
 import { serializedError } from "./payload-arbitraries/failure.ts";
 import { inboxMessage } from "./payload-arbitraries/inbox-message.ts";
 import { inferEvent } from "./payload-arbitraries/infer-event.ts";
@@ -24,6 +24,7 @@ const payloads: { readonly [name: string]: fc.Arbitrary<unknown> } = {
   decisionCodec: decision,
   directiveCodec: directive,
   durableEventCodec: durableEvent,
+  emittedEventCodec: emittedEvent,
   effectCodec: effect,
   environmentSpecCodec: environmentSpec,
   eventCodec: event,

@@ -85,6 +85,7 @@ export {
   type Durability,
   type DurableEvent,
   type DurablePosition,
+  type EmittedEvent,
   type Effect,
   type EffectContext,
   type EffectExecutor,

@@ -1,11 +1,13 @@
 import type { AlwaysChoice, ApprovalRequest, RiskLevel } from "../approval.ts";
 import type { CompactionPolicy } from "../content.ts";
 import {
+  EMITTED_TYPES,
   isDurableEventType,
   type AgentEvent,
   type BudgetEvent,
   type CallSummary,
   type DurableEvent,
+  type EmittedEvent,
   type RecordedEvent,
   type TaskEventKind,
   type TransientEvent,
@@ -246,6 +248,27 @@ const transientPosition = fields<{ readonly after: number; readonly attempt: num
   n: count,
 });
 
+/** Whether programs may emit events of this type. */
+export function isEmittedType(type: unknown): type is EmittedEvent["type"] {
+  return (EMITTED_TYPES as readonly unknown[]).includes(type);
+}
+
+/** Whether this version knows events of this type, whoever writes them. */
+export function isEventType(type: unknown): type is DurableEvent["type"] | TransientEvent["type"] {
+  return typeof type === "string" && (Object.hasOwn(durable, type) || Object.hasOwn(transient, type));
+}
+
+/** What a program gave to `emit`, without a place in the log. */
+export const emittedEventCodec: Codec<EmittedEvent | OtherMember> = versioned(
+  "emitted event",
+  tagged<EmittedEvent>("an event", {
+    "status": transient["status"],
+    "tool-progress": transient["tool-progress"],
+    "suggestion": durable["suggestion"],
+    "task": durable["task"],
+  }),
+);
+
 /** An event as watchers get it: of which run, and where it stands. */
 export const eventCodec: Codec<RecordedEvent> = versioned("event", {
   decode(value) {
@@ -262,7 +285,8 @@ export const eventCodec: Codec<RecordedEvent> = versioned("event", {
         ...(typeof raw["seq"] === "number" && durablePosition.decode(raw) && { seq: raw["seq"], at: raw["at"] as number }),
       };
     }
-    (isDurableEventType(event.type) ? durablePosition : transientPosition).decode(value);
+    const isPlaced = isDurableEventType(event.type) || (isEmittedType(event.type) && Object.hasOwn(value as JsonObject, "seq"));
+    (isPlaced ? durablePosition : transientPosition).decode(value);
     return event as AgentEvent;
   },
   encode: (event) => (event.type === "other" ? event.raw : anyEvent.encode(event)),

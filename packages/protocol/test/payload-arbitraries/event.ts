@@ -3,6 +3,7 @@ import {
   type AgentEvent,
   type ApprovalRequest,
   type DurableEvent,
+  type EmittedEvent,
   EXIT_CODES,
   RISK_LEVELS,
   type TransientEvent,
@@ -130,9 +131,17 @@ const transient: Members<TransientEvent> = {
   "detached": fc.record({}),
 };
 
+const emitted: Members<EmittedEvent> = {
+  "status": transient["status"],
+  "tool-progress": transient["tool-progress"],
+  "suggestion": durable["suggestion"],
+  "task": durable["task"],
+};
+
 export const DURABLE_TYPES: readonly string[] = Object.keys(durable);
 export const TRANSIENT_TYPES: readonly string[] = Object.keys(transient);
 export const durableEvent: fc.Arbitrary<DurableEvent> = oneMember<DurableEvent>(durable);
+export const emittedEvent: fc.Arbitrary<EmittedEvent> = oneMember<EmittedEvent>(emitted);
 export const transientEvent: fc.Arbitrary<TransientEvent> = oneMember<TransientEvent>(transient);
 const origin = some({ runId: id }, { path });
 
@@ -144,4 +153,5 @@ const placed = (members: Readonly<Record<string, fc.Arbitrary<unknown>>>, positi
 export const event: fc.Arbitrary<AgentEvent> = fc.oneof(
   placed(durable, fc.record({ seq: count, at })),
   placed(transient, fc.record({ after: count, attempt: count, n: count })),
+  placed(emitted, fc.record({ seq: count, at })),
 );

@@ -4,7 +4,6 @@ import {
   sessionLog,
   type AgentError,
   type AgentEvent,
-  type DurableEvent,
   type EventLog,
   type LogId,
   type LogRecord,
@@ -12,6 +11,7 @@ import {
   type SessionId,
 } from "@keelson/protocol";
 import { agentErrorOf } from "../session/log-failure.ts";
+import { shownEvent } from "../session/shown-event.ts";
 
 /** Where the durable events of one run stand: what a watcher had no room for is read here again. */
 export interface EventSource {
@@ -84,7 +84,8 @@ export function sourceOfChild(source: EventSource, name: string): EventSource {
 
 /** The event that a record is. */
 export function eventOf(record: LogRecord, runId: RunId): AgentEvent {
-  return { ...record.data, type: record.type as DurableEvent["type"], seq: record.seq, at: record.at, runId } as unknown as AgentEvent;
+  const { type, data } = shownEvent(record);
+  return { ...data, type, seq: record.seq, at: record.at, runId } as unknown as AgentEvent;
 }
 
 /** An event of a child, with the way that leads to it. */

@@ -1,5 +1,6 @@
 import {
   OperatorError,
+  type AgentEvent,
   type BlobStore,
   type BudgetLedger,
   type EventLog,
@@ -16,6 +17,7 @@ import { systemClock, type Clock } from "../platform/clock.ts";
 import { Execution } from "../session/execution.ts";
 import { createForgetfulLog, forgetfulBlobs } from "../session/forgetful-log.ts";
 import { Journal } from "../session/journal.ts";
+import { describeThrown } from "../tools/describe-thrown.ts";
 import { createAgent } from "./agent.ts";
 import { modelName } from "./model-source.ts";
 import { createEphemeralApprovalKeys } from "./approvals/approval-keys.ts";
@@ -42,6 +44,8 @@ export interface ReactLoopOptions {
   /** The caller, whom tools see as `agent`. Default `react-loop`. */
   readonly name?: string;
   readonly signal?: AbortSignal;
+  /** Told what happens, in order: what a run's watchers see. What it throws ends the loop. */
+  readonly onEvent?: (event: AgentEvent) => void;
   readonly clock?: Clock;
   /** Where the log goes. Default: nowhere. */
   readonly log?: EventLog;
@@ -52,10 +56,11 @@ export interface ReactLoopOptions {
 /**
  * The loop on a context of your own: compile, infer, append, run tools, repeat. It is the loop that runners drive, without
  * a session around it. Every tool that the caller gives may run; nobody is asked.
- * @throws OperatorError when the model failed
+ * @throws OperatorError when the model, or `onEvent`, failed
  */
 export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutput> {
   const { context, provider, tools = [], systemPrompt, settings, config = {}, name = "react-loop", signal, clock = systemClock } = options;
+  const { onEvent } = options;
   const id = `r_${globalThis.crypto.randomUUID()}`;
   const agent = createAgent({
     name,
@@ -69,7 +74,14 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
   });
   const log = options.log ?? createForgetfulLog(() => clock.now());
   const blobs = options.blobs ?? forgetfulBlobs;
-  const hub = new EventHub({ runId: id as RunId, log, session: id as SessionId, restore: async (record) => record });
+  // Without a bound: who is told at once lags behind by no more than one append, and the log may not be there to read it from again.
+  const hub = new EventHub({
+    runId: id as RunId,
+    log,
+    session: id as SessionId,
+    restore: async (record) => record,
+    maxBufferBytes: Number.POSITIVE_INFINITY,
+  });
   const limits = limitsOf(agent, {
     ...(config.maxTurns !== undefined && { maxTurns: config.maxTurns }),
     ...(config.maxCost !== undefined && { maxCost: config.maxCost }),
@@ -92,6 +104,9 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
   const abort = (): void => controller.abort("aborted");
   signal?.addEventListener("abort", abort, { once: true });
   if (signal?.aborted) abort();
+  hub.opened(journal.state.seq, journal.state.seq);
+  const told = onEvent === undefined ? undefined : tellEvents(hub, onEvent);
+  told?.catch(abort);
   try {
     const execution = new Execution({
       journal,
@@ -101,7 +116,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
       signal: controller.signal,
       stopping: new AbortController(),
       authority,
-      emit: () => {},
+      emit: (event) => hub.transient(event),
       startChild: (spec) =>
         Promise.reject(
           new OperatorError({
@@ -124,10 +139,25 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
     };
     const loop = createLoop({ world, agent, execution, limits, hub, approvals: { watched: false, ask: () => {} }, context });
     const next = await runTurns(loop);
+    hub.close();
+    await told;
     return operatorOutputOf(outcomeOf(journal.state, next), accountOf(journal.state));
   } finally {
     signal?.removeEventListener("abort", abort);
     await journal.close();
+    hub.close();
+  }
+}
+
+/** @throws OperatorError when `onEvent` threw */
+async function tellEvents(hub: EventHub, onEvent: (event: AgentEvent) => void): Promise<void> {
+  for await (const event of hub.subscribe()) {
+    try {
+      onEvent(event);
+    } catch (cause) {
+      const message = `The loop was ended, since its onEvent failed at "${event.type}": ${describeThrown(cause)}`;
+      throw new OperatorError({ kind: "non-retryable", message }, { cause });
+    }
   }
 }
 

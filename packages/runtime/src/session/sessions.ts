@@ -23,6 +23,7 @@ import { agentErrorOf, atAgentBoundary } from "./log-failure.ts";
 import { sessionError } from "./session-error.ts";
 import { CHILD_MARK, checkSessionId } from "./session-id.ts";
 import { sessionMetadata } from "./session-metadata.ts";
+import { shownEvent } from "./shown-event.ts";
 import { emptySession, type SessionState, type TurnBorder } from "./session-state.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
@@ -207,9 +208,10 @@ export function createSessions(options: SessionsOptions): Sessions {
         for await (const record of log.read(sessionLog(id), { after, follow, ...(signal && { signal }) })) {
           if (!isDurableEventType(record.type)) continue;
           const whole = await restoreLargeRecord(record, blobs);
+          const { type, data } = shownEvent(whole);
           yield {
-            ...whole.data,
-            type: whole.type,
+            ...data,
+            type,
             seq: whole.seq,
             at: whole.at,
             runId: whole.key.slice(0, whole.key.indexOf("/")),

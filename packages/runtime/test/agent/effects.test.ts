@@ -1,4 +1,12 @@
-import { directiveCodec, durableEventCodec, type Directive, type Effect, type EffectContext } from "@keelson/protocol";
+import {
+  directiveCodec,
+  durableEventCodec,
+  eventCodec,
+  type Directive,
+  type Effect,
+  type EffectContext,
+  type RecordedEvent,
+} from "@keelson/protocol";
 import { agentTool, createAgent, createRunner, defineTool, type Run, type RunnerOptions } from "keelson";
 import { createEphemeralApprovalKeys, createFilterChain, createRunnerWith, defineEffectTool, definePlugin } from "keelson/agent";
 import {
@@ -263,6 +271,83 @@ describe("directives", () => {
       expect(directiveCodec.decode(JSON.parse(JSON.stringify(event.directive)))).toEqual(event.directive);
       expect(durableEventCodec.decode(durableEventCodec.encode(event))).toEqual(event);
     }
+  });
+
+  it("that emit an event of the protocol are that event, live, from the log and for plugins [DI-02, EV-06, EV-09, EV-12, EV-13]", async () => {
+    const given = [
+      { type: "status", status: "indexing", ratio: 0.25 },
+      { type: "tool-progress", callId: "c_1", message: "half of it", ratio: 0.5 },
+      { type: "suggestion", suggestions: ["Run the tests."] },
+      { type: "task", taskId: "t", kind: "started", payload: { of: 2 } },
+      { type: "order-shipped", order: 7 },
+      // Where it stands and whose it is is not for a program to say.
+      { type: "status", status: "mine", seq: 1, at: 1, runId: "r_other", path: ["nobody"], after: 7 },
+    ] as const;
+    const shownToPlugin: unknown[] = [];
+    const plugin = definePlugin({
+      key: "seeing",
+      initialState: 0,
+      events: ["status", "suggestion", "task", "tool-progress"],
+      onEvent: ({ event }) => void shownToPlugin.push(event),
+    });
+    const events = given.map((event): Directive => ({ type: "emit", event }));
+    const { agent } = agentOf([directs(...events), "Done."], { plugins: [plugin] });
+    const runner = runnerOf(agent);
+    const { events: live, outcome } = await watch(runner.run("go", { session: "s" }));
+    const isEmitted = ({ type }: { readonly type: string }) =>
+      ["status", "tool-progress", "suggestion", "task", "directive"].includes(type);
+    const emitted = live.filter(isEmitted);
+    const positions = { seq: expect.any(Number), at: expect.any(Number), runId: ofType(live, "run-start")[0]?.runId };
+    expect(emitted).toEqual([
+      ...given.slice(0, 4).map((event) => ({ ...event, ...positions })),
+      { type: "directive", directive: events[4], id: expect.any(String), causationId: expect.any(String), ...positions },
+      { type: "status", status: "mine", ...positions },
+    ]);
+    for (const event of emitted) expect(eventCodec.decode(JSON.parse(JSON.stringify(event)))).toEqual(event);
+    expect(shownToPlugin).toEqual(emitted.filter(({ type }) => type !== "directive"));
+
+    const logged: RecordedEvent[] = [];
+    for await (const event of runner.sessions.events("s")) logged.push(event);
+    expect(logged.filter(isEmitted)).toEqual(emitted);
+    // They are effects of the run as before.
+    expect(outcome.effects.map((effect) => (effect.type === "directive" ? effect.directive : undefined))).toEqual(events);
+  });
+
+  it("that emit what only the runtime writes, or what is no such event, are refused where they are declared [DI-02]", async () => {
+    const { agent, model } = agentOf([
+      directs({ type: "emit", event: { type: "run-complete", reason: "complete", text: "all is well" } }),
+      directs({ type: "emit", event: { type: "text-delta", text: "I said so" } }),
+      directs({ type: "emit", event: { type: "status" } }),
+      "Done.",
+    ]);
+    const { events, outcome } = await watch(runnerOf(agent).run("go"));
+    const told = ofType(events, "tool-result").map(({ output, isError }) => [isError, JSON.stringify(output)]);
+    expect(told.map(([isError]) => isError)).toEqual([true, true, true]);
+    expect(told[0]?.[1]).toContain(
+      'events of type \\"run-complete\\" are for the runtime to write. A program can emit status, tool-progress, suggestion, task, and types of its own',
+    );
+    expect(told[1]?.[1]).toContain('events of type \\"text-delta\\" are for the runtime');
+    expect(told[2]?.[1]).toContain("status: expected a string, got nothing");
+    expect(ofType(events, "run-complete")).toHaveLength(1);
+    expect(outcome.effects).toEqual([]);
+    expect(model.requests).toHaveLength(4);
+  });
+
+  it("that a plugin or an executor emits are held to the same", async () => {
+    const forged = { type: "error", failure: { kind: "other", message: "nothing of the kind" } } as const;
+    const plugin = definePlugin({ key: "forging", initialState: 0, beforeRun: () => [{ type: "emit", event: forged }] });
+    const { agent } = agentOf([directs({ type: "custom", customType: "tell", payload: null }), "Done."], { plugins: [plugin] });
+    const { executor } = noting((_effect, { run }) => {
+      run.emit({ type: "suggestion", suggestions: ["Rest."] });
+      run.emit(forged);
+    });
+    const { events, outcome } = await watch(runnerOf(agent, { effects: executor }).run("go"));
+    expect(outcome.reason).toBe("complete");
+    expect(ofType(events, "error")).toEqual([]);
+    expect(ofType(events, "suggestion")).toMatchObject([{ suggestions: ["Rest."] }]);
+    const warnings = ofType(events, "status").map(({ status }) => status);
+    expect(warnings).toHaveLength(2);
+    for (const warning of warnings) expect(warning).toContain('events of type "error" are for the runtime to write');
   });
 
   it("run named instructions at the end of their turn, and put what comes of them before the model in the next [DI-06, DI-13]", async () => {

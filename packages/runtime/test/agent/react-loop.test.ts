@@ -3,9 +3,9 @@ import { reactLoop } from "keelson/agent";
 import { Context, rulesFrom } from "keelson/context";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
-import { OperatorError } from "@keelson/protocol";
+import { OperatorError, type AgentEvent } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { impatientClock, recordingTool } from "./support.ts";
+import { impatientClock, ofType, recordingTool, types } from "./support.ts";
 
 const look: ScriptedTurn = { toolCalls: [{ name: "look" }] };
 
@@ -140,5 +140,46 @@ describe("reactLoop", () => {
     const recorded: string[] = [];
     for await (const record of log.read(info?.log ?? ("" as never))) recorded.push(record.type);
     expect(recorded).toEqual(expect.arrayContaining(["run-start", "tool-result", "run-complete"]));
+  });
+
+  it("tells onEvent what happens, in order, what tools and the loop emit included [WE-01, WE-02]", async () => {
+    const events: AgentEvent[] = [];
+    const tool = recordingTool("look");
+    const { execute } = tool;
+    tool.execute = (input, call) => (call.progress("looking", 0.5), execute(input, call));
+    await loop([{ toolCalls: [{ name: "look" }], text: "I look." }, "done"], {
+      tools: [tool],
+      onEvent: (event) => void events.push(event),
+    });
+    expect(types(events)).toEqual(
+      expect.arrayContaining([
+        "run-start",
+        "turn-start",
+        "text-delta",
+        "tool-progress",
+        "tool-end",
+        "tool-result",
+        "turn-end",
+        "run-complete",
+      ]),
+    );
+    expect(ofType(events, "tool-progress")).toMatchObject([{ message: "looking", ratio: 0.5 }]);
+    const said = ofType(events, "text-delta").map(({ text }) => text);
+    expect(said.join("")).toBe("I look.done");
+    const seqs = events.flatMap((event) => ("seq" in event ? [event.seq] : []));
+    expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
+    expect(events.at(-1)?.type).toBe("run-complete");
+  });
+
+  it("ends when onEvent throws, and says so", async () => {
+    const broken = loop([look, look, "done"], {
+      tools: [recordingTool("look")],
+      onEvent: ({ type }) => {
+        if (type === "tool-result") throw new Error("no screen");
+      },
+    });
+    await expect(broken).rejects.toMatchObject({
+      failure: { kind: "non-retryable", message: 'The loop was ended, since its onEvent failed at "tool-result": no screen' },
+    });
   });
 });

@@ -8,6 +8,7 @@ import {
   type SerializedError,
 } from "@keelson/protocol";
 import { shortHash } from "../../json/digest.ts";
+import { problemOfEmitted } from "../../session/shown-event.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import { runOf, type Loop } from "../loop/loop.ts";
 
@@ -61,6 +62,8 @@ export function admitEffect(loop: Loop, key: string, given: Effect, before: numb
   }
   if ((runOf(loop).outbox?.effects.size ?? 0) + before >= MAX_EFFECTS)
     return refused(key, id, effect.type, `the run has declared ${MAX_EFFECTS} effects already, which is the limit`);
+  const problem = problemOfEmission(effect);
+  if (problem !== undefined) return refused(key, id, "emit", problem);
   if (effect.type !== "directive" || loop.filters === undefined) return { type: "declared", key, id, effect };
   const decision = loop.filters.apply(effect.directive);
   if (decision.type === "suppress") return { type: "suppressed", key, id, by: decision.by };
@@ -72,6 +75,8 @@ export function admitEffect(loop: Loop, key: string, given: Effect, before: numb
 function passed(key: string, id: string, { directive }: Extract<FilterDecision, { readonly type: "pass" }>): Admission {
   try {
     const effect = effectCodec.decode(JSON.parse(JSON.stringify({ type: "directive", directive })));
+    const problem = problemOfEmission(effect);
+    if (problem !== undefined) return refused(key, id, "emit", `of what a filter made of it, ${problem}`);
     return { type: "declared", key, id, effect };
   } catch (cause) {
     return refused(key, id, "directive", `a filter made of it what is no directive (${describeThrown(cause)})`, cause);
@@ -112,6 +117,12 @@ function show(loop: Loop, effect: Effect): void {
 
 export function directiveEffects(directives: readonly Directive[]): readonly Effect[] {
   return directives.map((directive) => ({ type: "directive", directive }));
+}
+
+/** Only what a program may tell is taken for an event: watchers believe the others to be the runtime's. */
+function problemOfEmission(effect: Effect): string | undefined {
+  if (effect.type !== "directive" || effect.directive.type !== "emit") return undefined;
+  return problemOfEmitted(effect.directive.event);
 }
 
 function refused(key: string, id: string, type: string, why: string, cause?: unknown): Admission {

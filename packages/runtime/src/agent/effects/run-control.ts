@@ -1,4 +1,5 @@
 import { DirectiveError, type JsonObject, type RunControl } from "@keelson/protocol";
+import { problemOfEmitted } from "../../session/shown-event.ts";
 import { runOf, type Loop } from "../loop/loop.ts";
 import type { BackgroundWork } from "./background-work.ts";
 
@@ -10,6 +11,9 @@ export function runControlFor(loop: Loop, id: string): RunControl {
   return {
     emit(event) {
       const directive = { type: "emit", event: JSON.parse(JSON.stringify(event)) as JsonObject } as const;
+      const problem = problemOfEmitted(directive.event);
+      if (problem !== undefined)
+        throw new DirectiveError({ kind: "rejected", directive: "emit", by: "keelson", message: `Nothing was emitted: ${problem}.` });
       const place = `${key}/emit/${++emitted}`;
       execution.put(place, "directive", { directive, id: `${id}/${emitted}`, causationId: id });
     },

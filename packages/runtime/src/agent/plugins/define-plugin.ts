@@ -3,6 +3,7 @@ import {
   type Directive,
   type DurableEvent,
   type DurablePosition,
+  type EmittedEvent,
   type EndReason,
   type Json,
   type PluginInput,
@@ -30,10 +31,10 @@ export interface PluginState<S> {
 }
 
 /** The types of the events that plugins are shown. Changes of state are not among them: those of one plugin are no business of another. */
-export type PluginEventType = Exclude<DurableEvent["type"], "state-update" | "run-complete" | "error">;
+export type PluginEventType = Exclude<(DurableEvent | EmittedEvent)["type"], "state-update" | "run-complete" | "error">;
 
-/** A durable event of the run, after its commit. */
-export type PluginEvent<T extends PluginEventType = PluginEventType> = Extract<DurableEvent, { readonly type: T }> &
+/** A durable event of the run, after its commit. What was emitted is one. */
+export type PluginEvent<T extends PluginEventType = PluginEventType> = Extract<DurableEvent | EmittedEvent, { readonly type: T }> &
   DurablePosition & { readonly runId: RunId };
 
 /** What the runtime is asked to do: one list, or nothing. */

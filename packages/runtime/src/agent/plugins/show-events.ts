@@ -1,5 +1,7 @@
 import type { Directive, LogRecord, RunId } from "@keelson/protocol";
 import { copyJson } from "../../json/copy-json.ts";
+import { isKept } from "../../session/folds/shown-events.ts";
+import { shownEvent } from "../../session/shown-event.ts";
 import type { ShownEvents } from "../../session/session-state.ts";
 import { isThenable } from "../../platform/is-thenable.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
@@ -46,8 +48,8 @@ function showBatch(loop: Loop, plugins: readonly Plugin[], index: number, batch:
   }
 }
 
-function isFor({ events }: Plugin, { seq, type }: LogRecord, { from, upTo }: Batch): boolean {
-  return seq > from && seq <= upTo && (events === undefined || (events as readonly string[]).includes(type));
+function isFor({ events }: Plugin, record: LogRecord, { from, upTo }: Batch): boolean {
+  return record.seq > from && record.seq <= upTo && isKept(record, events);
 }
 
 /** Shows a plugin a batch from the event at `index` on. @param asked what it asked for so far */
@@ -73,7 +75,9 @@ function show(
 }
 
 /** An event of its own for whoever is shown it. */
-function eventOf({ type, data, seq, at }: LogRecord, runId: RunId): PluginEvent {
+function eventOf(record: LogRecord, runId: RunId): PluginEvent {
+  const { type, data } = shownEvent(record);
+  const { seq, at } = record;
   const event: { [name: string]: unknown } = { ...data, type, seq, at, runId };
   for (const name in data) {
     const member = data[name];

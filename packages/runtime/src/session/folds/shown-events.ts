@@ -1,4 +1,5 @@
-import { isDurableEventType, type LogRecord } from "@keelson/protocol";
+import { isDurableEventType, isEmittedType, type LogRecord } from "@keelson/protocol";
+import { shownEvent } from "../shown-event.ts";
 import type { RunState } from "../session-state.ts";
 
 /** Takes note that plugins were shown the events of the run up to here. Each of several that saw one batch says so. */
@@ -18,13 +19,15 @@ export function keepShown(run: RunState, key: string, upTo: number, types?: read
 }
 
 /** Whether plugins that want these types are shown a record. */
-export function isKept({ type }: LogRecord, types: readonly string[] | undefined): boolean {
-  return types === undefined ? isShownType(type) : types.includes(type);
+export function isKept(record: LogRecord, types: readonly string[] | undefined): boolean {
+  if (types === undefined) return isShownType(record.type);
+  // Nearly no record is a directive, and only those are shown as something else.
+  return types.includes(record.type === "directive" ? shownEvent(record).type : record.type);
 }
 
 export function isShownType(type: string): boolean {
   let known = shownTypes.get(type);
-  if (known === undefined) shownTypes.set(type, (known = !UNSHOWN.has(type) && isDurableEventType(type)));
+  if (known === undefined) shownTypes.set(type, (known = !UNSHOWN.has(type) && (isDurableEventType(type) || isEmittedType(type))));
   return known;
 }
 const shownTypes = new Map<string, boolean>();
