@@ -1,3 +1,4 @@
+import type { AgentEvent } from "./event.ts";
 import type { JsonValue } from "./json.ts";
 
 /** What a hook of each point is told. Hooks observe and may abort; they never rewrite messages. */
@@ -12,6 +13,8 @@ export interface HookPayloads {
   readonly "post-compact": { readonly messageCount: number; readonly tokenCount: number | null };
   readonly "session-start": { readonly sessionId: string; readonly resumed: boolean };
   readonly "session-end": { readonly sessionId: string; readonly reason: string };
+  /** What the run shows to watchers, what is streamed and the events of its children (with their `path`) included. */
+  readonly "event": { readonly event: AgentEvent };
 }
 
 export type HookPoint = keyof HookPayloads;
@@ -35,6 +38,7 @@ export interface HookResults {
   readonly "post-compact": HookResult;
   readonly "session-start": HookResult;
   readonly "session-end": HookResult;
+  readonly "event": HookResult;
 }
 
 export interface HookMatcher {

@@ -33,6 +33,7 @@ import { createLoop } from "./create-loop.ts";
 import { openDebugTrace, type DebugTrace } from "./debug-trace.ts";
 import { EventHub } from "./event-hub.ts";
 import { agentErrorOf, atAgentBoundary } from "../session/log-failure.ts";
+import { tellEventHooks } from "./hooks/event-hooks.ts";
 import { notified, notifyOfStatus } from "./hooks/notification-hooks.ts";
 import { steeringMessage } from "./steering-message.ts";
 import { startWithHooks } from "./hooks/subagent-hooks.ts";
@@ -302,6 +303,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
       this.hub.close();
       this.#partials?.end();
       this.#desk.close();
+      await this.#loop?.hooks?.events?.end();
     }
   }
 
@@ -334,7 +336,8 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
       ...(deadline !== undefined && { deadline }),
       authority,
       emit: (event) => {
-        this.hub.transient(event);
+        const { events } = this.#loop?.hooks ?? {};
+        this.hub.transient(event, events?.isHidden === true ? events.watcher : undefined);
         if (event.type === "status" && this.#loop?.hooks !== undefined) notifyOfStatus(this.#loop, event);
       },
       startChild: (spec) => {
@@ -355,6 +358,7 @@ export class ActiveRun<Out> implements Run<Out>, JournalWatcher {
       ...(this.#partials && { partials: this.#partials }),
       ...(trace && { debug: (message) => trace.say(message) }),
     });
+    tellEventHooks(this.#loop, this.hub);
     this.#loop.background?.bind(this.#loop);
     this.#interrupts.stopAnswers(this.#loop.attempts);
     return this.#loop;

@@ -57,6 +57,11 @@ export class EventHub {
     return this.#subscriptions.length > 0 || this.#above?.hub.watched === true;
   }
 
+  /** Whether watchers were shown the last event. */
+  get isOver(): boolean {
+    return this.#over || this.#closed;
+  }
+
   /** A watcher from now on; with `after` it first gets what the log holds of this run behind that seq, then what the open answer has said. */
   subscribe({ after }: { readonly after?: number } = {}): EventSubscription {
     const subscription = new EventSubscription({
@@ -108,8 +113,9 @@ export class EventHub {
     }
   }
 
-  transient(event: TransientEvent): void {
-    if (this.watched) this.#show(this.#placed(event, ++this.#n), undefined);
+  /** @param hidden the watcher that is not shown it */
+  transient(event: TransientEvent, hidden?: EventSubscription): void {
+    if (this.watched) this.#show(this.#placed(event, ++this.#n), undefined, hidden);
     if (event.type === "detached") this.#over = true;
   }
 
@@ -153,9 +159,12 @@ export class EventHub {
   }
 
   /** Nothing comes behind the event that ends the stream, from children that are told to end meanwhile neither. */
-  #show(event: AgentEvent, source: EventSource | undefined): void {
+  #show(event: AgentEvent, source: EventSource | undefined, hidden?: EventSubscription): void {
     if (this.#over) return;
-    for (let index = 0; index < this.#subscriptions.length; index++) this.#subscriptions[index]?.push(event, source);
+    for (let index = 0; index < this.#subscriptions.length; index++) {
+      const subscription = this.#subscriptions[index];
+      if (subscription !== hidden) subscription?.push(event, source);
+    }
     // That this process lost a child ends the child's stream, not that of the run above.
     if (this.#above === undefined || event.type === "detached") return;
     const { hub, name, sources } = this.#above;

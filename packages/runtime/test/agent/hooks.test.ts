@@ -18,7 +18,7 @@ interface Told {
   readonly payload: unknown;
 }
 
-/** Hooks at all ten points that only note what they are told. */
+/** Hooks at all points but that of events, which only note what they are told. */
 function noting(told: Told[], result?: (point: HookPoint) => HookResult | undefined): HookRegistry {
   const note = <P extends HookPoint>(payload: HookPayloads[P], { point }: HookContext<P>): HookResult | undefined => {
     told.push({ point, payload });
@@ -875,6 +875,8 @@ describe("the hooks of a definition", () => {
     expect(() => registry.onPreToolUse("", () => {})).toThrowError(refused('hooks["pre-tool-use"].matcher'));
     expect(() => registry.onPreToolUse("*", () => {}, { timeoutMs: 0 })).toThrowError(refused('hooks["pre-tool-use"].timeoutMs'));
     expect(() => registry.onSessionEnd(() => {}, { guard: true } as never)).toThrowError(refused('hooks["session-end"].guard'));
+    expect(() => registry.onEvent("*", () => {}, { guard: true } as never)).toThrowError(refused('hooks["event"].guard'));
+    expect(() => registry.onEvent("", () => {})).toThrowError(refused('hooks["event"].matcher'));
   });
 
   it("cost a run without any of them nothing: neither a record nor an append", async () => {

@@ -107,7 +107,7 @@ export async function tellHooks<P extends ObserverPoint>(loop: Loop, about: Abou
 export async function showHooks<P extends ObserverPoint>(
   loop: Loop,
   { point, hooks, payload, callId }: Omit<About<P>, "key">,
-  options: { readonly untilEnd?: boolean } = {},
+  options: { readonly untilEnd?: boolean; readonly warn?: (hook: HookRegistration, problem: string) => void } = {},
 ): Promise<void> {
   const shown = frozenCopy(payload);
   for (const hook of hooks) {
@@ -121,7 +121,9 @@ export async function showHooks<P extends ObserverPoint>(
           : ending.result.type === "abort"
             ? `can't abort what is over: ${ending.result.reason}`
             : undefined;
-    if (problem !== undefined) warnOfHook(loop, point, `hook "${hook.name}" at ${point} ${problem}`);
+    if (problem === undefined) continue;
+    if (options.warn) options.warn(hook, problem);
+    else warnOfHook(loop, point, `hook "${hook.name}" at ${point} ${problem}`);
   }
 }
 

@@ -135,9 +135,13 @@ class CallContext<P extends HookPoint> implements HookContext<P> {
   }
 }
 
-/** Shows a warning to the watchers. One about a notification hook notifies nobody: it would go round in circles. */
+/**
+ * Shows a warning to the watchers. One about a notification hook notifies nobody, one about an event hook is no event for
+ * such hooks either: it would go round in circles.
+ */
 export function warnOfHook(loop: Loop, point: HookPoint, status: string): void {
-  if (point === "notification") warnQuietly(loop, status);
+  if (point === "event") warnOfEventHook(loop, status);
+  else if (point === "notification") warnQuietly(loop, status);
   else loop.execution.emit({ type: "status", status, level: "warn" });
 }
 
@@ -148,6 +152,16 @@ export function warnQuietly(loop: Loop, status: string): void {
   if (hooks) hooks.quiet = true;
   loop.execution.emit({ type: "status", status, level: "warn" });
   if (hooks) hooks.quiet = before;
+}
+
+function warnOfEventHook(loop: Loop, status: string): void {
+  const { events } = loop.hooks ?? {};
+  if (events === undefined) return warnQuietly(loop, status);
+  // The run's last event was shown: its watchers are told nothing more.
+  if (events.isOver) return process.emitWarning(status, "KeelsonWarning");
+  events.isHidden = true;
+  warnQuietly(loop, status);
+  events.isHidden = false;
 }
 
 const ANSWERS: { readonly [P in HookPoint]: readonly string[] } = {
@@ -161,6 +175,7 @@ const ANSWERS: { readonly [P in HookPoint]: readonly string[] } = {
   "post-compact": ["continue", "abort"],
   "session-start": ["continue", "abort"],
   "session-end": ["continue", "abort"],
+  "event": ["continue", "abort"],
 };
 
 /** An answer that means nothing counts as a throw: what was meant as a refusal must not pass for a `continue`. */

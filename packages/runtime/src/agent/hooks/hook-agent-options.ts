@@ -4,7 +4,7 @@ import type { AfterTurn, BeforeTurn } from "./turn-callbacks.ts";
 
 /** The options of an agent that look on its work. */
 export interface HookAgentOptions {
-  /** Called at ten points of a run; made with `createHookRegistry`. */
+  /** Called at eleven points of a run; made with `createHookRegistry`. */
   readonly hooks?: HookRegistry | undefined;
   /** Called before the model is asked in each turn; `abort` ends the run as `halted`. Its answer is recorded; one that throws ends the run (`panic`). */
   readonly beforeTurn?: BeforeTurn | undefined;

@@ -1,4 +1,4 @@
-import type { Executor, HookPayloads, HookResult, JsonValue } from "@keelson/protocol";
+import type { AgentEvent, Executor, HookPayloads, HookResult, JsonValue } from "@keelson/protocol";
 import { describe, expectTypeOf, it } from "vitest";
 import type { Hook } from "./hook.ts";
 import { createHookRegistry, type HookRegistry } from "./hook-registry.ts";
@@ -16,6 +16,7 @@ describe("a hook registry", () => {
       })
       .onPostToolUse("*", ({ output }) => expectTypeOf(output).toEqualTypeOf<JsonValue>() as unknown as undefined)
       .onPreCompact(({ tokenCount }) => void expectTypeOf(tokenCount).toEqualTypeOf<number | null>())
+      .onEvent("text-*", ({ event }) => void expectTypeOf(event).toEqualTypeOf<AgentEvent>())
       .onSessionStart(({ resumed }) => (resumed ? { type: "continue" } : undefined));
     expectTypeOf(registry).toEqualTypeOf<HookRegistry>();
     expectTypeOf<Hook<"session-end">>().parameter(0).toEqualTypeOf<HookPayloads["session-end"]>();
@@ -32,6 +33,8 @@ describe("a hook registry", () => {
     createHookRegistry().onPostToolUse("*", () => ({ type: "ask", reason: "sure?" }));
     // @ts-expect-error an abort gives its reason
     createHookRegistry().onPreToolUse("*", () => ({ type: "abort" }));
+    // @ts-expect-error no command is started for each piece of an answer
+    createHookRegistry().onEvent("*", createShellHook({ command: "x", exec }));
     // @ts-expect-error what looks on guards nothing
     createHookRegistry().onSessionEnd(() => {}, { guard: true });
   });

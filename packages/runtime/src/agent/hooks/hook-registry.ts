@@ -4,8 +4,8 @@ import type { GuardOptions, Hook, HookOptions, HookRegistration, HookSubject } f
 
 /**
  * Collects the hooks of an agent; each method returns the registry. Tool hooks are matched with the tool's name, subagent
- * hooks with the child's, notification hooks with the tool that a notification is about: a pattern leaves out the
- * notifications that are about none. Once an agent is made with it, nothing more can be registered.
+ * hooks with the child's, event hooks with the type of the event, notification hooks with the tool that a notification is
+ * about: a pattern leaves out the notifications that are about none. Once an agent is made with it, nothing more can be registered.
  */
 export interface HookRegistry {
   /** Before a call, when every other gate let it through. `abort` refuses the call, `ask` has a person asked. */
@@ -28,6 +28,8 @@ export interface HookRegistry {
   onSessionStart(hook: Hook<"session-start">, options?: GuardOptions): HookRegistry;
   /** When the result of a run is sure. Looks on. */
   onSessionEnd(hook: Hook<"session-end">, options?: HookOptions): HookRegistry;
+  /** On each event that watchers are shown, in their order, the deltas of answers and the events of children included. Looks on. */
+  onEvent(subject: HookSubject, hook: Hook<"event">, options?: HookOptions): HookRegistry;
   /** What was registered, in order. */
   readonly hooks: readonly HookRegistration[];
 }
@@ -71,6 +73,7 @@ export function createHookRegistry(): HookRegistry {
     onPostCompact: (hook, options) => add("post-compact", undefined, hook, options),
     onSessionStart: (hook, options) => add("session-start", undefined, hook, options),
     onSessionEnd: (hook, options) => add("session-end", undefined, hook, options),
+    onEvent: (subject, hook, options) => add("event", subject, hook, options),
     get hooks() {
       return registered.hooks.map(({ point, name, pattern, timeoutMs, guard }) => ({
         point,
@@ -129,7 +132,7 @@ function registrationOf<P extends HookPoint>(
   };
 }
 
-const OBSERVED: ReadonlySet<HookPoint> = new Set<HookPoint>(["notification", "subagent-stop", "post-compact", "session-end"]);
+const OBSERVED: ReadonlySet<HookPoint> = new Set<HookPoint>(["notification", "subagent-stop", "post-compact", "session-end", "event"]);
 
 function matching(pattern: string | RegExp | ((name: string) => boolean) | undefined): (subject: string | undefined) => boolean {
   if (pattern === undefined || pattern === "*") return () => true;

@@ -36,7 +36,7 @@ export interface Hook<P extends HookPoint> {
 }
 
 /**
- * Which tools (or child agents) a hook is about: a pattern in which `*` stands for any characters, a regular expression, or
+ * Which tools (child agents, types of events) a hook is about: a pattern in which `*` stands for any characters, a regular expression, or
  * a pure function of the name.
  */
 export type HookSubject = string | RegExp | HookMatcher | ((name: string) => boolean);
@@ -71,5 +71,5 @@ export type HookVerdict = { readonly by: string; readonly reason: string } & (
 );
 
 /** The points at which hooks can only look on: what they stand at is over. */
-export type ObserverPoint = "notification" | "subagent-stop" | "post-compact" | "session-end";
+export type ObserverPoint = "notification" | "subagent-stop" | "post-compact" | "session-end" | "event";
 export type DecidingPoint = Exclude<HookPoint, ObserverPoint>;

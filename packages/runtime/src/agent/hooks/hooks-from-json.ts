@@ -2,7 +2,7 @@ import { AgentError, type HookPayloads, type HookPoint, type JsonObject } from "
 import type { GuardOptions, Hook, HookContext } from "./hook.ts";
 import { createHookRegistry, type HookRegistry } from "./hook-registry.ts";
 import { createShellHook, type ShellHookOptions } from "./shell-hook.ts";
-import { notificationType, SHELL_EVENTS } from "./shell-hook-input.ts";
+import { notificationType, SHELL_EVENTS, type ShellPoint } from "./shell-hook-input.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface HooksFromJsonOptions extends Omit<ShellHookOptions, "command" | "args" | "timeoutMs"> {
@@ -61,7 +61,7 @@ export function hooksFromJson(config: unknown, options: HooksFromJsonOptions): H
   return registry;
 }
 
-const POINTS: ReadonlyMap<string, HookPoint> = new Map(Object.entries(SHELL_EVENTS).map(([point, event]) => [event, point as HookPoint]));
+const POINTS: ReadonlyMap<string, ShellPoint> = new Map(Object.entries(SHELL_EVENTS).map(([point, event]) => [event, point as ShellPoint]));
 const OBSERVED: ReadonlySet<HookPoint> = new Set<HookPoint>(["notification", "subagent-stop", "post-compact", "session-end"]);
 
 /** Absent: matches everything. */
@@ -69,7 +69,7 @@ type Matches = ((text: string) => boolean) | undefined;
 
 function register(
   registry: HookRegistry,
-  point: HookPoint,
+  point: ShellPoint,
   matches: Matches,
   { shell, guard }: { readonly shell: ShellHookOptions; readonly guard: boolean },
 ): void {

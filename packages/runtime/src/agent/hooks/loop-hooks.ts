@@ -1,4 +1,5 @@
 import type { HookPoint } from "@keelson/protocol";
+import type { EventHooks } from "./event-hooks.ts";
 import { sealHooks, type HookRegistry, type HooksByPoint, type RegisteredHook } from "./hook-registry.ts";
 
 /** The hooks of one run at work. Runs without hooks have none of it. */
@@ -13,6 +14,8 @@ export interface LoopHooks {
   queued: number;
   /** What is emitted now is about a notification hook: no reason to notify again. */
   quiet: boolean;
+  /** Absent where no hook is told of events. */
+  events?: EventHooks;
 }
 
 export function loopHooks(registry: HookRegistry | undefined): LoopHooks | undefined {

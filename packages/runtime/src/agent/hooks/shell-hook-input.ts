@@ -1,8 +1,11 @@
 import type { HookPayloads, HookPoint, JsonObject } from "@keelson/protocol";
 import type { HookContext } from "./hook.ts";
 
+/** The points at which a command may stand: not at each piece of an answer. */
+export type ShellPoint = Exclude<HookPoint, "event">;
+
 /** The points under the names that shell hooks know them by. */
-export const SHELL_EVENTS: { readonly [P in HookPoint]: string } = {
+export const SHELL_EVENTS: { readonly [P in ShellPoint]: string } = {
   "pre-tool-use": "PreToolUse",
   "post-tool-use": "PostToolUse",
   "post-tool-use-failure": "PostToolUseFailure",
@@ -15,7 +18,7 @@ export const SHELL_EVENTS: { readonly [P in HookPoint]: string } = {
   "session-end": "SessionEnd",
 };
 
-type Fields = { readonly [P in HookPoint]: (payload: HookPayloads[P], toolName: (tool: string) => string) => JsonObject };
+type Fields = { readonly [P in ShellPoint]: (payload: HookPayloads[P], toolName: (tool: string) => string) => JsonObject };
 
 const FIELDS: Fields = {
   "pre-tool-use": (payload, toolName) => ({ tool_name: toolName(payload.toolName), tool_input: payload.arguments }),
@@ -47,7 +50,7 @@ const FIELDS: Fields = {
 };
 
 /** What a shell hook reads from stdin. */
-export function shellHookInput<P extends HookPoint>(
+export function shellHookInput<P extends ShellPoint>(
   { point, session, runId, agent, callId }: HookContext<P>,
   payload: HookPayloads[P],
   { cwd, toolNames }: { readonly cwd: string | undefined; readonly toolNames: { readonly [tool: string]: string } },

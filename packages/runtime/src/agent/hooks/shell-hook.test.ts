@@ -2,12 +2,13 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ExecuteRequest, Executor, HookPayloads, HookPoint } from "@keelson/protocol";
+import type { ExecuteRequest, Executor, HookPayloads } from "@keelson/protocol";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createProcessExecutor } from "../../environment/process-executor.ts";
 import type { Hook, HookContext } from "./hook.ts";
 import { hooksFromJson } from "./hooks-from-json.ts";
 import { createShellHook, type ShellHookOptions } from "./shell-hook.ts";
+import type { ShellPoint } from "./shell-hook-input.ts";
 
 // Each hook is a process, and many are started here, which takes a busy machine a while.
 vi.setConfig({ testTimeout: 60_000 });
@@ -22,7 +23,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const PAYLOADS: HookPayloads = {
+const PAYLOADS: { readonly [P in ShellPoint]: HookPayloads[P] } = {
   "pre-tool-use": { toolName: "bash", arguments: { command: "ls" } },
   "post-tool-use": { toolName: "bash", arguments: { command: "ls" }, output: "a\nb" },
   "post-tool-use-failure": { toolName: "bash", arguments: { command: "ls" }, error: "no such file" },
@@ -36,13 +37,13 @@ const PAYLOADS: HookPayloads = {
 };
 
 /** Calls a hook as a run would. */
-async function callAt<P extends HookPoint>(
+async function callAt<P extends ShellPoint>(
   point: P,
   hook: Hook<P>,
   options: Partial<HookContext<P>> = {},
 ): Promise<{ readonly result: unknown; readonly warnings: readonly string[] }> {
   const warnings: string[] = [];
-  const result = await hook(PAYLOADS[point], {
+  const result = await hook(PAYLOADS[point] as HookPayloads[P], {
     point,
     session: "s",
     runId: "r",
@@ -57,7 +58,7 @@ async function callAt<P extends HookPoint>(
   return { result, warnings };
 }
 
-function shell<P extends HookPoint>(command: string, options: Partial<ShellHookOptions> = {}): Hook<P> {
+function shell<P extends ShellPoint>(command: string, options: Partial<ShellHookOptions> = {}): Hook<P> {
   return createShellHook<P>({ command, exec, ...options });
 }
 
@@ -65,7 +66,7 @@ const says = (answer: unknown): string => `printf '%s' '${JSON.stringify(answer)
 
 describe("a shell hook", () => {
   it("reads what happens as JSON from stdin, at all ten points [HK-11]", async () => {
-    const input = async <P extends HookPoint>(point: P, options: Partial<HookContext<P>> = {}): Promise<unknown> => {
+    const input = async <P extends ShellPoint>(point: P, options: Partial<HookContext<P>> = {}): Promise<unknown> => {
       const file = join(folder, `${point}.json`);
       await callAt(point, shell<P>(`cat > ${file}`), options);
       return JSON.parse(await readFile(file, "utf8"));

@@ -1,8 +1,8 @@
-import type { ExecuteResponse, Executor, HookPayloads, HookPoint, HookResults } from "@keelson/protocol";
+import type { ExecuteResponse, Executor, HookPayloads, HookResults } from "@keelson/protocol";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import type { Hook, HookContext } from "./hook.ts";
 import { answerOfShell } from "./shell-hook-answer.ts";
-import { shellHookInput } from "./shell-hook-input.ts";
+import { shellHookInput, type ShellPoint } from "./shell-hook-input.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface ShellHookOptions {
@@ -31,7 +31,7 @@ const MAX_LABEL_LENGTH = 60;
  * or `hookSpecificOutput.permissionDecision` `deny` blocks and `ask` asks, `allow` is no opinion, `continue: false` ends the
  * run. Any other exit code is a warning; of a guard it counts as a refusal.
  */
-export function createShellHook<P extends HookPoint>(options: ShellHookOptions): Hook<P> {
+export function createShellHook<P extends ShellPoint>(options: ShellHookOptions): Hook<P> {
   checkOptionNames("createShellHook", options, {
     command: true,
     args: true,

@@ -1,0 +1,80 @@
+import type { EventHub } from "../event-hub.ts";
+import type { EventSubscription } from "../event-subscription.ts";
+import { describeThrown } from "../../tools/describe-thrown.ts";
+import type { Loop } from "../loop/loop.ts";
+import { showHooks } from "./ask-hooks.ts";
+import { warnOfHook } from "./call-hook.ts";
+import type { HookRegistration } from "./hook.ts";
+import { hooksAt } from "./loop-hooks.ts";
+
+/** Failures of one hook that are told. It may fail at each piece of an answer. */
+const MAX_TOLD = 3;
+
+/**
+ * Shows the events of a run to the hooks that are told of them: a watcher like any other, so that a slow hook holds up nothing
+ * and finds, of what it missed, what other watchers would find.
+ */
+export class EventHooks {
+  /** What is emitted now is about such a hook, and not shown to any. */
+  isHidden = false;
+  readonly watcher: EventSubscription;
+  readonly #hub: EventHub;
+  readonly #loop: Loop;
+  readonly #failures = new Map<HookRegistration, number>();
+  readonly #shown: Promise<void>;
+  #endedAt: number | undefined;
+
+  constructor(loop: Loop, hub: EventHub) {
+    this.#hub = hub;
+    this.#loop = loop;
+    this.watcher = hub.subscribe();
+    this.#shown = this.#show();
+  }
+
+  /** Whether a warning reaches nobody who watches the run any more. */
+  get isOver(): boolean {
+    return this.#hub.isOver;
+  }
+
+  /** The stream has ended. Resolves once the hooks were shown what was left; they get as long for it as for one event. */
+  end(): Promise<void> {
+    this.#endedAt = this.#loop.execution.clock.now();
+    return this.#shown;
+  }
+
+  async #show(): Promise<void> {
+    const loop = this.#loop;
+    try {
+      for await (const event of this.watcher) {
+        const hooks = loop.hooks && hooksAt(loop.hooks, "event", event.type);
+        if (hooks === undefined) continue;
+        if (this.#isLate(hooks)) {
+          warnOfHook(loop, "event", `the event hooks of run ${loop.execution.runId} were left behind, before its "${event.type}"`);
+          return;
+        }
+        const about = { point: "event", hooks, payload: { event } } as const;
+        await showHooks(loop, about, { untilEnd: true, warn: (hook, problem) => this.#warn(hook, problem) });
+      }
+    } catch (error) {
+      warnOfHook(loop, "event", `the event hooks of run ${loop.execution.runId} are shown nothing more: ${describeThrown(error)}`);
+    }
+  }
+
+  #isLate(hooks: readonly HookRegistration[]): boolean {
+    if (this.#endedAt === undefined) return false;
+    return this.#loop.execution.clock.now() - this.#endedAt > Math.max(...hooks.map(({ timeoutMs }) => timeoutMs));
+  }
+
+  #warn(hook: HookRegistration, problem: string): void {
+    const failures = (this.#failures.get(hook) ?? 0) + 1;
+    this.#failures.set(hook, failures);
+    if (failures > MAX_TOLD) return;
+    const more = failures === MAX_TOLD ? " (it goes on being shown events, and no more of its failures are told)" : "";
+    warnOfHook(this.#loop, "event", `hook "${hook.name}" at event ${problem}${more}`);
+  }
+}
+
+/** Shows the events from here on to the hooks of the agent that are told of them. */
+export function tellEventHooks(loop: Loop, hub: EventHub): void {
+  if (loop.hooks?.byPoint.event !== undefined) loop.hooks.events = new EventHooks(loop, hub);
+}
