@@ -2,7 +2,8 @@ import type { ApprovalRequest, Decision, OpenQuestion } from "./approval.ts";
 import type { BudgetAmount, BudgetUnit } from "./budget.ts";
 import type { CompactionPolicy, Content, Message } from "./content.ts";
 import type { Directive } from "./effect.ts";
-import type { Failure } from "./errors/keelson-error.ts";
+import type { AgentFailure } from "./errors/agent-error.ts";
+import type { Failure, RecordedFailure } from "./errors/keelson-error.ts";
 import type { CallId, Digest, RunId, SessionId } from "./ids.ts";
 import type { RateLimit } from "./inference.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
@@ -174,7 +175,7 @@ export type DurableEvent =
       /** The words of whoever ended it, or of what did. */
       readonly why?: string;
     }
-  | { readonly type: "error"; readonly failure: Failure };
+  | { readonly type: "error"; readonly failure: AgentFailure };
 
 /** What watchers see and the log does not keep; its content stands in the next durable event. */
 export type TransientEvent =
@@ -235,7 +236,13 @@ export interface OtherEvent extends Origin, Partial<DurablePosition> {
  * What is read from a log or comes from another process, which may be of a later version: an event of a type that this
  * one doesn't know is `other`, and a `switch` that forgets it does not compile.
  */
-export type RecordedEvent = AgentEvent | OtherEvent;
+export type RecordedEvent = Exclude<AgentEvent, { readonly type: "error" }> | (RecordedEnd & DurablePosition & Origin) | OtherEvent;
+
+/** The failure that ended a run, of a kind that a later version may have added. */
+export interface RecordedEnd {
+  readonly type: "error";
+  readonly failure: RecordedFailure<AgentFailure>;
+}
 
 const DURABLE: { readonly [K in DurableEvent["type"]]: true } = {
   "run-start": true,

@@ -155,6 +155,7 @@ export {
   type DurablePosition,
   type EmittedEvent,
   type OtherEvent,
+  type RecordedEnd,
   type RecordedEvent,
   type TaskEventKind,
   type TransientEvent,
@@ -179,7 +180,16 @@ export { type Session, type SessionMetadata } from "./session.ts";
 export { AGENT_FAILURE_RETRYABLE, AgentError, type AgentFailure } from "./errors/agent-error.ts";
 export { DIRECTIVE_FAILURE_RETRYABLE, DirectiveError, type DirectiveFailure } from "./errors/directive-error.ts";
 export { ENVIRONMENT_FAILURE_RETRYABLE, EnvironmentError, type EnvironmentFailure } from "./errors/environment-error.ts";
-export { type Failure, KeelsonError, type SerializedError, describeCause, hasBrand } from "./errors/keelson-error.ts";
+export {
+  type Failure,
+  KeelsonError,
+  type LaterFailure,
+  type RecordedError,
+  type RecordedFailure,
+  type SerializedError,
+  describeCause,
+  hasBrand,
+} from "./errors/keelson-error.ts";
 export { LOG_FAILURE_RETRYABLE, LogError, type LogFailure } from "./errors/log-error.ts";
 export { MCP_FAILURE_RETRYABLE, McpError, type McpFailure } from "./errors/mcp-error.ts";
 export { MODEL_FAILURE_RETRYABLE, ModelError, type ModelFailure, type RequestProgress } from "./errors/model-error.ts";

@@ -1,6 +1,7 @@
 import { describe, expectTypeOf, it } from "vitest";
 import type {
   AgentEvent,
+  AgentError,
   AgentFailure,
   Approver,
   BlobStore,
@@ -12,13 +13,17 @@ import type {
   Executor,
   Json,
   JsonValue,
+  DirectiveFailure,
+  ModelError,
   ModelFailure,
   Operator,
   OperatorConfig,
   OperatorMetadata,
   Orchestrator,
   Provider,
+  RecordedError,
   RecordedEvent,
+  RecordedFailure,
   RunId,
   SecretResolver,
   SessionId,
@@ -156,6 +161,62 @@ describe("published unions", () => {
     expectTypeOf(withDefault).returns.toBeString();
     expectTypeOf<AgentEvent>().toExtend<RecordedEvent>();
     expectTypeOf<ReturnType<typeof eventCodec.decode>>().toEqualTypeOf<RecordedEvent>();
+  });
+
+  it("tell failures of closed kinds, where they are of a run of this version [GEN-02, ET-15]", () => {
+    const known = (failure: AgentFailure): string => {
+      switch (failure.kind) {
+        case "session":
+        case "detached":
+          return failure.session;
+        case "model":
+        case "tool":
+        case "strategy":
+        case "middleware":
+        case "directive":
+        case "backend":
+        case "panic":
+        case "budget-exceeded":
+        case "invalid-option":
+        case "invalid-output":
+        case "invalid-token":
+        case "bug":
+        case "other":
+          return failure.message;
+      }
+    };
+    expectTypeOf(known).returns.toBeString();
+    expectTypeOf<Extract<AgentEvent, { readonly type: "error" }>["failure"]>().toEqualTypeOf<AgentFailure>();
+    expectTypeOf<AgentError["failure"]>().toEqualTypeOf<AgentFailure>();
+    expectTypeOf<ModelError["failure"]>().toEqualTypeOf<ModelFailure>();
+  });
+
+  it("tell failures of open kinds, where they are read from logs and other processes [GEN-02, ET-15]", () => {
+    // @ts-expect-error a kind of a later version falls through
+    const forgets = (failure: RecordedFailure<DirectiveFailure>): string => {
+      switch (failure.kind) {
+        case "execution-failed":
+        case "unsupported":
+        case "rejected":
+        case "unknown-payload":
+        case "other":
+          return "known";
+      }
+    };
+    const answers = (failure: RecordedFailure<DirectiveFailure>): string => {
+      switch (failure.kind) {
+        case "rejected":
+          return failure.by;
+        default:
+          return failure.message;
+      }
+    };
+    expectTypeOf(forgets).toBeFunction();
+    expectTypeOf(answers).returns.toBeString();
+    expectTypeOf<Extract<RecordedEvent, { readonly type: "error" }>["failure"]>().toEqualTypeOf<RecordedFailure<AgentFailure>>();
+    expectTypeOf<ReturnType<typeof ModelError.fromJSON>["failure"]>().toEqualTypeOf<RecordedFailure<ModelFailure>>();
+    expectTypeOf<AgentError>().toExtend<RecordedError<AgentError>>();
+    expectTypeOf<RecordedError<AgentError>>().not.toExtend<AgentError>();
   });
 
   it("narrow by their type all the same", () => {

@@ -135,9 +135,16 @@ describe("createRunView", () => {
   });
 
   it("ends with the failure of a run", () => {
-    expect(shown(start, { type: "error", failure: { kind: "model", message: "wrong key\nset ANTHROPIC_API_KEY" } }).notes).toBe(
-      "✗ model: wrong key\n  set ANTHROPIC_API_KEY\n",
-    );
+    expect(
+      shown(start, {
+        type: "error",
+        failure: {
+          kind: "model",
+          message: "wrong key\nset ANTHROPIC_API_KEY",
+          model: { kind: "server-error", message: "wrong key\nset ANTHROPIC_API_KEY" },
+        },
+      }).notes,
+    ).toBe("✗ model: wrong key\n  set ANTHROPIC_API_KEY\n");
   });
 
   it("says beside the reason of an end which limit it was, what was said about it, and what of the cost is estimated", () => {

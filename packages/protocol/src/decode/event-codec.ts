@@ -8,12 +8,14 @@ import {
   type CallSummary,
   type DurableEvent,
   type EmittedEvent,
+  type RecordedEnd,
   type RecordedEvent,
   type TaskEventKind,
   type TransientEvent,
   type Wait,
 } from "../event.ts";
-import type { Failure } from "../errors/keelson-error.ts";
+import type { AgentFailure } from "../errors/agent-error.ts";
+import type { Failure, LaterFailure, RecordedFailure } from "../errors/keelson-error.ts";
 import type { CallId, RunId, SessionId } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import type { EndReason, ReachedLimit, SuspendReason } from "../reason.ts";
@@ -48,11 +50,14 @@ import { usdCodec } from "./usd-codec.ts";
 import { versioned } from "./versioned.ts";
 
 type Durable<T extends DurableEvent["type"]> = Extract<DurableEvent, { readonly type: T }>;
+type Recorded = Exclude<DurableEvent, { readonly type: "error" }> | RecordedEnd;
 type Transient<T extends TransientEvent["type"]> = Extract<TransientEvent, { readonly type: T }>;
 
 const callId = text<CallId>();
 const runId = text<RunId>();
 const failure: Codec<Failure> = fields<Failure>({ kind: text(), message: text() });
+/** Whatever kind it is of. */
+const recordedFailure: Codec<RecordedFailure<AgentFailure>> = fields<LaterFailure>({ kind: text(), message: text() });
 const cost = nullable(usdCodec);
 const endReason = word<EndReason>();
 const path = optional(list(text()));
@@ -210,7 +215,7 @@ const durable = {
     limit: optional(fields<ReachedLimit>({ name: text(), limit: amount, used: amount, scope: optional(text()) })),
     why: optional(text()),
   }),
-  "error": member<Durable<"error">>({ failure }),
+  "error": member<RecordedEnd>({ failure: recordedFailure }),
 };
 
 const transient = {
@@ -232,14 +237,14 @@ const transient = {
 };
 
 /** An event as the log keeps it, without its place there. */
-export const durableEventCodec: Codec<DurableEvent | OtherMember> = versioned("durable event", tagged<DurableEvent>("an event", durable));
+export const durableEventCodec: Codec<Recorded | OtherMember> = versioned("durable event", tagged<Recorded>("an event", durable));
 
 export const transientEventCodec: Codec<TransientEvent | OtherMember> = versioned(
   "transient event",
   tagged<TransientEvent>("an event", transient),
 );
 
-const anyEvent = tagged<DurableEvent | TransientEvent>("an event", { ...durable, ...transient });
+const anyEvent = tagged<Recorded | TransientEvent>("an event", { ...durable, ...transient });
 const origin = fields<{ readonly runId: RunId; readonly path?: readonly string[] }>({ runId, path });
 const durablePosition = fields<{ readonly seq: number; readonly at: number }>({ seq: count, at: number });
 const transientPosition = fields<{ readonly after: number; readonly attempt: number; readonly n: number }>({

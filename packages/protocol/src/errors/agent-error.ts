@@ -1,6 +1,6 @@
 import type { ModelFailure } from "./model-error.ts";
 import type { Usd } from "../usd.ts";
-import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
+import { hasBrand, KeelsonError, type RecordedError, type SerializedError } from "./keelson-error.ts";
 
 /** Why a run, or the making of an agent or runner, failed. The top of the hierarchy: whatever crosses the agent boundary is one. */
 export type AgentFailure = { readonly message: string } &
@@ -64,7 +64,7 @@ export class AgentError extends KeelsonError<AgentFailure> {
     return hasBrand(error, "AgentError") && (kind === undefined || (error as AgentError).failure.kind === kind);
   }
 
-  static "fromJSON"(data: SerializedError): AgentError {
+  static "fromJSON"(data: SerializedError): RecordedError<AgentError> {
     return new AgentError(data.failure as unknown as AgentFailure, { cause: data.cause });
   }
 }

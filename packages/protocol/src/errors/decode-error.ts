@@ -1,4 +1,4 @@
-import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
+import { hasBrand, KeelsonError, type RecordedError, type SerializedError } from "./keelson-error.ts";
 
 /** Why data from outside was not accepted. */
 export type DecodeFailure = { readonly message: string } &
@@ -32,7 +32,7 @@ export class DecodeError extends KeelsonError<DecodeFailure> {
     return hasBrand(error, "DecodeError") && (kind === undefined || (error as DecodeError).failure.kind === kind);
   }
 
-  static "fromJSON"(data: SerializedError): DecodeError {
+  static "fromJSON"(data: SerializedError): RecordedError<DecodeError> {
     return new DecodeError(data.failure as unknown as DecodeFailure, { cause: data.cause });
   }
 }

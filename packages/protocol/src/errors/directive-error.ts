@@ -1,4 +1,4 @@
-import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
+import { hasBrand, KeelsonError, type RecordedError, type SerializedError } from "./keelson-error.ts";
 
 /** Why a directive was not executed. */
 export type DirectiveFailure = { readonly message: string } & (
@@ -33,7 +33,7 @@ export class DirectiveError extends KeelsonError<DirectiveFailure> {
     return hasBrand(error, "DirectiveError") && (kind === undefined || (error as DirectiveError).failure.kind === kind);
   }
 
-  static "fromJSON"(data: SerializedError): DirectiveError {
+  static "fromJSON"(data: SerializedError): RecordedError<DirectiveError> {
     return new DirectiveError(data.failure as unknown as DirectiveFailure, { cause: data.cause });
   }
 }

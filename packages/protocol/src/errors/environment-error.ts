@@ -1,5 +1,5 @@
 import type { OperatorFailure } from "./operator-error.ts";
-import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
+import { hasBrand, KeelsonError, type RecordedError, type SerializedError } from "./keelson-error.ts";
 
 /** Why an environment or executor did not run what it was given. */
 export type EnvironmentFailure = { readonly message: string } & (
@@ -41,7 +41,7 @@ export class EnvironmentError extends KeelsonError<EnvironmentFailure> {
     return hasBrand(error, "EnvironmentError") && (kind === undefined || (error as EnvironmentError).failure.kind === kind);
   }
 
-  static "fromJSON"(data: SerializedError): EnvironmentError {
+  static "fromJSON"(data: SerializedError): RecordedError<EnvironmentError> {
     return new EnvironmentError(data.failure as unknown as EnvironmentFailure, { cause: data.cause });
   }
 }

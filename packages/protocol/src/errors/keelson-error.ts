@@ -6,6 +6,21 @@ export interface Failure {
   readonly message: string;
 }
 
+/** A failure of a kind that this version doesn't know: a later one wrote it. */
+export interface LaterFailure extends Failure {
+  /** At run time the word that the later version uses. This one stands for all of them, so that a `switch` can tell them from those it knows. */
+  readonly kind: "~later";
+}
+
+/**
+ * A failure that was read from a log or came from another process: of one of the kinds of `F`, or of one that a later version added.
+ * A `switch` over its kinds that forgets those does not compile.
+ */
+export type RecordedFailure<F extends Failure = Failure> = F | LaterFailure;
+
+/** An error that was read from a log or came from another process. */
+export type RecordedError<E extends KeelsonError = KeelsonError> = Omit<E, "failure"> & { readonly failure: RecordedFailure<E["failure"]> };
+
 export interface SerializedError {
   readonly v: 1;
   readonly error: string;

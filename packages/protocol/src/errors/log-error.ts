@@ -1,4 +1,4 @@
-import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
+import { hasBrand, KeelsonError, type RecordedError, type SerializedError } from "./keelson-error.ts";
 
 /** Why an event log, blob store or ledger did not do what was asked. */
 export type LogFailure = { readonly message: string } &
@@ -49,7 +49,7 @@ export class LogError extends KeelsonError<LogFailure> {
     return hasBrand(error, "LogError") && (kind === undefined || (error as LogError).failure.kind === kind);
   }
 
-  static "fromJSON"(data: SerializedError): LogError {
+  static "fromJSON"(data: SerializedError): RecordedError<LogError> {
     return new LogError(data.failure as unknown as LogFailure, { cause: data.cause });
   }
 }

@@ -1,4 +1,4 @@
-import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
+import { hasBrand, KeelsonError, type RecordedError, type SerializedError } from "./keelson-error.ts";
 
 /** Why a Model Context Protocol server did not do what was asked. */
 export type McpFailure = { readonly message: string } & (
@@ -36,7 +36,7 @@ export class McpError extends KeelsonError<McpFailure> {
     return hasBrand(error, "McpError") && (kind === undefined || (error as McpError).failure.kind === kind);
   }
 
-  static "fromJSON"(data: SerializedError): McpError {
+  static "fromJSON"(data: SerializedError): RecordedError<McpError> {
     return new McpError(data.failure as unknown as McpFailure, { cause: data.cause });
   }
 }

@@ -1,5 +1,5 @@
 import type { Usage } from "../usage.ts";
-import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
+import { hasBrand, KeelsonError, type RecordedError, type SerializedError } from "./keelson-error.ts";
 
 /**
  * How far a request came before it failed: nothing of it was sent; it was sent, and nobody knows what became of it; the vendor
@@ -70,7 +70,7 @@ export class ModelError extends KeelsonError<ModelFailure> {
     return hasBrand(error, "ModelError") && (kind === undefined || (error as ModelError).failure.kind === kind);
   }
 
-  static "fromJSON"(data: SerializedError): ModelError {
+  static "fromJSON"(data: SerializedError): RecordedError<ModelError> {
     return new ModelError(data.failure as unknown as ModelFailure, { cause: data.cause });
   }
 }

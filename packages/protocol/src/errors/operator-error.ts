@@ -1,5 +1,5 @@
 import type { ReachedLimit } from "../reason.ts";
-import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
+import { hasBrand, KeelsonError, type RecordedError, type SerializedError } from "./keelson-error.ts";
 
 /** Why an operator gave no output. `retryable` lets an orchestrator decide without looking inside. */
 export type OperatorFailure = { readonly message: string } & (
@@ -45,7 +45,7 @@ export class OperatorError extends KeelsonError<OperatorFailure> {
     return hasBrand(error, "OperatorError") && (kind === undefined || (error as OperatorError).failure.kind === kind);
   }
 
-  static "fromJSON"(data: SerializedError): OperatorError {
+  static "fromJSON"(data: SerializedError): RecordedError<OperatorError> {
     return new OperatorError(data.failure as unknown as OperatorFailure, { cause: data.cause });
   }
 }

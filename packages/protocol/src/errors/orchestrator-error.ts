@@ -1,5 +1,5 @@
 import type { OperatorFailure } from "./operator-error.ts";
-import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
+import { hasBrand, KeelsonError, type RecordedError, type SerializedError } from "./keelson-error.ts";
 
 /** Why an orchestrator did not do what was asked. */
 export type OrchestratorFailure = { readonly message: string } & (
@@ -39,7 +39,7 @@ export class OrchestratorError extends KeelsonError<OrchestratorFailure> {
     return hasBrand(error, "OrchestratorError") && (kind === undefined || (error as OrchestratorError).failure.kind === kind);
   }
 
-  static "fromJSON"(data: SerializedError): OrchestratorError {
+  static "fromJSON"(data: SerializedError): RecordedError<OrchestratorError> {
     return new OrchestratorError(data.failure as unknown as OrchestratorFailure, { cause: data.cause });
   }
 }

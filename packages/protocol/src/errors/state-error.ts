@@ -1,4 +1,4 @@
-import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
+import { hasBrand, KeelsonError, type RecordedError, type SerializedError } from "./keelson-error.ts";
 
 /** Why a state store did not do what was asked. A missing key is no error of `read`. */
 export type StateFailure = { readonly message: string } & (
@@ -36,7 +36,7 @@ export class StateError extends KeelsonError<StateFailure> {
     return hasBrand(error, "StateError") && (kind === undefined || (error as StateError).failure.kind === kind);
   }
 
-  static "fromJSON"(data: SerializedError): StateError {
+  static "fromJSON"(data: SerializedError): RecordedError<StateError> {
     return new StateError(data.failure as unknown as StateFailure, { cause: data.cause });
   }
 }

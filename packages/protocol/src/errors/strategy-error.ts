@@ -1,4 +1,4 @@
-import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
+import { hasBrand, KeelsonError, type RecordedError, type SerializedError } from "./keelson-error.ts";
 
 /** Why an execution strategy refused an action. */
 export type StrategyFailure = { readonly message: string } & (
@@ -38,7 +38,7 @@ export class StrategyError extends KeelsonError<StrategyFailure> {
     return hasBrand(error, "StrategyError") && (kind === undefined || (error as StrategyError).failure.kind === kind);
   }
 
-  static "fromJSON"(data: SerializedError): StrategyError {
+  static "fromJSON"(data: SerializedError): RecordedError<StrategyError> {
     return new StrategyError(data.failure as unknown as StrategyFailure, { cause: data.cause });
   }
 }

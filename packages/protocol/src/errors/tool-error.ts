@@ -1,4 +1,4 @@
-import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
+import { hasBrand, KeelsonError, type RecordedError, type SerializedError } from "./keelson-error.ts";
 
 /** Why a tool call gave no result. */
 export type ToolFailure = { readonly message: string } & (
@@ -38,7 +38,7 @@ export class ToolError extends KeelsonError<ToolFailure> {
     return hasBrand(error, "ToolError") && (kind === undefined || (error as ToolError).failure.kind === kind);
   }
 
-  static "fromJSON"(data: SerializedError): ToolError {
+  static "fromJSON"(data: SerializedError): RecordedError<ToolError> {
     return new ToolError(data.failure as unknown as ToolFailure, { cause: data.cause });
   }
 }

@@ -1,4 +1,4 @@
-import { hasBrand, KeelsonError, type SerializedError } from "./keelson-error.ts";
+import { hasBrand, KeelsonError, type RecordedError, type SerializedError } from "./keelson-error.ts";
 
 /** Why a file operation failed. */
 export type VfsFailure = { readonly message: string } & (
@@ -51,7 +51,7 @@ export class VfsError extends KeelsonError<VfsFailure> {
     return hasBrand(error, "VfsError") && (kind === undefined || (error as VfsError).failure.kind === kind);
   }
 
-  static "fromJSON"(data: SerializedError): VfsError {
+  static "fromJSON"(data: SerializedError): RecordedError<VfsError> {
     return new VfsError(data.failure as unknown as VfsFailure, { cause: data.cause });
   }
 }

@@ -1,6 +1,7 @@
 import { AgentError, UNKNOWN_USAGE, type Failure } from "@keelson/protocol";
 import { effectsOf } from "../session/outbox.ts";
 import { lastTextOf, type SessionState } from "../session/session-state.ts";
+import { knownFailure } from "./known-failure.ts";
 import type { Next } from "./loop/run-turns.ts";
 import type { RunOutcome } from "./run.ts";
 
@@ -43,7 +44,7 @@ export function outcomeOf<Out>(
       return { ...ended, reason: "complete", ...(value !== undefined && { output: value }) } as RunOutcome<Out>;
     }
     case "error":
-      return { ...ended, reason: "error", error: agentErrorFrom(end.failure ?? UNKNOWN_FAILURE) };
+      return { ...ended, reason: "error", error: new AgentError(knownFailure(end.failure ?? UNKNOWN_FAILURE)) };
     case "halted":
       return { ...ended, reason: "halted", halted: end.halted ?? UNKNOWN_HALT };
     default:
@@ -59,7 +60,3 @@ function turnsBehind(state: SessionState | undefined, seq: number): number {
 // What a log that was written by others may leave out.
 const UNKNOWN_FAILURE: Failure = { kind: "other", message: "The run failed, and its log does not say why." };
 const UNKNOWN_HALT = { by: "unknown", reason: "its log does not say" };
-
-function agentErrorFrom(failure: Failure): AgentError {
-  return new AgentError(failure as unknown as AgentError["failure"]);
-}

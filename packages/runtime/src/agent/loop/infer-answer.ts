@@ -136,7 +136,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
           : failure.message;
   if (leftAlone && own === undefined) throw new RunEnding("circuit-breaker", { why: failure.message });
   if (failure.kind === "max-output-tokens" && own?.type !== "abort") throw new RunEnding("max-output");
-  throw new RunEnding("error", { failure: { kind: "model", message, model: failure } as never });
+  throw new RunEnding("error", { failure: { kind: "model", message, model: failure } });
 }
 
 /** What the attempt said is void from here on, for watchers as for the conversation. */

@@ -5,8 +5,8 @@ import {
   ModelError,
   OperatorError,
   toAgentError,
+  type AgentFailure,
   type EndReason,
-  type Failure,
   type ReachedLimit,
 } from "@keelson/protocol";
 import { stepFailureOf } from "../../session/execution.ts";
@@ -15,7 +15,7 @@ import { runOf, type Loop } from "./loop.ts";
 
 /** What is told of an ending beside its reason. */
 export interface EndingDetails {
-  readonly failure?: Failure;
+  readonly failure?: AgentFailure;
   readonly halted?: { readonly by: string; readonly reason: string };
   readonly limit?: ReachedLimit;
   readonly why?: string;
@@ -85,7 +85,9 @@ export function endingOf(error: unknown, loop: Loop): RunEnding {
   if (AgentError.is(error)) return new RunEnding("error", { failure: error.failure });
   if (error instanceof KeelsonError) {
     const { failure } = toAgentError(error);
-    return new RunEnding("error", { failure: (ModelError.is(error) ? failure : { ...failure, cause: stepFailureOf(error) }) as Failure });
+    return new RunEnding("error", {
+      failure: (ModelError.is(error) ? failure : { ...failure, cause: stepFailureOf(error) }) as AgentFailure,
+    });
   }
   return new RunEnding("error", {
     failure: {

@@ -1,3 +1,4 @@
+import { knownFailure } from "../known-failure.ts";
 import type { SuspendReason, Wait } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { beforeSuspending, isBackgroundOpen } from "../children/await-background.ts";
@@ -48,7 +49,8 @@ function takeUp(loop: Loop): void {
   const { ending } = runOf(loop);
   if (ending) {
     loop.output = loop.value = ending.output;
-    throw new RunEnding(ending.reason, ending);
+    const { failure, ...told } = ending;
+    throw new RunEnding(ending.reason, { ...told, ...(failure && { failure: knownFailure(failure) }) });
   }
   if (isBackgroundOpen(loop)) loop.background?.takeUp();
 }

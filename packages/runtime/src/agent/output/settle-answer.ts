@@ -1,4 +1,4 @@
-import { textMessage, type Failure, type JsonObject, type JsonValue, type Message, type ToolCallPart } from "@keelson/protocol";
+import { textMessage, type AgentFailure, type JsonObject, type JsonValue, type Message, type ToolCallPart } from "@keelson/protocol";
 import { messageOperation } from "../../context/message-operation.ts";
 import type { Answer } from "../loop/answer.ts";
 import { runOf, sessionOf, type Loop } from "../loop/loop.ts";
@@ -151,13 +151,13 @@ function repair(loop: Loop, turn: string, { modelCall }: Answer, verdict: Verdic
   const issues = "issues" in verdict ? verdict.issues : [];
   loop.partials?.discard();
   if (runOf(loop).repairs >= limits.maxRepairs) {
-    const failure = {
+    const failure: AgentFailure = {
       kind: "invalid-output",
       message: `The model's answer does not give the output that was asked for, after ${limits.maxRepairs} repairs: ${issues.join("; ")}. The answer was ${JSON.stringify(text.slice(0, 200))}${text.length > 200 ? ", cut here" : ""}.`,
       issues,
       text,
     };
-    throw new RunEnding("error", { failure: failure as unknown as Failure });
+    throw new RunEnding("error", { failure });
   }
   loop.debug?.(`the answer was not accepted: ${issues.join("; ")}`);
   execution.note(`${turn}/repair/${modelCall}`, "output-repair", { issues: issues as string[] } as unknown as JsonObject);
