@@ -39,6 +39,7 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /** Fires when the run was asked to stop gracefully: finish soon. */
   readonly stopping: AbortSignal;
+  /** `ratio` is from 0 to 1. */
   progress(message: string, ratio?: number): void;
   /**
    * Declares a side effect instead of causing it. It counts with the result of this call: a call that fails, or is executed

@@ -2,7 +2,15 @@ import { createAgent } from "keelson";
 import { createModelRegistry, fitRequest, infer, modelFacts } from "keelson/providers";
 import { createAnthropicProvider } from "keelson/providers/anthropic";
 import { scriptedModel, startModelServer } from "keelson/testing";
-import { type InferRequest, type LifecycleEvent, type Message, ModelError, textMessage } from "@keelson/protocol";
+import {
+  type InferRequest,
+  type LifecycleEvent,
+  type Message,
+  ModelError,
+  type Provider,
+  type RateLimit,
+  textMessage,
+} from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { ofType, recordingTool, runnerOf, watch } from "./support.ts";
 
@@ -150,5 +158,66 @@ describe("a vendor's limits", () => {
     ]);
     expect(limits.every((event) => "seq" in event)).toBe(true);
     expect(told.filter((event) => event.type === "observable").map(({ name }) => name)).toEqual(["rate-limit", "retry", "rate-limit"]);
+  });
+
+  it("are left out with a warning where a provider of one's own tells no ratio, and the answer stands [EV-11, EV-22]", async () => {
+    for (const rateLimit of [
+      { utilization: 87, resetAt: null, allowed: true },
+      { utilization: -0.1, resetAt: null, allowed: true },
+      { utilization: Number.NaN, resetAt: null, allowed: true },
+      { utilization: "0.5", resetAt: null, allowed: true },
+      { utilization: 0.5, resetAt: "soon", allowed: true },
+      { utilization: 0.5, resetAt: null },
+    ] as unknown as readonly RateLimit[]) {
+      const { events, outcome } = await watch(runnerOf(createAgent({ name: "a", model: telling(rateLimit) })).run("go"));
+      expect([outcome.reason, outcome.text]).toEqual(["complete", "ok"]);
+      expect(ofType(events, "rate-limit")).toEqual([]);
+      expect(ofType(events, "status")).toMatchObject([
+        { level: "warn", status: expect.stringMatching(/told of its rate limit is left out: (utilization|resetAt|allowed) must be/) },
+      ]);
+    }
+    for (const rateLimit of [
+      { utilization: 0, resetAt: 5, allowed: true },
+      { utilization: null, resetAt: null, allowed: false },
+    ]) {
+      const { events } = await watch(runnerOf(createAgent({ name: "a", model: telling(rateLimit) })).run("go"));
+      expect(ofType(events, "rate-limit")).toMatchObject([rateLimit]);
+    }
+  });
+});
+
+/** A provider of one's own that tells of its limits before it answers. */
+function telling(rateLimit: RateLimit): Provider {
+  const model = scriptedModel(["ok"]);
+  return {
+    name: model.name,
+    wire: model.wire,
+    async *stream(request, options) {
+      yield { type: "rate-limit", rateLimit };
+      yield* model.stream(request, options);
+    },
+  };
+}
+
+describe("the progress of a call", () => {
+  it("is a ratio, and anything else is left out with a warning [EV-06, EV-22]", async () => {
+    const tool = recordingTool("look");
+    const { execute } = tool;
+    tool.execute = (input, call) => {
+      for (const ratio of [0, 1, 50, Number.NaN]) call.progress(`at ${ratio}`, ratio);
+      return execute(input, call);
+    };
+    const model = scriptedModel([{ toolCalls: [{ name: "look" }] }, "done"]);
+    const { events } = await watch(runnerOf(createAgent({ name: "a", model, tools: [tool] })).run("go"));
+    expect(ofType(events, "tool-progress").map(({ message, ratio }) => [message, ratio])).toEqual([
+      ["at 0", 0],
+      ["at 1", 1],
+      ["at 50", undefined],
+      ["at NaN", undefined],
+    ]);
+    expect(ofType(events, "status").map(({ status }) => status)).toEqual([
+      "look: the progress of a call is a ratio from 0 to 1, so 50 was left out",
+      "look: the progress of a call is a ratio from 0 to 1, so NaN was left out",
+    ]);
   });
 });

@@ -1,3 +1,4 @@
+import { problemOfRateLimit } from "./told-rate-limit.ts";
 import {
   ModelError,
   type InferRequest,
@@ -6,6 +7,7 @@ import {
   type ModelFailure,
   type StepFailure,
   type ToolCallPart,
+  type RateLimit,
 } from "@keelson/protocol";
 import { compileRequest } from "../../context/compile-request.ts";
 import { InferFold } from "../../providers/infer-fold.ts";
@@ -67,7 +69,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   const attempted: Attempted = { price: model.price, inputBound, reserved, fold };
   const failure = await new AnswerStream(loop, asked).read(final);
 
-  if (fold.rateLimit !== undefined) execution.put(`${key}/rate-limit`, "rate-limit", fold.rateLimit);
+  if (fold.rateLimit !== undefined) tellRateLimit(loop, asked, fold.rateLimit);
   if (failure !== undefined) return takeFailure(loop, asked, failure, attempted);
   const settling = settle(loop, key, model, billAttempt(attempted, loop.scopes));
   if (settling !== undefined) await settling;
@@ -82,6 +84,13 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   execution.note(`${key}/answer`, "answer", { stopReason, ...(overflowed && { overflowed: true }) });
   if (loop.context.watches("infer", "after")) await showAnswer(loop, key, answer);
   return { answer };
+}
+
+/** An answer is not lost over what its provider says beside it. */
+function tellRateLimit({ execution }: Loop, { key, model }: Asked, rateLimit: RateLimit): void {
+  const problem = problemOfRateLimit(rateLimit);
+  if (problem === undefined) execution.put(`${key}/rate-limit`, "rate-limit", rateLimit);
+  else execution.emit({ type: "status", level: "warn", status: `What ${model.reference} told of its rate limit is left out: ${problem}.` });
 }
 
 async function takeFailure(loop: Loop, { key, model, fold }: Asked, why: StepFailure, attempted: Attempted): Promise<Outcome> {

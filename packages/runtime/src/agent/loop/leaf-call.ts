@@ -50,7 +50,14 @@ export class LeafCall implements ToolCall {
     Object.defineProperties(this, LeafCall.#accessors);
     this.attempt = number;
     this.signal = signal;
-    this.progress = (message, ratio) => execution.emit({ type: "tool-progress", callId, message, ...(ratio !== undefined && { ratio }) });
+    this.progress = (message, ratio) => {
+      const isRatio = ratio === undefined || (ratio >= 0 && ratio <= 1);
+      execution.emit({ type: "tool-progress", callId, message, ...(isRatio && ratio !== undefined && { ratio }) });
+      if (!isRatio) {
+        const status = `${call.part.name}: the progress of a call is a ratio from 0 to 1, so ${ratio} was left out`;
+        execution.emit({ type: "status", level: "warn", status });
+      }
+    };
     this.declare = (effect) => declareInCall(loop, call, effect);
     this.mayRead = (path) => mayRead(loop, call, path);
     this.#loop = loop;
