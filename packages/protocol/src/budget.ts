@@ -53,12 +53,12 @@ export type Reservation =
 
 export interface ReserveOptions {
   /** Who will settle it, named as the owner of a lease is. Default: this process. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   /**
    * Keeps a place in the line where the answer is `wait`: no later key overtakes this one in the scopes where it fell short.
    * It is left by reserving, by a refusal, by `release`, and by the end of its owner.
    */
-  readonly inTurn?: boolean;
+  readonly inTurn?: boolean | undefined;
 }
 
 /**

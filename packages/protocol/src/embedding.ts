@@ -1,9 +1,9 @@
 export interface EmbedOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The length of the vectors, where the model can be asked for a shorter one. Default: the model's own. */
-  readonly dimensions?: number;
+  readonly dimensions?: number | undefined;
   /** What the vectors are for, where the vendor makes different ones. */
-  readonly purpose?: "query" | "document";
+  readonly purpose?: "query" | "document" | undefined;
 }
 
 export interface EmbedResult {

@@ -97,14 +97,14 @@ export interface InferResponse {
 }
 
 export interface InferOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Sent where the vendor honours one. */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   /**
    * Identity of the conversation. A provider may keep encoded messages by it (in a `WeakMap`), so that a request of a
    * long conversation costs its new messages only.
    */
-  readonly conversation?: object;
+  readonly conversation?: object | undefined;
 }
 
 /**

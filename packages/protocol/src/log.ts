@@ -36,9 +36,9 @@ export type Durability = "power" | "process";
 
 export interface AppendOptions {
   /** Of the lease this writer holds. Without one an append is not fenced, only checked by `expectedSeq` and keys. */
-  readonly epoch?: number;
+  readonly epoch?: number | undefined;
   /** Default `process`. */
-  readonly durability?: Durability;
+  readonly durability?: Durability | undefined;
   /**
    * Told the `at` that the log gave these records (Unix ms), before the append resolves: saves the writer a read. Not called
    * where one of them stood there before.

@@ -8,12 +8,12 @@ import type { Authority } from "./permission.ts";
 
 export interface DispatchOptions {
   /** Starting twice under one id is starting once. */
-  readonly id?: RunId;
-  readonly parent?: RunId;
+  readonly id?: RunId | undefined;
+  readonly parent?: RunId | undefined;
   /** Unix ms. */
-  readonly deadline?: number;
-  readonly authority?: Authority;
-  readonly signal?: AbortSignal;
+  readonly deadline?: number | undefined;
+  readonly authority?: Authority | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface DispatchTask {

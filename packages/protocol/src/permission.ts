@@ -22,7 +22,7 @@ export interface PermissionPolicy {
   readonly mode: PermissionMode;
   readonly rules: readonly PermissionRule[];
   /** Default: the files that are known to be sensitive. */
-  readonly sensitivePaths?: SensitivePaths;
+  readonly sensitivePaths?: SensitivePaths | undefined;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface PermissionPolicy {
  * written, what steers agents, editors, version control and shells. Patterns as in path rules are added to those that are known;
  * `false` turns them off.
  */
-export type SensitivePaths = false | { readonly reads?: readonly string[]; readonly writes?: readonly string[] };
+export type SensitivePaths = false | { readonly reads?: readonly string[] | undefined; readonly writes?: readonly string[] | undefined };
 
 /**
  * What a run may do, as data that flows from a run to its tools and child agents. Each level may tighten it, none may widen

@@ -18,21 +18,21 @@ export interface SearchResult {
   readonly snippet?: string;
 }
 export interface SearchOptions {
-  readonly limit?: number;
-  readonly minScore?: number;
-  readonly contentKind?: string;
-  readonly tier?: string;
-  readonly signal?: AbortSignal;
+  readonly limit?: number | undefined;
+  readonly minScore?: number | undefined;
+  readonly contentKind?: string | undefined;
+  readonly tier?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 export interface StoreOptions {
   /** Write only when this is the current version (0: the key is missing); else `StateError` of kind `conflict`. */
-  readonly ifVersion?: number;
-  readonly ttlMs?: number;
-  readonly tier?: "hot" | "warm" | "cold";
-  readonly lifetime?: "transient" | "session" | "durable";
-  readonly contentKind?: "episodic" | "semantic" | "procedural" | "structural" | (string & {});
-  readonly salience?: number;
-  readonly metadata?: JsonObject;
+  readonly ifVersion?: number | undefined;
+  readonly ttlMs?: number | undefined;
+  readonly tier?: "hot" | "warm" | "cold" | undefined;
+  readonly lifetime?: "transient" | "session" | "durable" | undefined;
+  readonly contentKind?: "episodic" | "semantic" | "procedural" | "structural" | (string & {}) | undefined;
+  readonly salience?: number | undefined;
+  readonly metadata?: JsonObject | undefined;
 }
 export interface Page {
   readonly after?: string;

@@ -34,23 +34,23 @@ export interface ReactLoopOptions {
   /** Holds the conversation, which the loop continues, and the rules. */
   readonly context: Context;
   readonly provider: Provider;
-  readonly tools?: readonly Tool[];
+  readonly tools?: readonly Tool[] | undefined;
   /** The vendor's model id. Default: the provider's own. */
-  readonly model?: string;
-  readonly systemPrompt?: string;
-  readonly settings?: Omit<InferenceSettings, "effort" | "thinking" | "output">;
+  readonly model?: string | undefined;
+  readonly systemPrompt?: string | undefined;
+  readonly settings?: Omit<InferenceSettings, "effort" | "thinking" | "output"> | undefined;
   /** Of this invocation: goes before the options above. */
-  readonly config?: OperatorConfig;
+  readonly config?: OperatorConfig | undefined;
   /** The caller, whom tools see as `agent`. Default `react-loop`. */
-  readonly name?: string;
-  readonly signal?: AbortSignal;
+  readonly name?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Told what happens, in order: what a run's watchers see. What it throws ends the loop. */
-  readonly onEvent?: (event: AgentEvent) => void;
-  readonly clock?: Clock;
+  readonly onEvent?: ((event: AgentEvent) => void) | undefined;
+  readonly clock?: Clock | undefined;
   /** Where the log goes. Default: nowhere. */
-  readonly log?: EventLog;
-  readonly blobs?: BlobStore;
-  readonly ledger?: BudgetLedger;
+  readonly log?: EventLog | undefined;
+  readonly blobs?: BlobStore | undefined;
+  readonly ledger?: BudgetLedger | undefined;
 }
 
 /**

@@ -37,11 +37,11 @@ export interface ExecutionOptions {
   readonly clock: Clock;
   readonly runId: RunId;
   readonly session: SessionId;
-  readonly parent?: { readonly run: RunId; readonly call?: CallId };
+  readonly parent?: { readonly run: RunId; readonly call?: CallId | undefined } | undefined;
   readonly signal: AbortSignal;
   /** Of a graceful stop; asked for its signal only where somebody looks at that. */
   readonly stopping: Pick<AbortController, "signal">;
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
   readonly authority: Authority;
   emit(event: TransientEvent): void;
   startChild(spec: ChildSpec): Promise<OperatorOutput>;
@@ -83,7 +83,10 @@ export class Execution implements ExecutionContext {
     this.clock = options.clock;
     this.runId = options.runId;
     this.session = options.session;
-    if (options.parent) this.parent = options.parent;
+    if (options.parent) {
+      const { run, call } = options.parent;
+      this.parent = call === undefined ? { run } : { run, call };
+    }
     this.signal = options.signal;
     if (options.deadline !== undefined) this.deadline = options.deadline;
     this.authority = options.authority;

@@ -29,14 +29,14 @@ export interface JournalOptions {
   readonly clock: Clock;
   readonly session: SessionId;
   /** Where the messages of a new session go. Default: a conversation of its own. */
-  readonly conversation?: Conversation;
+  readonly conversation?: Conversation | undefined;
   /** Who holds the lease. */
   readonly owner: string;
   readonly leaseTtlMs: number;
   /** What "power" acts (reservations of writes, decisions, settlements, endings) ask of the log. */
   readonly durability: Durability;
   /** Default: nobody is told. */
-  readonly watcher?: JournalWatcher;
+  readonly watcher?: JournalWatcher | undefined;
 }
 
 export interface JournalWatcher {

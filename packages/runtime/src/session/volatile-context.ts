@@ -24,9 +24,9 @@ export interface VolatileContextOptions {
   readonly clock: Clock;
   readonly runId: RunId;
   readonly session: SessionId;
-  readonly parent?: { readonly run: RunId };
+  readonly parent?: { readonly run: RunId } | undefined;
   readonly signal: AbortSignal;
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
   readonly authority: Authority;
   onEvent?(event: DurableEvent | TransientEvent): void;
   startChild?(spec: ChildSpec): Promise<OperatorOutput>;

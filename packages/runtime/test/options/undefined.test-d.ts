@@ -1,9 +1,20 @@
+import type {
+  DispatchOptions,
+  EmbedOptions,
+  InferOptions,
+  PermissionPolicy,
+  ReserveOptions,
+  SearchOptions,
+  SensitivePaths,
+  StoreOptions,
+} from "@keelson/protocol";
 import type { AgentChanges, AgentLimits, AgentOptions, AgentToolOptions, ModelRegistryOptions, RunnerOptions, RunOptions } from "keelson";
 import type {
   FsmStrategyOptions,
   HandoffOptions,
   HookOptions,
   HooksFromJsonOptions,
+  ReactLoopOptions,
   ShellHookOptions,
   WaitForSignalOptions,
 } from "keelson/agent";
@@ -22,7 +33,8 @@ import type {
   PatternOptions,
   SchedulerOptions,
 } from "keelson/orchestration";
-import type { CalibrationOptions, CircuitBreakerOptions, CostOptions, RateLimiterOptions } from "keelson/providers";
+import type { CalibrationOptions, CircuitBreakerOptions, CostOptions, InferCallOptions, RateLimiterOptions } from "keelson/providers";
+import type { ExecutionOptions, JournalOptions } from "keelson/session";
 import type { AiSdkOptions } from "keelson/providers/ai-sdk";
 import type { AnthropicOptions } from "keelson/providers/anthropic";
 import type { EmbedderOptions, OllamaEmbedderOptions } from "keelson/providers/embeddings";
@@ -58,6 +70,7 @@ interface Inputs {
   limits: AgentLimits;
   settings: NonNullable<AgentOptions["settings"]>;
   permissions: NonNullable<AgentOptions["permissions"]>;
+  sensitivePaths: Exclude<SensitivePaths, false>;
   with: AgentChanges;
   createRunner: RunnerOptions;
   run: RunOptions;
@@ -65,6 +78,8 @@ interface Inputs {
   budgets: NonNullable<RunOptions["budgets"]>[number];
 }
 type Others =
+  | [DispatchOptions, EmbedOptions, InferOptions, InferCallOptions, PermissionPolicy, ReserveOptions]
+  | [SearchOptions, StoreOptions, ReactLoopOptions, ExecutionOptions, JournalOptions]
   | [AgentToolOptions, FsmStrategyOptions, HandoffOptions, HookOptions, HooksFromJsonOptions, ShellHookOptions, WaitForSignalOptions]
   | [BudgetGuardOptions, SingleShotOptions, DiskVfsOptions, ProcessExecutorOptions, StackOptions, WithDispatchMiddlewareOptions]
   | [DelegateOptions, EffectExecutorOptions, FanInOptions, FanOutOptions, HandoffPatternOptions, LocalEffectExecutorOptions]

@@ -1,6 +1,7 @@
+import { type Operator, type OperatorInput, type SessionId, sessionLog, usd, ZERO_USD } from "@keelson/protocol";
 import { createAgent, createRunner } from "keelson";
 import { OPTION_NAMES } from "../../src/agent/definition-digest.ts";
-import { createLocalEffectExecutor } from "keelson/orchestration";
+import { createLocalEffectExecutor, createLocalOrchestrator } from "keelson/orchestration";
 import { createAnthropicProvider } from "keelson/providers/anthropic";
 import { createOllamaEmbedder } from "keelson/providers/embeddings";
 import { createGeminiProvider } from "keelson/providers/gemini";
@@ -8,7 +9,7 @@ import { createOllamaProvider } from "keelson/providers/ollama";
 import { createOpenAiChatProvider } from "keelson/providers/openai-chat";
 import { createOpenAiCompatibleProvider } from "keelson/providers/openai-compatible";
 import { createOpenAiResponsesProvider } from "keelson/providers/openai-responses";
-import { createMemoryEventLog } from "keelson/state";
+import { createMemoryBudgetLedger, createMemoryEventLog } from "keelson/state";
 import { scriptedModel } from "keelson/testing";
 import { compileRequest } from "keelson/context";
 import { describe, expect, it, vi } from "vitest";
@@ -40,6 +41,48 @@ describe("an option that is `undefined` is one that was left out", () => {
     expect(asked[1]).toEqual(asked[0]);
     expect(Object.keys(compileRequest({ model: "m", messages: [], settings: nothing(...SETTINGS) }))).toEqual(["model", "messages"]);
     expect(digests[1]).toBe(digests[0]);
+  });
+
+  it("of the permissions of an agent: the same files are sensitive, and the log holds the same policy", async () => {
+    const held = [];
+    for (const permissions of [
+      { sensitivePaths: { writes: ["plans/**"] } },
+      { mode: undefined, rules: undefined, sensitivePaths: { reads: undefined, writes: ["plans/**"] } },
+      { sensitivePaths: undefined },
+      {},
+    ]) {
+      const log = createMemoryEventLog({ now: () => 0 });
+      const agent = createAgent({ name: "a", model: scriptedModel(["done"]), permissions });
+      expect(await createRunner({ agent, log }).run("hi", { session: "s" }).outcome).toMatchObject({ reason: "complete" });
+      const policies: unknown[] = [];
+      for await (const { type, data } of log.read(sessionLog("s" as SessionId)))
+        if (type === "run-terms") policies.push((data as { readonly authority: { readonly policies: unknown } }).authority.policies);
+      held.push([agent.digest, JSON.stringify(policies)]);
+    }
+    expect(held[1]).toEqual(held[0]);
+    expect(held[2]).toEqual(held[3]);
+    expect(held[0]).not.toEqual(held[2]);
+  });
+
+  it("of stores, ledgers, logs and orchestrators: they do as they do without", async () => {
+    const ledger = createMemoryBudgetLedger({ now: () => 0 });
+    expect(await ledger.reserve("k", [{ id: "all" }], usd("1"), { owner: undefined, inTurn: undefined })).toEqual({ type: "reserved" });
+    const log = createMemoryEventLog({ now: () => 0 });
+    const id = sessionLog("s" as SessionId);
+    await log.append(id, 0, [{ key: "k", type: "note", data: {} }], { epoch: undefined, durability: undefined });
+    expect(await log.head(id)).toBe(1);
+    const echo: Operator = {
+      execute: async () => ({
+        message: [{ type: "text", text: "done" }],
+        exitReason: { type: "complete" },
+        metadata: { tokensIn: 0, tokensOut: 0, cost: ZERO_USD, turnsUsed: 0, subDispatches: [], durationMs: 0, untracked: [] },
+        effects: [],
+      }),
+    };
+    const orchestrator = createLocalOrchestrator({ operators: { echo } });
+    const input: OperatorInput = { message: [{ type: "text", text: "hi" }], trigger: "task", metadata: {} };
+    const none = { id: undefined, parent: undefined, deadline: undefined, authority: undefined, signal: undefined };
+    expect(await orchestrator.dispatch("echo", input, none)).toEqual(await orchestrator.dispatch("echo", input));
   });
 
   it("of agent.with: what the agent has stays", () => {
