@@ -124,9 +124,9 @@ describe("a question", () => {
     input.question("[y]es › ");
     expect(line()).toEqual({ lead: "[draft kept] ", prompt: "[y]es ⋯ ", text: "", cursor: 0 });
     await type("idea");
-    pass(QUIET_MS - 1);
+    pass(499);
     await type(": use pnpm");
-    pass(QUIET_MS - 1);
+    pass(499);
     expect(line()).toMatchObject({ prompt: "[y]es ⋯ ", text: "" });
     pass(1);
     expect(line()).toEqual({ lead: "[draft kept] ", prompt: "[y]es › ", text: "", cursor: 0 });

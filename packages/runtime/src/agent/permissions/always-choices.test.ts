@@ -51,6 +51,18 @@ describe("what *always* can allow", () => {
     ]);
   });
 
+  it("is nothing where a rule of any policy asks, whichever of several policies it is [MC-15]", () => {
+    const asking = compilePolicy({ mode: "default", rules: [{ pattern: "deploy", behavior: "ask" }] });
+    const open = compilePolicy({ mode: "default", rules: [] });
+    const always = (...policies: (typeof open)[]) =>
+      decidePermission({ policies, tool: deploy, argumentText: "{}", effects: undefined, cwd: "/srv" });
+    expect(always(open)).toMatchObject({ behavior: "ask", always: expect.any(Array) });
+    for (const decision of [always(asking, open), always(open, asking)]) {
+      expect(decision.behavior).toBe("ask");
+      expect(decision.always).toBeUndefined();
+    }
+  });
+
   it("is this line or the tool where a part is not what it says, and this line alone where nothing else would let it run", () => {
     expect(offered("$X", { commands: [], unknown: ["The program is taken from $X."] })?.map(([scope]) => scope)).toEqual(["exact", "tool"]);
     expect(offered("cat .env", { commands: [{ text: "cat .env", readOnly: true }], reads: [".env"] })).toEqual([

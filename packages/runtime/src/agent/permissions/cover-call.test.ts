@@ -74,6 +74,14 @@ describe("a call that starts commands", () => {
     expect(behavior(["allow bash(npm test*)"], { commands: [test, { text: "cat /etc/hosts", readOnly: true }], reads })).toBe("ask");
   });
 
+  it("asks where it writes or connects, and says so, though each of its commands is said to change nothing", () => {
+    expect(behavior([], { commands: [tail] })).toBe("allow");
+    const { behavior: writing, reason } = judge([], { commands: [tail], writes: ["out.txt"] });
+    expect([writing, reason]).toEqual(["ask", expect.stringContaining('it writes "out.txt"')]);
+    const connecting = judge([], { commands: [tail], hosts: ["example.com"] });
+    expect([connecting.behavior, connecting.reason]).toEqual(["ask", expect.stringContaining('it connects to "example.com"')]);
+  });
+
   it("is denied and asked about by each of its commands, by their aliases, and by the line as a whole [MC-15]", () => {
     for (const [kind, expected] of [
       ["deny", "deny"],
