@@ -12,34 +12,40 @@ const layers = JSON.parse(readFileSync(join(root, "layers.json"), "utf8")) as La
 const source = join(root, "packages/runtime/src");
 const folders = readdirSync(source, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 
-/** The six layers, bottom first, and which folders are each of them; layer 0 is a package of its own. */
-const SIX: readonly (readonly string[])[] = [
-  [],
-  ["json", "transport", "schema", "platform", "middleware", "providers", "tools", "context", "session", "agent"],
-  ["orchestration"],
-  ["state"],
-  ["environment"],
-  ["security", "telemetry", "mcp", "testing"],
-];
+/**
+ * The six layers, and which folders are each of them; layer 0 is a package of its own. State and environment need nothing of the
+ * operators above them, and stand where their imports put them.
+ */
+const SIX: { readonly [layer: string]: readonly string[] } = {
+  "0 protocol": [],
+  "1 operators": ["json", "transport", "schema", "platform", "middleware", "providers", "tools", "context", "session", "agent"],
+  "2 orchestration": ["orchestration"],
+  "3 state": ["state"],
+  "4 environment": ["environment"],
+  "5 cross-cutting": ["security", "telemetry", "mcp", "testing"],
+};
+/** Each wholly above the one before it. */
+const ABOVE_EACH_OTHER = [["state", "environment"], ["session"], ["agent"], ["orchestration"], SIX["5 cross-cutting"] ?? [], ["index"]];
 
 describe("the layers", () => {
-  it("are six, bottom first, each wholly below the next, with a package of all of them at the top [LA-01]", () => {
-    const rowOf = (folder: string): number => layers.rows.findIndex((row) => row.includes(folder));
-    expect(SIX.flat().map(rowOf)).not.toContain(-1);
-    for (const [index, layer] of SIX.entries()) {
-      const above = SIX[index + 1] ?? ["index"];
-      for (const folder of layer)
-        for (const higher of above) expect(rowOf(folder), `${folder} below ${higher}`).toBeLessThan(rowOf(higher));
-    }
+  const rowsOf = (folder: string): readonly number[] =>
+    layers.rows.flatMap((row, index) => (row.some((name) => name === folder || name.startsWith(`${folder}/`)) ? [index] : []));
+
+  it("are six, each in rows of its own that import downwards, with a package of all of them at the top [LA-01]", () => {
+    for (const folder of Object.values(SIX).flat()) expect(rowsOf(folder), folder).not.toEqual([]);
+    for (const [index, lower] of ABOVE_EACH_OTHER.entries())
+      for (const higher of ABOVE_EACH_OTHER[index + 1] ?? [])
+        for (const folder of lower)
+          expect(Math.max(...rowsOf(folder)), `${folder} below ${higher}`).toBeLessThan(Math.min(...rowsOf(higher)));
     expect(layers.rows.at(-1)).toEqual(["index"]);
     expect(layers.packages["protocol"]).toEqual([]);
     for (const [name, below] of Object.entries(layers.packages)) if (name !== "protocol") expect(below, name).toContain("protocol");
   });
 
   it("hold every folder of the runtime, and the root binds those that a run needs together [LA-01]", () => {
-    expect(folders.filter((folder) => !SIX.flat().includes(folder))).toEqual([]);
+    expect(folders.filter((folder) => !Object.values(SIX).flat().includes(folder))).toEqual([]);
     const root = readFileSync(join(source, "index.ts"), "utf8");
-    for (const folder of ["agent", "state", "environment", "providers", "tools"]) expect(root).toContain(`from "./${folder}/`);
+    for (const folder of ["agent", "state", "platform", "providers", "tools"]) expect(root).toContain(`from "./${folder}/`);
   });
 });
 
