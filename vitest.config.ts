@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 // Sources are tested as they are: workspace packages resolve through their `source` condition.
@@ -7,6 +8,8 @@ export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
     setupFiles: ["test/setup.ts"],
+    // By default one core is left alone, which is half of a small machine; many tests wait for processes of their own.
+    maxWorkers: Math.max(2, availableParallelism()),
     coverage: {
       provider: "v8",
       include: ["packages/*/src/**/*.ts"],
