@@ -1,5 +1,5 @@
 import { KeelsonError } from "@keelson/protocol";
-import type { Surroundings } from "./core/surroundings.ts";
+import type { CommandHost } from "./core/command-host.ts";
 import { parseCommandLine } from "./options/parse-command-line.ts";
 import { UsageError } from "./options/usage-error.ts";
 import { printable } from "./render/printable.ts";
@@ -8,10 +8,10 @@ const WRONG_USAGE = 2;
 const FAILED = 1;
 
 /** The whole command: reads the arguments, does it, explains what went wrong. @returns the exit code */
-export async function main(argv: readonly string[], surroundings: Surroundings): Promise<number> {
-  const complain = (text: string): void => void surroundings.stderr.write(`keelson: ${printable(text)}\n`);
+export async function main(argv: readonly string[], host: CommandHost): Promise<number> {
+  const complain = (text: string): void => void host.stderr.write(`keelson: ${printable(text)}\n`);
   try {
-    return await dispatch(argv, surroundings);
+    return await dispatch(argv, host);
   } catch (error) {
     if (error instanceof UsageError) {
       complain(`${error.message}\n${error.hint}`);
@@ -24,22 +24,22 @@ export async function main(argv: readonly string[], surroundings: Surroundings):
 }
 
 /** What a command needs is loaded when it runs: `keelson --help` should not wait for a database. */
-async function dispatch(argv: readonly string[], surroundings: Surroundings): Promise<number> {
-  const command = parseCommandLine(argv, surroundings.version);
+async function dispatch(argv: readonly string[], host: CommandHost): Promise<number> {
+  const command = parseCommandLine(argv, host.version);
   switch (command.type) {
     case "text":
-      surroundings.stdout.write(command.text);
+      host.stdout.write(command.text);
       return 0;
     case "run":
-      return (await import("./commands/run.ts")).run(command, surroundings);
+      return (await import("./commands/run.ts")).run(command, host);
     case "approve":
-      return (await import("./commands/approve.ts")).approve(command, surroundings);
+      return (await import("./commands/approve.ts")).approve(command, host);
     case "sessions":
-      return (await import("./commands/sessions.ts")).sessions(command, surroundings);
+      return (await import("./commands/sessions.ts")).sessions(command, host);
     case "permissions":
-      return (await import("./commands/permissions.ts")).permissions(command, surroundings);
+      return (await import("./commands/permissions.ts")).permissions(command, host);
     case "doctor":
-      return (await import("./commands/doctor.ts")).doctor(command, surroundings);
+      return (await import("./commands/doctor.ts")).doctor(command, host);
   }
 }
 

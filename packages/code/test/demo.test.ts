@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startModelServer } from "keelson/testing";
-import type { OutputStream, Surroundings } from "../src/core/surroundings.ts";
+import type { OutputStream, CommandHost } from "../src/core/command-host.ts";
 import { demo } from "../src/demo/demo.ts";
 import { BROKEN_PROJECT } from "../src/demo/project-copy.ts";
 import { runProjectTests } from "../src/demo/run-project-tests.ts";
@@ -47,7 +47,7 @@ async function demoOn(project: string): Promise<Shown> {
       done();
     },
   });
-  const surroundings = {
+  const host = {
     environment: { KEELSON_HOME: join(root, "home") },
     cwd: root,
     stdin: process.stdin,
@@ -58,8 +58,8 @@ async function demoOn(project: string): Promise<Shown> {
     version: "0",
     now: Date.now,
     exit() {},
-  } satisfies Surroundings;
-  const code = await demo(surroundings, { project });
+  } satisfies CommandHost;
+  const code = await demo(host, { project });
   return { code, text };
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { expect, it, vi } from "vitest";
-import type { OutputStream, Surroundings } from "../src/core/surroundings.ts";
+import type { OutputStream, CommandHost } from "../src/core/command-host.ts";
 import { main } from "../src/main.ts";
 import { openDesk } from "./keelson-process.ts";
 
@@ -33,7 +33,7 @@ it("converses in a terminal: works, asks, tells the cost, leaves, and is gone on
   const until = async (pattern: RegExp, from = 0): Promise<void> => {
     while (!pattern.test(stripVTControlCharacters(written.slice(from)))) await notice.promise;
   };
-  const surroundings: Surroundings = {
+  const host: CommandHost = {
     environment: { KEELSON_HOME: desk.home, ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: desk.server.url, NO_COLOR: "1" },
     cwd: desk.project,
     stdin: keys,
@@ -46,7 +46,7 @@ it("converses in a terminal: works, asks, tells the cost, leaves, and is gone on
     exit: () => {},
   };
 
-  const code = main([], surroundings);
+  const code = main([], host);
   await until(/› \s*$/);
   keys.write("write a file\r");
   // Behind this sign an answer is heard.

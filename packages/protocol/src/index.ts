@@ -265,4 +265,4 @@ export { toOperatorExitReason } from "./convert/to-operator-exit-reason.ts";
 export { toEnvironmentError, toEnvironmentFailure, toOrchestratorError, toOrchestratorFailure } from "./convert/to-orchestrator-error.ts";
 export { type AgentStopReason, formatStopReason, toStopReason } from "./convert/to-stop-reason.ts";
 export { type TerminationReason, toTerminationReason } from "./convert/to-termination-reason.ts";
-export { type AgentResponse, type AgentStep, type WalrusEvent, toWalrusEvents } from "./convert/to-walrus-events.ts";
+export { type AgentResponse, type AgentStep, type StepResponseEvent, toStepResponseEvents } from "./convert/to-step-response-events.ts";

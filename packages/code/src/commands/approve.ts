@@ -1,37 +1,35 @@
 import type { Decision, JsonValue } from "@keelson/protocol";
-import { openClerk } from "../core/clerk.ts";
+import { openSessionRunner } from "../core/session-runner.ts";
 import type { CodingRunner } from "../core/coding-runner.ts";
 import { readStandardInput } from "../core/read-standard-input.ts";
-import type { Surroundings } from "../core/surroundings.ts";
+import type { CommandHost } from "../core/command-host.ts";
 import { openWorld } from "../core/world.ts";
 import type { ApproveCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
 import { printable } from "../render/printable.ts";
 
 /** Records what a person decided about a question of a run, wherever that run is. @returns the exit code */
-export async function approve(command: ApproveCommand, surroundings: Surroundings): Promise<number> {
-  const { environment, stdout } = surroundings;
-  const value = command.value === "-" ? await readValue(surroundings) : command.value;
+export async function approve(command: ApproveCommand, host: CommandHost): Promise<number> {
+  const { environment, stdout } = host;
+  const value = command.value === "-" ? await readValue(host) : command.value;
   const decision = readDecision(command, value);
   await using world = await openWorld(environment);
-  const clerk = openClerk(world);
-  const { session } = await clerk.approve(command.token, { ...decision, ...byWhom(environment) });
+  const runner = openSessionRunner(world);
+  const { session } = await runner.approve(command.token, { ...decision, ...byWhom(environment) });
   stdout.write(`recorded: ${decision.type}\n`);
   if (decision.type === "allow-always") {
-    const rules = decision.rules ?? (await offeredRules(clerk, session, command.token));
+    const rules = decision.rules ?? (await offeredRules(runner, session, command.token));
     stdout.write(
       rules.length === 0
         ? "allowed: this call only, since there is no rule for more\n"
         : `allowed from now on, in this session:\n${rules.map((rule) => `  ${printable(rule)}\n`).join("")}`,
     );
   }
-  stdout.write(
-    `A run that waits in another process goes on by itself. One that ended goes on with:\n  ${surroundings.command} -p -r ${session}\n`,
-  );
+  stdout.write(`A run that waits in another process goes on by itself. One that ended goes on with:\n  ${host.command} -p -r ${session}\n`);
   return 0;
 }
 
-async function readValue({ stdin, stderr }: Surroundings): Promise<string> {
+async function readValue({ stdin, stderr }: CommandHost): Promise<string> {
   const onWaiting = (): void => void stderr.write("keelson: waiting for the value on standard input, to its end\n");
   return ((await readStandardInput(stdin, { silent: "wait", onWaiting })) ?? "").trim();
 }

@@ -6,7 +6,7 @@ import { checkSqliteDatabase } from "keelson/state";
 import { compatibleAccess } from "../core/compatible-vendors.ts";
 import { homePath } from "../core/home.ts";
 import { accessVariable, openModels, VENDORS } from "../core/model-access.ts";
-import type { Surroundings } from "../core/surroundings.ts";
+import type { CommandHost } from "../core/command-host.ts";
 import { openWorld } from "../core/world.ts";
 import type { DoctorCommand } from "../options/command-line.ts";
 import { printableLine } from "../render/printable.ts";
@@ -23,8 +23,8 @@ export interface Finding {
 const LEAST_NODE = 24;
 
 /** Looks at everything a run needs and says what is wrong with it. @returns the exit code */
-export async function doctor({ json, cwd }: DoctorCommand, surroundings: Surroundings): Promise<number> {
-  const { stdout, environment } = surroundings;
+export async function doctor({ json, cwd }: DoctorCommand, host: CommandHost): Promise<number> {
+  const { stdout, environment } = host;
   const vendors = await vendorFindings(environment);
   const ways = [...keyFindings(environment, vendors.length > 0), ...vendors];
   const { providers } = (await openModels(environment)).models;
@@ -36,7 +36,7 @@ export async function doctor({ json, cwd }: DoctorCommand, surroundings: Surroun
     ...ways.map((finding) => withAnswer(finding, answers.get(finding.what))),
     await homeFinding(environment),
     databaseFinding(environment),
-    await folderFinding(resolve(surroundings.cwd, cwd ?? ".")),
+    await folderFinding(resolve(host.cwd, cwd ?? ".")),
     await ripgrepFinding(),
     await programFinding("bash", "commands run in sh instead"),
   ];

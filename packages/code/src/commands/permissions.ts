@@ -2,16 +2,16 @@ import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { openHome } from "../core/home.ts";
 import { readProjectRules, removeFromProject } from "../core/project-rules.ts";
-import type { Surroundings } from "../core/surroundings.ts";
+import type { CommandHost } from "../core/command-host.ts";
 import type { PermissionsCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
 import { projectRuleLines } from "../render/project-rule-lines.ts";
 
 /** Shows what people always allow in a project, and takes it back. @returns the exit code */
-export async function permissions({ action, json, cwd }: PermissionsCommand, surroundings: Surroundings): Promise<number> {
-  const { stdout, environment, command, now } = surroundings;
+export async function permissions({ action, json, cwd }: PermissionsCommand, host: CommandHost): Promise<number> {
+  const { stdout, environment, command, now } = host;
   const home = await openHome(environment);
-  const given = resolve(surroundings.cwd, cwd ?? ".");
+  const given = resolve(host.cwd, cwd ?? ".");
   // Of a folder that is gone the rules can still be taken back.
   const project = await realpath(given).catch(() => given);
   if (action.type === "remove") {

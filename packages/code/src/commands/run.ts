@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { AgentError, type Approver, type SessionId, sessionLog } from "@keelson/protocol";
 import type { Run } from "keelson";
 import { foldSession, modelSetSince } from "keelson/session";
-import { openClerk } from "../core/clerk.ts";
+import { openSessionRunner } from "../core/session-runner.ts";
 import { createCodingRunner } from "../core/coding-runner.ts";
 import { type Launch, launchFromMetadata, launchToMetadata, mergedOptions } from "../core/launch.ts";
 import { accessVariable, type ModelAccess, openModels, VENDORS } from "../core/model-access.ts";
@@ -12,7 +12,7 @@ import { readProjectRules } from "../core/project-rules.ts";
 import { readTask } from "../core/read-task.ts";
 import { listSessions, sessionNamed } from "../core/listed-session.ts";
 import { newestSession } from "../core/session-folder.ts";
-import type { Surroundings } from "../core/surroundings.ts";
+import type { CommandHost } from "../core/command-host.ts";
 import { openWorld, type World } from "../core/world.ts";
 import { chooseSession } from "../modes/choose-session.ts";
 import { converse } from "../modes/interactive.ts";
@@ -21,30 +21,30 @@ import type { AgentOptions, RunCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
 
 /** Works on a task: one answer for a program or a reader, or a conversation in a terminal. @returns the exit code */
-export async function run(command: RunCommand, surroundings: Surroundings): Promise<number> {
-  const interactive = !command.print && surroundings.stdin.isTTY === true && surroundings.stdout.isTTY === true;
-  const task = interactive ? command.task : await readTask(command, surroundings);
+export async function run(command: RunCommand, host: CommandHost): Promise<number> {
+  const interactive = !command.print && host.stdin.isTTY === true && host.stdout.isTTY === true;
+  const task = interactive ? command.task : await readTask(command, host);
   // Everything below is awaited here: what is opened is closed when this function is left.
-  await using world = await openWorld(surroundings.environment);
-  const access = await openModels(surroundings.environment);
-  const chosen = command.session.type === "choose" ? await chooseOne(command, world, surroundings, interactive) : command;
+  await using world = await openWorld(host.environment);
+  const access = await openModels(host.environment);
+  const chosen = command.session.type === "choose" ? await chooseOne(command, world, host, interactive) : command;
   if (chosen === undefined) return 0;
-  const found = await findSession(chosen, world, surroundings);
-  const launch = await planLaunch(command, found, access, surroundings);
+  const found = await findSession(chosen, world, host);
+  const launch = await planLaunch(command, found, access, host);
   const options = { world, models: access.models, launch, projectRules: await readProjectRules(world.home, launch.cwd) };
   if (interactive) {
-    const forked = found && command.fork ? await forkSession(openClerk(world), found.id, launch.cwd) : found?.id;
-    return await converse({ ...options, session: forked, resume: found?.open === true, task }, surroundings);
+    const forked = found && command.fork ? await forkSession(openSessionRunner(world), found.id, launch.cwd) : found?.id;
+    return await converse({ ...options, session: forked, resume: found?.open === true, task }, host);
   }
 
   const runner = createCodingRunner({ ...options, ...(command.onApproval === "deny" && { approvals: denyAll }) });
   const print = (begun: Run<unknown>): Promise<number> =>
-    printRun(begun, { format: command.outputFormat, model: launch.agent.model }, surroundings);
+    printRun(begun, { format: command.outputFormat, model: launch.agent.model }, host);
   if (found?.open) {
     checkResumable(command, found, task);
     const resumed = await runner.resume(found.id);
     if (command.agent.model !== undefined)
-      resumed.setModel(command.agent.model).catch((error: unknown) => void surroundings.stderr.write(`keelson: ${String(error)}\n`));
+      resumed.setModel(command.agent.model).catch((error: unknown) => void host.stderr.write(`keelson: ${String(error)}\n`));
     return await print(resumed);
   }
   if (task === undefined)
@@ -83,21 +83,16 @@ function checkResumable({ agent }: RunCommand, { id }: FoundSession, task: strin
 }
 
 /** `-r` alone. @returns `undefined` when the person leaves without choosing */
-async function chooseOne(
-  command: RunCommand,
-  world: World,
-  surroundings: Surroundings,
-  interactive: boolean,
-): Promise<RunCommand | undefined> {
-  const folder = await workingFolder(surroundings.cwd, command.cwd);
-  const sessions = await listSessions(openClerk(world).sessions, folder);
+async function chooseOne(command: RunCommand, world: World, host: CommandHost, interactive: boolean): Promise<RunCommand | undefined> {
+  const folder = await workingFolder(host.cwd, command.cwd);
+  const sessions = await listSessions(openSessionRunner(world).sessions, folder);
   if (sessions.length === 0) throw noSession(folder);
   if (!interactive)
     throw new UsageError(
       "-r needs the id of a session where nobody is there to choose one",
       "keelson sessions list shows them; -c takes the newest.",
     );
-  const id = await chooseSession(sessions, surroundings);
+  const id = await chooseSession(sessions, host);
   return id === undefined ? undefined : { ...command, session: { type: "named", id } };
 }
 
@@ -108,13 +103,9 @@ function noSession(folder: string): UsageError {
   );
 }
 
-async function findSession(
-  { session, fork, cwd }: RunCommand,
-  world: World,
-  surroundings: Surroundings,
-): Promise<FoundSession | undefined> {
+async function findSession({ session, fork, cwd }: RunCommand, world: World, host: CommandHost): Promise<FoundSession | undefined> {
   if (session.type === "new" || session.type === "choose") return undefined;
-  const folder = await workingFolder(surroundings.cwd, cwd);
+  const folder = await workingFolder(host.cwd, cwd);
   const id = session.type === "named" ? ((await sessionNamed(world.log, session.id)) as SessionId) : await newestSession(world.log, folder);
   if (id === undefined) throw noSession(folder);
   if ((await world.log.head(sessionLog(id))) === 0)
@@ -133,12 +124,7 @@ async function findSession(
  * A run that goes on is the run it was: its folder, permissions and limits are part of its log.
  * A new run in an old session takes over only the folder and the model: yesterday's permissions were for yesterday's task.
  */
-async function planLaunch(
-  command: RunCommand,
-  found: FoundSession | undefined,
-  access: ModelAccess,
-  surroundings: Surroundings,
-): Promise<Launch> {
+async function planLaunch(command: RunCommand, found: FoundSession | undefined, access: ModelAccess, host: CommandHost): Promise<Launch> {
   const recorded = found?.launch?.agent ?? { rules: [] };
   const last = found?.setModel ?? recorded.model;
   const inherited: AgentOptions = { ...(found?.open ? recorded : { rules: [] }), ...(last !== undefined && { model: last }) };
@@ -147,8 +133,7 @@ async function planLaunch(
   if (model === undefined) throw noModel(access);
   // Found out now, as a usage error, rather than in the middle of a run.
   for (const reference of [model, options.fallbackModel]) if (reference !== undefined) checkModel(access, reference);
-  const cwd =
-    found?.launch !== undefined && command.cwd === undefined ? found.launch.cwd : await workingFolder(surroundings.cwd, command.cwd);
+  const cwd = found?.launch !== undefined && command.cwd === undefined ? found.launch.cwd : await workingFolder(host.cwd, command.cwd);
   return { cwd, agent: { ...options, model } };
 }
 

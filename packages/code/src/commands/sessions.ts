@@ -1,27 +1,25 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { EventLog } from "@keelson/protocol";
-import { openClerk } from "../core/clerk.ts";
+import { openSessionRunner } from "../core/session-runner.ts";
 import type { CodingRunner } from "../core/coding-runner.ts";
 import { listedSession, listSessions, sessionNamed } from "../core/listed-session.ts";
 import { forkSession } from "../core/new-session.ts";
-import type { Surroundings } from "../core/surroundings.ts";
+import type { CommandHost } from "../core/command-host.ts";
 import { openWorld } from "../core/world.ts";
 import type { SessionsAction, SessionsCommand } from "../options/command-line.ts";
 import { sessionLines, transcriptLines } from "../render/session-lines.ts";
 import { createStyle, type Style, wantsColors } from "../render/style.ts";
 
 /** Lists, shows and changes sessions. @returns the exit code */
-export async function sessions({ action, json, cwd }: SessionsCommand, surroundings: Surroundings): Promise<number> {
-  const { stdout, environment } = surroundings;
+export async function sessions({ action, json, cwd }: SessionsCommand, host: CommandHost): Promise<number> {
+  const { stdout, environment } = host;
   await using world = await openWorld(environment);
-  const clerk = openClerk(world);
-  const folder = await realpath(resolve(surroundings.cwd, cwd ?? ".")).catch(() => resolve(surroundings.cwd, cwd ?? "."));
-  const result = await act(clerk, await namedIn(action, world.log), folder);
+  const runner = openSessionRunner(world);
+  const folder = await realpath(resolve(host.cwd, cwd ?? ".")).catch(() => resolve(host.cwd, cwd ?? "."));
+  const result = await act(runner, await namedIn(action, world.log), folder);
   const style = createStyle(wantsColors(stdout, environment));
-  stdout.write(
-    json ? `${JSON.stringify(result.data)}\n` : `${result.lines(style, stdout.columns ?? 100, surroundings.now()).join("\n")}\n`,
-  );
+  stdout.write(json ? `${JSON.stringify(result.data)}\n` : `${result.lines(style, stdout.columns ?? 100, host.now()).join("\n")}\n`);
   return 0;
 }
 
@@ -30,8 +28,8 @@ interface Result {
   lines(style: Style, columns: number, now: number): string[];
 }
 
-async function act(clerk: CodingRunner, action: SessionsAction, folder: string): Promise<Result> {
-  const kept = clerk.sessions;
+async function act(runner: CodingRunner, action: SessionsAction, folder: string): Promise<Result> {
+  const kept = runner.sessions;
   switch (action.type) {
     case "list": {
       const listed = await listSessions(kept, action.all ? undefined : folder);
@@ -57,7 +55,10 @@ async function act(clerk: CodingRunner, action: SessionsAction, folder: string):
     }
     case "fork": {
       const { id, name, turn } = action;
-      const session = await forkSession(clerk, id, undefined, { ...(name !== undefined && { name }), ...(turn !== undefined && { turn }) });
+      const session = await forkSession(runner, id, undefined, {
+        ...(name !== undefined && { name }),
+        ...(turn !== undefined && { turn }),
+      });
       return done({ session }, `forked: ${session}`);
     }
     case "rewind":

@@ -1,6 +1,6 @@
 import type { RunCommand } from "../options/command-line.ts";
 import { type AfterSilence, readStandardInput } from "./read-standard-input.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { CommandHost } from "./command-host.ts";
 
 /**
  * The argument, standard input, or both: what comes in through a pipe is what the task is about. Where there is something to do
@@ -8,7 +8,7 @@ import type { Surroundings } from "./surroundings.ts";
  */
 export async function readTask(
   { task, session }: Pick<RunCommand, "task" | "session">,
-  { stdin, stderr }: Pick<Surroundings, "stdin" | "stderr">,
+  { stdin, stderr }: Pick<CommandHost, "stdin" | "stderr">,
   after?: AfterSilence,
 ): Promise<string | undefined> {
   if (stdin.isTTY) return task;

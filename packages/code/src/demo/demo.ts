@@ -6,7 +6,7 @@ import { createCodingRunner } from "../core/coding-runner.ts";
 import { homePath } from "../core/home.ts";
 import { type Launch, launchToMetadata } from "../core/launch.ts";
 import { newSession } from "../core/new-session.ts";
-import type { Surroundings } from "../core/surroundings.ts";
+import type { CommandHost } from "../core/command-host.ts";
 import { openWorld, type World } from "../core/world.ts";
 import { handleInterrupts } from "../modes/interrupts.ts";
 import { createRunningCalls } from "../modes/running-calls.ts";
@@ -37,8 +37,8 @@ const MAX_TURNS = 40;
  * is a script where there is no key.
  * @returns 0 when the project's own tests pass at the end
  */
-export async function demo(surroundings: Surroundings, { project = BROKEN_PROJECT }: DemoOptions = {}): Promise<number> {
-  const { stdout, environment, command, now } = surroundings;
+export async function demo(host: CommandHost, { project = BROKEN_PROJECT }: DemoOptions = {}): Promise<number> {
+  const { stdout, environment, command, now } = host;
   const style = createStyle(wantsColors(stdout, environment));
   const live = stdout.isTTY === true ? createLiveScreen(stdout) : undefined;
   const screen = live ?? createPlainScreen(stdout, stdout);
@@ -79,9 +79,9 @@ export async function demo(surroundings: Surroundings, { project = BROKEN_PROJEC
   const calls = createRunningCalls();
   {
     using _interrupts = handleInterrupts(run, {
-      signals: surroundings.signals,
+      signals: host.signals,
       note: (text) => screen.block([style.yellow(`! ${text}`)]),
-      giveUp: () => surroundings.exit(EXIT_CODES.aborted),
+      giveUp: () => host.exit(EXIT_CODES.aborted),
       finishing: () => calls.any(),
     });
     await watchRun(calls.following(run), createRunView({ screen, style, now, model }), { live: live !== undefined });

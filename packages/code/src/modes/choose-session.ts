@@ -1,5 +1,5 @@
 import type { ListedSession } from "../core/listed-session.ts";
-import type { Surroundings } from "../core/surroundings.ts";
+import type { CommandHost } from "../core/command-host.ts";
 import { createLiveScreen } from "../render/live-screen.ts";
 import { sessionLines } from "../render/session-lines.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
@@ -11,7 +11,7 @@ const MAX_SHOWN = 9;
 /** Has a person choose one of these sessions, by its number or its id. @returns `undefined` when they leave without choosing */
 export async function chooseSession(
   sessions: readonly ListedSession[],
-  { stdin, stdout, environment, now }: Pick<Surroundings, "stdin" | "stdout" | "environment" | "now">,
+  { stdin, stdout, environment, now }: Pick<CommandHost, "stdin" | "stdout" | "environment" | "now">,
 ): Promise<string | undefined> {
   const style = createStyle(wantsColors(stdout, environment));
   const screen = createLiveScreen(stdout);

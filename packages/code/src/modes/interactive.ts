@@ -6,7 +6,7 @@ import { type Launch, launchToMetadata } from "../core/launch.ts";
 import { listSessions } from "../core/listed-session.ts";
 import { newSession } from "../core/new-session.ts";
 import { allowInProject, type ProjectRule, readProjectRules } from "../core/project-rules.ts";
-import type { Surroundings } from "../core/surroundings.ts";
+import type { CommandHost } from "../core/command-host.ts";
 import type { World } from "../core/world.ts";
 import { formatCost, formatTokens } from "../render/figures.ts";
 import { createLiveScreen } from "../render/live-screen.ts";
@@ -36,9 +36,9 @@ const SHOWN_MESSAGES = 6;
 /** A conversation in a terminal. @returns the exit code */
 export async function converse(
   { world, models, launch, projectRules, session: known, resume, task }: ConverseOptions,
-  surroundings: Surroundings,
+  host: CommandHost,
 ): Promise<number> {
-  const { stdin, stdout, environment, command } = surroundings;
+  const { stdin, stdout, environment, command } = host;
   const runner = createCodingRunner({ world, models, launch, projectRules, approvalWaitMs: APPROVAL_WAIT_MS });
   // Made by the first message: who opens and leaves leaves nothing behind.
   let session = known;
@@ -81,10 +81,10 @@ export async function converse(
         return runner.run(text, { session, model, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) });
       },
       facts,
-      allowInProject: (rules) => allowInProject(world.home, launch.cwd, rules, surroundings.now()),
+      allowInProject: (rules) => allowInProject(world.home, launch.cwd, rules, host.now()),
       command,
-      now: surroundings.now,
-      giveUp: () => surroundings.exit(130),
+      now: host.now,
+      giveUp: () => host.exit(130),
     },
     input,
     quit: leave,
@@ -94,7 +94,7 @@ export async function converse(
     if (topic === "permissions") return projectRuleLines(await readProjectRules(world.home, launch.cwd), command);
     if (topic === "sessions") {
       const listed = await listSessions(runner.sessions, launch.cwd);
-      return listed.slice(0, 10).flatMap((one) => sessionLines(one, { style, columns: screen.columns, now: surroundings.now() }));
+      return listed.slice(0, 10).flatMap((one) => sessionLines(one, { style, columns: screen.columns, now: host.now() }));
     }
     if (session === undefined) return ["nothing yet: this session begins with your first message"];
     const { metadata } = await runner.sessions.get(session);
@@ -104,8 +104,8 @@ export async function converse(
   // In raw mode Ctrl-C comes as a key; once the input is closed, or from elsewhere, as a signal.
   const onInterrupt = (): void => conversation.interrupt();
   const onTerminate = (): void => conversation.end();
-  surroundings.signals.on("SIGINT", onInterrupt);
-  surroundings.signals.on("SIGTERM", onTerminate);
+  host.signals.on("SIGINT", onInterrupt);
+  host.signals.on("SIGTERM", onTerminate);
   // Whatever ends the process, the cursor comes back.
   const restore = (): void => screen.close();
   process.once("exit", restore);
@@ -121,8 +121,8 @@ export async function converse(
     input.close();
     stdout.write("\u001b[?2004l");
     process.off("exit", restore);
-    surroundings.signals.off("SIGINT", onInterrupt);
-    surroundings.signals.off("SIGTERM", onTerminate);
+    host.signals.off("SIGINT", onInterrupt);
+    host.signals.off("SIGTERM", onTerminate);
     screen.close();
     await writeHistory(world.home.history, [...typed.toReversed(), ...history]);
   }

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { agentTool, createAgent, createRunner, defineTool } from "keelson";
 import { scriptedModel } from "keelson/testing";
 import { expect, it } from "vitest";
-import type { Surroundings } from "../core/surroundings.ts";
+import type { CommandHost } from "../core/command-host.ts";
 import type { OutputFormat } from "../options/command-line.ts";
 import { printRun } from "./print.ts";
 
@@ -31,7 +31,7 @@ async function printed(format: OutputFormat): Promise<{ readonly code: number; r
     stdout: new PassThrough({ encoding: "utf8" }),
     stderr: new PassThrough({ encoding: "utf8" }),
   };
-  const surroundings: Surroundings = {
+  const host: CommandHost = {
     ...streams,
     environment: { NO_COLOR: "1" },
     cwd: "/",
@@ -42,7 +42,7 @@ async function printed(format: OutputFormat): Promise<{ readonly code: number; r
     exit: () => {},
   };
   const run = createRunner({ agent: lead }).run("Deploy it.", { session: "s" });
-  const code = await printRun(run, { format, model: "test/model" }, surroundings);
+  const code = await printRun(run, { format, model: "test/model" }, host);
   return { code, stdout: String(streams.stdout.read() ?? ""), stderr: String(streams.stderr.read() ?? "") };
 }
 

@@ -7,7 +7,7 @@ import { failureLines } from "../render/describe-event.ts";
 import { printable } from "../render/printable.ts";
 import { createRunView } from "../render/run-view.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
-import type { OutputStream, Surroundings } from "../core/surroundings.ts";
+import type { OutputStream, CommandHost } from "../core/command-host.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
 import { handleInterrupts, reportRejection } from "./interrupts.ts";
 import { outcomeJson } from "./outcome-json.ts";
@@ -25,15 +25,15 @@ export interface PrintOptions {
  * everything else.
  * @returns the exit code
  */
-export async function printRun(run: Run<unknown>, { format, model }: PrintOptions, surroundings: Surroundings): Promise<number> {
-  const { stdout, stderr, environment, signals, command } = surroundings;
+export async function printRun(run: Run<unknown>, { format, model }: PrintOptions, host: CommandHost): Promise<number> {
+  const { stdout, stderr, environment, signals, command } = host;
   const note = (text: string): void => void stderr.write(`keelson: ${text}\n`);
   const calls = createRunningCalls();
   const seen = seeAll(run, calls);
   using _interrupts = handleInterrupts(run, {
     signals,
     note,
-    giveUp: () => surroundings.exit(EXIT_CODES.aborted),
+    giveUp: () => host.exit(EXIT_CODES.aborted),
     finishing: () => calls.any(),
   });
   // A reader that went away (`| head`) wants no more.
@@ -44,11 +44,7 @@ export async function printRun(run: Run<unknown>, { format, model }: PrintOption
   stdout.on("error", onClosed);
   try {
     const outcome =
-      format === "text"
-        ? await printText(run, model, surroundings)
-        : format === "stream-json"
-          ? await printEvents(run, surroundings)
-          : await run.outcome;
+      format === "text" ? await printText(run, model, host) : format === "stream-json" ? await printEvents(run, host) : await run.outcome;
     await seen;
     const commands = isSuspendReason(outcome.reason) ? decisionCommands(command, run.session, outcome.waits ?? []) : undefined;
     if (format === "json") stdout.write(`${outcomeJson(outcome, { id: run.id, session: run.session, model }, commands)}\n`);
@@ -69,7 +65,7 @@ async function seeAll(run: Run<unknown>, calls: RunningCalls): Promise<void> {
 async function printText(
   run: Run<unknown>,
   model: string,
-  { stdout, stderr, environment, now }: Surroundings,
+  { stdout, stderr, environment, now }: CommandHost,
 ): Promise<RunOutcome<unknown>> {
   const live: LiveScreen | undefined = stdout.isTTY && stderr.isTTY ? createLiveScreen(stderr) : undefined;
   const style = createStyle(wantsColors(stderr, environment));
@@ -90,7 +86,7 @@ async function printText(
   return outcome;
 }
 
-async function printEvents(run: Run<unknown>, { stdout }: Surroundings): Promise<RunOutcome<unknown>> {
+async function printEvents(run: Run<unknown>, { stdout }: CommandHost): Promise<RunOutcome<unknown>> {
   for await (const event of run) {
     // A slow reader slows this watcher, which the run does not wait for; it bounds what is kept for us.
     if (!stdout.write(`${JSON.stringify(event)}\n`)) await drained(stdout);

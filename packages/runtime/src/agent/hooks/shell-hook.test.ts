@@ -43,18 +43,21 @@ async function callAt<P extends ShellPoint>(
   options: Partial<HookContext<P>> = {},
 ): Promise<{ readonly result: unknown; readonly warnings: readonly string[] }> {
   const warnings: string[] = [];
-  const result = await hook(PAYLOADS[point] as HookPayloads[P], {
-    point,
-    session: "s",
-    runId: "r",
-    agent: "coder",
-    metadata: {},
-    guard: false,
-    replayed: false,
-    signal: new AbortController().signal,
-    warn: (message) => void warnings.push(message),
-    ...options,
-  } as HookContext<P>);
+  const result = await hook(
+    PAYLOADS[point] as HookPayloads[P],
+    {
+      point,
+      session: "s",
+      runId: "r",
+      agent: "coder",
+      metadata: {},
+      guard: false,
+      replayed: false,
+      signal: new AbortController().signal,
+      warn: (message) => void warnings.push(message),
+      ...options,
+    } as HookContext<P>,
+  );
   return { result, warnings };
 }
 

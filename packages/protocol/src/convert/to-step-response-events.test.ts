@@ -3,7 +3,7 @@ import type { Content, Message } from "../content.ts";
 import type { AgentEvent, DurableEvent, TransientEvent } from "../event.ts";
 import type { CallId } from "../ids.ts";
 import { UNKNOWN_USAGE } from "../usage.ts";
-import { toWalrusEvents, type WalrusEvent } from "./to-walrus-events.ts";
+import { toStepResponseEvents, type StepResponseEvent } from "./to-step-response-events.ts";
 
 async function* stream(
   ...events: (DurableEvent | TransientEvent | ({ path: string[] } & (DurableEvent | TransientEvent)))[]
@@ -11,9 +11,9 @@ async function* stream(
   for (const [index, event] of events.entries())
     yield { runId: "r", seq: index, at: 0, after: 0, attempt: 1, n: index, ...event } as unknown as AgentEvent;
 }
-async function walrus(...events: Parameters<typeof stream>): Promise<WalrusEvent[]> {
-  const seen: WalrusEvent[] = [];
-  for await (const event of toWalrusEvents(stream(...events))) seen.push(event);
+async function walrus(...events: Parameters<typeof stream>): Promise<StepResponseEvent[]> {
+  const seen: StepResponseEvent[] = [];
+  for await (const event of toStepResponseEvents(stream(...events))) seen.push(event);
   return seen;
 }
 const assistant = (...content: Content[]): Message => ({ role: "assistant", content });

@@ -5,7 +5,7 @@ export type InputStream = Readable & Partial<Pick<ReadStream, "isTTY" | "setRawM
 export type OutputStream = Writable & Partial<Pick<WriteStream, "isTTY" | "columns">>;
 
 /** The process as the command sees it; tests give their own. */
-export interface Surroundings {
+export interface CommandHost {
   readonly environment: { readonly [name: string]: string | undefined };
   readonly cwd: string;
   readonly stdin: InputStream;

@@ -19,7 +19,7 @@ export interface AgentResponse {
 }
 
 /** The seven events of the step-and-response design. */
-export type WalrusEvent =
+export type StepResponseEvent =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "thinking-delta"; readonly text: string }
   /** All calls of the response, complete. */
@@ -34,7 +34,7 @@ export type WalrusEvent =
  * last one; a run that suspends or moves to another process ends without it, since it isn't done. An answer whose deltas
  * were not seen (a stream read from the log) comes as one delta.
  */
-export async function* toWalrusEvents(events: AsyncIterable<RecordedEvent>): AsyncGenerator<WalrusEvent, void, undefined> {
+export async function* toStepResponseEvents(events: AsyncIterable<RecordedEvent>): AsyncGenerator<StepResponseEvent, void, undefined> {
   const steps: { response: Message; toolCalls: CallSummary[]; toolResults: Message[] }[] = [];
   let streamed = { "text-delta": false, "thinking-delta": false };
 

@@ -15,7 +15,7 @@ const NO_MODEL: Provider = {
 };
 
 /** A runner that runs nothing: for the commands that look at sessions, change them, and record decisions. No key is needed. */
-export function openClerk(world: World): CodingRunner {
+export function openSessionRunner(world: World): CodingRunner {
   return createRunner({
     agent: createAgent({ name: AGENT_NAME, model: NO_MODEL }),
     models: createModelRegistry({ providers: {} }),
