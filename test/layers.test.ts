@@ -12,21 +12,67 @@ const violations: readonly { readonly rule: string; readonly file: string; reado
   {
     rule: "transport-imports-downward-only",
     file: "packages/runtime/src/transport/planted.ts",
-    text: `import "../agent/planted-target.ts";`,
+    text: `import "../agent/runner/planted-target.ts";`,
   },
   { rule: "json-imports-downward-only", file: "packages/runtime/src/json/planted.ts", text: `import "../schema/planted-target.ts";` },
   { rule: "platform-imports-downward-only", file: "packages/runtime/src/platform/planted.ts", text: `import "../json/planted-target.ts";` },
   {
     rule: "state-imports-downward-only",
     file: "packages/runtime/src/state/planted-type.ts",
-    text: `import type { Planted } from "../agent/planted-target.ts";`,
+    text: `import type { Planted } from "../agent/runner/planted-target.ts";`,
   },
   {
     rule: "tools-imports-downward-only",
     file: "packages/runtime/src/tools/planted.ts",
     text: `import type { Planted } from "../state/planted-target.ts";`,
   },
-  { rule: "agent-imports-downward-only", file: "packages/runtime/src/agent/planted.ts", text: `export * from "../index.ts";` },
+  // Each border inside of the agent, and one between siblings of a row.
+  {
+    rule: "agent/definition-imports-downward-only",
+    file: "packages/runtime/src/agent/definition/planted.ts",
+    text: `import type { Planted } from "../turn/planted-target.ts";`,
+  },
+  {
+    rule: "agent/turn-imports-downward-only",
+    file: "packages/runtime/src/agent/turn/planted.ts",
+    text: `import type { Planted } from "../features/hooks/planted-target.ts";`,
+  },
+  {
+    rule: "agent/features/strategies-imports-downward-only",
+    file: "packages/runtime/src/agent/features/strategies/planted.ts",
+    text: `import type { Planted } from "../hooks/planted-target.ts";`,
+  },
+  {
+    rule: "agent/features/hooks-imports-downward-only",
+    file: "packages/runtime/src/agent/features/hooks/planted.ts",
+    text: `import type { Planted } from "../effects/planted-target.ts";`,
+  },
+  {
+    rule: "agent/features/effects-imports-downward-only",
+    file: "packages/runtime/src/agent/features/effects/planted.ts",
+    text: `import type { Planted } from "../children/planted-target.ts";`,
+  },
+  {
+    rule: "agent/features/children-imports-downward-only",
+    file: "packages/runtime/src/agent/features/children/planted.ts",
+    text: `import type { Planted } from "../../loop/planted-target.ts";`,
+  },
+  {
+    rule: "agent/loop-imports-downward-only",
+    file: "packages/runtime/src/agent/loop/planted.ts",
+    text: `import type { Planted } from "../runner/planted-target.ts";`,
+  },
+  {
+    rule: "agent/runner-imports-downward-only",
+    file: "packages/runtime/src/agent/runner/planted.ts",
+    text: `export * from "../index.ts";`,
+  },
+  { rule: "every-folder-has-a-row", file: "packages/runtime/src/agent/planted.ts", text: `import "../json/planted-target.ts";` },
+  {
+    rule: "no-cycle",
+    file: "packages/runtime/src/context/planted-back.ts",
+    text: `import type { There } from "./planted-there.ts"; export type Back = There;`,
+  },
   {
     rule: "state-imports-downward-only",
     file: "packages/runtime/src/state/planted.ts",
@@ -47,13 +93,27 @@ const violations: readonly { readonly rule: string; readonly file: string; reado
   { rule: "no-unresolved", file: "packages/runtime/src/context/planted-missing.ts", text: `import "./there-is-no-such-file.ts";` },
   { rule: "index-leaves-testing-out", file: "packages/runtime/src/index.ts", text: `import "./testing/planted-target.ts";` },
 ];
-const targets = ["agent", "schema", "state", "environment", "json", "testing"].map(
-  (layer) => `packages/runtime/src/${layer}/planted-target.ts`,
-);
+const targets = [
+  "agent/definition",
+  "agent/turn",
+  "agent/features/hooks",
+  "agent/features/effects",
+  "agent/features/children",
+  "agent/loop",
+  "agent/runner",
+  "schema",
+  "state",
+  "environment",
+  "json",
+  "testing",
+].map((layer) => `packages/runtime/src/${layer}/planted-target.ts`);
 const allowed = [
   { file: "packages/runtime/src/schema/planted-lazily.ts", text: `export const load = () => import("ajv");` },
-  { file: "packages/runtime/src/agent/planted-downward.ts", text: `import "../json/planted-target.ts"; import "@keelson/protocol";` },
-  { file: "packages/runtime/src/json/planted.test.ts", text: `import "../agent/planted-target.ts"; import "vitest";` },
+  {
+    file: "packages/runtime/src/agent/runner/planted-downward.ts",
+    text: `import "../../json/planted-target.ts"; import "@keelson/protocol";`,
+  },
+  { file: "packages/runtime/src/json/planted.test.ts", text: `import "../agent/runner/planted-target.ts"; import "vitest";` },
 ];
 
 interface Violation {
@@ -83,6 +143,10 @@ beforeAll(async () => {
   };
   for (const file of [...targets, "packages/code/src/planted-target.ts"])
     await plant(file, "export interface Planted {}\nexport const planted = 1;\n");
+  await plant(
+    "packages/runtime/src/context/planted-there.ts",
+    `import type { Back } from "./planted-back.ts"; export type There = readonly Back[];`,
+  );
   for (const { file, text } of [...violations, ...allowed]) await plant(file, `${text}\n`);
   found = await violationsIn(copy);
 }, 60_000);
@@ -115,8 +179,13 @@ describe("the layers", () => {
       rows: readonly string[][];
       packages: object;
     };
-    const folders = (await readdir(join(root, "packages/runtime/src"), { withFileTypes: true })).filter((entry) => entry.isDirectory());
-    expect(rows.flat()).toEqual(expect.arrayContaining(folders.map((entry) => entry.name)));
+    const foldersOf = async (folder: string): Promise<readonly string[]> =>
+      (await readdir(join(root, "packages/runtime/src", folder), { withFileTypes: true })).flatMap((entry) =>
+        entry.isDirectory() ? [join(folder, entry.name)] : [],
+      );
+    const split = new Set(["agent", "agent/features"]);
+    const folders = (await Promise.all(["", ...split].map(foldersOf))).flat().filter((folder) => !split.has(folder));
+    expect(rows.flat()).toEqual(expect.arrayContaining(folders));
     expect(Object.keys(packages)).toEqual(expect.arrayContaining(await readdir(join(root, "packages"))));
   });
 });

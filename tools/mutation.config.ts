@@ -38,8 +38,8 @@ export default defineConfig({
     // They take seconds, wait for processes, or speak of other parts.
     exclude: [
       "packages/runtime/test/agent/{schedules,shell-hooks,background-tasks}.test.ts",
-      "packages/runtime/src/agent/hooks/*.test.ts",
-      "packages/runtime/src/agent/permissions/permission-rule.test.ts",
+      "packages/runtime/src/agent/features/hooks/*.test.ts",
+      "packages/runtime/src/agent/definition/permissions/permission-rule.test.ts",
     ],
     setupFiles: ["test/setup.ts"],
     // Thousands of runs of a few tests each: what the files import is loaded once per run.

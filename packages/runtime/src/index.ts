@@ -1,9 +1,10 @@
 import type { Provider, StateReader, StateStore } from "@keelson/protocol";
-import type { Agent } from "./agent/agent.ts";
-import { createEphemeralApprovalKeys } from "./agent/approvals/approval-keys.ts";
-import { checkRunnerOptions } from "./agent/check-runner.ts";
-import { createRunnerWith, type Runner, type SingleRunner } from "./agent/runner.ts";
-import type { Agents, World } from "./agent/world.ts";
+import type { Agent } from "./agent/definition/agent.ts";
+import { createEphemeralApprovalKeys } from "./agent/turn/approval-keys.ts";
+import { checkRunnerOptions } from "./agent/runner/check-runner.ts";
+import { createRunnerWith, type Runner, type SingleRunner } from "./agent/runner/runner.ts";
+import type { World } from "./agent/turn/world.ts";
+import type { Agents } from "./agent/definition/agent.ts";
 import type { Scheduler } from "./orchestration/schedules/scheduler.ts";
 import { completeEffectExecutor } from "./orchestration/effects/create-local-effect-executor.ts";
 import { createModelRegistry, type ModelRegistry } from "./providers/model-registry.ts";
@@ -17,20 +18,14 @@ import { createMemoryEventLog } from "./state/memory-event-log.ts";
 import { processOwner } from "./state/process-owner.ts";
 import { definedOptions } from "./json/defined-options.ts";
 
-export { agentTool, type AgentTool, type AgentToolOptions } from "./agent/children/agent-tool.ts";
-export {
-  createAgent,
-  type Agent,
-  type AgentChanges,
-  type AgentLimits,
-  type AgentOptions,
-  type ModelChoice,
-  type ModelErrorAction,
-  type RunContext,
-} from "./agent/agent.ts";
-export type { Budget, PendingApproval, Run, RunInput, RunOptions, RunOutcome } from "./agent/run.ts";
-export type { Recovery } from "./agent/recover-runs.ts";
-export type { Runner, SingleRunner } from "./agent/runner.ts";
+export { agentTool } from "./agent/definition/children/agent-tool.ts";
+export type { AgentTool, AgentToolOptions } from "./agent/definition/agent.ts";
+export type { Agent, AgentChanges, AgentLimits, AgentOptions, ModelChoice, ModelErrorAction } from "./agent/definition/agent.ts";
+export type { RunContext } from "./agent/definition/run-context.ts";
+export { createAgent } from "./agent/definition/create-agent.ts";
+export type { Budget, PendingApproval, Run, RunInput, RunOptions, RunOutcome } from "./agent/definition/run.ts";
+export type { Recovery } from "./agent/runner/recover-runs.ts";
+export type { Runner, SingleRunner } from "./agent/runner/runner.ts";
 export { createModelRegistry, type ModelRegistry, type ModelRegistryOptions } from "./providers/model-registry.ts";
 export { defineTool } from "./tools/define-tool.ts";
 export type { ToolDefinition } from "./tools/tool-definition.ts";

@@ -1,24 +1,25 @@
-export { agentTool, type AgentTool, type AgentToolOptions } from "./children/agent-tool.ts";
-export type { TaskCall, TaskRunner } from "./children/background-task.ts";
-export { handoffTool, openHandoff, type Handoff, type HandoffOptions, type HandoffTool } from "./children/handoff.ts";
-export type { ChildView } from "./children/list-children.ts";
-export type { SpawnConfig } from "./children/spawn-config.ts";
-export {
-  createAgent,
-  type Agent,
-  type AgentChanges,
-  type AgentLimits,
-  type AgentOptions,
-  type JsonAgentOptions,
-  type Compact,
-  type ModelChoice,
-  type ModelErrorAction,
-  type RunContext,
-} from "./agent.ts";
-export { checkApprovalKeys, createEphemeralApprovalKeys, type ApprovalKey, type ApprovalKeys } from "./approvals/approval-keys.ts";
-export { loadApprovalKeys } from "./approvals/load-approval-keys.ts";
-export { createApprovalTokens, type ApprovalClaims, type ApprovalTokens } from "./approvals/approval-token.ts";
-export { autoApprove, autoDeny, thresholdGate } from "./approvals/threshold-gate.ts";
+export { agentTool } from "./definition/children/agent-tool.ts";
+export type { AgentTool, AgentToolOptions } from "./definition/agent.ts";
+export type { TaskCall, TaskRunner } from "./turn/task-runner.ts";
+export { handoffTool, openHandoff, type Handoff, type HandoffOptions, type HandoffTool } from "./definition/children/handoff.ts";
+export type { ChildView } from "./definition/child-view.ts";
+export type { SpawnConfig } from "./features/children/spawn-config.ts";
+export type {
+  Agent,
+  AgentChanges,
+  AgentLimits,
+  AgentOptions,
+  JsonAgentOptions,
+  Compact,
+  ModelChoice,
+  ModelErrorAction,
+} from "./definition/agent.ts";
+export type { RunContext } from "./definition/run-context.ts";
+export { createAgent } from "./definition/create-agent.ts";
+export { checkApprovalKeys, createEphemeralApprovalKeys, type ApprovalKey, type ApprovalKeys } from "./turn/approval-keys.ts";
+export { loadApprovalKeys } from "./features/approvals/load-approval-keys.ts";
+export { createApprovalTokens, type ApprovalClaims, type ApprovalTokens } from "./features/approvals/approval-token.ts";
+export { autoApprove, autoDeny, thresholdGate } from "./features/approvals/threshold-gate.ts";
 export {
   createDirectivePayloads,
   createFilterChain,
@@ -33,46 +34,54 @@ export {
   type FilterChain,
   type PayloadCodec,
   type PayloadTypes,
-} from "./effects/index.ts";
+} from "./features/effects/index.ts";
 export type { Next } from "./loop/run-turns.ts";
-export type { CustomOutputMode, ExtractContext, OutputModeOption, ToolOutputMode } from "./output/output-mode.ts";
-export type { PartialValue } from "./output/partial-value.ts";
-export { compilePolicy } from "./permissions/compiled-policy.ts";
-export { decidePermission } from "./permissions/decide-permission.ts";
-export { checkGrantedPatterns } from "./permissions/granted-rules.ts";
-export type { PermissionDecision } from "./permissions/permission-decision.ts";
-export { narrowAuthority, type AuthorityNarrowing } from "./permissions/narrow-authority.ts";
+export type { CustomOutputMode, ExtractContext, OutputModeOption, ToolOutputMode } from "./definition/output/output-mode.ts";
+export type { PartialValue } from "./definition/output/partial-value.ts";
+export { compilePolicy } from "./definition/permissions/compiled-policy.ts";
+export { decidePermission } from "./features/permissions/decide-permission.ts";
+export { checkGrantedPatterns } from "./definition/permissions/granted-rules.ts";
+export type { PermissionDecision } from "./definition/permissions/permission-decision.ts";
+export { narrowAuthority, type AuthorityNarrowing } from "./definition/permissions/narrow-authority.ts";
 export {
   rulesFromClaude,
   type RulesFromClaude,
   type RulesFromClaudeOptions,
   type UntranslatedRule,
-} from "./permissions/rules-from-claude.ts";
-export type { Budget, PendingApproval, Run, RunInput, RunOptions } from "./run.ts";
-export type { CompleteOutcome, EndedOutcome, FailedOutcome, HaltedOutcome, RunOutcome, SuspendedOutcome } from "./run-outcome.ts";
-export type { Recovery } from "./recover-runs.ts";
-export { createRunnerWith, runnerInternals, type OutputOf, type Runner, type RunnerInternals, type SingleRunner } from "./runner.ts";
+} from "./definition/permissions/rules-from-claude.ts";
+export type { Budget, PendingApproval, Run, RunInput, RunOptions } from "./definition/run.ts";
+export type {
+  CompleteOutcome,
+  EndedOutcome,
+  FailedOutcome,
+  HaltedOutcome,
+  RunOutcome,
+  SuspendedOutcome,
+} from "./definition/run-outcome.ts";
+export type { Recovery } from "./runner/recover-runs.ts";
+export { createRunnerWith, runnerInternals, type OutputOf, type Runner, type RunnerInternals, type SingleRunner } from "./runner/runner.ts";
 export type { DebugFile } from "../platform/debug-file.ts";
-export type { Agents, World } from "./world.ts";
-export { reactLoop, type ReactLoopOptions } from "./react-loop.ts";
-export type { GuardOptions, Hook, HookContext, HookOptions, HookRegistration, HookSubject } from "./hooks/hook.ts";
-export { createHookRegistry, type HookRegistry } from "./hooks/hook-registry.ts";
-export type { AfterTurn, BeforeTurn, TurnContext, TurnEnd } from "./hooks/turn-callbacks.ts";
-export type { SignalContext, SignalHandler, SignalResponse } from "./signals/signal-handler.ts";
-export { createSignalRouter, signalRoute, type SignalRouter } from "./signals/signal-router.ts";
-export { waitForSignalTool, type WaitForSignalOptions, type WaitForSignalTool } from "./signals/wait-for-signal-tool.ts";
-export { closureGuard } from "./strategies/closure-guard.ts";
-export { directStrategy, type DirectStrategy } from "./strategies/direct-strategy.ts";
-export { FsmStrategy, FsmStrategyWithRoutes } from "./strategies/fsm-strategy.ts";
-export { fsmStrategy, type FsmStrategyBuilder, type FsmStrategyOptions } from "./strategies/fsm-strategy-builder.ts";
-export type { StateMachine } from "./strategies/state-machine.ts";
-export type { ExecutionStrategy } from "./strategies/strategy.ts";
-export { hooksFromJson, type HooksFromJsonOptions } from "./hooks/hooks-from-json.ts";
-export { createShellHook, type ShellHookOptions } from "./hooks/shell-hook.ts";
+export type { World } from "./turn/world.ts";
+export type { Agents } from "./definition/agent.ts";
+export { reactLoop, type ReactLoopOptions } from "./runner/react-loop.ts";
+export type { GuardOptions, Hook, HookContext, HookOptions, HookRegistration, HookSubject } from "./definition/hooks/hook.ts";
+export { createHookRegistry, type HookRegistry } from "./definition/hooks/hook-registry.ts";
+export type { AfterTurn, BeforeTurn, TurnContext, TurnEnd } from "./definition/hooks/turn-callback.ts";
+export type { SignalContext, SignalHandler, SignalResponse } from "./definition/signals/signal-handler.ts";
+export { createSignalRouter, signalRoute, type SignalRouter } from "./definition/signals/signal-router.ts";
+export { waitForSignalTool, type WaitForSignalOptions, type WaitForSignalTool } from "./definition/signals/wait-for-signal-tool.ts";
+export { closureGuard } from "./definition/strategies/closure-guard.ts";
+export { directStrategy, type DirectStrategy } from "./definition/strategies/direct-strategy.ts";
+export { FsmStrategy, FsmStrategyWithRoutes } from "./definition/strategies/fsm-strategy.ts";
+export { fsmStrategy, type FsmStrategyBuilder, type FsmStrategyOptions } from "./definition/strategies/fsm-strategy-builder.ts";
+export type { StateMachine } from "./definition/strategies/state-machine.ts";
+export type { ExecutionStrategy } from "./definition/strategies/strategy.ts";
+export { hooksFromJson, type HooksFromJsonOptions } from "./features/hooks/hooks-from-json.ts";
+export { createShellHook, type ShellHookOptions } from "./features/hooks/shell-hook.ts";
 export { loadJsonPatch, type JsonPatch, type JsonPatcher, type JsonPatchOperation } from "../json/json-patch.ts";
-export { createMiddlewareStack, type AroundMiddleware, type MiddlewareStack } from "./middleware/middleware-stack.ts";
-export { definePromptMiddleware, type ConversationSize, type PromptMiddleware } from "./middleware/prompt-middleware.ts";
-export { isOverThreshold, summarisationMark } from "./middleware/summarisation-mark.ts";
+export { createMiddlewareStack, type AroundMiddleware, type MiddlewareStack } from "./definition/middleware/middleware-stack.ts";
+export { definePromptMiddleware, type ConversationSize, type PromptMiddleware } from "./definition/middleware/prompt-middleware.ts";
+export { isOverThreshold, summarisationMark } from "./definition/middleware/summarisation-mark.ts";
 export {
   definePlugin,
   type Plugin,
@@ -83,8 +92,8 @@ export {
   type PluginOptions,
   type PluginState,
   type PluginStateKey,
-} from "./plugins/define-plugin.ts";
-export { PluginStateMap, type Immutable, type PluginHandle } from "./plugins/plugin-state-map.ts";
+} from "./definition/plugins/define-plugin.ts";
+export { PluginStateMap, type Immutable, type PluginHandle } from "./features/plugins/plugin-state-map.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.
 export type {
   AgentEvent,

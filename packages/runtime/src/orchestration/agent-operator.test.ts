@@ -12,7 +12,7 @@ import {
   type RunId,
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { createAgent } from "../agent/agent.ts";
+import { createAgent } from "../agent/definition/create-agent.ts";
 import { createRunner } from "../index.ts";
 import { createMemoryEventLog } from "../state/memory-event-log.ts";
 import { scriptedModel, type ScriptedTurn } from "../testing/scripted-model.ts";

@@ -1,8 +1,8 @@
 import { OperatorError, type ExecutionContext, type InboxEntry, type Operator, type RunId, type SelectBranch } from "@keelson/protocol";
-import { operatorOutputOf } from "../agent/operator-output.ts";
-import { runnerInternals, type Runner, type SingleRunner } from "../agent/runner.ts";
-import type { Run } from "../agent/run.ts";
-import type { Agents } from "../agent/world.ts";
+import { operatorOutputOf } from "../agent/turn/operator-output.ts";
+import { runnerInternals, type Runner, type SingleRunner } from "../agent/runner/runner.ts";
+import type { Run } from "../agent/definition/run.ts";
+import type { Agents } from "../agent/definition/agent.ts";
 
 /**
  * An agent of a runner as an operator: an orchestrator runs it like any other, and the runner gives it its log. Stop and

@@ -1,6 +1,6 @@
 import type { Operator } from "@keelson/protocol";
-import { runnerInternals, type Runner, type SingleRunner } from "../agent/runner.ts";
-import type { Agents } from "../agent/world.ts";
+import { runnerInternals, type Runner, type SingleRunner } from "../agent/runner/runner.ts";
+import type { Agents } from "../agent/definition/agent.ts";
 import { agentOperator } from "./agent-operator.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { OrchestratorError, type Authority } from "@keelson/protocol";
-import { narrowAuthority } from "../agent/permissions/narrow-authority.ts";
+import { narrowAuthority } from "../agent/definition/permissions/narrow-authority.ts";
 
 const UNRESTRICTED: Authority = { policies: [], depth: 8 };
 

@@ -2,7 +2,7 @@ import { agentTool, createAgent, type AgentEvent, type AgentOptions } from "keel
 import { createHookRegistry, type HookRegistry } from "keelson/agent";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { describe, expect, it, vi } from "vitest";
-import { EventHub } from "../../src/agent/event-hub.ts";
+import { EventHub } from "../../src/agent/turn/events/event-hub.ts";
 import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
 
 const look: ScriptedTurn = { thinking: "Hm.", text: "I look.", toolCalls: [{ name: "look", input: { at: "it" } }] };

@@ -1,7 +1,7 @@
 import { addUsd, type BudgetAmount, type BudgetLedger, compareUsd, type Usd, usd, ZERO_USD } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { sampleSize, seed } from "../../../../test/tier.ts";
-import type { RunOutcome } from "../../src/agent/run.ts";
+import type { RunOutcome } from "../../src/agent/definition/run.ts";
 import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog } from "../../src/state/index.ts";
 import { pointsUntil } from "../crash/points.ts";
 import { openRunner } from "../crash/scenario.ts";

@@ -1,6 +1,6 @@
 import type { InferRequest, Usd } from "@keelson/protocol";
 import { createAgent, defineTool } from "../../src/index.ts";
-import type { Agent } from "../../src/agent/agent.ts";
+import type { Agent } from "../../src/agent/definition/agent.ts";
 import { costOf } from "../../src/providers/prices.ts";
 import type { ModelPrice } from "../../src/providers/model-price.ts";
 import { scriptedModel, type ScriptedAnswer } from "../../src/testing/scripted-model.ts";

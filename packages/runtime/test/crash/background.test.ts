@@ -2,8 +2,8 @@ import { type EventLog, type LogRecord, type SessionId, sessionLog, type Tool } 
 import { describe, expect, it } from "vitest";
 import { sampleSize, seed } from "../../../../test/tier.ts";
 import { createAgent, defineTool } from "../../src/index.ts";
-import type { RunOutcome } from "../../src/agent/run.ts";
-import type { SingleRunner } from "../../src/agent/runner.ts";
+import type { RunOutcome } from "../../src/agent/definition/run.ts";
+import type { SingleRunner } from "../../src/agent/runner/runner.ts";
 import { faultsOf } from "./normalised-log.ts";
 import { sample } from "./sample.ts";
 import { openRunner, scriptByTurn, SESSION, type ScenarioWorld } from "./scenario.ts";

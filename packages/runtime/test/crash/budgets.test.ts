@@ -1,7 +1,7 @@
 import { type BudgetLedger, type EventLog, type SessionId, sessionLog, type Tool, type Usd, usd } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { sampleSize } from "../../../../test/tier.ts";
-import type { Agent } from "../../src/agent/agent.ts";
+import type { Agent } from "../../src/agent/definition/agent.ts";
 import { agentTool, createAgent, defineTool } from "../../src/index.ts";
 import { createMemoryBudgetLedger } from "../../src/state/index.ts";
 import { scriptedModel, type ScriptedModel } from "../../src/testing/scripted-model.ts";

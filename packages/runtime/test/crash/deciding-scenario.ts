@@ -1,6 +1,6 @@
 import { ModelError, type Tool } from "@keelson/protocol";
 import { createAgent, defineTool } from "../../src/index.ts";
-import type { SingleRunner } from "../../src/agent/runner.ts";
+import type { SingleRunner } from "../../src/agent/runner/runner.ts";
 import { hasFailed, openRunner, scriptByTurn, type ScenarioWorld } from "./scenario.ts";
 
 /**

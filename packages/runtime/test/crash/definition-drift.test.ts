@@ -12,8 +12,8 @@ import {
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Agent, AgentOptions } from "../../src/agent/agent.ts";
-import { createHookRegistry } from "../../src/agent/hooks/hook-registry.ts";
+import type { Agent, AgentOptions } from "../../src/agent/definition/agent.ts";
+import { createHookRegistry } from "../../src/agent/definition/hooks/hook-registry.ts";
 import { createAgent, defineTool } from "../../src/index.ts";
 import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
 import { createLives, type Lives } from "./lives.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { AgentError, type AgentEvent } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { sampleSize, seed } from "../../../../test/tier.ts";
-import type { Run } from "../../src/agent/run.ts";
+import type { Run } from "../../src/agent/definition/run.ts";
 import { createMemoryBlobStore, createMemoryEventLog } from "../../src/state/index.ts";
 import { openSqliteDatabase } from "../../src/state/sqlite-database.ts";
 import { randomNumbers } from "../processes/random-numbers.ts";

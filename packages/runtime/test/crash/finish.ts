@@ -1,6 +1,6 @@
 import { type EventLog, type SessionId, sessionLog, type Wait } from "@keelson/protocol";
-import type { Run, RunOutcome } from "../../src/agent/run.ts";
-import type { SingleRunner } from "../../src/agent/runner.ts";
+import type { Run, RunOutcome } from "../../src/agent/definition/run.ts";
+import type { SingleRunner } from "../../src/agent/runner/runner.ts";
 import { outputOf, SESSION } from "./scenario.ts";
 import type { SideEffects } from "./side-effects.ts";
 

@@ -1,7 +1,7 @@
 import { type EventLog, type HookPoint, type SessionId, sessionLog, type Tool } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { agentTool, createAgent, defineTool } from "../../src/index.ts";
-import type { SingleRunner } from "../../src/agent/runner.ts";
+import type { SingleRunner } from "../../src/agent/runner/runner.ts";
 import { createHookRegistry, type HookContext } from "../../src/agent/index.ts";
 import { faultsOf, normalisedLog } from "./normalised-log.ts";
 import { openRunner, scriptByTurn, SESSION, type ScenarioWorld } from "./scenario.ts";

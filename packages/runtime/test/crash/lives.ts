@@ -1,7 +1,7 @@
 import type { Approver, BudgetLedger, BudgetScope, EventLog } from "@keelson/protocol";
-import type { Agent } from "../../src/agent/agent.ts";
+import type { Agent } from "../../src/agent/definition/agent.ts";
 import type { Clock } from "../../src/platform/clock.ts";
-import type { SingleRunner } from "../../src/agent/runner.ts";
+import type { SingleRunner } from "../../src/agent/runner/runner.ts";
 import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog } from "../../src/state/index.ts";
 import { pointsUntil, type Points } from "./points.ts";
 import { openRunner } from "./scenario.ts";

@@ -1,6 +1,6 @@
 import { type EventLog, type Lease, LogError, type SessionId, sessionLog, type Tool } from "@keelson/protocol";
 import { expect, it } from "vitest";
-import type { Agent } from "../../src/agent/agent.ts";
+import type { Agent } from "../../src/agent/definition/agent.ts";
 import { agentTool, createAgent, defineTool } from "../../src/index.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import { createLives } from "./lives.ts";

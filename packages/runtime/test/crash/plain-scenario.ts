@@ -1,5 +1,5 @@
 import { createAgent, defineTool } from "../../src/index.ts";
-import type { SingleRunner } from "../../src/agent/runner.ts";
+import type { SingleRunner } from "../../src/agent/runner/runner.ts";
 import { openRunner, scriptByTurn, type ScenarioWorld } from "./scenario.ts";
 
 /** Sessions that are worked on at the same time. */

@@ -1,7 +1,7 @@
 import { type EventLog, type JsonValue, type SessionId, sessionLog, textMessage } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { definePlugin, definePromptMiddleware, summarisationMark, type PluginState } from "../../src/agent/index.ts";
-import type { SingleRunner } from "../../src/agent/runner.ts";
+import type { SingleRunner } from "../../src/agent/runner/runner.ts";
 import { createAgent, defineTool, type Tool } from "../../src/index.ts";
 import { foldSession } from "../../src/session/index.ts";
 import { faultsOf, normalisedLog } from "./normalised-log.ts";

@@ -14,7 +14,7 @@ import {
   type Wait,
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import type { Agent, AgentOptions } from "../../src/agent/agent.ts";
+import type { Agent, AgentOptions } from "../../src/agent/definition/agent.ts";
 import { CHILD_MARK } from "../../src/session/session-id.ts";
 import { agentTool, createAgent, defineTool } from "../../src/index.ts";
 import { scriptedModel, type ScriptedAnswer } from "../../src/testing/scripted-model.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { EventLog } from "@keelson/protocol";
-import type { SingleRunner } from "../../src/agent/runner.ts";
+import type { SingleRunner } from "../../src/agent/runner/runner.ts";
 import { createSqliteBlobStore, createSqliteEventLog } from "../../src/state/index.ts";
 import type { Points } from "./points.ts";
 import { type OpenRunner, openScenario } from "./scenario.ts";

@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
-import type { RunOutcome } from "../../src/agent/run.ts";
+import type { RunOutcome } from "../../src/agent/definition/run.ts";
 import { openDeciding } from "./deciding-scenario.ts";
 import { openPlain, PLAIN_SESSIONS } from "./plain-scenario.ts";
 import { createPoints } from "./points.ts";

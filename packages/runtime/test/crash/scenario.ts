@@ -11,8 +11,8 @@ import {
 } from "@keelson/protocol";
 import type { Clock } from "../../src/platform/clock.ts";
 import { agentTool, createAgent, createRunner, defineTool, type RunnerOptions } from "../../src/index.ts";
-import type { Agent } from "../../src/agent/agent.ts";
-import type { SingleRunner } from "../../src/agent/runner.ts";
+import type { Agent } from "../../src/agent/definition/agent.ts";
+import type { SingleRunner } from "../../src/agent/runner/runner.ts";
 import { scriptedModel, type ScriptedAnswer, type ScriptedModel } from "../../src/testing/scripted-model.ts";
 import type { Points } from "./points.ts";
 import type { SideEffects } from "./side-effects.ts";

@@ -1,5 +1,5 @@
 import { closureGuard, fsmStrategy, signalRoute, waitForSignalTool } from "../../src/agent/index.ts";
-import type { SingleRunner } from "../../src/agent/runner.ts";
+import type { SingleRunner } from "../../src/agent/runner/runner.ts";
 import { createAgent } from "../../src/index.ts";
 import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
 import { openRunner, scriptByTurn, tool, type ScenarioWorld } from "./scenario.ts";

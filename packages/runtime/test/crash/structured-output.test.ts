@@ -1,7 +1,7 @@
 import { type EventLog, type SessionId, sessionLog } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { OutputModeOption } from "../../src/agent/output/output-mode.ts";
+import type { OutputModeOption } from "../../src/agent/definition/output/output-mode.ts";
 import { createAgent } from "../../src/index.ts";
 import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
 import { normalisedLog } from "./normalised-log.ts";

@@ -13,7 +13,7 @@ import {
   type Wait,
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import type { Agent } from "../../src/agent/agent.ts";
+import type { Agent } from "../../src/agent/definition/agent.ts";
 import { createAgent, defineTool, type RunOutcome } from "../../src/index.ts";
 import { createLives, type Lives } from "./lives.ts";
 import type { Points } from "./points.ts";

@@ -13,7 +13,7 @@ import {
 } from "@keelson/protocol";
 import { expect } from "vitest";
 import { textOf } from "keelson/providers";
-import { eventOf } from "../../src/agent/event-source.ts";
+import { eventOf } from "../../src/agent/turn/events/event-source.ts";
 import type { SessionState } from "../../src/session/session-state.ts";
 import { effectOf } from "./cast.ts";
 import { type Life, SESSION, type Stretch } from "./life.ts";

@@ -1,6 +1,6 @@
 import { type Operator, type OperatorInput, type SessionId, sessionLog, usd, ZERO_USD } from "@keelson/protocol";
 import { createAgent, createRunner } from "keelson";
-import { OPTION_NAMES } from "../../src/agent/definition-digest.ts";
+import { OPTION_NAMES } from "../../src/agent/definition/definition-digest.ts";
 import { createLocalEffectExecutor, createLocalOrchestrator } from "keelson/orchestration";
 import { createAnthropicProvider } from "keelson/providers/anthropic";
 import { createOllamaEmbedder } from "keelson/providers/embeddings";

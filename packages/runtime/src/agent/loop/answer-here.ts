@@ -1,10 +1,10 @@
-import type { PendingCall } from "../gates/pending-call.ts";
-import { awaitSignal } from "../signals/await-signal.ts";
-import { isWaiting } from "../signals/open-waits.ts";
-import { isWaitForSignalTool } from "../signals/wait-for-signal-tool.ts";
-import { answerTransition } from "../strategies/hold-to-strategy.ts";
-import { isTransitionTool } from "../strategies/transition-tool.ts";
-import type { Loop } from "./loop.ts";
+import type { PendingCall } from "../turn/pending-call.ts";
+import { awaitSignal } from "../features/signals/await-signal.ts";
+import { isWaiting } from "../features/signals/open-waits.ts";
+import { isWaitForSignalTool } from "../definition/signals/wait-for-signal-tool.ts";
+import { answerTransition } from "../features/strategies/hold-to-strategy.ts";
+import { isTransitionTool } from "../definition/strategies/transition-tool.ts";
+import type { Loop } from "../turn/loop.ts";
 
 /** Whether the loop itself answers the call: no tool is executed. Such a call is alone in its batch. */
 export function isAnsweredHere(call: PendingCall): boolean {

@@ -2,10 +2,11 @@ import { ModelError, type CallId, type InferEvent, type InferRequest, type StepF
 import type { InferFold } from "../../providers/infer-fold.ts";
 import { canPoll, type PolledEvents } from "../../providers/polled-events.ts";
 import { stepFailureOf } from "../../session/execution.ts";
-import type { Model } from "../model-source.ts";
-import type { AttemptEnd } from "./attempt-signal.ts";
-import { callIdAt } from "./call-id.ts";
-import { runOf, type Loop } from "./loop.ts";
+import type { Model } from "../definition/model-source.ts";
+import type { AttemptEnd } from "../turn/attempt-signal.ts";
+import { callIdAt } from "../turn/call-id.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
+import { partialsOf } from "../features/output/partial-answers.ts";
 
 /** How long a provider has to end its stream once it was told to; then it is left behind. */
 const GRACE_MS = 500;
@@ -41,7 +42,7 @@ export class AnswerStream implements AttemptEnd {
   read(request: InferRequest): Promise<StepFailure | undefined> {
     if (!this.#asked.aside) {
       this.#loop.hub.nextAttempt(() => this.#soFar());
-      this.#loop.partials?.begin(this.#asked.fold);
+      partialsOf(this.#loop)?.begin(this.#asked.fold);
     }
     void this.#consume(request);
     return this.#ended.promise;
@@ -75,7 +76,7 @@ export class AnswerStream implements AttemptEnd {
   /** Takes an event and what is there behind it. @returns whether more is wanted */
   #take(first: InferEvent, polled: PolledEvents | undefined): boolean {
     const { aside } = this.#asked;
-    const partials = aside ? undefined : this.#loop.partials;
+    const partials = aside ? undefined : partialsOf(this.#loop);
     // Nobody begins to watch between events that are there together.
     const isWatched = !aside && this.#loop.hub.watched;
     for (let event: InferEvent | undefined = first; event !== undefined; event = polled?.poll()) {
@@ -97,7 +98,7 @@ export class AnswerStream implements AttemptEnd {
       return texts.every((piece) => this.#take({ type: "text-delta", text: piece }, undefined));
     const event: InferEvent = { type: "text-delta", text };
     this.#asked.fold.push(event);
-    this.#loop.partials?.push(event);
+    partialsOf(this.#loop)?.push(event);
     this.#loop.hub.deltas("text-delta", texts);
     return true;
   }

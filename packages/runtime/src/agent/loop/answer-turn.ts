@@ -1,13 +1,14 @@
 import { textMessage, type Message } from "@keelson/protocol";
 import { messageOperation } from "../../context/message-operation.ts";
-import { givesAnswer } from "../output/answer-call.ts";
-import { settleAnswer, textOf } from "../output/settle-answer.ts";
-import { cutShort, saysNothing, type Answer } from "./answer.ts";
+import { givesAnswer } from "../features/output/answer-call.ts";
+import { settleAnswer, textOf } from "../features/output/settle-answer.ts";
+import { cutShort, saysNothing, type Answer } from "../turn/answer.ts";
 import { concludeRun } from "./conclude-run.ts";
 import { inferAnswer } from "./infer-answer.ts";
-import type { Loop } from "./loop.ts";
+import type { Loop } from "../turn/loop.ts";
 import { runCalls } from "./run-calls.ts";
-import { RunEnding } from "./run-ending.ts";
+import { RunEnding } from "../turn/run-ending.ts";
+import { partialsOf } from "../features/output/partial-answers.ts";
 
 const MAX_PAUSES = 8;
 const GO_ON: Message = textMessage(
@@ -40,12 +41,12 @@ export async function answerTurn(loop: Loop, turn: string, system: string | unde
     if (answer.stopReason === "max-tokens" && loop.agent.options.onMaxTokens === "continue" && saidPart(answer)) {
       await askToGoOn(loop, `${turn}/continue/${round}`);
       begun += textOf(answer.message);
-      loop.partials?.goOn(begun);
+      partialsOf(loop)?.goOn(begun);
       continue;
     }
     const settled = form === undefined || isCutText(answer) ? undefined : await settleAnswer(loop, form, turn, answer, begun);
     begun = "";
-    loop.partials?.goOn(begun);
+    partialsOf(loop)?.goOn(begun);
     if (settled !== "again") return concludeRun(loop, turn, answer, settled === "taken");
     loop.repairing = true;
   }

@@ -5,9 +5,9 @@ import { inputTokenBound } from "../../providers/token-bound.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { beginInference } from "./begin-inference.ts";
 import { billAttempt, NO_BILL } from "./bill-attempt.ts";
-import { runOf, type Loop } from "./loop.ts";
-import { modelFailureOf } from "./model-failure-of.ts";
-import { checkEnding } from "./run-ending.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
+import { modelFailureOf } from "../turn/model-failure-of.ts";
+import { checkEnding } from "../turn/run-ending.ts";
 import { settle, settleUnseen } from "./settle-inference.ts";
 
 /**

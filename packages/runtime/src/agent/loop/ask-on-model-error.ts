@@ -1,8 +1,8 @@
 import { AgentError, type ModelFailure } from "@keelson/protocol";
 import { describeValue } from "../../tools/describe-value.ts";
-import type { ModelErrorAction } from "../agent.ts";
-import type { Loop } from "./loop.ts";
-import { runContext } from "./run-context.ts";
+import type { ModelErrorAction } from "../definition/agent.ts";
+import type { Loop } from "../turn/loop.ts";
+import { runContext } from "../turn/run-context.ts";
 
 /** What the agent's own callback wants after a failed model call, whatever kind it is; nothing where it leaves it to the runner. */
 export async function askOnModelError(

@@ -13,19 +13,20 @@ import { compileRequest } from "../../context/compile-request.ts";
 import { InferFold } from "../../providers/infer-fold.ts";
 import { fitRequest } from "../../providers/fit-request.ts";
 import { toolTokenBound, withHidden } from "../../providers/token-bound.ts";
-import type { Model } from "../model-source.ts";
-import { answerSettings, modelProblem, offeredTools } from "../output/answer-request.ts";
-import type { Answer } from "./answer.ts";
+import type { Model } from "../definition/model-source.ts";
+import { answerSettings, modelProblem, offeredTools } from "../features/output/answer-request.ts";
+import type { Answer } from "../turn/answer.ts";
 import { AnswerStream, type Asked } from "./answer-stream.ts";
 import { beginInference } from "./begin-inference.ts";
 import { billAttempt, NO_BILL, type Attempted } from "./bill-attempt.ts";
-import { callIdAt } from "./call-id.ts";
-import { cutAnswer } from "./cut-answer.ts";
+import { callIdAt } from "../turn/call-id.ts";
+import { cutAnswer } from "../turn/cut-answer.ts";
 import { messagesWithBlobs } from "./inline-blobs.ts";
-import { runOf, type Loop } from "./loop.ts";
-import { modelFailureOf } from "./model-failure-of.ts";
-import { checkEnding } from "./run-ending.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
+import { modelFailureOf } from "../turn/model-failure-of.ts";
+import { checkEnding } from "../turn/run-ending.ts";
 import { settle } from "./settle-inference.ts";
+import { partialsOf } from "../features/output/partial-answers.ts";
 
 type Outcome = { readonly answer: Answer } | { readonly failure: ModelFailure };
 
@@ -95,7 +96,7 @@ function tellRateLimit({ execution }: Loop, { key, model }: Asked, rateLimit: Ra
 
 async function takeFailure(loop: Loop, { key, model, fold }: Asked, why: StepFailure, attempted: Attempted): Promise<Outcome> {
   const { execution } = loop;
-  loop.partials?.discard();
+  partialsOf(loop)?.discard();
   const failure = modelFailureOf(why, model);
   loop.cut = cutAnswer(key, fold.content);
   if (failure.kind === "rate-limit") {

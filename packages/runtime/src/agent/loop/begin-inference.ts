@@ -1,6 +1,6 @@
 import type { InferRequest } from "@keelson/protocol";
-import type { Model } from "../model-source.ts";
-import type { Loop } from "./loop.ts";
+import type { Model } from "../definition/model-source.ts";
+import type { Loop } from "../turn/loop.ts";
 import { reserveInference, type Reserved } from "./reserve-inference.ts";
 
 /** A model call that may be made now. */

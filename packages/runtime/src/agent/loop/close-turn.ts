@@ -1,15 +1,16 @@
-import { carryOutDirectives, hasOpenDirectives } from "../effects/carry-out.ts";
-import { tellAfterTurn } from "../hooks/turn-callbacks.ts";
-import { showEvents } from "../plugins/show-events.ts";
-import { runOf, type Loop } from "./loop.ts";
-import { checkEnding, RunEnding } from "./run-ending.ts";
+import { carryOutDirectives, hasOpenDirectives } from "../features/effects/carry-out.ts";
+import { tellAfterTurn } from "../features/hooks/turn-callbacks.ts";
+import { showEvents } from "../features/plugins/show-events.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
+import { checkEnding, RunEnding } from "../turn/run-ending.ts";
+import { pluginsOf } from "../features/plugins/loop-plugins.ts";
 
 /**
  * Ends a turn after which the run goes on: directives, the callback after it, plugins, exit rules, then `turn-end`. A promise only
  * where something has to be waited for.
  */
 export function closeTurn(loop: Loop, turn: string): Promise<void> | undefined {
-  const { plugins } = loop;
+  const plugins = pluginsOf(loop);
   const isFollowed =
     loop.agent.options.afterTurn !== undefined ||
     (plugins !== undefined && plugins.onEvent.length > 0) ||
@@ -19,7 +20,7 @@ export function closeTurn(loop: Loop, turn: string): Promise<void> | undefined {
 }
 
 async function tellTurn(loop: Loop, turn: string): Promise<void> {
-  const { plugins } = loop;
+  const plugins = pluginsOf(loop);
   const { afterTurn } = loop.agent.options;
   if (hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/directives`);
   if (afterTurn !== undefined) await tellAfterTurn(loop, afterTurn, { type: "ok" });

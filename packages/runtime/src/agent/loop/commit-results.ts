@@ -1,14 +1,16 @@
 import type { JsonValue, ToolOutput } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import type { LeafResult } from "../../tools/execute-leaf.ts";
-import { recordEffects } from "../effects/declare-effects.ts";
-import { guardKey } from "../gates/call-key.ts";
-import type { PendingCall } from "../gates/pending-call.ts";
-import { noteArguments } from "../hooks/tool-hooks.ts";
-import { moveFor } from "../strategies/hold-to-strategy.ts";
-import type { Executed } from "./call-result.ts";
+import { recordEffects } from "../features/effects/declare-effects.ts";
+import { guardKey } from "../turn/call-key.ts";
+import type { PendingCall } from "../turn/pending-call.ts";
+import { noteArguments } from "../features/hooks/tool-hooks.ts";
+import { moveFor } from "../features/strategies/hold-to-strategy.ts";
+import type { Executed } from "../turn/call-result.ts";
 import type { CallResult } from "../../context/rule-methods.ts";
-import type { Loop } from "./loop.ts";
+import type { Loop } from "../turn/loop.ts";
+import { constraintOn } from "../features/strategies/constraint.ts";
+import { hooksOf } from "../features/hooks/loop-hooks.ts";
 
 /** Why the run does not go on behind a batch, once all of it is told. */
 export interface BatchEnding {
@@ -41,7 +43,7 @@ export function commitResult(loop: Loop, call: PendingCall, ending: BatchEnding,
   const outcome = judged ?? result ?? (call.answer as NonNullable<PendingCall["answer"]>);
   putResult(loop, call, outcome);
   if (result?.ending) ending.thrown ??= { error: result.ending };
-  if (!outcome.isError && loop.constraint !== undefined) moveFor(loop, call);
+  if (!outcome.isError && constraintOn(loop) !== undefined) moveFor(loop, call);
 }
 
 /** Of all calls of a batch that wait. */
@@ -85,7 +87,7 @@ function putResult(loop: Loop, call: PendingCall, outcome: CallOutcome): void {
   const { result } = call;
   const name = call.tool?.name ?? call.part.name;
   const ran = result !== undefined || call.ran === true;
-  if (ran && loop.hooks?.afterTools) noteArguments(loop, call);
+  if (ran && hooksOf(loop)?.afterTools) noteArguments(loop, call);
   if (call.declared !== undefined && result?.isError === false) recordEffects(loop, call.declared, call.part.id);
   loop.execution.put(
     `${call.key}/result`,

@@ -1,11 +1,10 @@
-import { awaitBackground, isBackgroundOpen } from "../children/await-background.ts";
-import { carryOutDirectives, hasOpenDirectives } from "../effects/carry-out.ts";
-import { tellAfterTurn } from "../hooks/turn-callbacks.ts";
-import { cutShort, saysNothing, type Answer } from "./answer.ts";
+import { awaitBackground, isBackgroundOpen } from "../features/children/await-background.ts";
+import { carryOutDirectives, hasOpenDirectives } from "../features/effects/carry-out.ts";
+import { tellAfterTurn } from "../features/hooks/turn-callbacks.ts";
+import { cutShort, saysNothing, type Answer } from "../turn/answer.ts";
 import { checkExit } from "./close-turn.ts";
-import { runOf, type Loop } from "./loop.ts";
-import { readInbox } from "./read-inbox.ts";
-import { RunEnding } from "./run-ending.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
+import { RunEnding } from "../turn/run-ending.ts";
 
 /**
  * After an answer that asks for nothing more. Returns where something was said that is worth another turn: late steering, what
@@ -16,7 +15,7 @@ export async function concludeRun(loop: Loop, turn: string, answer: Answer, isOu
   const { execution } = loop;
   const { afterTurn } = loop.agent.options;
   const isWhole = !cutShort(answer);
-  if (execution.hasUnread) await readInbox(loop, `${turn}/final`);
+  if (execution.hasUnread) await loop.readInbox(`${turn}/final`);
   if (isWhole && hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/final/directives`);
   if (goesOn(loop)) return;
   if (isWhole && afterTurn !== undefined) await tellAfterTurn(loop, afterTurn, { type: "ok" });

@@ -1,12 +1,14 @@
 import type { JsonObject, JsonValue, ToolCallPart } from "@keelson/protocol";
-import { endBackground, isBackgroundOpen } from "../children/await-background.ts";
+import { endBackground, isBackgroundOpen } from "../features/children/await-background.ts";
 import { lastTextOf } from "../../session/session-state.ts";
-import { notified } from "../hooks/notification-hooks.ts";
-import { runOf, sessionOf, type Loop } from "./loop.ts";
+import { notified } from "../features/hooks/notification-hooks.ts";
+import { runOf, sessionOf, type Loop } from "../turn/loop.ts";
 import { hasEpilogue, runEpilogue } from "./epilogue.ts";
-import type { RunEnding } from "./run-ending.ts";
+import type { RunEnding } from "../turn/run-ending.ts";
 import { settleUnseen } from "./settle-inference.ts";
 import { mayHaveRun } from "./tool-call-ledger.ts";
+import { backgroundOf } from "../features/children/background.ts";
+import { hooksOf } from "../features/hooks/loop-hooks.ts";
 
 /**
  * Ends a run for good: open calls get their answer, so that the history stays whole; the open turn is closed; the result is
@@ -18,7 +20,7 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   const run = runOf(loop);
   const turn = `t${run.turn}`;
   if (isBackgroundOpen(loop)) await endBackground(loop);
-  if (run.children !== undefined) await loop.background?.endCalled();
+  if (run.children !== undefined) await backgroundOf(loop)?.endCalled();
   if (run.turnOpen) {
     for (const { type, key } of [...run.open.values()]) if (type === "inference") await settleUnseen(loop, key.slice(run.id.length + 1));
     for (const part of openCalls(loop)) {
@@ -42,7 +44,7 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
     await runEpilogue(loop);
   }
   // What a notification hook makes of its time is told before the end, after which nothing is.
-  if (loop.hooks !== undefined) await notified(loop);
+  if (hooksOf(loop) !== undefined) await notified(loop);
   if (failure) execution.put("terminal", "error", { failure }, "power");
   else
     execution.put(

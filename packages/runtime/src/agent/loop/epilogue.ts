@@ -1,8 +1,8 @@
-import { effectsStage } from "../effects/effects-stage.ts";
-import { sessionEndStage } from "../hooks/session-hooks.ts";
-import { pluginsStage } from "../plugins/call-plugins.ts";
-import { endsProcesses } from "./ends-processes.ts";
-import { runOf, type Loop } from "./loop.ts";
+import { effectsStage } from "../features/effects/effects-stage.ts";
+import { sessionEndStage } from "../features/hooks/session-hooks.ts";
+import { pluginsStage } from "../features/plugins/call-plugins.ts";
+import { endsProcesses } from "../turn/ends-processes.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
 import type { Stage } from "./prologue.ts";
 
 /** What comes between a run's result and its terminal event, in this order. Each says first whether it has anything to do. */

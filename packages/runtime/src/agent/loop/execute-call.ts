@@ -2,13 +2,13 @@ import type { JsonObject, Tool } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { dispatchInput, dispatchResult, isDispatchTool, type DispatchTool } from "../../tools/dispatch-tool.ts";
 import { resultOfLeaf, type LeafResult } from "../../tools/execute-leaf.ts";
-import { isBackgroundTool, startInBackground } from "../children/start-in-background.ts";
-import { passOnEffects } from "../effects/declare-in-call.ts";
-import type { PendingCall } from "../gates/pending-call.ts";
-import { endingByHook } from "../hooks/halted-by-hook.ts";
-import type { Execution } from "./call-result.ts";
+import { isBackgroundTool, startInBackground } from "../features/children/start-in-background.ts";
+import { passOnEffects } from "../features/effects/declare-in-call.ts";
+import type { PendingCall } from "../turn/pending-call.ts";
+import { endingByHook } from "../features/hooks/halted-by-hook.ts";
+import type { Execution } from "../turn/call-result.ts";
 import { imageProblem } from "../../providers/media/image-problem.ts";
-import { runOf, type Loop } from "./loop.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
 import { LeafCall } from "./leaf-call.ts";
 
 /** Runs a call. A promise only where its tool gives one. */

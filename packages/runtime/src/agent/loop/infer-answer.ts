@@ -1,18 +1,18 @@
 import type { DurableEvent, JsonObject, ModelFailure } from "@keelson/protocol";
 import { CIRCUIT_OPEN } from "../../providers/circuit-open.ts";
-import type { ModelErrorAction } from "../agent.ts";
-import { modelName } from "../model-source.ts";
-import { tellUserMessages } from "../plugins/call-plugins.ts";
-import { answerFrom, type Answer } from "./answer.ts";
+import type { ModelErrorAction } from "../definition/agent.ts";
+import { modelName } from "../definition/model-source.ts";
+import { tellUserMessages } from "../features/plugins/call-plugins.ts";
+import { answerFrom, type Answer } from "../turn/answer.ts";
 import { askOnModelError } from "./ask-on-model-error.ts";
 import { attemptInference, showAnswer } from "./attempt-inference.ts";
 import { leaveOutPart } from "./leave-out-part.ts";
-import { runOf, type Loop } from "./loop.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
 import { isTooLong, makeRoom, type RoomLevel } from "./make-room.ts";
-import { readInbox } from "./read-inbox.ts";
 import { retryDelayMs } from "./retry-delay.ts";
-import { checkEnding, RunEnding } from "./run-ending.ts";
+import { checkEnding, RunEnding } from "../turn/run-ending.ts";
 import { settleUnseen } from "./settle-inference.ts";
+import { pluginsOf } from "../features/plugins/loop-plugins.ts";
 
 /**
  * One answer of the model: reserve, infer, settle, commit the message; on failure retry, then fall back, then end. `from`
@@ -43,7 +43,7 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
       const used = runOf(loop).totals.modelCalls;
       if (used >= limits.maxModelCalls)
         throw new RunEnding("max-turns", { limit: { name: "maxModelCalls", limit: limits.maxModelCalls, used } });
-      const { plugins } = loop;
+      const plugins = pluginsOf(loop);
       if (plugins !== undefined && plugins.onUserMessage.length > 0 && runOf(loop).unanswered.length > 0)
         await tellUserMessages(loop, plugins);
       if (room === undefined && isTooLong(loop)) room = await makeRoom(loop, `${turn}/compact/${modelCall}/ahead`, undefined);
@@ -52,7 +52,7 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
       failure = outcome.failure;
     }
     if (failure.kind === "cancelled" && !execution.signal.aborted) {
-      await readInbox(loop, `${key}/interrupted`);
+      await loop.readInbox(`${key}/interrupted`);
       checkEnding(loop);
       tellRetry(loop, key, { attempt: 0, reason: "interrupted", delayMs: 0 });
       continue;
@@ -114,7 +114,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
     await execution.flush();
     const delayMs = (recorded?.data["delayMs"] as number | undefined) ?? 0;
     await execution.sleepUntil(`${key}/backoff`, (recorded?.at ?? 0) + delayMs, delayMs);
-    await readInbox(loop, `${key}/after-backoff`);
+    await loop.readInbox(`${key}/after-backoff`);
     return attempt;
   }
   const to = action.type === "switch-model" ? action.model : action.type === "retry" && retryable && canFallBack ? fallback : undefined;

@@ -1,9 +1,9 @@
 import type { CallId, RunId, SessionId, ToolCall } from "@keelson/protocol";
 import { digestOf, shortHash } from "../../json/index.ts";
-import type { PendingCall } from "../gates/pending-call.ts";
-import { declareInCall } from "../effects/declare-in-call.ts";
-import { mayRead } from "../gates/may-read.ts";
-import { sessionOf, type Loop } from "./loop.ts";
+import type { PendingCall } from "../turn/pending-call.ts";
+import { declareInCall } from "../features/effects/declare-in-call.ts";
+import { mayRead } from "./may-read.ts";
+import { sessionOf, type Loop } from "../turn/loop.ts";
 
 /**
  * What a tool is given beside its input. Its members are its own, so that it can be spread. A class, since a literal with an accessor

@@ -1,6 +1,6 @@
 import type { ModelFailure } from "@keelson/protocol";
 import { leaveOutRefused } from "../../context/refused/leave-out-refused.ts";
-import { runOf, type Loop } from "./loop.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
 
 /** So many parts are left out one by one; then all that look like them, then no more. */
 const MOST_SINGLE = 4;

@@ -5,9 +5,9 @@ import { foldIntoSummary, splitForSummary } from "../../context/room/fold-into-s
 import { shortenResults } from "../../context/room/shorten-results.ts";
 import { approximateTokens } from "../../providers/approximate-tokens.ts";
 import { toolTokenBound } from "../../providers/token-bound.ts";
-import { offeredTools } from "../output/answer-request.ts";
-import { compactByAgent, compactConversation, type Compacted } from "./compact-conversation.ts";
-import { runOf, sessionOf, type Loop } from "./loop.ts";
+import { offeredTools } from "../features/output/answer-request.ts";
+import { compactByAgent, compactConversation, type Compacted } from "../features/compaction/compact-conversation.ts";
+import { runOf, sessionOf, type Loop } from "../turn/loop.ts";
 import { summarise } from "./summarise.ts";
 
 /** How far a conversation was shortened, each further than the one before it. */

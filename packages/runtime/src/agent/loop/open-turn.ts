@@ -1,15 +1,16 @@
-import { chargeTurn } from "../budget/charge-budget.ts";
-import { markTurn } from "../budget/mark-budgets.ts";
-import { collectBackground, isBackgroundOpen } from "../children/await-background.ts";
-import { carryOutDirectives, hasOpenDirectives } from "../effects/carry-out.ts";
-import { beforeGoingOn } from "../hooks/session-hooks.ts";
-import { askBeforeTurn } from "../hooks/turn-callbacks.ts";
-import { summariseIfMarked } from "../middleware/summarise-if-marked.ts";
-import { runOf, type Loop } from "./loop.ts";
+import { chargeTurn } from "../features/budget/charge-budget.ts";
+import { markTurn } from "../features/budget/mark-budgets.ts";
+import { collectBackground, isBackgroundOpen } from "../features/children/await-background.ts";
+import { carryOutDirectives, hasOpenDirectives } from "../features/effects/carry-out.ts";
+import { beforeGoingOn } from "../features/hooks/session-hooks.ts";
+import { askBeforeTurn } from "../features/hooks/turn-callbacks.ts";
+import { summariseIfMarked } from "../features/middleware/summarise-if-marked.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
 import { runPrologue } from "./prologue.ts";
-import { readInbox } from "./read-inbox.ts";
-import { checkEnding, RunEnding, timeoutEnding } from "./run-ending.ts";
+import { checkEnding, RunEnding, timeoutEnding } from "../turn/run-ending.ts";
 import { stuckEnding } from "./stuck-ending.ts";
+import { hooksOf } from "../features/hooks/loop-hooks.ts";
+import { meterOf } from "../features/budget/budget-meter.ts";
 
 /**
  * Begins a turn, or goes on with the one that is open: what others wrote, what background work and directives brought, limits,
@@ -25,8 +26,8 @@ export function openTurn(loop: Loop): string | Promise<string> {
     number === 1 ||
     beforeTurn !== undefined ||
     loop.agent.middleware !== undefined ||
-    loop.hooks?.resumed ||
-    loop.meter?.counts.turns ||
+    hooksOf(loop)?.resumed ||
+    meterOf(loop)?.counts.turns ||
     loop.execution.hasUnread ||
     hasOpenDirectives(loop) ||
     isBackgroundOpen(loop);
@@ -42,14 +43,14 @@ async function openAfterWork(loop: Loop, turn: string, number: number): Promise<
   const { execution, agent } = loop;
   const run = runOf(loop);
   if (number === 1 && !run.turnOpen) await runPrologue(loop);
-  else if (loop.hooks?.resumed) await beforeGoingOn(loop);
+  else if (hooksOf(loop)?.resumed) await beforeGoingOn(loop);
   if (!run.turnOpen) {
-    if (execution.hasUnread) await readInbox(loop, turn);
+    if (execution.hasUnread) await loop.readInbox(turn);
     const collecting = collectBackground(loop);
     if (collecting !== undefined) await collecting;
     if (hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/begin`);
     checkLimits(loop);
-    if (loop.meter?.counts.turns) await chargeTurn(loop, turn);
+    if (meterOf(loop)?.counts.turns) await chargeTurn(loop, turn);
     putStart(loop, turn, number);
   }
   const { beforeTurn } = agent.options;
@@ -61,7 +62,8 @@ async function openAfterWork(loop: Loop, turn: string, number: number): Promise<
 
 function putStart(loop: Loop, turn: string, number: number): void {
   loop.execution.put(`${turn}/start`, "turn-start", { turn: number, model: runOf(loop).model });
-  if (loop.meter !== undefined && number >= loop.meter.firstMarkedTurn) markTurn(loop, loop.meter, number);
+  const meter = meterOf(loop);
+  if (meter !== undefined && number >= meter.firstMarkedTurn) markTurn(loop, meter, number);
 }
 
 function checkLimits(loop: Loop): void {

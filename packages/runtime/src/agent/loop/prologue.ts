@@ -1,7 +1,7 @@
-import { beforeFirstTurn } from "../hooks/session-hooks.ts";
-import { processInput } from "../middleware/process-input.ts";
-import { beginPlugins } from "../plugins/call-plugins.ts";
-import type { Loop } from "./loop.ts";
+import { beforeFirstTurn } from "../features/hooks/session-hooks.ts";
+import { processInput } from "../features/middleware/process-input.ts";
+import { beginPlugins } from "../features/plugins/call-plugins.ts";
+import type { Loop } from "../turn/loop.ts";
 
 /** One thing that is done at the border of a run. Nothing where it does not apply, so that it costs nothing there. */
 export type Stage = (loop: Loop) => Promise<void> | undefined;

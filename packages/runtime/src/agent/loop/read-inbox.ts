@@ -1,8 +1,9 @@
 import { AgentError, messageCodec, type InboxEntry, type JsonValue, type Message } from "@keelson/protocol";
-import { grantedPatterns } from "../permissions/granted-rules.ts";
-import { heedSignal } from "../signals/heed-signal.ts";
-import { planSignals, type SignalPlan } from "../signals/plan-signals.ts";
-import { runOf, sessionOf, type Loop } from "./loop.ts";
+import { grantedPatterns } from "../definition/permissions/granted-rules.ts";
+import { heedSignal } from "../features/signals/heed-signal.ts";
+import { planSignals, type SignalPlan } from "../features/signals/plan-signals.ts";
+import { runOf, sessionOf, type Loop } from "../turn/loop.ts";
+import { backgroundOf } from "../features/children/background.ts";
 
 /**
  * Heeds what others wrote since the last point: steering, stop, abort, a new model, decisions, signals. Rules may look at
@@ -52,7 +53,7 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
         heedSignal(loop, key, signals.get(entry.seq) as SignalPlan, steering.get(entry.seq));
         break;
       case "supervise":
-        if (!late) loop.background?.supervise(entry.action, entry.child, key);
+        if (!late) backgroundOf(loop)?.supervise(entry.action, entry.child, key);
         break;
       default:
         break;

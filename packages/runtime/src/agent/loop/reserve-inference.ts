@@ -11,12 +11,13 @@ import {
   type Usd,
 } from "@keelson/protocol";
 import { worstCase } from "../../providers/prices.ts";
-import { countedAmount, type BudgetMeter } from "../budget/budget-meter.ts";
-import { refusedByBudget } from "../budget/mark-budgets.ts";
-import { DEFAULT_MAX_OUTPUT_TOKENS } from "../budget/unseen-inference.ts";
-import type { Model } from "../model-source.ts";
-import type { Loop } from "./loop.ts";
-import { checkEnding, stoppedEnding } from "./run-ending.ts";
+import { countedAmount, type BudgetMeter } from "../features/budget/budget-meter.ts";
+import { refusedByBudget } from "../features/budget/mark-budgets.ts";
+import { DEFAULT_MAX_OUTPUT_TOKENS } from "../features/budget/unseen-inference.ts";
+import type { Model } from "../definition/model-source.ts";
+import type { Loop } from "../turn/loop.ts";
+import { checkEnding, stoppedEnding } from "../turn/run-ending.ts";
+import { meterOf } from "../features/budget/budget-meter.ts";
 
 /** Budgets lower the output of a call down to this, not further. */
 const LEAST_OUTPUT_TOKENS = 1024;
@@ -41,7 +42,8 @@ export async function reserveInference(
   request: InferRequest,
   inputBound: number,
 ): Promise<Reserved> {
-  const { meter, execution } = loop;
+  const { execution } = loop;
+  const meter = meterOf(loop);
   if (meter === undefined || loop.scopes.length === 0) return { maxTokens: request.maxTokens };
   if (model.price === null) checkUnknownPrice(meter, model);
   const isLowered = meter.counts.cost || meter.counts.tokens;

@@ -1,25 +1,27 @@
 import type { CallSummary, StepResult, ToolCallPart } from "@keelson/protocol";
 import { isDispatchTool } from "../../tools/dispatch-tool.ts";
 import { planBatches } from "../../tools/plan-batches.ts";
-import { countOnBudget } from "../budget/charge-budget.ts";
-import { chargeToolCalls } from "../budget/charge-tool-calls.ts";
-import { markToolCalls, overspentBudget } from "../budget/mark-budgets.ts";
-import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts";
-import { passEditedArguments, passGates } from "../gates/pass-gates.ts";
-import { refuse, type PendingCall } from "../gates/pending-call.ts";
-import { afterTools, tellModel } from "../hooks/tool-hooks.ts";
-import { executedOf, type Execution } from "./call-result.ts";
+import { countOnBudget } from "../features/budget/charge-budget.ts";
+import { chargeToolCalls } from "../features/budget/charge-tool-calls.ts";
+import { markToolCalls, overspentBudget } from "../features/budget/mark-budgets.ts";
+import { askPeople, endIfAborted, type Question } from "./ask-approval.ts";
+import { passEditedArguments, passGates } from "./pass-gates.ts";
+import { refuse, type PendingCall } from "../turn/pending-call.ts";
+import { afterTools, tellModel } from "../features/hooks/tool-hooks.ts";
+import { executedOf, type Execution } from "../turn/call-result.ts";
 import { commitJudged, commitResult, suspensionOf, type BatchEnding } from "./commit-results.ts";
 import { executeCall } from "./execute-call.ts";
-import { runOf, type Loop } from "./loop.ts";
-import { ANSWERED_TOO_EARLY, isAnswerCall } from "../output/answer-call.ts";
-import { readInbox } from "./read-inbox.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
+import { ANSWERED_TOO_EARLY, isAnswerCall } from "../features/output/answer-call.ts";
 import { answerHere, isAnsweredHere } from "./answer-here.ts";
-import { registerWaits } from "../signals/open-waits.ts";
-import { isWaitForSignalTool } from "../signals/wait-for-signal-tool.ts";
-import { checkMoved, mayMove } from "../strategies/hold-to-strategy.ts";
+import { registerWaits } from "../features/signals/open-waits.ts";
+import { isWaitForSignalTool } from "../definition/signals/wait-for-signal-tool.ts";
+import { checkMoved, mayMove } from "../features/strategies/hold-to-strategy.ts";
 import { settleMisfits } from "./settle-misfits.ts";
 import { isUnknown, mayHaveRun, reserveCall, resolveUnknown } from "./tool-call-ledger.ts";
+import { constraintOn } from "../features/strategies/constraint.ts";
+import { hooksOf } from "../features/hooks/loop-hooks.ts";
+import { meterOf } from "../features/budget/budget-meter.ts";
 
 const MAX_EDITS = 3;
 const NONE: readonly PendingCall[] = [];
@@ -65,7 +67,7 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
       );
   if (asks) await settleQuestions(loop, open);
   if (waits) registerWaits(loop, open);
-  if (loop.hooks?.afterTools && open.length < calls.length)
+  if (hooksOf(loop)?.afterTools && open.length < calls.length)
     await afterTools(
       loop,
       calls.filter((call) => !open.includes(call)),
@@ -74,14 +76,15 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
   for (let index = 0; index < batches.length; index++) {
     const batch = batches[index] as readonly PendingCall[];
     loop.debug?.(`batch ${index + 1} of ${batches.length}: ${batch.map(({ part }) => `${part.name} ${part.id}`).join(", ")}`);
-    if (execution.hasUnread) await readInbox(loop, `${turn}/batch/${index}`);
+    if (execution.hasUnread) await loop.readInbox(`${turn}/batch/${index}`);
     await runBatch(loop, batch, isResumed);
-    if (execution.hasUnread) await readInbox(loop, `${turn}/batch/${index}/after`);
+    if (execution.hasUnread) await loop.readInbox(`${turn}/batch/${index}/after`);
   }
   if (loop.context.watches("steering-skip") && calls.some((call) => call.skipped)) await tellSkipped(loop, turn, calls);
-  if (loop.meter?.own.toolCalls !== undefined) markToolCalls(loop, loop.meter);
+  const meter = meterOf(loop);
+  if (meter?.own.toolCalls !== undefined) markToolCalls(loop, meter);
   execution.put(`${turn}/calls-done/${parts[0]?.id ?? ""}`, "tool-calls-complete", {});
-  if (loop.hooks?.afterTools) tellModel(loop, turn, calls);
+  if (hooksOf(loop)?.afterTools) tellModel(loop, turn, calls);
 }
 
 /** Asks about the calls that a gate wants asked about, until each is answered or may run. */
@@ -164,15 +167,15 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[], isResumed: bo
   const run = runOf(loop);
   const stopped = loop.attempts.runAborted || run.stopping !== undefined;
   // Seldom so; else the log need not be asked.
-  if (stopped || run.interrupted || overspent !== undefined || loop.constraint !== undefined)
+  if (stopped || run.interrupted || overspent !== undefined || constraintOn(loop) !== undefined)
     for (const call of batch) if (call.answer === undefined) withhold(loop, call, stopped, overspent);
   const [first] = batch;
   if (first && isAnsweredHere(first)) await answerHere(loop, first);
   const unknown = isResumed ? batch.filter((call) => call.answer === undefined && isUnknown(loop, call)) : NONE;
   // Whatever comes out about them, they were started: a ledger that died with the process does not know that.
-  if (loop.meter?.counts.toolCalls) for (const call of unknown) await countOnBudget(loop, call.key, { toolCalls: 1 });
+  if (meterOf(loop)?.counts.toolCalls) for (const call of unknown) await countOnBudget(loop, call.key, { toolCalls: 1 });
   if (unknown.length > 0) await resolveUnknown(loop, unknown);
-  if (loop.meter?.counts.toolCalls) await chargeToolCalls(loop, batch);
+  if (meterOf(loop)?.counts.toolCalls) await chargeToolCalls(loop, batch);
   // Nothing waits between these reservations and the append that keeps them: a call that is reserved has started, or the process died.
   const starting: PendingCall[] = [];
   for (const call of batch)
@@ -192,7 +195,7 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[], isResumed: bo
     if (loop.context.watches("execute-tool", "after")) await commitJudged(loop, batch, ending);
     else for (const call of batch) commitResult(loop, call, ending);
   } finally {
-    if (loop.hooks?.afterTools) await afterTools(loop, batch);
+    if (hooksOf(loop)?.afterTools) await afterTools(loop, batch);
   }
   if (ending.thrown !== undefined) throw ending.thrown.error;
   if (ending.suspensions !== undefined) throw suspensionOf(ending.suspensions);

@@ -1,17 +1,19 @@
-import { knownFailure } from "../known-failure.ts";
+import { knownFailure } from "../turn/known-failure.ts";
 import type { SuspendReason, Wait } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
-import { beforeSuspending, isBackgroundOpen } from "../children/await-background.ts";
-import { notified } from "../hooks/notification-hooks.ts";
-import { tellFailedTurn } from "../hooks/turn-callbacks.ts";
+import { beforeSuspending, isBackgroundOpen } from "../features/children/await-background.ts";
+import { notified } from "../features/hooks/notification-hooks.ts";
+import { tellFailedTurn } from "../features/hooks/turn-callbacks.ts";
 import { answerTurn } from "./answer-turn.ts";
 import { closeTurn } from "./close-turn.ts";
-import { keepCutAnswer } from "./cut-answer.ts";
+import { keepCutAnswer } from "./keep-cut-answer.ts";
 import { endRun } from "./end-run.ts";
-import { runOf, type Loop } from "./loop.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
 import { openTurn } from "./open-turn.ts";
-import { endingOf, RunEnding } from "./run-ending.ts";
+import { endingOf, RunEnding } from "../turn/run-ending.ts";
 import { systemPrompt, type SystemPrompt } from "./system-prompt.ts";
+import { backgroundOf } from "../features/children/background.ts";
+import { hooksOf } from "../features/hooks/loop-hooks.ts";
 
 /** What whoever drives a run does next. */
 export type Next =
@@ -52,7 +54,7 @@ function takeUp(loop: Loop): void {
     const { failure, ...told } = ending;
     throw new RunEnding(ending.reason, { ...told, ...(failure && { failure: knownFailure(failure) }) });
   }
-  if (isBackgroundOpen(loop)) loop.background?.takeUp();
+  if (isBackgroundOpen(loop)) backgroundOf(loop)?.takeUp();
 }
 
 /** What was thrown in a turn suspends the run or ends it. */
@@ -73,7 +75,7 @@ async function leaveTurn(loop: Loop, error: unknown): Promise<Next> {
 
 async function suspend(loop: Loop, suspension: Suspension): Promise<Next> {
   const { execution } = loop;
-  if (loop.hooks !== undefined) await notified(loop);
+  if (hooksOf(loop) !== undefined) await notified(loop);
   execution.put(`suspend/${runOf(loop).resumes}`, "run-suspend", { reason: suspension.reason, waits: suspension.waits }, "power");
   await execution.flush();
   return { type: "waiting", reason: suspension.reason, waits: suspension.waits };

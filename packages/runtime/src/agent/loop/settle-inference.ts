@@ -1,22 +1,25 @@
 import { LogError, type Usage, type Usd } from "@keelson/protocol";
-import type { BudgetMeter } from "../budget/budget-meter.ts";
-import { markBudgets } from "../budget/mark-budgets.ts";
-import { spendOnLedger } from "../budget/spend-on-ledger.ts";
-import { inferenceAmount, spendUnseen, unseenUsage, type BegunInference } from "../budget/unseen-inference.ts";
-import type { Model } from "../model-source.ts";
+import type { BudgetMeter } from "../features/budget/budget-meter.ts";
+import { markBudgets } from "../features/budget/mark-budgets.ts";
+import { spendOnLedger } from "../features/budget/spend-on-ledger.ts";
+import { inferenceAmount, spendUnseen, unseenUsage, type BegunInference } from "../features/budget/unseen-inference.ts";
+import type { Model } from "../definition/model-source.ts";
 import type { Bill } from "./bill-attempt.ts";
-import type { Loop } from "./loop.ts";
+import type { Loop } from "../turn/loop.ts";
+import { meterOf } from "../features/budget/budget-meter.ts";
 
 /** Tells the ledger and the log what a model call used. A promise only where the ledger is asked. */
 export function settle(loop: Loop, key: string, model: Model, bill: Bill): Promise<void> | undefined {
-  const { meter, scopes } = loop;
+  const { scopes } = loop;
+  const meter = meterOf(loop);
   return meter !== undefined && scopes.length > 0
     ? settleOnLedger(loop, meter, key, bill.usage, bill.cost).then(() => putUsage(loop, key, model, bill))
     : putUsage(loop, key, model, bill);
 }
 
 function putUsage(loop: Loop, key: string, model: Model, { usage, cost, estimated }: Bill): Promise<void> | undefined {
-  const { execution, meter, scopes } = loop;
+  const { execution, scopes } = loop;
+  const meter = meterOf(loop);
   const { inputTokens, outputTokens } = usage;
   const { contextWindow } = model.facts;
   execution.put(
@@ -51,7 +54,8 @@ async function settleOnLedger(loop: Loop, meter: BudgetMeter, key: string, usage
 
 /** A reservation whose end nobody saw (a crash came first) is spent as a whole. */
 export async function settleUnseen(loop: Loop, key: string): Promise<void> {
-  const { execution, meter, models, scopes } = loop;
+  const { execution, models, scopes } = loop;
+  const meter = meterOf(loop);
   if (execution.lookup(`${key}/usage`)) return;
   const begun = execution.lookup(key)?.data as BegunInference;
   const { usage, cost } = unseenUsage(begun, models);

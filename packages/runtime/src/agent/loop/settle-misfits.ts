@@ -1,7 +1,7 @@
 import type { Tool } from "@keelson/protocol";
-import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts";
-import { refuse, type PendingCall } from "../gates/pending-call.ts";
-import type { Loop } from "./loop.ts";
+import { askPeople, endIfAborted, type Question } from "./ask-approval.ts";
+import { refuse, type PendingCall } from "../turn/pending-call.ts";
+import type { Loop } from "../turn/loop.ts";
 import { countReservations, isUnknown, mayHaveRun, noteNotDone, noteUnknown } from "./tool-call-ledger.ts";
 
 /** A call that was asked for under an earlier definition, and what keeps it from going on under this one. */

@@ -1,6 +1,6 @@
 import { truncateText } from "../../json/truncate-text.ts";
-import { runOf, sessionOf, type Loop } from "./loop.ts";
-import { RunEnding } from "./run-ending.ts";
+import { runOf, sessionOf, type Loop } from "../turn/loop.ts";
+import { RunEnding } from "../turn/run-ending.ts";
 
 const MAX_SHOWN_BYTES = 200;
 

@@ -2,7 +2,7 @@ import { textMessage } from "@keelson/protocol";
 import type { Foldable } from "../../context/room/fold-into-summary.ts";
 import { transcriptOf } from "../../context/room/transcript.ts";
 import { askAside } from "./ask-aside.ts";
-import type { Loop } from "./loop.ts";
+import type { Loop } from "../turn/loop.ts";
 
 /** A transcript of this length is its own summary. */
 const SHORT_BYTES = 6 * 1024;

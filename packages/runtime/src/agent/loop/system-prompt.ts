@@ -1,6 +1,6 @@
-import type { RunContext } from "../agent.ts";
-import { runContext } from "./run-context.ts";
-import { runOf, type Loop } from "./loop.ts";
+import type { RunContext } from "../definition/run-context.ts";
+import { runContext } from "../turn/run-context.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
 
 /** What a run says before its messages: the same in all its turns. */
 export interface SystemPrompt {

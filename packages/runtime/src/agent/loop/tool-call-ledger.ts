@@ -1,8 +1,8 @@
-import type { PendingCall } from "../gates/pending-call.ts";
-import { askPeople, endIfAborted, type Question } from "../gates/ask-approval.ts";
-import { refuse } from "../gates/pending-call.ts";
+import type { PendingCall } from "../turn/pending-call.ts";
+import { askPeople, endIfAborted, type Question } from "./ask-approval.ts";
+import { refuse } from "../turn/pending-call.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
-import type { Loop } from "./loop.ts";
+import type { Loop } from "../turn/loop.ts";
 import { idempotencyKey, LeafCall } from "./leaf-call.ts";
 
 /** Whether the log holds a reservation of this call that nothing followed: the process ended between the two. */

@@ -1,6 +1,6 @@
 import { DirectiveError, type Effect, type EffectContext, type RunId, type SessionId } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { createDirectivePayloads } from "../../agent/effects/directive-payloads.ts";
+import { createDirectivePayloads } from "../../agent/features/effects/directive-payloads.ts";
 import { createEffectExecutor, noOpExecutor } from "./create-effect-executor.ts";
 import { executeEffects } from "./execute-effects.ts";
 

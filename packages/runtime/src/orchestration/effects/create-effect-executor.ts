@@ -1,5 +1,5 @@
 import { DirectiveError, type Directive, type Effect, type EffectContext, type EffectExecutor, type JsonValue } from "@keelson/protocol";
-import { unknownPayload, type DirectivePayloads, type PayloadTypes } from "../../agent/effects/directive-payloads.ts";
+import { unknownPayload, type DirectivePayloads, type PayloadTypes } from "../../agent/features/effects/directive-payloads.ts";
 import { systemClock, type Clock } from "../../platform/clock.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import { checkOptionNames } from "../../json/option-names.ts";

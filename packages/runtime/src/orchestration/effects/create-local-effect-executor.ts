@@ -11,9 +11,9 @@ import {
   type StateStore,
   type SessionId,
 } from "@keelson/protocol";
-import type { PayloadTypes } from "../../agent/effects/directive-payloads.ts";
-import type { Runner, SingleRunner } from "../../agent/runner.ts";
-import type { Agents } from "../../agent/world.ts";
+import type { PayloadTypes } from "../../agent/features/effects/directive-payloads.ts";
+import type { Runner, SingleRunner } from "../../agent/runner/runner.ts";
+import type { Agents } from "../../agent/definition/agent.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { CHILD_MARK } from "../../session/session-id.ts";
 import type { Scheduler } from "../schedules/scheduler.ts";

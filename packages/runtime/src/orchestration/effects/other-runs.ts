@@ -13,10 +13,10 @@ import {
   type SessionId,
   type Signal,
 } from "@keelson/protocol";
-import { narrowAuthority } from "../../agent/permissions/narrow-authority.ts";
-import { runnerInternals, type Runner, type RunnerInternals, type SingleRunner } from "../../agent/runner.ts";
-import type { ActiveRun } from "../../agent/active-run.ts";
-import type { Agents } from "../../agent/world.ts";
+import { narrowAuthority } from "../../agent/definition/permissions/narrow-authority.ts";
+import { runnerInternals, type Runner, type RunnerInternals, type SingleRunner } from "../../agent/runner/runner.ts";
+import type { ActiveRun } from "../../agent/runner/active-run.ts";
+import type { Agents } from "../../agent/definition/agent.ts";
 import { shortHash } from "../../json/digest.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { foldSession } from "../../session/fold-session.ts";

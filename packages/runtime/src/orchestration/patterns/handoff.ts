@@ -1,5 +1,5 @@
 import { OrchestratorError, type OperatorInput, type OperatorOutput, type Orchestrator } from "@keelson/protocol";
-import { openHandoff } from "../../agent/children/handoff.ts";
+import { openHandoff } from "../../agent/definition/children/handoff.ts";
 import { inputOf, optionsAt, type PatternOptions, type PatternTask } from "./pattern-task.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 

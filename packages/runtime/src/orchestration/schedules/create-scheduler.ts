@@ -1,8 +1,8 @@
 import { DirectiveError, LogError, type EventLog, type Lease } from "@keelson/protocol";
 import { createAlarm } from "../../platform/alarm.ts";
-import { runnerInternals, type Runner, type SingleRunner } from "../../agent/runner.ts";
-import type { Run } from "../../agent/run.ts";
-import type { Agents } from "../../agent/world.ts";
+import { runnerInternals, type Runner, type SingleRunner } from "../../agent/runner/runner.ts";
+import type { Run } from "../../agent/definition/run.ts";
+import type { Agents } from "../../agent/definition/agent.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { InstantFinder } from "./due-instants.ts";
 import { createFiring } from "./fire-instants.ts";

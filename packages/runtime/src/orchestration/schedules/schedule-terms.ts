@@ -1,7 +1,7 @@
 import { DirectiveError, parseDuration, type Authority, type SessionId } from "@keelson/protocol";
-import type { Agent } from "../../agent/agent.ts";
-import type { RunnerInternals } from "../../agent/runner.ts";
-import type { World } from "../../agent/world.ts";
+import type { Agent } from "../../agent/definition/agent.ts";
+import type { RunnerInternals } from "../../agent/runner/runner.ts";
+import type { World } from "../../agent/turn/world.ts";
 import { shortHash } from "../../json/digest.ts";
 import { foldSession } from "../../session/fold-session.ts";
 import { CHILD_MARK, checkSessionId } from "../../session/session-id.ts";

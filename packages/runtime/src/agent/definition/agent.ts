@@ -1,0 +1,215 @@
+import type {
+  CompactionPolicy,
+  DirectiveFilter,
+  EffortLevel,
+  JsonObject,
+  JsonValue,
+  Message,
+  ModelFailure,
+  OperatorConfig,
+  PermissionPolicy,
+  Provider,
+  SignalRoute,
+  ThinkingConfig,
+  Tool,
+  Usage,
+  Usd,
+} from "@keelson/protocol";
+import type { InferenceSettings } from "../../context/compile-request.ts";
+import type { Rule } from "../../context/rule.ts";
+import type { JsonSchema, Schema } from "../../schema/schema.ts";
+import type { ToolSet } from "../../tools/tool-registry.ts";
+import type { HookAgentOptions } from "./hooks/hook-agent-options.ts";
+import type { AgentMiddleware, MiddlewareAgentOptions } from "./middleware/agent-middleware.ts";
+import type { OutputModeOption } from "./output/output-mode.ts";
+import type { PluginAgentOptions } from "./plugins/plugin-agent-options.ts";
+import type { RunContext } from "./run-context.ts";
+import type { SignalHandler } from "./signals/signal-handler.ts";
+import type { ExecutionStrategy } from "./strategies/strategy.ts";
+
+/** `provider/model` as the runner's registry knows it, or a provider that serves one model (as in tests). */
+export type ModelChoice = string | Provider;
+
+export interface AgentLimits {
+  /** Default 50. Retried, repaired and paused rounds do not count. */
+  readonly maxTurns?: number | undefined;
+  /** All model calls of a run, retries included. Default 4 × `maxTurns`. */
+  readonly maxModelCalls?: number | undefined;
+  /** US dollars, as a decimal string or a number, of a run and its children. No call starts whose worst case could pass it. */
+  readonly maxCost?: Usd | string | number | undefined;
+  /** Tokens of input and output, of a run and its children. No call starts whose worst case could pass it. */
+  readonly maxTokens?: number | undefined;
+  /** Under `maxCost`: whether a model without a known price is called. With `allow` it counts nothing, and the cost is `null`. Default `refuse`. */
+  readonly unknownPrice?: "refuse" | "allow" | undefined;
+  /**
+   * Under `maxCost` and `maxTokens`: what a model call counts as of which the vendor told no usage, because it broke off or its answer
+   * names none. `reserve`: all that it could have come to. `estimate`: what was sent and seen of it; what was thought unseen may then
+   * pass the limit, and the outcome says so. Default `reserve`.
+   */
+  readonly withoutUsage?: "reserve" | "estimate" | undefined;
+  /** Parts of each limit whose using up is told in a `budget` event, once for each. Default 0.5, 0.8 and 1. */
+  readonly budgetThresholds?: readonly number[] | undefined;
+  readonly maxDurationMs?: number | undefined;
+  readonly maxToolCalls?: number | undefined;
+  /** Turns in a row of which every tool call failed or was refused: then the run ends (`circuit-breaker`). Default 10. */
+  readonly maxFailedTurns?: number | undefined;
+  /** Retries of one model call before the fallback model or the end. Default 3. */
+  readonly maxRetries?: number | undefined;
+  /**
+   * The longest wait before a retry. A vendor who asks for a longer one is not waited for: the fallback model is asked, else the run
+   * ends and says so. Default 60,000.
+   */
+  readonly maxRetryDelayMs?: number | undefined;
+  /** Answers of a run that may be given back to the model because they do not give the `output`. Default 2; then the run fails. */
+  readonly maxRepairs?: number | undefined;
+  /** UTF-8 bytes of one answer. Default 16 MiB. */
+  readonly maxAnswerBytes?: number | undefined;
+  /** Tool calls of one answer. One that asks for more ends the run (`max-output`). Default 128. */
+  readonly maxAnswerCalls?: number | undefined;
+  /** Of tools that set none of their own. Default: none. */
+  readonly toolTimeoutMs?: number | undefined;
+  /** Shared calls that run together at most. Default 16. */
+  readonly maxParallelCalls?: number | undefined;
+  /** Agents and tasks that work beside the turns at once. Default 16. */
+  readonly maxBackground?: number | undefined;
+}
+
+/** What becomes of a failed model call. Without an answer there is nothing to go on from: that would be to ask again, which is `retry`. */
+export type ModelErrorAction =
+  | { readonly type: "retry" }
+  | { readonly type: "abort"; readonly message: string }
+  | { readonly type: "switch-model"; readonly model: string };
+
+/** Shortens a conversation that no longer fits. Its result is recorded; it replaces the messages. */
+export type Compact = (
+  conversation: readonly { readonly message: Message; readonly policy: CompactionPolicy }[],
+  options: { readonly signal: AbortSignal; readonly model: string; readonly usage: Usage },
+) => Promise<{ readonly messages: readonly Message[]; readonly summary: string }>;
+
+export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginAgentOptions, MiddlewareAgentOptions {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly model: ModelChoice;
+  /** Used when the model is rate-limited, unavailable or out of retries. */
+  readonly fallbackModel?: ModelChoice | undefined;
+  /** The system prompt. A function is called once for each run; its answer is recorded. */
+  readonly instructions?: string | ((context: RunContext) => string | Promise<string>) | undefined;
+  /** Appended to the instructions, or put in their place. */
+  readonly systemPrompt?: { readonly type: "append" | "replace"; readonly content: string } | undefined;
+  readonly tools?: readonly Tool[] | undefined;
+  /**
+   * Agents that this one may hand tasks to, each as a tool of the name it has here. For limits of its own, or work beside the turns,
+   * put `agent.asTool({ … })` among `tools`.
+   */
+  readonly agents?: Agents | undefined;
+  /** When given, only these tools may be called. */
+  readonly allowedTools?: readonly string[] | undefined;
+  /** Taken out of `tools` by name. */
+  readonly excludedTools?: readonly string[] | undefined;
+  readonly limits?: AgentLimits | undefined;
+  readonly permissions?: { readonly [Part in keyof PermissionPolicy]?: PermissionPolicy[Part] | undefined } | undefined;
+  readonly rules?: readonly Rule[] | undefined;
+  /** What every directive passes, in this order, before it is declared; each may change, suppress or (by throwing) reject it. Pure. */
+  readonly directiveFilters?: readonly DirectiveFilter[] | undefined;
+  /**
+   * Asked about every failed model call, but not about one that was interrupted, nor where a conversation that was too long was shortened. To answer nothing
+   * leaves it to the runner: retries, the fallback model, the end.
+   */
+  readonly onModelError?:
+    | ((failure: ModelFailure, context: RunContext) => ModelErrorAction | undefined | Promise<ModelErrorAction | undefined>)
+    | undefined;
+  /** Default `end`: an answer cut at its token limit ends the run (`max-output`). `continue` asks for the rest. */
+  readonly onMaxTokens?: "end" | "continue" | undefined;
+  readonly compact?: Compact | undefined;
+  /** What may be done when: in a state of `fsmStrategy` the model has that state's tools and no others. Default: everything, always. */
+  readonly strategy?: ExecutionStrategy | undefined;
+  /** What becomes of signals that the strategy has no route for. */
+  readonly signalRoutes?: readonly SignalRoute[] | undefined;
+  /** Handlers of signals whose route has the action `custom`, by name. */
+  readonly onSignal?: { readonly [name: string]: SignalHandler } | undefined;
+  /**
+   * What the run has to come to, in the answer that ends it: `outcome.output` has its type. A plain JSON Schema gives a
+   * `JsonValue`. An answer that does not match goes back to the model, at most `limits.maxRepairs` times.
+   */
+  readonly output?: Schema<Out> | undefined;
+  /** How `output` is asked for and read. Default `tool`. */
+  readonly outputMode?: OutputModeOption | undefined;
+  readonly effort?: EffortLevel | undefined;
+  readonly thinking?: ThinkingConfig | undefined;
+  readonly settings?: Omit<InferenceSettings, "effort" | "thinking" | "output"> | undefined;
+  /** Whether repeated identical calls are refused. Default true. */
+  readonly loopGuard?: boolean | undefined;
+  /** Working directory: where the programs of its tools and hooks start, and told to `instructions`, `onModelError` and tools as `cwd`. */
+  readonly cwd?: string | undefined;
+  /** Reports model calls, the verdict of each gate, retries and batches as `status` events. */
+  readonly debug?: boolean | undefined;
+  /** Appends the same to this file, line by line. */
+  readonly debugFile?: string | undefined;
+  /** Of every run of this agent; a run's own goes on top. */
+  readonly metadata?: JsonObject | undefined;
+}
+
+/** Everything but `output`, which decides the type. */
+export type AgentChanges = {
+  readonly [Option in Exclude<keyof AgentOptions<never>, "output">]?: AgentOptions<never>[Option] | undefined;
+};
+
+/** Options of an agent whose output is told as a plain JSON Schema. */
+export interface JsonAgentOptions extends Omit<AgentOptions<JsonValue>, "output"> {
+  readonly output: JsonSchema & { readonly schema?: never };
+}
+
+/** A definition: data and functions, bound to the world by a runner. */
+export interface Agent<Out = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly options: Omit<AgentOptions<never>, "output">;
+  readonly output?: Schema<Out> | JsonSchema;
+  /** What a model may call, after `excludedTools`. */
+  readonly tools: ToolSet;
+  /** Its prompt middleware, frozen. */
+  readonly middleware?: AgentMiddleware;
+  /** Changes when anything that a run depends on as data changes: prompts, tools, limits, rules by name. */
+  readonly digest: string;
+  readonly subAgents: readonly string[];
+  /** A copy with these options changed. */
+  with(changes: AgentChanges): Agent<Out>;
+  /** Offers it to other agents as a tool that takes a task. */
+  asTool(options?: AgentToolOptions): AgentTool;
+}
+
+/** How an agent is offered to another as a tool. */
+export interface AgentToolOptions {
+  /** Default: the agent's name. */
+  readonly name?: string | undefined;
+  /** Default: the agent's. */
+  readonly description?: string | undefined;
+  /** Of each call, on top of the agent's own limits. */
+  readonly limits?:
+    | {
+        readonly maxTurns?: number | undefined;
+        readonly maxCost?: Usd | string | number | undefined;
+        readonly maxDurationMs?: number | undefined;
+      }
+    | undefined;
+  /** Instead of the agent's. */
+  readonly model?: string | undefined;
+  /** When given, it may call only these of its tools. */
+  readonly allowedTools?: readonly string[] | undefined;
+  /** Appended to its instructions. */
+  readonly systemAddendum?: string | undefined;
+  /**
+   * The call is answered at once, and the agent works beside the turns; its result follows as a user message. Default false: the
+   * call is answered by the agent.
+   */
+  readonly background?: boolean | undefined;
+}
+
+/** A tool that a runner starts as a child run of an agent, with its own log. */
+export interface AgentTool extends Tool<{ readonly task: string }> {
+  readonly dispatch: { readonly operator: string; readonly config?: OperatorConfig };
+  readonly agent: Agent<unknown>;
+  readonly background?: true;
+}
+
+export type Agents = { readonly [name: string]: Agent<never> | Agent<unknown> | Agent<undefined> };

@@ -1,0 +1,25 @@
+import type { CallId, EndReason, SessionId, Usage, Usd, Wait } from "@keelson/protocol";
+
+/** An agent or a task that a run started, and what the log says of it by now. */
+export interface ChildView {
+  /** Run id of an agent, id of a task. */
+  readonly id: string;
+  readonly kind: "agent" | "task";
+  /** An agent's name among its siblings, a task's description. */
+  readonly name: string;
+  readonly agent?: string;
+  readonly session?: SessionId;
+  /** The call that waits for it. */
+  readonly callId?: CallId;
+  /** Whether it works beside the turns. */
+  readonly background: boolean;
+  readonly status: "working" | "suspended" | EndReason;
+  /** Of its last answer so far. */
+  readonly text: string;
+  readonly turns: number;
+  readonly usage: Usage;
+  readonly cost: Usd | null;
+  /** What it waits for while it is suspended. */
+  readonly waits: readonly Wait[];
+  readonly children: readonly ChildView[];
+}

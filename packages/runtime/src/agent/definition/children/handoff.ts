@@ -1,0 +1,86 @@
+import type { Effect, SessionId, Tool, ToolCall } from "@keelson/protocol";
+import { shortHash } from "../../../json/digest.ts";
+import { DEFAULT_MAX_OUTPUT_BYTES } from "../../../tools/tool-definition.ts";
+import type { Agent } from "../agent.ts";
+import type { RunOutcome } from "../run.ts";
+import { parseTask, TASK_SCHEMA } from "./task-input.ts";
+import { checkOptionNames } from "../../../json/option-names.ts";
+
+/** A task is handed on so many times at most before that counts as going in circles. */
+export const MAX_HANDOFFS = 8;
+
+/** Who is to go on, with what. */
+export interface Handoff {
+  readonly operator: string;
+  readonly task: string;
+  /** Whose conversation the next one goes on with; else it begins with the task alone. */
+  readonly session?: SessionId;
+}
+
+/** The handoff that a run ended with, unless its own runtime carried it out already. */
+export function handoffIn({ reason, effects }: Pick<RunOutcome<unknown>, "reason" | "effects">): Handoff | undefined {
+  return reason === "handed-off" ? openHandoff(effects) : undefined;
+}
+
+export function openHandoff(effects: readonly Effect[]): Handoff | undefined {
+  for (const effect of effects) {
+    if (effect.type !== "handoff" || effect.meta?.outcome !== undefined) continue;
+    const session = (effect.history as { readonly session?: SessionId } | undefined)?.session;
+    return { operator: effect.operator, task: effect.task, ...(session !== undefined && { session }) };
+  }
+  return undefined;
+}
+
+export interface HandoffOptions {
+  /** Default `hand_off_to_<agent>`. */
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  /** Whether the next agent goes on with the conversation. Default false: it is told the task alone. */
+  readonly history?: boolean | undefined;
+}
+
+/** A tool whose call ends the run: its task goes to another agent. */
+export interface HandoffTool extends Tool<{ readonly task: string }> {
+  readonly handoff: { readonly operator: string };
+  /** Absent where the agent is only named: the runner must have it. */
+  readonly agent?: Agent<unknown>;
+}
+
+/**
+ * Lets a model hand the rest of its work to another agent. The run ends `handed-off` once the calls of that answer are done, with
+ * a `handoff` effect among `outcome.effects`. A parent or `handoff` of `keelson/orchestration` then starts the other agent.
+ *
+ * @param agent a definition, or the name of one that the runner has (agents that hand to each other can't hold each other)
+ */
+export function handoffTool(agent: Agent<never> | Agent<unknown> | Agent<undefined> | string, options: HandoffOptions = {}): HandoffTool {
+  checkOptionNames("handoffTool", options, { name: true, description: true, history: true });
+  const operator = typeof agent === "string" ? agent : agent.name;
+  const about = typeof agent === "string" || agent.description === "" ? "" : ` ${agent.description}`;
+  const {
+    name = `hand_off_to_${operator.replace(/[^\w-]/g, "_")}`,
+    description = `Hands the rest of the work to the agent "${operator}" and ends yours.${about}`,
+    history = false,
+  } = options;
+  return {
+    name,
+    description,
+    inputSchema: TASK_SCHEMA,
+    effect: "idempotent",
+    concurrency: "exclusive",
+    risk: "none",
+    version: shortHash(`${operator}/${description}/${String(history)}`),
+    aliases: [],
+    maxOutputBytes: DEFAULT_MAX_OUTPUT_BYTES,
+    handoff: { operator },
+    ...(typeof agent !== "string" && { agent: agent as Agent<unknown> }),
+    parse: parseTask,
+    execute({ task }, call: ToolCall) {
+      call.declare?.({ type: "handoff", operator, task, ...(history && { history: { session: call.session } }) });
+      return `Handed to ${operator}.`;
+    },
+  };
+}
+
+export function isHandoffTool(tool: Tool): tool is HandoffTool & Tool {
+  return "handoff" in tool;
+}

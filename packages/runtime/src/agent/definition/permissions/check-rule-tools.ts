@@ -1,0 +1,68 @@
+import type { PermissionRule, Tool } from "@keelson/protocol";
+import { nearestName } from "../../../json/nearest-name.ts";
+import { invalidOption } from "../invalid-option.ts";
+import { checkRulePath } from "./check-rule-path.ts";
+import { compileGlob, matchesGlob } from "./glob.ts";
+import { compilePermissionRule, REACHING_TOOLS } from "./permission-rule.ts";
+
+/** Tools of servers that are connected to later. */
+const COMES_LATER = /^mcp(?:__|:)/;
+
+/** What other agents of this kind call the tools that nearly every one has. */
+const FOREIGN_NAMES: { readonly [name: string]: readonly string[] } = {
+  Read: ["read_file"],
+  Write: ["write_file"],
+  Edit: ["edit_file"],
+  MultiEdit: ["edit_file"],
+  LS: ["list_directory"],
+  WebFetch: ["web_fetch"],
+};
+
+/**
+ * Refuses a rule that no call of these tools can ever be about. A pattern with a wildcard may be about tools that come later, so it is refused
+ * only where it is plainly about one that is there, in another spelling.
+ * @param options.mayBeMore the rules may be about tools of agents that are not known yet: then a rule is refused only where what was meant is there
+ * @throws AgentError of kind `invalid-option` that suggests the right rule
+ */
+export function checkRuleTools(
+  rules: readonly PermissionRule[],
+  tools: readonly Pick<Tool, "name" | "aliases" | "effectsOf">[],
+  { mayBeMore = false }: { readonly mayBeMore?: boolean } = {},
+): void {
+  const names = tools.map(({ name }) => name);
+  const reaching = tools.some((tool) => tool.effectsOf !== undefined) ? Object.values(REACHING_TOOLS).flat() : [];
+  const known = [...new Set([...names, ...reaching])];
+  for (const [index, rule] of rules.entries()) {
+    const option = `permissions.rules[${index}]`;
+    const compiled = compilePermissionRule(rule, option);
+    checkRulePath(compiled, option);
+    const { tool } = compiled;
+    if (known.some((name) => matchesGlob(tool, name))) continue;
+    const open = rule.pattern.indexOf("(");
+    const written = open < 0 ? rule.pattern : rule.pattern.slice(0, open);
+    const hasWildcard = tool.literals.length > 1;
+    if (!hasWildcard && COMES_LATER.test(written)) continue;
+    const meant = hasWildcard ? inSmallLetters(written, known) : meantBy(written, known, tools);
+    if ((hasWildcard || mayBeMore) && meant === undefined) continue;
+    const advice =
+      meant === undefined
+        ? `There ${known.length === 0 ? "are no tools" : `are ${known.join(", ")}`}; a pattern with a star may name tools that come later`
+        : `Did you mean ${JSON.stringify(meant + (open < 0 ? "" : rule.pattern.slice(open)))}`;
+    throw invalidOption(
+      option,
+      `has the pattern ${JSON.stringify(rule.pattern)}, which no call can match: there is no tool ${JSON.stringify(written)}. ${advice}`,
+    );
+  }
+}
+
+function meantBy(written: string, known: readonly string[], tools: readonly Pick<Tool, "name" | "aliases">[]): string | undefined {
+  const foreign = FOREIGN_NAMES[written]?.find((name) => known.includes(name));
+  if (foreign !== undefined) return foreign;
+  const near = nearestName(written, [...known, ...tools.flatMap(({ aliases }) => aliases)]);
+  return tools.find(({ aliases }) => near !== undefined && aliases.includes(near))?.name ?? near;
+}
+
+function inSmallLetters(written: string, known: readonly string[]): string | undefined {
+  const small = written.toLowerCase();
+  return known.some((name) => matchesGlob(compileGlob(small), name)) ? small : undefined;
+}

@@ -1,0 +1,68 @@
+import type { ApprovalRequest, Approver } from "@keelson/protocol";
+import type { World } from "../../turn/world.ts";
+import { createApprovalTokens, type ApprovalTokens } from "./approval-token.ts";
+import type { Loop } from "../../turn/loop.ts";
+import { PartKey } from "../../turn/run-parts.ts";
+
+/** How questions to people are asked. */
+export interface Approvals {
+  readonly tokens: ApprovalTokens;
+  readonly approver: Approver | undefined;
+  /** Whether somebody in this process takes questions from `run.approvals()`. */
+  readonly watched: boolean;
+  /** Shows a question to whoever takes them. */
+  ask(request: ApprovalRequest): void;
+  /** How long such a person is waited for before the run suspends. */
+  readonly waitMs: number;
+  /** How long a token is good. */
+  readonly ttlMs: number;
+}
+
+const DEFAULT_WAIT_MS = 5 * 60_000;
+const DEFAULT_TTL_MS = 7 * 24 * 60 * 60_000;
+
+/** How the questions of a run are asked in its world. */
+export class RunApprovals implements Approvals {
+  readonly #world: World;
+  readonly #desk: Pick<Approvals, "watched" | "ask">;
+
+  constructor(world: World, desk: Pick<Approvals, "watched" | "ask">) {
+    this.#world = world;
+    this.#desk = desk;
+  }
+
+  get tokens(): ApprovalTokens {
+    const { approvalKeys: keys, clock } = this.#world;
+    return createApprovalTokens({ keys, now: () => clock.now() });
+  }
+
+  get approver(): Approver | undefined {
+    return this.#world.approvals;
+  }
+
+  get waitMs(): number {
+    return this.#world.approvalWaitMs ?? DEFAULT_WAIT_MS;
+  }
+
+  get ttlMs(): number {
+    return this.#world.approvalTtlMs ?? DEFAULT_TTL_MS;
+  }
+
+  get watched(): boolean {
+    return this.#desk.watched;
+  }
+
+  ask(request: ApprovalRequest): void {
+    this.#desk.ask(request);
+  }
+}
+
+const APPROVALS = new PartKey<Approvals>("approvals");
+
+export function approvalsOf({ parts }: Loop): Approvals {
+  return parts.need(APPROVALS);
+}
+
+export function bindApprovals({ parts }: Loop, world: World, desk: Pick<Approvals, "watched" | "ask">): void {
+  parts.set(APPROVALS, new RunApprovals(world, desk));
+}

@@ -1,0 +1,41 @@
+import { AgentError, inboxLog, LogError, type Decision } from "@keelson/protocol";
+import { foldSession } from "../../../session/fold-session.ts";
+import { inboxRecord } from "../../../session/inbox-record.ts";
+import type { World } from "../../turn/world.ts";
+import type { ApprovalClaims } from "./approval-token.ts";
+import { checkDecision } from "./check-decision.ts";
+
+/**
+ * Puts the answer to a question into the inbox of the run that asked it.
+ * Rejects with AgentError `invalid-token` where it was answered already, or nobody asks it any more.
+ */
+export async function writeDecision(world: World, claims: ApprovalClaims, decision: Decision): Promise<void> {
+  const { log, blobs } = world;
+  const { session, runId, nonce, callId, tool } = claims;
+  const state = await foldSession(log, blobs, session);
+  for await (const entry of log.read(inboxLog(session))) if (entry.key === nonce) throw usedBefore(tool);
+  if (state.run?.id !== runId || state.run.status === "ended") throw mismatch(`The run that asked about ${tool} is over.`);
+  const question = state.run.questions.get(nonce);
+  if (question === undefined) throw mismatch(`The run no longer asks this question about ${tool}.`);
+  checkDecision(question.type, decision, tool);
+  try {
+    // `decidedAs` makes two decisions differ, so that the second is a conflict and not a repetition.
+    await log.append(
+      inboxLog(session),
+      "any",
+      [inboxRecord(nonce, { type: "decision", callId, decision, decidedAs: world.newId() } as never)],
+      { durability: world.durability ?? "power" },
+    );
+  } catch (error) {
+    if (LogError.is(error, "conflict")) throw usedBefore(tool);
+    throw error;
+  }
+}
+
+function usedBefore(tool: string): AgentError {
+  return new AgentError({ kind: "invalid-token", reason: "used", message: `This approval token for ${tool} was used already.` });
+}
+
+function mismatch(message: string): AgentError {
+  return new AgentError({ kind: "invalid-token", reason: "mismatch", message });
+}

@@ -1,0 +1,95 @@
+import { compareUsd, toPicoUsd, type BudgetEvent, type BudgetScope, type BudgetUnit, type Reservation, type Usd } from "@keelson/protocol";
+import { runOf, type Loop } from "../../turn/loop.ts";
+import { budgetMark } from "../../../session/budget-mark.ts";
+import { RunEnding } from "../../turn/run-ending.ts";
+import type { BudgetMeter } from "./budget-meter.ts";
+import { meterOf } from "./budget-meter.ts";
+
+/** Tells of each limit of a budget how far it is used up, where a model call brought it past a threshold. */
+export function markBudgets(loop: Loop, meter: BudgetMeter): Promise<void> | undefined {
+  if (meter.own.modelCalls !== undefined) mark(loop, meter, "model-calls", runOf(loop).totals.modelCalls, meter.own.modelCalls);
+  return meter.scopes.length === 0 ? undefined : markScopes(loop, meter);
+}
+
+async function markScopes(loop: Loop, meter: BudgetMeter): Promise<void> {
+  for (const scope of meter.scopes) {
+    const used = await loop.ledger.used(scope.id);
+    const name = scope.id === meter.ownScope ? undefined : scope.id;
+    if (scope.maxCost !== undefined) mark(loop, meter, "cost", used.cost, scope.maxCost, name);
+    if (scope.maxTokens !== undefined) mark(loop, meter, "tokens", used.tokens, scope.maxTokens, name);
+    if (scope.maxTurns !== undefined) mark(loop, meter, "turns", used.turns, scope.maxTurns, name);
+    if (scope.maxToolCalls !== undefined) mark(loop, meter, "tool-calls", used.toolCalls, scope.maxToolCalls, name);
+    if (scope.maxModelCalls !== undefined) mark(loop, meter, "model-calls", used.modelCalls, scope.maxModelCalls, name);
+  }
+}
+
+/** The same for the limits of the run alone, at the beginning of a turn. */
+export function markTurn(loop: Loop, meter: BudgetMeter, turn: number): void {
+  const { own } = meter;
+  const { startedAt } = runOf(loop);
+  if (own.turns !== undefined) mark(loop, meter, "turns", turn, own.turns);
+  if (own.durationMs !== undefined) mark(loop, meter, "duration", Math.max(0, loop.execution.journal.state.at - startedAt), own.durationMs);
+}
+
+export function markToolCalls(loop: Loop, meter: BudgetMeter): void {
+  if (meter.own.toolCalls !== undefined) mark(loop, meter, "tool-calls", runOf(loop).totals.toolCalls, meter.own.toolCalls);
+}
+
+/** Once for each limit and run: what was told stands in the log. */
+function mark(loop: Loop, meter: BudgetMeter, limit: BudgetEvent["limit"], used: number | Usd, max: number | Usd, scope?: string): void {
+  const part = partOf(used, max);
+  for (const threshold of meter.thresholds) {
+    if (part < threshold) return;
+    const name = budgetMark({ limit, threshold, ...(scope !== undefined && { scope }) });
+    if (runOf(loop).budgetMarks?.has(name)) continue;
+    loop.execution.put(`budget/${name}`, "budget", { limit, used, max, threshold, ...(scope !== undefined && { scope }) });
+  }
+}
+
+/** How far a limit is used up. Of one that allows nothing, nothing is no part. */
+function partOf(used: number | Usd, max: number | Usd): number {
+  const [a, b] = typeof used === "string" ? [Number(toPicoUsd(used)), Number(toPicoUsd(max as Usd))] : [used, max as number];
+  return b > 0 ? a / b : a > 0 ? 1 : -1;
+}
+
+/** The limits of a budget by the units that they count. */
+const LIMIT_OF: { readonly [U in BudgetUnit]: string } = {
+  "cost": "maxCost",
+  "tokens": "maxTokens",
+  "turns": "maxTurns",
+  "tool-calls": "maxToolCalls",
+  "model-calls": "maxModelCalls",
+};
+
+/** Tells of a limit that let something not happen. @returns how the run ends that can't go on without it */
+export function refusedByBudget(loop: Loop, key: string, refusal: Extract<Reservation, { type: "refused" }>): RunEnding {
+  const { unit = "cost", spent, limit, scope } = refusal;
+  const shared = scope !== meterOf(loop)?.ownScope && { scope };
+  loop.execution.put(`${key}/budget`, "budget", {
+    limit: unit,
+    used: spent,
+    max: limit,
+    ...shared,
+  });
+  return new RunEnding("budget-exhausted", { limit: { name: LIMIT_OF[unit], limit, used: spent, ...shared } });
+}
+
+/** A budget of which more is spent than it allows: a call came to more than its worst case. */
+export async function overspentBudget(loop: Loop): Promise<string | undefined> {
+  for (const scope of loop.scopes) {
+    const used = await loop.ledger.used(scope.id);
+    const over = overspentUnit(scope, used);
+    if (over === undefined) continue;
+    const name = scope.id === meterOf(loop)?.ownScope ? "" : ` of the budget "${scope.id}"`;
+    return `budget-exhausted: ${over}${name}. Nothing that changes anything is started any more.`;
+  }
+  return undefined;
+}
+
+function overspentUnit(scope: BudgetScope, used: { readonly cost: Usd; readonly tokens: number }): string | undefined {
+  if (scope.maxCost !== undefined && compareUsd(used.cost, scope.maxCost) > 0)
+    return `$${used.cost} is spent, the limit is $${scope.maxCost}`;
+  if (scope.maxTokens !== undefined && used.tokens > scope.maxTokens)
+    return `${used.tokens} tokens are spent, the limit is ${scope.maxTokens}`;
+  return undefined;
+}

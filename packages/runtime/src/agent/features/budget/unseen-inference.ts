@@ -1,0 +1,57 @@
+import { AgentError, LogError, UNKNOWN_USAGE, ZERO_USD, type BudgetAmount, type JsonObject, type Usage, type Usd } from "@keelson/protocol";
+import { worstCase } from "../../../providers/prices.ts";
+import type { ModelSource } from "../../definition/model-source.ts";
+import { countedAmount, type BudgetMeter } from "./budget-meter.ts";
+import { spendOnLedger, type Spending } from "./spend-on-ledger.ts";
+
+/** What a call may answer under a limit of money or tokens when nobody says otherwise. */
+export const DEFAULT_MAX_OUTPUT_TOKENS: number = 4096;
+
+/** A model call as the log tells of it before it is made. */
+export interface BegunInference extends JsonObject {
+  readonly model: string;
+  readonly inputBound: number;
+  readonly maxTokens?: number;
+  /** What may be billed of output, where that is not `maxTokens`. */
+  readonly outputTokens?: number;
+  readonly reserved?: Usd;
+}
+
+/** What a model call whose end nobody saw (a crash came first) is taken to have used: the whole of its reservation. */
+export function unseenUsage(begun: BegunInference, models: ModelSource): { readonly usage: Usage; readonly cost: Usd | null } {
+  const usage: Usage = { ...UNKNOWN_USAGE, inputTokens: begun.inputBound, outputTokens: begun.outputTokens ?? begun.maxTokens ?? null };
+  return { usage, cost: begun.reserved ?? worstCaseOf(begun, models) };
+}
+
+/** `null` where the price is unknown, and where the model itself is by now. */
+function worstCaseOf({ model, inputBound, maxTokens, outputTokens = maxTokens }: BegunInference, models: ModelSource): Usd | null {
+  try {
+    const { price } = models.resolve(model);
+    return price === null ? null : worstCase(inputBound, outputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS, price);
+  } catch (error) {
+    if (AgentError.is(error, "model")) return null;
+    throw error;
+  }
+}
+
+/** What budgets count of one model call. */
+export function inferenceAmount(
+  meter: Pick<BudgetMeter, "counts">,
+  { inputTokens, outputTokens }: Usage,
+  cost: Usd | null,
+): Usd | BudgetAmount {
+  const tokens = (inputTokens ?? 0) + (outputTokens ?? 0);
+  return countedAmount(meter, { cost: cost ?? ZERO_USD, tokens, turns: 0, toolCalls: 0, modelCalls: 1 });
+}
+
+/** Spends it on the ledger, which may hold the reservation still, know of its settlement, or have forgotten it with its process. */
+export async function spendUnseen(spending: Spending, key: string, amount: Usd | BudgetAmount): Promise<void> {
+  try {
+    await spending.ledger.settle(key, amount);
+  } catch (error) {
+    // Settled, only not recorded: what it really cost is spent.
+    if (LogError.is(error, "invalid-input")) return;
+    if (!LogError.is(error, "not-found")) throw error;
+    await spendOnLedger(spending, key, amount);
+  }
+}

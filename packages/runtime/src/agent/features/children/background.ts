@@ -1,0 +1,309 @@
+import { DirectiveError, type CallId, type JsonObject, type JsonValue, type OperatorInput, type RunId } from "@keelson/protocol";
+import { messageOperation } from "../../../context/message-operation.ts";
+import { shortHash } from "../../../json/digest.ts";
+import type { ChildEnding, ChildState } from "../../../session/child-state.ts";
+import type { RunState } from "../../../session/session-state.ts";
+import type { Execution } from "../../../session/execution.ts";
+import { createAlarm, type Alarm } from "../../../platform/alarm.ts";
+import { bindBackgroundWork, type BackgroundWork } from "../effects/background-work.ts";
+import { afterChild, beforeChild } from "../hooks/subagent-hooks.ts";
+import type { Loop } from "../../turn/loop.ts";
+import type { World } from "../../turn/world.ts";
+import { workAgent } from "./background-agent.ts";
+import { hasEndedWell, reportOf } from "./background-report.ts";
+import { workTask } from "./background-task.ts";
+import { childIds, findAgent, planChild } from "./child-plan.ts";
+import { endCalledChildren } from "./end-called-children.ts";
+import { MAX_HANDOFFS } from "../../definition/children/handoff.ts";
+import { ProgressNotes } from "./progress-notes.ts";
+import { recordEnding } from "./record-ending.ts";
+import { recordRetry, recordStart } from "./record-start.ts";
+import { readSpawnConfig } from "./spawn-config.ts";
+import { waitsBelow } from "./start-child.ts";
+import type { Waiting, Work } from "./work.ts";
+import type { ParentRun, RunStarter } from "../../turn/live-run.ts";
+import { PartKey } from "../../turn/run-parts.ts";
+import { hooksOf } from "../hooks/loop-hooks.ts";
+
+const NO_INPUT: OperatorInput = { message: [], trigger: "task", metadata: {} };
+
+/** Of all runs without any; nothing is put into it. */
+const NO_WORKS: Map<string, Work> = new Map();
+
+export interface BackgroundOptions {
+  readonly runner: RunStarter;
+  readonly parent: ParentRun;
+  readonly execution: Execution;
+  /** Work that may be open at once. */
+  readonly maxOpen: number;
+}
+
+/**
+ * The agents and tasks that work beside the turns of one run. That they were started stands in the log before they begin; that
+ * they ended is recorded by the loop, where a message to the model has its place, in one append with that message. So each result
+ * reaches the model once, whatever crashes in between.
+ */
+export class Background implements BackgroundWork {
+  readonly #options: BackgroundOptions;
+  #alarm: Alarm | undefined;
+  #works: Map<string, Work> = NO_WORKS;
+  #loop: Loop | undefined;
+  #progress: ProgressNotes | undefined;
+
+  constructor(options: BackgroundOptions) {
+    this.#options = options;
+  }
+
+  /** The loop of the same run. */
+  bind(loop: Loop): void {
+    this.#loop = loop;
+  }
+
+  /** Rings when work ended, waits, or made progress. */
+  get alarm(): Alarm {
+    return (this.#alarm ??= createAlarm());
+  }
+
+  get world(): World {
+    return this.#options.runner.world;
+  }
+
+  /** Whether anything is not recorded as over. */
+  get isOpen(): boolean {
+    return (this.#run.children?.openBackground ?? 0) > 0;
+  }
+
+  async spawnAgent(key: string, name: string, config: JsonObject, callId?: CallId): Promise<RunId> {
+    const { runner, execution } = this.#options;
+    const { operator, input } = readSpawnConfig(name, config);
+    const agent = findAgent(runner, operator);
+    const { id, session } = childIds(execution, `background/${key}`, operator);
+    if (this.#run.children?.all.has(id)) return id;
+    this.#checkRoom("spawn-agent");
+    await beforeChild(this.#boundLoop, {
+      key: `background/${id}`,
+      operator,
+      input: { ...input, trigger: "task" },
+      ...(callId && { call: callId }),
+    });
+    planChild(runner, { id, session, operator, input }, execution);
+    recordStart(execution, { child: id, session, agent: agent.name, ...(callId && { callId }), background: { name, config } });
+    await this.#begin();
+    return id;
+  }
+
+  async stopChild(key: string, name: string): Promise<number> {
+    const found = this.#open((child) => child.kind === "agent" && (child.name === name || child.id === name));
+    for (const child of found) this.#stop(child, key);
+    await this.#options.execution.flush();
+    return found.length;
+  }
+
+  async startTask(key: string, description: string, input: JsonValue): Promise<string> {
+    const { runner, execution } = this.#options;
+    const taskId = `task_${shortHash(`${execution.runId}/${key}`, 16)}`;
+    if (this.#run.children?.all.has(taskId)) return taskId;
+    if (runner.world.tasks === undefined) {
+      const message = "Background tasks are not supported here: give createRunner `tasks`, whose `run` does them.";
+      throw new DirectiveError({ kind: "unsupported", directive: "spawn-task", message });
+    }
+    this.#checkRoom("spawn-task");
+    execution.put(`background/${taskId}/start`, "task", { taskId, kind: "started", payload: { description, input } });
+    await this.#begin();
+    return taskId;
+  }
+
+  async stopTask(key: string, taskId: string): Promise<boolean> {
+    const found = this.#open((child) => child.kind === "task" && child.id === taskId);
+    for (const child of found) this.#stop(child, key);
+    await this.#options.execution.flush();
+    return found.length > 0;
+  }
+
+  /** What somebody outside asks about one piece of work. Puts its records, so that they stand with the reading of the inbox. */
+  supervise(action: "stop" | "retry", id: string, key: string): void {
+    const child = this.#run.children?.all.get(id);
+    if (child?.background === undefined) return;
+    if (action === "stop") {
+      if (child.status === "working") this.#stop(child, key);
+    } else if (this.#canRetry(child)) recordRetry(this.#options.execution, child, key);
+  }
+
+  /** Ends it at once, where it is at work; what is recorded of that follows. */
+  interrupt(id: string): void {
+    this.#works.get(id)?.stop();
+  }
+
+  /** Begins what the log says is open and nothing here works on: it is new, or an earlier process left it. */
+  takeUp(): void {
+    const { runner, parent, execution } = this.#options;
+    const { ring } = this.alarm;
+    for (const child of this.#open(({ id }) => !this.#works.has(id))) {
+      const work =
+        child.kind === "agent"
+          ? workAgent({ runner, parent, execution, ring }, child)
+          : workTask({ tasks: runner.world.tasks, execution, ring, progress: (id, payload) => this.#noteProgress(id, payload) }, child);
+      if (this.#works === NO_WORKS) this.#works = new Map();
+      this.#works.set(child.id, work);
+    }
+  }
+
+  /** Records what ended since, and puts it before the model. Only where a message of a user may stand. */
+  async collect(): Promise<void> {
+    this.#progress?.tell(this.#options.execution, this.#run.resumes);
+    for (const work of [...this.#works.values()]) {
+      if (work.ending === undefined) continue;
+      await this.#tellHooks(work.state, work.ending);
+      if (!this.#passOn(work, work.ending)) await this.#tell(work, work.ending);
+    }
+  }
+
+  /** Records what ended since, for a run that is over itself: the model is not told. */
+  async collectSilently(): Promise<void> {
+    this.#progress?.tell(this.#options.execution, this.#run.resumes);
+    for (const work of [...this.#works.values()]) {
+      if (work.ending === undefined) continue;
+      await this.#tellHooks(work.state, work.ending);
+      this.#record(work, work.ending);
+    }
+  }
+
+  /** Keeps what would be lost with this process, where nobody can be told of it yet. An agent's log keeps its own. */
+  keepSettled(): void {
+    const { execution } = this.#options;
+    this.#progress?.tell(this.#options.execution, this.#run.resumes);
+    for (const { state, ending } of this.#works.values())
+      if (ending && state.kind === "task" && !state.settled)
+        execution.note(`background/${state.id}/settled`, "child-settled", { child: state.id, ending: ending as unknown as JsonObject });
+  }
+
+  /** What it waits for, where some of it can't go on for now. */
+  get waiting(): Waiting | undefined {
+    const found: Waiting[] = [];
+    for (const { state, waiting } of this.#works.values())
+      if (waiting) found.push({ reason: waiting.reason, waits: waitsBelow(state.name, waiting.waits) });
+    const [first] = found;
+    return first && { reason: first.reason, waits: found.flatMap(({ waits }) => waits) };
+  }
+
+  /** Whether any of it is at work now. */
+  get isWorking(): boolean {
+    for (const work of this.#works.values()) if (work.ending === undefined && work.waiting === undefined) return true;
+    return false;
+  }
+
+  /** Ends the children that calls still wait for, for a run that is over. */
+  endCalled(): Promise<void> {
+    return endCalledChildren(this.#boundLoop, this.#options);
+  }
+
+  /** Tells all of it to end. */
+  stopAll(): void {
+    for (const work of this.#works.values()) work.stop();
+  }
+
+  /** Lets go of what waits, and resolves when nothing is at work here any more. */
+  leave(): Promise<unknown> | undefined {
+    if (this.#works.size === 0) return undefined;
+    const works = [...this.#works.values()];
+    for (const work of works) work.leave();
+    return Promise.all(works.map(({ done }) => done));
+  }
+
+  get #boundLoop(): Loop {
+    return this.#loop as Loop;
+  }
+
+  get #run(): RunState {
+    return this.#options.execution.journal.state.run as RunState;
+  }
+
+  async #begin(): Promise<void> {
+    await this.#options.execution.flush();
+    this.takeUp();
+  }
+
+  #open(is: (child: ChildState) => boolean): readonly ChildState[] {
+    const children = this.#run.children?.all.values() ?? [];
+    return [...children].filter((child) => child.background !== undefined && child.status === "working" && is(child));
+  }
+
+  #checkRoom(directive: string): void {
+    const { maxOpen } = this.#options;
+    if ((this.#run.children?.openBackground ?? 0) < maxOpen) return;
+    const message = `"${directive}" was refused: ${maxOpen} background agents and tasks are at work, which is the limit (limits.maxBackground). Stop one, or wait for one to end.`;
+    throw new DirectiveError({ kind: "execution-failed", directive, message });
+  }
+
+  #stop({ id }: ChildState, key: string): void {
+    this.#options.execution.note(`${key}/stop/${id}`, "child-stop", { child: id });
+    this.interrupt(id);
+  }
+
+  /** Who is handed its task goes on in its place; the model is told of nothing but the end. @returns whether somebody goes on */
+  #passOn(work: Work, ending: ChildEnding): boolean {
+    const { runner, execution } = this.#options;
+    const { state, handoff } = work;
+    // Only agents hand on; what a task was given may be no object.
+    if (handoff === undefined) return false;
+    const config = state.background as JsonObject;
+    const hop = Number(config["handoffs"] ?? 0) + 1;
+    if (hop > MAX_HANDOFFS || runner.find(handoff.operator) === undefined) return false;
+    const { operator, task, session } = handoff;
+    const next = childIds(execution, `background/${state.id}/handoff`, operator, session);
+    this.#record(work, ending);
+    const background = { name: state.name, config: { ...config, agent: operator, task, handoffs: hop } };
+    recordStart(execution, { child: next.id, session: next.session, agent: operator, background });
+    this.takeUp();
+    return true;
+  }
+
+  async #tellHooks({ kind, id, agent, callId }: ChildState, { reason }: ChildEnding): Promise<void> {
+    if (kind !== "agent" || hooksOf(this.#boundLoop) === undefined) return;
+    const spec = { key: `background/${id}`, operator: agent as string, input: NO_INPUT, ...(callId && { call: callId }) };
+    await afterChild(this.#boundLoop, spec, reason);
+  }
+
+  async #tell(work: Work, ending: ChildEnding): Promise<void> {
+    const { execution } = this.#options;
+    const key = `background/${work.state.id}/result`;
+    const told = this.#boundLoop.context.run(
+      messageOperation("inject-message", key, reportOf(work.state, ending), (message) => {
+        this.#record(work, ending);
+        execution.put(key, "message", { message });
+      }),
+    );
+    if (told instanceof Promise) await told;
+    // Where a rule dropped the message, the work is over all the same.
+    this.#record(work, ending);
+  }
+
+  #record(work: Work, ending: ChildEnding): void {
+    if (this.#works.delete(work.state.id)) recordEnding(this.#boundLoop, work, ending);
+  }
+
+  #noteProgress(id: string, payload: JsonValue): void {
+    if (!this.#works.has(id)) return;
+    (this.#progress ??= new ProgressNotes()).note(id, payload);
+    this.alarm.ring();
+  }
+
+  /** A failed agent is tried again by one successor at a time. */
+  #canRetry({ kind, status, id }: ChildState): boolean {
+    if (kind !== "agent" || status === "working" || hasEndedWell({ reason: status })) return false;
+    return this.#open(({ background }) => (background as JsonObject)["retryOf"] === id).length === 0;
+  }
+}
+
+const BACKGROUND = new PartKey<Background>("background");
+
+/** Children and tasks beside the turns. Without it, directives about them are unsupported. */
+export function backgroundOf({ parts }: Loop): Background | undefined {
+  return parts.get(BACKGROUND);
+}
+
+export function bindBackground(loop: Loop, background: Background): void {
+  loop.parts.set(BACKGROUND, background);
+  bindBackgroundWork(loop, background);
+  background.bind(loop);
+}

@@ -1,0 +1,117 @@
+import type { ExecuteResponse, HookPoint, HookResults, JsonObject } from "@keelson/protocol";
+import type { HookContext } from "../../definition/hooks/hook.ts";
+
+const BLOCKED = 2;
+
+/** How a command ended that is a hook, or why it could not be run. */
+type Ended =
+  | { readonly response: ExecuteResponse; readonly maxOutputBytes: number }
+  | { readonly response?: undefined; readonly problem: string };
+
+/**
+ * What a shell hook says with its exit code and its output.
+ * @throws Error when a guard has not given a clear answer: it fails closed
+ */
+export function answerOfShell<P extends HookPoint>(context: HookContext<P>, ended: Ended): HookResults[P] | undefined {
+  const answer = read(context, ended);
+  if ("problem" in answer) {
+    if (context.guard) throw new Error(answer.problem);
+    context.warn(answer.problem);
+    return undefined;
+  }
+  return resultOf(context, answer) as HookResults[P] | undefined;
+}
+
+interface Said {
+  readonly verdict?: "block" | "ask" | "stop";
+  readonly reason: string;
+  /** For the model. */
+  readonly remark?: string;
+}
+
+function read(context: HookContext, ended: Ended): Said | { readonly problem: string } {
+  if (ended.response === undefined) return { problem: `could not be run: ${ended.problem}` };
+  const { exitCode, signal, stdout, stderr, stdoutBytes } = ended.response;
+  if (exitCode === BLOCKED) return { verdict: "block", reason: stderr.trim() || "it gave no reason" };
+  if (exitCode !== 0)
+    return {
+      problem: `ended with ${exitCode === null ? `the signal ${signal}` : `code ${exitCode}`}: ${stderr.trim() || "it wrote nothing to stderr"}`,
+    };
+  const text = stdout.trim();
+  // Anything else that it prints is for its own log.
+  if (!text.startsWith("{")) return { reason: "" };
+  if (stdoutBytes > ended.maxOutputBytes) return { problem: `answered with ${stdoutBytes} bytes; ${ended.maxOutputBytes} are read` };
+  let answer: JsonObject;
+  try {
+    answer = JSON.parse(text) as JsonObject;
+  } catch (error) {
+    return { problem: `answered with what is no JSON: ${error instanceof Error ? error.message : String(error)}` };
+  }
+  return readAnswer(context, answer);
+}
+
+const VERDICTS: { readonly [decision: string]: Said["verdict"] | "none" } = {
+  deny: "block",
+  block: "block",
+  ask: "ask",
+  allow: "none",
+  approve: "none",
+  defer: "none",
+};
+
+function readAnswer(context: HookContext, answer: JsonObject): Said | { readonly problem: string } {
+  const specific = objectOf(answer["hookSpecificOutput"]);
+  const message = textOf(answer["systemMessage"]);
+  if (message !== undefined) context.warn(message);
+  const remark = textOf(specific["additionalContext"]);
+  for (const field of ["updatedInput", "updatedToolOutput", "updatedMCPToolOutput"])
+    if (specific[field] !== undefined) context.warn(`its ${field} is not used: hooks don't rewrite anything`);
+  if (remark !== undefined && !isAfterTool(context.point))
+    context.warn("its additionalContext is not used: only after a tool call is the model told what a hook says");
+
+  const general = textOf(answer["reason"]) ?? "";
+  if (answer["continue"] === false) return { verdict: "stop", reason: textOf(answer["stopReason"]) ?? (general || "it gave no reason") };
+  let strictest: Said = { reason: "", ...(remark !== undefined && { remark }) };
+  for (const [decision, reason] of [
+    [answer["decision"], general],
+    [specific["permissionDecision"], textOf(specific["permissionDecisionReason"]) ?? general],
+  ] as const) {
+    if (decision === undefined || decision === null) continue;
+    const verdict = typeof decision === "string" && Object.hasOwn(VERDICTS, decision) ? VERDICTS[decision] : undefined;
+    if (verdict === undefined)
+      return { problem: `decided ${JSON.stringify(decision)}, which is none of ${Object.keys(VERDICTS).join(", ")}` };
+    if (verdict === "block" || (verdict === "ask" && strictest.verdict !== "block"))
+      strictest = { ...strictest, verdict, reason: reason || "it gave no reason" };
+  }
+  return strictest;
+}
+
+function resultOf(
+  { point, guard, warn }: HookContext,
+  { verdict, reason, remark }: Said,
+): HookResults[HookPoint] | HookResults["pre-tool-use"] | HookResults["post-tool-use"] | undefined {
+  if (verdict === "stop") return { type: "abort", reason, ends: "run" };
+  if (isAfterTool(point)) {
+    const told = [...(verdict === undefined ? [] : [reason]), ...(remark === undefined ? [] : [remark])].join("\n");
+    return told === "" ? undefined : { type: "tell", reason: told };
+  }
+  if (verdict === "block") return { type: "abort", reason };
+  if (verdict !== "ask") return undefined;
+  if (point === "pre-tool-use") return { type: "ask", reason };
+  // There is nobody to ask about anything but a call.
+  if (guard) return { type: "abort", reason };
+  warn(`it wants a person asked, which is done for tool calls only: ${reason}`);
+  return undefined;
+}
+
+function isAfterTool(point: HookPoint): boolean {
+  return point === "post-tool-use" || point === "post-tool-use-failure";
+}
+
+function objectOf(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

@@ -1,0 +1,42 @@
+import { describeThrown } from "../../../tools/describe-thrown.ts";
+import { describeValue } from "../../../tools/describe-value.ts";
+import { runContext } from "../../turn/run-context.ts";
+import { runOf, type Loop } from "../../turn/loop.ts";
+import { RunEnding } from "../../turn/run-ending.ts";
+import type { AfterTurn, BeforeTurn, TurnContext, TurnEnd } from "../../definition/hooks/turn-callback.ts";
+
+/** Asks `beforeTurn`, once for each turn; its answer is a recorded decision. */
+export async function askBeforeTurn(loop: Loop, turn: string, beforeTurn: BeforeTurn): Promise<void> {
+  const verdict = await loop.execution.decide(`${turn}/before-turn`, async () => {
+    const result: unknown = await beforeTurn(turnContext(loop));
+    if (result === undefined || result === null) return null;
+    const { type, reason } = result as { readonly type?: unknown; readonly reason?: unknown };
+    if (type === "continue") return null;
+    if (type === "abort" && typeof reason === "string") return { reason };
+    throw new TypeError(`beforeTurn must answer nothing, { type: "continue" } or { type: "abort", reason }, not ${describeValue(result)}`);
+  });
+  if (verdict !== null) throw new RunEnding("halted", { halted: { by: "hook", reason: verdict.reason } });
+}
+
+/** Tells `afterTurn` how the open turn went, once. It looks on: what it throws is a warning. */
+export async function tellAfterTurn(loop: Loop, afterTurn: AfterTurn, end: TurnEnd): Promise<void> {
+  const { execution } = loop;
+  const run = runOf(loop);
+  const key = `t${run.turn}/after-turn`;
+  if (!run.turnOpen || execution.lookup(key) !== undefined) return;
+  try {
+    await afterTurn(turnContext(loop), end);
+  } catch (error) {
+    execution.emit({ type: "status", status: `afterTurn failed: ${describeThrown(error)}`, level: "warn" });
+  }
+  execution.note(key, "turn-told", {});
+}
+
+/** {@link tellAfterTurn} where the run ends in the turn. */
+export function tellFailedTurn(loop: Loop, afterTurn: AfterTurn, { reason, details: { failure } }: RunEnding): Promise<void> {
+  return tellAfterTurn(loop, afterTurn, { type: "failed", reason, ...(failure && { failure }) });
+}
+
+function turnContext(loop: Loop): TurnContext {
+  return { ...runContext(loop, 0), turn: runOf(loop).turn };
+}

@@ -1,0 +1,36 @@
+import type { InferRequest, ToolSchema } from "@keelson/protocol";
+import type { Model } from "../../definition/model-source.ts";
+import type { Loop } from "../../turn/loop.ts";
+import { schemasOf } from "../strategies/hold-to-strategy.ts";
+import type { AnswerForm } from "../../definition/output/answer-form.ts";
+
+/** What a request offers: the tools that may be called, and the one that takes the answer. */
+export function offeredTools(loop: Loop): readonly ToolSchema[] {
+  const schemas = schemasOf(loop);
+  return loop.form === undefined ? schemas : loop.form.offer(schemas);
+}
+
+/** What the settings of a request say of the structured output. */
+export function answerSettings(loop: Loop, form: AnswerForm): Pick<InferRequest, "output" | "toolChoice"> {
+  return { ...(form.output && { output: form.output }), ...(form.tool && mustCall(loop) && { toolChoice: "required" as const }) };
+}
+
+/**
+ * Whether the model is made to call a tool: where the only one takes its answer, and where it just answered in another way. A
+ * model that has work to do is left free; so is one that thinks, since vendors refuse to force it.
+ */
+function mustCall(loop: Loop): boolean {
+  const { thinking, settings } = loop.agent.options;
+  if (settings?.toolChoice !== undefined || (thinking !== undefined && thinking.type !== "disabled")) return false;
+  return loop.repairing || schemasOf(loop).length === 0;
+}
+
+/** Why a model can't give the output in this way, if so. What is not known of it is not held against it. */
+export function modelProblem({ mode }: AnswerForm, { reference, facts }: Pick<Model, "reference" | "facts">): string | undefined {
+  const { structuredOutput, toolCalling } = facts.capabilities ?? {};
+  if (mode === "native" && structuredOutput === false)
+    return `outputMode "native" needs a vendor that holds answers to a schema, which ${reference} is not: use "${toolCalling === false ? "prompt" : "tool"}", or another model`;
+  if (mode === "tool" && toolCalling === false)
+    return `outputMode "tool" needs a model that calls tools, which ${reference} does not: use outputMode "${structuredOutput === false ? "prompt" : "native"}", or another model`;
+  return undefined;
+}

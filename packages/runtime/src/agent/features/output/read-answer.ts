@@ -1,0 +1,86 @@
+import { AgentError, type JsonValue, type ToolCallPart } from "@keelson/protocol";
+import { jsonInText, parseArguments, withoutFence } from "../../../json/index.ts";
+import { formatIssue } from "../../../schema/schema-issue.ts";
+import { prepareCall } from "../../../tools/prepare-call.ts";
+import { describeThrown } from "../../../tools/describe-thrown.ts";
+import type { AnswerForm } from "../../definition/output/answer-form.ts";
+import { unwrapAnswer } from "../../definition/output/answer-schema.ts";
+
+/** Whether an answer holds the output. `message` is for the model where it says more than the issues. */
+export type ReadAnswer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly issues: readonly string[]; readonly message?: string };
+
+const MAX_ISSUES = 10;
+const MAX_ISSUE_LENGTH = 500;
+/** Values of one text that are held against the schema: a citation in brackets is one, too. */
+const MAX_VALUES = 1_000;
+
+/** Reads the input of a call of the answer's tool: slips that are safe to repair are. */
+export async function readCall(tool: NonNullable<AnswerForm["tool"]>, call: ToolCallPart): Promise<ReadAnswer> {
+  const prepared = await prepareCall(tool, call);
+  if (prepared.ok) return { ok: true, value: prepared.value };
+  if (prepared.reason === "broken-schema") throw panic("output", prepared.message);
+  const { failure, message } = prepared;
+  return { ok: false, issues: "issues" in failure ? failure.issues : [failure.message], message };
+}
+
+/** The first JSON in a text that fits, whatever stands around it. */
+export async function readText(form: AnswerForm, text: string): Promise<ReadAnswer> {
+  let refused: { readonly issues: readonly string[]; readonly length: number } | undefined;
+  let seen = 0;
+  for (const candidate of jsonInText(text)) {
+    if (++seen > MAX_VALUES) break;
+    const read = await checkValue(form, unwrapAnswer(candidate, form.wrapped));
+    if (read.ok) return read;
+    // What is told is what is wrong with the longest one: that was meant to be the answer.
+    const { length } = JSON.stringify(candidate);
+    if (refused === undefined || length > refused.length) refused = { issues: read.issues, length };
+  }
+  if (refused) return { ok: false, issues: refused.issues };
+  const repaired = await repairedIn(text);
+  if (repaired !== undefined) return checkValue(form, unwrapAnswer(repaired, form.wrapped));
+  return { ok: false, issues: [text.trim() === "" ? "the answer is empty" : "there is no complete JSON in the answer"] };
+}
+
+/** A text that is nothing but JSON that fits: what models write that should have called a tool. */
+export async function readWholeText(form: AnswerForm, text: string): Promise<ReadAnswer> {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(withoutFence(text.trim())) as JsonValue;
+  } catch {
+    return { ok: false, issues: [] };
+  }
+  return checkValue(form, unwrapAnswer(value, form.wrapped));
+}
+
+/** @throws AgentError of kind `panic` when the schema itself throws */
+export async function checkValue(form: AnswerForm, value: unknown): Promise<ReadAnswer> {
+  let result: Awaited<ReturnType<AnswerForm["validate"]>>;
+  try {
+    result = await form.validate(value);
+  } catch (error) {
+    throw panic("output", `the schema of "output" threw: ${describeThrown(error)}`, error);
+  }
+  if (result.issues === undefined) return { ok: true, value: result.value };
+  const { issues } = result;
+  const shown = issues.slice(0, MAX_ISSUES).map((issue) => cut(formatIssue(issue)));
+  return { ok: false, issues: issues.length > shown.length ? [...shown, `and ${issues.length - shown.length} more`] : shown };
+}
+
+/** A slip of notation in the one list or object of a text. */
+async function repairedIn(text: string): Promise<JsonValue | undefined> {
+  const from = text.search(/[{[]/);
+  const to = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
+  if (from < 0 || to < from) return undefined;
+  const parsed = await parseArguments(text.slice(from, to + 1));
+  return parsed.ok ? parsed.value : undefined;
+}
+
+function cut(issue: string): string {
+  return issue.length > MAX_ISSUE_LENGTH ? `${issue.slice(0, MAX_ISSUE_LENGTH)}…` : issue;
+}
+
+export function panic(callback: string, message: string, cause?: unknown): AgentError {
+  return new AgentError({ kind: "panic", callback, message }, cause === undefined ? {} : { cause });
+}

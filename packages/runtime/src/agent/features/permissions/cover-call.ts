@@ -1,0 +1,95 @@
+import type { PermissionDecision } from "../../definition/permissions/permission-decision.ts";
+import { isEmpty, type JudgedCall } from "../../definition/permissions/judged-call.ts";
+import type { RuleVerdict } from "../../definition/permissions/compiled-policy.ts";
+import { bindsHost, bindsRead, bindsWrite, matchesCommand } from "../../definition/permissions/match-rule.ts";
+import { matchesGlob } from "../../definition/permissions/glob.ts";
+import type { SeenPath } from "../../definition/permissions/path-pattern.ts";
+
+/** What allow rules say of a call. */
+export interface Coverage {
+  /** They cover all of it. */
+  readonly decision?: PermissionDecision;
+  /** What they don't cover, where the call has parts. */
+  readonly open: readonly OpenPart[];
+}
+
+export interface OpenPart {
+  /** The command, where it is one that a rule could cover. */
+  readonly command?: string;
+  /** For a person: what it is, and why no rule lets it run. */
+  readonly told: string;
+}
+
+const NOTHING_OPEN: readonly OpenPart[] = [];
+
+/**
+ * Holds a call against allow rules. Each part has to be covered by one of them, or be
+ * known to change nothing, or one without arguments covers the whole. That it is exactly what a rule says was looked at before.
+ */
+export function coverCall(allow: readonly RuleVerdict[], call: JudgedCall): Coverage {
+  const parts = coverParts(allow, call);
+  if (parts.decision !== undefined) return parts;
+  const blanket = allow.find(({ own, compiled }) => own && compiled.argument === undefined);
+  return blanket === undefined ? parts : { decision: blanket.decision, open: NOTHING_OPEN };
+}
+
+function coverParts(allow: readonly RuleVerdict[], call: JudgedCall): Coverage {
+  const { effects } = call;
+  if (effects === undefined) return byText(allow, call);
+  if (!isEmpty(effects.unknown)) return { open: (effects.unknown ?? []).map((told) => ({ told })) };
+  if (effects.commands !== undefined) return byCommands(allow, call, effects.commands);
+  if (call.reads.length + call.writes.length > 0 || !isEmpty(effects.hosts)) return byTouched(allow, call, effects.hosts ?? []);
+  return byText(allow, call);
+}
+
+function byText(allow: readonly RuleVerdict[], { text }: JudgedCall): Coverage {
+  const found = allow.find(({ own, compiled }) => own && compiled.argument !== undefined && matchesGlob(compiled.argument, text));
+  return { ...(found && { decision: found.decision }), open: NOTHING_OPEN };
+}
+
+type Commands = NonNullable<NonNullable<JudgedCall["effects"]>["commands"]>;
+
+function byCommands(allow: readonly RuleVerdict[], call: JudgedCall, commands: Commands): Coverage {
+  const open: OpenPart[] = [];
+  let first: PermissionDecision | undefined;
+  let free = 0;
+  for (const { text, readOnly, caution } of commands) {
+    if (caution !== undefined) {
+      open.push({ told: `${quoted(text)}: ${caution}` });
+      continue;
+    }
+    const rule = allow.find(({ own, compiled }) => own && compiled.argument !== undefined && matchesCommand(compiled.argument, text));
+    if (rule !== undefined) first ??= rule.decision;
+    else if (readOnly) free++;
+    else open.push({ command: text, told: `${quoted(text)}: no rule allows it` });
+  }
+  // What is read can't be told apart by commands: where one runs only because it changes nothing, all of it has to be the workspace's.
+  if (free > 0)
+    for (const { inside, shown } of call.reads) if (!inside) open.push({ told: `${quoted(shown)} lies outside of the working directory` });
+  if (free === commands.length) {
+    for (const { shown } of call.writes) open.push({ told: `it writes ${quoted(shown)}` });
+    for (const host of call.effects?.hosts ?? []) open.push({ told: `it connects to ${quoted(host)}` });
+  }
+  return { ...(open.length === 0 && first !== undefined && { decision: first }), open };
+}
+
+function byTouched(allow: readonly RuleVerdict[], call: JudgedCall, hosts: readonly string[]): Coverage {
+  const { reads, writes } = call;
+  const used: RuleVerdict[] = [];
+  const isCovered = (binds: (rule: RuleVerdict) => boolean): boolean => {
+    const found = allow.find(binds);
+    if (found !== undefined) used.push(found);
+    return found !== undefined;
+  };
+  const written = new Set(writes.map(({ shown }) => shown));
+  const isRead = (path: SeenPath): boolean => written.has(path.shown) || isCovered((rule) => bindsRead(rule, path));
+  const covered =
+    writes.every((path) => isCovered((rule) => bindsWrite(rule, path))) &&
+    reads.every(isRead) &&
+    hosts.every((host) => isCovered((rule) => bindsHost(rule, host)));
+  return { ...(covered && used[0] && { decision: used[0].decision }), open: NOTHING_OPEN };
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,175 @@
+import { compareRisk, type AlwaysChoice, type CallEffects, type PermissionMode } from "@keelson/protocol";
+import { alwaysChoices } from "./always-choices.ts";
+import type { CompiledPolicy, RuleVerdict, ToolRules } from "../../definition/permissions/compiled-policy.ts";
+import { coverCall, type OpenPart } from "./cover-call.ts";
+import { isEmpty, isHarmless, judgedCall, type JudgedCall, type PermissionSubject } from "../../definition/permissions/judged-call.ts";
+import { bindsRead, bindsWrite, isExactly, namesCall } from "../../definition/permissions/match-rule.ts";
+import type { SeenPath } from "../../definition/permissions/path-pattern.ts";
+import type { PermissionDecision } from "../../definition/permissions/permission-decision.ts";
+import { isExact } from "../../definition/permissions/permission-rule.ts";
+
+const NO_RULES: readonly RuleVerdict[] = [];
+
+/**
+ * May this call run? Every policy, from the outermost run to this one, is asked, and the strictest answer holds. Within a
+ * policy: a deny rule, then what its mode forbids, then an ask rule, then an allow rule that is exactly this call, then what can't
+ * be known and what is sensitive, then allow rules and grants, then what its mode says of such calls.
+ * No policy at all restricts nothing, so the root of a run always brings one.
+ */
+export function decidePermission(given: {
+  /** Outermost first. */
+  readonly policies: readonly CompiledPolicy[];
+  /** Under its resolved name. */
+  readonly tool: PermissionSubject;
+  /** What the tool's `permissionText` says of the final arguments, else their canonical JSON; made where something looks at it. */
+  readonly argumentText: string | (() => string);
+  /** The canonical JSON of the arguments, where `argumentText` is another. */
+  readonly argumentsJson?: (() => string) | undefined;
+  /** What the tool's `effectsOf` says of them. */
+  readonly effects?: CallEffects | undefined;
+  /** The agent's working directory, absolute. */
+  readonly cwd?: string | undefined;
+  readonly allowedTools?: readonly string[] | undefined;
+  /** Allow rules that people added to all policies. They answer questions, and lift no denial. */
+  readonly grants?: readonly RuleVerdict[] | undefined;
+}): PermissionDecision {
+  const { tool, argumentText, argumentsJson: json, effects, cwd, allowedTools, grants = NO_RULES } = given;
+  if (allowedTools !== undefined && !allowedTools.includes(tool.name)) {
+    const those = allowedTools.length === 0 ? "no tools at all" : `only ${allowedTools.join(", ")}`;
+    return { behavior: "deny", reason: `${tool.name} is not on the list of allowed tools: this run may call ${those}.` };
+  }
+  let call: JudgedCall | undefined;
+  let verdict: PermissionDecision = UNRESTRICTED;
+  for (const policy of given.policies) {
+    const rules = policy.rulesFor(tool.name);
+    const { settled } = rules;
+    let decision: PermissionDecision;
+    if (
+      settled !== undefined &&
+      effects === undefined &&
+      settled.effect === tool.effect &&
+      settled.risk === tool.risk &&
+      settled.category === tool.category
+    )
+      ({ decision } = settled);
+    else {
+      call ??= judgedCall({ tool, argumentText, json, effects, cwd });
+      decision = decideByPolicy(policy, rules, call, policy.mode === "deny-unauthorized" ? NO_RULES : grants);
+      // What people allowed is the session's, and a question names its call: neither is the policy's word about the tool.
+      if (call.effects === undefined && !rules.readsArguments && decision.behavior !== "ask" && grants.length === 0)
+        rules.settled = { effect: tool.effect, risk: tool.risk, category: tool.category, decision };
+    }
+    if (decision.behavior === "deny") return decision;
+    if (decision.behavior === "ask") verdict = verdict.behavior === "ask" ? bothAsk(verdict, decision) : decision;
+    else if (verdict === UNRESTRICTED) verdict = decision;
+  }
+  return verdict;
+}
+
+/** What a person may allow for good has to answer both. */
+function bothAsk(first: PermissionDecision, second: PermissionDecision): PermissionDecision {
+  if (first.always === undefined || second.always !== undefined) return first;
+  const { always: _always, ...asked } = first;
+  return asked;
+}
+
+function decideByPolicy(policy: CompiledPolicy, rules: ToolRules, call: JudgedCall, grants: readonly RuleVerdict[]): PermissionDecision {
+  const { mode } = policy;
+  const { tool, effects } = call;
+  const deny = firstNamed(rules.deny, call);
+  if (deny !== undefined) return deny;
+  if (mode === "plan-only" && tool.effect !== "read" && !isHarmless(call)) return notARead(call);
+  const ask = firstNamed(rules.ask, call);
+  if (ask !== undefined) return mode === "deny-unauthorized" ? unauthorized(tool, `the rule ${quote(ask)} only asks`) : ask;
+  const allow = grants.length === 0 ? rules.allow : [...rules.allow, ...grants];
+  const exact = allow.find((rule) => isExactly(rule, call));
+  if (exact !== undefined) return exact.decision;
+  const asks = (reason: string, why: string, open: readonly OpenPart[], exactOnly: boolean): PermissionDecision =>
+    mode === "deny-unauthorized" ? unauthorized(tool, why) : { behavior: "ask", reason, always: alwaysChoices(call, { open, exactOnly }) };
+  if (rules.guards && !isEmpty(effects?.unknown)) {
+    const unknown = (effects?.unknown ?? []).join(" ");
+    return asks(
+      `What this would do can't be known by reading it, and there are rules that deny or ask for some of it: ${unknown}`,
+      `what this would do can't be known by reading it: ${unknown}`,
+      [],
+      true,
+    );
+  }
+  const sensitive = mode === "bypass-all" ? [] : sensitiveIn(policy, allow, call);
+  if (sensitive.length > 0)
+    return asks(
+      `It is sensitive: ${sensitive.join("; ")}. Only a rule that names exactly this lets it run without a question.`,
+      `it is sensitive (${sensitive.join("; ")}), which only a rule without a wildcard can allow`,
+      [],
+      true,
+    );
+  const { decision, open } = coverCall(allow, call);
+  return decision ?? decideByMode(mode, call, open);
+}
+
+function firstNamed(rules: readonly RuleVerdict[], call: JudgedCall): PermissionDecision | undefined {
+  for (const rule of rules) if (namesCall(rule, call)) return rule.decision;
+  return undefined;
+}
+
+/** What it does to sensitive files that no rule without a wildcard allows, a phrase each. */
+function sensitiveIn({ sensitive }: CompiledPolicy, allow: readonly RuleVerdict[], { reads, writes }: JudgedCall): readonly string[] {
+  const written = writes.filter((path) => sensitive.write(path) && !allow.some((rule) => isExact(rule.compiled) && bindsWrite(rule, path)));
+  const read = reads.filter(
+    (path) =>
+      sensitive.read(path) &&
+      !writes.some(({ shown }) => shown === path.shown) &&
+      !allow.some((rule) => isExact(rule.compiled) && bindsRead(rule, path)),
+  );
+  const told = (verb: string, paths: readonly SeenPath[]): readonly string[] =>
+    paths.map(({ shown }) => `${verb} ${JSON.stringify(shown)}`);
+  return [...told("it writes", written), ...told("it reads", read)];
+}
+
+/** What a mode says where no rule does. The highest risk it lets run without a question, for reads and for edits of files. */
+function decideByMode(mode: PermissionMode, call: JudgedCall, open: readonly OpenPart[]): PermissionDecision {
+  const { tool } = call;
+  if (mode === "bypass-all") return BYPASSED;
+  if (mode === "deny-unauthorized")
+    return unauthorized(tool, open.length === 0 ? "no rule does" : `this is not: ${open.map(({ told }) => told).join("; ")}`);
+  if (isHarmless(call)) return READS_ONLY;
+  if (compareRisk(tool.risk, "low") <= 0) return HARMLESS;
+  if (mode === "accept-edits" && tool.category === "edit" && compareRisk(tool.risk, "medium") <= 0) return EDIT;
+  const always: readonly AlwaysChoice[] = alwaysChoices(call, { open, exactOnly: false });
+  const parts = open.length === 0 ? "" : ` Not allowed yet: ${open.map(({ told }) => told).join("; ")}.`;
+  return {
+    behavior: "ask",
+    reason: `In permission mode ${mode}, ${tool.name} asks first (effect ${tool.effect}, risk ${tool.risk}).${parts} An allow rule for it would let it run without a question.`,
+    always,
+  };
+}
+
+// Made once: an allowed call allocates nothing.
+const UNRESTRICTED: PermissionDecision = { behavior: "allow", reason: "No policy restricts this run." };
+const BYPASSED: PermissionDecision = {
+  behavior: "allow",
+  reason: "The permission mode bypass-all lets everything run that no rule denies or asks for.",
+};
+const READS_ONLY: PermissionDecision = { behavior: "allow", reason: "Commands that are known to change nothing run without a question." };
+const HARMLESS: PermissionDecision = { behavior: "allow", reason: "Reads and reversible changes (risk up to low) run without a question." };
+const EDIT: PermissionDecision = { behavior: "allow", reason: "The permission mode accept-edits lets file modifications run." };
+
+function notARead({ tool, effects }: JudgedCall): PermissionDecision {
+  const what =
+    effects?.commands === undefined ? `${tool.name} is not a read (its effect is ${tool.effect})` : `this is not known to be a read only`;
+  return {
+    behavior: "deny",
+    reason: `The permission mode is plan-only, and ${what}. Read and plan; to carry the plan out, leave plan-only mode.`,
+  };
+}
+
+function unauthorized(tool: PermissionSubject, why: string): PermissionDecision {
+  return {
+    behavior: "deny",
+    reason: `In permission mode deny-unauthorized only what a rule allows may run, and ${why}. An allow rule such as "${tool.name}" would let ${tool.name} run; otherwise go on without it.`,
+  };
+}
+
+function quote({ rule }: PermissionDecision): string {
+  return JSON.stringify(rule?.pattern ?? "");
+}

@@ -1,0 +1,98 @@
+import { AgentError, type Directive } from "@keelson/protocol";
+import type { JsonPatch } from "../../../json/json-patch.ts";
+import { asRecorded } from "../../../session/as-recorded.ts";
+import type { Execution, VerdictData } from "../../../session/execution.ts";
+import { describeThrown } from "../../../tools/describe-thrown.ts";
+import { isThenable } from "../../../platform/is-thenable.ts";
+import { declareEffects, directiveEffects } from "../effects/declare-effects.ts";
+import { sessionOf, type Loop } from "../../turn/loop.ts";
+import type { Plugin, PluginCallbacks, PluginDirectives, PluginState } from "../../definition/plugins/define-plugin.ts";
+import { StateDraft } from "./state-draft.ts";
+
+/** One callback that is to be asked. */
+export interface Question {
+  readonly plugin: Plugin;
+  /** Place in the log. */
+  readonly key: string;
+  readonly callback: keyof PluginCallbacks<unknown>;
+  ask(state: PluginState<unknown>): PluginDirectives | Promise<PluginDirectives>;
+  /** Where the events end that it is asked about. */
+  readonly shownUpTo?: number;
+}
+
+/** Asks a callback, once. What it changed and what it asks for stand in the log with its verdict. A promise only where it waits. */
+export function askPlugin(loop: Loop, question: Question): void | Promise<void> {
+  const { execution } = loop;
+  const judging = execution.verdict<Verdict | undefined>(
+    question.key,
+    () => verdictOf(loop, question),
+    (data) => record(execution, question, data),
+  );
+  return judging instanceof Promise ? judging.then((verdict) => heed(loop, question, verdict)) : heed(loop, question, judging);
+}
+
+/** {@link askPlugin} of a callback that can't influence the run: that it threw is told, and its state is as it was. */
+export function askObserver(loop: Loop, question: Question): void | Promise<void> {
+  try {
+    const asking = askPlugin(loop, question);
+    return asking instanceof Promise ? asking.catch((error: unknown) => warnOfPanic(loop, error)) : asking;
+  } catch (error) {
+    warnOfPanic(loop, error);
+  }
+}
+
+function warnOfPanic(loop: Loop, error: unknown): void {
+  if (!AgentError.is(error, "panic")) throw error;
+  loop.execution.emit({ type: "status", level: "warn", status: error.message });
+}
+
+interface Verdict {
+  readonly patch?: JsonPatch | undefined;
+  readonly directives?: readonly Directive[];
+}
+
+function heed(loop: Loop, { key }: Question, verdict: Verdict | undefined): void {
+  if (verdict?.directives === undefined) return;
+  if (verdict.patch) loop.execution.put(`${key}/state`, "state-update", { patch: verdict.patch });
+  declareEffects(loop, key, directiveEffects(verdict.directives));
+}
+
+/** A verdict that changes the state and asks for nothing is no more than the record of that change. */
+function record(execution: Execution, { key, shownUpTo }: Question, data: VerdictData): void {
+  const { patch, directives } = (data.value ?? {}) as Verdict;
+  const about = shownUpTo === undefined ? undefined : { shownUpTo };
+  if (patch !== undefined && directives === undefined) execution.note(key, "state-update", { patch, ...about });
+  else execution.note(key, "decision", { ...data, ...about });
+}
+
+function verdictOf(loop: Loop, question: Question): Verdict | Promise<Verdict> {
+  const draft = StateDraft.open(question.plugin, sessionOf(loop).agentState);
+  try {
+    const asking = question.ask(draft);
+    if (!isThenable(asking)) return finished(draft, asking);
+    return Promise.resolve(asking)
+      .then((given) => finished(draft, given))
+      .catch((cause: unknown) => panicOf(question, cause));
+  } catch (cause) {
+    return panicOf(question, cause);
+  }
+}
+
+function finished(draft: StateDraft<unknown>, given: PluginDirectives): Verdict {
+  const directives = checkedDirectives(given);
+  const patch = StateDraft.finish(draft);
+  return directives.length === 0 ? { patch } : { patch, directives: asRecorded(directives) };
+}
+
+function panicOf({ plugin, callback }: Question, cause: unknown): never {
+  const name = `${callback} of plugin "${plugin.name}"`;
+  throw new AgentError({ kind: "panic", callback: name, message: `${name} threw: ${describeThrown(cause)}` }, { cause });
+}
+
+/** @throws TypeError when they are none */
+export function checkedDirectives(directives: PluginDirectives): readonly Directive[] {
+  if (directives === undefined) return [];
+  if (Array.isArray(directives) && directives.every((directive) => typeof (directive as Partial<Directive> | null)?.type === "string"))
+    return directives;
+  throw new TypeError("it must return a list of directives, or nothing");
+}

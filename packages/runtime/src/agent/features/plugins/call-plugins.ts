@@ -1,0 +1,86 @@
+import type { Message } from "@keelson/protocol";
+import { lastTextOf } from "../../../session/session-state.ts";
+import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
+import { askObserver, askPlugin } from "./ask-plugin.ts";
+import type { Plugin } from "../../definition/plugins/define-plugin.ts";
+import { PluginStateMap } from "./plugin-state-map.ts";
+import { showEvents } from "./show-events.ts";
+import { additionOf, storedState } from "./state-draft.ts";
+import { pluginsOf } from "./loop-plugins.ts";
+import type { LoopPlugins } from "./loop-plugins.ts";
+
+/** Records the state that new plugins begin with, then calls `beforeRun`. */
+export function beginPlugins(loop: Loop): Promise<void> | undefined {
+  const plugins = pluginsOf(loop);
+  return plugins && begin(loop, plugins);
+}
+
+async function begin(loop: Loop, plugins: LoopPlugins): Promise<void> {
+  const states = new PluginStateMap();
+  const { agentState } = sessionOf(loop);
+  for (const plugin of plugins.all)
+    if (storedState(plugin.key, agentState) === undefined) states.register(plugin, plugin.initialState as never);
+  const missing = states.serializeAll();
+  if (Object.keys(missing).length > 0) loop.execution.put("plugins/initial", "state-update", { patch: additionOf(agentState, missing) });
+  // From here on the run's events are kept until they are shown.
+  if (plugins.onEvent.length > 0) loop.execution.note("plugins/events", "events-shown", { upTo: 0, ...wantedTypes(plugins.onEvent) });
+  const input = { turn: 0, ...messageOf(runOf(loop).unanswered) };
+  for (const plugin of plugins.beforeRun)
+    await askPlugin(loop, {
+      plugin,
+      key: `prologue/plugin/${plugin.key}`,
+      callback: "beforeRun",
+      ask: (state) => plugin.beforeRun?.(input, state),
+    });
+}
+
+function wantedTypes(plugins: readonly Plugin[]): { readonly types?: readonly string[] } {
+  const types = new Set<string>();
+  for (const { events } of plugins) {
+    if (events === undefined) return {};
+    for (const type of events) types.add(type);
+  }
+  return { types: [...types] };
+}
+
+/** Calls `onUserMessage` for what the user said that no model was asked with yet. */
+export async function tellUserMessages(loop: Loop, plugins: LoopPlugins): Promise<void> {
+  const { turn, unanswered, userMessages } = runOf(loop);
+  for (const [index, message] of [...unanswered].entries()) {
+    const number = userMessages - unanswered.length + index;
+    for (const plugin of plugins.onUserMessage)
+      await askPlugin(loop, {
+        plugin,
+        key: `t${turn}/plugin/${plugin.key}/message/${number}`,
+        callback: "onUserMessage",
+        ask: (state) => plugin.onUserMessage?.({ turn, ...messageOf([message]) }, state),
+      });
+  }
+}
+
+/** Between the result of a run and its terminal event: the last events, then `afterRun`. */
+export const pluginsStage: { applies(loop: Loop): boolean; run(loop: Loop): Promise<void> } = {
+  applies: (loop) => {
+    const plugins = pluginsOf(loop);
+    return plugins !== undefined && (plugins.onEvent.length > 0 || plugins.afterRun.length > 0);
+  },
+  async run(loop) {
+    const plugins = pluginsOf(loop) as LoopPlugins;
+    if (plugins.onEvent.length > 0) await showEvents(loop, plugins.onEvent, "epilogue");
+    const run = runOf(loop);
+    const input = { turn: run.turn, message: lastTextOf(run), reason: run.ending?.reason ?? "error" };
+    for (const plugin of plugins.afterRun)
+      await askObserver(loop, {
+        plugin,
+        key: `epilogue/plugin/${plugin.key}`,
+        callback: "afterRun",
+        ask: (state) => plugin.afterRun?.(input, state),
+      });
+  },
+};
+
+function messageOf(messages: readonly Message[]): { readonly message?: string } {
+  if (messages.length === 0) return {};
+  const parts = messages.flatMap(({ content }) => content.flatMap((part) => (part.type === "text" ? [part.text] : [])));
+  return { message: parts.join("\n\n") };
+}

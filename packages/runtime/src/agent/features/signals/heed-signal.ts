@@ -1,0 +1,19 @@
+import type { JsonObject, Message } from "@keelson/protocol";
+import type { Loop } from "../../turn/loop.ts";
+import { moveBySignal } from "../strategies/hold-to-strategy.ts";
+import { giveSignal } from "./open-waits.ts";
+import type { SignalPlan } from "./plan-signals.ts";
+
+/**
+ * Does what was planned about a signal, in the append that says it was read.
+ * @param message what the model is told, after the rules had a look at it
+ */
+export function heedSignal(loop: Loop, key: string, { signal, action, wait, state }: SignalPlan, message: Message | undefined): void {
+  const { execution } = loop;
+  execution.note(`${key}/signal`, "signal", { ...signal, action, ...(wait && { callId: wait.callId }) } as unknown as JsonObject);
+  if (wait) giveSignal(loop, wait, signal);
+  if (message) execution.put(key, "steer", { message, interrupt: false });
+  if (state === undefined) return;
+  const problem = moveBySignal(loop, `${key}/strategy`, state);
+  if (problem !== undefined) execution.emit({ type: "status", status: `signal "${signal.kind}": ${problem}`, level: "warn" });
+}

@@ -1,0 +1,62 @@
+import type { CallId, JsonObject, JsonValue, Signal, SignalKind } from "@keelson/protocol";
+import type { PendingCall } from "../../turn/pending-call.ts";
+import { runOf, type Loop } from "../../turn/loop.ts";
+import { isWaitForSignalTool, type WaitForSignalTool } from "../../definition/signals/wait-for-signal-tool.ts";
+
+/** A call of the open turn that waits. */
+export interface OpenWait {
+  /** The call's place in the log. */
+  readonly key: string;
+  readonly callId: CallId;
+  /** Absent: any. */
+  readonly kinds?: readonly SignalKind[];
+  /** Unix ms. */
+  readonly until?: number;
+}
+
+export function isWaiting({ tool, answer }: PendingCall): boolean {
+  return answer === undefined && tool !== undefined && isWaitForSignalTool(tool);
+}
+
+/**
+ * Notes what the waiting calls of a response wait for, and until when, before any call of it starts: what comes while another
+ * call runs is theirs already.
+ */
+export function registerWaits(loop: Loop, calls: readonly PendingCall[]): void {
+  const { execution } = loop;
+  for (const call of calls) {
+    if (!isWaiting(call) || execution.lookup(`${call.key}/wait`)) continue;
+    const { kinds, timeoutMs } = (call.tool as unknown as WaitForSignalTool).waitsFor;
+    const { seconds } = call.value as { readonly seconds?: number };
+    const lastsMs = timeoutMs === undefined ? undefined : Math.min(timeoutMs, seconds === undefined ? timeoutMs : seconds * 1000);
+    const wait: OpenWait = {
+      key: call.key,
+      callId: call.part.id,
+      ...(kinds && { kinds }),
+      ...(lastsMs !== undefined && { until: execution.clock.now() + lastsMs }),
+    };
+    execution.note(`${call.key}/wait`, "signal-wait", wait as unknown as JsonObject);
+  }
+}
+
+/** Waits of the open turn that nothing answered, in call order. */
+export function openWaits(loop: Loop): readonly OpenWait[] {
+  const { execution } = loop;
+  const found: OpenWait[] = [];
+  for (const { type, data } of runOf(loop).open.values()) {
+    if (type !== "signal-wait") continue;
+    const wait = data as unknown as OpenWait;
+    if (!execution.lookup(`${wait.key}/signal`) && !execution.lookup(`${wait.key}/result`)) found.push(wait);
+  }
+  return found;
+}
+
+/** The call that a signal answers: the first that waits for its kind. */
+export function waitFor(waits: readonly OpenWait[], { kind }: Signal): OpenWait | undefined {
+  return waits.find(({ kinds }) => kinds === undefined || kinds.includes(kind));
+}
+
+/** Gives a signal to the call that waited for it, in the append that says it was read. */
+export function giveSignal(loop: Loop, wait: OpenWait, signal: Signal): void {
+  loop.execution.note(`${wait.key}/signal`, "signal-given", { callId: wait.callId, signal: signal as unknown as JsonValue }, "power");
+}

@@ -1,0 +1,411 @@
+import {
+  AgentError,
+  LogError,
+  type AgentEvent,
+  type ApprovalRequest,
+  type Authority,
+  type Decision,
+  type InboxMessage,
+  type LifecycleEvent,
+  type LogRecord,
+  type Message,
+  type OperatorOutput,
+  type RunId,
+  type SessionId,
+  type Signal,
+} from "@keelson/protocol";
+import { Execution } from "../../session/execution.ts";
+import type { Journal, JournalWatcher } from "../../session/journal.ts";
+import { restoreLargeRecord } from "../../session/large-records.ts";
+import type { SessionState } from "../../session/session-state.ts";
+import type { Agent } from "../definition/agent.ts";
+import { ApprovalDesk } from "../features/approvals/approval-desk.ts";
+import { retireRunBudget } from "../features/budget/charge-budget.ts";
+import { tellLifecycle } from "../features/budget/tell-lifecycle.ts";
+import { checkImages, shownTo } from "./check-images.ts";
+import { checkDecision } from "../features/approvals/check-decision.ts";
+import { settleBackground } from "../features/children/await-background.ts";
+import { Background, backgroundOf } from "../features/children/background.ts";
+import { listChildren } from "../features/children/list-children.ts";
+import type { ChildView } from "../definition/child-view.ts";
+import { startChildRun } from "../features/children/start-child.ts";
+import { retryChild, stopChild, type Supervision } from "../features/children/supervise.ts";
+import { createLoop } from "./create-loop.ts";
+import { openDebugTrace, type DebugTrace } from "./debug-trace.ts";
+import { EventHub } from "../turn/events/event-hub.ts";
+import { agentErrorOf, atAgentBoundary } from "../../session/log-failure.ts";
+import { tellEventHooks } from "../features/hooks/event-hooks.ts";
+import { hooksOf } from "../features/hooks/loop-hooks.ts";
+import { notified, notifyOfStatus } from "../features/hooks/notification-hooks.ts";
+import { steeringMessage } from "./steering-message.ts";
+import { startWithHooks } from "../features/hooks/subagent-hooks.ts";
+import { guideToOutcome } from "./guide-to-outcome.ts";
+import type { Loop } from "../turn/loop.ts";
+import type { LiveRun, ParentRun, RunStarter } from "../turn/live-run.ts";
+import type { Limits } from "../definition/limits.ts";
+import { runTurns, type Next } from "../loop/run-turns.ts";
+import { PartialAnswers } from "../features/output/partial-answers.ts";
+import { invalidOption, shown } from "../definition/invalid-option.ts";
+import { answerFormOf } from "../definition/output/check-output.ts";
+import type { PartialValue } from "../definition/output/partial-value.ts";
+import { accountOf, type RunAccount } from "../turn/operator-output.ts";
+import { createModelSource } from "../definition/model-source.ts";
+import { outcomeOf } from "./outcome.ts";
+import type { PendingApproval, Run, RunOutcome } from "../definition/run.ts";
+import { RunInterrupts } from "./run-interrupts.ts";
+import { checkSignal } from "../definition/signals/check-signals.ts";
+import { meterOf } from "../features/budget/budget-meter.ts";
+import { approvalsOf } from "../features/approvals/run-approvals.ts";
+
+export interface ActiveRunOptions<Out> {
+  readonly runner: RunStarter;
+  readonly agent: Agent<Out>;
+  readonly id: RunId;
+  readonly session: SessionId;
+  readonly authority: Authority;
+  readonly limits: Limits;
+  readonly deadline?: number;
+  readonly signal?: AbortSignal;
+  readonly parent?: { readonly run: RunId };
+  /** Takes the lease and folds the log. */
+  open(watcher: JournalWatcher): Promise<Journal>;
+  /** Finds out what the first records of a run need. */
+  prepare?(journal: Journal): Promise<void>;
+  /** Puts the records that begin this stretch of work, at once where the run is new, or throws why it can't begin. */
+  begin(journal: Journal, loop: Loop): Promise<void>;
+  /** Beside the world's. */
+  onLifecycleEvent?(event: LifecycleEvent): void;
+  /** Turns to work before letting go. Default: to the end. */
+  readonly turns?: number;
+}
+
+const NO_CHILDREN: ReadonlyMap<string, ActiveRun<unknown>> = new Map();
+
+/** A run at work in this process: drives the loop turn by turn, and is the handle that users hold. */
+export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatcher {
+  readonly id: RunId;
+  readonly session: SessionId;
+  readonly outcome: Promise<RunOutcome<Out>>;
+  readonly hub: EventHub;
+  /** Why this process left the run where it was, once it did: the run has no end in the log, and goes on elsewhere or later. */
+  failure: AgentError | undefined;
+  /** What comes next, when the work was limited to some turns. */
+  next: Next = { type: "now" };
+  readonly #options: ActiveRunOptions<Out>;
+  readonly #interrupts: RunInterrupts;
+  readonly #desk: ApprovalDesk;
+  readonly #partials: PartialAnswers | undefined;
+  /** The children at work in this process. */
+  #children: Map<string, ActiveRun<unknown>> | undefined;
+  #journal: Journal | undefined;
+  #loop: Loop | undefined;
+  #trace: DebugTrace | undefined;
+  #lost: LogError | undefined;
+  #ended = false;
+  readonly #opened: Promise<void>;
+  #markOpened!: () => void;
+
+  constructor(options: ActiveRunOptions<Out>) {
+    const { session } = options;
+    const { world } = options.runner;
+    this.#options = options;
+    this.#interrupts = new RunInterrupts(world.clock, world.stopGraceMs);
+    const form = answerFormOf(options.agent as Agent<unknown>);
+    this.#partials = form && new PartialAnswers(form);
+    this.id = options.id;
+    this.session = session;
+    this.hub = new EventHub({
+      runId: options.id,
+      log: world.log,
+      session,
+      restore: (record) => restoreLargeRecord(record, world.blobs),
+      ...(world.maxBufferBytes !== undefined && { maxBufferBytes: world.maxBufferBytes }),
+    });
+    this.#desk = new ApprovalDesk({
+      isOpen: (request) => this.#isOpen(request),
+      decide: (request, decision) => this.#decide(request, decision),
+    });
+    this.#opened = new Promise((resolve) => {
+      this.#markOpened = resolve;
+    });
+    this.outcome = this.#work();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<AgentEvent> {
+    return this.hub.subscribe();
+  }
+
+  events(options?: { readonly after?: number }): AsyncIterable<AgentEvent> {
+    return this.hub.subscribe(options);
+  }
+
+  async stop(reason?: string): Promise<void> {
+    if (await this.#tell({ type: "stop", ...(reason !== undefined && { reason }) })) this.#interrupts.stop(reason);
+  }
+
+  async abort(reason?: string): Promise<void> {
+    if (!this.#ended) this.#interrupts.abort("aborted", reason);
+    await this.#tell({ type: "abort", ...(reason !== undefined && { reason }) });
+  }
+
+  /** From the journal: what the log holds from now on. */
+  committed(records: readonly LogRecord[]): void {
+    this.hub.committed(records);
+    const { runner, onLifecycleEvent } = this.#options;
+    const { world } = runner;
+    if (world.onLifecycleEvent === undefined && onLifecycleEvent === undefined) return;
+    tellLifecycle(records, {
+      tell: (event) => {
+        this.#options.onLifecycleEvent?.(event);
+        world.onLifecycleEvent?.(event, this as unknown as Run<unknown>);
+      },
+      warn: (status) => this.hub.transient({ type: "status", status, level: "warn" }),
+    });
+  }
+
+  /** From the journal: it may write no more. */
+  lost(error: LogError): void {
+    this.#lost ??= error;
+    this.#interrupts.abort("detached");
+  }
+
+  /** Leaves the run where it is and writes nothing more: for a child whose parent lost its log. */
+  detach(error: LogError): void {
+    if (this.#ended) return;
+    this.#lost ??= error;
+    this.#journal?.abandon(error);
+    this.#interrupts.abort("detached");
+  }
+
+  async setModel(model: string): Promise<void> {
+    if (typeof model !== "string" || model === "")
+      throw invalidOption("model", `must be a model such as "anthropic/claude-haiku-4-5", not ${shown(model)}`);
+    const { agent, runner } = this.#options;
+    createModelSource([agent.options.model], runner.world.models).resolve(model);
+    await this.#tell({ type: "set-model", model, agent: agent.name }, { afterEnd: true });
+  }
+
+  async steer(message: string | Message, { interrupt = false }: { readonly interrupt?: boolean } = {}): Promise<void> {
+    const steering = steeringMessage(message);
+    checkImages("message", steering.content, shownTo(this.#options.agent as Agent<unknown>, this.#options.runner.world));
+    await this.#tell({ type: "steer", message: steering, interrupt });
+  }
+
+  async signal(signal: Signal): Promise<void> {
+    await this.#tell({ type: "signal", signal: checkSignal(signal) });
+  }
+
+  partialOutput(): AsyncIterable<PartialValue<Out>> {
+    if (this.#partials !== undefined) return this.#partials.subscribe() as AsyncIterable<PartialValue<Out>>;
+    throw new AgentError({
+      kind: "invalid-option",
+      option: "output",
+      message: `Agent "${this.#options.agent.name}" has no structured output to show parts of: give it \`output\`, a schema.`,
+    });
+  }
+
+  approvals(): AsyncIterable<PendingApproval> {
+    return this.#desk.take();
+  }
+
+  /** Shows the events and questions of a child to the watchers of this run, too. @returns what to call when it is over */
+  adopt(given: LiveRun, name: string): () => void {
+    // There is no other class of live runs.
+    const child = given as ActiveRun<unknown>;
+    child.hub.forwardTo(this.hub, name);
+    child.#desk.forwardTo(this.#desk);
+    const children = (this.#children ??= new Map());
+    children.set(child.id, child);
+    return () => void children.delete(child.id);
+  }
+
+  async children(): Promise<readonly ChildView[]> {
+    await this.#opened;
+    return atAgentBoundary(this.session, () => listChildren(this.#options.runner.world, this.#state));
+  }
+
+  async stopChild(id: string): Promise<boolean> {
+    await this.#opened;
+    return atAgentBoundary(this.session, () => stopChild(id, this.#supervision));
+  }
+
+  async retryChild(id: string): Promise<boolean> {
+    await this.#opened;
+    return atAgentBoundary(this.session, () => retryChild(id, this.#supervision));
+  }
+
+  get #supervision(): Supervision {
+    return {
+      world: this.#options.runner.world,
+      state: this.#state,
+      live: this.#children ?? NO_CHILDREN,
+      tell: (message) => this.#tell(message),
+    };
+  }
+
+  /** Of the session, while this run is its newest. */
+  get #state(): SessionState | undefined {
+    const state = this.#journal?.state;
+    return state?.run?.id === this.id ? state : undefined;
+  }
+
+  /**
+   * Writes to the inbox, where a run that waits finds it when it goes on.
+   * @param options.afterEnd what is for the session is said also when this run is over
+   * @returns whether the run could still heed it
+   */
+  async #tell(message: Parameters<Journal["writeInbox"]>[1], { afterEnd = false }: { readonly afterEnd?: boolean } = {}): Promise<boolean> {
+    await this.#opened;
+    const journal = this.#journal;
+    const { run } = journal?.state ?? {};
+    if (!journal || run?.id !== this.id || (run.status === "ended" && !afterEnd)) return false;
+    await atAgentBoundary(this.session, () => journal.writeInbox(`${message.type}/${this.#options.runner.world.newId()}`, message));
+    return true;
+  }
+
+  /** What the log says of the run's work so far. */
+  get account(): RunAccount | undefined {
+    return accountOf(this.#journal?.state);
+  }
+
+  async #work(): Promise<RunOutcome<Out>> {
+    // Lets the caller subscribe first.
+    await Promise.resolve();
+    const unlink = this.#linkSignal();
+    try {
+      const loop = await this.#open();
+      await this.#options.prepare?.(this.#journal as Journal);
+      const begun = this.#options.begin(this.#journal as Journal, loop);
+      // Only from here on there is a run that could heed what it is told.
+      this.#markOpened();
+      await begun;
+      const journal = this.#journal as Journal;
+      this.#interrupts.watchInbox(journal, loop);
+      this.#interrupts.setDeadline(journal, this.#options.deadline, this.#options.limits.maxDurationMs);
+      const over = journal.state.run?.status === "ended";
+      this.next = over ? { type: "done" } : await runTurns(loop, this.#options.turns);
+      if (this.next.type === "now") await settleBackground(loop);
+      const meter = meterOf(loop);
+      if (this.next.type === "done" && meter !== undefined) await retireRunBudget(loop, meter);
+      this.#ended = true;
+      return outcomeOf<Out>(
+        (this.#journal as Journal).state,
+        this.next,
+        (loop.output === undefined ? undefined : loop.value) as Out | undefined,
+      );
+    } catch (error) {
+      this.#ended = true;
+      const failure = (this.failure = agentErrorOf(this.session, this.#lost ?? error));
+      return outcomeOf<Out>(this.#journal?.state, { type: "done" }, undefined, failure, this.#journal?.committedSeq);
+    } finally {
+      unlink?.();
+      this.#interrupts.end();
+      this.#markOpened();
+      if (this.#loop !== undefined) await backgroundOf(this.#loop)?.leave();
+      await notified(this.#loop);
+      await this.#close();
+      await this.#trace?.close();
+      // Not the run's terminal event: that one is the log's to hold. The stream of this handle ends here all the same.
+      if (this.failure) this.hub.transient({ type: "detached" });
+      this.hub.close();
+      this.#partials?.end();
+      this.#desk.close();
+      if (this.#loop !== undefined) await hooksOf(this.#loop)?.events?.end();
+    }
+  }
+
+  /** @returns what ends it */
+  #linkSignal(): (() => void) | undefined {
+    const { signal } = this.#options;
+    if (signal === undefined) return undefined;
+    const why = (): string => (typeof signal.reason === "string" ? signal.reason : "the signal that the run was given fired");
+    const forwardAbort = (): void => void this.abort(why()).catch(() => {});
+    signal.addEventListener("abort", forwardAbort, { once: true });
+    if (signal.aborted) this.#interrupts.abort("aborted", why());
+    return () => signal.removeEventListener("abort", forwardAbort);
+  }
+
+  async #open(): Promise<Loop> {
+    const { runner, agent, id, session, authority, limits, deadline, parent } = this.#options;
+    const { world } = runner;
+    const journal = (this.#journal = await this.#options.open(this));
+    const { state } = journal;
+    this.hub.opened(state.run?.id === id ? state.run.startSeq - 1 : state.seq, state.seq);
+    if (this.#lost) journal.abandon(this.#lost);
+    const execution: Execution = new Execution({
+      journal,
+      clock: world.clock,
+      runId: id,
+      session,
+      ...(parent && { parent }),
+      signal: this.#interrupts.aborting.signal,
+      stopping: this.#interrupts.stopping,
+      ...(deadline !== undefined && { deadline }),
+      authority,
+      emit: (event) => {
+        const events = this.#loop && hooksOf(this.#loop)?.events;
+        this.hub.transient(event, events?.isHidden === true ? events.watcher : undefined);
+        if (event.type === "status" && this.#loop !== undefined) notifyOfStatus(this.#loop, event);
+      },
+      startChild: (spec) => {
+        const start = (): Promise<OperatorOutput> => startChildRun(runner, spec, this, execution);
+        return this.#loop === undefined ? start() : startWithHooks(this.#loop, spec, start);
+      },
+    });
+    const trace = (this.#trace = openDebugTrace(agent as Agent<unknown>, world, execution));
+    this.#loop = createLoop({
+      world,
+      agent: agent as Agent<unknown>,
+      execution,
+      limits,
+      hub: this.hub,
+      background: new Background({ runner, parent: this, execution, maxOpen: limits.maxBackground }),
+      approvals: this.#desk,
+      toldWhy: () => this.#interrupts.why,
+      ...(this.#partials && { partials: this.#partials }),
+      ...(trace && { debug: (message) => trace.say(message) }),
+    });
+    tellEventHooks(this.#loop, this.hub);
+    this.#interrupts.stopAnswers(this.#loop.attempts);
+    return this.#loop;
+  }
+
+  #isOpen({ token }: ApprovalRequest): boolean {
+    const { run } = this.#journal?.state ?? {};
+    if (run?.id !== this.id || run.status === "ended") return false;
+    for (const question of run.questions.values()) if (question.token === token) return question.decision === undefined;
+    return false;
+  }
+
+  async #decide(request: ApprovalRequest, decision: Decision): Promise<void> {
+    const { operation } = request;
+    checkDecision(request.type, decision, operation);
+    const { nonce } = approvalsOf(this.#loop as Loop).tokens.verify(request.token);
+    try {
+      // `decidedAs` makes two decisions differ, so that the second is a conflict and not a repetition.
+      await this.#journal?.writeInbox(nonce, {
+        type: "decision",
+        callId: request.callId,
+        decision,
+        decidedAs: this.#options.runner.world.newId(),
+      } as InboxMessage);
+    } catch (error) {
+      if (!LogError.is(error, "conflict")) throw agentErrorOf(this.session, error);
+      throw new AgentError(
+        { kind: "invalid-token", reason: "used", message: `This question about ${operation} was decided already.` },
+        { cause: error },
+      );
+    }
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#journal?.close();
+    } catch (error) {
+      // Everything that counts was flushed before; a lease that can't be given back expires.
+      if (!LogError.is(error)) throw error;
+    }
+  }
+}
+
+guideToOutcome(ActiveRun.prototype as Run);

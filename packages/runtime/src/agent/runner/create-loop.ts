@@ -1,0 +1,214 @@
+import { compareUsd, type Authority, type ToolSchema, type Usd } from "@keelson/protocol";
+import type { InferenceSettings } from "../../context/compile-request.ts";
+import { Context } from "../../context/context.ts";
+import { DEFAULT_MAX_ANSWER_BYTES, DEFAULT_MAX_ANSWER_CALLS } from "../../providers/infer-fold.ts";
+import type { Execution } from "../../session/execution.ts";
+import type { Agent } from "../definition/agent.ts";
+import { permissionPolicy } from "../definition/permissions/permission-policy.ts";
+import { bindMeter, createBudgetMeter, type OwnLimits } from "../features/budget/budget-meter.ts";
+import { runScopeId } from "../definition/budget/budget-scopes.ts";
+import { costLimit } from "../definition/cost-limit.ts";
+import { bindApprovals, type Approvals } from "../features/approvals/run-approvals.ts";
+import { createFilterChain } from "../definition/effects/filter-chain.ts";
+import { bindBackground, type Background } from "../features/children/background.ts";
+import type { EventHub } from "../turn/events/event-hub.ts";
+import { startedIn } from "../features/hooks/agent-environment.ts";
+import { bindHooks } from "../features/hooks/loop-hooks.ts";
+import { AttemptSignal } from "../turn/attempt-signal.ts";
+import { callPrefixOf } from "../turn/call-id.ts";
+import type { Loop } from "../turn/loop.ts";
+import type { Limits } from "../definition/limits.ts";
+import { modelsOf } from "../definition/model-source.ts";
+import { answerFormOf } from "../definition/output/check-output.ts";
+import { bindPartials, type PartialAnswers } from "../features/output/partial-answers.ts";
+import { compilePolicy } from "../definition/permissions/compiled-policy.ts";
+import { narrowAuthority } from "../definition/permissions/narrow-authority.ts";
+import { bindPlugins } from "../features/plugins/loop-plugins.ts";
+import type { RunOptions } from "../definition/run.ts";
+import { RunBinding } from "../turn/run-binding.ts";
+import { signalRouterOf } from "../features/signals/plan-signals.ts";
+import { bindConstraint } from "../features/strategies/constraint.ts";
+import { readInbox } from "../loop/read-inbox.ts";
+import { RunParts } from "../turn/run-parts.ts";
+import type { World } from "../turn/world.ts";
+
+const DEFAULT_MAX_TURNS = 50;
+const DEFAULT_MAX_FAILED_TURNS = 10;
+const DEFAULT_MAX_RETRIES = 3;
+const DEFAULT_MAX_RETRY_DELAY_MS = 60_000;
+const DEFAULT_MAX_REPAIRS = 2;
+const DEFAULT_MAX_PARALLEL_CALLS = 16;
+const DEFAULT_MAX_BACKGROUND = 16;
+const DEFAULT_MAX_DEPTH = 8;
+
+/** The agent's limits with this run's, the tighter of each, and with defaults. */
+export function limitsOf(agent: Agent<unknown>, options: RunOptions["limits"] = {}, authority?: Authority): Limits {
+  const own = agent.options.limits ?? {};
+  const maxTurns = Math.min(own.maxTurns ?? DEFAULT_MAX_TURNS, options.maxTurns ?? Number.POSITIVE_INFINITY);
+  return {
+    maxTurns,
+    maxModelCalls: own.maxModelCalls ?? 4 * maxTurns,
+    maxCost: lowest([costLimit(own.maxCost), costLimit(options.maxCost), authority?.maxCost]),
+    maxTokens: least(own.maxTokens, options.maxTokens),
+    unknownPrice: loosened("allow", "refuse", [
+      own.unknownPrice,
+      options.unknownPrice,
+      authority?.maxCost === undefined ? undefined : "refuse",
+    ]),
+    withoutUsage: loosened("estimate", "reserve", [
+      own.withoutUsage,
+      options.withoutUsage,
+      authority?.maxCost === undefined ? undefined : "reserve",
+    ]),
+    maxDurationMs: least(own.maxDurationMs, options.maxDurationMs),
+    maxToolCalls: own.maxToolCalls,
+    maxFailedTurns: own.maxFailedTurns ?? DEFAULT_MAX_FAILED_TURNS,
+    maxRetries: own.maxRetries ?? DEFAULT_MAX_RETRIES,
+    maxRetryDelayMs: own.maxRetryDelayMs ?? DEFAULT_MAX_RETRY_DELAY_MS,
+    maxRepairs: own.maxRepairs ?? DEFAULT_MAX_REPAIRS,
+    maxAnswerBytes: own.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
+    maxAnswerCalls: own.maxAnswerCalls ?? DEFAULT_MAX_ANSWER_CALLS,
+    toolTimeoutMs: own.toolTimeoutMs,
+    maxParallelCalls: own.maxParallelCalls ?? DEFAULT_MAX_PARALLEL_CALLS,
+    maxBackground: own.maxBackground ?? DEFAULT_MAX_BACKGROUND,
+  };
+}
+
+/** What the agent may do where it was started: what it was given, less what its own definition takes away. */
+export function authorityOf(agent: Agent<unknown>, world: Pick<World, "maxDepth">, given?: Authority): Authority {
+  const { allowedTools, permissions } = agent.options;
+  if (given === undefined)
+    return narrowAuthority(
+      { policies: [], depth: world.maxDepth ?? DEFAULT_MAX_DEPTH },
+      { policies: [permissionPolicy(agent.options)], allowedTools },
+    );
+  // Whoever starts a run without any policy restricts it by other means only: the agent's own is then the root.
+  if (given.policies.length === 0) return narrowAuthority(given, { policies: [permissionPolicy(agent.options)], allowedTools });
+  // A child that names no mode has its parent's: only what it says itself takes something away.
+  return narrowAuthority(given, { ...(permissions && { policy: permissions }), allowedTools });
+}
+
+export interface LoopParts {
+  readonly world: World;
+  readonly agent: Agent<unknown>;
+  readonly execution: Execution;
+  readonly limits: Limits;
+  readonly hub: EventHub;
+  readonly approvals: Pick<Approvals, "watched" | "ask">;
+  /** Bound to the run. Default: one with the agent's rules. */
+  readonly context?: Context;
+  readonly partials?: PartialAnswers;
+  readonly debug?: (message: string) => void;
+  readonly toldWhy?: () => string | undefined;
+  /** Default: nothing works beside the turns. */
+  readonly background?: Background;
+}
+
+const NO_SETTINGS: InferenceSettings = {};
+
+/** Binds an agent to one run of it. */
+export function createLoop({
+  world,
+  agent,
+  execution,
+  limits,
+  hub,
+  approvals,
+  context: given,
+  debug,
+  partials,
+  background,
+  toldWhy,
+}: LoopParts): Loop {
+  const { journal, authority } = execution;
+  const { state } = journal;
+  const { settings, effort, thinking, cwd, env, rules, directiveFilters } = agent.options;
+  const scopes = authority.budgets ?? [];
+  const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
+  context.bind(new RunBinding(execution));
+  const { files, state: reader, secrets } = world;
+  const exec = world.exec && (env || cwd !== undefined) ? startedIn(world.exec, { cwd, env }) : world.exec;
+  const loop: Loop = {
+    agent,
+    tools: agent.tools,
+    schemas: allowedSchemas(agent, authority.allowedTools),
+    signals: signalRouterOf(agent),
+    signalWaitMs: world.signalWaitMs ?? 0,
+    limits,
+    settings: effort || thinking ? { ...settings, ...(effort && { effort }), ...(thinking && { thinking }) } : (settings ?? NO_SETTINGS),
+    context,
+    execution,
+    callPrefix: callPrefixOf(execution.runId),
+    models: modelsOf(agent, world.models),
+    authority,
+    policies: authority.policies.map((policy) => compilePolicy(policy)),
+    ledger: world.ledger,
+    scopes,
+    owner: world.owner,
+    blobs: world.blobs,
+    effects: world.effects,
+    handoffs: execution.parent === undefined ? (world.handoffs ?? "caller") : "caller",
+    filters: directiveFilters === undefined || directiveFilters.length === 0 ? undefined : createFilterChain(directiveFilters),
+    world: { ...(files && { files }), ...(exec && { exec }), ...(reader && { state: reader }), ...(secrets && { secrets }) },
+    form: answerFormOf(agent),
+    repairing: false,
+    cut: undefined,
+    output: undefined,
+    value: undefined,
+    attempts: new AttemptSignal(execution.signal),
+    random: () => world.random(),
+    hub,
+    debug,
+    ...(toldWhy && { toldWhy }),
+    parts: new RunParts(),
+    readInbox: (point) => readInbox(loop, point),
+  };
+  bindConstraint(loop);
+  bindHooks(loop);
+  bindPlugins(loop);
+  bindApprovals(loop, world, approvals);
+  bindMeter(
+    loop,
+    createBudgetMeter({
+      ownScope: runScopeId(execution.runId),
+      scopes,
+      own: ownLimitsOf(agent, limits),
+      thresholds: agent.options.limits?.budgetThresholds,
+    }),
+  );
+  if (partials !== undefined) bindPartials(loop, partials);
+  if (background !== undefined) bindBackground(loop, background);
+  return loop;
+}
+
+/** A model that is told of a tool calls it, so it is told only of those it may call. */
+function allowedSchemas(agent: Agent<unknown>, allowed: readonly string[] | undefined): readonly ToolSchema[] {
+  const schemas = agent.tools.schemas();
+  return allowed === undefined ? schemas : schemas.filter(({ name }) => allowed.includes(name));
+}
+
+/** Limits of the run alone that somebody chose: nobody is told that a default comes near. */
+function ownLimitsOf(agent: Agent<unknown>, limits: Limits): OwnLimits {
+  const { maxTurns, maxModelCalls } = agent.options.limits ?? {};
+  return {
+    ...((maxTurns !== undefined || limits.maxTurns !== DEFAULT_MAX_TURNS) && { turns: limits.maxTurns }),
+    ...(maxModelCalls !== undefined && { modelCalls: limits.maxModelCalls }),
+    ...(limits.maxToolCalls !== undefined && { toolCalls: limits.maxToolCalls }),
+    ...(limits.maxDurationMs !== undefined && { durationMs: limits.maxDurationMs }),
+  };
+}
+
+/** What makes a limit looser needs somebody who says so, and nobody who is strict. */
+function loosened<L extends string, S extends string>(loose: L, strict: S, choices: readonly (L | S | undefined)[]): L | S {
+  return choices.includes(loose) && !choices.includes(strict) ? loose : strict;
+}
+
+function lowest(amounts: readonly (Usd | undefined)[]): Usd | undefined {
+  let found: Usd | undefined;
+  for (const amount of amounts) if (amount !== undefined && (found === undefined || compareUsd(amount, found) < 0)) found = amount;
+  return found;
+}
+
+function least(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : b === undefined ? a : Math.min(a, b);
+}

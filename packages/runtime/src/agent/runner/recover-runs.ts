@@ -1,0 +1,76 @@
+import { AgentError, inboxLog, LogError, type SessionId } from "@keelson/protocol";
+import { foldSession } from "../../session/fold-session.ts";
+import { agentErrorOf } from "../../session/log-failure.ts";
+import type { SessionState } from "../../session/session-state.ts";
+import { sessionIds } from "../../session/sessions.ts";
+import type { Run } from "../definition/run.ts";
+import type { World } from "../turn/world.ts";
+
+/** What became of the runs that were left behind. */
+export interface Recovery {
+  /** Those that were taken up; the last of them are still at work. */
+  readonly runs: readonly Run<unknown>[];
+  /** Those that could not be: a damaged log, for one. */
+  readonly failed: readonly { readonly session: SessionId; readonly error: AgentError }[];
+}
+
+export interface RecoveryOptions {
+  /** Whether there is an agent of this name. */
+  has(name: string): boolean;
+  resume(session: string): Promise<Run<unknown>>;
+  readonly concurrency: number;
+}
+
+/** Resumes, so many at a time, what nobody works on and what has something to do. */
+export async function recoverRuns(world: World, { has, resume, concurrency }: RecoveryOptions): Promise<Recovery> {
+  const runs: Run<unknown>[] = [];
+  const failed: { readonly session: SessionId; readonly error: AgentError }[] = [];
+  const working = new Set<Promise<unknown>>();
+  for (const session of await allSessionIds(world)) {
+    try {
+      if (!(await canGoOn(world, session, has))) continue;
+      if (working.size >= concurrency) await Promise.race(working);
+      const run = await resume(session);
+      runs.push(run);
+      const done: Promise<unknown> = run.outcome.finally(() => working.delete(done));
+      working.add(done);
+    } catch (error) {
+      // Somebody works on it.
+      if (AgentError.is(error, "session") && LogError.is(error.cause, "lease-held")) continue;
+      failed.push({ session, error: agentErrorOf(session, error) });
+    }
+  }
+  return { runs, failed };
+}
+
+/** Before any of them is touched: a log that can't say which there are fails with nothing begun. */
+async function allSessionIds({ log }: World): Promise<readonly SessionId[]> {
+  const ids: SessionId[] = [];
+  try {
+    for await (const session of sessionIds(log)) ids.push(session);
+  } catch (error) {
+    throw agentErrorOf("*" as SessionId, error);
+  }
+  return ids;
+}
+
+/** Whether the newest run of a session is not over and does not wait for what nobody has said yet. A child is resumed by its parent. */
+async function canGoOn(world: World, session: SessionId, has: RecoveryOptions["has"]): Promise<boolean> {
+  const state = await foldSession(world.log, world.blobs, session);
+  const { run } = state;
+  if (run === undefined || run.status === "ended" || run.parent !== undefined || !has(run.agent)) return false;
+  return run.status === "working" || hasNews(world, state);
+}
+
+/** Whether something was written to a session that waits, or to a child that it waits for, or its time has come. */
+async function hasNews(world: World, { id, inboxRead, run }: SessionState): Promise<boolean> {
+  const { log, blobs, clock } = world;
+  if (run?.waits.some((wait) => wait.type === "timer" && wait.at <= clock.now())) return true;
+  if ((await log.head(inboxLog(id))) > inboxRead) return true;
+  for (const { session, status } of run?.children?.all.values() ?? []) {
+    if (session === undefined || status !== "working") continue;
+    const child = await foldSession(log, blobs, session);
+    if (child.run?.status !== "suspended" || (await hasNews(world, child))) return true;
+  }
+  return false;
+}

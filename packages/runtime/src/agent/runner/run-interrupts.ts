@@ -1,0 +1,88 @@
+import type { InboxEntry, Signal } from "@keelson/protocol";
+import type { Clock } from "../../platform/clock.ts";
+import type { Journal } from "../../session/journal.ts";
+import { WatchedAbort } from "../../transport/watched-abort.ts";
+import type { AttemptSignal } from "../turn/attempt-signal.ts";
+import type { Loop } from "../turn/loop.ts";
+import { timeLeft } from "../turn/time-left.ts";
+import { stoppingBy } from "../features/signals/plan-signals.ts";
+import { backgroundOf } from "../features/children/background.ts";
+
+const STOP_GRACE_MS = 60_000;
+
+/** What cuts a run's work short from outside: who holds the run, the caller's signal, the deadline, and what comes into the inbox meanwhile. */
+export class RunInterrupts {
+  readonly aborting: WatchedAbort = new WatchedAbort();
+  readonly stopping: WatchedAbort = new WatchedAbort();
+  /** The reason that was given first. */
+  why: string | undefined;
+  readonly #clock: Clock;
+  readonly #stopGraceMs: number;
+  #over = false;
+  #cancelTimers: (() => void)[] | undefined;
+
+  constructor(clock: Clock, stopGraceMs: number = STOP_GRACE_MS) {
+    this.#clock = clock;
+    this.#stopGraceMs = stopGraceMs;
+  }
+
+  /** The work is over: nothing stops it any more. */
+  end(): void {
+    this.#over = true;
+    for (const cancel of this.#cancelTimers ?? []) cancel();
+  }
+
+  /** @param why the words of whoever ends the run */
+  abort(reason: string, why?: string): void {
+    if (why !== undefined) this.why = why;
+    this.aborting.abort(reason);
+  }
+
+  /** Ends the answer that streams, and lets calls that run end by themselves for a while; then it aborts them. */
+  stop(why?: string): void {
+    if (this.#over || this.stopping.fired) return;
+    this.why ??= why;
+    this.stopping.abort("stopped");
+    this.#abortIn(this.#stopGraceMs, "stop-grace");
+  }
+
+  setDeadline(journal: Journal, deadline: number | undefined, maxDurationMs: number | undefined): void {
+    const left = timeLeft(journal, this.#clock.now(), deadline, maxDurationMs);
+    if (left !== undefined) this.#abortIn(left, "timeout");
+  }
+
+  /** Ends the answer that streams when a stop comes, at once: what runs finishes, but nothing is gone on with behind an answer. */
+  stopAnswers(attempts: AttemptSignal): void {
+    const handleEvent = (): void => attempts.stop();
+    if (this.stopping.fired) handleEvent();
+    else this.stopping.watch({ handleEvent });
+  }
+
+  /** Heeds at once what cannot wait until the run reads its inbox. */
+  watchInbox(journal: Journal, loop: Loop): void {
+    const base = journal.state.run?.inboxBase ?? 0;
+    journal.onInbox((entry) => {
+      // Else it was told to an earlier run of this session, which ended before it read it.
+      if (entry.seq > base) this.#heed(entry, loop);
+    });
+  }
+
+  #heed(entry: InboxEntry, loop: Loop): void {
+    if (entry.type === "abort") this.abort("aborted", entry.reason);
+    else if (entry.type === "stop") this.stop(entry.reason);
+    else if (entry.type === "signal") this.#heedSignal(entry.signal, loop);
+    else if (entry.type === "steer" && entry.interrupt) loop.attempts.interrupt();
+    else if (entry.type === "supervise" && entry.action === "stop") backgroundOf(loop)?.interrupt(entry.child);
+  }
+
+  /** What is running is told of a signal that ends the run; of all others when the inbox is read. */
+  #heedSignal(signal: Signal, loop: Loop): void {
+    const stopping = stoppingBy(loop, signal);
+    if (stopping === "abort") this.abort("aborted");
+    else if (stopping === "stop") this.stop();
+  }
+
+  #abortIn(ms: number, reason: string): void {
+    (this.#cancelTimers ??= []).push(this.#clock.after(ms, () => this.abort(reason), { keepAlive: false }));
+  }
+}

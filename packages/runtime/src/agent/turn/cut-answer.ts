@@ -1,0 +1,19 @@
+import type { Content, Message } from "@keelson/protocol";
+
+/** What people saw of an answer that broke off. */
+export interface CutAnswer {
+  /** Of the model call. */
+  readonly key: string;
+  readonly message: Message;
+}
+
+/**
+ * What of a broken answer can stand in a conversation: what it said, as plain text. Calls that nobody runs and reasoning without
+ * its signature are refused by vendors, and what else a vendor wants back belongs to answers that are whole.
+ */
+export function cutAnswer(key: string, content: readonly Content[]): CutAnswer | undefined {
+  const said = content.flatMap((part): readonly Content[] =>
+    (part.type === "text" || part.type === "refusal") && part.text.trim() !== "" ? [{ type: part.type, text: part.text }] : [],
+  );
+  return said.length === 0 ? undefined : { key, message: { role: "assistant", content: said, cut: true } };
+}

@@ -1,0 +1,36 @@
+import type { AgentError, LogError, RunId, SessionId } from "@keelson/protocol";
+import type { Agent } from "../definition/agent.ts";
+import type { RunInput, RunOptions, RunOrigin, RunOutcome } from "../definition/run.ts";
+import type { RunAccount } from "./operator-output.ts";
+import type { World } from "./world.ts";
+
+/** A run at work in this process, as far as whoever started it needs to know it. */
+export interface LiveRun {
+  readonly id: RunId;
+  readonly session: SessionId;
+  readonly outcome: Promise<RunOutcome<unknown>>;
+  /** What the log says of its work so far. */
+  readonly account: RunAccount | undefined;
+  /** Why this process left it where it was, once it did. */
+  readonly failure: AgentError | undefined;
+  stop(): Promise<void>;
+  abort(): Promise<void>;
+  /** Leaves it where it is and writes nothing more. */
+  detach(error: LogError): void;
+}
+
+/** A run that has others work for it. */
+export interface ParentRun {
+  /** Shows the events and questions of a child to the watchers of this run, too. @returns what to call when it is over */
+  adopt(child: LiveRun, name: string): () => void;
+}
+
+/** Starts runs and goes on with them: a runner, to those who need no more of it. */
+export interface RunStarter {
+  resume(session: string): Promise<LiveRun>;
+  start(agent: Agent<unknown>, input: RunInput, options: RunOptions, origin: RunOrigin): LiveRun;
+  find(name: string): Agent<unknown> | undefined;
+  /** Of all its agents. */
+  names(): readonly string[];
+  readonly world: World;
+}

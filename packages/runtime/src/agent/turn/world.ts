@@ -1,0 +1,80 @@
+import type {
+  Approver,
+  BlobStore,
+  BudgetLedger,
+  Durability,
+  EffectExecutor,
+  EventLog,
+  Executor,
+  LifecycleEvent,
+  SecretResolver,
+  StateReader,
+  Vfs,
+} from "@keelson/protocol";
+import type { ModelRegistry } from "../../providers/model-registry.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { ApprovalKeys } from "./approval-keys.ts";
+import type { TaskRunner } from "./task-runner.ts";
+import type { DebugFile } from "../../platform/debug-file.ts";
+import type { Budget, Run } from "../definition/run.ts";
+
+/** What a runner binds agents to. `createRunner` in the package root fills in what is left out; here nothing is. */
+export interface World {
+  readonly log: EventLog;
+  readonly blobs: BlobStore;
+  readonly ledger: BudgetLedger;
+  readonly clock: Clock;
+  readonly approvalKeys: ApprovalKeys;
+  /** Finds models named as `provider/model`. */
+  readonly models?: ModelRegistry | undefined;
+  /** Answers questions in this process. Without it, and without `run.approvals()`, a run that must ask suspends. */
+  readonly approvals?: Approver | undefined;
+  /** How long a question waits for `run.approvals()` before the run suspends. Default 5 minutes. */
+  readonly approvalWaitMs?: number | undefined;
+  /** How long, in ms, a run that waits for a signal or for time does so here before it suspends. Default 0. */
+  readonly signalWaitMs?: number | undefined;
+  /** How long a token is good. Default 7 days. */
+  readonly approvalTtlMs?: number | undefined;
+  /** What tools are given. */
+  readonly files?: Vfs | undefined;
+  readonly exec?: Executor | undefined;
+  readonly state?: StateReader | undefined;
+  readonly secrets?: SecretResolver | undefined;
+  /** Carries out the effects and directives that runs declare. Without it they only stand in `outcome.effects`. */
+  readonly effects?: EffectExecutor | undefined;
+  /**
+   * Who starts the agent that a run hands its task to. `caller` (the default): whoever started the run, by the `handoff` effect in
+   * `outcome.effects`. `runner`: this runner, as an effect like any other; that run goes on alone. A child's parent always does.
+   */
+  readonly handoffs?: "caller" | "runner" | undefined;
+  /** Does background tasks. Without it, `spawn-task` is unsupported. */
+  readonly tasks?: TaskRunner | undefined;
+  /** Opens the `debugFile` of an agent. Without it, agents that want one are refused. */
+  openDebugFile?(path: string): DebugFile;
+  /** Who holds leases: must name this process. */
+  readonly owner: string;
+  /** Default 30 s. A process that is silent for so long loses its sessions. */
+  readonly leaseTtlMs?: number | undefined;
+  /** What reservations of writes, decisions, settlements and endings ask of the log. Default `power`. */
+  readonly durability?: Durability | undefined;
+  /** How long a graceful stop may take. Default 60 s. */
+  readonly stopGraceMs?: number | undefined;
+  /** What a watcher may lag behind. Default 1 MiB. */
+  readonly maxBufferBytes?: number | undefined;
+  /** Sessions without a name that are over and kept all the same; older ones are deleted. Default: all are kept. */
+  readonly keepEndedSessions?: number | undefined;
+  /** Levels of child agents. Default 8. */
+  readonly maxDepth?: number | undefined;
+  /** Budgets that all runs share, in every process with the same ledger. Those that a run was begun with hold for it to its end. */
+  readonly budgets?: readonly Budget[] | undefined;
+  /**
+   * Told what whoever manages runs may want to act upon, once it is in the log: a budget that comes near its limit, and as
+   * `observable` each `retry`, `model-switch` and `rate-limit`, with what the event of that name holds as its attributes. It may notify somebody, adjust the run, or end it. It is not told again after a crash; the log has it. What it throws becomes a
+   * `status` event.
+   */
+  onLifecycleEvent?(event: LifecycleEvent, run: Run<unknown>): void;
+  /** 0 to 1. */
+  random(): number;
+  /** Unique among all processes. */
+  newId(): string;
+}
