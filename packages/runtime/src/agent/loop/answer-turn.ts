@@ -9,6 +9,7 @@ import type { Loop } from "../turn/loop.ts";
 import { runCalls } from "./run-calls.ts";
 import { RunEnding } from "../turn/run-ending.ts";
 import { partialsOf } from "../features/output/partial-answers.ts";
+import type { Place } from "../turn/moments.ts";
 
 const MAX_PAUSES = 8;
 const GO_ON: Message = textMessage(
@@ -20,7 +21,8 @@ const GO_ON: Message = textMessage(
  * Has the model answer until its calls are worked or something new stands behind its answer: paused, cut and wrong answers are
  * gone on with in the same turn. Throws how the run ends where the answer is the last.
  */
-export async function answerTurn(loop: Loop, turn: string, system: string | undefined): Promise<void> {
+export async function answerTurn(loop: Loop, place: Place, system: string | undefined): Promise<void> {
+  const { turn } = place;
   const { form } = loop;
   loop.output = undefined;
   loop.repairing = false;
@@ -47,7 +49,7 @@ export async function answerTurn(loop: Loop, turn: string, system: string | unde
     const settled = form === undefined || isCutText(answer) ? undefined : await settleAnswer(loop, form, turn, answer, begun);
     begun = "";
     partialsOf(loop)?.goOn(begun);
-    if (settled !== "again") return concludeRun(loop, turn, answer, settled === "taken");
+    if (settled !== "again") return concludeRun(loop, place, answer, settled === "taken");
     loop.repairing = true;
   }
 }

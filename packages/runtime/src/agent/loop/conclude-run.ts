@@ -1,9 +1,6 @@
-import { awaitBackground, isBackgroundOpen } from "../features/children/await-background.ts";
-import { carryOutDirectives, hasOpenDirectives } from "../features/effects/carry-out.ts";
-import { tellAfterTurn } from "../features/hooks/turn-callbacks.ts";
 import { cutShort, saysNothing, type Answer } from "../turn/answer.ts";
-import { checkExit } from "./close-turn.ts";
-import { runOf, type Loop } from "../turn/loop.ts";
+import type { Loop } from "../turn/loop.ts";
+import { momentsOf, passMoment, type Place } from "../turn/moments.ts";
 import { RunEnding } from "../turn/run-ending.ts";
 
 /**
@@ -11,20 +8,10 @@ import { RunEnding } from "../turn/run-ending.ts";
  * a directive routes back, what a rule injects, what background work brings. Else it throws how the run ends.
  * @param isOutput the answer was taken as the structured output
  */
-export async function concludeRun(loop: Loop, turn: string, answer: Answer, isOutput: boolean): Promise<void> {
-  const { execution } = loop;
-  const { afterTurn } = loop.agent.options;
-  const isWhole = !cutShort(answer);
-  if (execution.hasUnread) await loop.readInbox(`${turn}/final`);
-  if (isWhole && hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/final/directives`);
-  if (goesOn(loop)) return;
-  if (isWhole && afterTurn !== undefined) await tellAfterTurn(loop, afterTurn, { type: "ok" });
-  await checkExit(loop, turn);
-  if (isWhole && hasOpenDirectives(loop)) await carryOutDirectives(loop, `${turn}/exit/directives`);
-  if (goesOn(loop)) return;
-  if (runOf(loop).handedOff) throw new RunEnding("handed-off");
-  if (isWhole && isBackgroundOpen(loop)) {
-    await awaitBackground(loop, turn);
+export async function concludeRun(loop: Loop, place: Place, answer: Answer, isOutput: boolean): Promise<void> {
+  const at = { ...place, isWhole: !cutShort(answer) };
+  for (const steps of momentsOf(loop).beforeEnd) {
+    await passMoment(loop, steps, at);
     if (goesOn(loop)) return;
   }
   throw new RunEnding(isOutput ? "complete" : finalReason(answer));

@@ -1,14 +1,14 @@
 import type { JsonObject, JsonValue, ToolCallPart } from "@keelson/protocol";
 import { endBackground, isBackgroundOpen } from "../features/children/await-background.ts";
 import { lastTextOf } from "../../session/session-state.ts";
-import { notified } from "../features/hooks/notification-hooks.ts";
+import { notifiedStep } from "../features/hooks/notification-hooks.ts";
 import { runOf, sessionOf, type Loop } from "../turn/loop.ts";
-import { hasEpilogue, runEpilogue } from "./epilogue.ts";
 import type { RunEnding } from "../turn/run-ending.ts";
 import { settleUnseen } from "./settle-inference.ts";
 import { mayHaveRun } from "./tool-call-ledger.ts";
 import { backgroundOf } from "../features/children/background.ts";
-import { hooksOf } from "../features/hooks/loop-hooks.ts";
+import { endsProcesses } from "../turn/ends-processes.ts";
+import { momentsOf, appliesAt, passMoment } from "../turn/moments.ts";
 
 /**
  * Ends a run for good: open calls get their answer, so that the history stays whole; the open turn is closed; the result is
@@ -38,13 +38,17 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   const { failure, ...told } = ending.details;
   const result = { reason: ending.reason, text, ...(output !== undefined && { output }) };
   if (!failure) execution.put("result", "run-result", result, "power");
-  if (hasEpilogue(loop)) {
+  const place = { turn, number: run.turn };
+  // Not where the way the run ends was known, and its process ended in what follows again and again.
+  const mayFollow = run.ending === undefined || !endsProcesses(run);
+  if (mayFollow && momentsOf(loop).afterResult.some((step) => appliesAt(loop, step, place))) {
     execution.note("ending", "run-ending", { ...result, ...ending.details } as unknown as JsonObject, "power");
     await execution.flush();
-    await runEpilogue(loop);
+    // A crash in between finds the ending in the log and goes on here.
+    await passMoment(loop, momentsOf(loop).afterResult, place);
   }
   // What a notification hook makes of its time is told before the end, after which nothing is.
-  if (hooksOf(loop) !== undefined) await notified(loop);
+  await passMoment(loop, [notifiedStep], place);
   if (failure) execution.put("terminal", "error", { failure }, "power");
   else
     execution.put(

@@ -1,6 +1,10 @@
 import type { JsonValue } from "@keelson/protocol";
 import { canonicalJson } from "../../json/canonical-json.ts";
 import type { RecordedCall } from "../../session/recorded-call.ts";
+import { guardKey } from "../turn/call-key.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
+import type { Gate } from "../turn/moments.ts";
+import { refuse, type PendingCall } from "../turn/pending-call.ts";
 
 const SAME_OUTCOME_LIMIT = 3;
 const SAME_CALL_LIMIT = 6;
@@ -29,4 +33,18 @@ export function repeats(key: string, calls: readonly RecordedCall[]): string | u
 
 function isSame(a: JsonValue, b: JsonValue): boolean {
   return a === b || (typeof a === "object" && typeof b === "object" && canonicalJson(a) === canonicalJson(b));
+}
+
+export const loopGuardGate: Gate = {
+  name: "loop guard",
+  applies: ({ agent }) => agent.options.loopGuard !== false,
+  pass: guardLoops,
+};
+
+async function guardLoops(loop: Loop, call: PendingCall): Promise<void> {
+  if (!call.tool) return;
+  const { calls } = runOf(loop).turnBase;
+  if (calls.length < 2) return;
+  const repeated = repeats(guardKey(call.tool.name, call), calls);
+  if (repeated !== undefined) refuse(call, repeated);
 }

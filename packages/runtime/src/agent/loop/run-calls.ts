@@ -22,6 +22,7 @@ import { isUnknown, mayHaveRun, reserveCall, resolveUnknown } from "./tool-call-
 import { constraintOn } from "../features/strategies/constraint.ts";
 import { hooksOf } from "../features/hooks/loop-hooks.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
+import { momentsOf } from "../turn/moments.ts";
 
 const MAX_EDITS = 3;
 const NONE: readonly PendingCall[] = [];
@@ -53,8 +54,7 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
   let asks = false;
   let waits = false;
   for (const call of open) {
-    const passing = call.answer === undefined ? passGates(loop, call) : undefined;
-    if (passing !== undefined) await passing;
+    await passGates(loop, call, momentsOf(loop).gates);
     asks ||= call.ask !== undefined;
     waits ||= call.tool !== undefined && isWaitForSignalTool(call.tool);
   }

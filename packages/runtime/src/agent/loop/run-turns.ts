@@ -2,10 +2,8 @@ import { knownFailure } from "../turn/known-failure.ts";
 import type { SuspendReason, Wait } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { beforeSuspending, isBackgroundOpen } from "../features/children/await-background.ts";
-import { notified } from "../features/hooks/notification-hooks.ts";
 import { tellFailedTurn } from "../features/hooks/turn-callbacks.ts";
 import { answerTurn } from "./answer-turn.ts";
-import { closeTurn } from "./close-turn.ts";
 import { keepCutAnswer } from "./keep-cut-answer.ts";
 import { endRun } from "./end-run.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
@@ -13,7 +11,7 @@ import { openTurn } from "./open-turn.ts";
 import { endingOf, RunEnding } from "../turn/run-ending.ts";
 import { systemPrompt, type SystemPrompt } from "./system-prompt.ts";
 import { backgroundOf } from "../features/children/background.ts";
-import { hooksOf } from "../features/hooks/loop-hooks.ts";
+import { momentsOf, passMoment } from "../turn/moments.ts";
 
 /** What whoever drives a run does next. */
 export type Next =
@@ -33,12 +31,10 @@ export async function runTurns(loop: Loop, most: number = Number.POSITIVE_INFINI
   for (let left = most; left > 0 && next.type === "now"; left--) {
     try {
       takeUp(loop);
-      const opening = openTurn(loop);
-      const turn = typeof opening === "string" ? opening : await opening;
+      const place = await openTurn(loop);
       prompt ??= await systemPrompt(loop);
-      await answerTurn(loop, turn, prompt.text);
-      const closing = closeTurn(loop, turn);
-      if (closing !== undefined) await closing;
+      await answerTurn(loop, place, prompt.text);
+      await passMoment(loop, momentsOf(loop).afterTurn, place);
     } catch (error) {
       next = await leaveTurn(loop, error);
     }
@@ -66,8 +62,7 @@ async function leaveTurn(loop: Loop, error: unknown): Promise<Next> {
   const ending = endingOf(error, loop);
   const isNew = runOf(loop).ending === undefined;
   keepCutAnswer(loop);
-  const { afterTurn } = loop.agent.options;
-  if (afterTurn !== undefined && isNew) await tellFailedTurn(loop, afterTurn, ending);
+  if (isNew) await tellFailedTurn(loop, ending);
   if (ending.reason !== "complete") loop.output = undefined;
   await endRun(loop, ending, loop.output);
   return { type: "done" };
@@ -75,7 +70,8 @@ async function leaveTurn(loop: Loop, error: unknown): Promise<Next> {
 
 async function suspend(loop: Loop, suspension: Suspension): Promise<Next> {
   const { execution } = loop;
-  if (hooksOf(loop) !== undefined) await notified(loop);
+  const { turn } = runOf(loop);
+  await passMoment(loop, momentsOf(loop).onSuspension, { turn: `t${turn}`, number: turn });
   execution.put(`suspend/${runOf(loop).resumes}`, "run-suspend", { reason: suspension.reason, waits: suspension.waits }, "power");
   await execution.flush();
   return { type: "waiting", reason: suspension.reason, waits: suspension.waits };

@@ -41,6 +41,7 @@ import { steeringMessage } from "./steering-message.ts";
 import { startWithHooks } from "../features/hooks/subagent-hooks.ts";
 import { guideToOutcome } from "./guide-to-outcome.ts";
 import type { Loop } from "../turn/loop.ts";
+import type { Moments } from "../turn/moments.ts";
 import type { LiveRun, ParentRun, RunStarter } from "../turn/live-run.ts";
 import type { Limits } from "../definition/limits.ts";
 import { runTurns, type Next } from "../loop/run-turns.ts";
@@ -75,6 +76,8 @@ export interface ActiveRunOptions<Out> {
   begin(journal: Journal, loop: Loop): Promise<void>;
   /** Beside the world's. */
   onLifecycleEvent?(event: LifecycleEvent): void;
+  /** Default: those of every run. */
+  readonly moments?: Moments | undefined;
   /** Turns to work before letting go. Default: to the end. */
   readonly turns?: number;
 }
@@ -362,6 +365,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       background: new Background({ runner, parent: this, execution, maxOpen: limits.maxBackground }),
       approvals: this.#desk,
       toldWhy: () => this.#interrupts.why,
+      moments: this.#options.moments,
       ...(this.#partials && { partials: this.#partials }),
       ...(trace && { debug: (message) => trace.say(message) }),
     });

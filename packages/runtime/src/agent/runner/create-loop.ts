@@ -31,6 +31,8 @@ import { bindConstraint } from "../features/strategies/constraint.ts";
 import { readInbox } from "../loop/read-inbox.ts";
 import { RunParts } from "../turn/run-parts.ts";
 import type { World } from "../turn/world.ts";
+import { MOMENTS } from "../loop/moments.ts";
+import { bindMoments, type Moments } from "../turn/moments.ts";
 
 const DEFAULT_MAX_TURNS = 50;
 const DEFAULT_MAX_FAILED_TURNS = 10;
@@ -102,6 +104,8 @@ export interface LoopParts {
   readonly toldWhy?: () => string | undefined;
   /** Default: nothing works beside the turns. */
   readonly background?: Background;
+  /** Default: those of every run. */
+  readonly moments?: Moments | undefined;
 }
 
 const NO_SETTINGS: InferenceSettings = {};
@@ -119,6 +123,7 @@ export function createLoop({
   partials,
   background,
   toldWhy,
+  moments = MOMENTS,
 }: LoopParts): Loop {
   const { journal, authority } = execution;
   const { state } = journal;
@@ -163,6 +168,7 @@ export function createLoop({
     parts: new RunParts(),
     readInbox: (point) => readInbox(loop, point),
   };
+  bindMoments(loop, moments);
   bindConstraint(loop);
   bindHooks(loop);
   bindPlugins(loop);

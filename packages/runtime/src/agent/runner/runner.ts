@@ -39,6 +39,7 @@ import { budgetsOf, termsOf } from "./run-terms.ts";
 import { checkSignal } from "../definition/signals/check-signals.ts";
 import { steeringMessage } from "./steering-message.ts";
 import { writeToRun } from "./write-to-run.ts";
+import type { Moments } from "../turn/moments.ts";
 import type { World } from "../turn/world.ts";
 import type { Agents } from "../definition/agent.ts";
 
@@ -146,11 +147,13 @@ const DEFAULT_LEASE_TTL_MS = 30_000;
  * Binds agents to a world in which nothing is left out.
  * @throws AgentError of kind `invalid-option` for a model that can't be found, a money limit on a model without a price, or a
  * fallback on another wire
+ * @param moments what its runs do when; default: `MOMENTS`
  */
-export function createRunnerWith<Out>(world: World & { readonly agent: Agent<Out> }): SingleRunner<Out>;
-export function createRunnerWith<A extends Agents>(world: World & { readonly agents: A }): Runner<A>;
+export function createRunnerWith<Out>(world: World & { readonly agent: Agent<Out> }, moments?: Moments): SingleRunner<Out>;
+export function createRunnerWith<A extends Agents>(world: World & { readonly agents: A }, moments?: Moments): Runner<A>;
 export function createRunnerWith(
   world: World & { readonly agent?: Agent<unknown>; readonly agents?: Agents },
+  moments?: Moments,
 ): SingleRunner<unknown> | Runner<Agents> {
   checkRunnerOptions(world);
   const agents = collectAgents(world);
@@ -199,6 +202,7 @@ export function createRunnerWith(
       let chosen: ChosenModel = { model: options.model ?? modelName(agent.options.model) };
       return new ActiveRun<unknown>({
         runner: inner,
+        moments,
         agent,
         id,
         session,
@@ -277,6 +281,7 @@ export function createRunnerWith(
     const deadline = run.terms?.deadline;
     return new ActiveRun<unknown>({
       runner: inner,
+      moments,
       agent,
       id: run.id,
       session,

@@ -1,8 +1,9 @@
 import { LogError, type BudgetAmount, type Reservation } from "@keelson/protocol";
 import type { Loop } from "../../turn/loop.ts";
-import type { BudgetMeter } from "./budget-meter.ts";
+import { meterOf, type BudgetMeter } from "./budget-meter.ts";
 import { refusedByBudget } from "./mark-budgets.ts";
 import { countKey, spendOnLedger } from "./spend-on-ledger.ts";
+import type { Step } from "../../turn/moments.ts";
 
 /**
  * Counts what needs no worst case, a turn or a call of a tool, on every budget that limits it. Repeated under one key it counts
@@ -36,11 +37,15 @@ export async function countOnBudget(loop: Loop, key: string, amount: BudgetAmoun
   await spendOnLedger(loop, countKey(`${loop.execution.runId}/${key}`), amount);
 }
 
-/** @throws RunEnding where no turn is left in a budget of the run */
-export async function chargeTurn(loop: Loop, turn: string): Promise<void> {
-  const refusal = await chargeBudget(loop, turn, { turns: 1 });
-  if (refusal !== undefined) throw refusedByBudget(loop, turn, refusal);
-}
+/** Counts the turn; ends the run where none is left in one of its budgets. */
+export const chargeTurnStep: Step = {
+  name: "budget of turns",
+  applies: (loop) => meterOf(loop)?.counts.turns === true,
+  async run(loop, { turn }) {
+    const refusal = await chargeBudget(loop, turn, { turns: 1 });
+    if (refusal !== undefined) throw refusedByBudget(loop, turn, refusal);
+  },
+};
 
 /** What a run's own budget held is of no use once the run is over. */
 export async function retireRunBudget({ ledger, execution }: Loop, { ownScope, scopeIds }: BudgetMeter): Promise<void> {

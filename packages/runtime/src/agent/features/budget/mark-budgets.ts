@@ -4,6 +4,7 @@ import { budgetMark } from "../../../session/budget-mark.ts";
 import { RunEnding } from "../../turn/run-ending.ts";
 import type { BudgetMeter } from "./budget-meter.ts";
 import { meterOf } from "./budget-meter.ts";
+import type { Step } from "../../turn/moments.ts";
 
 /** Tells of each limit of a budget how far it is used up, where a model call brought it past a threshold. */
 export function markBudgets(loop: Loop, meter: BudgetMeter): Promise<void> | undefined {
@@ -23,13 +24,19 @@ async function markScopes(loop: Loop, meter: BudgetMeter): Promise<void> {
   }
 }
 
-/** The same for the limits of the run alone, at the beginning of a turn. */
-export function markTurn(loop: Loop, meter: BudgetMeter, turn: number): void {
-  const { own } = meter;
-  const { startedAt } = runOf(loop);
-  if (own.turns !== undefined) mark(loop, meter, "turns", turn, own.turns);
-  if (own.durationMs !== undefined) mark(loop, meter, "duration", Math.max(0, loop.execution.journal.state.at - startedAt), own.durationMs);
-}
+/** The same for the limits of the run alone, as a turn begins. */
+export const markTurnStep: Step = {
+  name: "marks of limits",
+  applies: (loop, { number }) => number >= (meterOf(loop)?.firstMarkedTurn ?? Number.POSITIVE_INFINITY),
+  async run(loop, { number }) {
+    const meter = meterOf(loop) as BudgetMeter;
+    const { own } = meter;
+    const { startedAt } = runOf(loop);
+    if (own.turns !== undefined) mark(loop, meter, "turns", number, own.turns);
+    if (own.durationMs !== undefined)
+      mark(loop, meter, "duration", Math.max(0, loop.execution.journal.state.at - startedAt), own.durationMs);
+  },
+};
 
 export function markToolCalls(loop: Loop, meter: BudgetMeter): void {
   if (meter.own.toolCalls !== undefined) mark(loop, meter, "tool-calls", runOf(loop).totals.toolCalls, meter.own.toolCalls);

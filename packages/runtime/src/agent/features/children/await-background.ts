@@ -5,20 +5,30 @@ import { checkEnding } from "../../turn/run-ending.ts";
 import type { Background } from "./background.ts";
 import { followInboxes } from "./follow-inboxes.ts";
 import { backgroundOf } from "./background.ts";
+import type { Step } from "../../turn/moments.ts";
 
 /** A wait that was decided on when nothing else could be done any more. */
 class LastWait extends Suspension {}
 
-/** At a turn border: records what ended since the last, and puts it before the model. */
-export function collectBackground(loop: Loop): Promise<void> | undefined {
-  return isBackgroundOpen(loop) ? backgroundOf(loop)?.collect() : undefined;
-}
+/** Between turns: records what ended since the last, and puts it before the model. */
+export const collectBackgroundStep: Step = {
+  name: "background work",
+  applies: isBackgroundOpen,
+  run: async (loop) => backgroundOf(loop)?.collect(),
+};
+
+/** Before the end: waits for what works beside the turns. */
+export const awaitBackgroundStep: Step = {
+  name: "background work",
+  applies: isBackgroundOpen,
+  run: (loop, { turn }) => awaitBackground(loop, turn),
+};
 
 /**
  * Holds a run that is done with its turns until its background work has something to say, or is over. What it says is the last
  * message then. Where all of it waits for others, so does the run.
  */
-export async function awaitBackground(loop: Loop, turn: string): Promise<void> {
+async function awaitBackground(loop: Loop, turn: string): Promise<void> {
   const { execution, context } = loop;
   const background = backgroundOf(loop);
   if (background === undefined) return;

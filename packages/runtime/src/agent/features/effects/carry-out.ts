@@ -16,11 +16,12 @@ import { runOf, type Loop } from "../../turn/loop.ts";
 import { endingByHook } from "../hooks/halted-by-hook.ts";
 import { checkEnding } from "../../turn/run-ending.ts";
 import { runControlFor } from "./run-control.ts";
+import type { Step } from "../../turn/moments.ts";
 
 /** After so many attempts that no process lived to see the end of, an effect counts as failed: it may be what ends them. */
 const MAX_ATTEMPTS = 3;
 
-export function hasOpenDirectives(loop: Loop): boolean {
+function hasOpenDirectives(loop: Loop): boolean {
   const { outbox } = runOf(loop);
   return outbox !== undefined && outbox.openDirectives > 0 && loop.effects !== undefined;
 }
@@ -29,7 +30,7 @@ export function hasOpenDirectives(loop: Loop): boolean {
  * Executes the directives declared so far, in order. What one returns goes before the model as a user message, in the same append
  * as the mark that it is done. One that fails is told as a warning.
  */
-export async function carryOutDirectives(loop: Loop, point: string): Promise<void> {
+async function carryOutDirectives(loop: Loop, point: string): Promise<void> {
   const { execution } = loop;
   for (const declared of [...(runOf(loop).outbox?.open.values() ?? [])]) {
     const directive = directiveOf(declared);
@@ -41,6 +42,15 @@ export async function carryOutDirectives(loop: Loop, point: string): Promise<voi
     execution.put(`effect/${declared.id}/value`, "message", { message });
   }
   if (execution.hasUnread) await loop.readInbox(point);
+}
+
+/** @param point where in the turn, as the place of what it reads from the inbox */
+export function directivesStep(point: string): Step {
+  return {
+    name: "directives",
+    applies: hasOpenDirectives,
+    run: (loop, { turn }) => carryOutDirectives(loop, `${turn}/${point}`),
+  };
 }
 
 /** Executes all that is open, in order, once the run has its result. Nothing is routed back any more. */

@@ -3,6 +3,7 @@ import type { Loop } from "../../turn/loop.ts";
 import { showHooks } from "./ask-hooks.ts";
 import { warnOfHook } from "./call-hook.ts";
 import { hooksAt, hooksOf } from "./loop-hooks.ts";
+import type { Step } from "../../turn/moments.ts";
 
 /** Notifications that wait for those before them. More are dropped, with a warning. */
 const MAX_QUEUED = 16;
@@ -33,6 +34,12 @@ function notify(loop: Loop, payload: HookPayloads["notification"], about?: Pick<
     .then(() => showHooks(loop, { point: "notification", hooks, payload, callId: about?.callId }))
     .finally(() => void state.queued--);
 }
+
+export const notifiedStep: Step = {
+  name: "notification hooks",
+  applies: (loop) => hooksOf(loop) !== undefined,
+  run: async (loop) => notified(loop),
+};
 
 /** Resolves when the hooks are told all that they were to be told. */
 export function notified(loop: Loop | undefined): Promise<void> | undefined {

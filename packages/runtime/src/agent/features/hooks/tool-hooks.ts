@@ -8,17 +8,21 @@ import { haltedBy } from "./halted-by-hook.ts";
 import type { HookVerdict } from "../../definition/hooks/hook.ts";
 import type { RegisteredHook } from "../../definition/hooks/hook-registry.ts";
 import { hooksAt, hooksOf } from "./loop-hooks.ts";
+import type { Gate } from "../../turn/moments.ts";
 
 /** The last gate before people are asked. It can refuse a call or have a person asked, and never lets one through that another gate stopped. */
-export function passHooks(loop: Loop, call: PendingCall): void | Promise<void> {
-  if (call.tool === undefined) return undefined;
-  const hooks = hooksAt(loop, "pre-tool-use", call.tool.name);
-  return hooks === undefined ? undefined : judge(loop, call, hooks);
-}
+export const preToolUseGate: Gate = {
+  name: "pre-tool-use hooks",
+  applies: (loop) => hooksOf(loop) !== undefined,
+  async pass(loop, call) {
+    const hooks = call.tool && hooksAt(loop, "pre-tool-use", call.tool.name);
+    if (hooks !== undefined) heed(loop, call, await judge(loop, call, hooks));
+  },
+};
 
-function judge(loop: Loop, call: PendingCall, hooks: readonly RegisteredHook<"pre-tool-use">[]): void | Promise<void> {
+async function judge(loop: Loop, call: PendingCall, hooks: readonly RegisteredHook<"pre-tool-use">[]): Promise<HookVerdict | undefined> {
   const toolName = call.tool?.name ?? call.part.name;
-  const asking = askHooks(loop, {
+  return askHooks(loop, {
     point: "pre-tool-use",
     // Another call, by its arguments, is another question: the answer to the old one is not used.
     key: `${call.key}/hooks/pre/${call.edits}/${call.input === call.part.input ? "given" : shortHash(guardKey(toolName, call), 8)}`,
@@ -26,7 +30,6 @@ function judge(loop: Loop, call: PendingCall, hooks: readonly RegisteredHook<"pr
     payload: { toolName, arguments: call.input ?? null },
     callId: call.part.id,
   });
-  return asking instanceof Promise ? asking.then((verdict) => heed(loop, call, verdict)) : heed(loop, call, asking);
 }
 
 function heed(loop: Loop, call: PendingCall, verdict: HookVerdict | undefined): void {

@@ -4,9 +4,10 @@ import { runContext } from "../../turn/run-context.ts";
 import { runOf, type Loop } from "../../turn/loop.ts";
 import { RunEnding } from "../../turn/run-ending.ts";
 import type { AfterTurn, BeforeTurn, TurnContext, TurnEnd } from "../../definition/hooks/turn-callback.ts";
+import type { Step } from "../../turn/moments.ts";
 
 /** Asks `beforeTurn`, once for each turn; its answer is a recorded decision. */
-export async function askBeforeTurn(loop: Loop, turn: string, beforeTurn: BeforeTurn): Promise<void> {
+async function askBeforeTurn(loop: Loop, turn: string, beforeTurn: BeforeTurn): Promise<void> {
   const verdict = await loop.execution.decide(`${turn}/before-turn`, async () => {
     const result: unknown = await beforeTurn(turnContext(loop));
     if (result === undefined || result === null) return null;
@@ -19,7 +20,7 @@ export async function askBeforeTurn(loop: Loop, turn: string, beforeTurn: Before
 }
 
 /** Tells `afterTurn` how the open turn went, once. It looks on: what it throws is a warning. */
-export async function tellAfterTurn(loop: Loop, afterTurn: AfterTurn, end: TurnEnd): Promise<void> {
+async function tellAfterTurn(loop: Loop, afterTurn: AfterTurn, end: TurnEnd): Promise<void> {
   const { execution } = loop;
   const run = runOf(loop);
   const key = `t${run.turn}/after-turn`;
@@ -32,9 +33,22 @@ export async function tellAfterTurn(loop: Loop, afterTurn: AfterTurn, end: TurnE
   execution.note(key, "turn-told", {});
 }
 
-/** {@link tellAfterTurn} where the run ends in the turn. */
-export function tellFailedTurn(loop: Loop, afterTurn: AfterTurn, { reason, details: { failure } }: RunEnding): Promise<void> {
-  return tellAfterTurn(loop, afterTurn, { type: "failed", reason, ...(failure && { failure }) });
+export const beforeTurnStep: Step = {
+  name: "beforeTurn",
+  applies: ({ agent }) => agent.options.beforeTurn !== undefined,
+  run: (loop, { turn }) => askBeforeTurn(loop, turn, loop.agent.options.beforeTurn as BeforeTurn),
+};
+
+export const afterTurnStep: Step = {
+  name: "afterTurn",
+  applies: ({ agent }) => agent.options.afterTurn !== undefined,
+  run: (loop) => tellAfterTurn(loop, loop.agent.options.afterTurn as AfterTurn, { type: "ok" }),
+};
+
+/** Tells `afterTurn` that the run ends in the turn. */
+export async function tellFailedTurn(loop: Loop, { reason, details: { failure } }: RunEnding): Promise<void> {
+  const { afterTurn } = loop.agent.options;
+  if (afterTurn !== undefined) await tellAfterTurn(loop, afterTurn, { type: "failed", reason, ...(failure && { failure }) });
 }
 
 function turnContext(loop: Loop): TurnContext {

@@ -5,15 +5,17 @@ import { runOf, type Loop } from "../../turn/loop.ts";
 import { RunEnding } from "../../turn/run-ending.ts";
 import type { MiddlewareStack } from "../../definition/middleware/middleware-stack.ts";
 import type { PromptMiddleware } from "../../definition/middleware/prompt-middleware.ts";
+import type { Step } from "../../turn/moments.ts";
 
 /** Key of the record that holds what a run was given, where middleware decides what becomes of it. */
 export const GIVEN_INPUT = "given";
 
 /** Takes a run's input through the agent's middleware, and what comes of it into the conversation. */
-export function processInput(loop: Loop): Promise<void> | undefined {
-  const middleware = loop.agent.middleware?.stack;
-  return middleware?.processes ? process(loop, middleware) : undefined;
-}
+export const inputMiddlewareStep: Step = {
+  name: "prompt middleware",
+  applies: ({ agent }) => agent.middleware?.stack.processes === true,
+  run: (loop) => process(loop, loop.agent.middleware?.stack as MiddlewareStack),
+};
 
 async function process(loop: Loop, middleware: MiddlewareStack): Promise<void> {
   const { execution } = loop;

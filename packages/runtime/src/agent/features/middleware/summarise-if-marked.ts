@@ -3,14 +3,18 @@ import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import { approximateMessageTokens } from "../../../providers/token-calibration.ts";
 import type { ConversationSize } from "../../definition/middleware/prompt-middleware.ts";
 import type { MiddlewareStack } from "../../definition/middleware/middleware-stack.ts";
+import type { Step } from "../../turn/moments.ts";
 
 /** Shortens the conversation before the turn's first inference, where middleware marks it as too long. */
-export function summariseIfMarked(loop: Loop, turn: string): Promise<void> | undefined {
-  const middleware = loop.agent.middleware?.stack;
-  // A replay that is past the inference is past this.
-  if (!middleware?.marks || loop.execution.lookup(`${turn}/infer/0`) || !middleware.marksForSummary(sizeOf(loop))) return undefined;
-  return summarise(loop, turn, middleware);
-}
+export const summariseStep: Step = {
+  name: "summary by middleware",
+  applies(loop, { turn }) {
+    const middleware = loop.agent.middleware?.stack;
+    // A replay that is past the inference is past this.
+    return middleware?.marks === true && !loop.execution.lookup(`${turn}/infer/0`) && middleware.marksForSummary(sizeOf(loop));
+  },
+  run: (loop, { turn }) => summarise(loop, turn, loop.agent.middleware?.stack as MiddlewareStack),
+};
 
 async function summarise(loop: Loop, turn: string, middleware: MiddlewareStack): Promise<void> {
   await compactByAgent(loop, `${turn}/summarise`);

@@ -8,12 +8,21 @@ import { showEvents } from "./show-events.ts";
 import { additionOf, storedState } from "./state-draft.ts";
 import { pluginsOf } from "./loop-plugins.ts";
 import type { LoopPlugins } from "./loop-plugins.ts";
+import type { Step } from "../../turn/moments.ts";
 
 /** Records the state that new plugins begin with, then calls `beforeRun`. */
-export function beginPlugins(loop: Loop): Promise<void> | undefined {
-  const plugins = pluginsOf(loop);
-  return plugins && begin(loop, plugins);
-}
+export const pluginsBeginStep: Step = {
+  name: "plugins' beforeRun",
+  applies: (loop) => pluginsOf(loop) !== undefined,
+  run: (loop) => begin(loop, pluginsOf(loop) as LoopPlugins),
+};
+
+/** Shows plugins the events of a turn that goes on. */
+export const pluginEventsStep: Step = {
+  name: "plugins' onEvent",
+  applies: (loop) => (pluginsOf(loop)?.onEvent.length ?? 0) > 0,
+  run: async (loop, { turn }) => showEvents(loop, (pluginsOf(loop) as LoopPlugins).onEvent, turn),
+};
 
 async function begin(loop: Loop, plugins: LoopPlugins): Promise<void> {
   const states = new PluginStateMap();
@@ -59,8 +68,9 @@ export async function tellUserMessages(loop: Loop, plugins: LoopPlugins): Promis
 }
 
 /** Between the result of a run and its terminal event: the last events, then `afterRun`. */
-export const pluginsStage: { applies(loop: Loop): boolean; run(loop: Loop): Promise<void> } = {
-  applies: (loop) => {
+export const pluginsEndStep: Step = {
+  name: "plugins' afterRun",
+  applies(loop) {
     const plugins = pluginsOf(loop);
     return plugins !== undefined && (plugins.onEvent.length > 0 || plugins.afterRun.length > 0);
   },

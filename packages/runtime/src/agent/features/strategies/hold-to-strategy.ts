@@ -7,6 +7,7 @@ import { runOf, type Loop } from "../../turn/loop.ts";
 import { quoted, type StateMachine } from "../../definition/strategies/state-machine.ts";
 import { isTransitionTool, TRANSITION_TOOL } from "../../definition/strategies/transition-tool.ts";
 import { constraintOn, type Constraint } from "./constraint.ts";
+import type { Gate } from "../../turn/moments.ts";
 
 /** The state that a run of this agent begins in. @throws AgentError of kind `session` when the session is in one that the machine lacks */
 export function firstState(session: SessionState, { name, options }: Agent<unknown>): FsmStateId | undefined {
@@ -37,11 +38,15 @@ export function schemasOf(loop: Loop): readonly ToolSchema[] {
   return constraint === undefined ? loop.schemas : constraint.schemasIn(stateOf(loop, constraint.machine));
 }
 
-/** The gate: refuses what was not possible when the calls were asked for. Guards are pure and asked again on replay. */
-export function checkStrategy(loop: Loop, call: PendingCall): void {
-  const constraint = constraintOn(loop);
-  if (constraint !== undefined) refuseImpossible(loop, call, runOf(loop).callsState ?? stateOf(loop, constraint.machine));
-}
+/** Refuses what was not possible when the calls were asked for. Guards are pure and asked again on replay. */
+export const strategyGate: Gate = {
+  name: "strategy",
+  applies: (loop) => constraintOn(loop) !== undefined,
+  async pass(loop, call) {
+    const constraint = constraintOn(loop);
+    if (constraint !== undefined) refuseImpossible(loop, call, runOf(loop).callsState ?? stateOf(loop, constraint.machine));
+  },
+};
 
 /** For a call of a tool that the agent does not have: what there is in the state of the run, where it has one. */
 export function whatThereIs(loop: Loop, name: string): string | undefined {

@@ -1,0 +1,10 @@
+import type { Step } from "../turn/moments.ts";
+
+/** Heeds what others wrote to the session. @param point where in the turn; nothing as it begins */
+export function inboxStep(point?: string): Step {
+  return {
+    name: "inbox",
+    applies: ({ execution }) => execution.hasUnread,
+    run: (loop, { turn }) => loop.readInbox(point === undefined ? turn : `${turn}/${point}`),
+  };
+}

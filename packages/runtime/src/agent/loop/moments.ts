@@ -1,0 +1,51 @@
+import { collectBackgroundStep, awaitBackgroundStep } from "../features/children/await-background.ts";
+import { chargeTurnStep } from "../features/budget/charge-budget.ts";
+import { markTurnStep } from "../features/budget/mark-budgets.ts";
+import { directivesStep } from "../features/effects/carry-out.ts";
+import { effectsStep } from "../features/effects/effects-step.ts";
+import { notifiedStep } from "../features/hooks/notification-hooks.ts";
+import { sessionEndStep, sessionResumedStep, sessionStartStep } from "../features/hooks/session-hooks.ts";
+import { preToolUseGate } from "../features/hooks/tool-hooks.ts";
+import { afterTurnStep, beforeTurnStep } from "../features/hooks/turn-callbacks.ts";
+import { inputMiddlewareStep } from "../features/middleware/process-input.ts";
+import { summariseStep } from "../features/middleware/summarise-if-marked.ts";
+import { permissionGate } from "../features/permissions/permission-gate.ts";
+import { pluginEventsStep, pluginsBeginStep, pluginsEndStep } from "../features/plugins/call-plugins.ts";
+import { strategyGate } from "../features/strategies/hold-to-strategy.ts";
+import type { Gate, Moments } from "../turn/moments.ts";
+import { handoffStep } from "./handoff-step.ts";
+import { findGate, parseGate, transformGate } from "./entrance-gates.ts";
+import { exitRulesStep } from "./exit-rules-step.ts";
+import { inboxStep } from "./inbox-step.ts";
+import { limitsStep } from "./limits-step.ts";
+import { loopGuardGate } from "./loop-guard.ts";
+import { toolCallLimitGate } from "./tool-call-limit-gate.ts";
+import { toldToEndStep } from "./told-to-end-step.ts";
+import { ifWhole } from "./if-whole.ts";
+import { turnEndStep, turnStartStep } from "./turn-border-steps.ts";
+
+/** Whether a call may run at all; a question to people is the last gate of each call, and asked of all calls of an answer at once. */
+const POLICY: readonly Gate[] = [strategyGate, permissionGate, loopGuardGate, toolCallLimitGate, preToolUseGate];
+
+/**
+ * What happens in a run, and in which order. A feature that an agent does not use is not called. A new one is a folder, and a line
+ * here at each moment that it needs.
+ */
+export const MOMENTS: Moments = {
+  beforeRun: [sessionStartStep, inputMiddlewareStep, pluginsBeginStep],
+  onGoingOn: [sessionResumedStep],
+  betweenTurns: [inboxStep(), collectBackgroundStep, directivesStep("begin"), limitsStep, chargeTurnStep, turnStartStep, markTurnStep],
+  beforeTurn: [beforeTurnStep, summariseStep],
+  // Here the model answers: see `answerTurn`.
+  gates: [findGate, parseGate, transformGate, ...POLICY],
+  gatesOfEdited: POLICY,
+  afterTurn: [directivesStep("directives"), afterTurnStep, pluginEventsStep, exitRulesStep, toldToEndStep, handoffStep, turnEndStep],
+  beforeEnd: [
+    [inboxStep("final"), ifWhole(directivesStep("final/directives"))],
+    [ifWhole(afterTurnStep), exitRulesStep, ifWhole(directivesStep("exit/directives"))],
+    [handoffStep, ifWhole(awaitBackgroundStep)],
+  ],
+  // What plugins declare at the end is carried out as well.
+  afterResult: [effectsStep, pluginsEndStep, effectsStep, sessionEndStep],
+  onSuspension: [notifiedStep],
+};

@@ -1,0 +1,11 @@
+import { runOf, type Loop } from "../turn/loop.ts";
+import type { Gate } from "../turn/moments.ts";
+import { refuse, type PendingCall } from "../turn/pending-call.ts";
+
+export const toolCallLimitGate: Gate = { name: "tool-call limit", pass: limitCalls };
+
+async function limitCalls(loop: Loop, call: PendingCall): Promise<void> {
+  const { maxToolCalls } = loop.limits;
+  if (maxToolCalls !== undefined && runOf(loop).turnBase.toolCalls + call.index >= maxToolCalls)
+    refuse(call, `budget-exhausted: the limit of ${maxToolCalls} tool calls is reached. Answer with what you have.`);
+}

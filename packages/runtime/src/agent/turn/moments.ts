@@ -1,0 +1,72 @@
+import type { Loop } from "./loop.ts";
+import type { PendingCall } from "./pending-call.ts";
+import { PartKey } from "./run-parts.ts";
+
+/** Where a run is. */
+export interface Place {
+  /** What the keys of the turn begin with: `t3`. */
+  readonly turn: string;
+  readonly number: number;
+  /** Whether the answer that may be the last was neither cut nor withheld. Only before the end. */
+  readonly isWhole?: boolean;
+}
+
+/** One thing that the loop, or a feature of it, does at a moment of a run. */
+export interface Step {
+  readonly name: string;
+  /** Whether a run has anything of it to do here. Default: always. */
+  applies?(loop: Loop, place: Place): boolean;
+  /** Throws a `RunEnding` or a `Suspension` where the run is not to go on. */
+  run(loop: Loop, place: Place): Promise<void>;
+}
+
+/** A gate lets a call through, answers it, or wants a person asked. */
+export interface Gate {
+  readonly name: string;
+  /** Whether a run has such a gate. Default: every run has. */
+  applies?(loop: Loop): boolean;
+  pass(loop: Loop, call: PendingCall): Promise<void>;
+}
+
+/** The moments of a run, and what is done at each of them, in order. */
+export interface Moments {
+  /** Once, before the first turn. What is decided is recorded, so that it may begin again after a crash. */
+  readonly beforeRun: readonly Step[];
+  /** When a run that waited, or whose process ended, is taken up again. */
+  readonly onGoingOn: readonly Step[];
+  /** While no turn is open: the last of them opens the next. */
+  readonly betweenTurns: readonly Step[];
+  /** In the open turn, before the model is asked. */
+  readonly beforeTurn: readonly Step[];
+  /** What each call passes before it may run. */
+  readonly gates: readonly Gate[];
+  /** What arguments that a person edited pass once more. */
+  readonly gatesOfEdited: readonly Gate[];
+  /** After a turn behind which the run goes on: the last of them closes it. */
+  readonly afterTurn: readonly Step[];
+  /** After an answer that asks for nothing more. Behind each group it is seen whether there is something to answer again. */
+  readonly beforeEnd: readonly (readonly Step[])[];
+  /** Between the result of a run and its terminal event. Nothing here changes how the run ends. */
+  readonly afterResult: readonly Step[];
+  /** When a run begins to wait for others. */
+  readonly onSuspension: readonly Step[];
+}
+
+const MOMENTS = new PartKey<Moments>("moments");
+
+export function momentsOf({ parts }: Loop): Moments {
+  return parts.need(MOMENTS);
+}
+
+export function bindMoments({ parts }: Loop, moments: Moments): void {
+  parts.set(MOMENTS, moments);
+}
+
+/** Does the steps of a moment that apply, one after another. */
+export async function passMoment(loop: Loop, steps: readonly Step[], place: Place): Promise<void> {
+  for (const step of steps) if (appliesAt(loop, step, place)) await step.run(loop, place);
+}
+
+export function appliesAt(loop: Loop, step: Step, place: Place): boolean {
+  return step.applies === undefined || step.applies(loop, place);
+}
