@@ -1,4 +1,5 @@
 import type { Content, Message, ProviderData } from "./content.ts";
+import type { ModelFailure } from "./errors/model-error.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { Usage } from "./usage.ts";
 import type { Usd } from "./usd.ts";
@@ -105,11 +106,16 @@ export interface InferOptions {
    * long conversation costs its new messages only.
    */
   readonly conversation?: object | undefined;
+  /**
+   * Told of a request that was lost with a kept connection, which the server had given up before any byte of an answer. Whether it is
+   * sent once more, over a new connection; what was lost may be billed all the same. Default: it is.
+   */
+  readonly resendLost?: ((failure: ModelFailure) => boolean) | undefined;
 }
 
 /**
- * A model API. `stream` connects on the first `next`, never retries, and releases its connection when the consumer leaves
- * the loop or `signal` fires. Failures reject with `ModelError`; a stream that breaks off is one too.
+ * A model API. `stream` connects on the first `next`, never retries (but for `resendLost`), and releases its connection when
+ * the consumer leaves the loop or `signal` fires. Failures reject with `ModelError`; a stream that breaks off is one too.
  */
 export interface Provider {
   readonly name: string;

@@ -65,6 +65,7 @@ export function createAnthropicProvider(options: AnthropicOptions = {}): Provide
             path: `${version}/messages`,
             body: encoder.encode(request, inferOptions),
             signal: inferOptions.signal,
+            resendLost: inferOptions.resendLost,
             origin: { provider: name, model },
           }),
         decoder: (queue, context) => new AnthropicDecoder(queue, context),

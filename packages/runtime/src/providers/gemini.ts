@@ -43,6 +43,7 @@ export function createGeminiProvider(options: ProviderOptions = {}): Provider {
             path: `${version}/${model.includes("/") ? model : `models/${encodeURIComponent(model)}`}:streamGenerateContent?alt=sse`,
             body: encoder.encode(request, inferOptions),
             signal: inferOptions.signal,
+            resendLost: inferOptions.resendLost,
             origin: { provider: name, model },
           }),
         decoder: (queue, context) => new GeminiDecoder(queue, context),

@@ -15,7 +15,7 @@ export interface InferCallOptions extends InferOptions, FoldOptions {
 
 /**
  * One model call, awaited as a whole: the same stream as everywhere, folded. Rejects with `ModelError`; an answer over
- * `maxAnswerBytes` is one of kind `max-output-tokens`. Never retries.
+ * `maxAnswerBytes` is one of kind `max-output-tokens`. Never retries, but for `resendLost`.
  */
 export async function infer(provider: Provider, request: InferRequest, options: InferCallOptions = {}): Promise<InferResponse> {
   checkOptionNames("infer", options, {
@@ -24,6 +24,7 @@ export async function infer(provider: Provider, request: InferRequest, options: 
     signal: true,
     idempotencyKey: true,
     conversation: true,
+    resendLost: true,
     maxAnswerBytes: true,
     maxAnswerCalls: true,
   });

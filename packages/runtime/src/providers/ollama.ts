@@ -52,6 +52,7 @@ export function createOllamaProvider(options: OllamaOptions = {}): Provider {
             path: "/api/chat",
             body: encoder.encode(request, inferOptions),
             signal: inferOptions.signal,
+            resendLost: inferOptions.resendLost,
             origin: { provider: name, model },
           }),
         decoder: (queue, context) => new OllamaDecoder(queue, context),

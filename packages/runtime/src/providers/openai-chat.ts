@@ -55,6 +55,7 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
             path: "/chat/completions",
             body: encoder.encode(request, inferOptions),
             signal: inferOptions.signal,
+            resendLost: inferOptions.resendLost,
             origin: context,
           }),
         decoder: (queue, known) => new ChatDecoder(queue, known, audioFormat === "" ? undefined : { audioFormat }),

@@ -61,6 +61,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
             path: "/chat/completions",
             body: encoder.encode(request, inferOptions),
             signal: inferOptions.signal,
+            resendLost: inferOptions.resendLost,
             origin: { provider: name, model },
           }),
         decoder: (queue, context) => new ChatDecoder(queue, context, { keepsReasoning: true, ...(audioFormat !== "" && { audioFormat }) }),

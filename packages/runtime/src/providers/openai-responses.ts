@@ -42,6 +42,7 @@ export function createOpenAiResponsesProvider(options: ProviderOptions = {}): Pr
             path: "/responses",
             body: encoder.encode(request, inferOptions),
             signal: inferOptions.signal,
+            resendLost: inferOptions.resendLost,
             origin: { provider: name, model },
           }),
         decoder: (queue, context) => new ResponsesDecoder(queue, context),

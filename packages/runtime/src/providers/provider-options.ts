@@ -1,5 +1,7 @@
-import { ModelError } from "@keelson/protocol";
+import type { Agent } from "node:http";
+import { ModelError, type ModelFailure } from "@keelson/protocol";
 import {
+  checkAgent,
   createTransport,
   type FetchLike,
   type RequestOrigin,
@@ -25,6 +27,8 @@ export interface ProviderOptions {
   /** Added to every request; they win over ours. */
   readonly headers?: { readonly [name: string]: string } | undefined;
   readonly timeouts?: Timeouts | undefined;
+  /** An agent of `node:http`, or `node:https` where the address is https: makes and keeps the connections by its own options. */
+  readonly agent?: Agent | undefined;
   readonly tls?: TlsOptions | undefined;
   /** Where proxies are read from; `false` uses none. Default `process.env`. */
   readonly proxyEnvironment?: { readonly [name: string]: string | undefined } | false | undefined;
@@ -45,6 +49,7 @@ export const PROVIDER_OPTIONS: OptionNames<ProviderOptions> = {
   fetch: true,
   headers: true,
   timeouts: true,
+  agent: true,
   tls: true,
   proxyEnvironment: true,
   transport: true,
@@ -58,6 +63,7 @@ export interface ApiCall {
   readonly path: string;
   readonly body?: readonly Uint8Array[];
   readonly signal?: AbortSignal | undefined;
+  readonly resendLost?: ((failure: ModelFailure) => boolean) | undefined;
   readonly origin: RequestOrigin;
 }
 
@@ -98,6 +104,7 @@ export class ApiClient {
   }) {
     const { options } = settings;
     this.#options = options;
+    checkAgent(options.agent, options);
     this.#provider = settings.provider;
     this.#environmentVariable = settings.environmentVariable;
     this.#keyOptional = settings.keyOptional;
@@ -122,7 +129,7 @@ export class ApiClient {
     return this.#sendWith(apiKey ?? process.env[this.#environmentVariable], call);
   }
 
-  #sendWith(givenKey: string | undefined, { method, path, body, signal, origin }: ApiCall): Promise<TransportAnswer> {
+  #sendWith(givenKey: string | undefined, { method, path, body, signal, resendLost, origin }: ApiCall): Promise<TransportAnswer> {
     const key = givenKey === undefined || givenKey === "" ? undefined : givenKey.trim();
     if (key === undefined && !this.#keyOptional) {
       const message = `no API key for ${this.#provider}: set ${this.#environmentVariable} or pass apiKey`;
@@ -133,7 +140,7 @@ export class ApiClient {
     const last = this.#lastAddress;
     const isSame = last !== undefined && last.path === path && last.key === key && last.hasBody === hasBody;
     const { url, headers } = isSame ? last : this.#address(path, key, hasBody);
-    const request = { method, url, headers, ...(body !== undefined && { body }), signal, timeouts, origin };
+    const request = { method, url, headers, ...(body !== undefined && { body }), signal, timeouts, resendLost, origin };
     const transport = (this.#transport ??= this.#options.transport ?? createTransport(this.#transportOptions()));
     return rateLimiter === undefined ? transport.send(request) : sendLimited(transport, request, rateLimiter);
   }
@@ -168,8 +175,9 @@ export class ApiClient {
   }
 
   #transportOptions(): Parameters<typeof createTransport>[0] {
-    const { fetch, tls, proxyEnvironment } = this.#options;
+    const { agent, fetch, tls, proxyEnvironment } = this.#options;
     return {
+      ...(agent !== undefined && { agent }),
       ...(fetch !== undefined && { fetch }),
       ...(tls !== undefined && { tls }),
       ...(proxyEnvironment !== undefined && { proxyEnvironment }),

@@ -1,4 +1,5 @@
 import type { Transform } from "node:stream";
+import type { Zlib } from "node:zlib";
 
 /** What undoes the compression of an answer; `undefined` when it has none that we know. We ask for none; some gateways compress all the same. */
 export function contentDecoder(encoding: string): Transform | undefined {
@@ -7,14 +8,21 @@ export function contentDecoder(encoding: string): Transform | undefined {
   switch (encoding.toLowerCase()) {
     case "gzip":
     case "x-gzip":
-      return zlib.createGunzip();
+      return takingNothing(zlib.createGunzip());
     case "deflate":
-      return zlib.createInflate();
+      return takingNothing(zlib.createInflate());
     case "br":
-      return zlib.createBrotliDecompress();
+      return takingNothing(zlib.createBrotliDecompress());
     case "zstd":
-      return zlib.createZstdDecompress();
+      return takingNothing(zlib.createZstdDecompress());
     default:
       return undefined;
   }
+}
+
+/** No decoder takes nothing for a whole, yet an answer without a body may name an encoding. */
+function takingNothing(decoder: Transform & Zlib): Transform {
+  const flush = decoder._flush.bind(decoder);
+  decoder._flush = (done) => (decoder.bytesWritten === 0 ? done() : flush(done));
+  return decoder;
 }

@@ -1,8 +1,8 @@
-import type { ModelError, RequestProgress } from "@keelson/protocol";
-import { AnswerBuffer } from "./answer-buffer.ts";
-import { cancelled, connectionFailed, neverConnected, timedOut } from "./transport-failure.ts";
-import { DEFAULT_TIMEOUTS } from "./timeouts.ts";
+import type { Readable } from "node:stream";
+import { ReadableBody } from "./readable-body.ts";
+import { RequestWatch } from "./request-watch.ts";
 import type { FetchLike, Transport, TransportAnswer, TransportRequest } from "./transport.ts";
+import { cancelled, connectionFailed, neverConnected } from "./transport-failure.ts";
 
 /** Carries requests over a `fetch` that the caller passes: for other platforms, proxies of one's own, recordings. */
 export function createFetchTransport(fetch: FetchLike): Transport {
@@ -12,32 +12,12 @@ export function createFetchTransport(fetch: FetchLike): Transport {
 async function send(fetch: FetchLike, request: TransportRequest): Promise<TransportAnswer> {
   const { origin, signal } = request;
   if (signal?.aborted === true) throw cancelled(origin, signal.reason, "unsent");
-  const timeouts = { ...DEFAULT_TIMEOUTS, ...request.timeouts };
-  const host = hostOf(request.url);
+  const host = URL.parse(request.url)?.host ?? request.url;
   const controller = new AbortController();
-  let failure: ModelError | undefined;
-  let buffer: AnswerBuffer | undefined;
-
-  const settle = (): void => {
-    clearTimeout(idleTimer);
-    clearTimeout(totalTimer);
-    signal?.removeEventListener("abort", onAbort);
-  };
-  const fail = (cause: ModelError): void => {
-    failure ??= cause;
-    settle();
-    buffer?.end(failure);
-    controller.abort(failure);
-  };
+  const watch = new RequestWatch(request, host);
+  watch.onFailure((failure) => controller.abort(failure));
   // A `fetch` does not say when it is connected.
-  const progress = (): RequestProgress => (buffer === undefined ? "sent" : "begun");
-  const onAbort = (): void => fail(cancelled(origin, signal?.reason, progress()));
-  const startTimer = (ms: number, what: string, name: string): NodeJS.Timeout | undefined =>
-    ms > 0 ? setTimeout(() => fail(timedOut(origin, what, ms, name, progress())), ms) : undefined;
-  let idleTimer = startTimer(timeouts.idleMs, `no byte from ${host}`, "idleMs");
-  const totalTimer = startTimer(timeouts.totalMs, `no whole answer from ${host}`, "totalMs");
-  signal?.addEventListener("abort", onAbort, { once: true });
-
+  watch.connected();
   let response: Response;
   try {
     response = await fetch(request.url, {
@@ -48,53 +28,29 @@ async function send(fetch: FetchLike, request: TransportRequest): Promise<Transp
       redirect: "manual",
     });
   } catch (cause) {
-    settle();
-    throw failure ?? connectionFailed(origin, host, cause, neverConnected(cause) ? "unsent" : "sent");
+    watch.end();
+    throw watch.failure ?? connectionFailed(origin, host, cause, neverConnected(cause) ? "unsent" : "sent");
   }
-  if (failure !== undefined) {
-    void response.body?.cancel(failure).catch(() => undefined);
-    throw failure;
+  if (watch.failure !== undefined) {
+    void response.body?.cancel(watch.failure).catch(() => undefined);
+    throw watch.failure;
   }
+  watch.begun();
+  const body = new ReadableBody(readableOf(response), watch, () => controller.abort());
+  return { status: response.status, header: (name) => response.headers.get(name) ?? undefined, body };
+}
 
-  const reader = response.body?.getReader();
-  let paused: PromiseWithResolvers<void> | undefined;
-  const answer = new AnswerBuffer({
-    pause() {
-      clearTimeout(idleTimer);
-      paused = Promise.withResolvers<void>();
-    },
-    resume() {
-      idleTimer = startTimer(timeouts.idleMs, `no byte from ${host}`, "idleMs");
-      paused?.resolve();
-      paused = undefined;
-    },
-    destroy() {
-      settle();
-      paused?.resolve();
-      controller.abort();
-      // A body that cannot be cancelled any more is closed already.
-      void reader?.cancel().catch(() => undefined);
-    },
-  });
-  buffer = answer;
-  void pump();
-  return { status: response.status, header: (name) => response.headers.get(name) ?? undefined, body: answer };
+function readableOf({ body }: Response): Readable {
+  const { Readable: Stream } = process.getBuiltinModule("node:stream");
+  return Stream.from(chunksOf(body?.getReader()), { objectMode: false });
+}
 
-  async function pump(): Promise<void> {
-    try {
-      while (reader !== undefined) {
-        const { done, value } = await reader.read();
-        if (done) break;
-        idleTimer?.refresh();
-        answer.push(value);
-        if (paused !== undefined) await paused.promise;
-      }
-      settle();
-      answer.end();
-    } catch (cause) {
-      settle();
-      answer.end(failure ?? connectionFailed(origin, host, cause, "begun"));
-    }
+/** Asks for the next chunk when somebody wants it. Whose `fetch` it is, his stream may be no `ReadableStream` of the platform. */
+async function* chunksOf(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): AsyncGenerator<Uint8Array, void> {
+  while (reader !== undefined) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
   }
 }
 
@@ -106,8 +62,4 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
     at += part.length;
   }
   return whole;
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : url;
 }

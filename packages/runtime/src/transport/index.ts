@@ -4,15 +4,9 @@ export { type Redact, redactor } from "./redactor.ts";
 export { type TlsOptions } from "./tls-options.ts";
 export { JsonSequenceReader } from "./json-sequence-reader.ts";
 export { MAX_EVENT_LENGTH, type SseHandler, SseReader } from "./sse-reader.ts";
-export {
-  type FetchLike,
-  type RequestOrigin,
-  type Transport,
-  type TransportAnswer,
-  type TransportOptions,
-  type TransportRequest,
-  createTransport,
-} from "./transport.ts";
+export { checkAgent } from "./check-agent.ts";
+export { createTransport, type TransportOptions } from "./create-transport.ts";
+export { type FetchLike, type RequestOrigin, type Transport, type TransportAnswer, type TransportRequest } from "./transport.ts";
 export { neverConnected } from "./transport-failure.ts";
 export { Utf8Reader } from "./utf8-reader.ts";
 export { DEFAULT_TIMEOUTS, type Timeouts } from "./timeouts.ts";

@@ -1,5 +1,5 @@
 import { ModelError } from "@keelson/protocol";
-import type { HttpAddress } from "./http-address.ts";
+import { withoutBrackets } from "./http-address.ts";
 import type { RequestOrigin } from "./transport.ts";
 
 export type ProxyVariables = { readonly [name: string]: string };
@@ -19,21 +19,31 @@ export function proxyVariables(environment: { readonly [name: string]: string | 
   return Object.fromEntries(found.map((name) => [name, (environment[name] as string).trim()]));
 }
 
-/** What Node's own client is told of proxies for one address. Node leaves out what it can't read, and would ask the server directly. */
-export type ProxySettings = { readonly [name in "https_proxy" | "http_proxy" | "no_proxy"]?: string };
+/** The proxy for one address. */
+export interface ProxySettings {
+  /** Which variable names it. */
+  readonly variable: string;
+  /** What Node's agents are told. They leave out what they can't read, and would ask the server directly. */
+  readonly environment: { readonly [name in "https_proxy" | "http_proxy" | "no_proxy"]?: string };
+}
 
-/** @throws ModelError where a variable names a proxy for this address that can't be used */
-export function proxySettings(variables: ProxyVariables, address: HttpAddress, origin: RequestOrigin | undefined): ProxySettings {
-  const scheme = address.secure ? "https" : "http";
-  const name = NAMES[scheme].find((one) => variables[one] !== undefined);
-  if (name === undefined) return {};
+/**
+ * @returns nothing where no variable names a proxy for this address, or it is exempt from one that can't be used
+ * @throws ModelError where a variable names a proxy for this address that can't be used
+ */
+export function proxySettings(variables: ProxyVariables, address: URL, origin: RequestOrigin | undefined): ProxySettings | undefined {
+  const scheme = address.protocol === "https:" ? "https" : "http";
+  const variable = NAMES[scheme].find((one) => variables[one] !== undefined);
+  if (variable === undefined) return undefined;
   const exempt = NAMES.none.map((one) => variables[one]).find((list) => list !== undefined);
-  const url = proxyAddress(variables[name] as string);
-  if (typeof url === "string") return { [`${scheme}_proxy`]: url, ...(exempt !== undefined && { no_proxy: exempt }) };
-  if (exempt !== undefined && isExempt(address, exempt)) return {};
+  const url = proxyAddress(variables[variable] as string);
+  if (typeof url === "string")
+    return { variable, environment: { [`${scheme}_proxy`]: url, ...(exempt !== undefined && { no_proxy: exempt }) } };
+  if (exempt !== undefined && isExempt(address, exempt)) return undefined;
   throw new ModelError({
     kind: "other",
-    message: `${name} ${url.problem}, so that ${address.host} is not asked: set it to http://host:port or https://host:port, unset it, or name the host in NO_PROXY`,
+    message: `${variable} ${url.problem}, so that ${address.host} is not asked: set it to http://host:port or https://host:port, unset it, or name the host in NO_PROXY`,
+    progress: "unsent",
     ...origin,
   });
 }
@@ -49,13 +59,15 @@ function proxyAddress(value: string): string | { readonly problem: string } {
   return hostname === "" ? { problem: "names no host of a proxy" } : text;
 }
 
-function isExempt({ hostname, port }: HttpAddress, list: string): boolean {
+function isExempt({ protocol, hostname: bracketed, port }: URL, list: string): boolean {
+  const hostname = withoutBrackets(bracketed);
+  const ownPort = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
   return list
     .split(/[\s,]+/)
     .filter((entry) => entry !== "")
     .some((entry) => {
       const [, name = "", onPort] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
-      if (onPort !== undefined && Number(onPort) !== Number(port)) return false;
+      if (onPort !== undefined && Number(onPort) !== ownPort) return false;
       const suffix = name.replace(/^\*?\./, "");
       return name === "*" || hostname === name || (suffix !== name && hostname.endsWith(`.${suffix}`));
     });

@@ -9,13 +9,3 @@ export interface Timeouts {
 }
 
 export const DEFAULT_TIMEOUTS: Required<Timeouts> = { connectMs: 15_000, idleMs: 300_000, totalMs: 3_600_000 };
-
-/** Where they leave one out, the default; one that is turned off never ends. */
-export function settledTimeouts(timeouts: Timeouts): Required<Timeouts> {
-  const { connectMs, idleMs, totalMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
-  return { connectMs: orNever(connectMs), idleMs: orNever(idleMs), totalMs: orNever(totalMs) };
-}
-
-function orNever(ms: number): number {
-  return ms > 0 ? ms : Number.POSITIVE_INFINITY;
-}

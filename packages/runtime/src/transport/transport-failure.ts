@@ -75,8 +75,13 @@ function errorCode(cause: unknown): string | undefined {
   return inner === undefined ? undefined : errorCode(inner);
 }
 
+/** Node's words for an end before the end. */
+const CLOSED = new Set(["aborted", "socket hang up", "Premature close"]);
+
 function detailOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
+  if (CLOSED.has(cause.message)) return "the server closed the connection";
+  if (errorCode(cause)?.startsWith("HPE_") === true) return `the answer is malformed: ${cause.message.replace(/^Parse Error: /, "")}`;
   const inner = (cause as { cause?: unknown; errors?: readonly unknown[] }).cause ?? (cause as { errors?: readonly unknown[] }).errors?.[0];
   const own = cause.message === "" ? (errorCode(cause) ?? cause.name) : cause.message;
   return inner instanceof Error && !own.includes(inner.message) ? `${own}: ${detailOf(inner)}` : own;

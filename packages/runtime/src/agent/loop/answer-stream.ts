@@ -30,6 +30,8 @@ export class AnswerStream implements AttemptEnd {
   /** Of its calls by their index, made once each: watchers are told one with every piece. */
   #callIds: CallId[] | undefined;
   #over = false;
+  /** The request was lost with a kept connection: it can be sent again at once. */
+  lost = false;
   #isFired = false;
   #cancelGrace: (() => void) | undefined;
 
@@ -56,6 +58,11 @@ export class AnswerStream implements AttemptEnd {
         signal: attempts.begin(this),
         idempotencyKey: `${execution.runId}/${this.#asked.key}`,
         conversation: context.conversation,
+        // What was lost may be billed: another try needs a reservation of its own.
+        resendLost: () => {
+          this.lost = true;
+          return false;
+        },
       });
       const polled = canPoll(events) ? events : undefined;
       for await (const first of events) if (!this.#take(first, polled)) break;

@@ -28,7 +28,14 @@ import { checkEnding } from "../turn/run-ending.ts";
 import { settle } from "./settle-inference.ts";
 import { partialsOf } from "../features/output/partial-answers.ts";
 
-type Outcome = { readonly answer: Answer } | { readonly failure: ModelFailure };
+type Outcome = { readonly answer: Answer } | FailedAttempt;
+
+/** Why there is no answer, as the log keeps it. */
+export interface FailedAttempt {
+  readonly failure: ModelFailure;
+  /** The request was lost with a kept connection, which the server had given up: it can be sent again at once. */
+  readonly lost?: true;
+}
 
 /** One call of the model: rules before it, compile, reserve, stream, settle, commit, rules after it. */
 export async function attemptInference(loop: Loop, key: string, modelCall: number, system: string | undefined): Promise<Outcome> {
@@ -68,10 +75,11 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   const fold = new InferFold({ maxAnswerBytes, maxAnswerCalls });
   const asked: Asked = { key, modelCall, model, fold };
   const attempted: Attempted = { price: model.price, inputBound, reserved, fold };
-  const failure = await new AnswerStream(loop, asked).read(final);
+  const stream = new AnswerStream(loop, asked);
+  const failure = await stream.read(final);
 
   if (fold.rateLimit !== undefined) tellRateLimit(loop, asked, fold.rateLimit);
-  if (failure !== undefined) return takeFailure(loop, asked, failure, attempted);
+  if (failure !== undefined) return takeFailure(loop, asked, failure, attempted, stream.lost);
   const settling = settle(loop, key, model, billAttempt(attempted, loop.scopes));
   if (settling !== undefined) await settling;
   const answer = answerOf(loop, asked);
@@ -94,7 +102,13 @@ function tellRateLimit({ execution }: Loop, { key, model }: Asked, rateLimit: Ra
   else execution.emit({ type: "status", level: "warn", status: `What ${model.reference} told of its rate limit is left out: ${problem}.` });
 }
 
-async function takeFailure(loop: Loop, { key, model, fold }: Asked, why: StepFailure, attempted: Attempted): Promise<Outcome> {
+async function takeFailure(
+  loop: Loop,
+  { key, model, fold }: Asked,
+  why: StepFailure,
+  attempted: Attempted,
+  lost: boolean,
+): Promise<Outcome> {
   const { execution } = loop;
   partialsOf(loop)?.discard();
   const failure = modelFailureOf(why, model);
@@ -104,9 +118,9 @@ async function takeFailure(loop: Loop, { key, model, fold }: Asked, why: StepFai
     execution.put(`${key}/rate-limit`, "rate-limit", { utilization: 1, resetAt, allowed: false });
   }
   await settle(loop, key, model, billAttempt(attempted, loop.scopes, failure));
-  execution.note(`${key}/failed`, "inference-failed", { failure: failure as unknown as JsonValue });
+  execution.note(`${key}/failed`, "inference-failed", { failure: failure as unknown as JsonValue, ...(lost && { lost }) });
   await afterInference(loop, key, { failure: failure as unknown as JsonValue });
-  return { failure };
+  return { failure, ...(lost && { lost }) };
 }
 
 /** Rules look at an answer that is paid for and in the conversation: they can halt, and nothing of it is lost. */

@@ -1,11 +1,11 @@
-import type { DurableEvent, JsonObject, ModelFailure } from "@keelson/protocol";
+import type { DurableEvent, ModelFailure } from "@keelson/protocol";
 import { CIRCUIT_OPEN } from "../../providers/circuit-open.ts";
 import type { ModelErrorAction } from "../definition/agent.ts";
 import { modelName } from "../definition/model-source.ts";
 import { tellUserMessages } from "../features/plugins/call-plugins.ts";
 import { answerFrom, type Answer } from "../turn/answer.ts";
 import { askOnModelError } from "./ask-on-model-error.ts";
-import { attemptInference, showAnswer } from "./attempt-inference.ts";
+import { attemptInference, type FailedAttempt, showAnswer } from "./attempt-inference.ts";
 import { leaveOutPart } from "./leave-out-part.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
 import { isTooLong, makeRoom, type RoomLevel } from "./make-room.ts";
@@ -23,6 +23,7 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
   let retries = 0;
   let room: RoomLevel | undefined;
   let leftOut = 0;
+  let lost = false;
   for (let modelCall = from; ; modelCall++) {
     const key = `${turn}/infer/${modelCall}`;
     const settled = execution.lookup(`${key}/answer`);
@@ -32,8 +33,8 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
       return answer;
     }
     const failed = execution.lookup(`${key}/failed`)?.data as FailedAttempt | undefined;
-    let failure: ModelFailure;
-    if (failed) failure = failed.failure;
+    let attempt: FailedAttempt;
+    if (failed) attempt = failed;
     else {
       checkEnding(loop);
       if (execution.lookup(key)) {
@@ -49,8 +50,9 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
       if (room === undefined && isTooLong(loop)) room = await makeRoom(loop, `${turn}/compact/${modelCall}/ahead`, undefined);
       const outcome = await attemptInference(loop, key, modelCall, system);
       if ("answer" in outcome) return outcome.answer;
-      failure = outcome.failure;
+      attempt = outcome;
     }
+    let { failure } = attempt;
     if (failure.kind === "cancelled" && !execution.signal.aborted) {
       await loop.readInbox(`${key}/interrupted`);
       checkEnding(loop);
@@ -58,6 +60,12 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
       continue;
     }
     checkEnding(loop);
+    // The server gave the connection up unasked: there is nothing to wait for, and nothing to count as a retry, once.
+    lost = attempt.lost === true && !lost;
+    if (lost) {
+      tellRetry(loop, key, { attempt: 0, reason: "lost-connection", delayMs: 0, failure });
+      continue;
+    }
     if (leaveOutPart(loop, key, failure, leftOut)) {
       leftOut++;
       tellRetry(loop, key, { attempt: 0, reason: "refused-part", delayMs: 0, failure });
@@ -77,10 +85,6 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
 
 function nothingLeft({ message }: ModelFailure): string {
   return `The conversation does not fit, and nothing more of it can be left out (${message}). Send less at once, or choose a model that reads more; the session can be gone on with.`;
-}
-
-interface FailedAttempt extends JsonObject {
-  readonly failure: ModelFailure & JsonObject;
 }
 
 /** What to do about a failure: wait and retry, switch the model, or end. @returns the retries on the current model */
