@@ -35,6 +35,7 @@ export const ENDINGS = [
   "hidden and not told",
   "cut",
   "cut behind its usage",
+  "lost with its connection",
   "silent",
   "silent in the answer",
   "an error in the stream",
@@ -100,6 +101,8 @@ function turnOf(ending: Ending, usage: NonNullable<ServerTurn["usage"]>, { index
       return { ...looking, misbehave: { omitFinish: true } };
     case "cut behind its usage":
       return { ...looking, misbehave: { omitEnd: true } };
+    case "lost with its connection":
+      return { ...looking, misbehave: { resetBeforeHeaders: true } };
     case "silent":
       return { ...looking, misbehave: { stall: "before-headers" } };
     case "silent in the answer":

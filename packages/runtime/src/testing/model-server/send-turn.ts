@@ -18,6 +18,10 @@ export async function sendTurn(
 ): Promise<void> {
   const { misbehave = {} } = turn;
   if (misbehave.stall === "before-headers") return;
+  if (misbehave.resetBeforeHeaders === true) {
+    response.socket?.resetAndDestroy();
+    return;
+  }
   const requestId = `req_${request.index}`;
   const headers = { "request-id": requestId, ...turn.headers };
   const wire = SERVER_WIRES[request.wire];

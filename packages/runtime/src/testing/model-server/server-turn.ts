@@ -42,6 +42,8 @@ export interface ServerError {
 
 /** Ways to be a bad server. They can be combined. */
 export interface Misbehaviour {
+  /** The connection is reset before any byte of an answer. */
+  readonly resetBeforeHeaders?: boolean;
   /** The connection is reset after so many bytes of the body. */
   readonly resetAfterBytes?: number;
   /** The stream ends without its last event: `[DONE]`, `message_stop`, `response.completed`, the line that is `done`. */
