@@ -97,13 +97,15 @@ async function failureOf(promise: Promise<unknown>): Promise<ModelFailure> {
 const ways: readonly (readonly [string, boolean, (socket: Socket) => void])[] = [
   ["resets it", false, (socket) => socket.resetAndDestroy()],
   ["ends it", false, (socket) => socket.end()],
-  ...(certificate === undefined
-    ? []
-    : ([
-        ["ends its TLS", true, (socket) => socket.end()],
-        ["breaks off its TLS", true, (socket) => socket.destroy()],
-      ] as const)),
+  ...(certificate === undefined ? [] : tlsWays()),
 ];
+
+function tlsWays(): typeof ways {
+  return [
+    ["ends its TLS", true, (socket) => socket.end()],
+    ["breaks off its TLS", true, (socket) => socket.destroy()],
+  ];
+}
 
 describe.each(ways)("a request over a kept connection whose server %s before any byte of an answer", (_name, secure, giveUp) => {
   it("is sent once more, over a new connection, and told of first", async () => {
@@ -133,7 +135,10 @@ describe.each(ways)("a request over a kept connection whose server %s before any
       else giveUp(socket);
     });
     expect(await textOf(transport, post(url))).toBe("ok");
-    expect(await failureOf(transport.send(post(url, { resendLost: () => false })))).toMatchObject({ kind: "server-error", progress: "sent" });
+    expect(await failureOf(transport.send(post(url, { resendLost: () => false })))).toMatchObject({
+      kind: "server-error",
+      progress: "sent",
+    });
     expect(asked).toEqual([0, 0]);
     // The next one is new.
     expect(await failureOf(transport.send(post(url)))).toMatchObject({ kind: "server-error", progress: "sent" });

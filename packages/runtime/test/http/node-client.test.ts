@@ -121,7 +121,7 @@ describe("those who watch or intercept Node's client see a model call", () => {
 
   it("with msw: answers that stream, errors of the network, and calls that are cancelled", async () => {
     const server = setupServer();
-    server.listen({ onUnhandledRequest: "error" });
+    server.listen({ onUnhandledFrame: "error" });
     cleanups.push(() => server.close());
     const pieces = [SAID.slice(0, 20), SAID.slice(20, 70), SAID.slice(70)];
     const arrived = Promise.withResolvers<void>();
@@ -188,7 +188,9 @@ describe("an agent of one's own", () => {
   it.skipIf(process.platform === "win32")("speaks to a socket of Unix (skipped on Windows)", async () => {
     const socketPath = join(folder(), "model.sock");
     await listening(createServer(answer), socketPath);
-    const agent = new Agent({ socketPath });
+    // Node knows this option, its types do not.
+    const options = { keepAlive: true, socketPath };
+    const agent = new Agent(options);
     cleanups.push(() => agent.destroy());
     expect(await ask({ agent, baseUrl: "http://localhost/v1" })).toBe("hello");
   });
