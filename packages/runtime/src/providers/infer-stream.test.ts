@@ -18,7 +18,7 @@ function streamOf(chunks: readonly string[], release: () => void = () => {}): In
     read: () => Promise.resolve(left.shift()),
     poll: () => undefined,
     close: () => {},
-    release,
+    release: async () => release(),
   };
   return new InferStream({
     keys: new WithheldKeys(),

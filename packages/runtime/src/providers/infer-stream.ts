@@ -145,7 +145,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
           if (!this.#take(chunk, answer.body)) this.#takeWhole(await readWholeText(answer.body, this.#first));
           if (this.#decoder?.complete === true) {
             this.#over = true;
-            answer.body.release();
+            await answer.body.release();
           }
         }
       }

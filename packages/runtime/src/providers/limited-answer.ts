@@ -41,8 +41,8 @@ class LimitedBody implements ByteStream {
     this.#body.close();
   }
 
-  release(): void {
+  async release(): Promise<void> {
     this.#permit.release();
-    this.#body.release();
+    await this.#body.release();
   }
 }

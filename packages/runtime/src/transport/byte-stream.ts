@@ -10,8 +10,11 @@ export interface ByteStream {
   poll(): Uint8Array | undefined;
   /** Gives the rest up and closes the connection. A pending `read` resolves with `undefined`. */
   close(): void;
-  /** The reader has all it needs. A short rest is read away, so that the connection can serve again; else it is closed. */
-  release(): void;
+  /**
+   * The reader has all it needs. A short rest is read away, so that the connection can serve again; else it is closed. Resolves when the
+   * connection can serve again, but does not wait for a rest that is still to come.
+   */
+  release(): Promise<void>;
 }
 
 /** 64 MiB: the longest answer that is read as a whole. */
@@ -55,6 +58,6 @@ export async function readTextUpTo(body: ByteStream, maxBytes: number): Promise<
     bytes += chunk.length;
     chunks.push(chunk);
   }
-  body.release();
+  await body.release();
   return Buffer.concat(chunks).subarray(0, maxBytes).toString("utf8");
 }

@@ -374,6 +374,15 @@ describe("an answer", () => {
     await once(sockets[0] as Socket, "close");
   });
 
+  it("is left without a wait where it is released and can't be decoded", async () => {
+    const { url } = await answering((socket, count) => {
+      socket.write(count > 0 ? OK : "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\nnope");
+    });
+    const transport = direct();
+    await (await transport.send(post(url))).body.release();
+    expect(await textOf(transport, post(url))).toBe("ok");
+  });
+
   it("whose compressed text breaks off is refused", async () => {
     const text = gzipSync("all of it").subarray(0, -4);
     const { url } = await answering((socket) => {

@@ -114,25 +114,26 @@ function clientRequest({ method, headers, body = [] }: TransportRequest, address
 
 function answerOf(response: Http.IncomingMessage, client: Http.ClientRequest, watch: RequestWatch): TransportAnswer {
   const { headers, statusCode: status = 0 } = response;
-  const closeConnection = (): void => {
-    // One whose answer was read to its end is the agent's again.
-    if (!response.readableEnded) client.destroy();
-  };
   return {
     status,
     header(name) {
       const value = headers[name];
       return Array.isArray(value) ? value.join(", ") : value;
     },
-    body: new ReadableBody(decoded(response), watch, closeConnection),
+    body: new ReadableBody(decoded(response, client), watch, { hasAll: () => response.complete, close: () => client.destroy() }),
   };
 }
 
-function decoded(response: Http.IncomingMessage): Readable {
+function decoded(response: Http.IncomingMessage, client: Http.ClientRequest): Readable {
   const encoding = response.headers["content-encoding"];
   const decoder = encoding === undefined ? undefined : contentDecoder(encoding);
+  if (decoder === undefined) return response;
+  // What follows the end of a compressed text is nothing to wait for.
+  decoder.once("end", () => {
+    if (!response.readableEnded) client.destroy();
+  });
   // How it ends is told by the decoder.
-  return decoder === undefined ? response : process.getBuiltinModule("node:stream").pipeline(response, decoder, () => undefined);
+  return process.getBuiltinModule("node:stream").pipeline(response, decoder, () => undefined);
 }
 
 /** Whatever connects: over a proxy and over TLS, it stands when the request can be written. */

@@ -6,22 +6,30 @@ import type { RequestWatch } from "./request-watch.ts";
 const DRAIN_BYTES = 64 * 1024;
 const DRAIN_MS = 1000;
 
+/** What an answer comes over. */
+export interface AnswerConnection {
+  /** Whether the answer has come whole, read or not. */
+  hasAll(): boolean;
+  /** Told where the answer is left before its end. */
+  close(): void;
+}
+
 /** The body of an answer that comes out of a stream of Node's. The stream pauses the connection while nobody reads. */
 export class ReadableBody implements ByteStream {
   readonly #source: Readable;
   readonly #watch: RequestWatch;
-  readonly #closeConnection: () => void;
+  readonly #connection: AnswerConnection;
   #waiter: PromiseWithResolvers<Uint8Array | undefined> | undefined;
   /** Bytes that may still be read away; absent while there is a reader. */
   #drainable: number | undefined;
+  readonly #drained: PromiseWithResolvers<void> = Promise.withResolvers();
   #isClosed = false;
   #isOver = false;
 
-  /** @param closeConnection - called at the end, too, where the connection may have more to say than its answer */
-  constructor(source: Readable, watch: RequestWatch, closeConnection: () => void) {
+  constructor(source: Readable, watch: RequestWatch, connection: AnswerConnection) {
     this.#source = source;
     this.#watch = watch;
-    this.#closeConnection = closeConnection;
+    this.#connection = connection;
     source.on("readable", () => this.#moreCame());
     source.on("end", () => this.#end());
     source.on("error", (cause) => this.#break(cause));
@@ -50,12 +58,13 @@ export class ReadableBody implements ByteStream {
     this.#tell(undefined);
   }
 
-  release(): void {
+  async release(): Promise<void> {
     this.#isClosed = true;
     if (this.#isOver || this.#drainable !== undefined) return;
     this.#drainable = DRAIN_BYTES;
     this.#watch.endIn(DRAIN_MS, () => this.#leave());
     this.#drain();
+    if (this.#connection.hasAll()) await this.#drained.promise;
   }
 
   #moreCame(): void {
@@ -75,7 +84,7 @@ export class ReadableBody implements ByteStream {
   #end(): void {
     this.#isOver = true;
     this.#watch.end();
-    this.#closeConnection();
+    this.#drained.resolve();
     this.#waiter?.resolve(undefined);
     this.#waiter = undefined;
   }
@@ -92,18 +101,21 @@ export class ReadableBody implements ByteStream {
     this.#isOver = true;
     this.#watch.end();
     this.#source.destroy();
-    this.#closeConnection();
+    this.#connection.close();
+    this.#drained.resolve();
   }
 
   #break(cause: unknown): void {
-    if (!this.#isOver) this.#watch.broke(cause);
+    if (this.#isOver) return;
+    if (this.#drainable === undefined) this.#watch.broke(cause);
+    else this.#leave();
   }
 
   /** What had come before it is read first. */
   #fail(): void {
     this.#isOver = true;
     this.#source.destroy();
-    this.#closeConnection();
+    this.#connection.close();
     this.#waiter?.reject(this.#watch.failure);
     this.#waiter = undefined;
   }

@@ -289,7 +289,7 @@ describe.each(kinds)("over $name", ({ make, secure }) => {
     const { url } = await serve((_request, response) => response.writeHead(307, { location: "/elsewhere" }).end(), secure);
     const answer = await make().send(post(url));
     expect([answer.status, answer.header("location")]).toEqual([307, "/elsewhere"]);
-    answer.body.release();
+    await answer.body.release();
   });
 });
 
@@ -304,7 +304,7 @@ describe("a connection", () => {
     for (let at = 0; at < 3; at += 1) expect(await readWholeText((await carrier.send(post(url))).body, [])).toBe("POST / 2 {}");
     expect(connections).toBe(1);
     const answer = await carrier.send(post(url));
-    answer.body.release();
+    await answer.body.release();
     // The rest is read away in its own time; the next answer shows that the connection lives.
     if (Object.values(agent.freeSockets).flat().length === 0) await once(agent, "free");
     await readWholeText((await carrier.send(post(url))).body, []);
@@ -317,7 +317,7 @@ describe("a connection", () => {
       response.on("close", closed.resolve);
       response.write(Buffer.alloc(1024 * 1024));
     });
-    (await transport().send(post(url))).body.release();
+    await (await transport().send(post(url))).body.release();
     await closed.promise;
   });
 
