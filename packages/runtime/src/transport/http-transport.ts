@@ -53,6 +53,8 @@ async function send(request: TransportRequest, agents: AgentSource): Promise<Tra
 
 /** Once. Rejects with `ModelError`. */
 function ask(request: TransportRequest, address: URL, agent: Http.Agent, watch: RequestWatch): Promise<TransportAnswer | LostRequest> {
+  // Cancelled while nobody carried it.
+  if (watch.failure !== undefined) return Promise.reject(watch.failure);
   const { promise, resolve, reject } = Promise.withResolvers<TransportAnswer | LostRequest>();
   let client: Http.ClientRequest;
   try {

@@ -187,6 +187,26 @@ describe("a request that is sent once more", () => {
     expect(asked).toEqual([0, 0, 1]);
   });
 
+  it("is not sent where it was cancelled meanwhile", async () => {
+    const { url, asked, transport } = await serving(false, ({ socket, before }) => {
+      if (before === 0) socket.write(OK);
+      else socket.resetAndDestroy();
+    });
+    expect(await textOf(transport, post(url))).toBe("ok");
+    const controller = new AbortController();
+    const resendLost = (): boolean => {
+      controller.abort();
+      return true;
+    };
+    expect(await failureOf(transport.send(post(url, { resendLost, signal: controller.signal })))).toMatchObject({
+      kind: "cancelled",
+      progress: "sent",
+    });
+    // A request of its own that is answered shows that nothing came before it.
+    expect(await textOf(transport, post(url))).toBe("ok");
+    expect(asked).toEqual([0, 0, 1]);
+  });
+
   it("is found by a process that stood still while its connection was closed", async () => {
     // The server lives in a thread of its own: it closes the connection while this one is held, which can't have seen that yet.
     const closed = new Int32Array(new SharedArrayBuffer(4));
