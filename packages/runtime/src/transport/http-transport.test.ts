@@ -375,6 +375,8 @@ describe("an answer", () => {
   });
 
   it("is left without a wait where it is released and can't be decoded", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    cleanups.push(() => vi.useRealTimers());
     const { url } = await answering((socket, count) => {
       socket.write(count > 0 ? OK : "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\nnope");
     });

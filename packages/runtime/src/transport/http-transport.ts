@@ -40,11 +40,12 @@ async function send(request: TransportRequest, agents: AgentSource): Promise<Tra
   const watch = new RequestWatch(request, address.host);
   const first = await ask(request, address, agent, watch);
   if (!("lost" in first)) return first;
+  // Whoever sends it again, here or later, needs a new connection.
+  closeSiblings(agent, first.peer);
   if (resendLost !== undefined && !resendLost(first.lost.failure)) {
     watch.fail(first.lost);
     throw first.lost;
   }
-  closeSiblings(agent, first.peer);
   const second = await ask(request, address, agent, watch);
   if (!("lost" in second)) return second;
   watch.fail(second.lost);

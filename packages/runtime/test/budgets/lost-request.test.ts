@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Agent } from "node:http";
-import { addUsd, compareUsd, type DurableEvent, usd, type Usd, ZERO_USD } from "@keelson/protocol";
+import { addUsd, compareUsd, type DurableEvent, ModelError, type Provider, usd, type Usd, ZERO_USD } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { createAgent, createRunner, defineTool, type Run } from "../../src/index.ts";
 import { createModelRegistry } from "../../src/providers/index.ts";
@@ -81,9 +81,26 @@ describe("a request that was lost with a kept connection", () => {
     expect(compareUsd(spent, usd("0.03"))).toBeLessThanOrEqual(0);
   });
 
-  it("fails like any other where it is lost again, of which the retries decide", async () => {
+  it("is sent again once: where that is lost as well, the retries decide [ET-07]", async () => {
     const { run, requests } = await runOver([LOOKS, LOST, LOST, DONE], "1");
     expect(await run.outcome).toMatchObject({ reason: "error" });
     expect(requests).toBe(3);
+    // Whatever each was lost with.
+    let asked = 0;
+    const provider: Provider = {
+      name: "losing",
+      wire: "test",
+      // oxlint-disable-next-line require-yield
+      async *stream(_request, options) {
+        asked++;
+        const lost = new ModelError({ kind: "server-error", message: "it was lost", progress: "sent" });
+        expect(options?.resendLost?.(lost.failure)).toBe(false);
+        throw lost;
+      },
+    };
+    const agent = createAgent({ name: "caller", model: "losing/m", limits: { maxRetries: 0 } });
+    const models = createModelRegistry({ providers: { losing: provider } });
+    expect(await createRunner({ agent, models }).run("Hi.").outcome).toMatchObject({ reason: "error" });
+    expect(asked).toBe(2);
   });
 });
