@@ -67,14 +67,6 @@ export interface ApiCall {
   readonly origin: RequestOrigin;
 }
 
-interface ApiAddress {
-  readonly path: string;
-  readonly key: string | undefined;
-  readonly hasBody: boolean;
-  readonly url: string;
-  readonly headers: { readonly [name: string]: string };
-}
-
 /** Sends the requests of one provider: address, key and headers are settled here. */
 export class ApiClient {
   /** What it sends to be let in, which no failure may tell. */
@@ -88,8 +80,6 @@ export class ApiClient {
   readonly #ownHeaders: { readonly [name: string]: string };
   readonly #base: string;
   readonly #query: string;
-  /** What was asked last is asked again and again. */
-  #lastAddress: ApiAddress | undefined;
   #transport: Transport | undefined;
 
   constructor(settings: {
@@ -123,39 +113,31 @@ export class ApiClient {
   }
 
   /** Rejects with `ModelError`. */
-  send(call: ApiCall): Promise<TransportAnswer> {
-    const { apiKey } = this.#options;
-    if (typeof apiKey === "function") return this.#ask(apiKey, call.origin).then((key) => this.#sendWith(key, call));
-    return this.#sendWith(apiKey ?? process.env[this.#environmentVariable], call);
-  }
-
-  #sendWith(givenKey: string | undefined, { method, path, body, signal, resendLost, origin }: ApiCall): Promise<TransportAnswer> {
-    const key = givenKey === undefined || givenKey === "" ? undefined : givenKey.trim();
+  async send({ method, path, body, signal, resendLost, origin }: ApiCall): Promise<TransportAnswer> {
+    const { apiKey, rateLimiter, timeouts } = this.#options;
+    const given = typeof apiKey === "function" ? await this.#ask(apiKey, origin) : (apiKey ?? process.env[this.#environmentVariable]);
+    const key = given === undefined || given === "" ? undefined : given.trim();
     if (key === undefined && !this.#keyOptional) {
       const message = `no API key for ${this.#provider}: set ${this.#environmentVariable} or pass apiKey`;
-      return Promise.reject(new ModelError({ kind: "authentication", message, progress: "unsent", ...origin }));
+      throw new ModelError({ kind: "authentication", message, progress: "unsent", ...origin });
     }
-    const { rateLimiter, timeouts } = this.#options;
-    const hasBody = body !== undefined;
-    const last = this.#lastAddress;
-    const isSame = last !== undefined && last.path === path && last.key === key && last.hasBody === hasBody;
-    const { url, headers } = isSame ? last : this.#address(path, key, hasBody);
+    const { url, headers } = this.#address(path, key, body !== undefined);
     const request = { method, url, headers, ...(body !== undefined && { body }), signal, timeouts, resendLost, origin };
     const transport = (this.#transport ??= this.#options.transport ?? createTransport(this.#transportOptions()));
     return rateLimiter === undefined ? transport.send(request) : sendLimited(transport, request, rateLimiter);
   }
 
-  #address(path: string, key: string | undefined, hasBody: boolean): ApiAddress {
+  #address(path: string, key: string | undefined, hasBody: boolean): Pick<TransportRequest, "url" | "headers"> {
     if (key !== undefined) this.keys.add(key);
     const [pathname = "", query] = path.split("?", 2);
     const url = `${this.#base}${pathname}${query === undefined ? this.#query : `${this.#query === "" ? "?" : `${this.#query}&`}${query}`}`;
-    const headers = Object.freeze({
+    const headers = {
       ...this.#fixedHeaders,
       ...(hasBody && { "content-type": "application/json" }),
       ...(key !== undefined && this.#authorize(key, url)),
       ...this.#ownHeaders,
-    });
-    return (this.#lastAddress = { path, key, hasBody, url, headers });
+    };
+    return { url, headers };
   }
 
   async #ask(apiKey: () => string | Promise<string>, origin: RequestOrigin): Promise<string> {
