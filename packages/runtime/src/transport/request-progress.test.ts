@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { createTransport, type Transport } from "./index.ts";
 
 const transports: { readonly [name: string]: () => Transport } = {
-  "a connection of our own": () => createTransport({ proxyEnvironment: false }),
+  "a kept connection": () => createTransport({ proxyEnvironment: false }),
   "a fetch": () => createTransport({ fetch: (url, init) => fetch(url, init) }),
 };
 
