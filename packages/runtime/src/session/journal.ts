@@ -17,7 +17,7 @@ import {
 import type { Conversation } from "../context/conversation.ts";
 import type { Clock } from "../platform/clock.ts";
 import { SMALL_TYPES, spillLargeData } from "./large-records.ts";
-import { WatchedAbort } from "../transport/watched-abort.ts";
+import { WatchedAbort } from "../platform/watched-abort.ts";
 import { applyRecord } from "./apply-record.ts";
 import { foldSession } from "./fold-session.ts";
 import { inboxEntry, inboxRecord } from "./inbox-record.ts";

@@ -1,5 +1,5 @@
 import { LogError, type LogRecord } from "@keelson/protocol";
-import { type AbortWatcher, isAborted, unwatchAbort, watchAbort } from "../transport/watched-abort.ts";
+import { type AbortWatcher, isAborted, unwatchAbort, watchAbort } from "../platform/watched-abort.ts";
 
 /** Where an iterator gets its records from. Both members may throw `LogError`, which ends the iteration. */
 export interface RecordSource {

@@ -1,5 +1,5 @@
 import type { Tool, ToolCall, ToolOutput } from "@keelson/protocol";
-import { isAborted } from "../transport/watched-abort.ts";
+import { isAborted } from "../platform/watched-abort.ts";
 
 /** `after` calls back once; the returned function cancels it. */
 export interface LeafClock {

@@ -1,7 +1,7 @@
 import type { InboxEntry, Signal } from "@keelson/protocol";
 import type { Clock } from "../../platform/clock.ts";
 import type { Journal } from "../../session/journal.ts";
-import { WatchedAbort } from "../../transport/watched-abort.ts";
+import { WatchedAbort } from "../../platform/watched-abort.ts";
 import type { AttemptSignal } from "../turn/attempt-signal.ts";
 import type { Loop } from "../turn/loop.ts";
 import { timeLeft } from "../turn/time-left.ts";

@@ -1,4 +1,4 @@
-import { type AbortWatcher, isAborted, watchAbort, WatchedAbort } from "../../transport/watched-abort.ts";
+import { type AbortWatcher, isAborted, watchAbort, WatchedAbort } from "../../platform/watched-abort.ts";
 
 /** Who is told that an attempt is to end. */
 export interface AttemptEnd {
