@@ -10,6 +10,7 @@ import { runCalls } from "./run-calls.ts";
 import { RunEnding } from "../turn/run-ending.ts";
 import { partialsOf } from "../features/output/partial-answers.ts";
 import type { Place } from "../turn/moments.ts";
+import { outputOf } from "../features/output/run-output.ts";
 
 const MAX_PAUSES = 8;
 const GO_ON: Message = textMessage(
@@ -23,9 +24,9 @@ const GO_ON: Message = textMessage(
  */
 export async function answerTurn(loop: Loop, place: Place, system: string | undefined): Promise<void> {
   const { turn } = place;
-  const { form } = loop;
-  loop.output = undefined;
-  loop.repairing = false;
+  const { form } = outputOf(loop);
+  outputOf(loop).output = undefined;
+  outputOf(loop).repairing = false;
   let modelCall = 0;
   let pauses = 0;
   let begun = "";
@@ -50,7 +51,7 @@ export async function answerTurn(loop: Loop, place: Place, system: string | unde
     begun = "";
     partialsOf(loop)?.goOn(begun);
     if (settled !== "again") return concludeRun(loop, place, answer, settled === "taken");
-    loop.repairing = true;
+    outputOf(loop).repairing = true;
   }
 }
 

@@ -9,6 +9,7 @@ import { runOf, type Loop } from "../turn/loop.ts";
 import { modelFailureOf } from "../turn/model-failure-of.ts";
 import { checkEnding } from "../turn/run-ending.ts";
 import { settle, settleUnseen } from "./settle-inference.ts";
+import { ledgerOf } from "../features/budget/run-ledger.ts";
 
 /**
  * Asks the run's model something beside the conversation, of which watchers see no text. It is reserved, paid and counted as any
@@ -38,7 +39,11 @@ export async function askAside(loop: Loop, key: string, question: Omit<InferRequ
   }
   const fold = new InferFold({ maxAnswerBytes: limits.maxAnswerBytes });
   const failure = await new AnswerStream(loop, { key, modelCall: 0, model, fold, aside: true }).read(final);
-  const bill = billAttempt({ price: model.price, inputBound, reserved, fold }, loop.scopes, failure && modelFailureOf(failure, model));
+  const bill = billAttempt(
+    { price: model.price, inputBound, reserved, fold },
+    ledgerOf(loop).scopes,
+    failure && modelFailureOf(failure, model),
+  );
   await settle(loop, key, model, bill);
   checkEnding(loop);
   const text = fold.text.trim();

@@ -27,6 +27,8 @@ import { modelFailureOf } from "../turn/model-failure-of.ts";
 import { checkEnding } from "../turn/run-ending.ts";
 import { settle } from "./settle-inference.ts";
 import { partialsOf } from "../features/output/partial-answers.ts";
+import { ledgerOf } from "../features/budget/run-ledger.ts";
+import { outputOf } from "../features/output/run-output.ts";
 
 type Outcome = { readonly answer: Answer } | FailedAttempt;
 
@@ -80,7 +82,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
 
   if (fold.rateLimit !== undefined) tellRateLimit(loop, asked, fold.rateLimit);
   if (failure !== undefined) return takeFailure(loop, asked, failure, attempted, stream.lost);
-  const settling = settle(loop, key, model, billAttempt(attempted, loop.scopes));
+  const settling = settle(loop, key, model, billAttempt(attempted, ledgerOf(loop).scopes));
   if (settling !== undefined) await settling;
   const answer = answerOf(loop, asked);
   if (fold.overflowed) {
@@ -117,7 +119,7 @@ async function takeFailure(
     const resetAt = failure.retryAfterMs === undefined ? null : execution.clock.now() + failure.retryAfterMs;
     execution.put(`${key}/rate-limit`, "rate-limit", { utilization: 1, resetAt, allowed: false });
   }
-  await settle(loop, key, model, billAttempt(attempted, loop.scopes, failure));
+  await settle(loop, key, model, billAttempt(attempted, ledgerOf(loop).scopes, failure));
   execution.note(`${key}/failed`, "inference-failed", { failure: failure as unknown as JsonValue, ...(lost && { lost }) });
   await afterInference(loop, key, { failure: failure as unknown as JsonValue });
   return { failure, ...(lost && { lost }) };
@@ -138,7 +140,7 @@ function compile(loop: Loop, model: Model, system: string | undefined): InferReq
     model: model.id,
     ...(system !== undefined && { system }),
     tools: offeredTools(loop),
-    settings: loop.form === undefined ? loop.settings : { ...loop.settings, ...answerSettings(loop, loop.form) },
+    settings: { ...loop.settings, ...answerSettings(loop) },
   };
   return namesBlobs
     ? messagesWithBlobs(messages, loop.blobs).then((whole) => compileRequest({ ...parts, messages: whole }))
@@ -177,11 +179,8 @@ async function appendWatched(loop: Loop, key: string, message: Message): Promise
 }
 
 /** What this model can be asked; the failure says why it can't. Nothing was sent or reserved then. */
-function fitted(
-  { form }: Loop,
-  request: InferRequest,
-  model: Model,
-): { readonly request: InferRequest } | { readonly failure: ModelFailure } {
+function fitted(loop: Loop, request: InferRequest, model: Model): { readonly request: InferRequest } | { readonly failure: ModelFailure } {
+  const { form } = outputOf(loop);
   const problem = form && modelProblem(form, model);
   if (problem !== undefined)
     return { failure: { kind: "invalid-request", message: problem, provider: model.provider.name, model: model.id } };

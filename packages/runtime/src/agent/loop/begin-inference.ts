@@ -2,6 +2,7 @@ import type { InferRequest } from "@keelson/protocol";
 import type { Model } from "../definition/model-source.ts";
 import type { Loop } from "../turn/loop.ts";
 import { reserveInference, type Reserved } from "./reserve-inference.ts";
+import { ledgerOf } from "../features/budget/run-ledger.ts";
 
 /** A model call that may be made now. */
 export interface BegunCall {
@@ -14,7 +15,7 @@ export interface BegunCall {
 export async function beginInference(loop: Loop, key: string, model: Model, request: InferRequest, inputBound: number): Promise<BegunCall> {
   const { execution } = loop;
   const reserved: Reserved =
-    loop.scopes.length === 0 ? { maxTokens: request.maxTokens } : await reserveInference(loop, key, model, request, inputBound);
+    ledgerOf(loop).scopes.length === 0 ? { maxTokens: request.maxTokens } : await reserveInference(loop, key, model, request, inputBound);
   const { maxTokens, outputTokens, amount } = reserved;
   execution.note(key, "inference", {
     model: model.reference,

@@ -2,6 +2,7 @@ import { cutShort, saysNothing, type Answer } from "../turn/answer.ts";
 import type { Loop } from "../turn/loop.ts";
 import { momentsOf, passMoment, type Place } from "../turn/moments.ts";
 import { RunEnding } from "../turn/run-ending.ts";
+import { outputOf } from "../features/output/run-output.ts";
 
 /**
  * After an answer that asks for nothing more. Returns where something was said that is worth another turn: late steering, what
@@ -20,7 +21,7 @@ export async function concludeRun(loop: Loop, place: Place, answer: Answer, isOu
 /** Whether the model has something to answer again; what it gave as output is not the last word then. */
 function goesOn(loop: Loop): boolean {
   if (loop.context.messages.at(-1)?.role !== "user") return false;
-  loop.output = undefined;
+  outputOf(loop).output = undefined;
   return true;
 }
 

@@ -3,13 +3,14 @@ import { grantsFor } from "../definition/permissions/granted-rules.ts";
 import { mayReadUnasked } from "../features/permissions/may-read-unasked.ts";
 import { sessionOf } from "../turn/loop.ts";
 import type { PendingCall } from "../turn/pending-call.ts";
+import { policiesOf } from "../features/permissions/run-policies.ts";
 
 /** Whether a call that runs may look into a file that it comes across. What it was asked to read, it was let through for. */
 export function mayRead(loop: Loop, call: PendingCall, path: string): boolean {
   const name = call.tool?.name ?? call.part.name;
   const { cwd } = loop.agent.options;
   return mayReadUnasked({
-    policies: loop.policies,
+    policies: policiesOf(loop),
     tool: name,
     path,
     named: call.reads ?? [],

@@ -18,6 +18,7 @@ import type { Model } from "../definition/model-source.ts";
 import type { Loop } from "../turn/loop.ts";
 import { checkEnding, stoppedEnding } from "../turn/run-ending.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
+import { ledgerOf, type RunLedger } from "../features/budget/run-ledger.ts";
 
 /** Budgets lower the output of a call down to this, not further. */
 const LEAST_OUTPUT_TOKENS = 1024;
@@ -44,7 +45,7 @@ export async function reserveInference(
 ): Promise<Reserved> {
   const { execution } = loop;
   const meter = meterOf(loop);
-  if (meter === undefined || loop.scopes.length === 0) return { maxTokens: request.maxTokens };
+  if (meter === undefined || ledgerOf(loop).scopes.length === 0) return { maxTokens: request.maxTokens };
   if (model.price === null) checkUnknownPrice(meter, model);
   const isLowered = meter.counts.cost || meter.counts.tokens;
   try {
@@ -52,7 +53,7 @@ export async function reserveInference(
     return await reserveAtMost(loop, meter, key, call, request.maxTokens ?? (isLowered ? DEFAULT_MAX_OUTPUT_TOKENS : undefined));
   } catch (error) {
     // Nothing was sent: neither a place in the line nor a reservation of an earlier life may stay behind.
-    await loop.ledger.release(`${execution.runId}/${key}`);
+    await ledgerOf(loop).ledger.release(`${execution.runId}/${key}`);
     throw error;
   }
 }
@@ -83,7 +84,8 @@ async function reserveAtMost(
   call: BoundedCall,
   mostTokens: number | undefined,
 ): Promise<Reserved> {
-  const { scopes, execution } = loop;
+  const { execution } = loop;
+  const { scopes } = ledgerOf(loop);
   const { model, inputBound } = call;
   const { price } = model;
   const reservation = `${execution.runId}/${key}`;
@@ -94,7 +96,7 @@ async function reserveAtMost(
     const outputTokens = call.outputOf(maxTokens ?? DEFAULT_MAX_OUTPUT_TOKENS);
     const cost = price === null ? ZERO_USD : worstCase(inputBound, outputTokens, price);
     const wanted = countedAmount(meter, { cost, tokens: inputBound + outputTokens, turns: 0, toolCalls: 0, modelCalls: 1 });
-    const answer = await reserveAnew(loop, reservation, scopes, wanted, inTurn);
+    const answer = await reserveAnew(ledgerOf(loop), reservation, scopes, wanted, inTurn);
     if (answer.type === "reserved")
       return {
         ...(meter.counts.cost && price !== null && { amount: cost }),
@@ -134,7 +136,7 @@ function tellUnbounded({ execution }: Loop, { model, outputOf }: BoundedCall, ou
 
 /** A reservation that an earlier life made and did not come to use says nothing any more: this one may be another. */
 async function reserveAnew(
-  { ledger, owner }: Loop,
+  { ledger, owner }: RunLedger,
   key: string,
   scopes: readonly BudgetScope[],
   amount: Usd | BudgetAmount,
@@ -159,7 +161,7 @@ async function turnComes(loop: Loop, { scopeIds }: BudgetMeter, key: string): Pr
     if (ending.aborted) end();
   }
   try {
-    await loop.ledger.changed(scopeIds, { signal: over.signal, key });
+    await ledgerOf(loop).ledger.changed(scopeIds, { signal: over.signal, key });
   } finally {
     for (const ending of [signal, stopping]) ending.removeEventListener("abort", end);
   }

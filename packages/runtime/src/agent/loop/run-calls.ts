@@ -23,6 +23,8 @@ import { constraintOn } from "../features/strategies/constraint.ts";
 import { hooksOf } from "../features/hooks/loop-hooks.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
 import { momentsOf } from "../turn/moments.ts";
+import { ledgerOf } from "../features/budget/run-ledger.ts";
+import { outputOf } from "../features/output/run-output.ts";
 
 const MAX_EDITS = 3;
 const NONE: readonly PendingCall[] = [];
@@ -42,7 +44,7 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
   const isResumed = execution.lookup(key) !== undefined;
   execution.put(key, "tool-calls-start", { calls: summaries });
   const open = isResumed ? calls.filter((call) => execution.lookup(`${call.key}/result`) === undefined) : calls;
-  const { form } = loop;
+  const { form } = outputOf(loop);
   if (form?.tool !== undefined) for (const call of calls) if (isAnswerCall(form, call.part)) refuse(call, ANSWERED_TOO_EARLY);
   const last = calls.at(-1);
   if (cut && last)
@@ -162,7 +164,7 @@ function batchesOf(loop: Loop, calls: readonly PendingCall[]): readonly (readonl
  */
 async function runBatch(loop: Loop, batch: readonly PendingCall[], isResumed: boolean): Promise<void> {
   const { execution } = loop;
-  const mayChange = loop.scopes.length > 0 && batch.some((call) => call.answer === undefined && call.tool?.effect !== "read");
+  const mayChange = ledgerOf(loop).scopes.length > 0 && batch.some((call) => call.answer === undefined && call.tool?.effect !== "read");
   const overspent = mayChange ? await overspentBudget(loop) : undefined;
   const run = runOf(loop);
   const stopped = loop.attempts.runAborted || run.stopping !== undefined;

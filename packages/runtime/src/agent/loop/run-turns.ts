@@ -12,6 +12,7 @@ import { endingOf, RunEnding } from "../turn/run-ending.ts";
 import { systemPrompt, type SystemPrompt } from "./system-prompt.ts";
 import { backgroundOf } from "../features/children/background.ts";
 import { momentsOf, passMoment } from "../turn/moments.ts";
+import { outputOf } from "../features/output/run-output.ts";
 
 /** What whoever drives a run does next. */
 export type Next =
@@ -46,7 +47,7 @@ export async function runTurns(loop: Loop, most: number = Number.POSITIVE_INFINI
 function takeUp(loop: Loop): void {
   const { ending } = runOf(loop);
   if (ending) {
-    loop.output = loop.value = ending.output;
+    outputOf(loop).output = outputOf(loop).value = ending.output;
     const { failure, ...told } = ending;
     throw new RunEnding(ending.reason, { ...told, ...(failure && { failure: knownFailure(failure) }) });
   }
@@ -63,8 +64,8 @@ async function leaveTurn(loop: Loop, error: unknown): Promise<Next> {
   const isNew = runOf(loop).ending === undefined;
   keepCutAnswer(loop);
   if (isNew) await tellFailedTurn(loop, ending);
-  if (ending.reason !== "complete") loop.output = undefined;
-  await endRun(loop, ending, loop.output);
+  if (ending.reason !== "complete") outputOf(loop).output = undefined;
+  await endRun(loop, ending, outputOf(loop).output);
   return { type: "done" };
 }
 

@@ -7,10 +7,11 @@ import type { Model } from "../definition/model-source.ts";
 import type { Bill } from "./bill-attempt.ts";
 import type { Loop } from "../turn/loop.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
+import { ledgerOf } from "../features/budget/run-ledger.ts";
 
 /** Tells the ledger and the log what a model call used. A promise only where the ledger is asked. */
 export function settle(loop: Loop, key: string, model: Model, bill: Bill): Promise<void> | undefined {
-  const { scopes } = loop;
+  const { scopes } = ledgerOf(loop);
   const meter = meterOf(loop);
   return meter !== undefined && scopes.length > 0
     ? settleOnLedger(loop, meter, key, bill.usage, bill.cost).then(() => putUsage(loop, key, model, bill))
@@ -18,7 +19,8 @@ export function settle(loop: Loop, key: string, model: Model, bill: Bill): Promi
 }
 
 function putUsage(loop: Loop, key: string, model: Model, { usage, cost, estimated }: Bill): Promise<void> | undefined {
-  const { execution, scopes } = loop;
+  const { execution } = loop;
+  const { scopes } = ledgerOf(loop);
   const meter = meterOf(loop);
   const { inputTokens, outputTokens } = usage;
   const { contextWindow } = model.facts;
@@ -44,21 +46,23 @@ async function settleOnLedger(loop: Loop, meter: BudgetMeter, key: string, usage
   const reservation = `${loop.execution.runId}/${key}`;
   const amount = inferenceAmount(meter, usage, cost);
   try {
-    await loop.ledger.settle(reservation, amount);
+    await ledgerOf(loop).ledger.settle(reservation, amount);
   } catch (error) {
     // Settled by an earlier life, of which a power cut left the ledger's part only: this call was made as well.
     if (!LogError.is(error, "invalid-input")) throw error;
-    await spendOnLedger(loop, `${reservation}/again`, amount);
+    await spendOnLedger(ledgerOf(loop), `${reservation}/again`, amount);
   }
 }
 
 /** A reservation whose end nobody saw (a crash came first) is spent as a whole. */
 export async function settleUnseen(loop: Loop, key: string): Promise<void> {
-  const { execution, models, scopes } = loop;
+  const { execution, models } = loop;
+  const { scopes } = ledgerOf(loop);
   const meter = meterOf(loop);
   if (execution.lookup(`${key}/usage`)) return;
   const begun = execution.lookup(key)?.data as BegunInference;
   const { usage, cost } = unseenUsage(begun, models);
-  if (meter !== undefined && scopes.length > 0) await spendUnseen(loop, `${execution.runId}/${key}`, inferenceAmount(meter, usage, cost));
+  if (meter !== undefined && scopes.length > 0)
+    await spendUnseen(ledgerOf(loop), `${execution.runId}/${key}`, inferenceAmount(meter, usage, cost));
   execution.put(`${key}/usage`, "usage", { usage, cost, model: begun.model, estimated: true }, "power");
 }

@@ -1,6 +1,7 @@
 import type { RunContext } from "../definition/run-context.ts";
 import { runContext } from "../turn/run-context.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
+import { outputOf } from "../features/output/run-output.ts";
 
 /** What a run says before its messages: the same in all its turns. */
 export interface SystemPrompt {
@@ -14,7 +15,7 @@ export async function systemPrompt(loop: Loop): Promise<SystemPrompt> {
   const change = loop.agent.options.systemPrompt;
   const own = change?.type === "replace" ? change.content : joined(base, change?.content);
   const whole = joined(joined(own, loop.agent.middleware?.promptAddition), runOf(loop).terms?.systemAddendum);
-  return { text: joined(whole, loop.form?.instructions) };
+  return { text: joined(whole, outputOf(loop).form?.instructions) };
 }
 
 function joined(text: string | undefined, addition: string | undefined): string | undefined {

@@ -57,6 +57,7 @@ import { RunInterrupts } from "./run-interrupts.ts";
 import { checkSignal } from "../definition/signals/check-signals.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
 import { approvalsOf } from "../features/approvals/run-approvals.ts";
+import { outputOf } from "../features/output/run-output.ts";
 
 export interface ActiveRunOptions<Out> {
   readonly runner: RunStarter;
@@ -294,7 +295,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       return outcomeOf<Out>(
         (this.#journal as Journal).state,
         this.next,
-        (loop.output === undefined ? undefined : loop.value) as Out | undefined,
+        (outputOf(loop).output === undefined ? undefined : outputOf(loop).value) as Out | undefined,
       );
     } catch (error) {
       this.#ended = true;

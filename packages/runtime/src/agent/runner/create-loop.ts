@@ -9,7 +9,6 @@ import { bindMeter, createBudgetMeter, type OwnLimits } from "../features/budget
 import { runScopeId } from "../definition/budget/budget-scopes.ts";
 import { costLimit } from "../definition/cost-limit.ts";
 import { bindApprovals, type Approvals } from "../features/approvals/run-approvals.ts";
-import { createFilterChain } from "../definition/effects/filter-chain.ts";
 import { bindBackground, type Background } from "../features/children/background.ts";
 import type { EventHub } from "../turn/events/event-hub.ts";
 import { startedIn } from "../features/hooks/agent-environment.ts";
@@ -19,20 +18,22 @@ import { callPrefixOf } from "../turn/call-id.ts";
 import type { Loop } from "../turn/loop.ts";
 import type { Limits } from "../definition/limits.ts";
 import { modelsOf } from "../definition/model-source.ts";
-import { answerFormOf } from "../definition/output/check-output.ts";
 import { bindPartials, type PartialAnswers } from "../features/output/partial-answers.ts";
-import { compilePolicy } from "../definition/permissions/compiled-policy.ts";
 import { narrowAuthority } from "../definition/permissions/narrow-authority.ts";
 import { bindPlugins } from "../features/plugins/loop-plugins.ts";
 import type { RunOptions } from "../definition/run.ts";
 import { RunBinding } from "../turn/run-binding.ts";
-import { signalRouterOf } from "../features/signals/plan-signals.ts";
 import { bindConstraint } from "../features/strategies/constraint.ts";
 import { readInbox } from "../loop/read-inbox.ts";
 import { RunParts } from "../turn/run-parts.ts";
 import type { World } from "../turn/world.ts";
 import { MOMENTS } from "../loop/moments.ts";
 import { bindMoments, type Moments } from "../turn/moments.ts";
+import { bindPolicies } from "../features/permissions/run-policies.ts";
+import { bindSignals } from "../features/signals/run-signals.ts";
+import { bindEffects } from "../features/effects/run-effects.ts";
+import { bindOutput } from "../features/output/run-output.ts";
+import { bindLedger } from "../features/budget/run-ledger.ts";
 
 const DEFAULT_MAX_TURNS = 50;
 const DEFAULT_MAX_FAILED_TURNS = 10;
@@ -127,7 +128,7 @@ export function createLoop({
 }: LoopParts): Loop {
   const { journal, authority } = execution;
   const { state } = journal;
-  const { settings, effort, thinking, cwd, env, rules, directiveFilters } = agent.options;
+  const { settings, effort, thinking, cwd, env, rules } = agent.options;
   const scopes = authority.budgets ?? [];
   const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
   context.bind(new RunBinding(execution));
@@ -137,8 +138,6 @@ export function createLoop({
     agent,
     tools: agent.tools,
     schemas: allowedSchemas(agent, authority.allowedTools),
-    signals: signalRouterOf(agent),
-    signalWaitMs: world.signalWaitMs ?? 0,
     limits,
     settings: effort || thinking ? { ...settings, ...(effort && { effort }), ...(thinking && { thinking }) } : (settings ?? NO_SETTINGS),
     context,
@@ -146,20 +145,9 @@ export function createLoop({
     callPrefix: callPrefixOf(execution.runId),
     models: modelsOf(agent, world.models),
     authority,
-    policies: authority.policies.map((policy) => compilePolicy(policy)),
-    ledger: world.ledger,
-    scopes,
-    owner: world.owner,
     blobs: world.blobs,
-    effects: world.effects,
-    handoffs: execution.parent === undefined ? (world.handoffs ?? "caller") : "caller",
-    filters: directiveFilters === undefined || directiveFilters.length === 0 ? undefined : createFilterChain(directiveFilters),
     world: { ...(files && { files }), ...(exec && { exec }), ...(reader && { state: reader }), ...(secrets && { secrets }) },
-    form: answerFormOf(agent),
-    repairing: false,
     cut: undefined,
-    output: undefined,
-    value: undefined,
     attempts: new AttemptSignal(execution.signal),
     random: () => world.random(),
     hub,
@@ -169,7 +157,12 @@ export function createLoop({
     readInbox: (point) => readInbox(loop, point),
   };
   bindMoments(loop, moments);
+  bindPolicies(loop);
   bindConstraint(loop);
+  bindSignals(loop, world.signalWaitMs);
+  bindEffects(loop, world);
+  bindOutput(loop);
+  bindLedger(loop, { ledger: world.ledger, scopes, owner: world.owner });
   bindHooks(loop);
   bindPlugins(loop);
   bindApprovals(loop, world, approvals);

@@ -4,6 +4,7 @@ import { meterOf, type BudgetMeter } from "./budget-meter.ts";
 import { refusedByBudget } from "./mark-budgets.ts";
 import { countKey, spendOnLedger } from "./spend-on-ledger.ts";
 import type { Step } from "../../turn/moments.ts";
+import { ledgerOf } from "./run-ledger.ts";
 
 /**
  * Counts what needs no worst case, a turn or a call of a tool, on every budget that limits it. Repeated under one key it counts
@@ -14,7 +15,8 @@ export async function chargeBudget(
   key: string,
   amount: BudgetAmount,
 ): Promise<Extract<Reservation, { type: "refused" }> | undefined> {
-  const { ledger, owner, scopes, execution } = loop;
+  const { execution } = loop;
+  const { ledger, owner, scopes } = ledgerOf(loop);
   const reservation = countKey(`${execution.runId}/${key}`);
   for (;;) {
     const answer = await ledger.reserve(reservation, scopes, amount, { owner });
@@ -34,7 +36,7 @@ export async function chargeBudget(
  * which it was begun, does not count it again.
  */
 export async function countOnBudget(loop: Loop, key: string, amount: BudgetAmount): Promise<void> {
-  await spendOnLedger(loop, countKey(`${loop.execution.runId}/${key}`), amount);
+  await spendOnLedger(ledgerOf(loop), countKey(`${loop.execution.runId}/${key}`), amount);
 }
 
 /** Counts the turn; ends the run where none is left in one of its budgets. */
@@ -48,13 +50,13 @@ export const chargeTurnStep: Step = {
 };
 
 /** What a run's own budget held is of no use once the run is over. */
-export async function retireRunBudget({ ledger, execution }: Loop, { ownScope, scopeIds }: BudgetMeter): Promise<void> {
+export async function retireRunBudget(loop: Loop, { ownScope, scopeIds }: BudgetMeter): Promise<void> {
   if (!scopeIds.includes(ownScope)) return;
   try {
-    await ledger.retire(ownScope);
+    await ledgerOf(loop).ledger.retire(ownScope);
   } catch (error) {
     // The run is over, whatever becomes of its traces.
     if (!LogError.is(error)) throw error;
-    execution.emit({ type: "status", status: `The budget of the run was not retired: ${error.message}`, level: "warn" });
+    loop.execution.emit({ type: "status", status: `The budget of the run was not retired: ${error.message}`, level: "warn" });
   }
 }

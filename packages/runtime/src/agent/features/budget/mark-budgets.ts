@@ -5,6 +5,7 @@ import { RunEnding } from "../../turn/run-ending.ts";
 import type { BudgetMeter } from "./budget-meter.ts";
 import { meterOf } from "./budget-meter.ts";
 import type { Step } from "../../turn/moments.ts";
+import { ledgerOf } from "./run-ledger.ts";
 
 /** Tells of each limit of a budget how far it is used up, where a model call brought it past a threshold. */
 export function markBudgets(loop: Loop, meter: BudgetMeter): Promise<void> | undefined {
@@ -14,7 +15,7 @@ export function markBudgets(loop: Loop, meter: BudgetMeter): Promise<void> | und
 
 async function markScopes(loop: Loop, meter: BudgetMeter): Promise<void> {
   for (const scope of meter.scopes) {
-    const used = await loop.ledger.used(scope.id);
+    const used = await ledgerOf(loop).ledger.used(scope.id);
     const name = scope.id === meter.ownScope ? undefined : scope.id;
     if (scope.maxCost !== undefined) mark(loop, meter, "cost", used.cost, scope.maxCost, name);
     if (scope.maxTokens !== undefined) mark(loop, meter, "tokens", used.tokens, scope.maxTokens, name);
@@ -83,8 +84,8 @@ export function refusedByBudget(loop: Loop, key: string, refusal: Extract<Reserv
 
 /** A budget of which more is spent than it allows: a call came to more than its worst case. */
 export async function overspentBudget(loop: Loop): Promise<string | undefined> {
-  for (const scope of loop.scopes) {
-    const used = await loop.ledger.used(scope.id);
+  for (const scope of ledgerOf(loop).scopes) {
+    const used = await ledgerOf(loop).ledger.used(scope.id);
     const over = overspentUnit(scope, used);
     if (over === undefined) continue;
     const name = scope.id === meterOf(loop)?.ownScope ? "" : ` of the budget "${scope.id}"`;

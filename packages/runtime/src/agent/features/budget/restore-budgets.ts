@@ -7,6 +7,7 @@ import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import type { World } from "../../turn/world.ts";
 import { tellUsed, toldScope } from "./tell-used.ts";
 import { meterOf } from "./budget-meter.ts";
+import { ledgerOf } from "./run-ledger.ts";
 
 export interface RestoreOptions {
   readonly world: World;
@@ -24,7 +25,8 @@ export interface RestoreOptions {
  * work on this ledger yet; each of them tells the same when it is resumed, which then counts nothing twice.
  */
 export async function restoreBudgets(loop: Loop, { world, find, budgetsOf, asChild }: RestoreOptions): Promise<void> {
-  const { ledger, scopes, execution, owner, models } = loop;
+  const { execution, models } = loop;
+  const { ledger, scopes, owner } = ledgerOf(loop);
   const meter = meterOf(loop);
   const run = runOf(loop);
   if (meter === undefined || scopes.length === 0 || run.ledger === ledger.id) return;

@@ -17,13 +17,14 @@ import { endingByHook } from "../hooks/halted-by-hook.ts";
 import { checkEnding } from "../../turn/run-ending.ts";
 import { runControlFor } from "./run-control.ts";
 import type { Step } from "../../turn/moments.ts";
+import { effectsOfRun } from "./run-effects.ts";
 
 /** After so many attempts that no process lived to see the end of, an effect counts as failed: it may be what ends them. */
 const MAX_ATTEMPTS = 3;
 
 function hasOpenDirectives(loop: Loop): boolean {
   const { outbox } = runOf(loop);
-  return outbox !== undefined && outbox.openDirectives > 0 && loop.effects !== undefined;
+  return outbox !== undefined && outbox.openDirectives > 0 && effectsOfRun(loop).executor !== undefined;
 }
 
 /**
@@ -60,7 +61,7 @@ export async function carryOutEffects(loop: Loop): Promise<void> {
   try {
     for (const declared of [...(runOf(loop).outbox?.open.values() ?? [])]) {
       if (signal.aborted) return;
-      if (loop.handoffs === "caller" && isHandoff(declared)) continue;
+      if (effectsOfRun(loop).handoffs === "caller" && isHandoff(declared)) continue;
       await carryOut(loop, declared, signal);
     }
   } finally {
@@ -92,7 +93,7 @@ async function carryOut(loop: Loop, declared: DeclaredEffect, signal: AbortSigna
   };
   let value: JsonValue | undefined;
   try {
-    const returned = await unlessAborted((loop.effects as EffectExecutor).execute(effect, context), signal);
+    const returned = await unlessAborted((effectsOfRun(loop).executor as EffectExecutor).execute(effect, context), signal);
     if (returned === ABORTED) return undefined;
     value = returned === undefined || returned === null ? undefined : (JSON.parse(JSON.stringify(returned)) as JsonValue);
   } catch (error) {

@@ -12,6 +12,7 @@ import { problemOfEmitted } from "../../../session/shown-event.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
 import type { Admission, Declaration } from "../../turn/declaration.ts";
 import { runOf, type Loop } from "../../turn/loop.ts";
+import { effectsOfRun } from "./run-effects.ts";
 
 /** Effects of one run. More are refused: all of them are kept until the run is over. */
 export const MAX_EFFECTS: number = 10_000;
@@ -56,8 +57,9 @@ export function admitEffect(loop: Loop, key: string, given: Effect, before: numb
     return refused(key, id, effect.type, `the run has declared ${MAX_EFFECTS} effects already, which is the limit`);
   const problem = problemOfEmission(effect);
   if (problem !== undefined) return refused(key, id, "emit", problem);
-  if (effect.type !== "directive" || loop.filters === undefined) return { type: "declared", key, id, effect };
-  const decision = loop.filters.apply(effect.directive);
+  const { filters } = effectsOfRun(loop);
+  if (effect.type !== "directive" || filters === undefined) return { type: "declared", key, id, effect };
+  const decision = filters.apply(effect.directive);
   if (decision.type === "suppress") return { type: "suppressed", key, id, by: decision.by };
   if (decision.type === "reject") return { type: "rejected", key, id, by: decision.by, error: decision.error };
   return passed(key, id, decision);

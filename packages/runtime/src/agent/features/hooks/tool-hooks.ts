@@ -38,7 +38,7 @@ function heed(loop: Loop, call: PendingCall, verdict: HookVerdict | undefined): 
   if (verdict.type === "abort") {
     if (verdict.ends === "run") throw haltedBy(verdict);
     refuse(call, `Refused by ${reason}`);
-  } else if (loop.policies.some(({ mode }) => mode === "deny-unauthorized"))
+  } else if (loop.authority.policies.some(({ mode }) => mode === "deny-unauthorized"))
     refuse(call, `Not permitted: ${reason}. It wants a person asked, and in the mode deny-unauthorized nobody is.`);
   else {
     call.ask = call.ask === undefined ? reason : `${call.ask}; ${reason}`;

@@ -3,16 +3,22 @@ import type { Model } from "../../definition/model-source.ts";
 import type { Loop } from "../../turn/loop.ts";
 import { schemasOf } from "../strategies/hold-to-strategy.ts";
 import type { AnswerForm } from "../../definition/output/answer-form.ts";
+import { outputOf } from "./run-output.ts";
 
 /** What a request offers: the tools that may be called, and the one that takes the answer. */
 export function offeredTools(loop: Loop): readonly ToolSchema[] {
   const schemas = schemasOf(loop);
-  return loop.form === undefined ? schemas : loop.form.offer(schemas);
+  return outputOf(loop).form?.offer(schemas) ?? schemas;
 }
 
-/** What the settings of a request say of the structured output. */
-export function answerSettings(loop: Loop, form: AnswerForm): Pick<InferRequest, "output" | "toolChoice"> {
-  return { ...(form.output && { output: form.output }), ...(form.tool && mustCall(loop) && { toolChoice: "required" as const }) };
+const NOTHING = {};
+
+/** What the settings of a request say of the structured output, where the agent has one. */
+export function answerSettings(loop: Loop): Pick<InferRequest, "output" | "toolChoice"> {
+  const { form } = outputOf(loop);
+  return form === undefined
+    ? NOTHING
+    : { ...(form.output && { output: form.output }), ...(form.tool && mustCall(loop) && { toolChoice: "required" as const }) };
 }
 
 /**
@@ -22,7 +28,7 @@ export function answerSettings(loop: Loop, form: AnswerForm): Pick<InferRequest,
 function mustCall(loop: Loop): boolean {
   const { thinking, settings } = loop.agent.options;
   if (settings?.toolChoice !== undefined || (thinking !== undefined && thinking.type !== "disabled")) return false;
-  return loop.repairing || schemasOf(loop).length === 0;
+  return outputOf(loop).repairing || schemasOf(loop).length === 0;
 }
 
 /** Why a model can't give the output in this way, if so. What is not known of it is not held against it. */

@@ -7,6 +7,7 @@ import { describeThrown } from "../../../tools/describe-thrown.ts";
 import type { AnswerForm } from "../../definition/output/answer-form.ts";
 import { checkValue, panic, readCall, readText, readWholeText, type ReadAnswer } from "./read-answer.ts";
 import { partialsOf } from "./partial-answers.ts";
+import { outputOf } from "./run-output.ts";
 
 /** What comes after an answer: the run may end with its output, somebody steered meanwhile, or the model is asked again within the turn. */
 export type Settled = "taken" | "steered" | "again";
@@ -130,8 +131,8 @@ function refusal(calls: readonly ToolCallPart[], issue: string): Extract<Verdict
 }
 
 function take(loop: Loop, output: JsonValue, value: unknown): "taken" {
-  loop.output = output;
-  loop.value = value;
+  outputOf(loop).output = output;
+  outputOf(loop).value = value;
   partialsOf(loop)?.finish(value);
   return "taken";
 }

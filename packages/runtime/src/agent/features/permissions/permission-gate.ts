@@ -8,6 +8,7 @@ import { sessionOf, type Loop } from "../../turn/loop.ts";
 import type { Gate } from "../../turn/moments.ts";
 import { refuse, type PendingCall } from "../../turn/pending-call.ts";
 import { decidePermission } from "./decide-permission.ts";
+import { policiesOf } from "./run-policies.ts";
 
 /** Holds a call against the policies of its run. */
 export const permissionGate: Gate = { name: "permission", pass: checkPermission };
@@ -15,14 +16,14 @@ export const permissionGate: Gate = { name: "permission", pass: checkPermission 
 async function checkPermission(loop: Loop, call: PendingCall): Promise<void> {
   const { tool } = call;
   if (!tool) return;
-  const effects = tool.effectsOf === undefined || !loop.policies.some(looksAtEffects) ? undefined : await effectsOf(loop, tool, call);
+  const effects = tool.effectsOf === undefined || !policiesOf(loop).some(looksAtEffects) ? undefined : await effectsOf(loop, tool, call);
   judge(loop, call, tool, effects);
 }
 
 function judge(loop: Loop, call: PendingCall, tool: Tool, effects: CallEffects | undefined): void {
   if (effects?.reads !== undefined) call.reads = effects.reads;
   const decision = decidePermission({
-    policies: loop.policies,
+    policies: policiesOf(loop),
     // What a child does is judged call by call, under the same policies: starting it changes nothing by itself.
     tool: isDispatchTool(tool) ? { name: tool.name, effect: "read", risk: tool.risk } : tool,
     argumentText: () => permissionTextOf(tool, call),

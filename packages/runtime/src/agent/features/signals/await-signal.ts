@@ -6,10 +6,12 @@ import { refuse, type PendingCall } from "../../turn/pending-call.ts";
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import { checkEnding } from "../../turn/run-ending.ts";
 import { openWaits, type OpenWait } from "./open-waits.ts";
+import { signalsOf } from "./run-signals.ts";
 
 /** Answers a call that waits, once there is something to answer: here, if it comes within `signalWaitMs`; else the run suspends. */
 export async function awaitSignal(loop: Loop, call: PendingCall): Promise<void> {
-  const { execution, signalWaitMs } = loop;
+  const { execution } = loop;
+  const { waitMs: signalWaitMs } = signalsOf(loop);
   const wait = execution.lookup(`${call.key}/wait`)?.data as unknown as OpenWait;
   const alarm = createAlarm();
   const cleanups: (() => void)[] = [];

@@ -10,12 +10,11 @@ import {
 } from "@keelson/protocol";
 import { canonicalJson } from "../../../json/index.ts";
 import { describeValue } from "../../../tools/describe-value.ts";
-import type { Agent } from "../../definition/agent.ts";
 import { runOf, type Loop } from "../../turn/loop.ts";
 import { runContext } from "../../turn/run-context.ts";
 import { openWaits, waitFor, type OpenWait } from "./open-waits.ts";
 import type { SignalHandler, SignalResponse } from "../../definition/signals/signal-handler.ts";
-import { createSignalRouter, type SignalRouter } from "../../definition/signals/signal-router.ts";
+import { signalsOf } from "./run-signals.ts";
 
 /** What is to be done about one signal of the inbox. */
 export interface SignalPlan {
@@ -29,22 +28,14 @@ export interface SignalPlan {
   readonly state?: string;
 }
 
-/** The router of an agent; nothing where it has no routes. */
-export function signalRouterOf({ options }: Agent<unknown>): SignalRouter | undefined {
-  const strategy = options.strategy?.signalRoutes() ?? [];
-  const agent = options.signalRoutes ?? [];
-  const plugins = options.plugins?.flatMap(({ signalRoutes }) => signalRoutes) ?? [];
-  return strategy.length + agent.length + plugins.length === 0 ? undefined : createSignalRouter(strategy, agent, plugins);
-}
-
 /**
  * How a signal ends the run, if its route, or the lack of one, says so: told at once to what is running. A predicate that
  * throws says nothing here: the reading of the inbox ends the run for it.
  */
-export function stoppingBy({ signals }: Loop, signal: Signal): "stop" | "abort" | undefined {
+export function stoppingBy(loop: Loop, signal: Signal): "stop" | "abort" | undefined {
   let routed: SignalAction | undefined;
   try {
-    routed = signals?.route(signal);
+    routed = signalsOf(loop).router?.route(signal);
   } catch {
     return undefined;
   }
@@ -111,7 +102,7 @@ function stoppingOf({ type }: SignalAction | SignalResponse): "stop" | "abort" |
 
 function route(loop: Loop, signal: Signal): SignalAction | undefined {
   try {
-    return loop.signals?.route(signal);
+    return signalsOf(loop).router?.route(signal);
   } catch (cause) {
     const message = `a predicate on signals "${signal.kind}" threw: ${cause instanceof Error ? cause.message : String(cause)}`;
     throw new AgentError({ kind: "panic", callback: "signalRoutes", message }, { cause });

@@ -1,0 +1,27 @@
+import type { JsonValue } from "@keelson/protocol";
+import type { AnswerForm } from "../../definition/output/answer-form.ts";
+import { answerFormOf } from "../../definition/output/check-output.ts";
+import type { Loop } from "../../turn/loop.ts";
+import { PartKey } from "../../turn/run-parts.ts";
+
+/** How far a run is with its structured output. */
+export interface RunOutput {
+  /** How it is asked for, where the agent has one. */
+  readonly form: AnswerForm | undefined;
+  /** The model was just told that its answer is not accepted. */
+  repairing: boolean;
+  /** Once the run has it, as the log keeps it. */
+  output: JsonValue | undefined;
+  /** The same as the schema gave it, for who waits in this process. */
+  value: unknown;
+}
+
+const OUTPUT = new PartKey<RunOutput>("structured output");
+
+export function outputOf({ parts }: Loop): RunOutput {
+  return parts.need(OUTPUT);
+}
+
+export function bindOutput({ parts, agent }: Loop): void {
+  parts.set(OUTPUT, { form: answerFormOf(agent), repairing: false, output: undefined, value: undefined });
+}
