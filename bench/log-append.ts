@@ -29,7 +29,7 @@ function logSubject(log: EventLog): Subject {
   let head = 0;
   return async (turn) => {
     for (const [append, count] of APPENDS.entries())
-      head = await log.append("session/bench" as LogId, head, recordsOf(turn, append, count));
+      head = (await log.append("session/bench" as LogId, head, recordsOf(turn, append, count))).seq;
   };
 }
 

@@ -96,6 +96,7 @@ export {
   type WriteResult,
 } from "./vfs.ts";
 export {
+  type Appended,
   type AppendOptions,
   type BlobStore,
   type Durability,

@@ -39,11 +39,14 @@ export interface AppendOptions {
   readonly epoch?: number | undefined;
   /** Default `process`. */
   readonly durability?: Durability | undefined;
-  /**
-   * Told the `at` that the log gave these records (Unix ms), before the append resolves: saves the writer a read. Not called
-   * where one of them stood there before.
-   */
-  onAppended?(at: number): void;
+}
+
+/** Where and since when the last of the records of an append stands, whether this append or an earlier one put it there. */
+export interface Appended {
+  /** The head, for an append of no records. */
+  readonly seq: number;
+  /** Unix ms; 0 where the log holds nothing. */
+  readonly at: number;
 }
 
 /**
@@ -67,8 +70,7 @@ export interface EventLog extends AsyncDisposable {
   readonly blobs?: BlobStore;
   /** Where budgets are counted by all who work on this log, if it keeps such. */
   readonly ledger?: BudgetLedger;
-  /** @returns the seq at which the last of `records` stands, whether this append or an earlier one put it there. */
-  append(log: LogId, expectedSeq: number | "any", records: readonly NewRecord[], options?: AppendOptions): Promise<number>;
+  append(log: LogId, expectedSeq: number | "any", records: readonly NewRecord[], options?: AppendOptions): Promise<Appended>;
   /**
    * Records after `after` (default 0), in order; none of a log that is not there. With `follow` it waits for more (and for
    * the log to come) until `signal` fires, which ends it, or the reader leaves. Without, `signal` rejects with its reason,

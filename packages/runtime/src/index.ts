@@ -1,12 +1,12 @@
-import type { Provider, StateReader, StateStore } from "@keelson/protocol";
+import type { EffectExecutor, Provider, StateReader, StateStore } from "@keelson/protocol";
 import type { Agent } from "./agent/definition/agent.ts";
 import { createEphemeralApprovalKeys } from "./agent/turn/approval-keys.ts";
 import { checkRunnerOptions } from "./agent/runner/check-runner.ts";
 import { createRunnerWith, type Runner, type SingleRunner } from "./agent/runner/runner.ts";
 import type { World } from "./agent/turn/world.ts";
 import type { Agents } from "./agent/definition/agent.ts";
+import type { LocalEffectExecutorOptions } from "./orchestration/effects/create-local-effect-executor.ts";
 import type { Scheduler } from "./orchestration/schedules/scheduler.ts";
-import { completeEffectExecutor } from "./orchestration/effects/create-local-effect-executor.ts";
 import { createModelRegistry, type ModelRegistry } from "./providers/model-registry.ts";
 import { openDebugFile } from "./platform/debug-file.ts";
 import { randomId } from "./json/random-id.ts";
@@ -236,13 +236,13 @@ export function createRunner(
     clock,
     log: options.log ?? createMemoryEventLog({ now: () => clock.now() }),
     blobs,
-    effects: completeEffectExecutor(options.effects, {
+    effects: effectsOf(options.effects, () => ({
       clock,
       blobs,
       ...(isStateStore(options.state) && { store: options.state }),
       runner: () => runner,
       scheduler: schedulerOf(() => runner),
-    }),
+    })),
     ledger: options.ledger ?? options.log?.ledger ?? createMemoryBudgetLedger(),
     approvalKeys: options.approvalKeys ?? createEphemeralApprovalKeys(),
     models: options.models ?? modelsFromEnvironment(),
@@ -252,6 +252,19 @@ export function createRunner(
     openDebugFile: options.openDebugFile ?? openDebugFile,
   } as World & { readonly agent: Agent<unknown> });
   return runner;
+}
+
+/** Carries out effects, which most runs have none of: made, and its code loaded, with the first. */
+function effectsOf(given: EffectExecutor | undefined, defaults: () => LocalEffectExecutorOptions): EffectExecutor {
+  let made: Promise<EffectExecutor> | undefined;
+  const make = async (): Promise<EffectExecutor> => {
+    const { completeEffectExecutor } = await import("./orchestration/effects/create-local-effect-executor.ts");
+    return completeEffectExecutor(given, defaults());
+  };
+  return {
+    execute: async (effect, context) => (await (made ??= make())).execute(effect, context),
+    supports: (effect) => given?.supports(effect) ?? true,
+  };
 }
 
 /** Fires in this process, which stays for it; made, and its code loaded, when a run first books something. */

@@ -7,7 +7,7 @@ export function createForgetfulLog(now: () => number): EventLog {
   const inboxes = new Map<LogId, LogRecord[]>();
   const readers = new Set<() => void>();
   return {
-    async append(log, expectedSeq, records, options) {
+    async append(log, expectedSeq, records) {
       const head = heads.get(log) ?? 0;
       if (expectedSeq !== "any" && expectedSeq !== head)
         throw new LogError({
@@ -25,8 +25,7 @@ export function createForgetfulLog(now: () => number): EventLog {
         inboxes.set(log, kept);
         for (const wake of readers) wake();
       }
-      options?.onAppended?.(at);
-      return head + records.length;
+      return { seq: head + records.length, at };
     },
     async *read(log, { after = 0, follow = false, signal } = {}) {
       for (let last = after; ;) {

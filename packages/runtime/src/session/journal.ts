@@ -70,7 +70,6 @@ export class Journal {
   #inboxSeen: number;
   #committedSeq: number;
   /** When the log says that the append under way took place. */
-  #appendedAt: number | undefined;
   #inboxListeners: readonly ((entry: InboxEntry) => void)[] = [];
   #following: Promise<void> | undefined;
   #closed = false;
@@ -136,7 +135,7 @@ export class Journal {
   /** Writes to the inbox of this session, as anybody may. */
   async writeInbox(key: string, message: InboxMessage): Promise<void> {
     try {
-      const seq = await this.#options.log.append(this.inboxLog, "any", [inboxRecord(key, message)], {
+      const { seq } = await this.#options.log.append(this.inboxLog, "any", [inboxRecord(key, message)], {
         durability: this.#options.durability,
       });
       this.#inboxSeen = Math.max(this.#inboxSeen, seq);
@@ -193,16 +192,12 @@ export class Journal {
         const durability = this.#durability;
         this.#queue = [];
         this.#durability = "process";
-        this.#appendedAt = undefined;
         const records = recordsToAppend(batch, blobs);
-        await log.append(this.log, expected, records instanceof Promise ? await records : records, {
+        const { at } = await log.append(this.log, expected, records instanceof Promise ? await records : records, {
           epoch: this.#lease.epoch,
           durability,
-          onAppended: this.#noteTime,
         });
-        let at: number | undefined = this.#appendedAt;
-        if (at === undefined) for await (const record of log.read(this.log, { after: expected })) at = record.at;
-        stampTimes(this.state, batch, at ?? this.state.at);
+        stampTimes(this.state, batch, at);
         this.#committedSeq = expected + batch.length;
         this.#options.watcher?.committed(batch);
       }
@@ -213,10 +208,6 @@ export class Journal {
       this.#draining = undefined;
     }
   }
-
-  readonly #noteTime = (at: number): void => {
-    this.#appendedAt = at;
-  };
 
   #fail(error: unknown): void {
     if (this.#failure) return;

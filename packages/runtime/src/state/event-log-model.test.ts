@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type EventLog, LogError, type LogId, type LogRecord, type NewRecord } from "@keelson/protocol";
+import { type Appended, type EventLog, LogError, type LogId, type LogRecord, type NewRecord } from "@keelson/protocol";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { createMemoryEventLog } from "./memory-event-log.ts";
@@ -64,7 +64,7 @@ class Model {
   readonly leases = new Map<string, { epoch: number; owner: string | null; end: number }>();
   lastEpoch = 0;
 
-  append(log: string, expectedSeq: number | "any", added: readonly NewRecord[], epoch: number | undefined): number | string {
+  append(log: string, expectedSeq: number | "any", added: readonly NewRecord[], epoch: number | undefined): Appended | string {
     const lease = this.leases.get(log);
     if (epoch !== undefined && (lease?.owner == null || lease.epoch !== epoch)) return "stale-epoch";
     const there = this.logs.get(log) ?? [];
@@ -75,13 +75,17 @@ class Model {
       missing = added.filter((record) => seqOf(record.key) === 0);
     } else if (expectedSeq !== there.length) {
       const isThere = added.length > 0 && added.every((record, index) => there[expectedSeq + index]?.key === record.key);
-      return isThere ? expectedSeq + added.length : "conflict";
+      return isThere ? this.standing(log, expectedSeq + added.length) : "conflict";
     } else if (added.some((record) => seqOf(record.key) > 0)) return "conflict";
     const at = Math.max(this.clock, there.at(-1)?.at ?? 0);
     for (const record of missing) there.push({ ...record, seq: there.length + 1, at });
     if (there.length > 0) this.logs.set(log, there);
     const last = added.at(-1);
-    return last === undefined ? there.length : seqOf(last.key);
+    return this.standing(log, last === undefined ? there.length : seqOf(last.key));
+  }
+
+  standing(log: string, seq: number): Appended {
+    return { seq, at: this.logs.get(log)?.[seq - 1]?.at ?? 0 };
   }
 
   acquire(log: string, owner: string): number | string {

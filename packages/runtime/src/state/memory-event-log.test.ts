@@ -14,7 +14,7 @@ it("[SE-03] forgets everything with its process: another memory log knows nothin
 
 it("refuses a record over its limit and says what to do with it", async () => {
   await using log = createMemoryEventLog({ maxRecordBytes: 20 });
-  expect(await log.append("l" as LogId, 0, [{ key: "fits", type: "t", data: { a: "é".repeat(6) } }])).toBe(1);
+  expect(await log.append("l" as LogId, 0, [{ key: "fits", type: "t", data: { a: "é".repeat(6) } }])).toMatchObject({ seq: 1 });
   const error: unknown = await log
     .append("l" as LogId, 1, [{ key: "large", type: "t", data: { a: "é".repeat(7) } }])
     .catch((reason: unknown) => reason);

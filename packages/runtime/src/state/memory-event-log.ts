@@ -1,4 +1,4 @@
-import type { AppendOptions, EventLog, Lease, LogId, LogInfo, NewRecord } from "@keelson/protocol";
+import type { Appended, AppendOptions, EventLog, Lease, LogId, LogInfo, NewRecord } from "@keelson/protocol";
 import { compareCodePoints } from "./compare-code-points.ts";
 import { assertName, encodeTogether, MAX_RECORD_BYTES } from "./encoded-record.ts";
 import { assertEpoch, assertLeaseRequest, createLease, leaseEnd, leaseHeld, type LeaseState } from "./lease-state.ts";
@@ -6,6 +6,7 @@ import { assertExpectedSeq, closedLog, deletedLog } from "./log-conflict.ts";
 import { MemoryLogContent } from "./memory-log-content.ts";
 import { planAppend } from "./plan-append.ts";
 import { readRecords, type ReadOptions, type RecordSource } from "./read-records.ts";
+import { timeAt } from "./time-at.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
 export interface MemoryEventLogOptions {
@@ -66,7 +67,7 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
   }
 
   return {
-    async append(log: LogId, expectedSeq: number | "any", records: readonly NewRecord[], { epoch, onAppended }: AppendOptions = {}) {
+    async append(log: LogId, expectedSeq: number | "any", records: readonly NewRecord[], { epoch }: AppendOptions = {}): Promise<Appended> {
       assertOpen();
       assertName(log, "The id of a log");
       assertExpectedSeq(log, expectedSeq);
@@ -74,12 +75,9 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
       if (epoch !== undefined) assertEpoch(log, epoch, leases.get(log));
       const content = logs.get(log);
       const { missing, lastSeq } = planAppend(log, expectedSeq, records, text, content);
-      if (missing.length > 0) {
-        const isWhole = missing.length === records.length;
-        const at = store(log, content, missing, isWhole ? text : encodeTogether(log, missing, maxRecordBytes));
-        if (isWhole) onAppended?.(at);
-      }
-      return lastSeq;
+      const isWhole = missing.length === records.length;
+      const at = missing.length > 0 ? store(log, content, missing, isWhole ? text : encodeTogether(log, missing, maxRecordBytes)) : 0;
+      return { seq: lastSeq, at: missing.length > 0 && isWhole ? at : timeAt(sourceOf(log), lastSeq) };
     },
     read(log: LogId, readOptions: ReadOptions = {}) {
       return readRecords(sourceOf(log), readOptions);

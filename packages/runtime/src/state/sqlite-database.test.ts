@@ -207,7 +207,7 @@ describe("the schema's version", () => {
       [2, "k1"],
     ] as const)
       await expect(log.append(LOG, 2, [{ key, type: "t", data: {} }])).rejects.toThrow(`already taken by record ${seq}`);
-    expect(await log.append(LOG, 2, [{ key: "k2", type: "t", data: { text: "c" } }])).toBe(3);
+    expect(await log.append(LOG, 2, [{ key: "k2", type: "t", data: { text: "c" } }])).toMatchObject({ seq: 3 });
   });
 
   it("comes with the file, which leaves nothing else behind in its folder", async () => {
@@ -376,7 +376,7 @@ describe("a locked file", () => {
     other.exec("BEGIN IMMEDIATE");
     const settled: number[] = [];
     const append = (n: number): Promise<unknown> =>
-      log.append(LOG, n, [{ key: `k${n}`, type: "t", data: { text: "" } }]).then((seq) => settled.push(seq));
+      log.append(LOG, n, [{ key: `k${n}`, type: "t", data: { text: "" } }]).then(({ seq }) => settled.push(seq));
     const appends = [0, 1, 2, 3].map(append);
     // Reached while the first append waits, since that one returned instead of blocking on.
     expect(await count(log)).toBe(0);
@@ -397,7 +397,7 @@ describe("a locked file", () => {
     expect(LogError.is(error, "unavailable") && error.retryable).toBe(true);
     other.exec("COMMIT");
     other.close();
-    expect(await log.append(LOG, 0, [{ key: "k", type: "t", data: {} }])).toBe(1);
+    expect(await log.append(LOG, 0, [{ key: "k", type: "t", data: {} }])).toMatchObject({ seq: 1 });
   });
 
   it("rejects what still waited for the lock when it was closed", async () => {

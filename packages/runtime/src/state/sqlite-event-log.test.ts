@@ -162,7 +162,7 @@ it("names the record that is damaged or missing, and gives those before it", asy
     const path = newPath();
     await using log = createSqliteEventLog(path);
     let head = 0;
-    for (const keys of ["ab", "cd", "e"]) head = await log.append(LOG, head, recordsWith(...keys));
+    for (const keys of ["ab", "cd", "e"]) head = (await log.append(LOG, head, recordsWith(...keys))).seq;
     const raw = new DatabaseSync(path);
     raw.exec(damage);
     raw.close();
@@ -189,8 +189,8 @@ it("refuses a key that another process has taken meanwhile, and one that stood b
     (error) => LogError.is(error, "conflict") && error.failure.actualSeq === 4,
   );
   // What failed has not taken its keys.
-  expect(await log.append(LOG, 4, recordsWith("e"))).toBe(5);
-  expect(await log.append(LOG, "any", recordsWith("c", "f", "e"))).toBe(5);
+  expect(await log.append(LOG, 4, recordsWith("e"))).toMatchObject({ seq: 5 });
+  expect(await log.append(LOG, "any", recordsWith("c", "f", "e"))).toMatchObject({ seq: 5 });
   await log[Symbol.asyncDispose]();
   await using later = createSqliteEventLog(path);
   await expect(later.append(LOG, 6, recordsWith("b"))).rejects.toSatisfy(
@@ -208,7 +208,7 @@ it("forgets logs beyond a number, and reads again which keys are taken where it 
       await expect(log.append(name, keys.length, recordsWith(key))).rejects.toSatisfy(
         (error) => LogError.is(error, "conflict") && error.failure.actualSeq === index + 1,
       );
-    expect(await log.append(name, keys.length, recordsWith("a", "b", "pla"))).toBe(7);
+    expect(await log.append(name, keys.length, recordsWith("a", "b", "pla"))).toMatchObject({ seq: 7 });
   }
 });
 
@@ -248,9 +248,9 @@ it("has room for more logs than JavaScript's numbers have places", async () => {
       { key: "a", type: "t", data: {} },
       { key: "b", type: "t", data: {} },
     ]),
-  ).toBe(2);
-  expect(await log.append(LOG, 2, [{ key: "c", type: "t", data: {} }])).toBe(3);
-  expect(await log.append("later" as LogId, 0, [{ key: "a", type: "t", data: {} }])).toBe(1);
+  ).toMatchObject({ seq: 2 });
+  expect(await log.append(LOG, 2, [{ key: "c", type: "t", data: {} }])).toMatchObject({ seq: 3 });
+  expect(await log.append("later" as LogId, 0, [{ key: "a", type: "t", data: {} }])).toMatchObject({ seq: 1 });
   const keys: string[] = [];
   for await (const { key } of log.read(LOG, { after: 1 })) keys.push(key);
   expect(keys).toEqual(["b", "c"]);

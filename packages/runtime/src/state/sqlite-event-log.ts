@@ -1,9 +1,21 @@
-import type { AppendOptions, BlobStore, Durability, EventLog, Lease, LogId, LogInfo, LogRecord, NewRecord } from "@keelson/protocol";
+import type {
+  Appended,
+  AppendOptions,
+  BlobStore,
+  Durability,
+  EventLog,
+  Lease,
+  LogId,
+  LogInfo,
+  LogRecord,
+  NewRecord,
+} from "@keelson/protocol";
 import { assertName, encodeTogether, MAX_RECORD_BYTES } from "./encoded-record.ts";
 import { assertEpoch, type LeaseState } from "./lease-state.ts";
 import { assertExpectedSeq, closedLog } from "./log-conflict.ts";
 import { planAppend } from "./plan-append.ts";
 import { type ReadOptions, readRecords } from "./read-records.ts";
+import { timeAt } from "./time-at.ts";
 import { rowsOf } from "./sqlite-append-row.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
@@ -39,7 +51,7 @@ const ADD_NEXT = `
 const COUNT_SYNC = "UPDATE counters SET syncs = syncs + 1";
 
 /** The seq of the last record; `at` when all of them were written now. */
-interface Appended {
+interface Written {
   readonly lastSeq: number;
   readonly at: number | undefined;
 }
@@ -100,7 +112,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     records: readonly NewRecord[],
     text: string,
     { epoch, durability }: AppendOptions,
-  ): Appended {
+  ): Written {
     const found = database.known.find(log);
     if (epoch !== undefined) assertEpoch(log, epoch, found === undefined ? undefined : leaseOf(found));
     const { missing, lastSeq } = planAppend(log, expectedSeq, records, text, found);
@@ -130,7 +142,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     records: readonly NewRecord[],
     text: string,
     options: AppendOptions,
-  ): Appended | Promise<Appended> {
+  ): Written | Promise<Written> {
     const { epoch, durability = "process" } = options;
     if (epoch !== undefined && expectedSeq !== "any") {
       const at = appendNext(log, expectedSeq, records, text, epoch, durability);
@@ -164,7 +176,12 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
         ...(poll && { poll }),
       }));
     },
-    async append(log: LogId, expectedSeq: number | "any", records: readonly NewRecord[], appendOptions: AppendOptions = {}) {
+    async append(
+      log: LogId,
+      expectedSeq: number | "any",
+      records: readonly NewRecord[],
+      appendOptions: AppendOptions = {},
+    ): Promise<Appended> {
       assertOpen();
       assertName(log, "The id of a log");
       assertExpectedSeq(log, expectedSeq);
@@ -172,8 +189,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
       const writing = written(log, expectedSeq, records, text, appendOptions);
       const { lastSeq, at } = writing instanceof Promise ? await writing : writing;
       database.wake(log);
-      if (at !== undefined) appendOptions.onAppended?.(at);
-      return lastSeq;
+      return { seq: lastSeq, at: at ?? timeAt(createSqliteRecordSource({ database, log, foreignWatch, assertOpen }), lastSeq) };
     },
     read(log: LogId, readOptions: ReadOptions = {}): AsyncIterable<LogRecord> {
       return readRecords(createSqliteRecordSource({ database, log, foreignWatch, assertOpen }), readOptions);

@@ -208,9 +208,9 @@ describe("an agent's plugins", () => {
     const log: EventLog = {
       ...memory,
       async append(id, ...rest) {
-        const seq = await memory.append(id, ...rest);
-        if (id === sessionLog("s" as SessionId)) committed = seq;
-        return seq;
+        const appended = await memory.append(id, ...rest);
+        if (id === sessionLog("s" as SessionId)) committed = appended.seq;
+        return appended;
       },
     };
     const shown: boolean[] = [];

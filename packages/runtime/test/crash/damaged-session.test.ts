@@ -87,7 +87,7 @@ it("names the record of a log that makes no sense, and leaves the log as it is",
   ] as const) {
     const index = records.findIndex((record) => record.type === type);
     const log = createMemoryEventLog();
-    const seq = await log.append(
+    const { seq } = await log.append(
       id,
       0,
       records.map((record, place) => (place === index ? { key: record.key, type: as, data: { note: "?" } } : record)),

@@ -13,9 +13,9 @@ export function watchedLog(log: EventLog, watch: LogWatch): EventLog {
     async append(id, expectedSeq, given, options) {
       const records = watch.rewrite?.(id, given) ?? given;
       await watch.before?.(id, records);
-      const seq = await log.append(id, expectedSeq, records, options);
-      await watch.after?.(id, records, seq);
-      return seq;
+      const appended = await log.append(id, expectedSeq, records, options);
+      await watch.after?.(id, records, appended.seq);
+      return appended;
     },
     read: (id, options) => log.read(id, options),
     head: (id) => log.head(id),

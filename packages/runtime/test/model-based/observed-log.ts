@@ -29,10 +29,10 @@ export function observedLog(log: EventLog, appends: Appends, observer: Observer)
       const count = ++appends.count;
       const fails = observer.fault?.at === count;
       if (fails && !observer.fault?.done) throw new LogError({ kind: "unavailable", message: "the disk is away" });
-      const seq = await log.append(id, expectedSeq, records, options);
-      observer.appended(id, records, count, seq);
+      const appended = await log.append(id, expectedSeq, records, options);
+      observer.appended(id, records, count, appended.seq);
       if (fails) throw new LogError({ kind: "unavailable", message: "the answer was lost" });
-      return seq;
+      return appended;
     },
     read: (id, options) => (options?.follow ? counted(log.read(id, options)) : log.read(id, options)),
     head: (id) => log.head(id),

@@ -82,9 +82,9 @@ export class SimulatedProcess {
           const dies = !id.endsWith("/inbox") && this.#crash?.by === "append" && ++this.#appends === this.#crash.at;
           if (dies && this.#crash?.kept !== true) this.#die();
           if (this.#isDead) return never();
-          const seq = await log.append(id, expectedSeq, appended, options);
+          const stands = await log.append(id, expectedSeq, appended, options);
           if (dies) this.#die();
-          return seq;
+          return stands;
         }),
       read: (id, options) => records(log.read(id, options)),
       head: (id) => alive(() => log.head(id)),

@@ -19,6 +19,6 @@ for (let n = 0; ; n++) {
     type: "note",
     data: { of: size, text: String(index).repeat(Math.floor(random() * (random() < 0.05 ? 200_000 : 500))) },
   }));
-  head = await log.append(id, head, records, { epoch: lease.epoch, durability: random() < 0.2 ? "power" : "process" });
+  ({ seq: head } = await log.append(id, head, records, { epoch: lease.epoch, durability: random() < 0.2 ? "power" : "process" }));
   writeSync(1, `${head} ${life}/${n}/${size - 1}\n`);
 }

@@ -19,7 +19,7 @@ for (let round = 0; round < Number(rounds); round++) {
       const head = await log.head(id);
       // Others get time to take over between looking and writing.
       for (let turn = Math.floor(random() * 3); turn > 0; turn--) await new Promise(setImmediate);
-      const seq = await log.append(id, head, [{ key: `${owner}/${round}/${n}`, type: "note", data: { owner, epoch: lease.epoch } }], {
+      const { seq } = await log.append(id, head, [{ key: `${owner}/${round}/${n}`, type: "note", data: { owner, epoch: lease.epoch } }], {
         epoch: lease.epoch,
       });
       writeSync(1, `${seq} ${owner}/${round}/${n}\n`);

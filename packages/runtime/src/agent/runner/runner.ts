@@ -19,7 +19,6 @@ import type { Agent } from "../definition/agent.ts";
 import { ActiveRun } from "./active-run.ts";
 import { agentErrorOf, atAgentBoundary } from "../../session/log-failure.ts";
 import { createApprovalTokens } from "../features/approvals/approval-token.ts";
-import { listQuestions } from "../features/approvals/list-questions.ts";
 import { checkDecisionShape } from "../features/approvals/check-decision.ts";
 import { writeDecision } from "../features/approvals/write-decision.ts";
 import { authorityOf, limitsOf } from "./create-loop.ts";
@@ -33,7 +32,7 @@ import { narrowAuthority } from "../definition/permissions/narrow-authority.ts";
 import { ANY_MODEL, checkImages, shownTo } from "./check-images.ts";
 import { checkRun, checkRunnerOptions } from "./check-runner.ts";
 import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
-import { recoverRuns, type Recovery } from "./recover-runs.ts";
+import type { Recovery } from "./recover-runs.ts";
 import type { Run, RunInput, RunOptions, RunOrigin } from "../definition/run.ts";
 import { budgetsOf, termsOf } from "./run-terms.ts";
 import { checkSignal } from "../definition/signals/check-signals.ts";
@@ -310,7 +309,10 @@ export function createRunnerWith(
 
     resume: (session, options = {}) => atAgentBoundary(session, () => openRun(session, options)),
 
-    recover: ({ concurrency = 4 } = {}) => recoverRuns(world, { has: (name) => agents.has(name), resume: base.resume, concurrency }),
+    async recover({ concurrency = 4 } = {}) {
+      const { recoverRuns } = await import("./recover-runs.ts");
+      return recoverRuns(world, { has: (name) => agents.has(name), resume: base.resume, concurrency });
+    },
 
     async approve(token, decision) {
       const claims = tokens.verify(token);
@@ -319,7 +321,12 @@ export function createRunnerWith(
       return { session: claims.session, runId: claims.runId };
     },
 
-    approvals: { list: () => listQuestions(world) },
+    approvals: {
+      async list() {
+        const { listQuestions } = await import("../features/approvals/list-questions.ts");
+        return listQuestions(world);
+      },
+    },
 
     signal: async (session, signal, { key = world.newId() } = {}) =>
       writeToRun(world, session, `signal/${key}`, { type: "signal", signal: checkSignal(signal) }),

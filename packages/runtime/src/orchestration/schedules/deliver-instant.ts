@@ -13,10 +13,11 @@ export type Delivery = { readonly isDone: boolean; readonly run?: Run<unknown> }
  * Puts the signal of an instant into its session's inbox. Doing so again, here or elsewhere, changes nothing.
  * @returns its place in the inbox
  */
-export function tellSession({ world }: RunnerInternals, terms: ScheduleTerms, at: number): Promise<number> {
+export async function tellSession({ world }: RunnerInternals, terms: ScheduleTerms, at: number): Promise<number> {
   const signal: Signal = { kind: "timer", payload: payloadOf(terms, at) };
   const record = inboxRecord(`timer/${terms.id}/${at}`, { type: "signal", signal });
-  return world.log.append(inboxLog(terms.session), "any", [record], { durability: world.durability ?? "power" });
+  const { seq } = await world.log.append(inboxLog(terms.session), "any", [record], { durability: world.durability ?? "power" });
+  return seq;
 }
 
 /**

@@ -50,7 +50,7 @@ export function describeLeases(create: CreateEventLog): void {
       const second = await log.acquire(LOG, { owner: "me", ttlMs: 100 });
       expect(second.epoch).toBeGreaterThan(first.epoch);
       expect(await failureOf(log.append(LOG, 0, [record("a")], { epoch: first.epoch }))).toMatchObject({ kind: "stale-epoch" });
-      expect(await log.append(LOG, 0, [record("a")], { epoch: second.epoch })).toBe(1);
+      expect(await log.append(LOG, 0, [record("a")], { epoch: second.epoch })).toMatchObject({ seq: 1 });
     });
 
     it("gives it back by release or disposal; a released epoch writes no more", async () => {
@@ -70,7 +70,7 @@ export function describeLeases(create: CreateEventLog): void {
     it("holds one log only, and never repeats an epoch, not even after the log was deleted", async () => {
       await using log = await create(() => 0);
       const lease = await log.acquire(LOG, { owner: "me", ttlMs: 100 });
-      expect(await log.append(OTHER, 0, [record("a")])).toBe(1);
+      expect(await log.append(OTHER, 0, [record("a")])).toMatchObject({ seq: 1 });
       expect(await failureOf(log.append(OTHER, 1, [record("b")], { epoch: lease.epoch }))).toMatchObject({ kind: "stale-epoch" });
       await log.append(LOG, 0, [record("a")], { epoch: lease.epoch });
       await log.delete(LOG);

@@ -84,7 +84,7 @@ export function describeReading(create: CreateEventLog): void {
       await log.delete(LOG);
       expect(await log.head(LOG)).toBe(0);
       expect(await log.head(OTHER)).toBe(1);
-      expect(await log.append(LOG, 0, [record("b")])).toBe(1);
+      expect(await log.append(LOG, 0, [record("b")])).toMatchObject({ seq: 1 });
     });
 
     it("lists logs with records in ascending order, by prefix and page by page", async () => {

@@ -130,9 +130,9 @@ function endingAfter(type: string, life: Life): EventLog {
   return {
     ...(log.blobs && { blobs: log.blobs }),
     async append(id, expectedSeq, records, options) {
-      const seq = await log.append(id, expectedSeq, records, options);
+      const appended = await log.append(id, expectedSeq, records, options);
       if (records.some((record) => record.type === type)) await life.end();
-      return seq;
+      return appended;
     },
     read: (id, options) => log.read(id, options),
     head: (id) => log.head(id),

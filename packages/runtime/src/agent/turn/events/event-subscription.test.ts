@@ -51,11 +51,8 @@ class Writer {
       type: "retry",
       data: { attempt: this.#seq, reason: text, delayMs: 0 },
     };
-    let at = 0;
-    this.#seq = await this.log.append(this.#logId, this.#seq, this.#seq % 3 === 0 ? [hidden, shown] : [shown], {
-      onAppended: (time) => (at = time),
-    });
-    if (at === 0) for await (const record of this.log.read(this.#logId, { after: this.#seq - 1 })) at = record.at;
+    const { seq, at } = await this.log.append(this.#logId, this.#seq, this.#seq % 3 === 0 ? [hidden, shown] : [shown]);
+    this.#seq = seq;
     this.#n = 0;
     const event = eventOf({ ...shown, seq: this.#seq, at }, this.#runId);
     const placed = this.#child === undefined ? event : withPath(event, this.#child);
