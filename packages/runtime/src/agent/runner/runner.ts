@@ -32,6 +32,7 @@ import { narrowAuthority } from "../definition/permissions/narrow-authority.ts";
 import { ANY_MODEL, checkImages, shownTo } from "./check-images.ts";
 import { checkRun, checkRunnerOptions } from "./check-runner.ts";
 import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
+import { listQuestions } from "../features/approvals/list-questions.ts";
 import type { Recovery } from "./recover-runs.ts";
 import type { Run, RunInput, RunOptions, RunOrigin } from "../definition/run.ts";
 import { budgetsOf, termsOf } from "./run-terms.ts";
@@ -321,12 +322,7 @@ export function createRunnerWith(
       return { session: claims.session, runId: claims.runId };
     },
 
-    approvals: {
-      async list() {
-        const { listQuestions } = await import("../features/approvals/list-questions.ts");
-        return listQuestions(world);
-      },
-    },
+    approvals: { list: () => listQuestions(world) },
 
     signal: async (session, signal, { key = world.newId() } = {}) =>
       writeToRun(world, session, `signal/${key}`, { type: "signal", signal: checkSignal(signal) }),
