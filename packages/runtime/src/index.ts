@@ -20,7 +20,8 @@ import { definedOptions } from "./json/defined-options.ts";
 
 export { agentTool } from "./agent/definition/children/agent-tool.ts";
 export type { AgentTool, AgentToolOptions } from "./agent/definition/agent.ts";
-export type { Agent, AgentChanges, AgentLimits, AgentOptions, ModelChoice, ModelErrorAction } from "./agent/definition/agent.ts";
+export type { Agent, AgentChanges, AgentOptions, ModelChoice, ModelErrorAction } from "./agent/definition/agent.ts";
+export type { AgentLimits } from "./agent/definition/limits.ts";
 export type { RunContext } from "./agent/definition/run-context.ts";
 export { createAgent } from "./agent/definition/create-agent.ts";
 export type { Budget, PendingApproval, Run, RunInput, RunOptions, RunOutcome } from "./agent/definition/run.ts";

@@ -4,16 +4,8 @@ export type { TaskCall, TaskRunner } from "./turn/task-runner.ts";
 export { handoffTool, openHandoff, type Handoff, type HandoffOptions, type HandoffTool } from "./definition/children/handoff.ts";
 export type { ChildView } from "./definition/child-view.ts";
 export type { SpawnConfig } from "./features/children/spawn-config.ts";
-export type {
-  Agent,
-  AgentChanges,
-  AgentLimits,
-  AgentOptions,
-  JsonAgentOptions,
-  Compact,
-  ModelChoice,
-  ModelErrorAction,
-} from "./definition/agent.ts";
+export type { Agent, AgentChanges, AgentOptions, JsonAgentOptions, Compact, ModelChoice, ModelErrorAction } from "./definition/agent.ts";
+export type { AgentLimits } from "./definition/limits.ts";
 export type { RunContext } from "./definition/run-context.ts";
 export { createAgent } from "./definition/create-agent.ts";
 export { checkApprovalKeys, createEphemeralApprovalKeys, type ApprovalKey, type ApprovalKeys } from "./turn/approval-keys.ts";

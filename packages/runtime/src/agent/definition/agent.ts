@@ -26,53 +26,10 @@ import type { PluginAgentOptions } from "./plugins/plugin-agent-options.ts";
 import type { RunContext } from "./run-context.ts";
 import type { SignalHandler } from "./signals/signal-handler.ts";
 import type { ExecutionStrategy } from "./strategies/strategy.ts";
+import type { AgentLimits } from "./limits.ts";
 
 /** `provider/model` as the runner's registry knows it, or a provider that serves one model (as in tests). */
 export type ModelChoice = string | Provider;
-
-export interface AgentLimits {
-  /** Default 50. Retried, repaired and paused rounds do not count. */
-  readonly maxTurns?: number | undefined;
-  /** All model calls of a run, retries included. Default 4 × `maxTurns`. */
-  readonly maxModelCalls?: number | undefined;
-  /** US dollars, as a decimal string or a number, of a run and its children. No call starts whose worst case could pass it. */
-  readonly maxCost?: Usd | string | number | undefined;
-  /** Tokens of input and output, of a run and its children. No call starts whose worst case could pass it. */
-  readonly maxTokens?: number | undefined;
-  /** Under `maxCost`: whether a model without a known price is called. With `allow` it counts nothing, and the cost is `null`. Default `refuse`. */
-  readonly unknownPrice?: "refuse" | "allow" | undefined;
-  /**
-   * Under `maxCost` and `maxTokens`: what a model call counts as of which the vendor told no usage, because it broke off or its answer
-   * names none. `reserve`: all that it could have come to. `estimate`: what was sent and seen of it; what was thought unseen may then
-   * pass the limit, and the outcome says so. Default `reserve`.
-   */
-  readonly withoutUsage?: "reserve" | "estimate" | undefined;
-  /** Parts of each limit whose using up is told in a `budget` event, once for each. Default 0.5, 0.8 and 1. */
-  readonly budgetThresholds?: readonly number[] | undefined;
-  readonly maxDurationMs?: number | undefined;
-  readonly maxToolCalls?: number | undefined;
-  /** Turns in a row of which every tool call failed or was refused: then the run ends (`circuit-breaker`). Default 10. */
-  readonly maxFailedTurns?: number | undefined;
-  /** Retries of one model call before the fallback model or the end. Default 3. */
-  readonly maxRetries?: number | undefined;
-  /**
-   * The longest wait before a retry. A vendor who asks for a longer one is not waited for: the fallback model is asked, else the run
-   * ends and says so. Default 60,000.
-   */
-  readonly maxRetryDelayMs?: number | undefined;
-  /** Answers of a run that may be given back to the model because they do not give the `output`. Default 2; then the run fails. */
-  readonly maxRepairs?: number | undefined;
-  /** UTF-8 bytes of one answer. Default 16 MiB. */
-  readonly maxAnswerBytes?: number | undefined;
-  /** Tool calls of one answer. One that asks for more ends the run (`max-output`). Default 128. */
-  readonly maxAnswerCalls?: number | undefined;
-  /** Of tools that set none of their own. Default: none. */
-  readonly toolTimeoutMs?: number | undefined;
-  /** Shared calls that run together at most. Default 16. */
-  readonly maxParallelCalls?: number | undefined;
-  /** Agents and tasks that work beside the turns at once. Default 16. */
-  readonly maxBackground?: number | undefined;
-}
 
 /** What becomes of a failed model call. Without an answer there is nothing to go on from: that would be to ask again, which is `retry`. */
 export type ModelErrorAction =

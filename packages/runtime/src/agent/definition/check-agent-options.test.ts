@@ -4,7 +4,8 @@ import { z } from "zod";
 import { ruleBefore } from "../../context/rule.ts";
 import { scriptedModel } from "../../testing/scripted-model.ts";
 import { defineTool } from "../../tools/define-tool.ts";
-import type { AgentLimits, AgentOptions } from "./agent.ts";
+import type { AgentOptions } from "./agent.ts";
+import type { AgentLimits } from "./limits.ts";
 import { createAgent } from "./create-agent.ts";
 
 const tool = (name: string) => defineTool({ name, description: "A tool.", input: { type: "object" }, execute: () => "" });

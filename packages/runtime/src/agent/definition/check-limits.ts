@@ -1,4 +1,4 @@
-import type { AgentLimits } from "./agent.ts";
+import type { AgentLimits } from "./limits.ts";
 import { checkBudgetLimits } from "./budget/check-budgets.ts";
 import { costLimit } from "./cost-limit.ts";
 import { checkMembers, invalidOption, shown } from "./invalid-option.ts";

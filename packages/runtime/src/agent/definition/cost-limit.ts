@@ -1,8 +1,7 @@
 import { AgentError, usd, type Usd } from "@keelson/protocol";
-import type { AgentLimits } from "./agent.ts";
 
 /** @throws AgentError of kind `invalid-option` when it is no amount from zero */
-export function costLimit(maxCost: AgentLimits["maxCost"], option = "limits.maxCost"): Usd | undefined {
+export function costLimit(maxCost: Usd | string | number | undefined, option = "limits.maxCost"): Usd | undefined {
   if (maxCost === undefined) return undefined;
   let cost: Usd;
   try {

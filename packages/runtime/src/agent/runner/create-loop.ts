@@ -1,13 +1,11 @@
-import { compareUsd, type Authority, type ToolSchema, type Usd } from "@keelson/protocol";
+import type { Authority, ToolSchema } from "@keelson/protocol";
 import type { InferenceSettings } from "../../context/compile-request.ts";
 import { Context } from "../../context/context.ts";
-import { DEFAULT_MAX_ANSWER_BYTES, DEFAULT_MAX_ANSWER_CALLS } from "../../providers/infer-fold.ts";
 import type { Execution } from "../../session/execution.ts";
 import type { Agent } from "../definition/agent.ts";
 import { permissionPolicy } from "../definition/permissions/permission-policy.ts";
-import { bindMeter, createBudgetMeter, type OwnLimits } from "../features/budget/budget-meter.ts";
+import { bindMeter, createBudgetMeter } from "../features/budget/budget-meter.ts";
 import { runScopeId } from "../definition/budget/budget-scopes.ts";
-import { costLimit } from "../definition/cost-limit.ts";
 import { bindApprovals, type Approvals } from "../features/approvals/run-approvals.ts";
 import { bindBackground, type Background } from "../features/children/background.ts";
 import type { EventHub } from "../turn/events/event-hub.ts";
@@ -16,12 +14,11 @@ import { bindHooks } from "../features/hooks/loop-hooks.ts";
 import { AttemptSignal } from "../turn/attempt-signal.ts";
 import { callPrefixOf } from "../turn/call-id.ts";
 import type { Loop } from "../turn/loop.ts";
-import type { Limits } from "../definition/limits.ts";
+import { ownLimitsOf, type Limits } from "../definition/limits.ts";
 import { modelsOf } from "../definition/model-source.ts";
 import { bindPartials, type PartialAnswers } from "../features/output/partial-answers.ts";
 import { narrowAuthority } from "../definition/permissions/narrow-authority.ts";
 import { bindPlugins } from "../features/plugins/loop-plugins.ts";
-import type { RunOptions } from "../definition/run.ts";
 import { RunBinding } from "../turn/run-binding.ts";
 import { bindConstraint } from "../features/strategies/constraint.ts";
 import { readInbox } from "../loop/read-inbox.ts";
@@ -35,47 +32,7 @@ import { bindEffects } from "../features/effects/run-effects.ts";
 import { bindOutput } from "../features/output/run-output.ts";
 import { bindLedger } from "../features/budget/run-ledger.ts";
 
-const DEFAULT_MAX_TURNS = 50;
-const DEFAULT_MAX_FAILED_TURNS = 10;
-const DEFAULT_MAX_RETRIES = 3;
-const DEFAULT_MAX_RETRY_DELAY_MS = 60_000;
-const DEFAULT_MAX_REPAIRS = 2;
-const DEFAULT_MAX_PARALLEL_CALLS = 16;
-const DEFAULT_MAX_BACKGROUND = 16;
 const DEFAULT_MAX_DEPTH = 8;
-
-/** The agent's limits with this run's, the tighter of each, and with defaults. */
-export function limitsOf(agent: Agent<unknown>, options: RunOptions["limits"] = {}, authority?: Authority): Limits {
-  const own = agent.options.limits ?? {};
-  const maxTurns = Math.min(own.maxTurns ?? DEFAULT_MAX_TURNS, options.maxTurns ?? Number.POSITIVE_INFINITY);
-  return {
-    maxTurns,
-    maxModelCalls: own.maxModelCalls ?? 4 * maxTurns,
-    maxCost: lowest([costLimit(own.maxCost), costLimit(options.maxCost), authority?.maxCost]),
-    maxTokens: least(own.maxTokens, options.maxTokens),
-    unknownPrice: loosened("allow", "refuse", [
-      own.unknownPrice,
-      options.unknownPrice,
-      authority?.maxCost === undefined ? undefined : "refuse",
-    ]),
-    withoutUsage: loosened("estimate", "reserve", [
-      own.withoutUsage,
-      options.withoutUsage,
-      authority?.maxCost === undefined ? undefined : "reserve",
-    ]),
-    maxDurationMs: least(own.maxDurationMs, options.maxDurationMs),
-    maxToolCalls: own.maxToolCalls,
-    maxFailedTurns: own.maxFailedTurns ?? DEFAULT_MAX_FAILED_TURNS,
-    maxRetries: own.maxRetries ?? DEFAULT_MAX_RETRIES,
-    maxRetryDelayMs: own.maxRetryDelayMs ?? DEFAULT_MAX_RETRY_DELAY_MS,
-    maxRepairs: own.maxRepairs ?? DEFAULT_MAX_REPAIRS,
-    maxAnswerBytes: own.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
-    maxAnswerCalls: own.maxAnswerCalls ?? DEFAULT_MAX_ANSWER_CALLS,
-    toolTimeoutMs: own.toolTimeoutMs,
-    maxParallelCalls: own.maxParallelCalls ?? DEFAULT_MAX_PARALLEL_CALLS,
-    maxBackground: own.maxBackground ?? DEFAULT_MAX_BACKGROUND,
-  };
-}
 
 /** What the agent may do where it was started: what it was given, less what its own definition takes away. */
 export function authorityOf(agent: Agent<unknown>, world: Pick<World, "maxDepth">, given?: Authority): Authority {
@@ -171,7 +128,7 @@ export function createLoop({
     createBudgetMeter({
       ownScope: runScopeId(execution.runId),
       scopes,
-      own: ownLimitsOf(agent, limits),
+      own: ownLimitsOf(agent.options.limits ?? {}, limits),
       thresholds: agent.options.limits?.budgetThresholds,
     }),
   );
@@ -184,30 +141,4 @@ export function createLoop({
 function allowedSchemas(agent: Agent<unknown>, allowed: readonly string[] | undefined): readonly ToolSchema[] {
   const schemas = agent.tools.schemas();
   return allowed === undefined ? schemas : schemas.filter(({ name }) => allowed.includes(name));
-}
-
-/** Limits of the run alone that somebody chose: nobody is told that a default comes near. */
-function ownLimitsOf(agent: Agent<unknown>, limits: Limits): OwnLimits {
-  const { maxTurns, maxModelCalls } = agent.options.limits ?? {};
-  return {
-    ...((maxTurns !== undefined || limits.maxTurns !== DEFAULT_MAX_TURNS) && { turns: limits.maxTurns }),
-    ...(maxModelCalls !== undefined && { modelCalls: limits.maxModelCalls }),
-    ...(limits.maxToolCalls !== undefined && { toolCalls: limits.maxToolCalls }),
-    ...(limits.maxDurationMs !== undefined && { durationMs: limits.maxDurationMs }),
-  };
-}
-
-/** What makes a limit looser needs somebody who says so, and nobody who is strict. */
-function loosened<L extends string, S extends string>(loose: L, strict: S, choices: readonly (L | S | undefined)[]): L | S {
-  return choices.includes(loose) && !choices.includes(strict) ? loose : strict;
-}
-
-function lowest(amounts: readonly (Usd | undefined)[]): Usd | undefined {
-  let found: Usd | undefined;
-  for (const amount of amounts) if (amount !== undefined && (found === undefined || compareUsd(amount, found) < 0)) found = amount;
-  return found;
-}
-
-function least(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined ? b : b === undefined ? a : Math.min(a, b);
 }

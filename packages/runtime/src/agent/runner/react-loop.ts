@@ -22,7 +22,8 @@ import { createAgent } from "../definition/create-agent.ts";
 import { modelName } from "../definition/model-source.ts";
 import { createEphemeralApprovalKeys } from "../turn/approval-keys.ts";
 import { beginRun } from "./begin-run.ts";
-import { authorityOf, createLoop, limitsOf } from "./create-loop.ts";
+import { authorityOf, createLoop } from "./create-loop.ts";
+import { limitsOf } from "../definition/limits.ts";
 import { withBudgets } from "../definition/budget/check-budgets.ts";
 import { createLoneLedger } from "../features/budget/lone-ledger.ts";
 import { EventHub } from "../turn/events/event-hub.ts";
@@ -82,7 +83,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
     restore: async (record) => record,
     maxBufferBytes: Number.POSITIVE_INFINITY,
   });
-  const limits = limitsOf(agent, {
+  const limits = limitsOf(agent.options.limits, {
     ...(config.maxTurns !== undefined && { maxTurns: config.maxTurns }),
     ...(config.maxCost !== undefined && { maxCost: config.maxCost }),
     ...(config.maxDurationMs !== undefined && { maxDurationMs: config.maxDurationMs }),

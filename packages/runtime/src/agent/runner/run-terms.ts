@@ -3,7 +3,8 @@ import type { RunState } from "../../session/session-state.ts";
 import type { Agent } from "../definition/agent.ts";
 import { unitedBudgets } from "../definition/budget/budget-scopes.ts";
 import { checkBudgets, withBudgets } from "../definition/budget/check-budgets.ts";
-import { authorityOf, limitsOf } from "./create-loop.ts";
+import { authorityOf } from "./create-loop.ts";
+import { limitsOf } from "../definition/limits.ts";
 import type { Limits } from "../definition/limits.ts";
 import type { World } from "../turn/world.ts";
 
@@ -14,7 +15,7 @@ export function termsOf(
   world: World,
 ): { readonly limits: Limits; readonly authority: Authority } {
   const unbudgeted = terms?.authority ?? authorityOf(agent, world);
-  const limits = { ...limitsOf(agent, {}, unbudgeted), ...terms?.limits };
+  const limits = { ...limitsOf(agent.options.limits, {}, unbudgeted), ...terms?.limits };
   return { limits, authority: withBudgets(unbudgeted, { id, limits, shared: world.budgets }) };
 }
 

@@ -21,7 +21,8 @@ import { agentErrorOf, atAgentBoundary } from "../../session/log-failure.ts";
 import { createApprovalTokens } from "../features/approvals/approval-token.ts";
 import { checkDecisionShape } from "../features/approvals/check-decision.ts";
 import { writeDecision } from "../features/approvals/write-decision.ts";
-import { authorityOf, limitsOf } from "./create-loop.ts";
+import { authorityOf } from "./create-loop.ts";
+import { limitsOf } from "../definition/limits.ts";
 import { createModelSource, modelName, modelsOf } from "../definition/model-source.ts";
 import { forgetEndedSessions, notingSessions } from "./ended-sessions.ts";
 import type { Next } from "../loop/run-turns.ts";
@@ -196,7 +197,7 @@ export function createRunnerWith(
       if (origin.parent === undefined) checkImages("input", input, shownTo(agent, world, options.model));
       const own = authorityOf(agent, world, origin.authority);
       const unbudgeted = origin.allowedTools === undefined ? own : narrowAuthority(own, { allowedTools: origin.allowedTools });
-      const limits = limitsOf(agent, options.limits, unbudgeted);
+      const limits = limitsOf(agent.options.limits, options.limits, unbudgeted);
       const authority = withBudgets(unbudgeted, { id, limits, shared: world.budgets, given: options.budgets });
       const deadline = earlier(options.deadline, authority.deadline);
       let chosen: ChosenModel = { model: options.model ?? modelName(agent.options.model) };

@@ -1,5 +1,5 @@
 import { AgentError, type Authority, type BudgetScope, type RunId } from "@keelson/protocol";
-import type { AgentLimits } from "../agent.ts";
+import type { AgentLimits } from "../limits.ts";
 import { costLimit } from "../cost-limit.ts";
 import type { Limits } from "../limits.ts";
 import { narrowAuthority } from "../permissions/narrow-authority.ts";

@@ -2,17 +2,10 @@ import type { BudgetAmount, BudgetScope, Usd } from "@keelson/protocol";
 import { ZERO_USD } from "@keelson/protocol";
 import type { Loop } from "../../turn/loop.ts";
 import { PartKey } from "../../turn/run-parts.ts";
+import type { OwnLimits } from "../../definition/limits.ts";
 
 /** Parts of a limit that are told when they are used up. */
 export const DEFAULT_BUDGET_THRESHOLDS: readonly number[] = [0.5, 0.8, 1];
-
-/** Limits of the run alone that somebody set, and who is to hear when they come near. */
-export interface OwnLimits {
-  readonly turns?: number;
-  readonly toolCalls?: number;
-  readonly modelCalls?: number;
-  readonly durationMs?: number;
-}
 
 /** What is counted for a run. There is none where nothing is limited. */
 export interface BudgetMeter {
