@@ -2,10 +2,7 @@ import {
   AgentError,
   LogError,
   type AgentEvent,
-  type ApprovalRequest,
   type Authority,
-  type Decision,
-  type InboxMessage,
   type LifecycleEvent,
   type LogRecord,
   type Message,
@@ -23,7 +20,7 @@ import { ApprovalDesk } from "../features/approvals/approval-desk.ts";
 import { retireRunBudget } from "../features/budget/charge-budget.ts";
 import { tellLifecycle } from "../features/budget/tell-lifecycle.ts";
 import { checkImages, shownTo } from "./check-images.ts";
-import { checkDecision } from "../features/approvals/check-decision.ts";
+import { decideHere, isOpenQuestion } from "../features/approvals/decide-here.ts";
 import { settleBackground } from "../features/children/await-background.ts";
 import { Background, backgroundOf } from "../features/children/background.ts";
 import { listChildren } from "../features/children/list-children.ts";
@@ -56,7 +53,6 @@ import type { PendingApproval, Run, RunOutcome } from "../definition/run.ts";
 import { RunInterrupts } from "./run-interrupts.ts";
 import { checkSignal } from "../definition/signals/check-signals.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
-import { approvalsOf } from "../features/approvals/run-approvals.ts";
 import { outputOf } from "../features/output/run-output.ts";
 
 export interface ActiveRunOptions<Out> {
@@ -126,8 +122,9 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       ...(world.maxBufferBytes !== undefined && { maxBufferBytes: world.maxBufferBytes }),
     });
     this.#desk = new ApprovalDesk({
-      isOpen: (request) => this.#isOpen(request),
-      decide: (request, decision) => this.#decide(request, decision),
+      isOpen: ({ token }) => isOpenQuestion(this.#state, token),
+      decide: (request, decision) =>
+        decideHere(this.#loop as Loop, this.#journal as Journal, { request, decision, newId: () => world.newId() }),
     });
     this.#opened = new Promise((resolve) => {
       this.#markOpened = resolve;
@@ -373,34 +370,6 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     tellEventHooks(this.#loop, this.hub);
     this.#interrupts.stopAnswers(this.#loop.attempts);
     return this.#loop;
-  }
-
-  #isOpen({ token }: ApprovalRequest): boolean {
-    const { run } = this.#journal?.state ?? {};
-    if (run?.id !== this.id || run.status === "ended") return false;
-    for (const question of run.questions.values()) if (question.token === token) return question.decision === undefined;
-    return false;
-  }
-
-  async #decide(request: ApprovalRequest, decision: Decision): Promise<void> {
-    const { operation } = request;
-    checkDecision(request.type, decision, operation);
-    const { nonce } = approvalsOf(this.#loop as Loop).tokens.verify(request.token);
-    try {
-      // `decidedAs` makes two decisions differ, so that the second is a conflict and not a repetition.
-      await this.#journal?.writeInbox(nonce, {
-        type: "decision",
-        callId: request.callId,
-        decision,
-        decidedAs: this.#options.runner.world.newId(),
-      } as InboxMessage);
-    } catch (error) {
-      if (!LogError.is(error, "conflict")) throw agentErrorOf(this.session, error);
-      throw new AgentError(
-        { kind: "invalid-token", reason: "used", message: `This question about ${operation} was decided already.` },
-        { cause: error },
-      );
-    }
   }
 
   async #close(): Promise<void> {
