@@ -60,6 +60,31 @@ const refused: readonly { readonly rule: string; readonly file: string; readonly
     file: "packages/runtime/src/agent/floats-then.ts",
     text: `declare function work(): Promise<number>;\nexport function f(): void { work().then((n) => n + 1); }`,
   },
+  {
+    rule: "sometimes-promise",
+    file: "packages/runtime/src/agent/now-and-then.ts",
+    text: `export function f(n: number | Promise<number>): void { void n; }`,
+  },
+  {
+    rule: "sometimes-promise",
+    file: "packages/runtime/src/agent/returns-now-and-then.ts",
+    text: `export class C { f(later: boolean): Promise<void> | void {\n if (later) return Promise.resolve(); } }`,
+  },
+  {
+    rule: "sometimes-promise",
+    file: "packages/code/src/inferred.ts",
+    text: `declare function work(): Promise<number>;\nexport const f = (later: boolean) => (later ? work() : 1);`,
+  },
+  {
+    rule: "sometimes-promise",
+    file: "packages/protocol/src/holds-now-and-then.ts",
+    text: `export type Callback = () => string | PromiseLike<string>;\nexport async function f(call: Callback): Promise<string> { const given = call(); return await given; }`,
+  },
+  {
+    rule: "sometimes-promise",
+    file: "packages/runtime/src/agent/own-type.ts",
+    text: `type Own = { f(): Promise<string> | string };\nexport async function f(own: Own): Promise<string> { return await own.f(); }`,
+  },
 ];
 
 const accepted: readonly { readonly what: string; readonly file: string; readonly text: string }[] = [
@@ -94,6 +119,21 @@ const accepted: readonly { readonly what: string; readonly file: string; readonl
     what: "a file in a folder with an exception",
     file: "packages/runtime/src/transport/timeout.ts",
     text: `export const f = (): number => Date.now();`,
+  },
+  {
+    what: "a callback of users that gives a value now or later, and is awaited",
+    file: "packages/runtime/src/agent/callback.ts",
+    text: `export interface Given { readonly ask: () => string | Promise<string> }\nexport async function f({ ask }: Given, tell: () => void | Promise<void>): Promise<string> { await tell(); return await ask(); }`,
+  },
+  {
+    what: "a promise that may not be there",
+    file: "packages/runtime/src/agent/maybe-none.ts",
+    text: `declare function work(): Promise<number>;\nlet working: Promise<number> | undefined;\nexport const f = (): Promise<number> => (working ??= work());`,
+  },
+  {
+    what: "a function that is asynchronous only now and then in a test",
+    file: "packages/runtime/src/agent/now-and-then.test.ts",
+    text: `export const f = (n: number | Promise<number>): number | Promise<number> => n;`,
   },
   { what: "a file with an exception", file: "packages/runtime/src/agent/excepted.ts", text: `export const f = (): number => Date.now();` },
 ];

@@ -183,6 +183,66 @@ export function floatingPromisesIn(source: ts.SourceFile, file: string, checker:
   return offences;
 }
 
+/**
+ * Finds functions that are asynchronous only now and then, and values that are promises only now and then: whoever reads such code has
+ * two orders of events in mind. Only what users write may give either (a callback, a method of theirs), so the exported types of such
+ * functions may say so; whoever calls them awaits what they give.
+ */
+export function sometimesPromisesIn(source: ts.SourceFile, file: string, checker: ts.TypeChecker): readonly Offence[] {
+  if (!/^packages\/[^/]+\/src\//.test(file) || isTest(file)) return [];
+  const offences: Offence[] = [];
+  const report = (node: ts.Node, message: string): void => {
+    const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
+    if (!offences.some((offence) => offence.line === line)) offences.push({ rule: "sometimes-promise", file, line, message });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && "body" in node && node.body !== undefined) {
+      const signature = checker.getSignatureFromDeclaration(node);
+      if (signature !== undefined && isSometimesPromise(checker.getReturnTypeOfSignature(signature), node, checker))
+        report(node, "this function gives a promise only now and then: make it async, or let it never wait");
+    }
+    const holdsValue = ts.isVariableDeclaration(node) || ts.isPropertyDeclaration(node) || (ts.isParameter(node) && hasBody(node.parent));
+    if (holdsValue && isSometimesPromise(checker.getTypeAtLocation(node), node, checker))
+      report(node, `\`${node.name.getText(source)}\` is a promise only now and then: await it where it comes from`);
+    if ((ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) && !isExported(node)) {
+      const union = sometimesPromiseWrittenIn(node);
+      if (union !== undefined)
+        report(
+          union,
+          "only an exported type, of what users write, may say that a promise comes now and then: say `Promise` or leave it out",
+        );
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return offences;
+}
+
+/** A union of promises with something else. One of promises with nothing (`Promise<T> | undefined`) says that there may be none to wait for. */
+function isSometimesPromise(type: ts.Type, at: ts.Node, checker: ts.TypeChecker): boolean {
+  if (!type.isUnion()) return false;
+  const present = type.types.filter(({ flags }) => (flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Null)) === 0);
+  const promises = present.filter((member) => isThenable(member, at, checker)).length;
+  return promises > 0 && promises < present.length;
+}
+
+function sometimesPromiseWrittenIn(node: ts.Node): ts.Node | undefined {
+  if (ts.isUnionTypeNode(node)) {
+    const promises = node.types.filter((member) => /^Promise(Like)?</.test(member.getText())).length;
+    const nothings = node.types.filter((member) => ["undefined", "null"].includes(member.getText())).length;
+    if (promises > 0 && promises + nothings < node.types.length) return node;
+  }
+  return ts.forEachChild(node, sometimesPromiseWrittenIn);
+}
+
+function hasBody(node: ts.Node): boolean {
+  return "body" in node && node.body !== undefined;
+}
+
+function isExported(node: ts.Declaration): boolean {
+  return (ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Export) !== 0;
+}
+
 /** Assignments, `await` and `void` dispose of the value; only these can drop it. */
 function mayFloat(expression: ts.Expression): boolean {
   if (ts.isParenthesizedExpression(expression)) return mayFloat(expression.expression);
@@ -231,7 +291,12 @@ export function judgeProjects(root: string, projects: readonly string[], excepti
       const source = program.getSourceFile(path);
       if (source === undefined || judged.has(file) || file.endsWith(".d.ts")) continue;
       judged.add(file);
-      for (const offence of [...offencesIn(source, file), ...floatingPromisesIn(source, file, checker)]) {
+      const found = [
+        ...offencesIn(source, file),
+        ...floatingPromisesIn(source, file, checker),
+        ...sometimesPromisesIn(source, file, checker),
+      ];
+      for (const offence of found) {
         const excepted = Object.keys(exceptions[offence.rule] ?? {}).find(
           (path) => path === file || (path.endsWith("/") && file.startsWith(path)),
         );
