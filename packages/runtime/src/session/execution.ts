@@ -39,8 +39,8 @@ export interface ExecutionOptions {
   readonly session: SessionId;
   readonly parent?: { readonly run: RunId; readonly call?: CallId | undefined } | undefined;
   readonly signal: AbortSignal;
-  /** Of a graceful stop; asked for its signal only where somebody looks at that. */
-  readonly stopping: Pick<AbortController, "signal">;
+  /** Fires when a graceful stop was asked for. */
+  readonly stopping: AbortSignal;
   readonly deadline?: number | undefined;
   readonly authority: Authority;
   emit(event: TransientEvent): void;
@@ -70,10 +70,11 @@ export class Execution implements ExecutionContext {
   readonly session: SessionId;
   readonly parent?: { readonly run: RunId; readonly call?: CallId };
   readonly signal: AbortSignal;
+  /** Fires when a graceful stop was asked for. */
+  readonly stopping: AbortSignal;
   readonly deadline?: number;
   readonly authority: Authority;
   readonly emit: (event: TransientEvent) => void;
-  readonly #stopping: Pick<AbortController, "signal">;
   readonly #startChild: (spec: ChildSpec) => Promise<OperatorOutput>;
   /** Of the run's keys: one string for all of them, which the log holds as long as itself. */
   readonly #prefix: string;
@@ -88,17 +89,12 @@ export class Execution implements ExecutionContext {
       this.parent = call === undefined ? { run } : { run, call };
     }
     this.signal = options.signal;
+    this.stopping = options.stopping;
     if (options.deadline !== undefined) this.deadline = options.deadline;
     this.authority = options.authority;
     this.emit = options.emit;
-    this.#stopping = options.stopping;
     this.#startChild = options.startChild;
     this.#prefix = `${options.runId}/`;
-  }
-
-  /** Fires when a graceful stop was asked for. */
-  get stopping(): AbortSignal {
-    return this.#stopping.signal;
   }
 
   /** Adds an event to the next append. */

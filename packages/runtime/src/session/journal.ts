@@ -17,7 +17,6 @@ import {
 import type { Conversation } from "../context/conversation.ts";
 import type { Clock } from "../platform/clock.ts";
 import { SMALL_TYPES, spillLargeData } from "./large-records.ts";
-import { WatchedAbort } from "../platform/watched-abort.ts";
 import { applyRecord } from "./apply-record.ts";
 import { foldSession } from "./fold-session.ts";
 import { inboxEntry, inboxRecord } from "./inbox-record.ts";
@@ -64,7 +63,7 @@ export class Journal {
   #draining: Promise<void> | undefined;
   #failure: LogError | undefined;
   #cancelRenewal: () => void = () => {};
-  readonly #tail = new WatchedAbort();
+  readonly #tail = new AbortController();
   /** Where the inbox ended when the journal was opened: what stands behind it was written since. */
   readonly inboxAtOpen: number;
   #inboxSeen: number;
@@ -172,8 +171,7 @@ export class Journal {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    // With a reason of our own: making an AbortError is dear.
-    this.#tail.abort(CLOSED);
+    this.#tail.abort("the journal was closed");
     this.#cancelRenewal();
     try {
       await this.#following;
@@ -244,13 +242,12 @@ export class Journal {
         for (const listen of this.#inboxListeners) listen(entry);
       }
     } catch (error) {
-      if (!this.#tail.fired) this.#fail(error);
+      if (!this.#tail.signal.aborted) this.#fail(error);
     }
   }
 }
 
 const DONE = Promise.resolve();
-const CLOSED = "the journal was closed";
 const NO_ENTRIES: readonly InboxEntry[] = [];
 
 /** What the log is given. Only data that has to go into a blob makes it wait. */

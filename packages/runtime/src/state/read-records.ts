@@ -1,5 +1,4 @@
 import { LogError, type LogRecord } from "@keelson/protocol";
-import { type AbortWatcher, isAborted, unwatchAbort, watchAbort } from "../platform/watched-abort.ts";
 
 /** Where an iterator gets its records from. Both members may throw `LogError`, which ends the iteration. */
 export interface RecordSource {
@@ -27,7 +26,7 @@ type Waiter = PromiseWithResolvers<IteratorResult<LogRecord, undefined>>;
 const RECORDS_PER_TURN = 512;
 const NO_RECORDS: readonly LogRecord[] = [];
 
-class RecordIterator implements AsyncIterator<LogRecord, undefined>, AbortWatcher {
+class RecordIterator implements AsyncIterator<LogRecord, undefined> {
   readonly #source: RecordSource;
   readonly #follow: boolean;
   readonly #signal: AbortSignal | undefined;
@@ -93,7 +92,7 @@ class RecordIterator implements AsyncIterator<LogRecord, undefined>, AbortWatche
   /** The next record, or undefined when there is none now. Listens from then on, and looks once more after it began to. */
   #take(): LogRecord | undefined {
     if (this.#ended) return undefined;
-    if (this.#signal !== undefined && isAborted(this.#signal)) {
+    if (this.#signal?.aborted) {
       if (!this.#follow) throw this.#signal.reason;
       this.#ended = true;
       return undefined;
@@ -118,12 +117,7 @@ class RecordIterator implements AsyncIterator<LogRecord, undefined>, AbortWatche
 
   #listen(): void {
     this.#stopListening = this.#source.listen(this.#wake);
-    if (this.#signal !== undefined) watchAbort(this.#signal, this);
-  }
-
-  /** The signal has fired. */
-  handleEvent(): void {
-    this.#wake();
+    this.#signal?.addEventListener("abort", this.#wake);
   }
 
   /** Writers wake readers; what readers then do is not on the writer's stack, and several wakes are one look. */
@@ -140,7 +134,7 @@ class RecordIterator implements AsyncIterator<LogRecord, undefined>, AbortWatche
     if (this.#stopListening === undefined) return;
     this.#stopListening();
     this.#stopListening = undefined;
-    if (this.#signal !== undefined) unwatchAbort(this.#signal, this);
+    this.#signal?.removeEventListener("abort", this.#wake);
   }
 
   #end(): void {

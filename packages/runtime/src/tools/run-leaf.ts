@@ -1,5 +1,4 @@
 import type { Tool, ToolCall, ToolOutput } from "@keelson/protocol";
-import { isAborted } from "../platform/watched-abort.ts";
 
 /** `after` calls back once; the returned function cancels it. */
 export interface LeafClock {
@@ -31,7 +30,7 @@ export function runLeaf(
   const { clock = platformClock, graceMs = DEFAULT_GRACE_MS } = options;
   const { timeoutMs } = tool;
   const { signal } = call;
-  if (isAborted(signal)) return { type: "cancelled", started: false };
+  if (signal.aborted) return { type: "cancelled", started: false };
   let over = false;
   // Only a tool's own limit needs a signal of its own.
   const controller = timeoutMs === undefined ? undefined : new AbortController();

@@ -10,4 +10,3 @@ export { type FetchLike, type RequestOrigin, type Transport, type TransportAnswe
 export { neverConnected } from "./transport-failure.ts";
 export { Utf8Reader } from "./utf8-reader.ts";
 export { DEFAULT_TIMEOUTS, type Timeouts } from "./timeouts.ts";
-export { WatchedAbort } from "../platform/watched-abort.ts";

@@ -3,7 +3,6 @@ import type { InferFold } from "../../providers/infer-fold.ts";
 import { canPoll, type PolledEvents } from "../../providers/polled-events.ts";
 import { stepFailureOf } from "../../session/execution.ts";
 import type { Model } from "../definition/model-source.ts";
-import type { AttemptEnd } from "../turn/attempt-signal.ts";
 import { callIdAt } from "../turn/call-id.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
 import { partialsOf } from "../features/output/partial-answers.ts";
@@ -22,7 +21,7 @@ export interface Asked {
 }
 
 /** Feeds the provider's stream into the fold and to watchers. Leaves early once the answer is longer than allowed. */
-export class AnswerStream implements AttemptEnd {
+export class AnswerStream {
   readonly #loop: Loop;
   readonly #asked: Asked;
   /** Not that of `#consume`: a stream may be left behind. */
@@ -55,7 +54,7 @@ export class AnswerStream implements AttemptEnd {
     const { attempts, context, execution } = this.#loop;
     try {
       const events = this.#asked.model.provider.stream(request, {
-        signal: attempts.begin(this),
+        signal: attempts.begin(() => this.#leaveSoon()),
         idempotencyKey: `${execution.runId}/${this.#asked.key}`,
         conversation: context.conversation,
         // What was lost may be billed: another try needs a reservation of its own.
@@ -75,7 +74,7 @@ export class AnswerStream implements AttemptEnd {
   }
 
   /** A provider that does not heed its signal must not hold up the run. */
-  fired(): void {
+  #leaveSoon(): void {
     this.#isFired = true;
     this.#cancelGrace = this.#loop.execution.clock.after(GRACE_MS, () => this.#fail(leftBehind(this.#asked.model)));
   }

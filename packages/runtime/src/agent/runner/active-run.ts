@@ -339,7 +339,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       runId: id,
       session,
       ...(parent && { parent }),
-      signal: this.#interrupts.aborting.signal,
+      signal: this.#interrupts.aborting,
       stopping: this.#interrupts.stopping,
       ...(deadline !== undefined && { deadline }),
       authority,

@@ -115,7 +115,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
       runId: id as RunId,
       session: id as SessionId,
       signal: controller.signal,
-      stopping: new AbortController(),
+      stopping: new AbortController().signal,
       authority,
       emit: (event) => hub.transient(event),
       startChild: (spec) =>

@@ -1,7 +1,6 @@
 import type { InboxEntry, Signal } from "@keelson/protocol";
 import type { Clock } from "../../platform/clock.ts";
 import type { Journal } from "../../session/journal.ts";
-import { WatchedAbort } from "../../platform/watched-abort.ts";
 import type { AttemptSignal } from "../turn/attempt-signal.ts";
 import type { Loop } from "../turn/loop.ts";
 import { timeLeft } from "../turn/time-left.ts";
@@ -12,37 +11,47 @@ const STOP_GRACE_MS = 60_000;
 
 /** What cuts a run's work short from outside: who holds the run, the caller's signal, the deadline, and what comes into the inbox meanwhile. */
 export class RunInterrupts {
-  readonly aborting: WatchedAbort = new WatchedAbort();
-  readonly stopping: WatchedAbort = new WatchedAbort();
+  readonly #aborting = new AbortController();
+  readonly #stopping = new AbortController();
   /** The reason that was given first. */
   why: string | undefined;
   readonly #clock: Clock;
   readonly #stopGraceMs: number;
   #over = false;
-  #cancelTimers: (() => void)[] | undefined;
+  readonly #cancelTimers: (() => void)[] = [];
 
   constructor(clock: Clock, stopGraceMs: number = STOP_GRACE_MS) {
     this.#clock = clock;
     this.#stopGraceMs = stopGraceMs;
   }
 
+  /** Fires when the run is to end at once. */
+  get aborting(): AbortSignal {
+    return this.#aborting.signal;
+  }
+
+  /** Fires when a graceful stop was asked for. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
   /** The work is over: nothing stops it any more. */
   end(): void {
     this.#over = true;
-    for (const cancel of this.#cancelTimers ?? []) cancel();
+    for (const cancel of this.#cancelTimers) cancel();
   }
 
   /** @param why the words of whoever ends the run */
   abort(reason: string, why?: string): void {
     if (why !== undefined) this.why = why;
-    this.aborting.abort(reason);
+    this.#aborting.abort(reason);
   }
 
   /** Ends the answer that streams, and lets calls that run end by themselves for a while; then it aborts them. */
   stop(why?: string): void {
-    if (this.#over || this.stopping.fired) return;
+    if (this.#over || this.stopping.aborted) return;
     this.why ??= why;
-    this.stopping.abort("stopped");
+    this.#stopping.abort("stopped");
     this.#abortIn(this.#stopGraceMs, "stop-grace");
   }
 
@@ -53,9 +62,8 @@ export class RunInterrupts {
 
   /** Ends the answer that streams when a stop comes, at once: what runs finishes, but nothing is gone on with behind an answer. */
   stopAnswers(attempts: AttemptSignal): void {
-    const handleEvent = (): void => attempts.stop();
-    if (this.stopping.fired) handleEvent();
-    else this.stopping.watch({ handleEvent });
+    if (this.stopping.aborted) attempts.stop();
+    else this.stopping.addEventListener("abort", () => attempts.stop(), { once: true });
   }
 
   /** Heeds at once what cannot wait until the run reads its inbox. */
@@ -83,6 +91,6 @@ export class RunInterrupts {
   }
 
   #abortIn(ms: number, reason: string): void {
-    (this.#cancelTimers ??= []).push(this.#clock.after(ms, () => this.abort(reason), { keepAlive: false }));
+    this.#cancelTimers.push(this.#clock.after(ms, () => this.abort(reason), { keepAlive: false }));
   }
 }
