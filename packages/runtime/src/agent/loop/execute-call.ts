@@ -9,7 +9,7 @@ import { endingByHook } from "../features/hooks/halted-by-hook.ts";
 import type { Execution } from "../turn/call-result.ts";
 import { imageProblem } from "../../providers/media/image-problem.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
-import { LeafCall } from "./leaf-call.ts";
+import { leafCall } from "./leaf-call.ts";
 
 /** Runs a call. A promise only where its tool gives one. */
 export function executeCall(loop: Loop, call: PendingCall, signal: AbortSignal): Execution | Promise<Execution> {
@@ -17,7 +17,7 @@ export function executeCall(loop: Loop, call: PendingCall, signal: AbortSignal):
   if (isDispatchTool(tool)) return dispatch(loop, call, tool);
   const { toolTimeoutMs } = loop.limits;
   const limited = toolTimeoutMs === undefined || tool.timeoutMs !== undefined ? tool : withTimeout(tool, toolTimeoutMs);
-  const executing = resultOfLeaf(limited, call.value, new LeafCall(loop, call, call.number, signal), {
+  const executing = resultOfLeaf(limited, call.value, leafCall(loop, call, call.number, signal), {
     clock: loop.execution.clock,
     blobs: loop.blobs,
     ownsCall: true,

@@ -3,7 +3,7 @@ import { askPeople, endIfAborted, type Question } from "./ask-approval.ts";
 import { refuse } from "../turn/pending-call.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import type { Loop } from "../turn/loop.ts";
-import { idempotencyKey, LeafCall } from "./leaf-call.ts";
+import { idempotencyKey, leafCall } from "./leaf-call.ts";
 
 /** Whether the log holds a reservation of this call that nothing followed: the process ended between the two. */
 export function mayHaveRun(loop: Loop, call: Pick<PendingCall, "key">): boolean {
@@ -92,7 +92,7 @@ async function reconcile(loop: Loop, call: PendingCall): Promise<string | undefi
   if (tool.reconcile === undefined) return "";
   const found = await execution.decide(`${key}/reconcile`, async () => {
     try {
-      return (await tool.reconcile?.(call.value, new LeafCall(loop, call, number, execution.signal))) ?? "unknown";
+      return (await tool.reconcile?.(call.value, leafCall(loop, call, number, execution.signal))) ?? "unknown";
     } catch (error) {
       return { failed: describeThrown(error) };
     }
