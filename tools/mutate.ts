@@ -1,6 +1,7 @@
 // Mutation testing of the parts on which everything leans: gates, ledgers and the loop (`npm run mutate -- [part or file...]`).
 // The results of each part are kept in results/mutation and used again where neither the code nor its tests changed (`--force` runs
-// all of it); the page in docs/evidence is written from them, by `--page-only` without running anything.
+// all of it); the page in docs/evidence is written from them, by `--page-only` without running anything. `--sample 0.1` runs a tenth of
+// the mutants, which the seed chooses, into results and a page of their own.
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, platform, release, totalmem } from "node:os";
 import { join } from "node:path";
@@ -20,15 +21,21 @@ const state = "packages/runtime/src/state";
 const test = "packages/runtime/test";
 /** Of the tests in which runs die, those that start no process. */
 const dying = `${test}/crash/{resuming,unknown-writes,definition-drift,losing-the-lease,hooks,structured-output}.test.ts`;
+const gates = [
+  `${agent}/loop/{ask-approval,pass-gates,loop-guard,entrance-gates,tool-call-limit-gate}.ts`,
+  `${agent}/features/*/*-gate.ts`,
+  `${agent}/turn/{call-key,pending-call}.ts`,
+];
+const toolCallLedger = `${agent}/loop/tool-call-ledger.ts`;
 const parts: Readonly<Record<string, Part>> = {
-  "gates": { mutate: [`${agent}/gates/*.ts`], tests: [`${test}/agent/*.test.ts`, `${agent}/gates/*.test.ts`, dying] },
-  "tool-call-ledger": { mutate: [`${agent}/loop/tool-call-ledger.ts`], tests: [`${test}/agent/{tools,approvals,hooks}.test.ts`, dying] },
+  "gates": { mutate: gates, tests: [`${test}/agent/*.test.ts`, `${agent}/{loop,features}/**/*.test.ts`, dying] },
+  "tool-call-ledger": { mutate: [toolCallLedger], tests: [`${test}/agent/{tools,approvals,hooks}.test.ts`, dying] },
   "budget-ledger": {
     mutate: [`${state}/memory-budget-*.ts`, `${state}/budget-{amounts,ledger-terms}.ts`, `${state}/recent-settlements.ts`],
     tests: [`${state}/{memory-budget-*,budget-*}.test.ts`],
   },
   "loop": {
-    mutate: [`${agent}/loop/*.ts`, `!${agent}/loop/tool-call-ledger.ts`],
+    mutate: [`${agent}/{loop,turn}/*.ts`, `${agent}/features/compaction/*.ts`, ...[...gates, toolCallLedger].map((file) => `!${file}`)],
     tests: [
       `${test}/agent/*.test.ts`,
       `${agent}/**/*.test.ts`,
@@ -44,10 +51,12 @@ const LEAST_SCORE = 75;
 const seed = process.env["KEELSON_SEED"] ?? "20261122";
 
 const { values, positionals } = parseArgs({
-  options: { "force": { type: "boolean", default: false }, "page-only": { type: "boolean", default: false } },
+  options: { "force": { type: "boolean", default: false }, "page-only": { type: "boolean", default: false }, "sample": { type: "string" } },
   allowPositionals: true,
 });
-const folder = join(root, "results", "mutation");
+const { sample } = values;
+const pageName = sample === undefined ? "mutation" : "mutation-sample";
+const folder = join(root, "results", pageName);
 const commit = (await runCommand("git", ["rev-parse", "--short", "HEAD"])).output.trim();
 
 function filesOf({ mutate }: Part): readonly string[] {
@@ -71,6 +80,16 @@ function forgetStaticSurvivors(file: string): void {
   writeFileSync(file, JSON.stringify({ ...report, files: Object.fromEntries(kept) as MutationReport["files"] }));
 }
 
+/** Those that are not in a sample have failed its check. */
+const isRun = ({ status }: { readonly status: string }): boolean => status !== "CompileError";
+
+/** What is known of a part: of the mutants that were run. */
+function reportOf(name: string): MutationReport {
+  const { files } = JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8")) as MutationReport;
+  const ran = Object.entries(files).map(([path, file]) => [path, { ...file, mutants: file.mutants.filter(isRun) }] as const);
+  return { files: Object.fromEntries(ran.filter(([, { mutants }]) => mutants.length > 0)) };
+}
+
 async function run(name: string, part: Part, mutate: readonly string[]): Promise<void> {
   // Not as Stryker's testFiles: with these it never activates the mutants that are evaluated when a file is loaded, and they live.
   process.env["KEELSON_MUTATION_TESTS"] = JSON.stringify(part.tests);
@@ -81,7 +100,8 @@ async function run(name: string, part: Part, mutate: readonly string[]): Promise
   for (const onlyReaching of [true, false]) {
     await new Stryker({
       mutate: [...mutate],
-      plugins: [import.meta.resolve("@stryker-mutator/vitest-runner")],
+      plugins: [import.meta.resolve("@stryker-mutator/vitest-runner"), join(import.meta.dirname, "mutation-sample.ts")],
+      ...(sample !== undefined && { checkers: ["sample"] }),
       testRunner: "vitest",
       vitest: { configFile: "tools/mutation.config.ts", related: false },
       coverageAnalysis: "perTest",
@@ -107,7 +127,7 @@ async function run(name: string, part: Part, mutate: readonly string[]): Promise
 if (!values["page-only"]) {
   process.chdir(root);
   mkdirSync(folder, { recursive: true });
-  Object.assign(process.env, { KEELSON_SEED: seed, KEELSON_TIER: "test" });
+  Object.assign(process.env, { KEELSON_SEED: seed, KEELSON_TIER: "test", KEELSON_MUTATION_SAMPLE: sample });
   const unknown = positionals.filter((chosen) => parts[chosen] === undefined && !existsSync(join(root, chosen)));
   if (unknown.length > 0)
     throw new Error(`no part or file is called ${unknown.join(", ")}: use ${Object.keys(parts).join(", ")} or a path`);
@@ -126,18 +146,19 @@ const page = mutationPage({
     .map((name) => ({
       name,
       commit: readFileSync(join(folder, `${name}.commit`), "utf8"),
-      report: JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8")) as MutationReport,
+      report: reportOf(name),
     })),
   findings,
   day,
   seed,
+  sample,
   machine: `${availableParallelism()} x ${cpus()[0]?.model.trim() ?? arch()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release()}, Node ${process.version}`,
   wanted: Object.values(parts).flatMap(filesOf),
 });
 mkdirSync(join(root, "docs", "evidence"), { recursive: true });
-writeFileSync(join(root, "docs", "evidence", `mutation-${day}.md`), page.text);
+writeFileSync(join(root, "docs", "evidence", `${pageName}-${day}.md`), page.text);
 console.log(
-  `wrote docs/evidence/mutation-${day}.md: ${page.score.toFixed(1)} % of the mutants were noticed, ${page.unexplained} survivors are unexplained`,
+  `wrote docs/evidence/${pageName}-${day}.md: ${page.score.toFixed(1)} % of the mutants were noticed, ${page.unexplained} survivors are unexplained`,
 );
 if (page.score < LEAST_SCORE) {
   console.error(`mutation: at least ${LEAST_SCORE} % must be noticed`);

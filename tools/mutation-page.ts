@@ -41,6 +41,8 @@ interface Facts {
   readonly findings: MutationFindings;
   readonly day: string;
   readonly seed: string;
+  /** The share of the mutants that were run, where not all of them were. */
+  readonly sample?: string | undefined;
   readonly machine: string;
   /** Files that were to be mutated, whether or not the report speaks of them. */
   readonly wanted: readonly string[];
@@ -50,7 +52,7 @@ const noticed = new Set(["Killed", "Timeout"]);
 const unnoticed = new Set(["Survived", "NoCoverage"]);
 
 /** The page of evidence on a mutation test; `score` in percent, over all files. */
-export function mutationPage({ parts, findings, day, seed, machine, wanted }: Facts): {
+export function mutationPage({ parts, findings, day, seed, sample, machine, wanted }: Facts): {
   readonly text: string;
   readonly score: number;
   readonly unexplained: number;
@@ -69,6 +71,9 @@ export function mutationPage({ parts, findings, day, seed, machine, wanted }: Fa
     }),
     "",
     `Machine: ${machine}.`,
+    ...(sample === undefined
+      ? []
+      : [`A sample: a share of ${sample} of all mutants, which the seed chose (\`npm run mutate -- --sample ${sample}\`).`]),
     "Repeat it with `npm run mutate`, for one part with `npm run mutate -- gates` (tool-call-ledger, budget-ledger, loop, or a file).",
     "The tests are those of `tools/mutation.config.ts`: fast ones that speak of these parts, with a small sample of the model-based one.",
     "What is known of a mutant from an earlier commit holds as long as its code and the tests that meet it are the same; else it is tested again.",
