@@ -3,7 +3,7 @@ import type { Agent } from "./agent/definition/agent.ts";
 import { createEphemeralApprovalKeys } from "./agent/turn/approval-keys.ts";
 import { checkRunnerOptions } from "./agent/runner/check-runner.ts";
 import { createRunnerWith, type Runner, type SingleRunner } from "./agent/runner/runner.ts";
-import type { World } from "./agent/turn/world.ts";
+import type { RunnerServices } from "./agent/turn/runner-services.ts";
 import type { Agents } from "./agent/definition/agent.ts";
 import type { LocalEffectExecutorOptions } from "./orchestration/effects/create-local-effect-executor.ts";
 import type { Scheduler } from "./orchestration/schedules/scheduler.ts";
@@ -207,11 +207,11 @@ export {
   type Wait,
 } from "@keelson/protocol";
 
-/** {@link World} with everything optional: what is left out lives in this process's memory. */
-export type RunnerOptions = { readonly [Part in keyof World]?: World[Part] | undefined };
+/** {@link RunnerServices} with everything optional: what is left out lives in this process's memory. */
+export type RunnerOptions = { readonly [Part in keyof RunnerServices]?: RunnerServices[Part] | undefined };
 
 /**
- * Binds an agent, or several by name, to the world. With nothing more it runs in memory; models named `anthropic/…`,
+ * Binds an agent, or several by name, to the services that its runs need. With nothing more it runs in memory; models named `anthropic/…`,
  * `openai/…`, `openai-responses/…` (the same vendor over its Responses API) and `gemini/…` are found through the keys in the
  * environment (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY`), `ollama/…` through `OLLAMA_HOST`. Give it a `log` and
  * `blobs` from `keelson/state`, and `approvalKeys`, to outlive the process.
@@ -251,7 +251,7 @@ export function createRunner(
     random: options.random ?? Math.random,
     newId: options.newId ?? randomId,
     openDebugFile: options.openDebugFile ?? openDebugFile,
-  } as World & { readonly agent: Agent<unknown> });
+  } as RunnerServices & { readonly agent: Agent<unknown> });
   return runner;
 }
 

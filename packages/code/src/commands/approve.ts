@@ -3,7 +3,7 @@ import { openSessionRunner } from "../core/session-runner.ts";
 import type { CodingRunner } from "../core/coding-runner.ts";
 import { readStandardInput } from "../core/read-standard-input.ts";
 import type { CommandHost } from "../core/command-host.ts";
-import { openWorld } from "../core/world.ts";
+import { openStores } from "../core/stores.ts";
 import type { ApproveCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
 import { printable } from "../render/printable.ts";
@@ -13,8 +13,8 @@ export async function approve(command: ApproveCommand, host: CommandHost): Promi
   const { environment, stdout } = host;
   const value = command.value === "-" ? await readValue(host) : command.value;
   const decision = readDecision(command, value);
-  await using world = await openWorld(environment);
-  const runner = openSessionRunner(world);
+  await using stores = await openStores(environment);
+  const runner = openSessionRunner(stores);
   const { session } = await runner.approve(command.token, { ...decision, ...byWhom(environment) });
   stdout.write(`recorded: ${decision.type}\n`);
   if (decision.type === "allow-always") {

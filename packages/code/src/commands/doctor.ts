@@ -7,7 +7,7 @@ import { compatibleAccess } from "../core/compatible-vendors.ts";
 import { homePath } from "../core/home.ts";
 import { accessVariable, openModels, VENDORS } from "../core/model-access.ts";
 import type { CommandHost } from "../core/command-host.ts";
-import { openWorld } from "../core/world.ts";
+import { openStores } from "../core/stores.ts";
 import type { DoctorCommand } from "../options/command-line.ts";
 import { printableLine } from "../render/printable.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
@@ -117,9 +117,9 @@ function databaseFinding(environment: { readonly [name: string]: string | undefi
 
 async function homeFinding(environment: { readonly [name: string]: string | undefined }): Promise<Finding> {
   try {
-    await using world = await openWorld(environment);
-    await world.log.list({ limit: 1 });
-    return { what: "home", state: "ok", detail: world.home.path };
+    await using stores = await openStores(environment);
+    await stores.log.list({ limit: 1 });
+    return { what: "home", state: "ok", detail: stores.home.path };
   } catch (error) {
     return { what: "home", state: "broken", detail: `${homePath(environment)}: ${messageOf(error)}` };
   }

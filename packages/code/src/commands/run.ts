@@ -13,7 +13,7 @@ import { readTask } from "../core/read-task.ts";
 import { listSessions, sessionNamed } from "../core/listed-session.ts";
 import { newestSession } from "../core/session-folder.ts";
 import type { CommandHost } from "../core/command-host.ts";
-import { openWorld, type World } from "../core/world.ts";
+import { openStores, type Stores } from "../core/stores.ts";
 import { chooseSession } from "../modes/choose-session.ts";
 import { converse } from "../modes/interactive.ts";
 import { printRun } from "../modes/print.ts";
@@ -25,15 +25,15 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   const interactive = !command.print && host.stdin.isTTY === true && host.stdout.isTTY === true;
   const task = interactive ? command.task : await readTask(command, host);
   // Everything below is awaited here: what is opened is closed when this function is left.
-  await using world = await openWorld(host.environment);
+  await using stores = await openStores(host.environment);
   const access = await openModels(host.environment);
-  const chosen = command.session.type === "choose" ? await chooseOne(command, world, host, interactive) : command;
+  const chosen = command.session.type === "choose" ? await chooseOne(command, stores, host, interactive) : command;
   if (chosen === undefined) return 0;
-  const found = await findSession(chosen, world, host);
+  const found = await findSession(chosen, stores, host);
   const launch = await planLaunch(command, found, access, host);
-  const options = { world, models: access.models, launch, projectRules: await readProjectRules(world.home, launch.cwd) };
+  const options = { stores, models: access.models, launch, projectRules: await readProjectRules(stores.home, launch.cwd) };
   if (interactive) {
-    const forked = found && command.fork ? await forkSession(openSessionRunner(world), found.id, launch.cwd) : found?.id;
+    const forked = found && command.fork ? await forkSession(openSessionRunner(stores), found.id, launch.cwd) : found?.id;
     return await converse({ ...options, session: forked, resume: found?.open === true, task }, host);
   }
 
@@ -83,9 +83,9 @@ function checkResumable({ agent }: RunCommand, { id }: FoundSession, task: strin
 }
 
 /** `-r` alone. @returns `undefined` when the person leaves without choosing */
-async function chooseOne(command: RunCommand, world: World, host: CommandHost, interactive: boolean): Promise<RunCommand | undefined> {
+async function chooseOne(command: RunCommand, stores: Stores, host: CommandHost, interactive: boolean): Promise<RunCommand | undefined> {
   const folder = await workingFolder(host.cwd, command.cwd);
-  const sessions = await listSessions(openSessionRunner(world).sessions, folder);
+  const sessions = await listSessions(openSessionRunner(stores).sessions, folder);
   if (sessions.length === 0) throw noSession(folder);
   if (!interactive)
     throw new UsageError(
@@ -103,20 +103,21 @@ function noSession(folder: string): UsageError {
   );
 }
 
-async function findSession({ session, fork, cwd }: RunCommand, world: World, host: CommandHost): Promise<FoundSession | undefined> {
+async function findSession({ session, fork, cwd }: RunCommand, stores: Stores, host: CommandHost): Promise<FoundSession | undefined> {
   if (session.type === "new" || session.type === "choose") return undefined;
   const folder = await workingFolder(host.cwd, cwd);
-  const id = session.type === "named" ? ((await sessionNamed(world.log, session.id)) as SessionId) : await newestSession(world.log, folder);
+  const id =
+    session.type === "named" ? ((await sessionNamed(stores.log, session.id)) as SessionId) : await newestSession(stores.log, folder);
   if (id === undefined) throw noSession(folder);
-  if ((await world.log.head(sessionLog(id))) === 0)
+  if ((await stores.log.head(sessionLog(id))) === 0)
     throw new AgentError({
       kind: "session",
       session: id,
       message: `There is no session "${id}". Run keelson sessions list --all to see which there are.`,
     });
-  const state = await foldSession(world.log, world.blobs, id);
+  const state = await foldSession(stores.log, stores.blobs, id);
   const { run } = state;
-  const known = { model: run?.model, setModel: await modelSetSince(world.log, state), launch: launchFromMetadata(run?.metadata) };
+  const known = { model: run?.model, setModel: await modelSetSince(stores.log, state), launch: launchFromMetadata(run?.metadata) };
   return { id, open: run !== undefined && run.status !== "ended" && !fork, ...known };
 }
 

@@ -6,7 +6,7 @@ import type { CodingRunner } from "../core/coding-runner.ts";
 import { listedSession, listSessions, sessionNamed } from "../core/listed-session.ts";
 import { forkSession } from "../core/new-session.ts";
 import type { CommandHost } from "../core/command-host.ts";
-import { openWorld } from "../core/world.ts";
+import { openStores } from "../core/stores.ts";
 import type { SessionsAction, SessionsCommand } from "../options/command-line.ts";
 import { sessionLines, transcriptLines } from "../render/session-lines.ts";
 import { createStyle, type Style, wantsColors } from "../render/style.ts";
@@ -14,10 +14,10 @@ import { createStyle, type Style, wantsColors } from "../render/style.ts";
 /** Lists, shows and changes sessions. @returns the exit code */
 export async function sessions({ action, json, cwd }: SessionsCommand, host: CommandHost): Promise<number> {
   const { stdout, environment } = host;
-  await using world = await openWorld(environment);
-  const runner = openSessionRunner(world);
+  await using stores = await openStores(environment);
+  const runner = openSessionRunner(stores);
   const folder = await realpath(resolve(host.cwd, cwd ?? ".")).catch(() => resolve(host.cwd, cwd ?? "."));
-  const result = await act(runner, await namedIn(action, world.log), folder);
+  const result = await act(runner, await namedIn(action, stores.log), folder);
   const style = createStyle(wantsColors(stdout, environment));
   stdout.write(json ? `${JSON.stringify(result.data)}\n` : `${result.lines(style, stdout.columns ?? 100, host.now()).join("\n")}\n`);
   return 0;

@@ -10,12 +10,12 @@ import type { Launch } from "./launch.ts";
 import { withNestedInstructions } from "./nested-instructions.ts";
 import type { ProjectRule } from "./project-rules.ts";
 import { systemPrompt } from "./system-prompt.ts";
-import type { World } from "./world.ts";
+import type { Stores } from "./stores.ts";
 
 export type CodingRunner = SingleRunner;
 
 export interface CodingRunnerOptions {
-  readonly world: World;
+  readonly stores: Stores;
   readonly models: ModelRegistry;
   readonly launch: Launch;
   /** What is always allowed in this project; no part of the launch, so that it ends when it is taken back. */
@@ -27,7 +27,7 @@ export interface CodingRunnerOptions {
 
 /** The coding agent at work in one folder, bound to the sessions of this machine. */
 export function createCodingRunner({
-  world,
+  stores,
   models,
   launch,
   projectRules = [],
@@ -35,17 +35,17 @@ export function createCodingRunner({
   approvalWaitMs,
 }: CodingRunnerOptions): CodingRunner {
   return createRunner({
-    agent: createCodingAgent(launch, projectRules, world),
+    agent: createCodingAgent(launch, projectRules, stores),
     models,
-    log: world.log,
-    blobs: world.blobs,
-    approvalKeys: world.keys,
+    log: stores.log,
+    blobs: stores.blobs,
+    approvalKeys: stores.keys,
     ...(approvals && { approvals }),
     ...(approvalWaitMs !== undefined && { approvalWaitMs }),
   });
 }
 
-function createCodingAgent({ cwd, agent }: Launch, projectRules: readonly ProjectRule[], { home }: World): Agent {
+function createCodingAgent({ cwd, agent }: Launch, projectRules: readonly ProjectRule[], { home }: Stores): Agent {
   const files = createDiskVfs({ root: cwd });
   // Commands find the Node that runs Keelson first, so that a project's `node` is one that there is.
   const path = [dirname(process.execPath), process.env["PATH"]].filter(Boolean).join(delimiter);

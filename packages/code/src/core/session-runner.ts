@@ -3,7 +3,7 @@ import { createAgent, createRunner } from "keelson";
 import { createModelRegistry } from "keelson/providers";
 import { AGENT_NAME } from "./agent-name.ts";
 import type { CodingRunner } from "./coding-runner.ts";
-import type { World } from "./world.ts";
+import type { Stores } from "./stores.ts";
 
 const NO_MODEL: Provider = {
   name: "none/none",
@@ -15,12 +15,12 @@ const NO_MODEL: Provider = {
 };
 
 /** A runner that runs nothing: for the commands that look at sessions, change them, and record decisions. No key is needed. */
-export function openSessionRunner(world: World): CodingRunner {
+export function openSessionRunner(stores: Stores): CodingRunner {
   return createRunner({
     agent: createAgent({ name: AGENT_NAME, model: NO_MODEL }),
     models: createModelRegistry({ providers: {} }),
-    log: world.log,
-    blobs: world.blobs,
-    approvalKeys: world.keys,
+    log: stores.log,
+    blobs: stores.blobs,
+    approvalKeys: stores.keys,
   });
 }

@@ -7,7 +7,7 @@ import { homePath } from "../core/home.ts";
 import { type Launch, launchToMetadata } from "../core/launch.ts";
 import { newSession } from "../core/new-session.ts";
 import type { CommandHost } from "../core/command-host.ts";
-import { openWorld, type World } from "../core/world.ts";
+import { openStores, type Stores } from "../core/stores.ts";
 import { handleInterrupts } from "../modes/interrupts.ts";
 import { createRunningCalls } from "../modes/running-calls.ts";
 import { watchRun } from "../modes/watch-run.ts";
@@ -46,7 +46,7 @@ export async function demo(host: CommandHost, { project = BROKEN_PROJECT }: Demo
     screen.block(["", style.bold(style.cyan(`── ${text} ${"─".repeat(Math.max(0, Math.min(72, screen.columns) - text.length - 4))}`))]);
 
   const folder = await copyProject(project, "shared-tab");
-  await using world = await openDemoWorld(environment);
+  await using stores = await openDemoStores(environment);
   const { models, model, scripted, reason } = await openDemoModel(environment, { live: live !== undefined });
   const launch: Launch = {
     cwd: folder,
@@ -58,7 +58,7 @@ export async function demo(host: CommandHost, { project = BROKEN_PROJECT }: Demo
       rules: ["bash(node --test*)", "bash(npm test*)"].map((pattern) => ({ pattern, behavior: "allow" })),
     },
   };
-  const runner = createCodingRunner({ world, models, launch, approvals: onlyTests });
+  const runner = createCodingRunner({ stores, models, launch, approvals: onlyTests });
   const session = await newSession(runner, folder);
 
   heading("the project");
@@ -106,7 +106,7 @@ export async function demo(host: CommandHost, { project = BROKEN_PROJECT }: Demo
 
   heading("the session");
   // Where the session is kept, if a plain command would not look there.
-  const home = world.home.path === homePath({}) ? "" : `KEELSON_HOME=${world.home.path} `;
+  const home = stores.home.path === homePath({}) ? "" : `KEELSON_HOME=${stores.home.path} `;
   const figures = figureWords({ model, turns: outcome.turns, usage: outcome.usage, cost: outcome.cost, durationMs });
   screen.block([
     figures.join(" · "),
@@ -121,12 +121,12 @@ export async function demo(host: CommandHost, { project = BROKEN_PROJECT }: Demo
 }
 
 /** A demo must not fail for a home folder that cannot be written, as in some sandboxes. */
-async function openDemoWorld(environment: { readonly [name: string]: string | undefined }): Promise<World> {
+async function openDemoStores(environment: { readonly [name: string]: string | undefined }): Promise<Stores> {
   try {
-    return await openWorld(environment);
+    return await openStores(environment);
   } catch (error) {
     if (!(error instanceof KeelsonError)) throw error;
-    return openWorld({ ...environment, KEELSON_HOME: join(await mkdtemp(join(tmpdir(), "keelson-home-")), "home") });
+    return openStores({ ...environment, KEELSON_HOME: join(await mkdtemp(join(tmpdir(), "keelson-home-")), "home") });
   }
 }
 

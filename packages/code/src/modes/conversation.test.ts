@@ -129,7 +129,7 @@ function setUp(refuse?: () => never): Setting {
     screen: createPlainScreen(out, out),
     style: createStyle(false),
     model: "a/one",
-    world: {
+    host: {
       async start(text, model) {
         refuse?.();
         started.push(`${model}: ${text}`);

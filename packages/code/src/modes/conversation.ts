@@ -14,8 +14,8 @@ import { createRunningCalls } from "./running-calls.ts";
 import type { TerminalInput } from "./terminal-input.ts";
 import { watchRun } from "./watch-run.ts";
 
-/** What a conversation can ask of the world; the session is made by its first run. */
-export interface ConversationWorld {
+/** What a conversation needs from the process around it; the session is made by its first run. */
+export interface ConversationHost {
   start(text: string, model: string): Promise<Run<unknown>>;
   /** Facts about the conversation so far. */
   facts(topic: Topic): Promise<readonly string[]>;
@@ -32,7 +32,7 @@ export type Topic = "cost" | "sessions" | "permissions";
 export interface ConversationOptions {
   readonly screen: Screen;
   readonly style: Style;
-  readonly world: ConversationWorld;
+  readonly host: ConversationHost;
   readonly model: string;
   readonly input: Pick<TerminalInput, "message" | "question" | "answer" | "clear">;
   /** The person wants to leave, and no run is open. */
@@ -57,7 +57,7 @@ export interface Conversation {
 
 const PROMPT = "› ";
 
-export function createConversation({ screen, style, world, model: firstModel, input, quit }: ConversationOptions): Conversation {
+export function createConversation({ screen, style, host, model: firstModel, input, quit }: ConversationOptions): Conversation {
   let model = firstModel;
   let run: Run<unknown> | undefined;
   let interruptRun: (() => void) | undefined;
@@ -107,20 +107,20 @@ export function createConversation({ screen, style, world, model: firstModel, in
       if (AgentError.is(error, "invalid-option")) questions.reopen(question);
       throw error;
     }
-    if (forProject.length > 0) await world.allowInProject(forProject);
+    if (forProject.length > 0) await host.allowInProject(forProject);
   }
 
   async function follow(followed: Run<unknown>): Promise<void> {
     run = followed;
     const calls = createRunningCalls();
-    interruptRun = createInterrupt(followed, { note, giveUp: world.giveUp, finishing: () => calls.any() });
-    const view = createRunView({ screen, style, now: world.now, model, questions: false });
+    interruptRun = createInterrupt(followed, { note, giveUp: host.giveUp, finishing: () => calls.any() });
+    const view = createRunView({ screen, style, now: host.now, model, questions: false });
     questions.collect(followed).catch(failed);
     try {
       const last = await watchRun(untilOver(calls.following(questions.following(followed))), view, { live: true });
       const { waits = [], reason, error } = await followed.outcome;
       if (error !== undefined && last !== "error") failed(error);
-      if (reason.startsWith("awaiting-")) say("", ...decisionLines(decisionCommands(world.command, followed.session as SessionId, waits)));
+      if (reason.startsWith("awaiting-")) say("", ...decisionLines(decisionCommands(host.command, followed.session as SessionId, waits)));
     } catch (error) {
       failed(error);
     }
@@ -143,7 +143,7 @@ export function createConversation({ screen, style, world, model: firstModel, in
   async function start(text: string): Promise<void> {
     early = [];
     try {
-      const started = await world.start(text, model);
+      const started = await host.start(text, model);
       const shown = follow(started);
       for (const act of early) act(started);
       early = undefined;
@@ -182,7 +182,7 @@ export function createConversation({ screen, style, world, model: firstModel, in
       case "cost":
       case "sessions":
       case "permissions":
-        return void world.facts(name).then((lines) => say(...lines), failed);
+        return void host.facts(name).then((lines) => say(...lines), failed);
       case "quit":
       case "exit":
         return end();

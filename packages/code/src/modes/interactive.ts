@@ -7,7 +7,7 @@ import { listSessions } from "../core/listed-session.ts";
 import { newSession } from "../core/new-session.ts";
 import { allowInProject, type ProjectRule, readProjectRules } from "../core/project-rules.ts";
 import type { CommandHost } from "../core/command-host.ts";
-import type { World } from "../core/world.ts";
+import type { Stores } from "../core/stores.ts";
 import { formatCost, formatTokens } from "../render/figures.ts";
 import { createLiveScreen } from "../render/live-screen.ts";
 import { printableLine } from "../render/printable.ts";
@@ -18,7 +18,7 @@ import { createConversation, type Topic } from "./conversation.ts";
 import { createTerminalInput } from "./terminal-input.ts";
 
 export interface ConverseOptions {
-  readonly world: World;
+  readonly stores: Stores;
   readonly models: ModelRegistry;
   readonly launch: Launch;
   readonly projectRules: readonly ProjectRule[];
@@ -35,16 +35,16 @@ const SHOWN_MESSAGES = 6;
 
 /** A conversation in a terminal. @returns the exit code */
 export async function converse(
-  { world, models, launch, projectRules, session: known, resume, task }: ConverseOptions,
+  { stores, models, launch, projectRules, session: known, resume, task }: ConverseOptions,
   host: CommandHost,
 ): Promise<number> {
   const { stdin, stdout, environment, command } = host;
-  const runner = createCodingRunner({ world, models, launch, projectRules, approvalWaitMs: APPROVAL_WAIT_MS });
+  const runner = createCodingRunner({ stores, models, launch, projectRules, approvalWaitMs: APPROVAL_WAIT_MS });
   // Made by the first message: who opens and leaves leaves nothing behind.
   let session = known;
   const style = createStyle(wantsColors(stdout, environment));
   const screen = createLiveScreen(stdout);
-  const history = await readHistory(world.home.history);
+  const history = await readHistory(stores.home.history);
   const typed: string[] = [];
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
 
@@ -75,13 +75,13 @@ export async function converse(
     screen,
     style,
     model: launch.agent.model,
-    world: {
+    host: {
       async start(text, model) {
         session ??= await newSession(runner, launch.cwd);
         return runner.run(text, { session, model, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) });
       },
       facts,
-      allowInProject: (rules) => allowInProject(world.home, launch.cwd, rules, host.now()),
+      allowInProject: (rules) => allowInProject(stores.home, launch.cwd, rules, host.now()),
       command,
       now: host.now,
       giveUp: () => host.exit(130),
@@ -91,7 +91,7 @@ export async function converse(
   });
 
   async function facts(topic: Topic): Promise<readonly string[]> {
-    if (topic === "permissions") return projectRuleLines(await readProjectRules(world.home, launch.cwd), command);
+    if (topic === "permissions") return projectRuleLines(await readProjectRules(stores.home, launch.cwd), command);
     if (topic === "sessions") {
       const listed = await listSessions(runner.sessions, launch.cwd);
       return listed.slice(0, 10).flatMap((one) => sessionLines(one, { style, columns: screen.columns, now: host.now() }));
@@ -124,7 +124,7 @@ export async function converse(
     host.signals.off("SIGINT", onInterrupt);
     host.signals.off("SIGTERM", onTerminate);
     screen.close();
-    await writeHistory(world.home.history, [...typed.toReversed(), ...history]);
+    await writeHistory(stores.home.history, [...typed.toReversed(), ...history]);
   }
   if (session !== undefined) stdout.write(`${style.dim(`go on with: ${command} -r ${session}`)}\n`);
   return 0;

@@ -53,7 +53,7 @@ export type {
 export type { Recovery } from "./runner/recover-runs.ts";
 export { createRunnerWith, runnerInternals, type OutputOf, type Runner, type RunnerInternals, type SingleRunner } from "./runner/runner.ts";
 export type { DebugFile } from "../platform/debug-file.ts";
-export type { World } from "./turn/world.ts";
+export type { RunnerServices } from "./turn/runner-services.ts";
 export type { Agents } from "./definition/agent.ts";
 export { reactLoop, type ReactLoopOptions } from "./runner/react-loop.ts";
 export type { GuardOptions, Hook, HookContext, HookOptions, HookRegistration, HookSubject } from "./definition/hooks/hook.ts";

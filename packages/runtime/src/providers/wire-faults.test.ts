@@ -27,7 +27,7 @@ const PROVIDERS: { readonly [W in Wire]: (options: ProviderOptions) => Provider 
   "ollama-chat": createOllamaProvider,
 };
 
-async function world(wire: Wire, script: ServerScript): Promise<{ server: ModelServer; provider: Provider; transport: Transport }> {
+async function setUp(wire: Wire, script: ServerScript): Promise<{ server: ModelServer; provider: Provider; transport: Transport }> {
   const server = await startModelServer(script);
   const transport = createTransport({ proxyEnvironment: {} });
   cleanups.push(
@@ -126,7 +126,7 @@ describe.each(wires)("%s", (wire) => {
     ["one JSON object as an event stream, by its type", { wholeJson: true, contentType: "text/event-stream" }],
   ];
   it.each(harmless)("decodes the same through %s [PV-01, EV-01, EV-02, EV-03, EV-04]", async (_name, misbehave) => {
-    const { provider } = await world(wire, [turn, { ...turn, misbehave }]);
+    const { provider } = await setUp(wire, [turn, { ...turn, misbehave }]);
     const [plain, odd] = [await receive(provider), await receive(provider)];
     for (const { events, error } of [plain, odd]) {
       expect(error).toBeUndefined();
@@ -142,7 +142,7 @@ describe.each(wires)("%s", (wire) => {
   });
 
   it("is a typed, retryable failure wherever the connection is reset, and what came before is delivered", async () => {
-    const { server, provider, transport } = await world(wire, (asked) => ({ ...turn, misbehave: { resetAfterBytes: asked.index * 23 } }));
+    const { server, provider, transport } = await setUp(wire, (asked) => ({ ...turn, misbehave: { resetAfterBytes: asked.index * 23 } }));
     let whole = 0;
     for (let cut = 0; whole === 0; cut += 1) {
       const { events, error } = await receive(provider);
@@ -159,7 +159,7 @@ describe.each(wires)("%s", (wire) => {
     ["without its end", { omitEnd: true, omitFinish: true }],
     ["after a ping", { omitEnd: true, omitFinish: true, pings: true, comments: true }],
   ] as const)("is a retryable failure when the stream ends %s", async (_name, misbehave) => {
-    const { provider } = await world(wire, [{ ...turn, misbehave }]);
+    const { provider } = await setUp(wire, [{ ...turn, misbehave }]);
     const received = await receive(provider);
     expect(failure(received)).toMatchObject({ kind: "server-error", code: "stream-cut" });
     expect(received.events.at(-1)?.type).not.toBe("end");
@@ -167,7 +167,7 @@ describe.each(wires)("%s", (wire) => {
   });
 
   it("needs [DONE] or a finish reason on the chat wire, and message_stop on Anthropic's", async () => {
-    const { provider } = await world(wire, [{ text: "ok", misbehave: { omitEnd: true } }]);
+    const { provider } = await setUp(wire, [{ text: "ok", misbehave: { omitEnd: true } }]);
     const { events, error } = await receive(provider);
     if (wire === "openai-chat") expect([error, events.at(-1)]).toMatchObject([undefined, { type: "end", stopReason: "end-turn" }]);
     else expect(failure({ error })).toMatchObject({ kind: "server-error", code: "stream-cut" });
@@ -201,7 +201,7 @@ describe.each(wires)("%s", (wire) => {
       { kind: "server-error", code: "stream-cut" },
     ],
   ] as const)("is a typed failure for %s", async (name, misbehave, expected) => {
-    const { provider } = await world(wire, [{ ...turn, misbehave }]);
+    const { provider } = await setUp(wire, [{ ...turn, misbehave }]);
     const received = await receive(provider);
     expect(failure(received)).toMatchObject({
       ...((wire === "ollama-chat" ? ON_OLLAMA[name] : undefined) ?? expected),
@@ -256,7 +256,7 @@ describe.each(wires)("%s", (wire) => {
         false,
       ],
     ];
-    const { provider } = await world(
+    const { provider } = await setUp(
       wire,
       answers.map(([answer]) => answer),
     );
@@ -271,7 +271,7 @@ describe.each(wires)("%s", (wire) => {
   it.each(["before-headers", "before-body", "in-body"] as const)(
     "closes its socket when cancelled while the server stalls %s",
     async (stall) => {
-      const { server, provider } = await world(wire, [{ ...turn, misbehave: { stall } }]);
+      const { server, provider } = await setUp(wire, [{ ...turn, misbehave: { stall } }]);
       const controller = new AbortController();
       const events: InferEvent[] = [];
       const ended = (async () => {
@@ -298,14 +298,14 @@ describe.each(wires)("%s", (wire) => {
   });
 
   it("releases its connection when the consumer leaves the loop", async () => {
-    const { server, provider } = await world(wire, [{ ...turn, misbehave: { hugeTextBytes: 50_000_000 } }]);
+    const { server, provider } = await setUp(wire, [{ ...turn, misbehave: { hugeTextBytes: 50_000_000 } }]);
     for await (const event of provider.stream(request)) if (event.type === "text-delta") break;
     await server.idle();
     expect(server.abandoned).toBe(1);
   });
 
   it("keeps one connection over many calls, and connects on the first next only", async () => {
-    const { server, provider } = await world(wire, () => ({ text: "ok" }));
+    const { server, provider } = await setUp(wire, () => ({ text: "ok" }));
     const unused = provider.stream(request)[Symbol.asyncIterator]();
     for (let call = 0; call < 5; call += 1) expect(textOf(await infer(provider, request))).toBe("ok");
     expect(server.requests).toHaveLength(5);
@@ -316,7 +316,7 @@ describe.each(wires)("%s", (wire) => {
   });
 
   it("answers calls of next that do not wait for each other in order", async () => {
-    const { provider } = await world(wire, [{ text: ["a", "b", "c"] }]);
+    const { provider } = await setUp(wire, [{ text: ["a", "b", "c"] }]);
     const stream = provider.stream(request)[Symbol.asyncIterator]();
     const results = await Promise.all(Array.from({ length: 12 }, () => stream.next()));
     const deltas = results.flatMap((result) => (result.done !== true && result.value.type === "text-delta" ? [result.value.text] : []));
@@ -325,7 +325,7 @@ describe.each(wires)("%s", (wire) => {
   });
 
   it("ends an answer over maxAnswerBytes as max-output-tokens and closes the connection", async () => {
-    const { server, provider } = await world(wire, [{ text: "some words to repeat", misbehave: { hugeTextBytes: 50_000_000 } }]);
+    const { server, provider } = await setUp(wire, [{ text: "some words to repeat", misbehave: { hugeTextBytes: 50_000_000 } }]);
     const error: unknown = await infer(provider, request, { maxAnswerBytes: 10_000 }).catch((cause: unknown) => cause);
     expect(failure({ error })).toMatchObject({ kind: "max-output-tokens", message: expect.stringContaining("10000") });
     await server.idle();

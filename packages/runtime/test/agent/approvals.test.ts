@@ -3,7 +3,7 @@ import { createEphemeralApprovalKeys, thresholdGate } from "keelson/agent";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { AgentError, type Approver, type Decision } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedServices, types, watch } from "./support.ts";
 
 const deploy = (input: object = { to: "staging" }): ScriptedTurn => ({ toolCalls: [{ name: "deploy", input: input as never }] });
 
@@ -20,7 +20,7 @@ const answer =
 
 describe("a call that must be asked about", () => {
   it("suspends the run when nobody can answer here, and goes on under the same id once somebody did [AV-01, OP-08, EV-19, RN-08]", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     const { agent, tool } = agentWith([deploy(), "done"]);
     const first = createRunner({ ...shared, agent }).run("go", { session: "s" });
     const { events, outcome } = await watch(first);
@@ -44,7 +44,7 @@ describe("a call that must be asked about", () => {
   });
 
   it("suspends again when it is resumed without an answer, with the same token [AV-01]", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     const { agent } = agentWith([deploy(), "done"]);
     const runner = createRunner({ ...shared, agent });
     const one = await runner.run("go", { session: "s" }).outcome;
@@ -143,7 +143,7 @@ describe("a call that must be asked about", () => {
   });
 
   it("several in one response are asked about together, and all waits are named", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     const { agent, tool } = agentWith([{ toolCalls: [1, 2, 3].map((n) => ({ name: "deploy", input: { n } })) }, "done"]);
     const runner = createRunner({ ...shared, agent });
     const outcome = await runner.run("go", { session: "s" }).outcome;
@@ -182,7 +182,7 @@ describe("a call that must be asked about", () => {
 });
 
 describe("an approval token", () => {
-  async function asked(shared = sharedWorld()) {
+  async function asked(shared = sharedServices()) {
     const { agent, tool } = agentWith([deploy(), "done"]);
     const runner = createRunner({ ...shared, agent });
     const run = runner.run("go", { session: "s" });
@@ -211,7 +211,7 @@ describe("an approval token", () => {
     await expect(runner.approve([prefix, key, edited, signature].join("."), { type: "allow" })).rejects.toEqual(refused("forged"));
     await expect(runner.approve(token.slice(0, -4), { type: "allow" })).rejects.toEqual(refused("forged"));
     await expect(runner.approve("let me in", { type: "allow" })).rejects.toEqual(refused("malformed"));
-    const foreign = await asked({ ...sharedWorld() });
+    const foreign = await asked({ ...sharedServices() });
     await expect(runner.approve(foreign.token, { type: "allow" })).rejects.toEqual(refused("forged"));
   });
 
@@ -253,7 +253,7 @@ describe("an approval token", () => {
   });
 
   it("is bound to the tool as it was: a changed tool is asked about anew [AV-01]", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     const { agent } = agentWith([deploy(), "done"]);
     const { events } = await watch(createRunner({ ...shared, agent }).run("go", { session: "s" }));
     const token = ofType(events, "approval-request")[0]?.token ?? "";

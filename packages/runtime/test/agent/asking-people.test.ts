@@ -5,7 +5,7 @@ import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import type { Rule } from "keelson/context";
 import type { Approver, Wait } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, watch } from "./support.ts";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedServices, watch } from "./support.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const deploy: ScriptedTurn = { toolCalls: [{ name: "deploy", input: { to: "staging" } }] };
@@ -116,7 +116,7 @@ it("a question leaves no timer behind once it is answered", async () => {
 
 describe("a question", () => {
   it("gets another token each time that nobody used the last one in its time, and keeps it until then", async () => {
-    const shared = { ...sharedWorld(), approvalTtlMs: DAY_MS };
+    const shared = { ...sharedServices(), approvalTtlMs: DAY_MS };
     const runner = createRunner({ ...shared, agent: deployer().agent });
     const tokens: string[] = [];
     const note = (waits: readonly unknown[] | undefined): void => void tokens.push((waits?.[0] as { readonly token: string }).token);
@@ -133,7 +133,7 @@ describe("a question", () => {
   });
 
   it("that was answered is not asked again beside one that was not", async () => {
-    const shared = { ...sharedWorld(), approvalTtlMs: DAY_MS };
+    const shared = { ...sharedServices(), approvalTtlMs: DAY_MS };
     const two: ScriptedTurn = { toolCalls: ["one", "two"].map((to) => ({ name: "deploy", input: { to } })) };
     const runner = createRunner({ ...shared, agent: deployer({ model: scriptedModel([two, "done"]) }).agent });
     const asked: unknown[] = [];
@@ -151,7 +151,7 @@ describe("a question", () => {
   });
 
   it("that was answered in time stays answered, however late the run goes on", async () => {
-    const shared = { ...sharedWorld(), approvalTtlMs: DAY_MS };
+    const shared = { ...sharedServices(), approvalTtlMs: DAY_MS };
     const { agent, tool } = deployer();
     const runner = createRunner({ ...shared, agent });
     const { waits } = await runner.run("go", { session: "s" }).outcome;

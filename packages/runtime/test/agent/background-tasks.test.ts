@@ -4,7 +4,7 @@ import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import type { Directive, InferRequest, JsonValue, Tool } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { declare, declaring } from "./declaring.ts";
-import { ofType, recordingTool, sharedWorld, watch } from "./support.ts";
+import { ofType, recordingTool, sharedServices, watch } from "./support.ts";
 
 const task = (description: string, input: JsonValue = {}): Directive => ({ type: "spawn-task", description, input });
 
@@ -38,7 +38,7 @@ describe("a background task", () => {
       { text: "waiting", wait: async () => until(() => calls.length === 1) },
       "indexed",
     ]);
-    const run = createRunner({ ...sharedWorld(), tasks, agent: main.agent }).run("go", { session: "s" });
+    const run = createRunner({ ...sharedServices(), tasks, agent: main.agent }).run("go", { session: "s" });
     const watching = watch(run);
     await until(() => main.model.requests.length === 2 && calls.length === 1);
     finish();
@@ -69,7 +69,7 @@ describe("a background task", () => {
       },
     };
     const main = lead([declare(task("throws"), task("returns no JSON")), "waiting", "one", "both"]);
-    const { events, outcome } = await watch(createRunner({ ...sharedWorld(), tasks, agent: main.agent }).run("go"));
+    const { events, outcome } = await watch(createRunner({ ...sharedServices(), tasks, agent: main.agent }).run("go"));
     expect(outcome.reason).toBe("complete");
     expect(ofType(events, "task").filter(({ kind }) => kind === "failed")).toMatchObject([
       { payload: { reason: "error", message: "no room" } },
@@ -95,7 +95,7 @@ describe("a background task", () => {
       "stopped it",
       "over",
     ]);
-    const run = createRunner({ ...sharedWorld(), tasks, agent: main.agent }).run("go");
+    const run = createRunner({ ...sharedServices(), tasks, agent: main.agent }).run("go");
     const watching = watch(run);
     for await (const event of run.events({ after: 0 })) {
       if (event.type !== "task") continue;
@@ -116,7 +116,7 @@ describe("a background task", () => {
   it("can be stopped through the run's handle while the run waits for it", async () => {
     const tasks: TaskRunner = { run: () => new Promise<never>(() => {}) };
     const main = lead([declare(task("endless")), "waiting", "over"]);
-    const run = createRunner({ ...sharedWorld(), tasks, agent: main.agent }).run("go");
+    const run = createRunner({ ...sharedServices(), tasks, agent: main.agent }).run("go");
     await until(() => main.model.requests.length === 2);
     const [view] = await run.children();
     expect(view).toMatchObject({ kind: "task", name: "endless", background: true, status: "working", children: [] });
@@ -128,7 +128,7 @@ describe("a background task", () => {
 
   it("is unsupported where nobody works on tasks, and the run goes on", async () => {
     const main = lead([declare(task("index")), "done without"]);
-    const { events, outcome } = await watch(createRunner({ ...sharedWorld(), agent: main.agent }).run("go"));
+    const { events, outcome } = await watch(createRunner({ ...sharedServices(), agent: main.agent }).run("go"));
     expect(outcome).toMatchObject({ reason: "complete", text: "done without" });
     expect(ofType(events, "status")).toMatchObject([{ level: "warn", status: expect.stringMatching(/give createRunner `tasks`/) }]);
     expect(ofType(events, "task")).toEqual([]);
@@ -142,14 +142,14 @@ describe("a background task", () => {
       },
     };
     const main = lead([declare(task("chatter")), "waiting", "done"]);
-    const { events } = await watch(createRunner({ ...sharedWorld(), tasks, agent: main.agent }).run("go"));
+    const { events } = await watch(createRunner({ ...sharedServices(), tasks, agent: main.agent }).run("go"));
     const progress = ofType(events, "task").filter(({ kind }) => kind === "progress");
     expect(progress.length).toBeLessThan(5);
     expect(progress.at(-1)?.payload).toBe(999);
   });
 
   it("that was open when its process ended is begun again with the same key, and told once", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     const keys: string[] = [];
     const turns: ScriptedTurn[] = [declare(task("index")), "waiting"];
     const dying: TaskRunner = {
@@ -175,7 +175,7 @@ describe("a background task", () => {
 });
 
 it("a task and an agent that were told to stop by a process that ended then are not begun again [DI-04, DI-10]", async () => {
-  const shared = sharedWorld();
+  const shared = sharedServices();
   let runs = 0;
   const tasks: TaskRunner = { run: () => (runs++, new Promise<never>(() => {})) };
   let taskId = "";
@@ -219,7 +219,7 @@ describe("a run that has to wait for a person", () => {
   const risky = () => recordingTool("deploy", { effect: "write", risk: "high" });
 
   it("waits only once its background work is done, and keeps what that came to [DI-09]", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     let finish = (): void => {};
     let runs = 0;
     const tasks: TaskRunner = {
@@ -251,7 +251,7 @@ describe("a run that has to wait for a person", () => {
   });
 
   it("goes on at once when the person decides while background work still runs", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     let finish = (): void => {};
     const tasks: TaskRunner = { run: () => new Promise<string>((resolve) => (finish = () => resolve("indexed"))) };
     const deploy = risky();
@@ -271,7 +271,7 @@ describe("a run that has to wait for a person", () => {
   });
 
   it("waits where its background agent does, and goes on with it once that is decided [DI-03]", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     const deploy = risky();
     const helper = createAgent({
       name: "helper",
@@ -291,7 +291,7 @@ describe("a run that has to wait for a person", () => {
   });
 
   it("takes a background agent up again by itself where the decision comes while it works on", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     const deploy = risky();
     const helper = createAgent({
       name: "helper",
@@ -324,7 +324,7 @@ describe("a run that has to wait for a person", () => {
 });
 
 it("an engine that works turn by turn gets the same results: each stretch brings what it began to its end, and none works twice", async () => {
-  const shared = sharedWorld();
+  const shared = sharedServices();
   let begun = 0;
   const tasks: TaskRunner = { run: async () => `indexed ${++begun}` };
   const asked = declare(task("index"), { type: "spawn-agent", name: "helper", config: { task: "t" } });

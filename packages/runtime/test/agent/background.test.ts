@@ -4,7 +4,7 @@ import { scriptedModel, type ScriptedAnswer, type ScriptedTurn } from "keelson/t
 import type { Directive, InferRequest } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { declare, declaring } from "./declaring.ts";
-import { ofType, recordingTool, sharedWorld, watch } from "./support.ts";
+import { ofType, recordingTool, sharedServices, watch } from "./support.ts";
 
 const spawn = (name: string, config: { readonly [key: string]: string | number } = {}): Directive => ({
   type: "spawn-agent",
@@ -51,7 +51,7 @@ describe("an agent that was spawned", () => {
       { tools: [look] },
     );
     const { events, outcome } = await watch(
-      createRunner({ ...sharedWorld(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
+      createRunner({ ...sharedServices(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
     );
     expect(outcome).toMatchObject({ reason: "complete" });
     const [start] = ofType(events, "child-start");
@@ -70,7 +70,7 @@ describe("an agent that was spawned", () => {
     const found = gate();
     const helper = createAgent({ name: "helper", model: scriptedModel([{ text: "Found it.", wait: found.opened }]) });
     const main = lead([declare(spawn("helper")), "Waiting for it.", "It is found."]);
-    const run = createRunner({ ...sharedWorld(), agents: { main: main.agent, helper } }).run("go", { agent: "main" });
+    const run = createRunner({ ...sharedServices(), agents: { main: main.agent, helper } }).run("go", { agent: "main" });
     await until(() => main.model.requests.length === 2);
     found.open();
     const outcome = await run.outcome;
@@ -99,15 +99,18 @@ describe("an agent that was spawned", () => {
       permissions: { rules: [{ pattern: "write", behavior: "deny" }] },
     });
     const { events, outcome } = await watch(
-      createRunner({ ...sharedWorld(), agents: { main: agent, helper } }).run("go", { agent: "main" }),
+      createRunner({ ...sharedServices(), agents: { main: agent, helper } }).run("go", { agent: "main" }),
     );
     expect(write.calls).toEqual([]);
     expect(ofType(events, "child-end")).toMatchObject([{ reason: "max-turns", cost: "1" }]);
     expect(outcome).toMatchObject({ reason: "complete", cost: usd("4") });
     const flat = await watch(
-      createRunner({ ...sharedWorld(), maxDepth: 0, agents: { main: lead([declare(spawn("helper")), "done"]).agent, helper } }).run("go", {
-        agent: "main",
-      }),
+      createRunner({ ...sharedServices(), maxDepth: 0, agents: { main: lead([declare(spawn("helper")), "done"]).agent, helper } }).run(
+        "go",
+        {
+          agent: "main",
+        },
+      ),
     );
     expect(ofType(flat.events, "status").map(({ status }) => status)).toEqual([expect.stringContaining("limit of nested agents")]);
     expect(ofType(flat.events, "child-start")).toEqual([]);
@@ -123,7 +126,7 @@ describe("an agent that was spawned", () => {
     });
     const main = lead([declare(spawn("helper")), "waiting", "alone then"]);
     const { events, outcome } = await watch(
-      createRunner({ ...sharedWorld(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
+      createRunner({ ...sharedServices(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
     );
     expect(outcome).toMatchObject({ reason: "complete", text: "alone then" });
     expect(told(main.model.requests[2])).toMatch(
@@ -143,7 +146,7 @@ describe("an agent that was spawned", () => {
       "all in",
     ]);
     const { outcome, events } = await watch(
-      createRunner({ ...sharedWorld(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
+      createRunner({ ...sharedServices(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
     );
     expect(outcome.text).toBe("all in");
     const said = JSON.stringify(main.model.requests.at(-1)?.messages);
@@ -164,7 +167,7 @@ describe("an agent that was spawned", () => {
       { limits: { maxBackground: 1 } },
     );
     const { events, outcome } = await watch(
-      createRunner({ ...sharedWorld(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
+      createRunner({ ...sharedServices(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
     );
     expect(outcome.text).toBe("done");
     expect(ofType(events, "status").map(({ status }) => status)).toEqual([
@@ -179,7 +182,7 @@ describe("an agent that was spawned", () => {
     const helper = createAgent({ name: "helper", model: scriptedModel([(request) => `did ${told(request)}`]) });
     const model = scriptedModel([{ toolCalls: [{ name: "bg", input: { task: "dig" } }] }, "waiting", "done"]);
     const agent = createAgent({ name: "lead", model, tools: [helper.asTool({ name: "bg", background: true, limits: { maxTurns: 2 } })] });
-    const { events, outcome } = await watch(createRunner({ ...sharedWorld(), agent }).run("go"));
+    const { events, outcome } = await watch(createRunner({ ...sharedServices(), agent }).run("go"));
     expect(outcome.text).toBe("done");
     const [start] = ofType(events, "child-start");
     expect(ofType(events, "tool-result")[0]).toMatchObject({
@@ -206,7 +209,7 @@ it("hooks are told of agents beside the turns, and may refuse them", async () =>
   const bad = createAgent({ name: "bad", model: scriptedModel([]) });
   const main = lead([declare(spawn("helper"), spawn("bad")), "waiting", "done"], { hooks });
   const { events, outcome } = await watch(
-    createRunner({ ...sharedWorld(), agents: { main: main.agent, helper, bad } }).run("go", { agent: "main" }),
+    createRunner({ ...sharedServices(), agents: { main: main.agent, helper, bad } }).run("go", { agent: "main" }),
   );
   expect(outcome.text).toBe("done");
   expect(told).toEqual(["start helper: task of helper", "start bad: task of bad", "stop helper: complete"]);
@@ -245,7 +248,7 @@ describe("stopping one of several", () => {
       "both are in",
     ]);
     const { events, outcome } = await watch(
-      createRunner({ ...sharedWorld(), agents: { main: main.agent, slow, quick } }).run("go", { agent: "main" }),
+      createRunner({ ...sharedServices(), agents: { main: main.agent, slow, quick } }).run("go", { agent: "main" }),
     );
     expect(outcome.reason).toBe("complete");
     const ends = Object.fromEntries(
@@ -288,7 +291,7 @@ describe("stopping one of several", () => {
       model: scriptedModel([{ toolCalls: [{ name: "middle", input: { task: "t" } }] }, "top done"]),
       agents: { middle },
     });
-    const run = createRunner({ ...sharedWorld(), agent: top }).run("go");
+    const run = createRunner({ ...sharedServices(), agent: top }).run("go");
     await heard.opened;
     const [view] = await run.children();
     expect(view).toMatchObject({
@@ -313,7 +316,7 @@ it("an agent that is stopped as it begins does no more than one turn [DI-04]", a
   const helper = createAgent({ name: "helper", model });
   const main = lead([declare(spawn("helper"), { type: "stop-child", name: "helper" }), "waiting", "over"]);
   const { events, outcome } = await watch(
-    createRunner({ ...sharedWorld(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
+    createRunner({ ...sharedServices(), agents: { main: main.agent, helper } }).run("go", { agent: "main" }),
   );
   expect(outcome.reason).toBe("complete");
   expect(ofType(events, "child-end").map(({ reason }) => reason)).toEqual(["stopped"]);
@@ -339,7 +342,7 @@ describe("trying one again", () => {
       { text: "it failed", wait: async () => held.opened },
       "whole",
     ]);
-    const run = createRunner({ ...sharedWorld(), agents: { main: main.agent, flaky } }).run("go", { agent: "main" }) as Run;
+    const run = createRunner({ ...sharedServices(), agents: { main: main.agent, flaky } }).run("go", { agent: "main" }) as Run;
     await until(() => main.model.requests.length === 3);
     const [failed] = await run.children();
     expect(failed).toMatchObject({ status: "error", text: "First half." });
@@ -401,7 +404,7 @@ describe("a run that ends otherwise", () => {
       ],
       options,
     );
-    const run = createRunner({ ...sharedWorld(), tasks, agents: { main: main.agent, helper } }).run("go", { agent: "main" }) as Run;
+    const run = createRunner({ ...sharedServices(), tasks, agents: { main: main.agent, helper } }).run("go", { agent: "main" }) as Run;
     const watching = watch(run);
     void begun.opened.then(() => act(run));
     const { events, outcome } = await watching;

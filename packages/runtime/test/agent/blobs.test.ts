@@ -6,7 +6,7 @@ import { createAgent, createRunner } from "keelson";
 import { createMemoryBlobStore, createSqliteEventLog } from "keelson/state";
 import { scriptedModel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
-import { recordingTool, runnerOf, sharedWorld } from "./support.ts";
+import { recordingTool, runnerOf, sharedServices } from "./support.ts";
 
 describe("an image that is named by its digest", () => {
   it("reaches the model with its bytes, as the same message object at every turn", async () => {
@@ -42,17 +42,17 @@ describe("an image that is named by its digest", () => {
   });
 
   it("in a store that can't be reached only interrupts the run", async () => {
-    const world = sharedWorld();
+    const services = sharedServices();
     let isAway = true;
     const blobs: BlobStore = {
-      ...world.blobs,
+      ...services.blobs,
       async get(digest) {
         if (isAway) throw new LogError({ kind: "unavailable", message: "away" });
-        return world.blobs.get(digest);
+        return services.blobs.get(digest);
       },
     };
     const blob = await blobs.put(new Uint8Array([137, 80, 78, 71]));
-    const runner = createRunner({ ...world, blobs, agent: createAgent({ name: "a", model: scriptedModel(["a picture"]) }) });
+    const runner = createRunner({ ...services, blobs, agent: createAgent({ name: "a", model: scriptedModel(["a picture"]) }) });
     const run = runner.run([{ type: "image", mediaType: "image/png", blob }], { session: "s" });
     expect((await run.outcome).error?.message).toContain("away");
     isAway = false;

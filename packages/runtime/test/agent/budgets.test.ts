@@ -163,17 +163,17 @@ describe("a run that is resumed", () => {
     const clock = impatientClock();
     const log = createMemoryEventLog({ now: () => clock.now() });
     const ledger = createMemoryBudgetLedger();
-    const world = { clock, log, ledger, blobs: createMemoryBlobStore(), approvalKeys: createEphemeralApprovalKeys() };
+    const services = { clock, log, ledger, blobs: createMemoryBlobStore(), approvalKeys: createEphemeralApprovalKeys() };
     const { agent } = agentWith([looking(50), looking(50), looking(50)], {
       permissions: { rules: [{ pattern: "look", behavior: "ask" }] },
     });
-    const first = await runnerOf(agent, { ...world, budgets: [{ id: "old", maxCost: "5" }] }).run("go", {
+    const first = await runnerOf(agent, { ...services, budgets: [{ id: "old", maxCost: "5" }] }).run("go", {
       session: "s",
       budgets: [{ id: "user", maxCost: "0.16" }],
       limits: { maxTokens: 90_000 },
     }).outcome;
     expect(first.reason).toBe("awaiting-approval");
-    const later = runnerOf(agent, { ...world, budgets: [{ id: "new", maxCost: "5" }], approvals: () => ({ type: "allow" }) });
+    const later = runnerOf(agent, { ...services, budgets: [{ id: "new", maxCost: "5" }], approvals: () => ({ type: "allow" }) });
     for (const wait of first.waits ?? []) if (wait.type === "approval") await later.approve(wait.token, { type: "allow" });
     const outcome = await (await later.resume("s")).outcome;
     expect(outcome).toMatchObject({ reason: "budget-exhausted", cost: "0.1" });

@@ -14,7 +14,7 @@ import {
   type Tool,
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedServices, types, watch } from "./support.ts";
 
 const calling = (...names: readonly string[]): ScriptedTurn => ({ toolCalls: names.map((name, n) => ({ name, input: { n } })) });
 const price = { input: "0", output: "1000", asOf: "2026-01-01" };
@@ -66,25 +66,25 @@ describe("the calls of a response", () => {
   });
 
   it("survive a power cut where they wrote something, and are not waited for on the disk where they only read", async () => {
-    const world = sharedWorld();
+    const services = sharedServices();
     const kept: Record<string, Durability | undefined> = {};
     const log: EventLog = {
-      ...world.log,
+      ...services.log,
       append(id, seq, records, options) {
         for (const { type, data } of records) if (type === "tool-result") kept[String(data["name"])] = options?.durability;
-        return world.log.append(id, seq, records, options);
+        return services.log.append(id, seq, records, options);
       },
     };
     const turns = [calling("write"), calling("look"), calling("forbidden"), "done"];
     const { agent } = agentOf(turns, [recordingTool("write"), recordingTool("look", { effect: "read" }), recordingTool("forbidden")], {
       permissions: { rules: [{ pattern: "forbidden", behavior: "deny" }] },
     });
-    expect((await createRunner({ ...world, log, agent }).run("go", { session: "s" }).outcome).reason).toBe("complete");
+    expect((await createRunner({ ...services, log, agent }).run("go", { session: "s" }).outcome).reason).toBe("complete");
     expect(kept).toEqual({ write: "power", look: "process", forbidden: "process" });
   });
 
   it("are not made again where the run waited for one of them", async () => {
-    const world = sharedWorld();
+    const services = sharedServices();
     const look = recordingTool("look", { effect: "read" });
     const write = recordingTool("write");
     const helper = createAgent({
@@ -106,7 +106,7 @@ describe("the calls of a response", () => {
       ],
       [look, helper.asTool() as Tool],
     );
-    const runner = createRunner({ ...world, agent });
+    const runner = createRunner({ ...services, agent });
     const waiting = await runner.run("go", { session: "s" }).outcome;
     expect([waiting.reason, look.calls.length, write.calls.length]).toEqual(["awaiting-approval", 1, 0]);
     await runner.approve((waiting.waits?.[0] as { readonly token: string }).token, { type: "allow" });
@@ -210,19 +210,19 @@ describe("a person's answer to a call", () => {
 describe("a question to a person survives a power cut:", () => {
   /** What the log was asked for as it was given a record of this type. */
   const durabilityOf = async (type: string, approvals?: Approver) => {
-    const world = sharedWorld();
+    const services = sharedServices();
     const kept: (Durability | undefined)[] = [];
     const log: EventLog = {
-      ...world.log,
+      ...services.log,
       append(id, seq, records, options) {
         if (records.some((record) => record.type === type)) kept.push(options?.durability);
-        return world.log.append(id, seq, records, options);
+        return services.log.append(id, seq, records, options);
       },
     };
     const { agent } = agentOf([calling("look"), "done"], [recordingTool("look", { effect: "read" })], {
       permissions: { rules: [{ pattern: "look", behavior: "ask" }] },
     });
-    await createRunner({ ...world, log, agent, ...(approvals && { approvals }) }).run("go").outcome;
+    await createRunner({ ...services, log, agent, ...(approvals && { approvals }) }).run("go").outcome;
     return kept;
   };
 

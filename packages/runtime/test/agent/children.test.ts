@@ -3,7 +3,7 @@ import { ruleAfter } from "keelson/context";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { operatorToTool } from "keelson/tools";
 import { describe, expect, it } from "vitest";
-import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, watch } from "./support.ts";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedServices, watch } from "./support.ts";
 
 const ask = (name = "helper", task = "look into it"): ScriptedTurn => ({ toolCalls: [{ name, input: { task } }] });
 const price = { input: "1000", output: "1000", asOf: "2026-01-01" };
@@ -219,7 +219,7 @@ describe("a child that waits", () => {
   };
 
   it("suspends its parent, which says who waits for what; decided, both go on under their ids [OP-08, AV-01]", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     const { agent, deploy } = deploying();
     const first = createRunner({ ...shared, agent }).run("go", { session: "s" });
     const { outcome } = await watch(first);
@@ -237,7 +237,7 @@ describe("a child that waits", () => {
   });
 
   it("has no result yet that rules could judge", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     const seen: unknown[] = [];
     const deploy = recordingTool("deploy", { effect: "write", risk: "high" });
     const helper = helperWith([{ toolCalls: [{ name: "deploy" }] }, "deployed"], { tools: [deploy] });
@@ -251,7 +251,7 @@ describe("a child that waits", () => {
   });
 
   it("ends with its parent, which is stopped before anybody decided", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     const { agent, deploy } = deploying();
     const runner = createRunner({ ...shared, agent });
     await runner.run("go", { session: "s" }).outcome;
@@ -268,7 +268,7 @@ describe("a child that waits", () => {
   });
 
   it("beside another that waits: the parent waits for both", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     const tools = ["one", "two"].map((name) => recordingTool(name, { effect: "write", risk: "high" }));
     const helpers = tools.map((tool, index) =>
       createAgent({

@@ -2,7 +2,7 @@ import { ModelError, type InferEvent, type InferRequest, type Provider } from "@
 import { createAgent, defineTool, type AgentOptions, type Run, type RunnerOptions } from "keelson";
 import { scriptedModel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
-import { ofType, runnerOf, sharedWorld, types, watch } from "./support.ts";
+import { ofType, runnerOf, sharedServices, types, watch } from "./support.ts";
 
 /** A model that says this and then nothing more, until it is told to end. Then, where there are others, it answers by these. */
 function hangingModel(said: readonly InferEvent[], later: readonly string[] = []): Provider & { readonly requests: InferRequest[] } {
@@ -47,8 +47,8 @@ async function once(text: string, run: Run, act: () => Promise<void>): Promise<A
   return { events, outcome: await run.outcome };
 }
 
-function setUp(model: Provider, options: Partial<AgentOptions<undefined>> = {}, world: RunnerOptions = {}) {
-  const runner = runnerOf(createAgent({ name: "a", model, ...options } as AgentOptions<undefined>), world);
+function setUp(model: Provider, options: Partial<AgentOptions<undefined>> = {}, runnerOptions: RunnerOptions = {}) {
+  const runner = runnerOf(createAgent({ name: "a", model, ...options } as AgentOptions<undefined>), runnerOptions);
   return { runner, run: runner.run("What is it?", { session: "s" }) };
 }
 
@@ -177,7 +177,7 @@ describe("an answer that broke off", () => {
   });
 
   it("is gone where the run is stopped while it waits to ask again: watchers were told so", async () => {
-    const { run, runner } = setUp(scriptedModel([broken("First"), "never"]), {}, { ...sharedWorld(), clock: undefined as never });
+    const { run, runner } = setUp(scriptedModel([broken("First"), "never"]), {}, { ...sharedServices(), clock: undefined as never });
     for await (const event of run) if (event.type === "retry") await run.stop();
     expect(await run.outcome).toMatchObject({ reason: "stopped", text: "" });
     expect((await runner.sessions.get("s")).messages).toHaveLength(1);

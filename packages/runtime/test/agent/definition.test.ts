@@ -9,7 +9,7 @@ import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { isFinal, type SessionId, sessionLog } from "@keelson/protocol";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedServices, types, watch } from "./support.ts";
 
 const look: ScriptedTurn = { toolCalls: [{ name: "look" }] };
 
@@ -99,7 +99,7 @@ describe("the prompt of an agent", () => {
   });
 
   it("of a function is read from the log when a run goes on, and a function that throws or gives no text is a panic [ET-06]", async () => {
-    const world = sharedWorld();
+    const services = sharedServices();
     let asked = 0;
     const model = scriptedModel([{ toolCalls: [{ name: "deploy" }] }, "done"]);
     const agent = createAgent({
@@ -108,15 +108,15 @@ describe("the prompt of an agent", () => {
       tools: [recordingTool("deploy", { risk: "high" })],
       instructions: () => `Asked ${++asked}.`,
     });
-    const first = await createRunner({ ...world, agent }).run("go", { session: "s" }).outcome;
-    const later = createRunner({ ...world, agent });
+    const first = await createRunner({ ...services, agent }).run("go", { session: "s" }).outcome;
+    const later = createRunner({ ...services, agent });
     await later.approve((first.waits?.[0] as { readonly token: string }).token, { type: "allow" });
     await (
       await later.resume("s")
     ).outcome;
     expect(model.requests.map(({ system }) => system)).toEqual(["Asked 1.", "Asked 1."]);
     const places: string[] = [];
-    for await (const { key } of world.log.read(sessionLog("s" as SessionId))) places.push(key.slice(key.indexOf("/") + 1));
+    for await (const { key } of services.log.read(sessionLog("s" as SessionId))) places.push(key.slice(key.indexOf("/") + 1));
     expect(places).toEqual(expect.arrayContaining(["instructions/decision", "instructions"]));
     const wrong: readonly (readonly [() => string, string])[] = [
       [
@@ -265,7 +265,7 @@ describe("debugging an agent", () => {
 
   it("into a file is refused by a runner that cannot open files [AG-24]", () => {
     const clock = impatientClock();
-    const world = {
+    const services = {
       clock,
       log: createMemoryEventLog(),
       blobs: createMemoryBlobStore(),
@@ -275,7 +275,7 @@ describe("debugging an agent", () => {
       random: () => 0.5,
       newId: () => "id",
     };
-    expect(() => createRunnerWith({ ...world, agent: make({ debugFile: "x" }) })).toThrow(
+    expect(() => createRunnerWith({ ...services, agent: make({ debugFile: "x" }) })).toThrow(
       expect.objectContaining({ failure: expect.objectContaining({ kind: "invalid-option", option: "debugFile" }) }),
     );
   });

@@ -2,7 +2,7 @@ import { createAgent, usd, type AgentOptions, type Run, type RunOptions, type Ru
 import { budgetGuard } from "keelson/context";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { describe, expect, it } from "vitest";
-import { ofType, recordingTool, runnerOf, sharedWorld, watch } from "./support.ts";
+import { ofType, recordingTool, runnerOf, sharedServices, watch } from "./support.ts";
 
 const price = { input: "1000", output: "1000", asOf: "2026-01-01" };
 const usage = { inputTokens: 100, outputTokens: 100 };
@@ -25,7 +25,7 @@ async function endOf(
   options: Partial<AgentOptions>,
   { run: given = {}, act }: { readonly run?: RunOptions; act?(run: Run): void } = {},
 ): Promise<Pick<RunOutcome, "reason" | "why"> & { readonly limit?: unknown }> {
-  const runner = runnerOf(agentOf(turns, options), sharedWorld());
+  const runner = runnerOf(agentOf(turns, options), sharedServices());
   const run = runner.run("go", { session: "s", ...given });
   act?.(run);
   const { events, outcome } = await watch(run);
@@ -69,12 +69,12 @@ describe("an outcome names the limit that ended its run, and what was used", () 
   });
 
   it("of time, its own or its caller's", async () => {
-    const world = sharedWorld();
-    const slow = recordingTool("look", { effect: "read", output: () => (world.clock.advance(700), "seen") });
-    const runner = runnerOf(agentOf(looks(9), { tools: [slow], limits: { maxDurationMs: 1_000 } }), world);
+    const services = sharedServices();
+    const slow = recordingTool("look", { effect: "read", output: () => (services.clock.advance(700), "seen") });
+    const runner = runnerOf(agentOf(looks(9), { tools: [slow], limits: { maxDurationMs: 1_000 } }), services);
     const own = await runner.run("go").outcome;
     expect([own.reason, own.limit]).toEqual(["timeout", { name: "maxDurationMs", limit: 1_000, used: 1_400 }]);
-    const deadline = world.clock.now() + 900;
+    const deadline = services.clock.now() + 900;
     const callers = await runner.run("go", { deadline }).outcome;
     expect([callers.reason, callers.limit]).toEqual(["timeout", { name: "deadline", limit: deadline, used: deadline + 500 }]);
   });
@@ -113,18 +113,18 @@ describe("an outcome tells the reason that was given", () => {
   });
 
   it.each(["stop", "abort"] as const)("to %s a run that waits, by whoever goes on with it", async (act) => {
-    const world = sharedWorld();
+    const services = sharedServices();
     const agent = agentOf(looks(1), waiting());
-    const run = runnerOf(agent, world).run("go", { session: "s" });
+    const run = runnerOf(agent, services).run("go", { session: "s" });
     expect((await run.outcome).reason).toBe("awaiting-approval");
     await run[act]("no answer came");
-    const outcome = await (await runnerOf(agent, world).resume("s")).outcome;
+    const outcome = await (await runnerOf(agent, services).resume("s")).outcome;
     expect(outcome).toMatchObject({ reason: act === "stop" ? "stopped" : "aborted", why: "no answer came" });
   });
 
   it("by whoever was asked and ended the run instead [AV-02]", async () => {
-    const world = sharedWorld();
-    const runner = runnerOf(agentOf(looks(1), waiting()), world);
+    const services = sharedServices();
+    const runner = runnerOf(agentOf(looks(1), waiting()), services);
     const asked = await runner.run("go", { session: "s" }).outcome;
     const [wait] = asked.waits ?? [];
     await runner.approve((wait as { readonly token: string }).token, { type: "abort", reason: "this is production" });
@@ -164,12 +164,12 @@ describe("a run that gets nowhere", () => {
   });
 
   it("is known by its log, whichever process goes on with it [OP-08]", async () => {
-    const world = sharedWorld();
+    const services = sharedServices();
     const wipe: ScriptedTurn = { toolCalls: [{ name: "wipe" }] };
     const tools = [failing(), recordingTool("wipe", { risk: "high" })];
     const agent = agentOf([look, look, wipe, "never"], { tools, limits: { maxFailedTurns: 3 } });
-    const [wait] = (await runnerOf(agent, world).run("go", { session: "s" }).outcome).waits ?? [];
-    const other = runnerOf(agent, world);
+    const [wait] = (await runnerOf(agent, services).run("go", { session: "s" }).outcome).waits ?? [];
+    const other = runnerOf(agent, services);
     await other.approve((wait as { readonly token: string }).token, { type: "deny", reason: "leave it" });
     const outcome = await (await other.resume("s")).outcome;
     expect(outcome).toMatchObject({ reason: "circuit-breaker", limit: { used: 3 }, why: expect.stringContaining("leave it") });

@@ -40,9 +40,9 @@ const agentOf = (turns: readonly ScriptedTurn[], options: Partial<AgentOptions<n
 async function endOf(
   turns: readonly ScriptedTurn[],
   options: Partial<AgentOptions<never>> = {},
-  world: RunnerOptions = {},
+  runnerOptions: RunnerOptions = {},
 ): Promise<never> {
-  const outcome = await runnerOf(agentOf(turns, options), world).run("go").outcome;
+  const outcome = await runnerOf(agentOf(turns, options), runnerOptions).run("go").outcome;
   if (outcome.reason === "error") throw outcome.error;
   throw new Error(`it ended with ${outcome.reason}`);
 }

@@ -3,7 +3,7 @@ import { createHookRegistry, type HookRegistry } from "keelson/agent";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { describe, expect, it, vi } from "vitest";
 import { EventHub } from "../../src/agent/turn/events/event-hub.ts";
-import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedServices, types, watch } from "./support.ts";
 
 const look: ScriptedTurn = { thinking: "Hm.", text: "I look.", toolCalls: [{ name: "look", input: { at: "it" } }] };
 const warnings = (events: readonly AgentEvent[]): readonly string[] =>
@@ -148,7 +148,7 @@ describe("hooks on events", () => {
 
   it("are shown what happens from where a run that waited goes on", async () => {
     const seen: AgentEvent[] = [];
-    const world = sharedWorld();
+    const services = sharedServices();
     const model = scriptedModel([{ toolCalls: [{ name: "write" }] }, "Written."]);
     const agent = createAgent({
       name: "a",
@@ -157,10 +157,10 @@ describe("hooks on events", () => {
       permissions: { rules: [{ pattern: "write", behavior: "ask" }] },
       hooks: noting(seen),
     });
-    const first = await runnerOf(agent, world).run("go", { session: "s" }).outcome;
+    const first = await runnerOf(agent, services).run("go", { session: "s" }).outcome;
     expect(first.reason).toBe("awaiting-approval");
     expect(seen.at(-1)?.type).toBe("run-suspend");
-    const runner = runnerOf(agent, world);
+    const runner = runnerOf(agent, services);
     const [question] = await runner.approvals.list();
     await runner.approve(question!.token, { type: "allow" });
     const last = await (await runner.resume("s")).outcome;

@@ -4,7 +4,7 @@ import type { Sessions } from "keelson/session";
 import { createMemoryBlobStore } from "keelson/state";
 import { scriptedModel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
-import { recordingTool, runnerOf, sharedWorld } from "./support.ts";
+import { recordingTool, runnerOf, sharedServices } from "./support.ts";
 
 interface BreakableLog extends EventLog {
   /** What it throws from now on. */
@@ -38,7 +38,7 @@ function breakableLog(log: EventLog): BreakableLog {
   return breakable;
 }
 
-/** A run that waits for an answer to its question, in a world whose log can break. */
+/** A run that waits for an answer to its question, with a log that can break. */
 interface Scene {
   readonly log: BreakableLog;
   readonly runner: SingleRunner;
@@ -63,12 +63,12 @@ async function sceneBelow(): Promise<Scene> {
 }
 
 async function sceneOf(agent: Agent): Promise<Scene> {
-  const world = sharedWorld();
-  const log = breakableLog(world.log);
+  const services = sharedServices();
+  const log = breakableLog(services.log);
   const blobs = createMemoryBlobStore();
   // A wait for people has no end here: time stands still.
-  const clock = { now: () => world.clock.now(), after: () => () => {} };
-  const runner = runnerOf(agent, { ...world, clock, log, blobs });
+  const clock = { now: () => services.clock.now(), after: () => () => {} };
+  const runner = runnerOf(agent, { ...services, clock, log, blobs });
   const run = runner.run("wipe it", { session: "s" });
   for await (const question of run.approvals()) return { log, runner, run, question };
   throw new Error("nobody asked");

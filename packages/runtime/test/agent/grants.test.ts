@@ -2,7 +2,7 @@ import { createAgent, createRunner, defineTool } from "keelson";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import type { AgentError, ApprovalRequest, CallEffects, Decision, EventLog, PermissionRule } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { ofType, sharedWorld, watch } from "./support.ts";
+import { ofType, sharedServices, watch } from "./support.ts";
 
 /** A shell as rules see it: parts between semicolons, of which `ls` changes nothing. */
 function effectsOf(line: string): CallEffects {
@@ -34,18 +34,25 @@ interface Answers {
 }
 /** Runs these lines one after another, each in a run of its own of the same session. */
 async function work(lines: readonly string[], { decide, rules = [], log = (same) => same, later = false }: Answers = {}) {
-  const world = sharedWorld();
+  const services = sharedServices();
   const { bash, ran } = shell({ later });
   const model = scriptedModel(lines.flatMap((command): ScriptedTurn[] => [line(command), "done"]));
   const agent = createAgent({ name: "a", model, tools: [bash], permissions: { rules }, loopGuard: false });
   const asked: ApprovalRequest[] = [];
   const approvals = (request: ApprovalRequest): Decision | undefined => (asked.push(request), decide?.(request));
-  const kept = log(world.log);
+  const kept = log(services.log);
   // A runner for each: what was allowed has to be in the log.
-  const runner = () => createRunner({ ...world, log: kept, agent, approvals });
+  const runner = () => createRunner({ ...services, log: kept, agent, approvals });
   const told = [];
   for (const _line of lines) told.push(await watch(runner().run("go", { session: "s" })));
-  return { asked: asked.map(({ input }) => (input as { readonly command: string }).command), requests: asked, ran, told, runner, world };
+  return {
+    asked: asked.map(({ input }) => (input as { readonly command: string }).command),
+    requests: asked,
+    ran,
+    told,
+    runner,
+    world: services,
+  };
 }
 
 describe("allow-always", () => {

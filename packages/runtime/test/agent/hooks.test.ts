@@ -6,7 +6,7 @@ import { systemClock } from "keelson/session";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { describe, expect, it } from "vitest";
-import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedServices, types, watch } from "./support.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
 const call = (name: string, input: JsonValue = {}): ScriptedTurn => ({ toolCalls: [{ name, input }] });
@@ -447,15 +447,15 @@ describe("hooks at the borders of a run", () => {
         const last = (await recordsOf(log, sessionId)).map(({ type }) => type);
         ends.push(`${reason} ${last.includes("run-ending")} ${last.includes("run-complete") || last.includes("error")}`);
       });
-    const world = { log, clock: systemClock };
-    await watch(runnerOf(agentOf(["done"], hooks()).agent, world).run("go", { session: "a" }));
+    const services = { log, clock: systemClock };
+    await watch(runnerOf(agentOf(["done"], hooks()).agent, services).run("go", { session: "a" }));
     await watch(
-      runnerOf(agentOf([{ error: { kind: "authentication", message: "no" } }], hooks()).agent, world).run("go", { session: "b" }),
+      runnerOf(agentOf([{ error: { kind: "authentication", message: "no" } }], hooks()).agent, services).run("go", { session: "b" }),
     );
     await watch(
-      runnerOf(agentOf([call("look"), call("look")], hooks(), { limits: { maxTurns: 1 } }).agent, world).run("go", { session: "c" }),
+      runnerOf(agentOf([call("look"), call("look")], hooks(), { limits: { maxTurns: 1 } }).agent, services).run("go", { session: "c" }),
     );
-    const aborted = runnerOf(agentOf([{ wait: never() } as never], hooks()).agent, world).run("go", { session: "d" });
+    const aborted = runnerOf(agentOf([{ wait: never() } as never], hooks()).agent, services).run("go", { session: "d" });
     for await (const event of aborted) if (event.type === "turn-start") await aborted.abort();
     await aborted.outcome;
     expect(ends).toEqual(["complete true false", "error true false", "max-turns true false", "aborted true false"]);
@@ -463,11 +463,11 @@ describe("hooks at the borders of a run", () => {
 
   it("say that a session is gone on with: by another run, and by one that waited or was interrupted [HK-06]", async () => {
     const told: Told[] = [];
-    const world = sharedWorld();
+    const services = sharedServices();
     const { agent } = agentOf(["one", call("write"), "two", call("look"), "three"], noting(told), {
       permissions: { rules: [{ pattern: "write", behavior: "ask" }] },
     });
-    const runner = runnerOf(agent, world);
+    const runner = runnerOf(agent, services);
     const starts = (): readonly unknown[] =>
       told
         .splice(0)
@@ -483,10 +483,10 @@ describe("hooks at the borders of a run", () => {
   });
 
   it("can refuse that a run is taken up again: it ends", async () => {
-    const world = sharedWorld();
+    const services = sharedServices();
     const hooks = createHookRegistry().onSessionStart(({ resumed }) => (resumed ? { type: "abort", reason: "too late" } : undefined));
     const { agent, write } = agentOf([call("write"), "never"], hooks, { permissions: { rules: [{ pattern: "write", behavior: "ask" }] } });
-    const runner = runnerOf(agent, world);
+    const runner = runnerOf(agent, services);
     const waiting = await runner.run("go", { session: "s" }).outcome;
     await runner.approve((waiting.waits?.[0] as { readonly token: string }).token, { type: "allow" });
     const { outcome, events } = await watch(await runner.resume("s"));
@@ -500,12 +500,12 @@ describe("hooks at the borders of a run", () => {
       const told: Told[] = [];
       const clock = impatientClock();
       const log = createMemoryEventLog({ now: () => clock.now() });
-      const world = { clock, blobs: createMemoryBlobStore() };
+      const services = { clock, blobs: createMemoryBlobStore() };
       const { agent } = agentOf([call("look"), call("look"), "done"], noting(told));
       // Its process ends, for all that others can see, when the run has begun.
       const died = Promise.withResolvers<void>();
       const dying = runnerOf(agent, {
-        ...world,
+        ...services,
         log: {
           ...log,
           async append(id, expected, records, options) {
@@ -521,7 +521,7 @@ describe("hooks at the borders of a run", () => {
       await died.promise;
       clock.advance(10);
       told.length = 0;
-      const runner = runnerOf(agent, { ...world, log });
+      const runner = runnerOf(agent, { ...services, log });
       if (byTurns) {
         const nexts: string[] = [];
         while (nexts.at(-1) !== "done") nexts.push((await runner.advance("s")).next.type);
@@ -603,7 +603,7 @@ describe("hooks around child agents", () => {
       tools: [recordingTool("write")],
       permissions: { rules: [{ pattern: "write", behavior: "ask" }] },
     });
-    const runner = runnerOf(lead(noting(told), helper).agent, sharedWorld());
+    const runner = runnerOf(lead(noting(told), helper).agent, sharedServices());
     const waiting = await runner.run("go", { session: "s" }).outcome;
     await runner.approve((waiting.waits?.[0] as { readonly token: string }).token, { type: "allow" });
     expect((await (await runner.resume("s")).outcome).reason).toBe("complete");
@@ -643,7 +643,7 @@ describe("hooks around compaction", () => {
       compact: async () => ({ messages: [textMessage("user", "short")], summary: "s" }),
       permissions: { rules: [{ pattern: "write", behavior: "ask" }] },
     });
-    const runner = runnerOf(agent, sharedWorld());
+    const runner = runnerOf(agent, sharedServices());
     const waiting = await runner.run("go", { session: "s" }).outcome;
     await runner.approve((waiting.waits?.[0] as { readonly token: string }).token, { type: "allow" });
     expect((await (await runner.resume("s")).outcome).reason).toBe("complete");

@@ -2,7 +2,7 @@ import { ModelError, type InferEvent, type InferRequest, type Message, type Prov
 import { createAgent, defineTool, textMessage, type AgentOptions } from "keelson";
 import { createModelRegistry } from "keelson/providers";
 import { describe, expect, it } from "vitest";
-import { ofType, recordingTool, runnerOf, sharedWorld, watch } from "./support.ts";
+import { ofType, recordingTool, runnerOf, sharedServices, watch } from "./support.ts";
 
 const WINDOW = 64_000;
 const BYTES_PER_TOKEN = 4;
@@ -112,7 +112,7 @@ describe("a session whose conversation outgrows its model", () => {
 
   it("has what is old summed up by the model where results are not what is long, and the summary is paid and counted as any inference", async () => {
     const model = vendor((_request, turn) => (turn === 5 ? "Enough." : `${turn} ${"words and words ".repeat(4_000)}`));
-    const runner = runnerOf(reading(model), sharedWorld());
+    const runner = runnerOf(reading(model), sharedServices());
     for (let turn = 1; turn <= 4; turn++) await runner.run(`Question ${turn}`, { session: "s" }).outcome;
     const { events, outcome } = await watch(runner.run("Question 5", { session: "s" }));
     expect(outcome).toMatchObject({ reason: "complete", text: "Enough." });

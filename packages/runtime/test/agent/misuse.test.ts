@@ -4,7 +4,7 @@ import { rulesFrom } from "keelson/context";
 import { scriptedModel } from "keelson/testing";
 import { AgentError } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { recordingTool, runnerOf, sharedWorld } from "./support.ts";
+import { recordingTool, runnerOf, sharedServices } from "./support.ts";
 
 const agent = createAgent({ name: "a", model: scriptedModel(["done", "done"]) });
 
@@ -57,7 +57,7 @@ describe("misuse is refused with the option that is wrong, and what to write ins
   it("by approve: no token, no decision, and a decision that lacks what it needs", async () => {
     const tool = recordingTool("wipe", { effect: "write", risk: "high" });
     const asking = createAgent({ name: "a", model: scriptedModel([{ toolCalls: [{ name: "wipe" }] }, "done"]), tools: [tool] });
-    const runner = runnerOf(asking, sharedWorld());
+    const runner = runnerOf(asking, sharedServices());
     await runner.run("go", { session: "s" }).outcome;
     const [question] = await runner.approvals.list();
     const token = question?.token ?? "";

@@ -20,7 +20,7 @@ import {
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedServices, types, watch } from "./support.ts";
 
 /** A dollar for a thousand tokens of input, two for as many of output. */
 const price = { input: "1000", output: "2000", asOf: "2026-01-01" };
@@ -617,13 +617,13 @@ it("a model that takes its time is left when the run is aborted, though it heeds
       yield END;
     },
   };
-  const { clock, ...world } = sharedWorld();
-  const run = createRunner({ ...world, clock, agent: createAgent({ name: "a", model: deaf }) }).run("go", { session: "s" });
+  const { clock, ...services } = sharedServices();
+  const run = createRunner({ ...services, clock, agent: createAgent({ name: "a", model: deaf }) }).run("go", { session: "s" });
   await asked;
   await run.abort();
   expect((await run.outcome).reason).toBe("aborted");
   expect(clock.waits).toContain(500);
-  const failed = (await recordsOf(world.log)).filter(({ type }) => type === "inference-failed");
+  const failed = (await recordsOf(services.log)).filter(({ type }) => type === "inference-failed");
   expect(failed.map(({ data }) => data["failure"])).toMatchObject([
     { kind: "cancelled", message: "the call of deaf/model was cancelled and left behind: it did not end by itself" },
   ]);

@@ -294,9 +294,9 @@ describe("the model of a run", () => {
   it("is checked when the runner is made: unknown models, prices under a money limit [AG-02, AG-17]", () => {
     const { models } = twoModels([], []);
     const make =
-      (options: Partial<Parameters<typeof createAgent>[0]>, world: RunnerOptions = { models }) =>
+      (options: Partial<Parameters<typeof createAgent>[0]>, runnerOptions: RunnerOptions = { models }) =>
       () =>
-        createRunner({ ...world, agent: createAgent({ name: "a", model: "a/first", ...options }) });
+        createRunner({ ...runnerOptions, agent: createAgent({ name: "a", model: "a/first", ...options }) });
     expect(make({ model: "c/x" })).toThrow(
       expect.objectContaining({ failure: expect.objectContaining({ kind: "invalid-option", option: "model" }) }),
     );

@@ -1,7 +1,7 @@
 import { agentTool, createAgent, createRunner, type RunnerOptions } from "keelson";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { describe, expect, it } from "vitest";
-import { recordingTool, sharedWorld } from "./support.ts";
+import { recordingTool, sharedServices } from "./support.ts";
 
 const deploy = (to: string): ScriptedTurn => ({ toolCalls: [{ name: "deploy", input: { to } }] });
 const deployTool = () => recordingTool("deploy", { effect: "write", risk: "high" });
@@ -21,7 +21,7 @@ async function waitingIn(sessions: readonly string[], shared: RunnerOptions): Pr
 
 describe("the open questions of all sessions", () => {
   it("are listed with all that a person needs to decide, and each can be decided by its token [AV-01, AP-07]", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     const { clock } = shared;
     await waitingIn(["a", "b"], shared);
     const runner = createRunner({ ...shared, agent: asking("never") });
@@ -45,7 +45,7 @@ describe("the open questions of all sessions", () => {
   });
 
   it("are the same as the outcome's waits", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     const runner = createRunner({ ...shared, agent: asking("x") });
     const { waits } = await runner.run("go", { session: "s" }).outcome;
     expect(waits).toEqual(await runner.approvals.list());
@@ -53,7 +53,7 @@ describe("the open questions of all sessions", () => {
   });
 
   it("leave out what expired, and what belongs to a run that is over", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     const { clock } = shared;
     await waitingIn(["old"], { ...shared, approvalTtlMs: 1_000 });
     await waitingIn(["aborted", "young"], { ...shared, approvalTtlMs: 60_000 });
@@ -68,7 +68,7 @@ describe("the open questions of all sessions", () => {
   });
 
   it("include those of child agents, which name the session to resume", async () => {
-    const shared = sharedWorld();
+    const shared = sharedServices();
     const parent = createAgent({
       name: "chief",
       model: scriptedModel([{ toolCalls: [{ name: "ops", input: { task: "deploy" } }] }, "all done"]),
@@ -86,7 +86,7 @@ describe("the open questions of all sessions", () => {
   });
 
   it("are one for each question, with the newest token, where it was asked again", async () => {
-    const shared = { ...sharedWorld(), approvalTtlMs: 1_000 };
+    const shared = { ...sharedServices(), approvalTtlMs: 1_000 };
     const { clock } = shared;
     await waitingIn(["s"], shared);
     const runner = createRunner({ ...shared, agent: asking("s") });

@@ -5,7 +5,7 @@ import { messageCodec, type JsonValue } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { declare, declaring } from "./declaring.ts";
-import { ofType, sharedWorld, watch } from "./support.ts";
+import { ofType, sharedServices, watch } from "./support.ts";
 
 const CUT: ScriptedTurn = { text: "One, two, ", stopReason: "max-tokens" };
 const WRONG = '{"total": "much"}';
@@ -39,7 +39,7 @@ describe.each(OCCASIONS)("a message of the runtime's own, %s,", (_what, turns, o
     });
     const helper = createAgent({ name: "helper", model: scriptedModel(["Found it."]) });
     const { outcome, events } = await watch(
-      createRunner({ ...sharedWorld(), agents: { lead: agent, helper } }).run("go", { agent: "lead" }),
+      createRunner({ ...sharedServices(), agents: { lead: agent, helper } }).run("go", { agent: "lead" }),
     );
     const sent = model.requests.map(({ messages }) => JSON.stringify(messages));
     return { outcome, events, seen, sent };

@@ -427,12 +427,12 @@ describe("the state of plugins in a session", () => {
   const answers = (count: number): readonly ScriptedTurn[] => Array.from({ length: count }, (_, n) => `answer ${n}`);
 
   it("lives on in its next run, in another process, and without the plugin", async () => {
-    const world = { log: createMemoryEventLog(), blobs: createMemoryBlobStore() };
-    for (let n = 0; n < 2; n++) await runnerWith(answers(1), [counting], world).run("go", { session: "s" }).outcome;
-    const without = runnerWith(answers(1), [], world);
+    const services = { log: createMemoryEventLog(), blobs: createMemoryBlobStore() };
+    for (let n = 0; n < 2; n++) await runnerWith(answers(1), [counting], services).run("go", { session: "s" }).outcome;
+    const without = runnerWith(answers(1), [], services);
     await without.run("go", { session: "s" }).outcome;
     expect(await stateOf(without, "s")).toEqual({ counting: { turns: 2, runs: 2 } });
-    const later = runnerWith(answers(1), [counting, diary()], world);
+    const later = runnerWith(answers(1), [counting, diary()], services);
     await later.run("go", { session: "s" }).outcome;
     expect(await stateOf(later, "s")).toMatchObject({ counting: { turns: 3, runs: 3 }, diary: { lines: expect.anything() } });
   });

@@ -10,7 +10,7 @@ import {
 import { createAgent, defineTool } from "keelson";
 import { scriptedModel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
-import { ofType, runnerOf, sharedWorld, watch } from "./support.ts";
+import { ofType, runnerOf, sharedServices, watch } from "./support.ts";
 
 /** A PNG as far as anybody reads it here; `mark` tells one from another. */
 function picture(mark: string): Content {
@@ -65,8 +65,8 @@ describe("a request that is refused for one part", () => {
     ["named by nothing but its kind", "openai-chat", "The image data you provided does not represent a valid image.", "good", "bad"],
   ])("goes again without it, with a note in its place, for good: %s", async (_case, wire, words, first, second) => {
     const model = vendor(wire, (request) => (holds(request, "bad") ? words : undefined));
-    const world = sharedWorld();
-    const runner = runnerOf(createAgent({ name: "a", model }), world);
+    const services = sharedServices();
+    const runner = runnerOf(createAgent({ name: "a", model }), services);
     const input = [text("Look:"), picture(first), text("and"), picture(second)];
     const { events, outcome } = await watch(runner.run(input, { session: "s" }));
     expect(outcome).toMatchObject({ reason: "complete", text: "I see 1." });
@@ -77,7 +77,7 @@ describe("a request that is refused for one part", () => {
     );
     expect(ofType(events, "retry")).toMatchObject([{ reason: "refused-part" }]);
     expect(ofType(events, "compaction")).toMatchObject([{ level: "refused" }]);
-    expect(await runnerOf(createAgent({ name: "a", model }), world).run("And now?", { session: "s" }).outcome).toMatchObject({
+    expect(await runnerOf(createAgent({ name: "a", model }), services).run("And now?", { session: "s" }).outcome).toMatchObject({
       text: "I see 1.",
     });
     expect(model.requests).toHaveLength(3);

@@ -3,7 +3,7 @@ import { budgetGuard, injectReminder, ruleAfter, ruleBefore, rulesFrom, ruleWhen
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import type { JsonObject, JsonValue } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedServices, types, watch } from "./support.ts";
 
 const look = (input: JsonValue = {}): ScriptedTurn => ({ toolCalls: [{ name: "look", input }] });
 
@@ -338,7 +338,7 @@ describe("built-in rules in a run", () => {
   });
 
   it("are decided once for each place of a run: what a suspended run decided is read when it goes on [CE-18]", async () => {
-    const world = sharedWorld();
+    const services = sharedServices();
     let decided = 0;
     const model = scriptedModel([{ toolCalls: [{ name: "deploy", input: {} }] }, "done"]);
     const deploy = recordingTool("deploy", { effect: "write", risk: "high" });
@@ -350,7 +350,7 @@ describe("built-in rules in a run", () => {
         ruleBefore("execute-tool", "stamp", 0, () => ({ type: "modify-input", input: { name: "deploy", input: { stamp: ++decided } } })),
       ],
     });
-    const runner = createRunner({ ...world, agent });
+    const runner = createRunner({ ...services, agent });
     const first = await runner.run("go", { session: "s" }).outcome;
     const [wait] = first.waits ?? [];
     await runner.approve((wait as { readonly token: string }).token, { type: "allow" });
@@ -359,7 +359,7 @@ describe("built-in rules in a run", () => {
   });
 
   it("ask no predicate again whose verdict the log holds, whatever it would say by now [CE-12, CE-18]", async () => {
-    const world = sharedWorld();
+    const services = sharedServices();
     const asked: string[] = [];
     const model = scriptedModel([{ toolCalls: [{ name: "deploy", input: {} }] }, "done"]);
     const deploy = recordingTool("deploy", { effect: "write", risk: "high" });
@@ -373,7 +373,7 @@ describe("built-in rules in a run", () => {
         ({ operation }) => (operation === "execute-tool" ? { type: "modify-input", input: { name: "deploy", input: stamp } } : undefined),
       );
     const rules = [stamping("early", { by: "early" }, () => !isLater), stamping("late", { by: "late" }, () => isLater)];
-    const runner = createRunner({ ...world, agent: createAgent({ name: "a", model, tools: [deploy], rules }) });
+    const runner = createRunner({ ...services, agent: createAgent({ name: "a", model, tools: [deploy], rules }) });
     const first = await runner.run("go", { session: "s" }).outcome;
     const [wait] = first.waits ?? [];
     expect(asked).toEqual(["early", "late"]);

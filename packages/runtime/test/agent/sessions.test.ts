@@ -2,14 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentTool, createAgent, createRunner, textMessage, type RecordedEvent, type SingleRunner } from "keelson";
-import type { World } from "keelson/agent";
+import type { RunnerServices } from "keelson/agent";
 import { createMemoryBlobStore, createMemoryEventLog, createSqliteBlobStore, createSqliteEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { AgentError, sessionLog, type Message } from "@keelson/protocol";
 import { afterEach, describe, expect, it } from "vitest";
 import { impatientClock, ofType, recordingTool } from "./support.ts";
 
-type Storage = Pick<World, "log" | "blobs" | "clock">;
+type Storage = Pick<RunnerServices, "log" | "blobs" | "clock">;
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {

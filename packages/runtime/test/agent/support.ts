@@ -1,4 +1,4 @@
-import { createEphemeralApprovalKeys, type World } from "keelson/agent";
+import { createEphemeralApprovalKeys, type RunnerServices } from "keelson/agent";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
 import {
   createRunner,
@@ -39,12 +39,12 @@ export function impatientClock(start = 1_000_000): Clock & { advance(ms: number)
   };
 }
 
-type SharedWorld = Required<Pick<World, "log" | "blobs" | "approvalKeys" | "random">> & {
+type SharedServices = Required<Pick<RunnerServices, "log" | "blobs" | "approvalKeys" | "random">> & {
   readonly clock: ReturnType<typeof impatientClock>;
 };
 
-/** A world that several runners, as processes would, look at. */
-export function sharedWorld(): SharedWorld {
+/** Services that several runners share, as processes share a database. */
+export function sharedServices(): SharedServices {
   const clock = impatientClock();
   return {
     clock,

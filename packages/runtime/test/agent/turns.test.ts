@@ -15,7 +15,7 @@ import {
   type Tool,
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { impatientClock, ofType, recordingTool, runnerOf, sharedWorld, types, watch } from "./support.ts";
+import { impatientClock, ofType, recordingTool, runnerOf, sharedServices, types, watch } from "./support.ts";
 
 const calling = (...names: readonly string[]): ScriptedTurn => ({ toolCalls: names.map((name, n) => ({ name, input: { n } })) });
 
@@ -54,14 +54,14 @@ describe("the time of a run, by what its log says,", () => {
   });
 
   it("goes on while it waits for a person", async () => {
-    const world = sharedWorld();
+    const services = sharedServices();
     const { agent, model } = agentOf([calling("write"), "never"], [recordingTool("write")], {
       permissions: { rules: [{ pattern: "write", behavior: "ask" }] },
       limits: { maxDurationMs: 1000 },
     });
-    const runner = createRunner({ ...world, agent });
+    const runner = createRunner({ ...services, agent });
     const { waits } = await runner.run("go", { session: "s" }).outcome;
-    world.clock.advance(5000);
+    services.clock.advance(5000);
     await runner.approve((waits?.[0] as { readonly token: string }).token, { type: "allow" });
     expect([(await (await runner.resume("s")).outcome).reason, model.requests.length]).toEqual(["timeout", 1]);
   });
@@ -224,16 +224,16 @@ describe("the last answer of a run", () => {
 
 describe("the end of a run", () => {
   const ended = async (turn: ScriptedTurn) => {
-    const world = sharedWorld();
+    const services = sharedServices();
     const kept: (string | undefined)[] = [];
     const log: EventLog = {
-      ...world.log,
+      ...services.log,
       append(id, seq, records, options) {
         if (records.some((record) => isFinal(record))) kept.push(options?.durability);
-        return world.log.append(id, seq, records, options);
+        return services.log.append(id, seq, records, options);
       },
     };
-    await createRunner({ ...world, log, agent: agentOf([turn]).agent }).run("go", { session: "s" }).outcome;
+    await createRunner({ ...services, log, agent: agentOf([turn]).agent }).run("go", { session: "s" }).outcome;
     const last: LogRecord[] = [];
     for await (const record of log.read(sessionLog("s" as SessionId))) last.push(record);
     return { kept, types: last.slice(-2).map(({ type }) => type), places: last.slice(-2).map(({ key }) => key.split("/")[1]), last };

@@ -106,8 +106,8 @@ async function spendDollar(random: () => number, dearness: number) {
       const place = ["append", "appended", "inferring", "inferred"][Math.floor(random() * 4)] as string;
       const points = pointsUntil(crashes ? `${place}#${Math.floor(random() * 4)}` : undefined);
       const agent = () => spender({ dearness, random, bill, before: () => points.pass("inferring"), after: () => points.pass("inferred") });
-      const world = { log, blobs, effects: sideEffectsInMemory(), points, ledger: audited, owner, leaseTtlMs: TTL_MS, now: () => now };
-      const runner = openRunner(world, agent, undefined, { budgets: [DOLLAR] });
+      const services = { log, blobs, effects: sideEffectsInMemory(), points, ledger: audited, owner, leaseTtlMs: TTL_MS, now: () => now };
+      const runner = openRunner(services, agent, undefined, { budgets: [DOLLAR] });
       const isNew = (await log.head(`session/${session}` as never)) === 0;
       const run = isNew ? runner.run("Spend.", { session }) : await runner.resume(session);
       const outcome = await Promise.race([run.outcome, points.died]);

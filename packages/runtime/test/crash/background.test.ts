@@ -6,12 +6,12 @@ import type { RunOutcome } from "../../src/agent/definition/run.ts";
 import type { SingleRunner } from "../../src/agent/runner/runner.ts";
 import { faultsOf } from "./normalised-log.ts";
 import { sample } from "./sample.ts";
-import { openRunner, scriptByTurn, SESSION, type ScenarioWorld } from "./scenario.ts";
-import { simulatedWorld, type SimulatedWorld } from "./simulated-lives.ts";
+import { openRunner, scriptByTurn, SESSION, type ScenarioServices } from "./scenario.ts";
+import { simulateLives, type SimulatedLives } from "./simulated-lives.ts";
 
 /** A run that starts an agent, which writes, and two tasks beside its turns, and ends once it heard of all three. */
-function openBackground(world: ScenarioWorld): SingleRunner {
-  const { points, effects } = world;
+function openBackground(services: ScenarioServices): SingleRunner {
+  const { points, effects } = services;
   const helper = createAgent({
     name: "helper",
     model: scriptByTurn(points, "scripted/helper", (turn) =>
@@ -46,7 +46,7 @@ function openBackground(world: ScenarioWorld): SingleRunner {
     },
   }) as Tool;
   return openRunner(
-    world,
+    services,
     () =>
       createAgent({
         name: "main",
@@ -86,7 +86,7 @@ async function recordsOf(log: EventLog, session: string): Promise<readonly LogRe
 }
 
 /** What is wrong with a session that crashes and resumes have led to its end. */
-async function faultsAfter({ log, effects }: SimulatedWorld, outcome: RunOutcome<unknown> | undefined) {
+async function faultsAfter({ log, effects }: SimulatedLives, outcome: RunOutcome<unknown> | undefined) {
   const faults = [...(await faultsOf(log, SESSION))];
   if (outcome?.reason !== "complete" || outcome.text !== "Heard of 3.") faults.push(`it ended with ${outcome?.reason}: ${outcome?.text}`);
   for (const { meta } of outcome?.effects ?? []) if (meta?.outcome !== "done") faults.push(`the effect ${meta?.id} is ${meta?.outcome}`);
@@ -118,39 +118,39 @@ describe("a run with an agent and tasks beside its turns that is killed", () => 
     "at any append, and around anything they do, goes on: the same children, the same keys, each result told once [DI-03, DI-09]",
     { timeout: 120_000 },
     async () => {
-      const whole = simulatedWorld({ open: openBackground });
+      const whole = simulateLives({ open: openBackground });
       const { passed, finished } = await whole.live();
       expect(await faultsAfter(whole, finished?.outcome)).toEqual([]);
       expect(passed.length).toBeGreaterThan(30);
       const faults: string[] = [];
       for (const place of passed) {
-        const world = simulatedWorld({ open: openBackground });
-        await world.live(place);
-        const { finished: end } = await world.live();
-        for (const fault of await faultsAfter(world, end?.outcome)) faults.push(`${place}: ${fault}`);
+        const lives = simulateLives({ open: openBackground });
+        await lives.live(place);
+        const { finished: end } = await lives.live();
+        for (const fault of await faultsAfter(lives, end?.outcome)) faults.push(`${place}: ${fault}`);
       }
       expect(faults).toEqual([]);
     },
   );
 
   it("again on its way, does the same", { timeout: 1_800_000 }, async () => {
-    const { passed } = await simulatedWorld({ open: openBackground }).live();
+    const { passed } = await simulateLives({ open: openBackground }).live();
     const pairs: { readonly first: string; readonly second: string }[] = [];
     for (const first of passed) {
-      const world = simulatedWorld({ open: openBackground });
-      await world.live(first);
-      for (const second of (await world.live()).passed) pairs.push({ first, second });
+      const lives = simulateLives({ open: openBackground });
+      await lives.live(first);
+      for (const second of (await lives.live()).passed) pairs.push({ first, second });
     }
     const faults: string[] = [];
     for (const { first, second } of sample(
       pairs,
       sampleSize(`pairs of ${pairs.length} kills with work beside the turns`, { test: 100, ci: 1000, soak: pairs.length }),
     )) {
-      const world = simulatedWorld({ open: openBackground });
-      await world.live(first);
-      await world.live(second);
-      const { finished } = await world.live();
-      for (const fault of await faultsAfter(world, finished?.outcome)) faults.push(`${first}, ${second} (seed ${seed}): ${fault}`);
+      const lives = simulateLives({ open: openBackground });
+      await lives.live(first);
+      await lives.live(second);
+      const { finished } = await lives.live();
+      for (const fault of await faultsAfter(lives, finished?.outcome)) faults.push(`${first}, ${second} (seed ${seed}): ${fault}`);
     }
     expect(faults).toEqual([]);
   });

@@ -7,35 +7,35 @@ import { createMemoryBudgetLedger } from "../../src/state/index.ts";
 import { scriptedModel, type ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { faultsOf } from "./normalised-log.ts";
 import { sample } from "./sample.ts";
-import { openRunner, SESSION, type ScenarioWorld } from "./scenario.ts";
-import { simulatedWorld } from "./simulated-lives.ts";
+import { openRunner, SESSION, type ScenarioServices } from "./scenario.ts";
+import { simulateLives } from "./simulated-lives.ts";
 
 const TEAM = { id: "team", maxCost: "100", maxTokens: 10_000_000, maxTurns: 100, maxToolCalls: 100, maxModelCalls: 100 } as const;
 
 /** Asks a helper, acts, and answers: five turns of two agents, of which each costs a little. */
-function openFamily(world: ScenarioWorld, ledger: BudgetLedger): ReturnType<typeof openRunner> {
+function openFamily(services: ScenarioServices, ledger: BudgetLedger): ReturnType<typeof openRunner> {
   const agents = (): Agent<undefined> => {
     const helper = createAgent({
       name: "helper",
-      model: priced(world, "scripted/helper", [{ toolCalls: [{ name: "mark", input: {} }] }, { text: "helped" }]),
-      tools: [acting(world, "mark")],
+      model: priced(services, "scripted/helper", [{ toolCalls: [{ name: "mark", input: {} }] }, { text: "helped" }]),
+      tools: [acting(services, "mark")],
       limits: { maxCost: "50" },
     });
     return createAgent({
       name: "lead",
-      model: priced(world, "scripted/lead", [
+      model: priced(services, "scripted/lead", [
         { toolCalls: [{ name: "helper", input: { task: "help" } }] },
         { toolCalls: [{ name: "post", input: {} }] },
         { text: "done" },
       ]),
-      tools: [acting(world, "post"), agentTool(helper)],
+      tools: [acting(services, "post"), agentTool(helper)],
       limits: { maxCost: "0.001", maxTokens: 900_000, budgetThresholds: [0.001, 0.005, 1] },
     });
   };
-  return openRunner({ ...world, ledger }, agents, undefined, { budgets: [TEAM] });
+  return openRunner({ ...services, ledger }, agents, undefined, { budgets: [TEAM] });
 }
 
-function acting({ points, effects }: ScenarioWorld, name: string): Tool {
+function acting({ points, effects }: ScenarioServices, name: string): Tool {
   return defineTool({
     name,
     description: `Does ${name}.`,
@@ -50,7 +50,7 @@ function acting({ points, effects }: ScenarioWorld, name: string): Tool {
   }) as Tool;
 }
 
-function priced({ points }: ScenarioWorld, name: string, answers: readonly object[]): ScriptedModel {
+function priced({ points }: ScenarioServices, name: string, answers: readonly object[]): ScriptedModel {
   const turn = async (request: { readonly messages: readonly { readonly role: string }[] }): Promise<object> => {
     await points.pass("inferring");
     const answer = answers[request.messages.filter(({ role }) => role === "assistant").length] as object;
@@ -96,8 +96,8 @@ async function accountIn(log: EventLog, session: string): Promise<Account> {
 }
 
 async function places(): Promise<readonly string[]> {
-  const world = simulatedWorld({ open: (scenario) => openFamily(scenario, createMemoryBudgetLedger()) });
-  const { passed, finished } = await world.live();
+  const lives = simulateLives({ open: (scenario) => openFamily(scenario, createMemoryBudgetLedger()) });
+  const { passed, finished } = await lives.live();
   expect(finished?.outcome).toMatchObject({ reason: "complete", cost: "0.0000085" });
   return passed;
 }
@@ -118,18 +118,18 @@ describe("a budget", () => {
         let life = 0;
         const open = (): BudgetLedger => createMemoryBudgetLedger({ isDeadOwner: (owner) => owner !== `life-${life}` });
         let ledger = open();
-        const world = simulatedWorld({
+        const lives = simulateLives({
           open(scenario) {
             life++;
             if (diesToo) ledger = open();
             return openFamily(scenario, ledger);
           },
         });
-        await world.live(place);
+        await lives.live(place);
         // What is over tells nobody any more what it used.
-        if (diesToo && (await isOver(world.log))) continue;
-        const { finished } = await world.live();
-        const said = await accountIn(world.log, SESSION);
+        if (diesToo && (await isOver(lives.log))) continue;
+        const { finished } = await lives.live();
+        const said = await accountIn(lives.log, SESSION);
         const used = await ledger.used("team");
         if (finished?.outcome.reason !== "complete") faults.push(`${place}: it ended with ${finished?.outcome.reason}`);
         const counted = { turns: used.turns, toolCalls: used.toolCalls, modelCalls: used.modelCalls };
@@ -142,13 +142,13 @@ describe("a budget", () => {
           : Number(used.cost) <= Number(said.cost) && Number(used.cost) >= said.least - 1e-12;
         if (!isKept) faults.push(`${place}: $${used.cost} is spent on the ledger, $${String(said.cost)} in the log`);
         if (new Set(said.told).size !== said.told.length) faults.push(`${place}: told twice: ${said.told.join(", ")}`);
-        const [own] = [...(await ownScopes(world.log))];
+        const [own] = [...(await ownScopes(lives.log))];
         if ((await ledger.used(own as string)).cost !== used.cost) faults.push(`${place}: the run's own budget is at another amount`);
         // Nothing is held any more: all of what is left can be had.
         const rest = usd((100 - Number(used.cost)).toFixed(9));
         const { type } = await ledger.reserve("rest", [{ id: "team", maxCost: usd("100") }], rest, { owner: `life-${life}` });
         if (type !== "reserved") faults.push(`${place}: something is held for ever: ${type}`);
-        faults.push(...(await faultsOf(world.log, SESSION)).map((fault) => `${place}: ${fault}`));
+        faults.push(...(await faultsOf(lives.log, SESSION)).map((fault) => `${place}: ${fault}`));
       }
       expect(faults).toEqual([]);
     },

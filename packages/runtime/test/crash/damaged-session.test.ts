@@ -14,15 +14,15 @@ import { liveInProcess, withFolder } from "./scenario-child.ts";
 import { openFolder } from "./scenario-folder.ts";
 import { openScenario, SESSION } from "./scenario.ts";
 import { sideEffectsInMemory } from "./side-effects.ts";
-import { simulatedWorld, undisturbed } from "./simulated-lives.ts";
+import { simulateLives, undisturbed } from "./simulated-lives.ts";
 
 const { passed } = await undisturbed();
 
 /** How a run was opened again and what came of it: an ending, or the kind of a typed error. */
 async function reopened(folder: string): Promise<string> {
   try {
-    await using world = openFolder(folder, { points: createPoints() });
-    const { outcome } = await finish(world.runner, world.log, world.effects);
+    await using scenario = openFolder(folder, { points: createPoints() });
+    const { outcome } = await finish(scenario.runner, scenario.log, scenario.effects);
     return outcome.error === undefined ? outcome.reason : `error/${outcome.error.failure.kind}`;
   } catch (error) {
     if (error instanceof KeelsonError) return `thrown/${error.failure.kind}`;
@@ -74,11 +74,11 @@ it("opens a session whose file was cut short or scribbled over, or says in a typ
 });
 
 it("names the record of a log that makes no sense, and leaves the log as it is", async () => {
-  const world = simulatedWorld();
-  await world.live(passed.find((place) => place.startsWith("pay/")) ?? "");
+  const lives = simulateLives();
+  await lives.live(passed.find((place) => place.startsWith("pay/")) ?? "");
   const id = sessionLog(SESSION as SessionId);
   const records: { readonly key: string; readonly type: string; readonly data: JsonObject }[] = [];
-  for await (const { key, type, data } of world.log.read(id)) records.push({ key, type, data });
+  for await (const { key, type, data } of lives.log.read(id)) records.push({ key, type, data });
   // In the place of the first record of this type, one that says nothing of what it should.
   for (const [type, as] of [
     ["run-start", "turn-start"],

@@ -1,19 +1,19 @@
 import { ModelError, type Tool } from "@keelson/protocol";
 import { createAgent, defineTool } from "../../src/index.ts";
 import type { SingleRunner } from "../../src/agent/runner/runner.ts";
-import { hasFailed, openRunner, scriptByTurn, type ScenarioWorld } from "./scenario.ts";
+import { hasFailed, openRunner, scriptByTurn, type ScenarioServices } from "./scenario.ts";
 
 /**
  * A run in which user code decides: rules, `onModelError` and an approvals callback. Each asks the clock, counts its calls
  * where a crash can't reach them, and decides differently from one call to the next.
  */
-export function openDeciding(world: ScenarioWorld): SingleRunner {
-  const { points, effects } = world;
+export function openDeciding(services: ScenarioServices): SingleRunner {
+  const { points, effects } = services;
 
   /** @returns how often this callback was called before, over all lives */
   const take = (callback: string): number => {
     const count = effects.read().filter(({ tool }) => tool === callback).length;
-    effects.write({ tool: callback, key: String((world.now ?? Date.now)()), attempt: count });
+    effects.write({ tool: callback, key: String((services.now ?? Date.now)()), attempt: count });
     return count;
   };
   const taken = async (callback: string): Promise<number> => {
@@ -24,7 +24,7 @@ export function openDeciding(world: ScenarioWorld): SingleRunner {
   };
 
   return openRunner(
-    world,
+    services,
     (log) => {
       const answers = (name: string) =>
         scriptByTurn(points, name, async (turn) => {

@@ -9,7 +9,7 @@ import { inParallel, liveInProcess, lostRecords, withFolder } from "./scenario-c
 import { openFolder } from "./scenario-folder.ts";
 import { SESSION } from "./scenario.ts";
 import type { SideEffects } from "./side-effects.ts";
-import { simulatedWorld } from "./simulated-lives.ts";
+import { simulateLives } from "./simulated-lives.ts";
 import { sample } from "./sample.ts";
 
 /** The decisions that the log holds, by callback. An approval is decided where it stands in the inbox. */
@@ -98,8 +98,8 @@ async function watchLife(
 }
 
 async function undisturbed(): Promise<readonly string[]> {
-  const world = simulatedWorld({ open: openDeciding });
-  const { passed, finished } = await world.live();
+  const lives = simulateLives({ open: openDeciding });
+  const { passed, finished } = await lives.live();
   if (finished?.outcome.reason !== "complete")
     throw new Error(`it ended with ${finished?.outcome.reason}: ${finished?.outcome.error?.message}`);
   return passed;
@@ -108,11 +108,11 @@ const places = await undisturbed();
 
 describe("a rule, onModelError, instructions and an approvals callback that read the clock and count their calls", () => {
   it("are asked in the run that proves it, each of them, at places where it can be killed", async () => {
-    const world = simulatedWorld({ open: openDeciding });
-    await world.live();
-    const decided = await committed(world.log);
+    const lives = simulateLives({ open: openDeciding });
+    await lives.live();
+    const decided = await committed(lives.log);
     for (const callback of CALLBACKS) expect(decided.get(callback)?.length ?? 0, callback).toBeGreaterThan(0);
-    expect(await branchFaults(world.log)).toEqual([]);
+    expect(await branchFaults(lives.log)).toEqual([]);
     for (const callback of ["instructions", "stamp", "remind", "on-model-error", "approval"])
       expect(places).toContain(`${callback}/after#0`);
   });
@@ -120,16 +120,16 @@ describe("a rule, onModelError, instructions and an approvals callback that read
   it("decide each thing once, and the run keeps to the branch they took, wherever it stops and goes on", { timeout: 60_000 }, async () => {
     const faults: string[] = [];
     for (const place of places) {
-      const world = simulatedWorld({ open: openDeciding });
+      const lives = simulateLives({ open: openDeciding });
       let over = "";
       const live = async (until?: string): Promise<{ readonly over: boolean }> => {
-        const { finished } = await world.live(until);
+        const { finished } = await lives.live(until);
         if (finished) over = finished.outcome.reason;
         return { over: finished !== undefined };
       };
-      faults.push(...(await watchLife(world.log, world.effects, () => live(place), place)));
-      faults.push(...(await watchLife(world.log, world.effects, () => live(), `after ${place}`)));
-      for (const fault of [...(await branchFaults(world.log)), ...(await faultsOf(world.log, SESSION))]) faults.push(`${place}: ${fault}`);
+      faults.push(...(await watchLife(lives.log, lives.effects, () => live(place), place)));
+      faults.push(...(await watchLife(lives.log, lives.effects, () => live(), `after ${place}`)));
+      for (const fault of [...(await branchFaults(lives.log)), ...(await faultsOf(lives.log, SESSION))]) faults.push(`${place}: ${fault}`);
       if (over !== "complete") faults.push(`${place}: it ended with ${over}`);
     }
     expect(faults).toEqual([]);
@@ -143,21 +143,21 @@ describe("a rule, onModelError, instructions and an approvals callback that read
     const faults: string[] = [];
     await inParallel(chosen, (place) =>
       withFolder(async (folder) => {
-        await using world = openFolder(folder, { points: createPoints(), open: openDeciding });
+        await using scenario = openFolder(folder, { points: createPoints(), open: openDeciding });
         const killed = async (): Promise<{ readonly over: boolean }> => {
           const { printed, exit } = await liveInProcess(folder, { place, scenario: "deciding" });
           if (exit !== "SIGKILL") faults.push(`${place}: the process ended with ${exit}`);
-          for (const lost of await lostRecords(world.log, printed)) faults.push(`${place}: ${JSON.stringify(lost)} is lost`);
+          for (const lost of await lostRecords(scenario.log, printed)) faults.push(`${place}: ${JSON.stringify(lost)} is lost`);
           return { over: false };
         };
         const finished = async (): Promise<{ readonly over: boolean }> => {
-          const { outcome } = await finish(world.runner, world.log, world.effects);
+          const { outcome } = await finish(scenario.runner, scenario.log, scenario.effects);
           if (outcome.reason !== "complete") faults.push(`${place}: it ended with ${outcome.reason}: ${outcome.error?.message}`);
           return { over: true };
         };
-        faults.push(...(await watchLife(world.log, world.effects, killed, place)));
-        faults.push(...(await watchLife(world.log, world.effects, finished, `after ${place}`)));
-        for (const fault of [...(await branchFaults(world.log)), ...(await faultsOf(world.log, SESSION))])
+        faults.push(...(await watchLife(scenario.log, scenario.effects, killed, place)));
+        faults.push(...(await watchLife(scenario.log, scenario.effects, finished, `after ${place}`)));
+        for (const fault of [...(await branchFaults(scenario.log)), ...(await faultsOf(scenario.log, SESSION))])
           faults.push(`${place}: ${fault}`);
       }),
     );

@@ -14,7 +14,7 @@ import { withFolder } from "./scenario-child.ts";
 import { openFolder } from "./scenario-folder.ts";
 import { openScenario, SESSION } from "./scenario.ts";
 import { sideEffectsInMemory } from "./side-effects.ts";
-import { faultsAfter, simulatedWorld, undisturbed } from "./simulated-lives.ts";
+import { faultsAfter, simulateLives, undisturbed } from "./simulated-lives.ts";
 
 const expected = await undisturbed();
 const ENDINGS: readonly AgentEvent["type"][] = ["run-suspend", "run-complete", "error", "detached"];
@@ -54,23 +54,23 @@ describe("a log that fails at one append", () => {
         const faults: string[] = [];
         for (const mode of FAILURE_MODES) {
           for (let at = 1, passed = false; !passed; at++) {
-            const world = simulatedWorld();
-            const log = failingLog(world.log, { at, mode, recovers });
+            const lives = simulateLives();
+            const log = failingLog(lives.log, { at, mode, recovers });
             const { watch, faults: streamFaults } = watcher();
             const runner = openScenario({
               log,
-              blobs: world.blobs,
-              effects: world.effects,
+              blobs: lives.blobs,
+              effects: lives.effects,
               points: createPoints(),
               owner: "unlucky",
               now: () => 1_700_000_000_000,
             });
-            const first = await lifeFaults(() => finish(runner, log, world.effects, watch), ["backend"]);
+            const first = await lifeFaults(() => finish(runner, log, lives.effects, watch), ["backend"]);
             for (const fault of first) faults.push(`${mode} at ${at}: ${fault}`);
             for (const fault of await streamFaults()) faults.push(`${mode} at ${at}: ${fault}`);
             passed = log.asked < at;
-            const { finished } = await world.live();
-            for (const fault of await faultsAfter(world.log, world.effects, finished, expected))
+            const { finished } = await lives.live();
+            for (const fault of await faultsAfter(lives.log, lives.effects, finished, expected))
               faults.push(`${mode} at ${at}, afterwards: ${fault}`);
           }
         }
@@ -89,14 +89,14 @@ describe("a full disk", () => {
       let full = 0;
       for (let more = 0; more < 12; more++) {
         await withFolder(async (folder) => {
-          await using world = openFolder(folder, { points: createPoints() });
+          await using scenario = openFolder(folder, { points: createPoints() });
           const database = openSqliteDatabase(join(folder, "sessions.db"));
           const pages = Number(database.connection.prepare("PRAGMA page_count").get()?.["page_count"]);
           database.connection.exec(`PRAGMA max_page_count = ${pages + more}`);
           const { watch, faults: streamFaults } = watcher();
           let ended = "";
           const first = await lifeFaults(async () => {
-            const finished = await finish(world.runner, world.log, world.effects, watch);
+            const finished = await finish(scenario.runner, scenario.log, scenario.effects, watch);
             ended = finished.outcome.reason;
             return finished;
           }, ["backend"]);
@@ -104,8 +104,8 @@ describe("a full disk", () => {
           if (ended !== "complete") full++;
           database.connection.exec("PRAGMA max_page_count = 100000");
           database.close();
-          const finished = await finish(world.runner, world.log, world.effects);
-          for (const fault of await faultsAfter(world.log, world.effects, finished, expected))
+          const finished = await finish(scenario.runner, scenario.log, scenario.effects);
+          for (const fault of await faultsAfter(scenario.log, scenario.effects, finished, expected))
             faults.push(`${more} pages, afterwards: ${fault}`);
         });
       }

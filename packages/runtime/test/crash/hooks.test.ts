@@ -4,8 +4,8 @@ import { agentTool, createAgent, defineTool } from "../../src/index.ts";
 import type { SingleRunner } from "../../src/agent/runner/runner.ts";
 import { createHookRegistry, type HookContext } from "../../src/agent/index.ts";
 import { faultsOf, normalisedLog } from "./normalised-log.ts";
-import { openRunner, scriptByTurn, SESSION, type ScenarioWorld } from "./scenario.ts";
-import { simulatedWorld } from "./simulated-lives.ts";
+import { openRunner, scriptByTurn, SESSION, type ScenarioServices } from "./scenario.ts";
+import { simulateLives } from "./simulated-lives.ts";
 
 /** What a log holds of hooks: the decisions of those that decide, and which of the others were told. */
 async function decisionsOf(log: EventLog): Promise<ReadonlyMap<string, unknown>> {
@@ -17,8 +17,8 @@ async function decisionsOf(log: EventLog): Promise<ReadonlyMap<string, unknown>>
 }
 
 /** Counts each call of each hook where a crash can't reach it, and answers differently from one call to the next. */
-function openHooked(world: ScenarioWorld): SingleRunner {
-  const { points, effects } = world;
+function openHooked(services: ScenarioServices): SingleRunner {
+  const { points, effects } = services;
   const act = async (name: string): Promise<number> => {
     await points.pass(`${name}/before`);
     const count = effects.read().filter(({ tool }) => tool === name).length;
@@ -26,7 +26,7 @@ function openHooked(world: ScenarioWorld): SingleRunner {
     await points.pass(`${name}/after`);
     return count;
   };
-  return openRunner(world, (log) => {
+  return openRunner(services, (log) => {
     const decided = async (suffix: string): Promise<boolean> =>
       [...(await decisionsOf(log)).keys()].some((key) => key.endsWith(suffix) || key.includes(suffix));
     /** A decision that stands in the log must not be asked for again. */
@@ -64,7 +64,7 @@ function openHooked(world: ScenarioWorld): SingleRunner {
             ? { toolCalls: [{ name: "helper", input: { task: "help" } }] }
             : { text: "Done." },
       ),
-      tools: [tool(world, "note", "read"), tool(world, "send", "write"), agentTool(helper)],
+      tools: [tool(services, "note", "read"), tool(services, "send", "write"), agentTool(helper)],
       hooks,
       beforeTurn: async ({ turn }) => {
         if (await decided(`t${turn}/before-turn`)) effects.write({ tool: "asked-again", key: `before turn ${turn}`, attempt: 0 });
@@ -78,7 +78,7 @@ function openHooked(world: ScenarioWorld): SingleRunner {
   });
 }
 
-function tool({ points, effects }: ScenarioWorld, name: string, effect: "read" | "write"): Tool {
+function tool({ points, effects }: ScenarioServices, name: string, effect: "read" | "write"): Tool {
   return defineTool({
     name,
     description: `Does ${name}.`,
@@ -104,7 +104,7 @@ describe("a run with hooks that stops for good at a step boundary", () => {
     "goes on from each of them: what hooks decided is never asked again and never lost, observers are told at least once [HK-10, HK-06, AG-26, AG-27]",
     { timeout: 60_000 },
     async () => {
-      const undisturbed = simulatedWorld({ open: openHooked });
+      const undisturbed = simulateLives({ open: openHooked });
       const { passed, finished } = await undisturbed.live();
       expect(finished?.outcome.reason).toBe("complete");
       const kinds = (await normalisedLog(undisturbed.log, SESSION)).map((line) => (line as { readonly type?: string }).type);
@@ -115,29 +115,29 @@ describe("a run with hooks that stops for good at a step boundary", () => {
 
       const faults: string[] = [];
       for (const place of passed) {
-        const world = simulatedWorld({ open: openHooked });
-        await world.live(place);
-        const before = await decisionsOf(world.log);
-        const { finished: ended } = await world.live();
+        const lives = simulateLives({ open: openHooked });
+        await lives.live(place);
+        const before = await decisionsOf(lives.log);
+        const { finished: ended } = await lives.live();
         const fault = (text: string): void => void faults.push(`${place}: ${text}`);
         if (ended?.outcome.reason !== "complete") fault(`it ended with ${ended?.outcome.reason}: ${ended?.outcome.error?.message}`);
-        for (const text of await faultsOf(world.log, SESSION)) fault(text);
-        const after = await decisionsOf(world.log);
+        for (const text of await faultsOf(lives.log, SESSION)) fault(text);
+        const after = await decisionsOf(lives.log);
         for (const [key, value] of before)
           if (JSON.stringify(after.get(key)) !== JSON.stringify(value)) fault(`${key} was ${JSON.stringify(value)}`);
-        const acts = world.effects.read();
+        const acts = lives.effects.read();
         for (const { tool: name, key } of acts) if (name === "asked-again") fault(`${key} was asked again`);
         for (const name of OBSERVERS)
           if (acts.filter((act) => act.tool === name).length < (counts.get(name) ?? 0)) fault(`${name} was told too seldom`);
         if (new Set(acts.filter((act) => act.tool === "send").map(({ key }) => key)).size > 1) fault("send had two keys");
         if (acts.filter((act) => act.tool === "send").length > 1) fault("send was done twice");
-        const types = (await normalisedLog(world.log, SESSION)).map((line) => (line as { readonly type?: string }).type);
+        const types = (await normalisedLog(lives.log, SESSION)).map((line) => (line as { readonly type?: string }).type);
         if (JSON.stringify(types) !== JSON.stringify(kinds)) fault(`its log reads ${types.join(", ")}`);
         // Nobody told the model anything that the log does not say a hook decided.
         for (const [key, value] of after)
           if (
             key.endsWith("/hooks/post") &&
-            !JSON.stringify(await normalisedLog(world.log, SESSION)).includes((value as { readonly reason: string }).reason)
+            !JSON.stringify(await normalisedLog(lives.log, SESSION)).includes((value as { readonly reason: string }).reason)
           )
             fault(`the model was not told ${JSON.stringify(value)}`);
       }
@@ -147,13 +147,13 @@ describe("a run with hooks that stops for good at a step boundary", () => {
 
   it("each time in a hook at its end, ends as it was to end, without it [HK-06]", { timeout: 60_000 }, async () => {
     const warnings: string[] = [];
-    const open = (world: ScenarioWorld): SingleRunner => {
-      const { points } = world;
+    const open = (services: ScenarioServices): SingleRunner => {
+      const { points } = services;
       const hooks = createHookRegistry()
         .onSessionEnd(() => points.pass("session-end"))
         .onNotification("*", () => points.pass("notified"));
       const model = scriptByTurn(points, "scripted/brief", () => ({ text: "Done." }));
-      const runner = openRunner(world, () => createAgent({ name: "brief", model, hooks }));
+      const runner = openRunner(services, () => createAgent({ name: "brief", model, hooks }));
       return {
         ...runner,
         async resume(...given) {
@@ -165,21 +165,21 @@ describe("a run with hooks that stops for good at a step boundary", () => {
         },
       };
     };
-    const world = simulatedWorld({ open });
-    for (let life = 0; life < 4; life++) expect((await world.live("session-end#0")).finished).toBeUndefined();
+    const lives = simulateLives({ open });
+    for (let life = 0; life < 4; life++) expect((await lives.live("session-end#0")).finished).toBeUndefined();
     expect(warnings).toEqual([]);
-    const { passed, finished } = await world.live("notified#0");
+    const { passed, finished } = await lives.live("notified#0");
     expect(passed).not.toContain("session-end#0");
     expect(finished?.outcome).toMatchObject({ reason: "complete", text: "Done." });
     expect(warnings).toEqual([expect.stringContaining("The process ended 4 times in what is done at the end of run")]);
-    expect(await faultsOf(world.log, SESSION)).toEqual([]);
+    expect(await faultsOf(lives.log, SESSION)).toEqual([]);
   });
 
   it("again and again before its answer, ends without one, and tells the hooks at its end [HK-06]", { timeout: 60_000 }, async () => {
-    const world = simulatedWorld({ open: openHooked });
-    for (let life = 0; life < 4; life++) await world.live("inferring#0");
-    const { finished } = await world.live();
+    const lives = simulateLives({ open: openHooked });
+    for (let life = 0; life < 4; life++) await lives.live("inferring#0");
+    const { finished } = await lives.live();
     expect(finished?.outcome.reason).toBe("circuit-breaker");
-    expect(world.effects.read().filter(({ tool: name }) => name === "session-end")).toHaveLength(1);
+    expect(lives.effects.read().filter(({ tool: name }) => name === "session-end")).toHaveLength(1);
   });
 });

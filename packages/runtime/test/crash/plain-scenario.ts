@@ -1,13 +1,13 @@
 import { createAgent, defineTool } from "../../src/index.ts";
 import type { SingleRunner } from "../../src/agent/runner/runner.ts";
-import { openRunner, scriptByTurn, type ScenarioWorld } from "./scenario.ts";
+import { openRunner, scriptByTurn, type ScenarioServices } from "./scenario.ts";
 
 /** Sessions that are worked on at the same time. */
 export const PLAIN_SESSIONS: readonly string[] = ["one", "two", "three", "four"];
 
 /** Two tools in two turns, in any number of sessions at once. The tools say in whose session they ran. */
-export function openPlain(world: ScenarioWorld): SingleRunner {
-  const { points, effects } = world;
+export function openPlain(services: ScenarioServices): SingleRunner {
+  const { points, effects } = services;
   const tool = (name: string, effect: "idempotent" | "write") =>
     defineTool({
       name,
@@ -23,7 +23,7 @@ export function openPlain(world: ScenarioWorld): SingleRunner {
       reconcile: (_input, { session, idempotencyKey }) =>
         effects.read().some(({ key }) => key === idempotencyKey) ? { output: `${name} in ${session}` } : "not-done",
     });
-  return openRunner(world, () =>
+  return openRunner(services, () =>
     createAgent({
       name: "plain",
       model: scriptByTurn(points, "scripted/plain", (turn) =>

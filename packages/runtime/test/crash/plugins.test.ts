@@ -5,12 +5,12 @@ import type { SingleRunner } from "../../src/agent/runner/runner.ts";
 import { createAgent, defineTool, type Tool } from "../../src/index.ts";
 import { foldSession } from "../../src/session/index.ts";
 import { faultsOf, normalisedLog } from "./normalised-log.ts";
-import { openRunner, scriptByTurn, SESSION, type ScenarioWorld } from "./scenario.ts";
-import { simulatedWorld, type SimulatedWorld } from "./simulated-lives.ts";
+import { openRunner, scriptByTurn, SESSION, type ScenarioServices } from "./scenario.ts";
+import { simulateLives, type SimulatedLives } from "./simulated-lives.ts";
 
 /** A run with middleware that rewrites its input and marks for summarising, and two plugins that use every callback. */
-function openPlugged(world: ScenarioWorld): SingleRunner {
-  const { points, effects } = world;
+function openPlugged(services: ScenarioServices): SingleRunner {
+  const { points, effects } = services;
   const asked = async (callback: string): Promise<void> => {
     await points.pass(`${callback}/before`);
     effects.write({ tool: callback, key: "", attempt: 0 });
@@ -39,7 +39,7 @@ function openPlugged(world: ScenarioWorld): SingleRunner {
       afterRun: ({ reason }, state) => note("afterRun", state, `after ${reason}`),
     });
   };
-  return openRunner(world, () =>
+  return openRunner(services, () =>
     createAgent({
       name: "plugged",
       model: scriptByTurn(points, "scripted/plugged", (_turn, { messages }) => {
@@ -84,11 +84,11 @@ async function decisions(log: EventLog): Promise<ReadonlyMap<string, string>> {
   return found;
 }
 
-async function stateIn({ log, blobs }: SimulatedWorld): Promise<JsonValue> {
+async function stateIn({ log, blobs }: SimulatedLives): Promise<JsonValue> {
   return (await foldSession(log, blobs, SESSION as SessionId)).agentState;
 }
 
-const lonely = simulatedWorld({ open: openPlugged });
+const lonely = simulateLives({ open: openPlugged });
 const { passed, finished } = await lonely.live();
 const expected = {
   lines: await normalisedLog(lonely.log, SESSION),
@@ -113,32 +113,32 @@ describe("a run with plugins and middleware", () => {
     async () => {
       const faults: string[] = [];
       for (const place of passed) {
-        const world = simulatedWorld({ open: openPlugged });
-        await world.live(place);
-        const before = await decisions(world.log);
-        const askedBefore = world.effects.read().length;
-        const { finished: over } = await world.live();
-        const after = await decisions(world.log);
+        const lives = simulateLives({ open: openPlugged });
+        await lives.live(place);
+        const before = await decisions(lives.log);
+        const askedBefore = lives.effects.read().length;
+        const { finished: over } = await lives.live();
+        const after = await decisions(lives.log);
         for (const [key, verdict] of before) if (after.get(key) !== verdict) faults.push(`${place}: the verdict at ${key} changed`);
         if ([...after.keys()].join() !== [...expected.decisions.keys()].join())
           faults.push(`${place}: it decided ${[...after.keys()].join()}`);
-        const askedNow = world.effects.read().length - askedBefore;
+        const askedNow = lives.effects.read().length - askedBefore;
         const decidedNow = [...after.keys()].filter((key) => !before.has(key));
         // A batch of events is one verdict, whatever number of them the callback was asked about.
         const askedFor = decidedNow.flatMap((key) =>
           key.endsWith("/events") ? (JSON.parse(after.get(key) ?? "").directives ?? []) : [key],
         ).length;
         if (askedNow !== askedFor) faults.push(`${place}: ${askedNow} questions for ${askedFor} verdicts (${decidedNow.join(", ")})`);
-        faults.push(...(await faultsOf(world.log, SESSION)).map((fault) => `${place}: ${fault}`));
+        faults.push(...(await faultsOf(lives.log, SESSION)).map((fault) => `${place}: ${fault}`));
         if (over?.outcome.reason !== "complete")
           faults.push(`${place}: it ended with ${over?.outcome.reason}: ${over?.outcome.error?.message}`);
-        const lines = (await normalisedLog(world.log, SESSION)).map((line) => JSON.stringify(line));
+        const lines = (await normalisedLog(lives.log, SESSION)).map((line) => JSON.stringify(line));
         const at = lines.findIndex((line, index) => line !== JSON.stringify(expected.lines[index]));
         if (at >= 0 || lines.length !== expected.lines.length)
           faults.push(
             `${place}: line ${at} is ${lines[at]}, not ${JSON.stringify(expected.lines[at])} (${lines.length}, not ${expected.lines.length})`,
           );
-        if (JSON.stringify(await stateIn(world)) !== JSON.stringify(expected.state)) faults.push(`${place}: the state differs`);
+        if (JSON.stringify(await stateIn(lives)) !== JSON.stringify(expected.state)) faults.push(`${place}: the state differs`);
       }
       expect(faults).toEqual([]);
     },

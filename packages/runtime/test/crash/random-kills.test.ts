@@ -33,13 +33,13 @@ it(
           const place = `seed ${seed}, session ${session}, life ${life}, killed after ${printed.length} lines`;
           if (exit === "SIGKILL") killed++;
           else if (exit !== 0) faults.push(`${place}: it ended with ${exit}`);
-          await using world = openFolder(folder, { points: createPoints() });
-          for (const lost of await lostRecords(world.log, printed)) faults.push(`${place}: ${JSON.stringify(lost)} is lost`);
-          if (reason?.startsWith("awaiting-") === true) await answer(world.runner, world.effects, await openWaits(world.log));
+          await using scenario = openFolder(folder, { points: createPoints() });
+          for (const lost of await lostRecords(scenario.log, printed)) faults.push(`${place}: ${JSON.stringify(lost)} is lost`);
+          if (reason?.startsWith("awaiting-") === true) await answer(scenario.runner, scenario.effects, await openWaits(scenario.log));
         }
-        await using world = openFolder(folder, { points: createPoints() });
-        const finished = await finish(world.runner, world.log, world.effects);
-        for (const fault of await faultsAfter(world.log, world.effects, finished, expected))
+        await using scenario = openFolder(folder, { points: createPoints() });
+        const finished = await finish(scenario.runner, scenario.log, scenario.effects);
+        for (const fault of await faultsAfter(scenario.log, scenario.effects, finished, expected))
           faults.push(`seed ${seed}, session ${session}: ${fault}`);
       });
     });

@@ -29,7 +29,7 @@ const points = createPoints((point) => {
   writeSync(1, "waiting\n");
   return once(process.stdin.resume(), "data").then(() => void process.stdin.pause());
 });
-await using world = openFolder(positionals[0] ?? "", {
+await using scenario = openFolder(positionals[0] ?? "", {
   points,
   open: { job: openScenario, deciding: openDeciding, plain: openPlain }[values.scenario] ?? openScenario,
   withoutLedger: values["without-ledger"],
@@ -38,9 +38,9 @@ await using world = openFolder(positionals[0] ?? "", {
 
 async function work(session: string): Promise<RunOutcome<unknown>> {
   const run =
-    (await world.log.head(`session/${session}` as never)) === 0
-      ? world.runner.run("Do the job.", { session })
-      : await world.runner.resume(session);
+    (await scenario.log.head(`session/${session}` as never)) === 0
+      ? scenario.runner.run("Do the job.", { session })
+      : await scenario.runner.resume(session);
   return run.outcome;
 }
 

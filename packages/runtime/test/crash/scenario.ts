@@ -34,7 +34,7 @@ export function outputOf(tool: string): string {
   return `${tool} ${JSON.stringify(INPUTS[tool as keyof typeof INPUTS])}`;
 }
 
-export interface ScenarioWorld {
+export interface ScenarioServices {
   readonly log: EventLog;
   readonly blobs: BlobStore;
   readonly effects: SideEffects;
@@ -51,30 +51,32 @@ export interface ScenarioWorld {
   readonly withoutLedger?: boolean;
 }
 
-export type OpenRunner = (world: ScenarioWorld) => SingleRunner;
+export type OpenRunner = (services: ScenarioServices) => SingleRunner;
 
 /**
  * A job that holds every kind of act: instructions from a function, reads side by side, an idempotent tool, writes that can
  * and cannot be reconciled, a server error with its retry, a call that a person must allow, a child agent with tools. Each
  * step passes points before and after what it does.
  */
-export function openScenario(world: ScenarioWorld): SingleRunner {
-  return openRunner(world, (log) => mainAgent(world, log));
+export function openScenario(services: ScenarioServices): SingleRunner {
+  return openRunner(services, (log) => mainAgent(services, log));
 }
 
 /** A runner whose appends pass points. */
 export function openRunner(
-  world: ScenarioWorld,
+  services: ScenarioServices,
   agentOn: (log: EventLog) => Agent<undefined>,
   approvals?: Approver,
   options: RunnerOptions = {},
 ): SingleRunner {
-  const { points } = world;
-  const watched = watchedLog(world.log, {
-    ...(world.withoutLedger && {
+  const { points } = services;
+  const watched = watchedLog(services.log, {
+    ...(services.withoutLedger && {
       rewrite: (_log, records) =>
         records.map((record) =>
-          record.type === "tool-reserved" ? { ...record, type: "forgotten", key: `${record.key}/forgotten/${world.owner ?? ""}` } : record,
+          record.type === "tool-reserved"
+            ? { ...record, type: "forgotten", key: `${record.key}/forgotten/${services.owner ?? ""}` }
+            : record,
         ),
     }),
     before: () => points.pass("append"),
@@ -98,14 +100,14 @@ export function openRunner(
     ...options,
     agent: agentOn(log),
     log,
-    blobs: world.blobs,
-    ...(world.ledger && { ledger: world.ledger }),
-    clock: { ...(world.clock ?? impatientClock), ...(world.now && { now: world.now }) },
+    blobs: services.blobs,
+    ...(services.ledger && { ledger: services.ledger }),
+    clock: { ...(services.clock ?? impatientClock), ...(services.now && { now: services.now }) },
     random: () => 0.5,
     approvalKeys: { current: { id: "test", secret: new Uint8Array(32).fill(7) } },
     ...(approvals && { approvals }),
-    ...(world.owner !== undefined && { owner: world.owner }),
-    ...(world.leaseTtlMs !== undefined && { leaseTtlMs: world.leaseTtlMs }),
+    ...(services.owner !== undefined && { owner: services.owner }),
+    ...(services.leaseTtlMs !== undefined && { leaseTtlMs: services.leaseTtlMs }),
   });
 }
 
@@ -123,8 +125,8 @@ export const impatientClock: Clock = {
   },
 };
 
-function mainAgent(world: ScenarioWorld, log: EventLog): Agent<undefined> {
-  const { points } = world;
+function mainAgent(services: ScenarioServices, log: EventLog): Agent<undefined> {
+  const { points } = services;
   return createAgent({
     name: "main",
     model: scriptByTurn(points, "scripted/main", async (turn, request) => {
@@ -166,24 +168,24 @@ function mainAgent(world: ScenarioWorld, log: EventLog): Agent<undefined> {
       await points.pass("instructions");
       return "You are careful.";
     },
-    ...(world.maxDurationMs !== undefined && { limits: { maxDurationMs: world.maxDurationMs } }),
+    ...(services.maxDurationMs !== undefined && { limits: { maxDurationMs: services.maxDurationMs } }),
     permissions: { rules: [{ pattern: "pay", behavior: "ask" }] },
     tools: [
-      tool(world, "look", "read"),
-      tool(world, "mark", "idempotent"),
-      tool(world, "send", "write"),
-      tool(world, "post", "write", true),
-      tool(world, "pay", "write"),
-      agentTool(helperAgent(world)),
+      tool(services, "look", "read"),
+      tool(services, "mark", "idempotent"),
+      tool(services, "send", "write"),
+      tool(services, "post", "write", true),
+      tool(services, "pay", "write"),
+      agentTool(helperAgent(services)),
     ],
   });
 }
 
-function helperAgent(world: ScenarioWorld): Agent<undefined> {
+function helperAgent(services: ScenarioServices): Agent<undefined> {
   return createAgent({
     name: "helper",
     description: "Writes reports.",
-    model: scriptByTurn(world.points, "scripted/helper", (turn) =>
+    model: scriptByTurn(services.points, "scripted/helper", (turn) =>
       turn === 0
         ? {
             toolCalls: [
@@ -193,7 +195,7 @@ function helperAgent(world: ScenarioWorld): Agent<undefined> {
           }
         : { text: "The report is filed." },
     ),
-    tools: [tool(world, "look", "read"), tool(world, "file_report", "write", true)],
+    tools: [tool(services, "look", "read"), tool(services, "file_report", "write", true)],
   });
 }
 
@@ -222,7 +224,7 @@ export async function hasFailed(log: EventLog): Promise<boolean> {
 }
 
 /** A tool that passes points before and after what it does. */
-export function tool({ points, effects }: ScenarioWorld, name: string, effect: "read" | "idempotent" | "write", canTell = false): Tool {
+export function tool({ points, effects }: ScenarioServices, name: string, effect: "read" | "idempotent" | "write", canTell = false): Tool {
   return defineTool({
     name,
     description: `Does ${name}.`,

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 
-/** What a tool did to the world, as the world remembers it. */
+/** What a tool did outside of the process, as the outside remembers it. */
 export interface SideEffect {
   readonly tool: string;
   readonly key: string;

@@ -8,8 +8,8 @@ import { type SideEffect, type SideEffects, sideEffectsInMemory } from "./side-e
 
 const TTL_MS = 30_000;
 
-/** A world in memory that outlives the "processes" working in it, which stop where they are told to and are never heard of again. */
-export interface SimulatedWorld {
+/** Stores in memory that outlive the "processes" working with them, which stop where they are told to and are never heard of again. */
+export interface SimulatedLives {
   readonly log: EventLog;
   readonly blobs: BlobStore;
   readonly effects: SideEffects;
@@ -17,10 +17,10 @@ export interface SimulatedWorld {
   live(place?: string): Promise<{ readonly passed: readonly string[]; readonly finished?: Finished }>;
 }
 
-export function simulatedWorld({
+export function simulateLives({
   open = openScenario,
   ...options
-}: { readonly withoutLedger?: boolean; readonly open?: OpenRunner } = {}): SimulatedWorld {
+}: { readonly withoutLedger?: boolean; readonly open?: OpenRunner } = {}): SimulatedLives {
   let now = 1_700_000_000_000;
   let lives = 0;
   const log = createMemoryEventLog({ now: () => now });
@@ -49,11 +49,11 @@ export async function undisturbed(): Promise<{
   readonly text: string;
   readonly effects: readonly SideEffect[];
 }> {
-  const world = simulatedWorld();
-  const { passed, finished } = await world.live();
+  const lives = simulateLives();
+  const { passed, finished } = await lives.live();
   if (finished === undefined || finished.outcome.reason !== "complete")
     throw new Error(`the scenario ends with ${finished?.outcome.reason}: ${finished?.outcome.error?.message}`);
-  return { normalised: await normalisedLog(world.log, SESSION), passed, text: finished.outcome.text, effects: world.effects.read() };
+  return { normalised: await normalisedLog(lives.log, SESSION), passed, text: finished.outcome.text, effects: lives.effects.read() };
 }
 
 /** What is wrong with a session that crashes and resumes have led to its end. */

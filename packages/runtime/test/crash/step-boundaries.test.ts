@@ -9,7 +9,7 @@ import { inParallel, liveInProcess, lostRecords, withFolder } from "./scenario-c
 import { openFolder } from "./scenario-folder.ts";
 import { openScenario } from "./scenario.ts";
 import { sample } from "./sample.ts";
-import { effectFaults, faultsAfter, simulatedWorld, undisturbed } from "./simulated-lives.ts";
+import { effectFaults, faultsAfter, simulateLives, undisturbed } from "./simulated-lives.ts";
 
 const expected = await undisturbed();
 
@@ -34,10 +34,10 @@ describe("a run that stops for good at a step boundary", () => {
     async () => {
       const faults: string[] = [];
       for (const place of expected.passed) {
-        const world = simulatedWorld();
-        await world.live(place);
-        const { finished } = await world.live();
-        for (const fault of await faultsAfter(world.log, world.effects, finished, expected)) faults.push(`${place}: ${fault}`);
+        const lives = simulateLives();
+        await lives.live(place);
+        const { finished } = await lives.live();
+        for (const fault of await faultsAfter(lives.log, lives.effects, finished, expected)) faults.push(`${place}: ${fault}`);
       }
       expect(faults).toEqual([]);
     },
@@ -46,20 +46,20 @@ describe("a run that stops for good at a step boundary", () => {
   it("goes on from there when it stops at a second one on its way", { timeout: 1_800_000 }, async () => {
     const pairs: { readonly first: string; readonly second: string }[] = [];
     for (const first of expected.passed) {
-      const world = simulatedWorld();
-      await world.live(first);
-      for (const second of (await world.live()).passed) pairs.push({ first, second });
+      const lives = simulateLives();
+      await lives.live(first);
+      for (const second of (await lives.live()).passed) pairs.push({ first, second });
     }
     const faults: string[] = [];
     for (const { first, second } of sample(
       pairs,
       sampleSize(`pairs of ${pairs.length} boundaries`, { test: 100, ci: 1_000, soak: pairs.length }),
     )) {
-      const world = simulatedWorld();
-      await world.live(first);
-      await world.live(second);
-      const { finished } = await world.live();
-      for (const fault of await faultsAfter(world.log, world.effects, finished, expected))
+      const lives = simulateLives();
+      await lives.live(first);
+      await lives.live(second);
+      const { finished } = await lives.live();
+      for (const fault of await faultsAfter(lives.log, lives.effects, finished, expected))
         faults.push(`${first}, ${second} (seed ${seed}): ${fault}`);
     }
     expect(faults).toEqual([]);
@@ -68,9 +68,9 @@ describe("a run that stops for good at a step boundary", () => {
   it("asks people about a write that nobody can know about, and only about such a one", { timeout: 60_000 }, async () => {
     const asked: { [place: string]: readonly string[] } = {};
     for (const place of expected.passed.filter((name) => /^(send|post|pay|file_report|mark|look)\//.test(name))) {
-      const world = simulatedWorld();
-      await world.live(place);
-      const { finished } = await world.live();
+      const lives = simulateLives();
+      await lives.live(place);
+      const { finished } = await lives.live();
       if (finished !== undefined && finished.unknown.length > 0) asked[place] = finished.unknown;
     }
     expect(asked).toEqual({ "send/before#0": ["send"], "send/after#0": ["send"], "pay/before#0": ["pay"], "pay/after#0": ["pay"] });
@@ -78,29 +78,29 @@ describe("a run that stops for good at a step boundary", () => {
 
   it("does a write twice when the ledger of tool calls is taken out", { timeout: 60_000 }, async () => {
     for (const tool of ["send", "post", "pay", "file_report"]) {
-      const world = simulatedWorld({ withoutLedger: true });
-      await world.live(`${tool}/after#0`);
-      await world.live();
-      expect(effectFaults(world.effects.read(), expected.effects), tool).toContain(`${tool} was done 2 times`);
+      const lives = simulateLives({ withoutLedger: true });
+      await lives.live(`${tool}/after#0`);
+      await lives.live();
+      expect(effectFaults(lives.effects.read(), expected.effects), tool).toContain(`${tool} was done 2 times`);
     }
   });
 });
 
 it("asks the log to keep on disk what must outlast a power cut: reservations of writes, people's decisions, endings; and no more than it must", async () => {
-  const world = simulatedWorld();
+  const lives = simulateLives();
   const kept: { readonly types: readonly string[]; readonly durability: string | undefined }[] = [];
   const log: EventLog = {
-    ...world.log,
+    ...lives.log,
     append(id, expectedSeq, records, options) {
       const types = records.map(({ type, data }) => (type === "tool-reserved" ? `reserved ${String(data["tool"])}` : type));
       kept.push({ types, durability: options?.durability });
-      return world.log.append(id, expectedSeq, records, options);
+      return lives.log.append(id, expectedSeq, records, options);
     },
   };
   await finish(
-    openScenario({ log, blobs: world.blobs, effects: world.effects, points: createPoints(), now: () => 1_700_000_000_000 }),
+    openScenario({ log, blobs: lives.blobs, effects: lives.effects, points: createPoints(), now: () => 1_700_000_000_000 }),
     log,
-    world.effects,
+    lives.effects,
   );
   const must = [
     "reserved send",
@@ -161,10 +161,10 @@ describe("a process that kills itself at a step boundary", () => {
             const { printed, exit } = await liveInProcess(folder, { place });
             const where = `${place}${from === undefined ? "" : ", after the approval"}`;
             if (exit !== "SIGKILL") faults.push(`${where}: the process ended with ${exit}`);
-            await using world = openFolder(folder, { points: createPoints() });
-            for (const lost of await lostRecords(world.log, printed)) faults.push(`${where}: ${JSON.stringify(lost)} is lost`);
-            const finished = await finish(world.runner, world.log, world.effects);
-            for (const fault of await faultsAfter(world.log, world.effects, finished, expected)) faults.push(`${where}: ${fault}`);
+            await using scenario = openFolder(folder, { points: createPoints() });
+            for (const lost of await lostRecords(scenario.log, printed)) faults.push(`${where}: ${JSON.stringify(lost)} is lost`);
+            const finished = await finish(scenario.runner, scenario.log, scenario.effects);
+            for (const fault of await faultsAfter(scenario.log, scenario.effects, finished, expected)) faults.push(`${where}: ${fault}`);
           }),
         );
         expect(faults).toEqual([]);
@@ -175,9 +175,9 @@ describe("a process that kills itself at a step boundary", () => {
   it("does a write twice when the ledger of tool calls is taken out of its log", { timeout: 60_000 }, async () => {
     await withFolder(async (folder) => {
       expect((await liveInProcess(folder, { place: "send/after#0", withoutLedger: true })).exit).toBe("SIGKILL");
-      await using world = openFolder(folder, { points: createPoints() });
-      await finish(world.runner, world.log, world.effects);
-      expect(effectFaults(world.effects.read(), expected.effects)).toContain("send was done 2 times");
+      await using scenario = openFolder(folder, { points: createPoints() });
+      await finish(scenario.runner, scenario.log, scenario.effects);
+      expect(effectFaults(scenario.effects.read(), expected.effects)).toContain("send was done 2 times");
     });
   });
 });
@@ -185,11 +185,11 @@ describe("a process that kills itself at a step boundary", () => {
 /** What a life in this folder passes until it ends or waits. */
 async function passedIn(folder: string): Promise<readonly string[]> {
   const points = createPoints();
-  await using world = openFolder(folder, { points });
+  await using scenario = openFolder(folder, { points });
   const { outcome } =
-    (await world.log.head("session/crash" as never)) === 0
-      ? world.runner.run("Do the job.", { session: "crash" })
-      : await world.runner.resume("crash");
+    (await scenario.log.head("session/crash" as never)) === 0
+      ? scenario.runner.run("Do the job.", { session: "crash" })
+      : await scenario.runner.resume("crash");
   await outcome;
   return points.passed;
 }

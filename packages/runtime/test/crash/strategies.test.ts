@@ -4,7 +4,7 @@ import { sampleSize, seed } from "../../../../test/tier.ts";
 import { faultsOf, normalisedLog } from "./normalised-log.ts";
 import { sample } from "./sample.ts";
 import { SESSION } from "./scenario.ts";
-import { effectFaults, simulatedWorld, type SimulatedWorld } from "./simulated-lives.ts";
+import { effectFaults, simulateLives, type SimulatedLives } from "./simulated-lives.ts";
 import { openConstrained } from "./strategy-scenario.ts";
 
 async function recorded(log: EventLog, type: string, suffix = ""): Promise<readonly JsonValue[]> {
@@ -20,30 +20,30 @@ async function linesOf(log: EventLog): Promise<readonly string[]> {
 }
 
 async function undisturbed() {
-  const world = simulatedWorld({ open: openConstrained });
-  const { passed, finished } = await world.live();
+  const lives = simulateLives({ open: openConstrained });
+  const { passed, finished } = await lives.live();
   if (finished?.outcome.reason !== "complete")
     throw new Error(`it ended with ${finished?.outcome.reason}: ${finished?.outcome.error?.message}`);
-  return { passed, lines: await linesOf(world.log), effects: world.effects.read(), log: world.log };
+  return { passed, lines: await linesOf(lives.log), effects: lives.effects.read(), log: lives.log };
 }
 const expected = await undisturbed();
 
 /** One life, and what is wrong with it: a handler whose verdict the log held already must not be asked again. */
-async function live(world: SimulatedWorld, until?: string): Promise<readonly string[]> {
-  const booked = (): number => world.effects.read().filter(({ tool }) => tool === "book").length;
-  const [decided] = await recorded(world.log, "decision", "/on-signal");
+async function live(lives: SimulatedLives, until?: string): Promise<readonly string[]> {
+  const booked = (): number => lives.effects.read().filter(({ tool }) => tool === "book").length;
+  const [decided] = await recorded(lives.log, "decision", "/on-signal");
   const before = booked();
-  const { finished } = await world.live(until);
+  const { finished } = await lives.live(until);
   const faults: string[] = [];
   if (decided !== undefined && booked() !== before) faults.push("the handler was asked again");
-  if (decided !== undefined && JSON.stringify((await recorded(world.log, "decision", "/on-signal"))[0]) !== JSON.stringify(decided))
+  if (decided !== undefined && JSON.stringify((await recorded(lives.log, "decision", "/on-signal"))[0]) !== JSON.stringify(decided))
     faults.push("what the handler had decided changed");
   if (until === undefined && finished?.outcome.reason !== "complete")
     faults.push(`it ended with ${finished?.outcome.reason}: ${finished?.outcome.error?.message}`);
   return faults;
 }
 
-async function faultsAtEnd({ log, effects }: SimulatedWorld): Promise<readonly string[]> {
+async function faultsAtEnd({ log, effects }: SimulatedLives): Promise<readonly string[]> {
   const lines = await linesOf(log);
   const at = expected.lines.findIndex((line, index) => lines[index] !== line);
   return [
@@ -78,8 +78,8 @@ describe("a run that is held to a state machine and waits for signals", () => {
     async () => {
       const faults: string[] = [];
       for (const place of expected.passed) {
-        const world = simulatedWorld({ open: openConstrained });
-        for (const fault of [...(await live(world, place)), ...(await live(world)), ...(await faultsAtEnd(world))])
+        const lives = simulateLives({ open: openConstrained });
+        for (const fault of [...(await live(lives, place)), ...(await live(lives)), ...(await faultsAtEnd(lives))])
           faults.push(`${place}: ${fault}`);
       }
       expect(faults).toEqual([]);
@@ -93,10 +93,10 @@ describe("a run that is held to a state machine and waits for signals", () => {
       pairs,
       sampleSize(`pairs of ${pairs.length} places in a constrained run`, { test: 60, ci: 500, soak: pairs.length }),
     )) {
-      const world = simulatedWorld({ open: openConstrained });
+      const lives = simulateLives({ open: openConstrained });
       for (const until of [first, second, undefined])
-        for (const fault of await live(world, until)) faults.push(`${first}, ${second} (seed ${seed}): ${fault}`);
-      for (const fault of await faultsAtEnd(world)) faults.push(`${first}, ${second} (seed ${seed}): ${fault}`);
+        for (const fault of await live(lives, until)) faults.push(`${first}, ${second} (seed ${seed}): ${fault}`);
+      for (const fault of await faultsAtEnd(lives)) faults.push(`${first}, ${second} (seed ${seed}): ${fault}`);
     }
     expect(faults).toEqual([]);
   });

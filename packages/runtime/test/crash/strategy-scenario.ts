@@ -2,7 +2,7 @@ import { closureGuard, fsmStrategy, signalRoute, waitForSignalTool } from "../..
 import type { SingleRunner } from "../../src/agent/runner/runner.ts";
 import { createAgent } from "../../src/index.ts";
 import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
-import { openRunner, scriptByTurn, tool, type ScenarioWorld } from "./scenario.ts";
+import { openRunner, scriptByTurn, tool, type ScenarioServices } from "./scenario.ts";
 
 /** What the model asks for, turn by turn: what is possible where it stands, and what is not. */
 const TURNS: readonly (readonly { readonly name: string; readonly input: { readonly [name: string]: string | number } }[])[] = [
@@ -29,8 +29,8 @@ const TURNS: readonly (readonly { readonly name: string; readonly input: { reado
 ];
 
 /** A run that is held to a state machine, moves it by tools, by an action and by a signal, and waits for signals. */
-export function openConstrained(world: ScenarioWorld): SingleRunner {
-  const { points, effects } = world;
+export function openConstrained(services: ScenarioServices): SingleRunner {
+  const { points, effects } = services;
   const strategy = fsmStrategy()
     .initial("new")
     .state("new", { tools: ["look"] })
@@ -48,7 +48,7 @@ export function openConstrained(world: ScenarioWorld): SingleRunner {
     .transition("told", "pay", "paid")
     .route(signalRoute("freeze", { type: "transition", state: "frozen" }))
     .build();
-  return openRunner(world, () =>
+  return openRunner(services, () =>
     createAgent({
       name: "constrained",
       model: scriptByTurn(points, "scripted/constrained", (turn, request): ScriptedAnswer => {
@@ -57,11 +57,11 @@ export function openConstrained(world: ScenarioWorld): SingleRunner {
       }),
       strategy,
       tools: [
-        tool(world, "look", "read"),
-        tool(world, "peek", "read"),
-        tool(world, "mark", "idempotent"),
-        tool(world, "send", "write"),
-        tool(world, "pay", "write", true),
+        tool(services, "look", "read"),
+        tool(services, "peek", "read"),
+        tool(services, "mark", "idempotent"),
+        tool(services, "send", "write"),
+        tool(services, "pay", "write", true),
         waitForSignalTool({ name: "wait_for_order", kinds: ["order"] }),
         waitForSignalTool({ name: "wait_for_freeze", kinds: ["freeze"] }),
       ],

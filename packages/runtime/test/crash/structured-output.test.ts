@@ -6,7 +6,7 @@ import { createAgent } from "../../src/index.ts";
 import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
 import { normalisedLog } from "./normalised-log.ts";
 import { type OpenRunner, openRunner, scriptByTurn, SESSION, tool } from "./scenario.ts";
-import { faultsAfter, simulatedWorld } from "./simulated-lives.ts";
+import { faultsAfter, simulateLives } from "./simulated-lives.ts";
 
 const output = z.object({ total: z.number() });
 const call = (input: { readonly total?: unknown }, more: ScriptedAnswer["toolCalls"] = []): ScriptedAnswer => ({
@@ -14,7 +14,7 @@ const call = (input: { readonly total?: unknown }, more: ScriptedAnswer["toolCal
 });
 
 interface Story {
-  readonly mode: (world: Parameters<OpenRunner>[0]) => OutputModeOption;
+  readonly mode: (services: Parameters<OpenRunner>[0]) => OutputModeOption;
   readonly answers: readonly ScriptedAnswer[];
 }
 
@@ -49,16 +49,16 @@ const STORIES: { readonly [mode: string]: Story } = {
 };
 
 function openStory({ mode, answers }: Story): OpenRunner {
-  return (world) =>
+  return (services) =>
     openRunner(
-      world,
+      services,
       () =>
         createAgent({
           name: "clerk",
-          model: scriptByTurn(world.points, "scripted/clerk", (turn) => answers[turn] as ScriptedAnswer),
-          tools: [tool(world, "send", "write", true)],
+          model: scriptByTurn(services.points, "scripted/clerk", (turn) => answers[turn] as ScriptedAnswer),
+          tools: [tool(services, "send", "write", true)],
           output,
-          outputMode: mode(world),
+          outputMode: mode(services),
         }) as never,
     );
 }
@@ -75,7 +75,7 @@ describe.each(Object.entries(STORIES))("a run that gives a structured output in 
   const open = openStory(story);
 
   it("goes on from every step boundary to the same end, with the same repairs [MC-06, AG-14]", { timeout: 60_000 }, async () => {
-    const first = simulatedWorld({ open });
+    const first = simulateLives({ open });
     const { passed, finished } = await first.live();
     expect(finished?.outcome).toMatchObject({ reason: "complete", output: { total: 8 }, turns: 2 });
     const expected = {
@@ -85,16 +85,16 @@ describe.each(Object.entries(STORIES))("a run that gives a structured output in 
     expect(expected.normalised.filter((line) => (line as { readonly type?: string }).type === "output-repair")).toHaveLength(2);
     const faults: string[] = [];
     for (const place of passed) {
-      const world = simulatedWorld({ open });
-      await world.live(place);
-      const known = await judged(world.log);
-      const asked = world.effects.read().filter(({ tool }) => tool === "mark").length;
-      const { finished: later } = await world.live();
-      for (const fault of await faultsAfter(world.log, world.effects, later, expected)) faults.push(`${place}: ${fault}`);
+      const lives = simulateLives({ open });
+      await lives.live(place);
+      const known = await judged(lives.log);
+      const asked = lives.effects.read().filter(({ tool }) => tool === "mark").length;
+      const { finished: later } = await lives.live();
+      for (const fault of await faultsAfter(lives.log, lives.effects, later, expected)) faults.push(`${place}: ${fault}`);
       if (JSON.stringify(later?.outcome.output) !== '{"total":8}')
         faults.push(`${place}: the output is ${JSON.stringify(later?.outcome.output)}`);
       // What the log holds a verdict of is never asked about again; what it doesn't, once more.
-      const again = world.effects.read().filter(({ tool }) => tool === "mark").length - asked;
+      const again = lives.effects.read().filter(({ tool }) => tool === "mark").length - asked;
       if (asked > 0 && again !== 3 - known) faults.push(`${place}: ${again} answers were read again, and ${known} of 3 were known`);
     }
     expect(faults).toEqual([]);

@@ -20,16 +20,16 @@ describe("two processes on one session", () => {
   it("are one too many: the second is refused while the first lives, and nothing of it is written", { timeout: 30_000 }, async () => {
     await withFolder(async (folder) => {
       const first = await waitInProcess(folder, "mark/before#0");
-      await using world = openFolder(folder, { points: createPoints() });
-      const before = await heads(world.log);
-      await expect(world.runner.resume(SESSION)).rejects.toSatisfy(
+      await using scenario = openFolder(folder, { points: createPoints() });
+      const before = await heads(scenario.log);
+      await expect(scenario.runner.resume(SESSION)).rejects.toSatisfy(
         (error) => AgentError.is(error, "session") && /is being worked on by/.test(error.message),
       );
-      const run = world.runner.run("Do it too.", { session: SESSION });
+      const run = scenario.runner.run("Do it too.", { session: SESSION });
       const { reason, error } = await run.outcome;
       expect({ reason, kind: error?.failure.kind }).toEqual({ reason: "error", kind: "session" });
-      expect(await world.runner.recover()).toEqual({ runs: [], failed: [] });
-      expect(await heads(world.log)).toEqual(before);
+      expect(await scenario.runner.recover()).toEqual({ runs: [], failed: [] });
+      expect(await heads(scenario.log)).toEqual(before);
       first.goOn();
       expect(await first.life).toMatchObject({ reason: "awaiting-approval", exit: 0 });
     });
@@ -38,17 +38,17 @@ describe("two processes on one session", () => {
   it("follow one another when the first is killed: recover() finds its run and brings it to its end", { timeout: 30_000 }, async () => {
     await withFolder(async (folder) => {
       const first = await waitInProcess(folder, "mark/after#0");
-      await using world = openFolder(folder, { points: createPoints() });
-      expect(await world.runner.recover()).toEqual({ runs: [], failed: [] });
+      await using scenario = openFolder(folder, { points: createPoints() });
+      expect(await scenario.runner.recover()).toEqual({ runs: [], failed: [] });
       first.kill("SIGKILL");
       await first.life;
-      const [run, ...others] = (await world.runner.recover()).runs;
+      const [run, ...others] = (await scenario.runner.recover()).runs;
       expect(others).toEqual([]);
       expect((await run?.outcome)?.reason).toBe("awaiting-approval");
-      expect(await world.runner.recover(), "nobody has decided yet").toEqual({ runs: [], failed: [] });
-      const finished = await finish(world.runner, world.log, world.effects);
-      expect(await faultsAfter(world.log, world.effects, finished, expected)).toEqual([]);
-      expect(await world.runner.recover()).toEqual({ runs: [], failed: [] });
+      expect(await scenario.runner.recover(), "nobody has decided yet").toEqual({ runs: [], failed: [] });
+      const finished = await finish(scenario.runner, scenario.log, scenario.effects);
+      expect(await faultsAfter(scenario.log, scenario.effects, finished, expected)).toEqual([]);
+      expect(await scenario.runner.recover()).toEqual({ runs: [], failed: [] });
     });
   });
 
@@ -62,23 +62,23 @@ describe("two processes on one session", () => {
       await withFolder(async (folder) => {
         if (place.startsWith("file_report")) {
           await liveInProcess(folder);
-          await using world = openFolder(folder, { points: createPoints() });
-          for await (const { type, data } of world.log.read(sessionLog(SESSION as SessionId))) {
-            if (type === "approval-request") await world.runner.approve(data["token"] as string, { type: "allow" });
+          await using scenario = openFolder(folder, { points: createPoints() });
+          for await (const { type, data } of scenario.log.read(sessionLog(SESSION as SessionId))) {
+            if (type === "approval-request") await scenario.runner.approve(data["token"] as string, { type: "allow" });
           }
         }
         const sleeper = await waitInProcess(folder, place);
         sleeper.kill("SIGSTOP");
         // For whoever takes over, the lease has ended.
-        await using world = openFolder(folder, { points: createPoints(), now: () => Date.now() + 2 * LEASE_MS });
-        const finished = await finish(world.runner, world.log, world.effects);
+        await using scenario = openFolder(folder, { points: createPoints(), now: () => Date.now() + 2 * LEASE_MS });
+        const finished = await finish(scenario.runner, scenario.log, scenario.effects);
         expect(finished.outcome.reason).toBe("complete");
-        const before = await heads(world.log);
+        const before = await heads(scenario.log);
         sleeper.kill("SIGCONT");
         sleeper.goOn();
         expect(await sleeper.life).toMatchObject({ reason: "error/detached", exit: 0 });
-        expect(await heads(world.log)).toEqual(before);
-        expect(await faultsOf(world.log, SESSION)).toEqual([]);
+        expect(await heads(scenario.log)).toEqual(before);
+        expect(await faultsOf(scenario.log, SESSION)).toEqual([]);
       });
     });
   }
@@ -86,22 +86,22 @@ describe("two processes on one session", () => {
   it("takes no child down when a process that lost only the parent's lease wakes up", { timeout: 30_000 }, async () => {
     await withFolder(async (folder) => {
       await liveInProcess(folder);
-      await using world = openFolder(folder, { points: createPoints(), now: () => Date.now() + 2 * LEASE_MS });
-      for await (const { type, data } of world.log.read(sessionLog(SESSION as SessionId))) {
-        if (type === "approval-request") await world.runner.approve(data["token"] as string, { type: "allow" });
+      await using scenario = openFolder(folder, { points: createPoints(), now: () => Date.now() + 2 * LEASE_MS });
+      for await (const { type, data } of scenario.log.read(sessionLog(SESSION as SessionId))) {
+        if (type === "approval-request") await scenario.runner.approve(data["token"] as string, { type: "allow" });
       }
       const sleeper = await waitInProcess(folder, "look/before#1");
       sleeper.kill("SIGSTOP");
-      const lease = await world.log.acquire(sessionLog(SESSION as SessionId), { owner: "somebody", ttlMs: LEASE_MS });
-      const before = await heads(world.log);
+      const lease = await scenario.log.acquire(sessionLog(SESSION as SessionId), { owner: "somebody", ttlMs: LEASE_MS });
+      const before = await heads(scenario.log);
       sleeper.kill("SIGCONT");
       sleeper.goOn();
       await sleeper.life;
-      const after = await heads(world.log);
+      const after = await heads(scenario.log);
       expect(Object.keys(after).filter((id) => id.endsWith("/inbox") && after[id] !== before[id])).toEqual([]);
       await lease.release();
-      const finished = await finish(world.runner, world.log, world.effects);
-      expect(await faultsAfter(world.log, world.effects, finished, expected)).toEqual([]);
+      const finished = await finish(scenario.runner, scenario.log, scenario.effects);
+      expect(await faultsAfter(scenario.log, scenario.effects, finished, expected)).toEqual([]);
     });
   });
 });
@@ -111,24 +111,24 @@ it("ends a run that crashes again and again, instead of trying for ever", { time
     const lives: unknown[] = [];
     for (let life = 0; life < 4; life++) lives.push((await liveInProcess(folder, { place: "inferring#0" })).exit);
     expect(lives).toEqual(["SIGKILL", "SIGKILL", "SIGKILL", "SIGKILL"]);
-    await using world = openFolder(folder, { points: createPoints() });
-    const [run] = (await world.runner.recover()).runs;
+    await using scenario = openFolder(folder, { points: createPoints() });
+    const [run] = (await scenario.runner.recover()).runs;
     expect((await run?.outcome)?.reason).toBe("circuit-breaker");
-    expect(await faultsOf(world.log, SESSION)).toEqual([]);
-    expect((await (await world.runner.resume(SESSION)).outcome).reason).toBe("circuit-breaker");
-    expect(await world.runner.recover()).toEqual({ runs: [], failed: [] });
+    expect(await faultsOf(scenario.log, SESSION)).toEqual([]);
+    expect((await (await scenario.runner.resume(SESSION)).outcome).reason).toBe("circuit-breaker");
+    expect(await scenario.runner.recover()).toEqual({ runs: [], failed: [] });
   });
 });
 
 describe("several runs at once", () => {
   it("each come to their end, in their own logs, on one runner", { timeout: 30_000 }, async () => {
     await withFolder(async (folder) => {
-      await using world = openFolder(folder, { points: createPoints(), open: openPlain });
-      const outcomes = await Promise.all(PLAIN_SESSIONS.map((session) => world.runner.run("Do the job.", { session }).outcome));
+      await using scenario = openFolder(folder, { points: createPoints(), open: openPlain });
+      const outcomes = await Promise.all(PLAIN_SESSIONS.map((session) => scenario.runner.run("Do the job.", { session }).outcome));
       expect(outcomes.map(({ reason }) => reason)).toEqual(PLAIN_SESSIONS.map(() => "complete"));
-      for (const session of PLAIN_SESSIONS) expect(await faultsOf(world.log, session)).toEqual([]);
+      for (const session of PLAIN_SESSIONS) expect(await faultsOf(scenario.log, session)).toEqual([]);
       expect(
-        world.effects
+        scenario.effects
           .read()
           .map(({ tool }) => tool)
           .sort(),
@@ -140,14 +140,14 @@ describe("several runs at once", () => {
     it(`are all recovered when their process is killed at ${place}, with every write done once`, { timeout: 30_000 }, async () => {
       await withFolder(async (folder) => {
         expect((await liveInProcess(folder, { place, scenario: "plain" })).exit).toBe("SIGKILL");
-        await using world = openFolder(folder, { points: createPoints(), open: openPlain });
-        const started = (await world.log.list()).map(({ log }) => log);
-        const open = await unended(world.log, started);
-        const { runs } = await world.runner.recover({ concurrency: 2 });
+        await using scenario = openFolder(folder, { points: createPoints(), open: openPlain });
+        const started = (await scenario.log.list()).map(({ log }) => log);
+        const open = await unended(scenario.log, started);
+        const { runs } = await scenario.runner.recover({ concurrency: 2 });
         expect(runs.map(({ session }) => session).sort()).toEqual(open);
         for (const run of runs) expect((await run.outcome).reason).toBe("complete");
-        expect(await unended(world.log, started)).toEqual([]);
-        const writes = world.effects
+        expect(await unended(scenario.log, started)).toEqual([]);
+        const writes = scenario.effects
           .read()
           .map(({ tool }) => tool)
           .filter((tool) => tool.endsWith("/post"));

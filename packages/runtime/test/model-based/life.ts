@@ -14,7 +14,7 @@ import { foldSession, type Journal, type SessionState } from "keelson/session";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
 import { castOf } from "./cast.ts";
 import { CountingSignal } from "./counting-signal.ts";
-import { executorOf, ledgersOf, tasksOf } from "./feature-world.ts";
+import { executorOf, ledgersOf, tasksOf } from "./feature-services.ts";
 import { NO_FEATURES } from "./features.ts";
 import { type Appends, observedLog, type ObservedLog } from "./observed-log.ts";
 import { Person } from "./person.ts";

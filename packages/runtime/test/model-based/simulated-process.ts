@@ -9,7 +9,7 @@ export interface Crash {
 }
 
 /**
- * A process that works on the world of a story. Where it is to die it stops for good: nothing that it had begun goes on, nothing
+ * A process that works on the stores of a story. Where it is to die it stops for good: nothing that it had begun goes on, nothing
  * is written, read or released by it any more, and its timers are gone.
  */
 export class SimulatedProcess {

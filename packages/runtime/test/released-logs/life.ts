@@ -21,7 +21,7 @@ export interface LifeOptions {
   readonly owner: string;
 }
 
-/** What one process does in the world of a scenario. */
+/** What one process does with the stores of a scenario. */
 export class Life {
   readonly release: Release;
   readonly log: EventLog;
@@ -56,14 +56,14 @@ export class Life {
   }
 
   runner<Out>(agent: Agent<Out>, options: RunnerOptions = {}): SingleRunner<Out> {
-    return this.release.root.createRunner({ ...this.#world(), ...options, agent });
+    return this.release.root.createRunner({ ...this.#runnerOptions(), ...options, agent });
   }
 
   /** One of several agents; the first is the one that is run. */
   team(agents: readonly Agent[], options: RunnerOptions = {}): SingleRunner {
     const [first] = agents;
     const byName = Object.fromEntries(agents.map((agent) => [agent.name, agent]));
-    const runner = this.release.root.createRunner({ ...this.#world(), ...options, agents: byName });
+    const runner = this.release.root.createRunner({ ...this.#runnerOptions(), ...options, agents: byName });
     const run: SingleRunner["run"] = (input, runOptions = {}) => runner.run(input, { ...runOptions, agent: first?.name ?? "" }) as Run;
     return Object.assign(Object.create(runner) as SingleRunner, { run });
   }
@@ -105,7 +105,7 @@ export class Life {
     return Promise.race([run.outcome, this.death.then(() => undefined)]);
   }
 
-  #world(): RunnerOptions {
+  #runnerOptions(): RunnerOptions {
     return {
       log: this.log,
       ledger: this.ledger,

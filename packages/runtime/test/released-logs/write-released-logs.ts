@@ -25,7 +25,7 @@ const work = mkdtempSync(join(tmpdir(), "released-logs-"));
 rmSync(target, { recursive: true, force: true });
 for (const folder of ["checkpointed", "with-wal", "expected"]) mkdirSync(join(target, folder), { recursive: true });
 
-const first = openWorld(release, work, BEGINNING);
+const first = openStores(release, work, BEGINNING);
 const noted = new Map<string, { readonly [name: string]: unknown }>();
 for (const [index, scenario] of SCENARIOS.entries()) {
   // What comes behind stands in the write-ahead logs.
@@ -51,7 +51,7 @@ for (const scenario of SCENARIOS) {
   const later = (): Life => {
     const folder = mkdtempSync(join(work, `${name}-`));
     for (const file of DATABASES) copyFileSync(join(target, "checkpointed", file), join(folder, file));
-    return new Life({ ...openWorld(release, folder, AFTERWARDS), release, dies: false, owner: "second" });
+    return new Life({ ...openStores(release, folder, AFTERWARDS), release, dies: false, owner: "second" });
   };
   const expected = {
     notes,
@@ -72,7 +72,7 @@ function checkpoint(path: string): void {
   database.close();
 }
 
-function openWorld({ state }: Release, folder: string, start: number) {
+function openStores({ state }: Release, folder: string, start: number) {
   const clock = steadyClock(start);
   const now = () => clock.now();
   return {

@@ -53,7 +53,7 @@ interface Said {
   readonly foreign: readonly string[];
 }
 
-interface World {
+interface OpenSession {
   readonly server: ModelServer;
   readonly said: readonly Said[];
   /** `fallback`: of the agent. `onLook`: what happens while a tool looks. */
@@ -62,7 +62,7 @@ interface World {
 }
 
 /** A server whose model plays one turn after the other, and notes what each request must hold. */
-async function openWorld(turns: readonly (ServerTurn & { readonly text: string })[]): Promise<World & AsyncDisposable> {
+async function openSession(turns: readonly (ServerTurn & { readonly text: string })[]): Promise<OpenSession & AsyncDisposable> {
   const words: string[] = [];
   const said: Said[] = [];
   const thoughts: { readonly by: ServerRequest; readonly text: string }[] = [];
@@ -153,7 +153,7 @@ function missing(request: ServerRequest, words: readonly string[]): readonly str
 
 describe.each(pairs)("a long session between $from and $to", ({ from, to }) => {
   it("goes on with all that was said, found, shown and signed: by setModel, in a new process, by fallback [RN-03, RN-07, AG-05]", async () => {
-    await using world = await openWorld([
+    await using opened = await openSession([
       // The first run, with one model: two calls at once, one that fails, pictures from both sides.
       calling("first words", "picture", "nothing"),
       calling("second words", "the door"),
@@ -171,14 +171,14 @@ describe.each(pairs)("a long session between $from and $to", ({ from, to }) => {
       thought("tenth words"),
     ]);
     const session = { session: "s" };
-    const text = (words: string): { readonly type: "text"; readonly text: string } => ({ type: "text", text: world.say(words) });
+    const text = (words: string): { readonly type: "text"; readonly text: string } => ({ type: "text", text: opened.say(words) });
 
-    const first = world.runner(from);
+    const first = opened.runner(from);
     expect((await first.run([text("what is in the picture?"), image], session).outcome).text).toBe("third words");
 
     let second: Run | undefined;
     const switched: Promise<void>[] = [];
-    const switching = world.runner(from, {
+    const switching = opened.runner(from, {
       onLook: () => {
         if (switched.length === 0 && second !== undefined) switched.push(second.setModel(to));
       },
@@ -187,12 +187,12 @@ describe.each(pairs)("a long session between $from and $to", ({ from, to }) => {
     expect((await second.outcome).text).toBe("sixth words");
     await Promise.all(switched);
 
-    const falling = world.runner(from, { fallback: to });
+    const falling = opened.runner(from, { fallback: to });
     // The model that was set lasts for the session, so whoever goes back says so.
     expect((await falling.run([text("and above and below?")], { ...session, model: from }).outcome).text).toBe("ninth words");
-    expect((await world.runner(to).run([text("what was it all?")], { ...session, model: from }).outcome).text).toBe("tenth words");
+    expect((await opened.runner(to).run([text("what was it all?")], { ...session, model: from }).outcome).text).toBe("tenth words");
 
-    const { server, said } = world;
+    const { server, said } = opened;
     expect(server.refused).toEqual([]);
     const [a, b] = [wireOf(from), wireOf(to)];
     expect(server.requests.map(({ wire }) => wire)).toEqual([a, a, a, a, b, b, a, a, b, b, a]);

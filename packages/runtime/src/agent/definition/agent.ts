@@ -116,7 +116,7 @@ export interface JsonAgentOptions extends Omit<AgentOptions<JsonValue>, "output"
   readonly output: JsonSchema & { readonly schema?: never };
 }
 
-/** A definition: data and functions, bound to the world by a runner. */
+/** A definition: data and functions, bound to stores, models and files by a runner. */
 export interface Agent<Out = unknown> {
   readonly name: string;
   readonly description: string;

@@ -30,7 +30,7 @@ export function leafCall(loop: Loop, call: PendingCall, number: number, signal: 
     declare: (effect) => declareInCall(loop, call, effect),
     mayRead: (path) => mayRead(loop, call, path),
     ...(cwd !== undefined && { cwd }),
-    ...loop.world,
+    ...loop.toolServices,
   };
 }
 

@@ -71,7 +71,7 @@ export interface ActiveRunOptions<Out> {
   prepare?(journal: Journal): Promise<void>;
   /** Puts the records that begin this stretch of work, at once where the run is new, or throws why it can't begin. */
   begin(journal: Journal, loop: Loop): Promise<void>;
-  /** Beside the world's. */
+  /** Called beside the runner's own. */
   onLifecycleEvent?(event: LifecycleEvent): void;
   /** Default: those of every run. */
   readonly moments?: Moments | undefined;
@@ -107,24 +107,24 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
 
   constructor(options: ActiveRunOptions<Out>) {
     const { session } = options;
-    const { world } = options.runner;
+    const { services } = options.runner;
     this.#options = options;
-    this.#interrupts = new RunInterrupts(world.clock, world.stopGraceMs);
+    this.#interrupts = new RunInterrupts(services.clock, services.stopGraceMs);
     const form = answerFormOf(options.agent as Agent<unknown>);
     this.#partials = form && new PartialAnswers(form);
     this.id = options.id;
     this.session = session;
     this.hub = new EventHub({
       runId: options.id,
-      log: world.log,
+      log: services.log,
       session,
-      restore: (record) => restoreLargeRecord(record, world.blobs),
-      ...(world.maxBufferBytes !== undefined && { maxBufferBytes: world.maxBufferBytes }),
+      restore: (record) => restoreLargeRecord(record, services.blobs),
+      ...(services.maxBufferBytes !== undefined && { maxBufferBytes: services.maxBufferBytes }),
     });
     this.#desk = new ApprovalDesk({
       isOpen: ({ token }) => isOpenQuestion(this.#state, token),
       decide: (request, decision) =>
-        decideHere(this.#loop as Loop, this.#journal as Journal, { request, decision, newId: () => world.newId() }),
+        decideHere(this.#loop as Loop, this.#journal as Journal, { request, decision, newId: () => services.newId() }),
     });
     this.#opened = new Promise((resolve) => {
       this.#markOpened = resolve;
@@ -153,12 +153,12 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
   committed(records: readonly LogRecord[]): void {
     this.hub.committed(records);
     const { runner, onLifecycleEvent } = this.#options;
-    const { world } = runner;
-    if (world.onLifecycleEvent === undefined && onLifecycleEvent === undefined) return;
+    const { services } = runner;
+    if (services.onLifecycleEvent === undefined && onLifecycleEvent === undefined) return;
     tellLifecycle(records, {
       tell: (event) => {
         this.#options.onLifecycleEvent?.(event);
-        world.onLifecycleEvent?.(event, this as unknown as Run<unknown>);
+        services.onLifecycleEvent?.(event, this as unknown as Run<unknown>);
       },
       warn: (status) => this.hub.transient({ type: "status", status, level: "warn" }),
     });
@@ -182,13 +182,13 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     if (typeof model !== "string" || model === "")
       throw invalidOption("model", `must be a model such as "anthropic/claude-haiku-4-5", not ${shown(model)}`);
     const { agent, runner } = this.#options;
-    createModelSource([agent.options.model], runner.world.models).resolve(model);
+    createModelSource([agent.options.model], runner.services.models).resolve(model);
     await this.#tell({ type: "set-model", model, agent: agent.name }, { afterEnd: true });
   }
 
   async steer(message: string | Message, { interrupt = false }: { readonly interrupt?: boolean } = {}): Promise<void> {
     const steering = steeringMessage(message);
-    checkImages("message", steering.content, shownTo(this.#options.agent as Agent<unknown>, this.#options.runner.world));
+    checkImages("message", steering.content, shownTo(this.#options.agent as Agent<unknown>, this.#options.runner.services));
     await this.#tell({ type: "steer", message: steering, interrupt });
   }
 
@@ -222,7 +222,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
 
   async children(): Promise<readonly ChildView[]> {
     await this.#opened;
-    return atAgentBoundary(this.session, () => listChildren(this.#options.runner.world, this.#state));
+    return atAgentBoundary(this.session, () => listChildren(this.#options.runner.services, this.#state));
   }
 
   async stopChild(id: string): Promise<boolean> {
@@ -237,7 +237,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
 
   get #supervision(): Supervision {
     return {
-      world: this.#options.runner.world,
+      services: this.#options.runner.services,
       state: this.#state,
       live: this.#children ?? NO_CHILDREN,
       tell: (message) => this.#tell(message),
@@ -260,7 +260,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     const journal = this.#journal;
     const { run } = journal?.state ?? {};
     if (!journal || run?.id !== this.id || (run.status === "ended" && !afterEnd)) return false;
-    await atAgentBoundary(this.session, () => journal.writeInbox(`${message.type}/${this.#options.runner.world.newId()}`, message));
+    await atAgentBoundary(this.session, () => journal.writeInbox(`${message.type}/${this.#options.runner.services.newId()}`, message));
     return true;
   }
 
@@ -328,14 +328,14 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
 
   async #open(): Promise<Loop> {
     const { runner, agent, id, session, authority, limits, deadline, parent } = this.#options;
-    const { world } = runner;
+    const { services } = runner;
     const journal = (this.#journal = await this.#options.open(this));
     const { state } = journal;
     this.hub.opened(state.run?.id === id ? state.run.startSeq - 1 : state.seq, state.seq);
     if (this.#lost) journal.abandon(this.#lost);
     const execution: Execution = new Execution({
       journal,
-      clock: world.clock,
+      clock: services.clock,
       runId: id,
       session,
       ...(parent && { parent }),
@@ -353,9 +353,9 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
         return this.#loop === undefined ? start() : startWithHooks(this.#loop, spec, start);
       },
     });
-    const trace = (this.#trace = openDebugTrace(agent as Agent<unknown>, world, execution));
+    const trace = (this.#trace = openDebugTrace(agent as Agent<unknown>, services, execution));
     this.#loop = createLoop({
-      world,
+      services,
       agent: agent as Agent<unknown>,
       execution,
       limits,

@@ -2,7 +2,7 @@ import { AgentError, type Content } from "@keelson/protocol";
 import { imageProblem } from "../../providers/media/image-problem.ts";
 import { createModelSource, modelName } from "../definition/model-source.ts";
 import type { Agent, ModelChoice } from "../definition/agent.ts";
-import type { World } from "../turn/world.ts";
+import type { RunnerServices } from "../turn/runner-services.ts";
 
 /** Who is to see an image. */
 export interface ShownTo {
@@ -14,9 +14,9 @@ export interface ShownTo {
 export const ANY_MODEL: ShownTo = { name: "any model", wire: "" };
 
 /** The model of an agent, or the one that was chosen for a run. */
-export function shownTo(agent: Agent<unknown>, world: World, choice: ModelChoice = agent.options.model): () => ShownTo {
+export function shownTo(agent: Agent<unknown>, services: RunnerServices, choice: ModelChoice = agent.options.model): () => ShownTo {
   return () => {
-    const { reference, provider } = createModelSource([agent.options.model], world.models).resolve(modelName(choice));
+    const { reference, provider } = createModelSource([agent.options.model], services.models).resolve(modelName(choice));
     return { name: reference, wire: provider.wire };
   };
 }

@@ -3,10 +3,10 @@ import type { Agent } from "../definition/agent.ts";
 import { checkLimits } from "../definition/check-limits.ts";
 import { checkMembers, invalidOption, shown } from "../definition/invalid-option.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
-import type { World } from "../turn/world.ts";
+import type { RunnerServices } from "../turn/runner-services.ts";
 import type { Agents } from "../definition/agent.ts";
 
-type RunnerParts = { readonly [Part in keyof World]?: World[Part] | undefined } & {
+type RunnerParts = { readonly [Part in keyof RunnerServices]?: RunnerServices[Part] | undefined } & {
   readonly agent?: Agent | undefined;
   readonly agents?: Agents | undefined;
 };

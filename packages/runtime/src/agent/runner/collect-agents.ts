@@ -6,11 +6,11 @@ import { createModelSource, modelName, type Model } from "../definition/model-so
 import type { AnswerForm } from "../definition/output/answer-form.ts";
 import { modelProblem } from "../features/output/answer-request.ts";
 import { answerFormOf } from "../definition/output/check-output.ts";
-import type { World } from "../turn/world.ts";
+import type { RunnerServices } from "../turn/runner-services.ts";
 import type { Agents } from "../definition/agent.ts";
 
 /** The agents of a runner, and those that they have as tools. */
-export function collectAgents(world: { readonly agent?: Agent<unknown>; readonly agents?: Agents }): ReadonlyMap<string, Agent<unknown>> {
+export function collectAgents(given: { readonly agent?: Agent<unknown>; readonly agents?: Agents }): ReadonlyMap<string, Agent<unknown>> {
   const found = new Map<string, Agent<unknown>>();
   const add = (name: string, agent: Agent<unknown>): void => {
     if (found.get(name) === agent) return;
@@ -22,24 +22,24 @@ export function collectAgents(world: { readonly agent?: Agent<unknown>; readonly
       else if (isHandoffTool(tool) && tool.agent) add(tool.handoff.operator, tool.agent);
     }
   };
-  if ((world.agent === undefined) === (world.agents === undefined))
+  if ((given.agent === undefined) === (given.agents === undefined))
     throw new AgentError({ kind: "invalid-option", option: "agent", message: "Give the runner either `agent` or `agents`." });
-  if (world.agent) add(world.agent.name, world.agent);
-  for (const agent of Object.values(world.agents ?? {})) add(agent.name, agent as Agent<unknown>);
+  if (given.agent) add(given.agent.name, given.agent);
+  for (const agent of Object.values(given.agents ?? {})) add(agent.name, agent as Agent<unknown>);
   return found;
 }
 
 /** @throws AgentError of kind `invalid-option` that names the agents there are */
 export function chooseAgent(
-  world: { readonly agent?: Agent<unknown>; readonly agents?: Agents },
+  given: { readonly agent?: Agent<unknown>; readonly agents?: Agents },
   name: string | undefined,
 ): Agent<unknown> {
-  if (world.agent) {
-    if (name === undefined || name === world.agent.name) return world.agent;
-    const message = `There is no agent ${JSON.stringify(name)}: this runner has the agent "${world.agent.name}" alone.`;
+  if (given.agent) {
+    if (name === undefined || name === given.agent.name) return given.agent;
+    const message = `There is no agent ${JSON.stringify(name)}: this runner has the agent "${given.agent.name}" alone.`;
     throw new AgentError({ kind: "invalid-option", option: "agent", message });
   }
-  const agents = world.agents ?? {};
+  const agents = given.agents ?? {};
   const agent = name === undefined ? undefined : Object.hasOwn(agents, name) ? agents[name] : undefined;
   if (agent === undefined)
     throw new AgentError({
@@ -51,16 +51,16 @@ export function chooseAgent(
 }
 
 /** @throws AgentError of kind `invalid-option` for what can't be found, or has no price under a money limit */
-export function checkModels(agent: Agent<unknown>, world: World): void {
+export function checkModels(agent: Agent<unknown>, services: RunnerServices): void {
   const { model, fallbackModel, debugFile } = agent.options;
-  if (debugFile !== undefined && world.openDebugFile === undefined) {
+  if (debugFile !== undefined && services.openDebugFile === undefined) {
     throw new AgentError({
       kind: "invalid-option",
       option: "debugFile",
       message: `Agent "${agent.name}" wants its debug output in ${debugFile}, but this runner can't open files: give it \`openDebugFile\`.`,
     });
   }
-  const source = createModelSource(fallbackModel === undefined ? [model] : [model, fallbackModel], world.models);
+  const source = createModelSource(fallbackModel === undefined ? [model] : [model, fallbackModel], services.models);
   const resolve = (choice: typeof model, option: string): Model => {
     try {
       return source.resolve(modelName(choice));
@@ -82,11 +82,11 @@ export function checkModels(agent: Agent<unknown>, world: World): void {
     if (problem !== undefined)
       throw new AgentError({ kind: "invalid-option", option: "outputMode", message: `Agent "${agent.name}": ${problem}.` });
   }
-  for (const { price, reference } of found) if (price === null) checkUnpriced(agent, reference, world.budgets);
+  for (const { price, reference } of found) if (price === null) checkUnpriced(agent, reference, services.budgets);
 }
 
 /** @throws AgentError of kind `invalid-option` where money is limited, and nobody said what becomes of unknown prices */
-function checkUnpriced(agent: Agent<unknown>, reference: string, budgets: World["budgets"] = []): void {
+function checkUnpriced(agent: Agent<unknown>, reference: string, budgets: RunnerServices["budgets"] = []): void {
   const advice = (choice: string): string =>
     `can't hold. Add the price to the registry's \`prices\`, drop the limit, or set ${choice} to "allow": what has no price then counts nothing.`;
   const { maxCost, unknownPrice } = agent.options.limits ?? {};

@@ -23,7 +23,7 @@ import { RunBinding } from "../turn/run-binding.ts";
 import { bindConstraint } from "../features/strategies/constraint.ts";
 import { readInbox } from "../loop/read-inbox.ts";
 import { RunParts } from "../turn/run-parts.ts";
-import type { World } from "../turn/world.ts";
+import type { RunnerServices } from "../turn/runner-services.ts";
 import { MOMENTS } from "../loop/moments.ts";
 import { bindMoments, type Moments } from "../turn/moments.ts";
 import { bindPolicies } from "../features/permissions/run-policies.ts";
@@ -35,11 +35,11 @@ import { bindLedger } from "../features/budget/run-ledger.ts";
 const DEFAULT_MAX_DEPTH = 8;
 
 /** What the agent may do where it was started: what it was given, less what its own definition takes away. */
-export function authorityOf(agent: Agent<unknown>, world: Pick<World, "maxDepth">, given?: Authority): Authority {
+export function authorityOf(agent: Agent<unknown>, services: Pick<RunnerServices, "maxDepth">, given?: Authority): Authority {
   const { allowedTools, permissions } = agent.options;
   if (given === undefined)
     return narrowAuthority(
-      { policies: [], depth: world.maxDepth ?? DEFAULT_MAX_DEPTH },
+      { policies: [], depth: services.maxDepth ?? DEFAULT_MAX_DEPTH },
       { policies: [permissionPolicy(agent.options)], allowedTools },
     );
   // Whoever starts a run without any policy restricts it by other means only: the agent's own is then the root.
@@ -49,7 +49,7 @@ export function authorityOf(agent: Agent<unknown>, world: Pick<World, "maxDepth"
 }
 
 export interface LoopParts {
-  readonly world: World;
+  readonly services: RunnerServices;
   readonly agent: Agent<unknown>;
   readonly execution: Execution;
   readonly limits: Limits;
@@ -70,7 +70,7 @@ const NO_SETTINGS: InferenceSettings = {};
 
 /** Binds an agent to one run of it. */
 export function createLoop({
-  world,
+  services,
   agent,
   execution,
   limits,
@@ -89,8 +89,8 @@ export function createLoop({
   const scopes = authority.budgets ?? [];
   const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
   context.bind(new RunBinding(execution));
-  const { files, state: reader, secrets } = world;
-  const exec = world.exec && (env || cwd !== undefined) ? startedIn(world.exec, { cwd, env }) : world.exec;
+  const { files, state: reader, secrets } = services;
+  const exec = services.exec && (env || cwd !== undefined) ? startedIn(services.exec, { cwd, env }) : services.exec;
   const loop: Loop = {
     agent,
     tools: agent.tools,
@@ -100,13 +100,13 @@ export function createLoop({
     context,
     execution,
     callPrefix: callPrefixOf(execution.runId),
-    models: modelsOf(agent, world.models),
+    models: modelsOf(agent, services.models),
     authority,
-    blobs: world.blobs,
-    world: { ...(files && { files }), ...(exec && { exec }), ...(reader && { state: reader }), ...(secrets && { secrets }) },
+    blobs: services.blobs,
+    toolServices: { ...(files && { files }), ...(exec && { exec }), ...(reader && { state: reader }), ...(secrets && { secrets }) },
     cut: undefined,
     attempts: new AttemptSignal(execution.signal),
-    random: () => world.random(),
+    random: () => services.random(),
     hub,
     debug,
     ...(toldWhy && { toldWhy }),
@@ -116,13 +116,13 @@ export function createLoop({
   bindMoments(loop, moments);
   bindPolicies(loop);
   bindConstraint(loop);
-  bindSignals(loop, world.signalWaitMs);
-  bindEffects(loop, world);
+  bindSignals(loop, services.signalWaitMs);
+  bindEffects(loop, services);
   bindOutput(loop);
-  bindLedger(loop, { ledger: world.ledger, scopes, owner: world.owner });
+  bindLedger(loop, { ledger: services.ledger, scopes, owner: services.owner });
   bindHooks(loop);
   bindPlugins(loop);
-  bindApprovals(loop, world, approvals);
+  bindApprovals(loop, services, approvals);
   bindMeter(
     loop,
     createBudgetMeter({

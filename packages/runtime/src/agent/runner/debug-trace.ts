@@ -1,5 +1,5 @@
 import type { Agent } from "../definition/agent.ts";
-import type { World } from "../turn/world.ts";
+import type { RunnerServices } from "../turn/runner-services.ts";
 import type { Execution } from "../../session/execution.ts";
 
 /** What a loop says about its work, while somebody debugs it. */
@@ -9,14 +9,14 @@ export interface DebugTrace {
 }
 
 /** Tells a run's watchers and the agent's debug file what the loop does; nothing where the agent asks for neither. */
-export function openDebugTrace(agent: Agent<unknown>, world: World, execution: Execution): DebugTrace | undefined {
+export function openDebugTrace(agent: Agent<unknown>, services: RunnerServices, execution: Execution): DebugTrace | undefined {
   const { debug = false, debugFile } = agent.options;
   if (!debug && debugFile === undefined) return undefined;
-  const file = debugFile === undefined ? undefined : world.openDebugFile?.(debugFile);
+  const file = debugFile === undefined ? undefined : services.openDebugFile?.(debugFile);
   return {
     say(message) {
       if (debug) execution.emit({ type: "status", status: message, level: "info" });
-      file?.write(`${new Date(world.clock.now()).toISOString()} ${execution.session} ${message}\n`);
+      file?.write(`${new Date(services.clock.now()).toISOString()} ${execution.session} ${message}\n`);
     },
     async close() {
       try {

@@ -128,7 +128,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
         ),
     });
     await beginRun(journal, { id: id as RunId, agent, model: modelName(agent.options.model), options: {}, origin: {}, limits, authority });
-    const world = {
+    const services = {
       log,
       blobs,
       clock,
@@ -138,7 +138,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
       random: Math.random,
       newId: () => globalThis.crypto.randomUUID(),
     };
-    const loop = createLoop({ world, agent, execution, limits, hub, approvals: { watched: false, ask: () => {} }, context });
+    const loop = createLoop({ services, agent, execution, limits, hub, approvals: { watched: false, ask: () => {} }, context });
     const next = await runTurns(loop);
     hub.close();
     await told;

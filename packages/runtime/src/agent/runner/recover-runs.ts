@@ -4,7 +4,7 @@ import { agentErrorOf } from "../../session/log-failure.ts";
 import type { SessionState } from "../../session/session-state.ts";
 import { sessionIds } from "../../session/sessions.ts";
 import type { Run } from "../definition/run.ts";
-import type { World } from "../turn/world.ts";
+import type { RunnerServices } from "../turn/runner-services.ts";
 
 /** What became of the runs that were left behind. */
 export interface Recovery {
@@ -22,13 +22,13 @@ export interface RecoveryOptions {
 }
 
 /** Resumes, so many at a time, what nobody works on and what has something to do. */
-export async function recoverRuns(world: World, { has, resume, concurrency }: RecoveryOptions): Promise<Recovery> {
+export async function recoverRuns(services: RunnerServices, { has, resume, concurrency }: RecoveryOptions): Promise<Recovery> {
   const runs: Run<unknown>[] = [];
   const failed: { readonly session: SessionId; readonly error: AgentError }[] = [];
   const working = new Set<Promise<unknown>>();
-  for (const session of await allSessionIds(world)) {
+  for (const session of await allSessionIds(services)) {
     try {
-      if (!(await canGoOn(world, session, has))) continue;
+      if (!(await canGoOn(services, session, has))) continue;
       if (working.size >= concurrency) await Promise.race(working);
       const run = await resume(session);
       runs.push(run);
@@ -44,7 +44,7 @@ export async function recoverRuns(world: World, { has, resume, concurrency }: Re
 }
 
 /** Before any of them is touched: a log that can't say which there are fails with nothing begun. */
-async function allSessionIds({ log }: World): Promise<readonly SessionId[]> {
+async function allSessionIds({ log }: RunnerServices): Promise<readonly SessionId[]> {
   const ids: SessionId[] = [];
   try {
     for await (const session of sessionIds(log)) ids.push(session);
@@ -55,22 +55,22 @@ async function allSessionIds({ log }: World): Promise<readonly SessionId[]> {
 }
 
 /** Whether the newest run of a session is not over and does not wait for what nobody has said yet. A child is resumed by its parent. */
-async function canGoOn(world: World, session: SessionId, has: RecoveryOptions["has"]): Promise<boolean> {
-  const state = await foldSession(world.log, world.blobs, session);
+async function canGoOn(services: RunnerServices, session: SessionId, has: RecoveryOptions["has"]): Promise<boolean> {
+  const state = await foldSession(services.log, services.blobs, session);
   const { run } = state;
   if (run === undefined || run.status === "ended" || run.parent !== undefined || !has(run.agent)) return false;
-  return run.status === "working" || hasNews(world, state);
+  return run.status === "working" || hasNews(services, state);
 }
 
 /** Whether something was written to a session that waits, or to a child that it waits for, or its time has come. */
-async function hasNews(world: World, { id, inboxRead, run }: SessionState): Promise<boolean> {
-  const { log, blobs, clock } = world;
+async function hasNews(services: RunnerServices, { id, inboxRead, run }: SessionState): Promise<boolean> {
+  const { log, blobs, clock } = services;
   if (run?.waits.some((wait) => wait.type === "timer" && wait.at <= clock.now())) return true;
   if ((await log.head(inboxLog(id))) > inboxRead) return true;
   for (const { session, status } of run?.children?.all.values() ?? []) {
     if (session === undefined || status !== "working") continue;
     const child = await foldSession(log, blobs, session);
-    if (child.run?.status !== "suspended" || (await hasNews(world, child))) return true;
+    if (child.run?.status !== "suspended" || (await hasNews(services, child))) return true;
   }
   return false;
 }

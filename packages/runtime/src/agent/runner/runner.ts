@@ -41,7 +41,7 @@ import { checkSignal } from "../definition/signals/check-signals.ts";
 import { steeringMessage } from "./steering-message.ts";
 import { writeToRun } from "./write-to-run.ts";
 import type { Moments } from "../turn/moments.ts";
-import type { World } from "../turn/world.ts";
+import type { RunnerServices } from "../turn/runner-services.ts";
 import type { Agents } from "../definition/agent.ts";
 
 export type OutputOf<A> = A extends Agent<infer Out> ? Out : never;
@@ -109,7 +109,7 @@ export interface RunnerInternals {
   find(name: string): Agent<unknown> | undefined;
   /** Of all its agents. */
   names(): readonly string[];
-  readonly world: World;
+  readonly services: RunnerServices;
 }
 
 const internals = new WeakMap<object, RunnerInternals>();
@@ -129,12 +129,12 @@ interface ChosenModel {
 }
 
 /** The model of a run that names none: the one that was set for the session, where this runner has it, else the agent's own. */
-async function modelFor(journal: Journal, agent: Agent<unknown>, world: World): Promise<ChosenModel> {
+async function modelFor(journal: Journal, agent: Agent<unknown>, services: RunnerServices): Promise<ChosenModel> {
   const own = modelName(agent.options.model);
   const model = sessionModel(journal.state, agent.name, await journal.readInbox());
   if (model === undefined) return { model: own };
   try {
-    modelsOf(agent, world.models).resolve(model);
+    modelsOf(agent, services.models).resolve(model);
     return { model };
   } catch (error) {
     if (!AgentError.is(error, "model")) throw error;
@@ -145,28 +145,28 @@ async function modelFor(journal: Journal, agent: Agent<unknown>, world: World): 
 const DEFAULT_LEASE_TTL_MS = 30_000;
 
 /**
- * Binds agents to a world in which nothing is left out.
+ * Binds agents to services; it fills in nothing that is left out.
  * @throws AgentError of kind `invalid-option` for a model that can't be found, a money limit on a model without a price, or a
  * fallback on another wire
  * @param moments what its runs do when; default: `MOMENTS`
  */
-export function createRunnerWith<Out>(world: World & { readonly agent: Agent<Out> }, moments?: Moments): SingleRunner<Out>;
-export function createRunnerWith<A extends Agents>(world: World & { readonly agents: A }, moments?: Moments): Runner<A>;
+export function createRunnerWith<Out>(services: RunnerServices & { readonly agent: Agent<Out> }, moments?: Moments): SingleRunner<Out>;
+export function createRunnerWith<A extends Agents>(services: RunnerServices & { readonly agents: A }, moments?: Moments): Runner<A>;
 export function createRunnerWith(
-  world: World & { readonly agent?: Agent<unknown>; readonly agents?: Agents },
+  services: RunnerServices & { readonly agent?: Agent<unknown>; readonly agents?: Agents },
   moments?: Moments,
 ): SingleRunner<unknown> | Runner<Agents> {
-  checkRunnerOptions(world);
-  const agents = collectAgents(world);
-  if (world.budgets) checkBudgets(world.budgets);
-  for (const agent of agents.values()) checkModels(agent, world);
+  checkRunnerOptions(services);
+  const agents = collectAgents(services);
+  if (services.budgets) checkBudgets(services.budgets);
+  for (const agent of agents.values()) checkModels(agent, services);
   const tools = [...agents.values()].flatMap((agent) => [...agent.tools, ...(agent.options.tools ?? [])]);
   for (const agent of agents.values()) checkRuleTools(agent.options.permissions?.rules ?? [], tools);
-  const { log, blobs, clock, owner, leaseTtlMs = DEFAULT_LEASE_TTL_MS } = world;
-  const forgetting = world.keepEndedSessions === undefined ? undefined : forgetEndedSessions(log, world.keepEndedSessions);
-  const allSessions = createSessions({ log, blobs, clock, owner, leaseTtlMs, newId: () => world.newId() as SessionId });
+  const { log, blobs, clock, owner, leaseTtlMs = DEFAULT_LEASE_TTL_MS } = services;
+  const forgetting = services.keepEndedSessions === undefined ? undefined : forgetEndedSessions(log, services.keepEndedSessions);
+  const allSessions = createSessions({ log, blobs, clock, owner, leaseTtlMs, newId: () => services.newId() as SessionId });
   const sessions = forgetting ? notingSessions(allSessions, forgetting) : allSessions;
-  const tokens = createApprovalTokens({ keys: world.approvalKeys, now: () => clock.now() });
+  const tokens = createApprovalTokens({ keys: services.approvalKeys, now: () => clock.now() });
 
   const open =
     (session: SessionId) =>
@@ -177,28 +177,28 @@ export function createRunnerWith(
         blobs,
         clock,
         session,
-        owner: `${owner}:${world.newId()}`,
+        owner: `${owner}:${services.newId()}`,
         leaseTtlMs,
-        durability: world.durability ?? "power",
+        durability: services.durability ?? "power",
         watcher,
       });
 
   const inner: RunnerInternals = {
-    world,
+    services,
     resume: (session) => openRun(session, { asChild: true }),
     find: (name) => agents.get(name),
     names: () => [...agents.keys()],
     start(agent, input, options, origin) {
-      const session = (options.session ?? world.newId()) as SessionId;
+      const session = (options.session ?? services.newId()) as SessionId;
       checkSessionId(session, { child: origin.parent !== undefined });
-      const id = origin.id ?? (`r_${world.newId()}` as RunId);
-      if (options.model !== undefined) createModelSource([agent.options.model], world.models).resolve(options.model);
+      const id = origin.id ?? (`r_${services.newId()}` as RunId);
+      if (options.model !== undefined) createModelSource([agent.options.model], services.models).resolve(options.model);
       // What a parent passes on was looked at where it came in.
-      if (origin.parent === undefined) checkImages("input", input, shownTo(agent, world, options.model));
-      const own = authorityOf(agent, world, origin.authority);
+      if (origin.parent === undefined) checkImages("input", input, shownTo(agent, services, options.model));
+      const own = authorityOf(agent, services, origin.authority);
       const unbudgeted = origin.allowedTools === undefined ? own : narrowAuthority(own, { allowedTools: origin.allowedTools });
       const limits = limitsOf(agent.options.limits, options.limits, unbudgeted);
-      const authority = withBudgets(unbudgeted, { id, limits, shared: world.budgets, given: options.budgets });
+      const authority = withBudgets(unbudgeted, { id, limits, shared: services.budgets, given: options.budgets });
       const deadline = earlier(options.deadline, authority.deadline);
       let chosen: ChosenModel = { model: options.model ?? modelName(agent.options.model) };
       return new ActiveRun<unknown>({
@@ -215,7 +215,7 @@ export function createRunnerWith(
         ...(origin.onLifecycleEvent && { onLifecycleEvent: (event) => origin.onLifecycleEvent?.(event) }),
         open: open(session),
         prepare: async (journal) => {
-          if (options.model === undefined) chosen = await modelFor(journal, agent, world);
+          if (options.model === undefined) chosen = await modelFor(journal, agent, services);
         },
         begin: async (journal, loop) => {
           const { model, missing } = chosen;
@@ -228,7 +228,7 @@ export function createRunnerWith(
             origin,
             limits,
             authority,
-            ...(authority.budgets && { ledger: world.ledger.id }),
+            ...(authority.budgets && { ledger: services.ledger.id }),
           });
           if (missing !== undefined) loop.execution.emit({ type: "status", status: missing, level: "warn" });
         },
@@ -278,7 +278,7 @@ export function createRunnerWith(
         session,
         `The run of session "${session}" belongs to the agent "${run.agent}", which this runner does not have (it has ${[...agents.keys()].join(", ")}).`,
       );
-    const { limits, authority } = termsOf(run, agent, world);
+    const { limits, authority } = termsOf(run, agent, services);
     const deadline = run.terms?.deadline;
     return new ActiveRun<unknown>({
       runner: inner,
@@ -299,7 +299,7 @@ export function createRunnerWith(
       begin: (_journal, loop) =>
         beginResumed(journal, loop, agent, {
           ...inner,
-          budgetsOf: (run, itsAgent) => budgetsOf(run, itsAgent, world),
+          budgetsOf: (run, itsAgent) => budgetsOf(run, itsAgent, services),
           turnByTurn: options.turns !== undefined,
           asChild: options.asChild === true,
         }),
@@ -313,30 +313,30 @@ export function createRunnerWith(
 
     async recover({ concurrency = 4 } = {}) {
       const { recoverRuns } = await import("./recover-runs.ts");
-      return recoverRuns(world, { has: (name) => agents.has(name), resume: base.resume, concurrency });
+      return recoverRuns(services, { has: (name) => agents.has(name), resume: base.resume, concurrency });
     },
 
     async approve(token, decision) {
       const claims = tokens.verify(token);
       checkDecisionShape(decision);
-      await atAgentBoundary(claims.session, () => writeDecision(world, claims, decision));
+      await atAgentBoundary(claims.session, () => writeDecision(services, claims, decision));
       return { session: claims.session, runId: claims.runId };
     },
 
-    approvals: { list: () => listQuestions(world) },
+    approvals: { list: () => listQuestions(services) },
 
-    signal: async (session, signal, { key = world.newId() } = {}) =>
-      writeToRun(world, session, `signal/${key}`, { type: "signal", signal: checkSignal(signal) }),
+    signal: async (session, signal, { key = services.newId() } = {}) =>
+      writeToRun(services, session, `signal/${key}`, { type: "signal", signal: checkSignal(signal) }),
 
-    stop: (session) => writeToRun(world, session, `stop/${world.newId()}`, { type: "stop" }),
+    stop: (session) => writeToRun(services, session, `stop/${services.newId()}`, { type: "stop" }),
 
     abort: (session, reason) =>
-      writeToRun(world, session, `abort/${world.newId()}`, { type: "abort", ...(reason !== undefined && { reason }) }),
+      writeToRun(services, session, `abort/${services.newId()}`, { type: "abort", ...(reason !== undefined && { reason }) }),
 
     async steer(session, message, { interrupt = false } = {}) {
       const steering = steeringMessage(message);
       checkImages("message", steering.content, ANY_MODEL);
-      await writeToRun(world, session, `steer/${world.newId()}`, { type: "steer", message: steering, interrupt });
+      await writeToRun(services, session, `steer/${services.newId()}`, { type: "steer", message: steering, interrupt });
     },
 
     async advance(session, options = {}) {
@@ -356,7 +356,7 @@ export function createRunnerWith(
     ...base,
     run(input: RunInput, options: RunOptions & { readonly agent?: string } = {}): Run<unknown> {
       checkRun(input, options);
-      const agent = chooseAgent(world, options.agent);
+      const agent = chooseAgent(services, options.agent);
       const run = inner.start(agent, input, options, {});
       if (options.session !== undefined) forgetting?.keep(options.session);
       else if (forgetting) void run.outcome.then(({ reason }) => (isSuspendReason(reason) ? undefined : forgetting.ended(run.session)));

@@ -4,20 +4,20 @@ import { inboxRecord } from "../../session/inbox-record.ts";
 import { atAgentBoundary } from "../../session/log-failure.ts";
 import { sessionError } from "../../session/session-error.ts";
 import { checkSessionId } from "../../session/session-id.ts";
-import type { World } from "../turn/world.ts";
+import type { RunnerServices } from "../turn/runner-services.ts";
 
 /**
  * Tells the run of a session something, from whatever process: it goes into the session's inbox, once under one key. Rejects with
  * AgentError `session` where there is no run that could heed it.
  */
-export async function writeToRun(world: World, session: string, key: string, message: InboxMessage): Promise<void> {
+export async function writeToRun(services: RunnerServices, session: string, key: string, message: InboxMessage): Promise<void> {
   const id = session as SessionId;
   checkSessionId(session, { child: true });
   await atAgentBoundary(session, async () => {
-    if (await isOver(world, id))
+    if (await isOver(services, id))
       throw sessionError(session, `The run of session "${session}" is over: nothing reaches it any more (${message.type}).`);
     try {
-      await world.log.append(inboxLog(id), "any", [inboxRecord(key, message)], { durability: world.durability ?? "power" });
+      await services.log.append(inboxLog(id), "any", [inboxRecord(key, message)], { durability: services.durability ?? "power" });
     } catch (error) {
       // Told already, if in other words: the first counts.
       if (!LogError.is(error, "conflict")) throw error;
@@ -26,7 +26,7 @@ export async function writeToRun(world: World, session: string, key: string, mes
 }
 
 /** Looks at the last record alone where that says it: a session may be long. */
-async function isOver({ log, blobs }: World, session: SessionId): Promise<boolean> {
+async function isOver({ log, blobs }: RunnerServices, session: SessionId): Promise<boolean> {
   const last = await lastRecord(log, session);
   if (last === undefined) throw sessionError(session, `There is no session "${session}".`);
   if (last.type === "run-complete" || last.type === "error") return true;

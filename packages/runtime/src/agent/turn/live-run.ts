@@ -2,7 +2,7 @@ import type { AgentError, LogError, RunId, SessionId } from "@keelson/protocol";
 import type { Agent } from "../definition/agent.ts";
 import type { RunInput, RunOptions, RunOrigin, RunOutcome } from "../definition/run.ts";
 import type { RunAccount } from "./operator-output.ts";
-import type { World } from "./world.ts";
+import type { RunnerServices } from "./runner-services.ts";
 
 /** A run at work in this process, as far as whoever started it needs to know it. */
 export interface LiveRun {
@@ -32,5 +32,5 @@ export interface RunStarter {
   find(name: string): Agent<unknown> | undefined;
   /** Of all its agents. */
   names(): readonly string[];
-  readonly world: World;
+  readonly services: RunnerServices;
 }

@@ -12,8 +12,8 @@ import type { CutAnswer } from "./cut-answer.ts";
 import type { RunParts } from "./run-parts.ts";
 import type { Limits } from "../definition/limits.ts";
 
-/** What tools are given of the world. */
-export interface ToolWorld {
+/** What tools may use of the services of a runner. */
+export interface ToolServices {
   readonly files?: Vfs;
   readonly exec?: Executor;
   readonly state?: StateReader;
@@ -36,7 +36,7 @@ export interface Loop {
   readonly models: ModelSource;
   readonly authority: Authority;
   readonly blobs: BlobStore;
-  readonly world: ToolWorld;
+  readonly toolServices: ToolServices;
   /** What the answer that broke off last had said, until it is asked for again: the end of the run keeps it. */
   cut: CutAnswer | undefined;
   /** What its features keep while it works. */

@@ -69,7 +69,7 @@ export function runsOfRunner(runner: SingleRunner<never> | SingleRunner<unknown>
   const inner = runnerInternals(runner);
   return {
     delegate: (request) =>
-      whenFree(inner.world.clock, request.signal, async () => {
+      whenFree(inner.services.clock, request.signal, async () => {
         const run = await begin(runner, inner, request);
         const abort = (): void => void run.abort().catch(() => {});
         request.signal.addEventListener("abort", abort, { once: true });
@@ -83,7 +83,7 @@ export function runsOfRunner(runner: SingleRunner<never> | SingleRunner<unknown>
         }
       }),
     handOff: (request) =>
-      whenFree(inner.world.clock, request.signal, async () => {
+      whenFree(inner.services.clock, request.signal, async () => {
         const run = await begin(runner, inner, request);
         // What was emitted is in the log: from here on it is found and gone on with, whatever becomes of this process.
         for await (const event of run.events({ after: 0 })) {
@@ -94,7 +94,7 @@ export function runsOfRunner(runner: SingleRunner<never> | SingleRunner<unknown>
         return { run: run.id, session: run.session };
       }),
     async signal(target, signal, key) {
-      const { log, durability } = inner.world;
+      const { log, durability } = inner.services;
       if ((await log.head(sessionLog(target as SessionId))) === 0)
         throw new OrchestratorError({ kind: "signal-failed", message: `There is no session "${target}" to signal.` });
       await log.append(inboxLog(target as SessionId), "any", [inboxRecord(`signal/${key}`, { type: "signal", signal })], {
@@ -112,7 +112,7 @@ async function begin(
   const agent = inner.find(operator);
   if (agent === undefined)
     throw new OrchestratorError({ kind: "operator-not-found", operator, available: [], message: `There is no agent "${operator}".` });
-  const { log, blobs } = inner.world;
+  const { log, blobs } = inner.services;
   const session = `s_${shortHash(key)}` as SessionId;
   const { run: known, parent } = await foldSession(log, blobs, session);
   if (known) return inner.resume(session);

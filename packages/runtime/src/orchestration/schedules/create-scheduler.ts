@@ -62,12 +62,12 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     report: true,
   });
   const inner = runnerInternals(options.runner);
-  const { world } = inner;
-  const { log = world.log, clock = world.clock, report = warn, onRun } = options;
+  const { services } = inner;
+  const { log = services.log, clock = services.clock, report = warn, onRun } = options;
   const { maxPending = 100, missedAfterMs = 60_000, maxSchedules = 10_000, maxRecords = 10_000 } = options;
-  const ttlMs = options.leaseTtlMs ?? world.leaseTtlMs ?? DEFAULT_LEASE_TTL_MS;
-  const owner = `${world.owner}:${world.newId()}`;
-  const book = new ScheduleBook({ log, maxRecords, durability: world.durability ?? "power" });
+  const ttlMs = options.leaseTtlMs ?? services.leaseTtlMs ?? DEFAULT_LEASE_TTL_MS;
+  const owner = `${services.owner}:${services.newId()}`;
+  const book = new ScheduleBook({ log, maxRecords, durability: services.durability ?? "power" });
   const finder = new InstantFinder();
   const patience = new Patience();
   const firing = createFiring({

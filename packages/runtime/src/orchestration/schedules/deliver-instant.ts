@@ -13,10 +13,10 @@ export type Delivery = { readonly isDone: boolean; readonly run?: Run<unknown> }
  * Puts the signal of an instant into its session's inbox. Doing so again, here or elsewhere, changes nothing.
  * @returns its place in the inbox
  */
-export async function tellSession({ world }: RunnerInternals, terms: ScheduleTerms, at: number): Promise<number> {
+export async function tellSession({ services }: RunnerInternals, terms: ScheduleTerms, at: number): Promise<number> {
   const signal: Signal = { kind: "timer", payload: payloadOf(terms, at) };
   const record = inboxRecord(`timer/${terms.id}/${at}`, { type: "signal", signal });
-  const { seq } = await world.log.append(inboxLog(terms.session), "any", [record], { durability: world.durability ?? "power" });
+  const { seq } = await services.log.append(inboxLog(terms.session), "any", [record], { durability: services.durability ?? "power" });
   return seq;
 }
 
@@ -26,7 +26,7 @@ export async function tellSession({ world }: RunnerInternals, terms: ScheduleTer
  * under an id that follows from the instant.
  */
 export async function deliver(inner: RunnerInternals, terms: ScheduleTerms, at: number, entry: number): Promise<Delivery> {
-  const { log, blobs } = inner.world;
+  const { log, blobs } = inner.services;
   const id = runIdOf(terms, at);
   const state = await foldSession(log, blobs, terms.session);
   if (await wasTaken(inner, terms, id, entry)) return DONE;
@@ -70,8 +70,8 @@ function runIdOf({ id }: ScheduleTerms, at: number): RunId {
 }
 
 /** Whether a run was told, or one was started for it. One that began after the signal and has a route for it was not told. */
-async function wasTaken({ world }: RunnerInternals, { session }: ScheduleTerms, id: RunId, entry: number): Promise<boolean> {
-  for await (const { key, type, data } of world.log.read(sessionLog(session))) {
+async function wasTaken({ services }: RunnerInternals, { session }: ScheduleTerms, id: RunId, entry: number): Promise<boolean> {
+  for await (const { key, type, data } of services.log.read(sessionLog(session))) {
     if (key === `${id}/start`) return true;
     if (type === "steer" && key.endsWith(`/inbox/${entry}`)) return true;
     if (type !== "inbox-read" || data["upTo"] !== entry) continue;

@@ -31,7 +31,7 @@ export interface Firing {
 }
 
 export function createFiring({ inner, book, finder, patience, clock, maxPending, missedAfterMs, onRun, tell }: FiringParts): Firing {
-  const { world } = inner;
+  const { services } = inner;
   return { fireDue, lookAfterPending, nextTime };
 
   async function fireDue(now: number): Promise<readonly FiredInstant[]> {
@@ -88,7 +88,7 @@ export function createFiring({ inner, book, finder, patience, clock, maxPending,
       for (const [at, entry] of [...pending]) {
         const place = pendingPlace(terms.id, at);
         if (!patience.isOver(place, clock.now())) continue;
-        const head = await world.log.head(sessionLog(terms.session));
+        const head = await services.log.head(sessionLog(terms.session));
         if (patience.stamp(place) === head) {
           patience.failed(place, clock.now(), head);
           continue;
@@ -105,7 +105,7 @@ export function createFiring({ inner, book, finder, patience, clock, maxPending,
 
   async function tryToDeliver(terms: ScheduleState["terms"], at: number, entry: number): Promise<Delivery> {
     const place = pendingPlace(terms.id, at);
-    const head = await world.log.head(sessionLog(terms.session));
+    const head = await services.log.head(sessionLog(terms.session));
     try {
       const delivery = await deliver(inner, terms, at, entry);
       if (!delivery.isDone) patience.failed(place, clock.now(), head);

@@ -1,7 +1,7 @@
 import { DirectiveError, parseDuration, type Authority, type SessionId } from "@keelson/protocol";
 import type { Agent } from "../../agent/definition/agent.ts";
 import type { RunnerInternals } from "../../agent/runner/runner.ts";
-import type { World } from "../../agent/turn/world.ts";
+import type { RunnerServices } from "../../agent/turn/runner-services.ts";
 import { shortHash } from "../../json/digest.ts";
 import { foldSession } from "../../session/fold-session.ts";
 import { CHILD_MARK, checkSessionId } from "../../session/session-id.ts";
@@ -76,9 +76,9 @@ async function agentFor({ session, agent }: ScheduleRequest, inner: RunnerIntern
     if (inner.find(agent) === undefined) throw refused(`The runner has no agent ${JSON.stringify(agent)}.`);
     return agent;
   }
-  const { agent: only } = inner.world as World & { readonly agent?: Agent<unknown> };
+  const { agent: only } = inner.services as RunnerServices & { readonly agent?: Agent<unknown> };
   if (only !== undefined) return only.name;
-  const { run } = await foldSession(inner.world.log, inner.world.blobs, session as SessionId);
+  const { run } = await foldSession(inner.services.log, inner.services.blobs, session as SessionId);
   if (run === undefined || inner.find(run.agent) === undefined)
     throw refused(
       `Say which agent works at the times of this schedule: the runner has several, and session "${session}" has no run of one of them.`,

@@ -4,18 +4,18 @@ import { atAgentBoundary } from "../../../session/log-failure.ts";
 import { rootSession } from "../../../session/session-id.ts";
 import type { SessionState } from "../../../session/session-state.ts";
 import { isOfOneSession, sessionIds } from "../../../session/sessions.ts";
-import type { World } from "../../turn/world.ts";
+import type { RunnerServices } from "../../turn/runner-services.ts";
 
 /**
  * The questions of all sessions that can still be decided. One session is folded at a time, so that memory holds no more than
  * the longest of them. A damaged one has none: nothing could be decided in it.
  */
-export async function listQuestions(world: World): Promise<readonly OpenQuestion[]> {
+export async function listQuestions(services: RunnerServices): Promise<readonly OpenQuestion[]> {
   return atAgentBoundary("*", async () => {
     const found: OpenQuestion[] = [];
-    for await (const session of sessionIds(world.log)) {
-      const { state, damage } = await foldReadable(world.log, world.blobs, session);
-      if (damage === undefined) found.push(...(await openQuestionsOf(world, state)));
+    for await (const session of sessionIds(services.log)) {
+      const { state, damage } = await foldReadable(services.log, services.blobs, session);
+      if (damage === undefined) found.push(...(await openQuestionsOf(services, state)));
       else if (!isOfOneSession(damage)) throw damage;
     }
     return found;
@@ -23,7 +23,7 @@ export async function listQuestions(world: World): Promise<readonly OpenQuestion
 }
 
 /** Those of one session that nobody has answered, and that are not too old to be answered. */
-async function openQuestionsOf({ log, clock }: World, { id, run, inboxRead }: SessionState): Promise<readonly OpenQuestion[]> {
+async function openQuestionsOf({ log, clock }: RunnerServices, { id, run, inboxRead }: SessionState): Promise<readonly OpenQuestion[]> {
   if (run === undefined || run.status === "ended") return [];
   const open = new Map([...run.questions].filter(([, { decision, expiresAt }]) => decision === undefined && expiresAt >= clock.now()));
   if (open.size === 0) return [];

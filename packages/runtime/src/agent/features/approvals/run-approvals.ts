@@ -1,5 +1,5 @@
 import type { ApprovalRequest, Approver } from "@keelson/protocol";
-import type { World } from "../../turn/world.ts";
+import type { RunnerServices } from "../../turn/runner-services.ts";
 import { createApprovalTokens, type ApprovalTokens } from "./approval-token.ts";
 import type { Loop } from "../../turn/loop.ts";
 import { PartKey } from "../../turn/run-parts.ts";
@@ -21,31 +21,31 @@ export interface Approvals {
 const DEFAULT_WAIT_MS = 5 * 60_000;
 const DEFAULT_TTL_MS = 7 * 24 * 60 * 60_000;
 
-/** How the questions of a run are asked in its world. */
+/** Asks the questions of a run: of an approver in this process, or by suspending the run. */
 export class RunApprovals implements Approvals {
-  readonly #world: World;
+  readonly #services: RunnerServices;
   readonly #desk: Pick<Approvals, "watched" | "ask">;
 
-  constructor(world: World, desk: Pick<Approvals, "watched" | "ask">) {
-    this.#world = world;
+  constructor(services: RunnerServices, desk: Pick<Approvals, "watched" | "ask">) {
+    this.#services = services;
     this.#desk = desk;
   }
 
   get tokens(): ApprovalTokens {
-    const { approvalKeys: keys, clock } = this.#world;
+    const { approvalKeys: keys, clock } = this.#services;
     return createApprovalTokens({ keys, now: () => clock.now() });
   }
 
   get approver(): Approver | undefined {
-    return this.#world.approvals;
+    return this.#services.approvals;
   }
 
   get waitMs(): number {
-    return this.#world.approvalWaitMs ?? DEFAULT_WAIT_MS;
+    return this.#services.approvalWaitMs ?? DEFAULT_WAIT_MS;
   }
 
   get ttlMs(): number {
-    return this.#world.approvalTtlMs ?? DEFAULT_TTL_MS;
+    return this.#services.approvalTtlMs ?? DEFAULT_TTL_MS;
   }
 
   get watched(): boolean {
@@ -63,6 +63,6 @@ export function approvalsOf({ parts }: Loop): Approvals {
   return parts.need(APPROVALS);
 }
 
-export function bindApprovals({ parts }: Loop, world: World, desk: Pick<Approvals, "watched" | "ask">): void {
-  parts.set(APPROVALS, new RunApprovals(world, desk));
+export function bindApprovals({ parts }: Loop, services: RunnerServices, desk: Pick<Approvals, "watched" | "ask">): void {
+  parts.set(APPROVALS, new RunApprovals(services, desk));
 }

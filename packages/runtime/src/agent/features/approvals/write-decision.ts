@@ -1,7 +1,7 @@
 import { AgentError, inboxLog, LogError, type Decision } from "@keelson/protocol";
 import { foldSession } from "../../../session/fold-session.ts";
 import { inboxRecord } from "../../../session/inbox-record.ts";
-import type { World } from "../../turn/world.ts";
+import type { RunnerServices } from "../../turn/runner-services.ts";
 import type { ApprovalClaims } from "./approval-token.ts";
 import { checkDecision } from "./check-decision.ts";
 
@@ -9,8 +9,8 @@ import { checkDecision } from "./check-decision.ts";
  * Puts the answer to a question into the inbox of the run that asked it.
  * Rejects with AgentError `invalid-token` where it was answered already, or nobody asks it any more.
  */
-export async function writeDecision(world: World, claims: ApprovalClaims, decision: Decision): Promise<void> {
-  const { log, blobs } = world;
+export async function writeDecision(services: RunnerServices, claims: ApprovalClaims, decision: Decision): Promise<void> {
+  const { log, blobs } = services;
   const { session, runId, nonce, callId, tool } = claims;
   const state = await foldSession(log, blobs, session);
   for await (const entry of log.read(inboxLog(session))) if (entry.key === nonce) throw usedBefore(tool);
@@ -23,8 +23,8 @@ export async function writeDecision(world: World, claims: ApprovalClaims, decisi
     await log.append(
       inboxLog(session),
       "any",
-      [inboxRecord(nonce, { type: "decision", callId, decision, decidedAs: world.newId() } as never)],
-      { durability: world.durability ?? "power" },
+      [inboxRecord(nonce, { type: "decision", callId, decision, decidedAs: services.newId() } as never)],
+      { durability: services.durability ?? "power" },
     );
   } catch (error) {
     if (LogError.is(error, "conflict")) throw usedBefore(tool);

@@ -2,10 +2,10 @@ import { LogError, type SessionId } from "@keelson/protocol";
 import { foldReadable } from "../../../session/fold-session.ts";
 import { parentSession } from "../../../session/session-id.ts";
 import type { RunState, SessionState } from "../../../session/session-state.ts";
-import type { World } from "../../turn/world.ts";
+import type { RunnerServices } from "../../turn/runner-services.ts";
 
 export interface RelativesOptions {
-  readonly world: Pick<World, "log" | "blobs">;
+  readonly services: Pick<RunnerServices, "log" | "blobs">;
   /** Whether those above it are among them, with all that is open below those; else only what is below the run itself. */
   readonly above: boolean;
   warn(message: string): void;
@@ -62,8 +62,8 @@ function openChildren({ children }: RunState): OpenChild[] {
 }
 
 /** The newest run of a session, as far as it can be read. A log that only can't be read for now fails whoever asks. */
-async function read(session: SessionId, { world, warn }: RelativesOptions): Promise<RunState | undefined> {
-  const { state, damage } = await foldReadable(world.log, world.blobs, session);
+async function read(session: SessionId, { services, warn }: RelativesOptions): Promise<RunState | undefined> {
+  const { state, damage } = await foldReadable(services.log, services.blobs, session);
   if (damage !== undefined) {
     if (LogError.is(damage) && (damage.retryable || damage.failure.kind === "closed")) throw damage;
     const why = damage instanceof Error ? damage.message : String(damage);

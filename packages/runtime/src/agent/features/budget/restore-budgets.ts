@@ -4,13 +4,13 @@ import type { Agent } from "../../definition/agent.ts";
 import { relativesOf } from "./relatives.ts";
 import { modelsOf } from "../../definition/model-source.ts";
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
-import type { World } from "../../turn/world.ts";
+import type { RunnerServices } from "../../turn/runner-services.ts";
 import { tellUsed, toldScope } from "./tell-used.ts";
 import { meterOf } from "./budget-meter.ts";
 import { ledgerOf } from "./run-ledger.ts";
 
 export interface RestoreOptions {
-  readonly world: World;
+  readonly services: RunnerServices;
   /** The agent of this name, where the runner has it. */
   find(name: string): Agent<unknown> | undefined;
   /** What a run counts against, also where the runner does not have its agent. */
@@ -24,7 +24,7 @@ export interface RestoreOptions {
  * again, what all those used that share its budgets: whoever started it, and every run below that that is open. They are not at
  * work on this ledger yet; each of them tells the same when it is resumed, which then counts nothing twice.
  */
-export async function restoreBudgets(loop: Loop, { world, find, budgetsOf, asChild }: RestoreOptions): Promise<void> {
+export async function restoreBudgets(loop: Loop, { services, find, budgetsOf, asChild }: RestoreOptions): Promise<void> {
   const { execution, models } = loop;
   const { ledger, scopes, owner } = ledgerOf(loop);
   const meter = meterOf(loop);
@@ -35,11 +35,11 @@ export async function restoreBudgets(loop: Loop, { world, find, budgetsOf, asChi
   const isTold = asChild && scopes.some(({ id }) => id !== meter.ownScope);
   if (!isTold) {
     const warn = (status: string): void => execution.emit({ type: "status", status, level: "warn" });
-    for await (const relative of relativesOf(sessionOf(loop), { world, above: !asChild, warn })) {
+    for await (const relative of relativesOf(sessionOf(loop), { services, above: !asChild, warn })) {
       if (relative.ledger === ledger.id) continue;
       const agent = find(relative.agent);
       const budgets = budgetsOf(relative, agent);
-      if (budgets.length > 0) await tellUsed(relative, { ledger, owner, scopes: budgets, models: modelsOf(agent, world.models) });
+      if (budgets.length > 0) await tellUsed(relative, { ledger, owner, scopes: budgets, models: modelsOf(agent, services.models) });
     }
   }
   await ledger.retire(toldScope(run.id));

@@ -59,7 +59,7 @@ export async function beforeSuspending(loop: Loop, suspension: Suspension): Prom
   await execution.flush();
   const following = new AbortController();
   let hasNews = false;
-  followInboxes(background.world, sessionsOfCalls(loop), following.signal).then(
+  followInboxes(background.services, sessionsOfCalls(loop), following.signal).then(
     () => {
       hasNews = true;
       background.alarm.ring();

@@ -47,7 +47,7 @@ export function workAgent({ runner, parent, execution, ring }: BackgroundParts, 
   async function run(): Promise<void> {
     // Nothing of it happens before the log says that it does.
     await execution.flush();
-    if (stopped && (await runner.world.log.head(sessionLog(session))) === 0) return end(neverBegun);
+    if (stopped && (await runner.services.log.head(sessionLog(session))) === 0) return end(neverBegun);
     const plan = planChild(runner, requestOf(state), execution);
     while (!left.signal.aborted) {
       const { outcome, lost, counts } = await workChild({
@@ -93,7 +93,7 @@ export function workAgent({ runner, parent, execution, ring }: BackgroundParts, 
     execution.signal.addEventListener("abort", wake, { once: true });
     execution.stopping.addEventListener("abort", wake, { once: true });
     try {
-      await Promise.race([woken, followInboxes(runner.world, [session], following.signal)]);
+      await Promise.race([woken, followInboxes(runner.services, [session], following.signal)]);
     } finally {
       following.abort("over");
       execution.signal.removeEventListener("abort", wake);

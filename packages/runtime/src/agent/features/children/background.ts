@@ -8,7 +8,7 @@ import { createAlarm, type Alarm } from "../../../platform/alarm.ts";
 import { bindBackgroundWork, type BackgroundWork } from "../effects/background-work.ts";
 import { afterChild, beforeChild } from "../hooks/subagent-hooks.ts";
 import type { Loop } from "../../turn/loop.ts";
-import type { World } from "../../turn/world.ts";
+import type { RunnerServices } from "../../turn/runner-services.ts";
 import { workAgent } from "./background-agent.ts";
 import { hasEndedWell, reportOf } from "./background-report.ts";
 import { workTask } from "./background-task.ts";
@@ -64,8 +64,8 @@ export class Background implements BackgroundWork {
     return (this.#alarm ??= createAlarm());
   }
 
-  get world(): World {
-    return this.#options.runner.world;
+  get services(): RunnerServices {
+    return this.#options.runner.services;
   }
 
   /** Whether anything is not recorded as over. */
@@ -103,7 +103,7 @@ export class Background implements BackgroundWork {
     const { runner, execution } = this.#options;
     const taskId = `task_${shortHash(`${execution.runId}/${key}`, 16)}`;
     if (this.#run.children?.all.has(taskId)) return taskId;
-    if (runner.world.tasks === undefined) {
+    if (runner.services.tasks === undefined) {
       const message = "Background tasks are not supported here: give createRunner `tasks`, whose `run` does them.";
       throw new DirectiveError({ kind: "unsupported", directive: "spawn-task", message });
     }
@@ -142,7 +142,7 @@ export class Background implements BackgroundWork {
       const work =
         child.kind === "agent"
           ? workAgent({ runner, parent, execution, ring }, child)
-          : workTask({ tasks: runner.world.tasks, execution, ring, progress: (id, payload) => this.#noteProgress(id, payload) }, child);
+          : workTask({ tasks: runner.services.tasks, execution, ring, progress: (id, payload) => this.#noteProgress(id, payload) }, child);
       if (this.#works === NO_WORKS) this.#works = new Map();
       this.#works.set(child.id, work);
     }

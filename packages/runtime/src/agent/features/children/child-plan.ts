@@ -53,7 +53,7 @@ export function planChild(runner: RunStarter, request: ChildRequest, execution: 
     ...(config.allowedOperators && { allowedTools: config.allowedOperators }),
     ...(config.systemAddendum !== undefined && { systemAddendum: config.systemAddendum }),
   };
-  const { log, blobs } = runner.world;
+  const { log, blobs } = runner.services;
   return {
     agent,
     id,

@@ -27,7 +27,7 @@ async function endCalled(loop: Loop, { runner, parent }: CalledChildrenParts, ch
   const session = child.session as SessionId;
   const place = placeOf(loop, id);
   const agent = runner.find(child.agent as string);
-  const { run } = await foldSession(runner.world.log, runner.world.blobs, session);
+  const { run } = await foldSession(runner.services.log, runner.services.blobs, session);
   let ended: Pick<ChildOutcome, "outcome" | "counts"> = { outcome: NEVER_BEGUN, counts: undefined };
   if (agent !== undefined && run?.id === id) {
     const plan = { agent, id: run.id, session, begin: () => runner.resume(session) };

@@ -1,19 +1,19 @@
 import { inboxLog, type SessionId } from "@keelson/protocol";
 import { foldSession } from "../../../session/fold-session.ts";
-import type { World } from "../../turn/world.ts";
+import type { RunnerServices } from "../../turn/runner-services.ts";
 
 /**
  * Resolves when something new is written to one of these sessions, which wait, or to a child that one of them waits for; also
  * when `signal` fires.
  */
 export async function followInboxes(
-  world: Pick<World, "log" | "blobs">,
+  services: Pick<RunnerServices, "log" | "blobs">,
   sessions: readonly SessionId[],
   signal: AbortSignal,
 ): Promise<void> {
-  const waiting = await Promise.all(sessions.map((session) => waitingSessions(world, session)));
+  const waiting = await Promise.all(sessions.map((session) => waitingSessions(services, session)));
   if (signal.aborted) return;
-  await Promise.race(waiting.flat().map((each) => firstEntry(world, each, signal)));
+  await Promise.race(waiting.flat().map((each) => firstEntry(services, each, signal)));
 }
 
 interface WaitingSession {
@@ -23,7 +23,7 @@ interface WaitingSession {
 
 /** A session whose run is not over, and those of its children, theirs, and so on. */
 export async function waitingSessions(
-  { log, blobs }: Pick<World, "log" | "blobs">,
+  { log, blobs }: Pick<RunnerServices, "log" | "blobs">,
   session: SessionId,
 ): Promise<readonly WaitingSession[]> {
   const { inboxRead, run } = await foldSession(log, blobs, session);
@@ -33,6 +33,10 @@ export async function waitingSessions(
   return found;
 }
 
-async function firstEntry({ log }: Pick<World, "log">, { session, inboxRead }: WaitingSession, signal: AbortSignal): Promise<void> {
+async function firstEntry(
+  { log }: Pick<RunnerServices, "log">,
+  { session, inboxRead }: WaitingSession,
+  signal: AbortSignal,
+): Promise<void> {
   for await (const _entry of log.read(inboxLog(session), { after: inboxRead, follow: true, signal })) return;
 }

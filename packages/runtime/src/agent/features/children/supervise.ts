@@ -2,13 +2,13 @@ import { inboxLog, type InboxMessage, type SessionId } from "@keelson/protocol";
 import { foldSession } from "../../../session/fold-session.ts";
 import { inboxRecord } from "../../../session/inbox-record.ts";
 import type { SessionState } from "../../../session/session-state.ts";
-import type { World } from "../../turn/world.ts";
+import type { RunnerServices } from "../../turn/runner-services.ts";
 import { hasEndedWell } from "./background-report.ts";
 import type { LiveRun } from "../../turn/live-run.ts";
 
 /** What a run gives whoever acts on one of its children. */
 export interface Supervision {
-  readonly world: World;
+  readonly services: RunnerServices;
   readonly state: SessionState | undefined;
   /** Its children at work in this process. */
   readonly live: ReadonlyMap<string, LiveRun>;
@@ -21,14 +21,14 @@ export interface Supervision {
  * is.
  * @returns whether it was open
  */
-export async function stopChild(id: string, { world, state, live, tell }: Supervision): Promise<boolean> {
+export async function stopChild(id: string, { services, state, live, tell }: Supervision): Promise<boolean> {
   const own = state?.run?.children?.all.get(id);
-  if (own === undefined) return stopBelow(id, world, state);
+  if (own === undefined) return stopBelow(id, services, state);
   if (own.status !== "working") return false;
   if (own.background !== undefined) return tell({ type: "supervise", action: "stop", child: id });
   const child = live.get(id);
   if (child) await child.stop();
-  else await write(world, own.session as SessionId, { type: "stop" });
+  else await write(services, own.session as SessionId, { type: "stop" });
   return true;
 }
 
@@ -44,24 +44,24 @@ export async function retryChild(id: string, { state, tell }: Supervision): Prom
 }
 
 /** A child of a child: the run that started it need not be at work in this process. */
-async function stopBelow(id: string, world: World, state: SessionState | undefined): Promise<boolean> {
+async function stopBelow(id: string, services: RunnerServices, state: SessionState | undefined): Promise<boolean> {
   for (const { session, status } of state?.run?.children?.all.values() ?? []) {
     if (session === undefined || status !== "working") continue;
-    const below = await foldSession(world.log, world.blobs, session);
+    const below = await foldSession(services.log, services.blobs, session);
     const found = below.run?.children?.all.get(id);
     if (found === undefined) {
-      if (await stopBelow(id, world, below)) return true;
+      if (await stopBelow(id, services, below)) return true;
       continue;
     }
     if (found.status !== "working") return false;
-    if (found.background === undefined) await write(world, found.session as SessionId, { type: "stop" });
-    else await write(world, session, { type: "supervise", action: "stop", child: id });
+    if (found.background === undefined) await write(services, found.session as SessionId, { type: "stop" });
+    else await write(services, session, { type: "supervise", action: "stop", child: id });
     return true;
   }
   return false;
 }
 
-async function write(world: World, session: SessionId, message: InboxMessage): Promise<void> {
-  const { log, durability = "power" } = world;
-  await log.append(inboxLog(session), "any", [inboxRecord(`${message.type}/${world.newId()}`, message)], { durability });
+async function write(services: RunnerServices, session: SessionId, message: InboxMessage): Promise<void> {
+  const { log, durability = "power" } = services;
+  await log.append(inboxLog(session), "any", [inboxRecord(`${message.type}/${services.newId()}`, message)], { durability });
 }

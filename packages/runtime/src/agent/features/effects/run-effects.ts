@@ -2,7 +2,7 @@ import type { EffectExecutor } from "@keelson/protocol";
 import { createFilterChain, type FilterChain } from "../../definition/effects/filter-chain.ts";
 import type { Loop } from "../../turn/loop.ts";
 import { PartKey } from "../../turn/run-parts.ts";
-import type { World } from "../../turn/world.ts";
+import type { RunnerServices } from "../../turn/runner-services.ts";
 
 /** What becomes of the effects that a run declares. */
 export interface RunEffects {
@@ -20,7 +20,7 @@ export function effectsOfRun({ parts }: Loop): RunEffects {
   return parts.need(EFFECTS);
 }
 
-export function bindEffects({ parts, agent, execution }: Loop, { effects, handoffs = "caller" }: World): void {
+export function bindEffects({ parts, agent, execution }: Loop, { effects, handoffs = "caller" }: RunnerServices): void {
   const { directiveFilters = [] } = agent.options;
   parts.set(EFFECTS, {
     executor: effects,

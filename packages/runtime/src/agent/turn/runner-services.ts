@@ -19,7 +19,7 @@ import type { DebugFile } from "../../platform/debug-file.ts";
 import type { Budget, Run } from "../definition/run.ts";
 
 /** What a runner binds agents to. `createRunner` in the package root fills in what is left out; here nothing is. */
-export interface World {
+export interface RunnerServices {
   readonly log: EventLog;
   readonly blobs: BlobStore;
   readonly ledger: BudgetLedger;

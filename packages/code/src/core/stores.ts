@@ -5,7 +5,7 @@ import { createSqliteBlobStore, createSqliteEventLog } from "keelson/state";
 import { type Home, openHome } from "./home.ts";
 
 /** Everything that outlives a run, opened. */
-export interface World extends AsyncDisposable {
+export interface Stores extends AsyncDisposable {
   readonly home: Home;
   readonly log: EventLog;
   readonly blobs: BlobStore;
@@ -13,7 +13,7 @@ export interface World extends AsyncDisposable {
 }
 
 /** @throws AgentError or LogError that says what to do, when the home folder or its database cannot be used */
-export async function openWorld(environment: { readonly [name: string]: string | undefined }): Promise<World> {
+export async function openStores(environment: { readonly [name: string]: string | undefined }): Promise<Stores> {
   const home = await openHome(environment);
   const keys = await loadApprovalKeys(home.path);
   const log = createSqliteEventLog({ path: home.database });
