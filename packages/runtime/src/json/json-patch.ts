@@ -31,8 +31,6 @@ type Container = JsonValue[] | { [name: string]: JsonValue };
 
 /** {@link JsonPatcher.apply} */
 export function applyJsonPatch(document: JsonValue, patch: unknown): JsonValue {
-  const known = foreseen.get(patch as JsonPatch);
-  if (known !== undefined && known.document === document) return known.result;
   // The document is a member of this, so that the whole of it can be replaced like any other member.
   const root: { [name: string]: JsonValue } = { document };
   const own = new Set<object>();
@@ -54,67 +52,36 @@ export function applyJsonPatch(document: JsonValue, patch: unknown): JsonValue {
   return root["document"] as JsonValue;
 }
 
-const foreseen = new WeakMap<JsonPatch, { readonly document: JsonValue; readonly result: JsonValue }>();
-
-/** Notes what a patch makes of the document that it was made for, which spares whoever applies it to that the work. */
-export function foresee(patch: JsonPatch, document: JsonValue, result: JsonValue): void {
-  foreseen.set(patch, { document, result });
-}
-
-/** {@link JsonPatcher.diff} */
-export function diffJson(before: JsonValue, after: JsonValue): JsonPatch {
-  return changeJson(before, after, "").patch;
-}
-
-/** A patch, and what it makes of the value that it was made for. */
-export interface JsonChange {
-  readonly patch: JsonPatch;
-  readonly result: JsonValue;
-}
-
 /**
- * Like {@link diffJson}, with what applying the patch comes to: the same as `after`, in the order that it has then, and nothing
- * in it is shared with `after` or the patch. What did not change is shared with `before`.
+ * {@link JsonPatcher.diff}
  * @param path where in the document both stand
  */
-export function changeJson(before: JsonValue, after: JsonValue, path: string): JsonChange {
+export function diffJson(before: JsonValue, after: JsonValue, path = ""): JsonPatch {
   const patch: JsonPatchOperation[] = [];
-  return { patch, result: compare(before, after, path, patch) };
+  compare(before, after, path, patch);
+  return patch;
 }
 
-/** Adds to a patch what makes `after` of `before`. @returns what that comes to; `before` itself where nothing changed */
-function compare(before: JsonValue, after: JsonValue, path: string, patch: JsonPatchOperation[]): JsonValue {
-  if (before === after) return before;
+/** Adds to a patch what makes `after` of `before`. */
+function compare(before: JsonValue, after: JsonValue, path: string, patch: JsonPatchOperation[]): void {
+  if (before === after) return;
   const comparable = typeof before === "object" && typeof after === "object" && before !== null && after !== null;
-  if (!comparable || Array.isArray(before) !== Array.isArray(after)) {
-    patch.push({ op: "replace", path, value: after });
-    return copyJson(after);
-  }
-  if (Array.isArray(before)) return compareLists(before, after as readonly JsonValue[], path, patch);
-  return compareObjects(before as JsonObject, after as JsonObject, path, patch);
+  if (!comparable || Array.isArray(before) !== Array.isArray(after)) patch.push({ op: "replace", path, value: after });
+  else if (Array.isArray(before)) compareLists(before, after as readonly JsonValue[], path, patch);
+  else compareObjects(before as JsonObject, after as JsonObject, path, patch);
 }
 
-function compareObjects(before: JsonObject, after: JsonObject, path: string, patch: JsonPatchOperation[]): JsonObject {
-  let result: { [name: string]: JsonValue | undefined } | undefined;
+function compareObjects(before: JsonObject, after: JsonObject, path: string, patch: JsonPatchOperation[]): void {
   for (const name of Object.keys(before)) {
-    if (before[name] === undefined || ownMember(after, name) !== undefined) continue;
-    patch.push({ op: "remove", path: `${path}/${escaped(name)}` });
-    delete (result ??= { ...before })[name];
+    if (before[name] !== undefined && ownMember(after, name) === undefined) patch.push({ op: "remove", path: `${path}/${escaped(name)}` });
   }
-  for (const name of Object.keys(after)) {
-    const value = after[name];
+  for (const [name, value] of Object.entries(after)) {
     const known = ownMember(before, name);
-    if (value === undefined || value === known) continue;
+    if (value === undefined) continue;
     const place = `${path}/${escaped(name)}`;
-    if (known === undefined) {
-      patch.push({ op: "add", path: place, value });
-      (result ??= { ...before })[name] = copyJson(value);
-    } else {
-      const changed = compare(known, value, place, patch);
-      if (changed !== known) (result ??= { ...before })[name] = changed;
-    }
+    if (known === undefined) patch.push({ op: "add", path: place, value });
+    else compare(known, value, place, patch);
   }
-  return result ?? before;
 }
 
 function ownMember(object: JsonObject, name: string): JsonValue | undefined {
@@ -201,31 +168,20 @@ function memberOf(value: JsonValue, token: string): JsonValue {
 }
 const INDEX = /^(?:0|[1-9]\d*)$/;
 
-function compareLists(
-  before: readonly JsonValue[],
-  after: readonly JsonValue[],
-  path: string,
-  patch: JsonPatchOperation[],
-): readonly JsonValue[] {
+function compareLists(before: readonly JsonValue[], after: readonly JsonValue[], path: string, patch: JsonPatchOperation[]): void {
   const same = (a: JsonValue | undefined, b: JsonValue | undefined): boolean =>
     a === b || (typeof a === "object" && typeof b === "object" && canonicalJson(a) === canonicalJson(b));
   const shorter = Math.min(before.length, after.length);
   let start = 0;
   while (start < shorter && same(before[start], after[start])) start++;
-  if (start === before.length && start === after.length) return before;
   let end = 0;
   while (end < shorter - start && same(before.at(-1 - end), after.at(-1 - end))) end++;
   const changed = shorter - end;
-  const result = before.slice(0, changed);
   for (let index = start; index < changed; index++)
-    result[index] = compare(before[index] as JsonValue, after[index] as JsonValue, `${path}/${index}`, patch);
+    compare(before[index] as JsonValue, after[index] as JsonValue, `${path}/${index}`, patch);
   for (let index = before.length - end - 1; index >= changed; index--) patch.push({ op: "remove", path: `${path}/${index}` });
-  for (let index = changed; index < after.length - end; index++) {
-    const value = after[index] as JsonValue;
-    patch.push({ op: "add", path: `${path}/${index}`, value });
-    result.push(copyJson(value));
-  }
-  return [...result, ...before.slice(before.length - end)];
+  for (let index = changed; index < after.length - end; index++)
+    patch.push({ op: "add", path: `${path}/${index}`, value: after[index] as JsonValue });
 }
 
 /** @throws StateError of kind `invalid-input` */

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@keelson/protocol";
 import { copyJson } from "../../../json/copy-json.ts";
-import { changeJson, foresee, type JsonPatch } from "../../../json/json-patch.ts";
+import { diffJson, type JsonPatch } from "../../../json/json-patch.ts";
 import { plainJson } from "../../../json/plain-json.ts";
 import type { Plugin, PluginState } from "../../definition/plugins/define-plugin.ts";
 
@@ -56,10 +56,8 @@ export class StateDraft<S> implements PluginState<S> {
     const { key } = draft.#plugin;
     const value = plainJson(draft.#value);
     if (draft.#stored === undefined) return additionOf(agentState, { [key]: value });
-    const { patch, result } = changeJson(draft.#stored, value, `/plugins/${key}`);
-    if (patch.length === 0) return undefined;
-    foresee(patch, agentState, { ...agentState, plugins: { ...(agentState["plugins"] as JsonObject), [key]: result } });
-    return patch;
+    const patch = diffJson(draft.#stored, value, `/plugins/${key}`);
+    return patch.length === 0 ? undefined : patch;
   }
 }
 
