@@ -12,7 +12,7 @@ export function compareRisk(a: RiskLevel, b: RiskLevel): number {
 }
 
 /** A question to a person: may this call run, or what became of it? */
-export interface ApprovalRequest {
+export type ApprovalRequest = {
   /** `approval`: may it run? `decision`: it may have run already, and nobody knows (the unknown state). */
   readonly type: "approval" | "decision";
   readonly callId: CallId;
@@ -31,24 +31,24 @@ export interface ApprovalRequest {
   /** What `allow-always` can allow, narrowest first. Absent or empty: nothing but this one call may be allowed. */
   readonly always?: readonly AlwaysChoice[];
   readonly context?: JsonObject;
-}
+};
 
 /** A question that nobody has answered yet, and whose it is. */
-export interface OpenQuestion extends ApprovalRequest {
+export type OpenQuestion = ApprovalRequest & {
   /** The session that asks: its inbox takes the decision. */
   readonly session: SessionId;
   readonly runId: RunId;
   /** The session to resume once it is decided: where a child asks, that of the outermost run above it. */
   readonly rootSession: SessionId;
-}
+};
 
 /** What somebody who answers `allow-always` allows from then on: patterns of allow rules, shown before they are chosen. */
-export interface AlwaysChoice {
+export type AlwaysChoice = {
   /** `exact`: these very arguments. `command`: this program and subcommand. `tool`: every call of the tool. */
   readonly scope: "exact" | "command" | "tool";
   /** One for each part of the call that asks. */
   readonly rules: readonly string[];
-}
+};
 
 /**
  * What a person, a callback or a rule answers. The first five answer an `approval`, the last three (and `abort`) a

@@ -7,16 +7,16 @@ export type BudgetUnit = "cost" | "tokens" | "turns" | "tool-calls" | "model-cal
  * So much of each unit; what is absent is none. Counts are whole numbers from zero. `tokens` are those of input and output
  * together, cached and reasoning tokens included.
  */
-export interface BudgetAmount {
+export type BudgetAmount = {
   readonly cost?: Usd;
   readonly tokens?: number;
   readonly turns?: number;
   readonly toolCalls?: number;
   readonly modelCalls?: number;
-}
+};
 
 /** A limit that a reservation counts against: a run with its children, a user, a day. What has no maximum is counted only. */
-export interface BudgetScope {
+export type BudgetScope = {
   readonly id: string;
   readonly maxCost?: Usd;
   readonly maxTokens?: number;
@@ -34,7 +34,7 @@ export interface BudgetScope {
    * it, so that what was thought unseen may pass the limit. It is for the caller to heed, as is `unknownPrice`.
    */
   readonly withoutUsage?: "reserve" | "estimate";
-}
+};
 
 /**
  * `reserved`: go on. `wait`: only open reservations of others, or others whose turn comes first, stand in the way; try again

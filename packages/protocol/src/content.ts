@@ -12,33 +12,33 @@ export interface ProviderData extends JsonObject {
   readonly model?: string;
 }
 
-export interface TextPart {
+export type TextPart = {
   readonly type: "text";
   readonly text: string;
   readonly providerData?: ProviderData;
-}
+};
 /** Reasoning text. It may be empty while `providerData` holds a signature or encrypted content that must go back. */
-export interface ThinkingPart {
+export type ThinkingPart = {
   readonly type: "thinking";
   readonly text: string;
   readonly providerData?: ProviderData;
-}
+};
 /** The model declined. Not an error, and never also a text part. */
-export interface RefusalPart {
+export type RefusalPart = {
   readonly type: "refusal";
   readonly text: string;
   readonly providerData?: ProviderData;
-}
+};
 /** Bytes as base64 in `data`, or a `url`, or a `blob` of the session's blob store; exactly one of them. */
-export interface ImagePart {
+export type ImagePart = {
   readonly type: "image";
   readonly mediaType: string;
   readonly data?: string;
   readonly url?: string;
   readonly blob?: Digest;
   readonly providerData?: ProviderData;
-}
-export interface FilePart {
+};
+export type FilePart = {
   readonly type: "file";
   readonly mediaType: string;
   readonly name?: string;
@@ -46,11 +46,11 @@ export interface FilePart {
   readonly url?: string;
   readonly blob?: Digest;
   readonly providerData?: ProviderData;
-}
+};
 /**
  * The model asks for a tool. `input` is absent when `inputText` does not parse; such a call must not run as it stands.
  */
-export interface ToolCallPart {
+export type ToolCallPart = {
   readonly type: "tool-call";
   readonly id: CallId;
   readonly name: string;
@@ -59,8 +59,8 @@ export interface ToolCallPart {
   /** A free-text tool: `input` is the raw string. */
   readonly custom?: true;
   readonly providerData?: ProviderData;
-}
-export interface ToolResultPart {
+};
+export type ToolResultPart = {
   readonly type: "tool-result";
   readonly id: CallId;
   readonly name: string;
@@ -69,21 +69,21 @@ export interface ToolResultPart {
   readonly isError?: boolean;
   /** The whole output, when `output` was truncated. */
   readonly blob?: Digest;
-}
+};
 /** A call the vendor ran itself, or its result: kept for replay to the same wire, never dispatched. */
-export interface ServerToolPart {
+export type ServerToolPart = {
   readonly type: "server-tool";
   readonly name: string;
   /** A readable form for other wires. */
   readonly text: string;
   readonly providerData: ProviderData;
-}
+};
 /** A part this version does not know; kept whole. */
-export interface OtherPart {
+export type OtherPart = {
   readonly type: "other";
   readonly raw: JsonValue;
   readonly providerData?: ProviderData;
-}
+};
 
 export type Content =
   | TextPart
@@ -99,12 +99,12 @@ export type Content =
 export type Role = "system" | "user" | "assistant" | "tool";
 
 /** One entry of a conversation. Messages are values: they are never changed once made, so that encoders may cache by identity. */
-export interface Message {
+export type Message = {
   readonly role: Role;
   readonly content: readonly Content[];
   /** An answer whose end never came, since the run was ended or failed while the model wrote it: the text that it had by then. */
   readonly cut?: true;
-}
+};
 
 /** What compaction may do with a message. Default `normal`. */
 export type CompactionPolicy = "pinned" | "normal" | "compress-first" | "discard-when-done";

@@ -2,7 +2,7 @@ import type { Content } from "./content.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { Scope, StoreOptions } from "./state.ts";
 
-export interface EffectMeta {
+export type EffectMeta = {
   readonly id: string;
   readonly causationId?: string;
   readonly correlationId?: string;
@@ -11,7 +11,7 @@ export interface EffectMeta {
   readonly at: number;
   /** How its execution ended, where the run that declared it had it executed. Absent: that is left to whoever called the operator. */
   readonly outcome?: "done" | "failed";
-}
+};
 
 /** A side effect an operator declares. The layer that called the operator decides when and how it is executed. */
 export type Effect = { readonly meta?: EffectMeta } & (
@@ -62,7 +62,7 @@ export type Directive =
 
 export type SignalKind = "stop" | "user-message" | "tool-result" | "timer" | (string & {});
 
-export interface Signal {
+export type Signal = {
   readonly kind: SignalKind;
   readonly payload: JsonValue;
-}
+};

@@ -24,15 +24,15 @@ export type Wait = { readonly path?: readonly string[] } &
     | { readonly type: "other"; readonly raw: JsonValue }
   );
 
-export interface CallSummary {
+export type CallSummary = {
   readonly callId: CallId;
   readonly name: string;
   readonly input?: JsonValue;
   readonly inputText: string;
-}
+};
 
 /** One limit that was crossed or came near. Of durations, milliseconds. */
-export interface BudgetEvent {
+export type BudgetEvent = {
   readonly limit: BudgetUnit | "duration";
   readonly used: number | Usd;
   readonly max: number | Usd;
@@ -40,7 +40,7 @@ export interface BudgetEvent {
   readonly threshold?: number;
   /** The budget that has this limit, where it is not the run's own. */
   readonly scope?: string;
-}
+};
 
 export type TaskEventKind = "started" | "progress" | "completed" | "failed";
 
@@ -207,30 +207,31 @@ export const EMITTED_TYPES = ["status", "tool-progress", "suggestion", "task"] a
 export type EmittedEvent = Extract<DurableEvent | TransientEvent, { readonly type: (typeof EMITTED_TYPES)[number] }>;
 
 /** `path`: the child runs that lead here, outermost first; absent on the run's own events. */
-interface Origin {
+type Origin = {
   readonly runId: RunId;
   readonly path?: readonly string[];
-}
+};
 /** `seq` is the log's: with it a watcher takes up where it left. */
-export interface DurablePosition {
+export type DurablePosition = {
   readonly seq: number;
   readonly at: number;
-}
+};
 /** `after` is the `seq` of the last durable event before it, `attempt` the model attempt, `n` counts from 1 within both. */
-export interface TransientPosition {
+export type TransientPosition = {
   readonly after: number;
   readonly attempt: number;
   readonly n: number;
-}
+};
 
 /** What a run of this version shows: these members and no other, so that a `switch` over all of them needs no `default`. */
 export type AgentEvent = ((DurableEvent | EmittedEvent) & DurablePosition & Origin) | (TransientEvent & TransientPosition & Origin);
 
 /** An event of a type that this version doesn't know. `seq` and `at` are there when it has a place in the log. */
-export interface OtherEvent extends Origin, Partial<DurablePosition> {
-  readonly type: "other";
-  readonly raw: JsonObject;
-}
+export type OtherEvent = Origin &
+  Partial<DurablePosition> & {
+    readonly type: "other";
+    readonly raw: JsonObject;
+  };
 
 /**
  * What is read from a log or comes from another process, which may be of a later version: an event of a type that this
@@ -239,10 +240,10 @@ export interface OtherEvent extends Origin, Partial<DurablePosition> {
 export type RecordedEvent = Exclude<AgentEvent, { readonly type: "error" }> | (RecordedEnd & DurablePosition & Origin) | OtherEvent;
 
 /** The failure that ended a run, of a kind that a later version may have added. */
-export interface RecordedEnd {
+export type RecordedEnd = {
   readonly type: "error";
   readonly failure: RecordedFailure<AgentFailure>;
-}
+};
 
 const DURABLE: { readonly [K in DurableEvent["type"]]: true } = {
   "run-start": true,

@@ -11,10 +11,10 @@ import type { Authority } from "./permission.ts";
 import type { SuspendReason } from "./reason.ts";
 
 /** Why a step failed, as data: recorded, so that a replay fails the same way. */
-export interface StepFailure extends Failure {
+export type StepFailure = Failure & {
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
-}
+};
 
 /** A step resolves to its value or to its failure: both are recorded, both replay. Nothing in it retries. Times are Unix ms. */
 export type StepResult<T> =

@@ -5,11 +5,11 @@ import type { Usage } from "./usage.ts";
 import type { Usd } from "./usd.ts";
 
 /** What the model is told of a tool. */
-export interface ToolSchema {
+export type ToolSchema = {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
-}
+};
 
 export type EffortLevel = "low" | "medium" | "high" | "max";
 export type ThinkingConfig =
@@ -73,13 +73,13 @@ export type InferEvent =
   | { readonly type: "rate-limit"; readonly rateLimit: RateLimit }
   | InferEnd;
 
-export interface RateLimit {
+export type RateLimit = {
   /** How much of the limit is used, 0 to 1; `null` when unknown. */
   readonly utilization: number | null;
   /** Unix ms; `null` when unknown. */
   readonly resetAt: number | null;
   readonly allowed: boolean;
-}
+};
 
 export interface InferResponse {
   readonly content: readonly Content[];

@@ -6,7 +6,7 @@ import type { Usd } from "./usd.ts";
 export type TriggerType = "user" | "task" | "signal" | "schedule" | "system-event" | (string & {});
 
 /** Per invocation; what is absent is the implementation's default. */
-export interface OperatorConfig {
+export type OperatorConfig = {
   readonly maxTurns?: number;
   readonly maxCost?: Usd;
   readonly maxDurationMs?: number;
@@ -14,16 +14,16 @@ export interface OperatorConfig {
   /** Restricts sub-dispatch; tool names are operator names. */
   readonly allowedOperators?: readonly string[];
   readonly systemAddendum?: string;
-}
+};
 
 /** Carries only what is new; history and memory are read while the context is assembled. */
-export interface OperatorInput {
+export type OperatorInput = {
   readonly message: readonly Content[];
   readonly trigger: TriggerType;
   readonly session?: SessionId;
   readonly config?: OperatorConfig;
   readonly metadata: JsonObject;
-}
+};
 
 /** An input of an operator: what is new, why it comes, and what else it may say. */
 export function operatorInput(

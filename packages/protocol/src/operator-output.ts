@@ -4,14 +4,14 @@ import type { JsonValue } from "./json.ts";
 import type { RunReason } from "./reason.ts";
 import type { Usd } from "./usd.ts";
 
-export interface SubDispatchRecord {
+export type SubDispatchRecord = {
   readonly name: string;
   readonly durationMs: number;
   readonly success: boolean;
-}
+};
 
 /** Every field is concrete; what could not be tracked is zero and named in `untracked`. */
-export interface OperatorMetadata {
+export type OperatorMetadata = {
   readonly tokensIn: number;
   readonly tokensOut: number;
   readonly cost: Usd;
@@ -19,7 +19,7 @@ export interface OperatorMetadata {
   readonly subDispatches: readonly SubDispatchRecord[];
   readonly durationMs: number;
   readonly untracked: readonly string[];
-}
+};
 
 /** The run's endings, and what others add: `halted` says by whom. */
 export type ExitReason =
@@ -29,9 +29,9 @@ export type ExitReason =
   | { readonly type: "custom"; readonly name: string }
   | { readonly type: "other"; readonly raw: JsonValue };
 
-export interface OperatorOutput {
+export type OperatorOutput = {
   readonly message: readonly Content[];
   readonly exitReason: ExitReason;
   readonly metadata: OperatorMetadata;
   readonly effects: readonly Effect[];
-}
+};

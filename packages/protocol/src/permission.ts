@@ -12,18 +12,18 @@ export type PermissionMode = "default" | "accept-edits" | "plan-only" | "bypass-
 export const PERMISSION_MODES: readonly PermissionMode[] = ["default", "accept-edits", "plan-only", "bypass-all", "deny-unauthorized"];
 
 /** Deny beats ask beats allow; among equals the pattern with the fewest wildcards, then the longest literal prefix. */
-export interface PermissionRule {
+export type PermissionRule = {
   /** `tool-glob` or `tool-glob(argument-glob)`, as in `bash(npm test*)`. */
   readonly pattern: string;
   readonly behavior: PermissionBehavior;
-}
+};
 
-export interface PermissionPolicy {
+export type PermissionPolicy = {
   readonly mode: PermissionMode;
   readonly rules: readonly PermissionRule[];
   /** Default: the files that are known to be sensitive. */
   readonly sensitivePaths?: SensitivePaths | undefined;
-}
+};
 
 /**
  * Files about which every mode but `bypass-all` asks at least, whatever rules with wildcards allow: keys and credentials, and, where they are
@@ -36,7 +36,7 @@ export type SensitivePaths = false | { readonly reads?: readonly string[] | unde
  * What a run may do, as data that flows from a run to its tools and child agents. Each level may tighten it, none may widen
  * it: the effective right is what every policy in `policies` allows.
  */
-export interface Authority {
+export type Authority = {
   /** Outermost first. */
   readonly policies: readonly PermissionPolicy[];
   /** When present, no other tool may be called. */
@@ -48,4 +48,4 @@ export interface Authority {
   readonly deadline?: number;
   /** How many levels of children may still be started. */
   readonly depth: number;
-}
+};

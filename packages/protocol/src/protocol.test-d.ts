@@ -8,17 +8,23 @@ import type {
   BudgetLedger,
   CallId,
   Content,
+  DurableEvent,
+  Effect,
   Environment,
   EventLog,
   Executor,
+  InboxMessage,
   Json,
+  JsonObject,
   JsonValue,
   DirectiveFailure,
   ModelError,
   ModelFailure,
   Operator,
   OperatorConfig,
+  OperatorInput,
   OperatorMetadata,
+  OperatorOutput,
   Orchestrator,
   Provider,
   RecordedError,
@@ -26,6 +32,7 @@ import type {
   RecordedFailure,
   RunId,
   SecretResolver,
+  SerializedError,
   SessionId,
   SessionMetadata,
   StateReader,
@@ -34,10 +41,25 @@ import type {
   ExecutionContext,
   SystemPromptConfig,
   Tool,
+  TransientEvent,
   Usd,
   Vfs,
   eventCodec,
 } from "./index.ts";
+
+describe("what stands in logs and goes over wires", () => {
+  it("is JSON by its type, so that nobody has to cast it", () => {
+    expectTypeOf<DurableEvent>().toExtend<JsonObject>();
+    expectTypeOf<TransientEvent>().toExtend<JsonObject>();
+    expectTypeOf<RecordedEvent>().toExtend<JsonObject>();
+    expectTypeOf<InboxMessage>().toExtend<JsonObject>();
+    expectTypeOf<Effect>().toExtend<JsonObject>();
+    expectTypeOf<OperatorInput>().toExtend<JsonObject>();
+    expectTypeOf<OperatorOutput>().toExtend<JsonObject>();
+    expectTypeOf<SerializedError>().toExtend<JsonObject>();
+    expectTypeOf<StepResult<string>>().toExtend<JsonObject>();
+  });
+});
 
 describe("published unions", () => {
   it("of what a run shows are closed: a switch over all events needs no default", () => {

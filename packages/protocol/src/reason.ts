@@ -20,14 +20,14 @@ export type EndReason =
  * The limit at which a run ended. `name` is that of the option that sets it, or `deadline`; dollars are decimal strings, durations
  * milliseconds, the deadline a Unix time in milliseconds.
  */
-export interface ReachedLimit {
+export type ReachedLimit = {
   readonly name: string;
   readonly limit: number | Usd;
   /** What was used when the run ended. The limit may stand above it: what comes next would have passed it. */
   readonly used: number | Usd;
   /** The budget that has this limit, where it is not the run's own. */
   readonly scope?: string;
-}
+};
 
 /** Why a run waits. It goes on under the same id once what it waits for is there. */
 export type SuspendReason = "awaiting-approval" | "awaiting-decision" | "awaiting-signal" | "awaiting-timer";

@@ -24,7 +24,7 @@ export interface SearchOptions {
   readonly tier?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
-export interface StoreOptions {
+export type StoreOptions = {
   /** Write only when this is the current version (0: the key is missing); else `StateError` of kind `conflict`. */
   readonly ifVersion?: number | undefined;
   readonly ttlMs?: number | undefined;
@@ -33,7 +33,7 @@ export interface StoreOptions {
   readonly contentKind?: "episodic" | "semantic" | "procedural" | "structural" | (string & {}) | undefined;
   readonly salience?: number | undefined;
   readonly metadata?: JsonObject | undefined;
-}
+};
 export interface Page {
   readonly after?: string;
   readonly limit?: number;

@@ -15,11 +15,11 @@ export type ToolEffect = "read" | "idempotent" | "write";
 export type ToolConcurrency = "shared" | "exclusive";
 
 /** Parts for the model beside plain JSON: images, files. `isError` marks the result as a failure without throwing. */
-export interface ToolContent {
+export type ToolContent = {
   readonly type: "content";
   readonly content: readonly Content[];
   readonly isError?: boolean;
-}
+};
 
 /** A string, any JSON value, or parts. */
 export type ToolOutput = JsonValue | ToolContent;

@@ -4,13 +4,13 @@ import { addUsd, type Usd } from "./usd.ts";
  * Tokens of one model response, or a sum of them. `null`: the vendor did not say (unknown, never zero).
  * `inputTokens` counts cached tokens, `outputTokens` counts reasoning tokens; vendors that differ are converted.
  */
-export interface Usage {
+export type Usage = {
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly cacheReadTokens: number | null;
   readonly cacheCreationTokens: number | null;
   readonly reasoningTokens: number | null;
-}
+};
 
 export const UNKNOWN_USAGE: Usage = {
   inputTokens: null,
@@ -21,13 +21,13 @@ export const UNKNOWN_USAGE: Usage = {
 };
 
 /** Model calls of which the vendor told no usage, or not all of it. */
-export interface EstimatedCalls {
+export type EstimatedCalls = {
   readonly modelCalls: number;
   /** What they were counted as; it is part of the cost. `null` when a part of it has no known price. */
   readonly cost: Usd | null;
   /** `reserve`: as all that they could have come to. `estimate`: some as what was sent and seen of them, so that limits may have been passed. */
   readonly withoutUsage: "reserve" | "estimate";
-}
+};
 
 /** Sums two usages. What only one side knows is taken from it. */
 export function addUsage(a: Usage, b: Usage): Usage {

@@ -98,7 +98,7 @@ function check<T extends JsonValue>(expected: string, accepts: (value: unknown) 
 
 /** Any string; branded ids and open unions of strings too. */
 export function text<T extends string = string>(): Codec<T> {
-  return TEXT as unknown as Codec<T>;
+  return TEXT as Codec<T>;
 }
 const TEXT: Codec<string> = check("a string", (value) => typeof value === "string");
 export const number: Codec<number> = check("a number", (value) => typeof value === "number" && Number.isFinite(value));
@@ -220,10 +220,10 @@ function withoutAliases(source: Record<string, unknown>, aliases: readonly (read
 }
 
 /** A member this version doesn't know, kept whole. */
-export interface OtherMember {
+export type OtherMember = {
   readonly type: "other";
   readonly raw: JsonValue;
-}
+};
 
 /** The member of a union whose `type` is (or may be) `K`. */
 export type MemberOf<U, K> = U extends { readonly type: infer T } ? (K extends T ? U : never) : never;
@@ -231,7 +231,7 @@ type MembersOf<U extends { readonly type: string }> = { readonly [K in Exclude<U
 
 /** A member of a union that is told apart by `type`: its other fields. */
 export function member<T extends { readonly type: string }>(others: FieldsOf<Omit<T, "type">>): Codec<T> {
-  return fields<Omit<T, "type">>(others) as unknown as Codec<T>;
+  return fields<Omit<T, "type">>(others) as Codec<T>;
 }
 
 /**
@@ -257,14 +257,14 @@ export function tagged<U extends { readonly type: string }>(
       const codec = codecs.get(type);
       if (codec !== undefined) return codec.decode(value) as U;
       if (isUnknown(value)) return { type: "other", raw: value as JsonObject };
-      return options.other === undefined ? (value as unknown as OtherMember) : options.other.decode(value);
+      return options.other === undefined ? (value as OtherMember) : options.other.decode(value);
     },
     encode(value) {
       const codec = codecs.get(value.type);
       if (codec !== undefined) return codec.encode(value);
       // Only what `decode` would wrap again is unwrapped: a vendor's block may call itself what a part of ours is called.
       const { type, raw, ...more } = value as OtherMember;
-      return type === "other" && isUnknown(raw) && Object.keys(more).length === 0 ? raw : (value as unknown as JsonObject);
+      return type === "other" && isUnknown(raw) && Object.keys(more).length === 0 ? raw : value;
     },
   };
 }

@@ -35,7 +35,7 @@ const CLASSES: ReadonlyMap<string, (data: SerializedError) => KeelsonError> = ne
 const failure: Codec<JsonObject> = fields<{ readonly kind: string; readonly message: string }>({
   kind: text(),
   message: text(),
-}) as unknown as Codec<JsonObject>;
+}) as Codec<JsonObject>;
 
 export const serializedErrorCodec: Codec<SerializedError> = versioned(
   "error",

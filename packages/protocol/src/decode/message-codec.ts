@@ -24,7 +24,7 @@ export const digestCodec: Codec<Digest> = where(text<Digest>(), (digest) =>
 export const providerDataCodec: Codec<ProviderData> = fields<{ readonly wire: string; readonly model?: string }>({
   wire: text(),
   model: optional(text()),
-}) as unknown as Codec<ProviderData>;
+}) as Codec<ProviderData>;
 
 const source = {
   mediaType: text(),

@@ -65,6 +65,6 @@ export class AgentError extends KeelsonError<AgentFailure> {
   }
 
   static "fromJSON"(data: SerializedError): RecordedError<AgentError> {
-    return new AgentError(data.failure as unknown as AgentFailure, { cause: data.cause });
+    return new AgentError(data.failure as AgentFailure, { cause: data.cause });
   }
 }

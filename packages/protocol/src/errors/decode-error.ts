@@ -33,6 +33,6 @@ export class DecodeError extends KeelsonError<DecodeFailure> {
   }
 
   static "fromJSON"(data: SerializedError): RecordedError<DecodeError> {
-    return new DecodeError(data.failure as unknown as DecodeFailure, { cause: data.cause });
+    return new DecodeError(data.failure as DecodeFailure, { cause: data.cause });
   }
 }

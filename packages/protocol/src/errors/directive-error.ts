@@ -34,6 +34,6 @@ export class DirectiveError extends KeelsonError<DirectiveFailure> {
   }
 
   static "fromJSON"(data: SerializedError): RecordedError<DirectiveError> {
-    return new DirectiveError(data.failure as unknown as DirectiveFailure, { cause: data.cause });
+    return new DirectiveError(data.failure as DirectiveFailure, { cause: data.cause });
   }
 }

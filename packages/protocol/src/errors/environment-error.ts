@@ -42,6 +42,6 @@ export class EnvironmentError extends KeelsonError<EnvironmentFailure> {
   }
 
   static "fromJSON"(data: SerializedError): RecordedError<EnvironmentError> {
-    return new EnvironmentError(data.failure as unknown as EnvironmentFailure, { cause: data.cause });
+    return new EnvironmentError(data.failure as EnvironmentFailure, { cause: data.cause });
   }
 }

@@ -1,16 +1,16 @@
 import type { JsonValue } from "../json.ts";
 
 /** The plain data of an error: it goes into logs, events and over the wire unchanged. */
-export interface Failure {
+export type Failure = {
   readonly kind: string;
   readonly message: string;
-}
+};
 
 /** A failure of a kind that this version doesn't know: a later one wrote it. */
-export interface LaterFailure extends Failure {
+export type LaterFailure = Failure & {
   /** At run time the word that the later version uses. This one stands for all of them, so that a `switch` can tell them from those it knows. */
   readonly kind: "~later";
-}
+};
 
 /**
  * A failure that was read from a log or came from another process: of one of the kinds of `F`, or of one that a later version added.
@@ -21,13 +21,13 @@ export type RecordedFailure<F extends Failure = Failure> = F | LaterFailure;
 /** An error that was read from a log or came from another process. */
 export type RecordedError<E extends KeelsonError = KeelsonError> = Omit<E, "failure"> & { readonly failure: RecordedFailure<E["failure"]> };
 
-export interface SerializedError {
+export type SerializedError = {
   readonly v: 1;
   readonly error: string;
   readonly failure: JsonValue;
   readonly retryable: boolean;
   readonly cause?: string;
-}
+};
 
 /**
  * The base of one error class per boundary. `failure` is for programs, `message` for people, `cause` for debugging;
@@ -49,7 +49,7 @@ export abstract class KeelsonError<F extends Failure = Failure> extends Error {
     return {
       v: 1,
       error: this["~keelson"],
-      failure: this.failure as unknown as JsonValue,
+      failure: this.failure,
       retryable: this.retryable,
       ...(this.cause !== undefined && { cause: describeCause(this.cause) }),
     };

@@ -50,6 +50,6 @@ export class LogError extends KeelsonError<LogFailure> {
   }
 
   static "fromJSON"(data: SerializedError): RecordedError<LogError> {
-    return new LogError(data.failure as unknown as LogFailure, { cause: data.cause });
+    return new LogError(data.failure as LogFailure, { cause: data.cause });
   }
 }

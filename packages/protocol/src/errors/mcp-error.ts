@@ -37,6 +37,6 @@ export class McpError extends KeelsonError<McpFailure> {
   }
 
   static "fromJSON"(data: SerializedError): RecordedError<McpError> {
-    return new McpError(data.failure as unknown as McpFailure, { cause: data.cause });
+    return new McpError(data.failure as McpFailure, { cause: data.cause });
   }
 }

@@ -27,7 +27,7 @@ export type ModelFailure = ModelFailureDetails &
     | { readonly kind: "other" }
   );
 
-interface ModelFailureDetails {
+type ModelFailureDetails = {
   readonly message: string;
   readonly provider?: string;
   readonly model?: string;
@@ -38,7 +38,7 @@ interface ModelFailureDetails {
   readonly progress?: RequestProgress;
   /** What the vendor had counted for the whole answer before it failed, as he will bill it. */
   readonly usage?: Usage;
-}
+};
 
 export const MODEL_FAILURE_RETRYABLE: { readonly [K in ModelFailure["kind"]]: boolean } = {
   "authentication": false,
@@ -71,6 +71,6 @@ export class ModelError extends KeelsonError<ModelFailure> {
   }
 
   static "fromJSON"(data: SerializedError): RecordedError<ModelError> {
-    return new ModelError(data.failure as unknown as ModelFailure, { cause: data.cause });
+    return new ModelError(data.failure as ModelFailure, { cause: data.cause });
   }
 }

@@ -46,6 +46,6 @@ export class OperatorError extends KeelsonError<OperatorFailure> {
   }
 
   static "fromJSON"(data: SerializedError): RecordedError<OperatorError> {
-    return new OperatorError(data.failure as unknown as OperatorFailure, { cause: data.cause });
+    return new OperatorError(data.failure as OperatorFailure, { cause: data.cause });
   }
 }

@@ -40,6 +40,6 @@ export class OrchestratorError extends KeelsonError<OrchestratorFailure> {
   }
 
   static "fromJSON"(data: SerializedError): RecordedError<OrchestratorError> {
-    return new OrchestratorError(data.failure as unknown as OrchestratorFailure, { cause: data.cause });
+    return new OrchestratorError(data.failure as OrchestratorFailure, { cause: data.cause });
   }
 }

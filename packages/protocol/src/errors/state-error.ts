@@ -37,6 +37,6 @@ export class StateError extends KeelsonError<StateFailure> {
   }
 
   static "fromJSON"(data: SerializedError): RecordedError<StateError> {
-    return new StateError(data.failure as unknown as StateFailure, { cause: data.cause });
+    return new StateError(data.failure as StateFailure, { cause: data.cause });
   }
 }

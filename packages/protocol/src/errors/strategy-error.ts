@@ -39,6 +39,6 @@ export class StrategyError extends KeelsonError<StrategyFailure> {
   }
 
   static "fromJSON"(data: SerializedError): RecordedError<StrategyError> {
-    return new StrategyError(data.failure as unknown as StrategyFailure, { cause: data.cause });
+    return new StrategyError(data.failure as StrategyFailure, { cause: data.cause });
   }
 }

@@ -39,6 +39,6 @@ export class ToolError extends KeelsonError<ToolFailure> {
   }
 
   static "fromJSON"(data: SerializedError): RecordedError<ToolError> {
-    return new ToolError(data.failure as unknown as ToolFailure, { cause: data.cause });
+    return new ToolError(data.failure as ToolFailure, { cause: data.cause });
   }
 }

@@ -52,6 +52,6 @@ export class VfsError extends KeelsonError<VfsFailure> {
   }
 
   static "fromJSON"(data: SerializedError): RecordedError<VfsError> {
-    return new VfsError(data.failure as unknown as VfsFailure, { cause: data.cause });
+    return new VfsError(data.failure as VfsFailure, { cause: data.cause });
   }
 }

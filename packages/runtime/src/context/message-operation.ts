@@ -13,7 +13,7 @@ export function messageOperation<Output>(
   message: Message,
   put: (message: Message, context: Context) => Output | Promise<Output>,
 ): Operation<Output | undefined> {
-  const given = { message } as unknown as JsonValue;
+  const given = { message };
   return {
     type,
     ...(key !== undefined && { key }),

@@ -75,7 +75,7 @@ export function rulesFrom(methods: RuleMethods): readonly Rule[] {
   }
   if (methods.afterToolCall)
     add("after", "execute-tool", ({ context, input, output }) =>
-      methods.afterToolCall?.(toolCallOf(input).name, output as unknown as CallResult, context.metrics),
+      methods.afterToolCall?.(toolCallOf(input).name, output as CallResult, context.metrics),
     );
   if (methods.whenExitCheck) add("before", "exit-check", ({ context }) => methods.whenExitCheck?.(context.metrics));
   if (methods.beforeSteeringInject)

@@ -29,7 +29,7 @@ export function createSingleShotOperator(options: SingleShotOptions): Operator {
         const { content, usage, cost } = await infer(provider, request, { signal, idempotencyKey });
         return { content, usage, cost } as never as { readonly text: string };
       });
-      if (!result.ok) throw new OperatorError(toOperatorFailure(result.failure as unknown as ModelFailure));
+      if (!result.ok) throw new OperatorError(toOperatorFailure(result.failure as ModelFailure));
       const { content, usage, cost } = result.value as never as Pick<Awaited<ReturnType<typeof infer>>, "content" | "usage" | "cost">;
       const untracked = [
         ...(usage.inputTokens === null ? ["tokensIn"] : []),

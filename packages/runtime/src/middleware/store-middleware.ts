@@ -115,7 +115,7 @@ function layersOf<K extends Operations>(
     name: middleware.name,
     handle: (request, next) =>
       (middleware[operation] as Method).call(middleware, ...padded(request), (...changed: readonly unknown[]) =>
-        next(padded(request).map((value, index) => (changed[index] === undefined ? value : changed[index])) as unknown as Arguments<K>),
+        next(padded(request).map((value, index) => (changed[index] === undefined ? value : changed[index])) as Arguments<K>),
       ) as Promise<Answer<K>>,
   });
   return {

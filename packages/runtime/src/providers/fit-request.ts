@@ -1,4 +1,4 @@
-import { type Content, type InferRequest, type JsonValue, type Message, ModelError } from "@keelson/protocol";
+import { type Content, type InferRequest, type Message, ModelError } from "@keelson/protocol";
 import { mediaText, outputParts } from "./history.ts";
 import type { ModelFacts } from "./model-facts.ts";
 
@@ -68,5 +68,5 @@ function partInWords(part: Content): Content {
   if (part.type === "image") return { type: "text", text: mediaText(part) };
   const inner = part.type === "tool-result" ? outputParts(part.output) : undefined;
   if (part.type !== "tool-result" || inner === undefined) return part;
-  return { ...part, output: { type: "content", content: inner.map(partInWords) } as unknown as JsonValue };
+  return { ...part, output: { type: "content", content: inner.map(partInWords) } };
 }

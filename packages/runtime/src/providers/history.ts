@@ -62,7 +62,7 @@ export function strayResultText(result: ToolResultPart): string {
 export function outputParts(output: JsonValue): readonly Content[] | undefined {
   if (typeof output !== "object" || output === null || Array.isArray(output)) return undefined;
   const { type, content } = output as { type?: unknown; content?: unknown };
-  return type === "content" && Array.isArray(content) ? (content as unknown as readonly Content[]) : undefined;
+  return type === "content" && Array.isArray(content) ? (content as readonly Content[]) : undefined;
 }
 
 export function outputText(output: JsonValue): string {

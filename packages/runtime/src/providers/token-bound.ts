@@ -94,7 +94,7 @@ export function toolTokenBound(tools: readonly ToolSchema[]): number {
   let bound = toolBounds.get(tools);
   if (bound === undefined) {
     bound = 0;
-    for (const tool of tools) bound += FRAME_TOKENS + byteLength(tool as unknown as JsonValue);
+    for (const tool of tools) bound += FRAME_TOKENS + byteLength(tool);
     toolBounds.set(tools, bound);
   }
   return bound;

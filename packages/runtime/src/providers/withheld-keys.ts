@@ -35,7 +35,7 @@ export class WithheldKeys {
     const redact = (this.#redact ??= redactor({ secrets: [...this.#keys], patterns: [...this.#keys].flatMap(beginningOf) }));
     const failure = Object.fromEntries(
       Object.entries(error.failure).map(([name, value]) => [name, typeof value === "string" && name !== "kind" ? redact(value) : value]),
-    ) as unknown as ModelFailure;
+    ) as ModelFailure;
     const told = error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : "";
     const isClean = redact(told) === told;
     if (isClean && JSON.stringify(failure) === JSON.stringify(error.failure)) return error;

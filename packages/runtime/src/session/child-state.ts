@@ -32,7 +32,7 @@ export interface ChildState {
 }
 
 /** How work beside the turns ended, with what there was of it. */
-export interface ChildEnding {
+export type ChildEnding = {
   readonly reason: EndReason;
   /** The last answer of an agent; of a task nothing. */
   readonly text: string;
@@ -43,7 +43,7 @@ export interface ChildEnding {
   readonly cost?: Usd | null;
   readonly estimated?: EstimatedCalls;
   readonly counts?: Pick<Required<BudgetAmount>, "turns" | "toolCalls" | "modelCalls">;
-}
+};
 
 export interface Children {
   readonly all: Map<string, ChildState>;
@@ -54,13 +54,13 @@ export interface Children {
 /** Children that are over and still listed; the oldest are forgotten first. */
 export const MAX_ENDED_CHILDREN: number = 1000;
 
-export interface ChildStart {
+export type ChildStart = {
   readonly child: RunId;
   readonly session: SessionId;
   readonly agent: string;
   readonly callId?: CallId;
   readonly background?: { readonly name: string; readonly config: JsonObject };
-}
+};
 
 export function addChild(children: Children | undefined, data: ChildStart): Children {
   const { child, session, agent, callId, background } = data;

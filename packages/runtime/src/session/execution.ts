@@ -99,7 +99,7 @@ export class Execution implements ExecutionContext {
 
   /** Adds an event to the next append. */
   put<T extends DurableEvent["type"]>(key: string, type: T, data: DurableEventData<T>, durability?: Durability): void {
-    this.journal.put(this.#prefix + key, type, data as unknown as JsonObject, durability);
+    this.journal.put(this.#prefix + key, type, data as JsonObject, durability);
   }
 
   /** Adds a record that watchers do not see. */
@@ -117,18 +117,18 @@ export class Execution implements ExecutionContext {
 
   async commit(key: string, event: DurableEvent): Promise<number> {
     const { type, ...data } = event;
-    this.note(key, type, data as unknown as JsonObject);
+    this.note(key, type, data);
     await this.flush();
     return this.lookup(key)?.seq ?? this.journal.state.seq;
   }
 
   async step<T>(key: string, run: (attempt: StepAttempt) => Promise<T & Json<T>>): Promise<StepResult<T>> {
     const done = this.lookup(key);
-    if (done) return done.data as unknown as StepResult<T>;
+    if (done) return done.data as StepResult<T>;
     const number = this.#countAttempt(key);
     await this.flush();
     const result = await this.#attempt({ key, number }, async (_act, attempt) => run(attempt));
-    this.note(key, "step", result as unknown as JsonObject);
+    this.note(key, "step", result as JsonObject);
     await this.flush();
     return result;
   }

@@ -34,7 +34,7 @@ async function fold(log: EventLog, blobs: BlobStore, session: SessionId, upTo: n
   if (upTo === 0) return;
   for await (const stored of log.read(sessionLog(session))) {
     const record = await restoreLargeRecord(stored, blobs);
-    const parent = record.type === "session-create" ? (record.data["parent"] as unknown as SessionState["parent"]) : undefined;
+    const parent = record.type === "session-create" ? (record.data["parent"] as SessionState["parent"]) : undefined;
     if (parent) reached.state = forkedSession(session, await foldParent(log, blobs, session, parent));
     try {
       applyRecord(reached.state, record);

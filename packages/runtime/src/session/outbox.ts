@@ -21,10 +21,10 @@ export interface Outbox {
 }
 
 /** What `directive` and `effect` records hold beside what is declared. */
-export interface DeclarationData {
+export type DeclarationData = {
   readonly id?: string;
   readonly causationId?: string;
-}
+};
 
 /** A directive to emit is done once it is declared: its own record is the event that watchers see. */
 export function addDeclared(outbox: Outbox | undefined, record: LogRecord, data: DeclarationData): Outbox {
@@ -58,18 +58,18 @@ export function isDirective({ record }: DeclaredEffect): boolean {
 
 /** Whoever called the run may be the one to carry it out. */
 export function isHandoff({ record }: DeclaredEffect): boolean {
-  return record.type === "effect" && (record.data["effect"] as unknown as Effect).type === "handoff";
+  return record.type === "effect" && (record.data["effect"] as Effect).type === "handoff";
 }
 
 export function directiveOf(declared: DeclaredEffect): Directive | undefined {
-  return isDirective(declared) ? (declared.record.data["directive"] as unknown as Directive) : undefined;
+  return isDirective(declared) ? (declared.record.data["directive"] as Directive) : undefined;
 }
 
 /** The effect with its meta. `at` is the log's once its record was appended. */
 export function effectOf(declared: DeclaredEffect, correlationId: string): Effect & { readonly meta: EffectMeta } {
   const { id, record, causationId, outcome } = declared;
   const directive = directiveOf(declared);
-  const effect: Effect = directive ? { type: "directive", directive } : (record.data["effect"] as unknown as Effect);
+  const effect: Effect = directive ? { type: "directive", directive } : (record.data["effect"] as Effect);
   const meta: EffectMeta = {
     id,
     ...(causationId !== undefined && { causationId }),
@@ -88,8 +88,8 @@ export function effectsOf(run: { readonly id: string; readonly outbox?: Outbox }
 const NONE: readonly Effect[] = [];
 
 /** Data of an `effect-done` record. */
-export interface EffectDone {
+export type EffectDone = {
   readonly id: string;
   readonly value?: JsonValue;
   readonly failure?: JsonValue;
-}
+};

@@ -7,7 +7,6 @@ import {
   type BlobStore,
   type EventLog,
   type JsonObject,
-  type JsonValue,
   type LogRecord,
   type Message,
   type RecordedEvent,
@@ -166,7 +165,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         return {
           key,
           type: "session-rewind",
-          data: { ...data, ...(isCompacted && { restored: restored as unknown as JsonValue }), ...(hasOtherState && { agentState }) },
+          data: { ...data, ...(isCompacted && { restored: restored }), ...(hasOtherState && { agentState }) },
         };
       });
     },
@@ -215,7 +214,7 @@ export function createSessions(options: SessionsOptions): Sessions {
             seq: whole.seq,
             at: whole.at,
             runId: whole.key.slice(0, whole.key.indexOf("/")),
-          } as unknown as RecordedEvent;
+          } as RecordedEvent;
         }
       } catch (error) {
         throw agentErrorOf(id as SessionId, error);

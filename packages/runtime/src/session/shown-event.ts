@@ -22,7 +22,7 @@ export interface ShownEvent {
  * holds one that would be refused today, or one of a program's own type, it stays a `directive`.
  */
 export function shownEvent({ type, data }: Pick<LogRecord, "type" | "data">): ShownEvent {
-  const event = type === "directive" ? emittedBy(data["directive"] as unknown as Directive) : undefined;
+  const event = type === "directive" ? emittedBy(data["directive"] as Directive) : undefined;
   if (event === undefined || !isEmittedType(event["type"]) || problemOfEmitted(event) !== undefined)
     return { type: type as ShownEvent["type"], data };
   // Where it stands and whose it is follows from the record.

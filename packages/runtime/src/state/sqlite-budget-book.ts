@@ -72,8 +72,7 @@ export function createSqliteBudgetBook({
   readonly isDeadOwner: (owner: string) => boolean;
 }): SqliteBudgetBook {
   const scopeFrom = (row: { readonly [column: string]: unknown } | undefined): ScopeRow | undefined =>
-    row &&
-    ({ ...row, spent: readAmounts(row["spent"] as string), reserved: readAmounts(row["reserved"] as string) } as unknown as ScopeRow);
+    row && ({ ...row, spent: readAmounts(row["spent"] as string), reserved: readAmounts(row["reserved"] as string) } as ScopeRow);
   const scope = (name: string): ScopeRow | undefined => scopeFrom(database.prepare(FIND_SCOPE).get(name));
   const scopeAt = (id: number): ScopeRow | undefined => scopeFrom(database.prepare(SCOPE_AT).get(id));
 
@@ -185,7 +184,7 @@ export function createSqliteBudgetBook({
   }
 
   const findReservation = (key: string): ReservationRow | undefined =>
-    database.prepare(FIND_RESERVATION).get(key) as unknown as ReservationRow | undefined;
+    database.prepare(FIND_RESERVATION).get(key) as ReservationRow | undefined;
 
   function dead(): { readonly reservations: readonly ReservationRow[]; readonly places: readonly PlaceRow[] } {
     const judged = new Map<string, boolean>();

@@ -83,7 +83,7 @@ export class KnownLog implements LogContent {
 
   seqOf(key: string): number | undefined {
     if (!this.#hashes.has(hashOf(key))) return undefined;
-    const rows = this.#statements.prepare(FIND_KEY).iterate(this.id, JSON.stringify(key)) as unknown as Iterable<NamesRow>;
+    const rows = this.#statements.prepare(FIND_KEY).iterate(this.id, JSON.stringify(key)) as Iterable<NamesRow>;
     for (const row of rows) {
       const names = namesIn(row, this.log, this.#statements.path);
       for (let index = 0; index < names.length; index += 2) if (names[index] === key) return row.seq + index / 2;
@@ -151,7 +151,7 @@ export class KnownLogs {
   find(log: LogId): KnownLog | undefined {
     const before = this.#logs.get(log);
     if (before?.changes === this.#changes) return before;
-    const row = this.#statements.prepare(FIND_LOG).get(log) as unknown as LogRow | undefined;
+    const row = this.#statements.prepare(FIND_LOG).get(log) as LogRow | undefined;
     const head = row?.head ?? 0;
     if (before !== undefined && (before.id !== row?.id || before.head > head)) this.delete(log);
     if (row === undefined) return undefined;
@@ -215,7 +215,7 @@ export class KnownLogs {
 
   #readNames(known: KnownLog): void {
     const rows = this.#statements.prepare(NAMES_AFTER).iterate(known.id, known.head);
-    for (const row of rows as unknown as Iterable<NamesRow>) {
+    for (const row of rows as Iterable<NamesRow>) {
       const names = namesIn(row, known.log, this.#statements.path);
       const hashes: number[] = [];
       for (let index = 0; index < names.length; index += 2) hashes.push(hashOf(names[index] as string));

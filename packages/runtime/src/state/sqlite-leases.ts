@@ -40,7 +40,7 @@ export function createSqliteLeases(of: {
   const takeNew = database.prepare(TAKE_NEW);
   const held = new Map<number, LogId>();
   const write = <T>(work: () => T): Promise<T> => database.write("process", work, busyTimeoutMs);
-  const findRow = (log: LogId): LeaseRow | undefined => database.prepare(FIND_LEASE).get(log) as unknown as LeaseRow | undefined;
+  const findRow = (log: LogId): LeaseRow | undefined => database.prepare(FIND_LEASE).get(log) as LeaseRow | undefined;
 
   /** The new epoch, or why there is none. A refusal is a value here, since what it wrote down must be committed. */
   function take(log: LogId, owner: string, ttlMs: number): number | LogError {

@@ -40,7 +40,7 @@ export function createSqliteRecordSource(of: {
         let text = 0;
         let id: number | undefined;
         try {
-          for (const row of database.prepare(PAGE).iterate(log, after) as unknown as Iterable<PageRow>) {
+          for (const row of database.prepare(PAGE).iterate(log, after) as Iterable<PageRow>) {
             id = row.id;
             if (seenId !== undefined && seenId !== id) break;
             if (row.seq === null) break;

@@ -38,7 +38,7 @@ async function boundContent({ content }: ToolContent, maxBytes: number, bounds: 
   const sizes = content.map((part) => (part.type === "text" ? Buffer.byteLength(part.text) : 0));
   const share = shareOf(sizes, maxBytes);
   const shown = content.map((part, index) => copyPart(part, (sizes[index] ?? 0) > share ? share : undefined));
-  const output = { type: "content", content: shown } as unknown as JsonValue;
+  const output = { type: "content", content: shown };
   return sizes.every((size) => size <= share)
     ? { output }
     : { output, ...(await keepWhole(JSON.stringify({ type: "content", content }), bounds)) };

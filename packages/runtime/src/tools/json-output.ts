@@ -103,10 +103,10 @@ export function whyNotContent(parts: readonly Content[]): string | undefined {
     const type = (part as { readonly type?: unknown } | null)?.type;
     const fields = typeof type === "string" && Object.hasOwn(PART_FIELDS, type) ? PART_FIELDS[type] : undefined;
     if (fields === undefined) return `$.content[${index}] is no text, image or file part`;
-    const missing = fields.find((field) => typeof (part as unknown as Record<string, JsonValue>)[field] !== "string");
+    const missing = fields.find((field) => typeof (part as Record<string, JsonValue>)[field] !== "string");
     if (missing !== undefined) return `$.content[${index}] is a ${String(type)} part without \`${missing}\``;
     if (type === "text") continue;
-    const sources = ["data", "url", "blob"].filter((field) => (part as unknown as Record<string, unknown>)[field] !== undefined);
+    const sources = ["data", "url", "blob"].filter((field) => (part as Record<string, unknown>)[field] !== undefined);
     if (sources.length !== 1) return `$.content[${index}] needs exactly one of \`data\`, \`url\` and \`blob\``;
   }
   return undefined;

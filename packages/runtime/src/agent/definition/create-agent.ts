@@ -51,7 +51,7 @@ export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): 
     ...(middleware && { middleware }),
     subAgents: [...tools]
       .filter((tool) => "dispatch" in tool)
-      .map((tool) => (tool as unknown as { readonly dispatch: { readonly operator: string } }).dispatch.operator),
+      .map((tool) => (tool as { readonly dispatch: { readonly operator: string } }).dispatch.operator),
     get digest() {
       return (digest ??= definitionDigest({ options: rest, tools, middleware, output }));
     },

@@ -62,7 +62,7 @@ function publish(loop: Loop, question: Question): Published {
   for (let issue = 2; ; issue++) {
     const existing = execution.lookup(key);
     if (existing === undefined) break;
-    const { question: type, ...rest } = existing.data as unknown as Omit<Published, "type"> & {
+    const { question: type, ...rest } = existing.data as Omit<Published, "type"> & {
       readonly question: ApprovalRequest["type"];
     };
     // A token that nobody used in its time, or whose key ended with the process that had it, is replaced by another for the same decision.

@@ -33,11 +33,11 @@ import { outputOf } from "../features/output/run-output.ts";
 type Outcome = { readonly answer: Answer } | FailedAttempt;
 
 /** Why there is no answer, as the log keeps it. */
-export interface FailedAttempt {
+export type FailedAttempt = {
   readonly failure: ModelFailure;
   /** The request was lost with a kept connection, which the server had given up: it can be sent again at once. */
   readonly lost?: true;
-}
+};
 
 /** One call of the model: rules before it, compile, reserve, stream, settle, commit, rules after it. */
 export async function attemptInference(loop: Loop, key: string, modelCall: number, system: string | undefined): Promise<Outcome> {
@@ -60,7 +60,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   const compiled = compiling instanceof Promise ? await compiling : compiling;
   const fitting = fitted(loop, compiled, model);
   if ("failure" in fitting) {
-    execution.note(`${key}/failed`, "inference-failed", { failure: fitting.failure as unknown as JsonValue });
+    execution.note(`${key}/failed`, "inference-failed", { failure: fitting.failure });
     return fitting;
   }
   const { request } = fitting;
@@ -120,14 +120,14 @@ async function takeFailure(
     execution.put(`${key}/rate-limit`, "rate-limit", { utilization: 1, resetAt, allowed: false });
   }
   await settle(loop, key, model, billAttempt(attempted, ledgerOf(loop).scopes, failure));
-  execution.note(`${key}/failed`, "inference-failed", { failure: failure as unknown as JsonValue, ...(lost && { lost }) });
-  await afterInference(loop, key, { failure: failure as unknown as JsonValue });
+  execution.note(`${key}/failed`, "inference-failed", { failure: failure, ...(lost && { lost }) });
+  await afterInference(loop, key, { failure: failure });
   return { failure, ...(lost && { lost }) };
 }
 
 /** Rules look at an answer that is paid for and in the conversation: they can halt, and nothing of it is lost. */
 export async function showAnswer(loop: Loop, key: string, { message, stopReason }: Answer): Promise<void> {
-  await afterInference(loop, key, { content: message.content as unknown as JsonValue, stopReason });
+  await afterInference(loop, key, { content: message.content, stopReason });
 }
 
 async function afterInference(loop: Loop, key: string, output: JsonValue): Promise<void> {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, ToolCallPart } from "@keelson/protocol";
+import type { JsonValue, ToolCallPart } from "@keelson/protocol";
 import { endBackground, isBackgroundOpen } from "../features/children/await-background.ts";
 import { lastTextOf } from "../../session/session-state.ts";
 import { notifiedStep } from "../features/hooks/notification-hooks.ts";
@@ -42,7 +42,7 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   // Not where the way the run ends was known, and its process ended in what follows again and again.
   const mayFollow = run.ending === undefined || !endsProcesses(run);
   if (mayFollow && momentsOf(loop).afterResult.some((step) => appliesAt(loop, step, place))) {
-    execution.note("ending", "run-ending", { ...result, ...ending.details } as unknown as JsonObject, "power");
+    execution.note("ending", "run-ending", { ...result, ...ending.details }, "power");
     await execution.flush();
     // A crash in between finds the ending in the log and goes on here.
     await passMoment(loop, momentsOf(loop).afterResult, place);

@@ -81,7 +81,7 @@ async function admitSteering(
   for (const entry of entries) {
     const message = entry.type === "steer" ? entry.message : signals.get(entry.seq)?.message;
     if (message === undefined) continue;
-    const given = { messages: [message] } as unknown as JsonValue;
+    const given = { messages: [message] };
     const final = await loop.context.run<Message | undefined>({
       type: "inject-steering",
       key: `inbox/${entry.seq}`,

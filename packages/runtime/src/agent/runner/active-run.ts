@@ -158,7 +158,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     tellLifecycle(records, {
       tell: (event) => {
         this.#options.onLifecycleEvent?.(event);
-        services.onLifecycleEvent?.(event, this as unknown as Run<unknown>);
+        services.onLifecycleEvent?.(event, this as Run<unknown>);
       },
       warn: (status) => this.hub.transient({ type: "status", status, level: "warn" }),
     });

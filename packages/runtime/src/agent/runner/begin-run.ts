@@ -1,4 +1,4 @@
-import { textMessage, type Authority, type JsonObject, type Message, type RunId } from "@keelson/protocol";
+import { textMessage, type Authority, type Message, type RunId } from "@keelson/protocol";
 import type { Journal } from "../../session/journal.ts";
 import type { RunState } from "../../session/session-state.ts";
 import { sessionError } from "../../session/session-error.ts";
@@ -55,7 +55,7 @@ export async function beginRun(
     ...(parent && { parent: { run: parent.run } }),
   });
   journal.put(`${id}/terms`, "run-terms", {
-    authority: authority as unknown as JsonObject,
+    authority: authority,
     limits: {
       maxTurns,
       ...(maxCost !== undefined && { maxCost }),
@@ -78,8 +78,8 @@ export async function beginRun(
 function putInput(journal: Journal, id: RunId, agent: Agent<unknown>, input: RunInput): void {
   const message: Message = typeof input === "string" ? textMessage("user", input) : { role: "user", content: input };
   // What middleware makes of it is what the conversation gets.
-  if (agent.middleware?.stack.processes) journal.put(`${id}/${GIVEN_INPUT}`, "run-input", { messages: [message as unknown as JsonObject] });
-  else journal.put(`${id}/input`, "message", { message: message as unknown as JsonObject });
+  if (agent.middleware?.stack.processes) journal.put(`${id}/${GIVEN_INPUT}`, "run-input", { messages: [message] });
+  else journal.put(`${id}/input`, "message", { message: message });
 }
 
 /**

@@ -364,5 +364,5 @@ export function createRunnerWith(
     },
   };
   internals.set(runner, inner);
-  return runner as unknown as SingleRunner<unknown>;
+  return runner as SingleRunner<unknown>;
 }

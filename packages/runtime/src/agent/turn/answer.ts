@@ -15,7 +15,7 @@ export interface Answer {
 export function answerFrom(loop: Loop, data: JsonObject, modelCall: number): Answer {
   const { execution } = loop;
   const turn = `t${runOf(loop).turn}`;
-  const message = execution.lookup(`${turn}/infer/${modelCall}/message`)?.data["message"] as unknown as Message;
+  const message = execution.lookup(`${turn}/infer/${modelCall}/message`)?.data["message"] as Message;
   return {
     modelCall,
     message,

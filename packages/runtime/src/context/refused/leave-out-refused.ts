@@ -1,4 +1,4 @@
-import type { Content, JsonValue, Message, ModelFailure } from "@keelson/protocol";
+import type { Content, Message, ModelFailure } from "@keelson/protocol";
 import { groupMessages } from "../../providers/history/message-group.ts";
 import { outputParts, readableText } from "../../providers/history.ts";
 import { imageProblem } from "../../providers/media/image-problem.ts";
@@ -103,7 +103,7 @@ function replaced(messages: readonly Message[], places: readonly Place[], by: (p
       const inner = part.type === "tool-result" ? outputParts(part.output) : undefined;
       if (part.type !== "tool-result" || inner === undefined) return [by(part)].filter((one) => one !== undefined);
       const kept = inner.flatMap((each, place) => (own.some((one) => one.inner === place) ? (by(each) ?? []) : each));
-      return [{ ...part, output: { type: "content", content: kept } as unknown as JsonValue }];
+      return [{ ...part, output: { type: "content", content: kept } }];
     });
     return { ...message, content };
   });

@@ -2,7 +2,7 @@ import type { Authority, JsonObject, LogRecord, NewRecord, SessionId } from "@ke
 import type { Missed, ScheduleId } from "./scheduler.ts";
 
 /** What was asked for, checked and with nothing left open. */
-export interface ScheduleTerms {
+export type ScheduleTerms = {
   readonly id: ScheduleId;
   readonly session: SessionId;
   readonly agent: string;
@@ -14,7 +14,7 @@ export interface ScheduleTerms {
   readonly at?: number;
   readonly cron?: string;
   readonly timeZone?: string;
-}
+};
 
 export interface ScheduleState {
   readonly terms: ScheduleTerms;
@@ -42,16 +42,16 @@ export function emptyTable(): ScheduleTable {
   return { live: new Map(), over: new Map() };
 }
 
-interface FiredData {
+type FiredData = {
   readonly id: string;
   readonly at: number;
   readonly entry: number;
   readonly delivered: boolean;
-}
+};
 
 const folds: { readonly [type: string]: (table: ScheduleTable, data: JsonObject, record: LogRecord) => void } = {
   "schedule": (table, data) => {
-    const { terms, dealtUpTo, firedAt, pending } = data as unknown as {
+    const { terms, dealtUpTo, firedAt, pending } = data as {
       readonly terms: ScheduleTerms;
       readonly dealtUpTo: number;
       readonly firedAt?: number;
@@ -66,7 +66,7 @@ const folds: { readonly [type: string]: (table: ScheduleTable, data: JsonObject,
     });
   },
   "schedule-fired": (table, data, record) => {
-    const { id, at, entry, delivered } = data as unknown as FiredData;
+    const { id, at, entry, delivered } = data as FiredData;
     const schedule = table.live.get(id);
     if (schedule === undefined) return;
     schedule.dealtUpTo = Math.max(schedule.dealtUpTo, at);
@@ -89,7 +89,7 @@ const folds: { readonly [type: string]: (table: ScheduleTable, data: JsonObject,
     if (table.live.delete(data["id"] as string)) table.over.set(data["id"] as string, record.at);
   },
   "schedules-over": (table, data) => {
-    for (const [id, at] of data["over"] as unknown as readonly (readonly [string, number])[]) table.over.set(id, at);
+    for (const [id, at] of data["over"] as readonly (readonly [string, number])[]) table.over.set(id, at);
   },
   "schedules-closed": (table, _data, record) => {
     table.closedAt = record.at;
@@ -110,7 +110,7 @@ function finish(table: ScheduleTable, { terms, dealtUpTo, pending }: ScheduleSta
 /** @param now when it is asked for: the instants of a cron expression begin after it. A time of its own may lie in the past. */
 export function scheduleRecord(terms: ScheduleTerms, now: number): NewRecord {
   const dealtUpTo = terms.at === undefined ? now : terms.at - 1;
-  return { key: `create/${terms.id}`, type: "schedule", data: { terms, dealtUpTo, pending: [] } as unknown as JsonObject };
+  return { key: `create/${terms.id}`, type: "schedule", data: { terms, dealtUpTo, pending: [] } };
 }
 
 export function cancelRecord(id: string): NewRecord {
@@ -141,7 +141,7 @@ export function summaryOf({ live, over, closedAt = 0 }: ScheduleTable): readonly
     ...[...live.values()].map(({ terms, dealtUpTo, firedAt, pending }): NewRecord => ({
       key: `create/${terms.id}`,
       type: "schedule",
-      data: { terms, dealtUpTo, ...(firedAt !== undefined && { firedAt }), pending: [...pending] } as unknown as JsonObject,
+      data: { terms, dealtUpTo, ...(firedAt !== undefined && { firedAt }), pending: [...pending] },
     })),
   ];
 }

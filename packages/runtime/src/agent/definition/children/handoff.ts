@@ -10,12 +10,12 @@ import { checkOptionNames } from "../../../json/option-names.ts";
 export const MAX_HANDOFFS = 8;
 
 /** Who is to go on, with what. */
-export interface Handoff {
+export type Handoff = {
   readonly operator: string;
   readonly task: string;
   /** Whose conversation the next one goes on with; else it begins with the task alone. */
   readonly session?: SessionId;
-}
+};
 
 /** The handoff that a run ended with, unless its own runtime carried it out already. */
 export function handoffIn({ reason, effects }: Pick<RunOutcome<unknown>, "reason" | "effects">): Handoff | undefined {

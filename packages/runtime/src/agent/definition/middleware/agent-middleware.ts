@@ -51,7 +51,7 @@ function answersOf<Part extends "tools" | "systemPromptAdditions">(
   }
   if (!Array.isArray(answers) || !answers.every(isRight))
     throw invalidOption(option, `of "${middleware.name}" must give a list of ${what}, not ${shown(answers)}`);
-  return answers as unknown as ReturnType<NonNullable<PromptMiddleware[Part]>>;
+  return answers as ReturnType<NonNullable<PromptMiddleware[Part]>>;
 }
 
 function isTool(value: unknown): boolean {

@@ -20,6 +20,6 @@ export function tellLifecycle(
 }
 
 function lifecycleEventOf({ type, at, data }: LogRecord): LifecycleEvent | undefined {
-  if (type === "budget") return { type, ...data } as unknown as LifecycleEvent;
+  if (type === "budget") return { type, ...data } as LifecycleEvent;
   return OBSERVABLE.has(type) ? { type: "observable", name: type, at, attributes: data as JsonObject } : undefined;
 }

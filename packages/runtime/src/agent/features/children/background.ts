@@ -174,7 +174,7 @@ export class Background implements BackgroundWork {
     this.#progress?.tell(this.#options.execution, this.#run.resumes);
     for (const { state, ending } of this.#works.values())
       if (ending && state.kind === "task" && !state.settled)
-        execution.note(`background/${state.id}/settled`, "child-settled", { child: state.id, ending: ending as unknown as JsonObject });
+        execution.note(`background/${state.id}/settled`, "child-settled", { child: state.id, ending: ending });
   }
 
   /** What it waits for, where some of it can't go on for now. */

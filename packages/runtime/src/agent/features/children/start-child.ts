@@ -4,7 +4,6 @@ import {
   type ChildSpec,
   type Content,
   type EndReason,
-  type JsonObject,
   type OperatorOutput,
   type RunId,
   type RunReason,
@@ -28,7 +27,7 @@ export async function startChildRun(runner: RunStarter, spec: ChildSpec, parent:
   let handoff: Handoff | undefined;
   for (let hop = 0; ; hop++) {
     const place = hop === 0 ? spec.key : `${spec.key}/handoff/${hop}`;
-    const passedOn = execution.lookup(`${place}/handed-off`)?.data as unknown as Handoff | undefined;
+    const passedOn = execution.lookup(`${place}/handed-off`)?.data as Handoff | undefined;
     if (passedOn) {
       handoff = passedOn;
       continue;
@@ -39,7 +38,7 @@ export async function startChildRun(runner: RunStarter, spec: ChildSpec, parent:
     const { outcome, counts } = await outcomeOfChild(plan, parent, execution);
     handoff = handoffIn(outcome);
     const isLast = handoff === undefined || hop === MAX_HANDOFFS;
-    if (handoff && !isLast) execution.note(`${place}/handed-off`, "handed-off", handoff as unknown as JsonObject);
+    if (handoff && !isLast) execution.note(`${place}/handed-off`, "handed-off", handoff);
     putEnd(execution, place, plan.id, outcome, counts);
     if (isLast) return handoff ? endless(outcome) : outputOf(outcome);
   }

@@ -1,4 +1,4 @@
-import { AgentError, type JsonObject, type Message } from "@keelson/protocol";
+import { AgentError, type Message } from "@keelson/protocol";
 import type { Entry } from "../../../context/room/entry.ts";
 import { afterCompaction, mayCompact } from "../hooks/compaction-hooks.ts";
 import { runOf, type Loop } from "../../turn/loop.ts";
@@ -30,11 +30,11 @@ export function compactByAgent(loop: Loop, key: string): Promise<boolean> {
   return compactConversation(loop, key, async () => {
     const result = await execution.step(key, async ({ signal }) => {
       const entries = context.messages.map((message, index) => ({ message, policy: context.conversation.policyAt(index) }));
-      return (await agent.options.compact?.(entries, {
+      return await agent.options.compact?.(entries, {
         signal,
         model: runOf(loop).model,
         usage: runOf(loop).totals.usage,
-      })) as unknown as JsonObject;
+      });
     });
     if (!result.ok) throw new AgentError({ kind: "panic", callback: "compact", message: `compact failed: ${result.failure.message}` });
     const { messages, summary } = checked(result.value);

@@ -5,7 +5,6 @@ import {
   type Effect,
   type EffectContext,
   type EffectExecutor,
-  type JsonObject,
   type JsonValue,
 } from "@keelson/protocol";
 import { truncateText } from "../../../json/truncate-text.ts";
@@ -111,7 +110,7 @@ function fail(loop: Loop, effect: Effect, id: string, error: unknown): undefined
   const { failure } = DirectiveError.is(error)
     ? error
     : new DirectiveError({ kind: "execution-failed", directive: nameOf(effect), message: describeThrown(error) });
-  loop.execution.note(`effect/${id}/done`, "effect-done", { id, failure: failure as unknown as JsonObject });
+  loop.execution.note(`effect/${id}/done`, "effect-done", { id, failure: failure });
   loop.execution.emit({ type: "status", level: "warn", status: `The effect "${nameOf(effect)}" (${id}) failed: ${failure.message}` });
   return undefined;
 }

@@ -1,12 +1,4 @@
-import {
-  DirectiveError,
-  effectCodec,
-  type Directive,
-  type Effect,
-  type FilterDecision,
-  type JsonObject,
-  type SerializedError,
-} from "@keelson/protocol";
+import { DirectiveError, effectCodec, type Directive, type Effect, type FilterDecision, type SerializedError } from "@keelson/protocol";
 import { shortHash } from "../../../json/digest.ts";
 import { problemOfEmitted } from "../../../session/shown-event.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
@@ -44,7 +36,7 @@ export function admitEffect(loop: Loop, key: string, given: Effect, before: numb
   const recorded = loop.execution.lookup(key);
   // What a replay finds in the log was admitted then, whatever the filters would say now.
   if (recorded?.type === "directive-rejected")
-    return { type: "rejected", key, id, by: String(recorded.data["by"]), error: recorded.data["error"] as unknown as SerializedError };
+    return { type: "rejected", key, id, by: String(recorded.data["by"]), error: recorded.data["error"] as SerializedError };
   if (recorded || isDeclared(loop, id)) return { type: "declared", key, id, effect: given };
   let effect: Effect;
   try {
@@ -85,7 +77,7 @@ export function recordEffects(loop: Loop, admissions: readonly Admission[], caus
     if (type === "suppressed" || isDeclared(loop, id)) continue;
     if (type === "rejected") {
       if (execution.lookup(key)) continue;
-      execution.note(key, "directive-rejected", { id, by: admission.by, error: admission.error as unknown as JsonObject, causationId });
+      execution.note(key, "directive-rejected", { id, by: admission.by, error: admission.error, causationId });
       execution.emit({ type: "status", level: "warn", status: messageOf(admission.error) });
       continue;
     }
@@ -94,7 +86,7 @@ export function recordEffects(loop: Loop, admissions: readonly Admission[], caus
     else {
       const { meta, ...bare } = effect;
       // An effect that was declared elsewhere, by an operator that this run called, is caused by that declaration.
-      execution.note(key, "effect", { effect: bare as unknown as JsonObject, id, causationId: meta?.id ?? causationId });
+      execution.note(key, "effect", { effect: bare, id, causationId: meta?.id ?? causationId });
       show(loop, effect);
     }
   }

@@ -80,7 +80,7 @@ export function createDirectivePayloads(): DirectivePayloads {
       }
     },
   };
-  return payloads as unknown as DirectivePayloads;
+  return payloads as DirectivePayloads;
 }
 
 export function unknownPayload(customType: string, known: readonly string[]): DirectiveError {

@@ -95,7 +95,7 @@ async function afterTool(loop: Loop, { key, part }: PendingCall): Promise<HookVe
 export function tellModel(loop: Loop, turn: string, calls: readonly PendingCall[]): void {
   const { execution } = loop;
   const remarks = calls.flatMap(({ key, part }) => {
-    const verdict = execution.lookup(`${key}/hooks/post`)?.data["value"] as unknown as HookVerdict | undefined;
+    const verdict = execution.lookup(`${key}/hooks/post`)?.data["value"] as HookVerdict | undefined;
     return verdict?.type === "tell"
       ? [`About the result of ${part.name} (${part.id}), from the hook "${verdict.by}": ${verdict.reason}`]
       : [];

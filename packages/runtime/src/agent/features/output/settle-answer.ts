@@ -1,4 +1,4 @@
-import { textMessage, type AgentFailure, type JsonObject, type JsonValue, type Message, type ToolCallPart } from "@keelson/protocol";
+import { textMessage, type AgentFailure, type JsonValue, type Message, type ToolCallPart } from "@keelson/protocol";
 import { messageOperation } from "../../../context/message-operation.ts";
 import type { Answer } from "../../turn/answer.ts";
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
@@ -161,7 +161,7 @@ function repair(loop: Loop, turn: string, { modelCall }: Answer, verdict: Verdic
     throw new RunEnding("error", { failure });
   }
   loop.debug?.(`the answer was not accepted: ${issues.join("; ")}`);
-  execution.note(`${turn}/repair/${modelCall}`, "output-repair", { issues: issues as string[] } as unknown as JsonObject);
+  execution.note(`${turn}/repair/${modelCall}`, "output-repair", { issues: issues as string[] });
   return "again";
 }
 

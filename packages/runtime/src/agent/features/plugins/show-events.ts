@@ -83,5 +83,5 @@ function eventOf(record: LogRecord, runId: RunId): PluginEvent {
     const member = data[name];
     if (typeof member === "object" && member !== null) event[name] = copyJson(member);
   }
-  return event as unknown as PluginEvent;
+  return event as PluginEvent;
 }

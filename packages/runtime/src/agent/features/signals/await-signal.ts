@@ -12,7 +12,7 @@ import { signalsOf } from "./run-signals.ts";
 export async function awaitSignal(loop: Loop, call: PendingCall): Promise<void> {
   const { execution } = loop;
   const { waitMs: signalWaitMs } = signalsOf(loop);
-  const wait = execution.lookup(`${call.key}/wait`)?.data as unknown as OpenWait;
+  const wait = execution.lookup(`${call.key}/wait`)?.data as OpenWait;
   const alarm = createAlarm();
   const cleanups: (() => void)[] = [];
   let patient = signalWaitMs > 0;

@@ -1,4 +1,4 @@
-import type { JsonObject, Message } from "@keelson/protocol";
+import type { Message } from "@keelson/protocol";
 import type { Loop } from "../../turn/loop.ts";
 import { moveBySignal } from "../strategies/hold-to-strategy.ts";
 import { giveSignal } from "./open-waits.ts";
@@ -10,7 +10,7 @@ import type { SignalPlan } from "./plan-signals.ts";
  */
 export function heedSignal(loop: Loop, key: string, { signal, action, wait, state }: SignalPlan, message: Message | undefined): void {
   const { execution } = loop;
-  execution.note(`${key}/signal`, "signal", { ...signal, action, ...(wait && { callId: wait.callId }) } as unknown as JsonObject);
+  execution.note(`${key}/signal`, "signal", { ...signal, action, ...(wait && { callId: wait.callId }) });
   if (wait) giveSignal(loop, wait, signal);
   if (message) execution.put(key, "steer", { message, interrupt: false });
   if (state === undefined) return;

@@ -1,10 +1,10 @@
-import type { CallId, JsonObject, JsonValue, Signal, SignalKind } from "@keelson/protocol";
+import type { CallId, Signal, SignalKind } from "@keelson/protocol";
 import type { PendingCall } from "../../turn/pending-call.ts";
 import { runOf, type Loop } from "../../turn/loop.ts";
 import { isWaitForSignalTool, type WaitForSignalTool } from "../../definition/signals/wait-for-signal-tool.ts";
 
 /** A call of the open turn that waits. */
-export interface OpenWait {
+export type OpenWait = {
   /** The call's place in the log. */
   readonly key: string;
   readonly callId: CallId;
@@ -12,7 +12,7 @@ export interface OpenWait {
   readonly kinds?: readonly SignalKind[];
   /** Unix ms. */
   readonly until?: number;
-}
+};
 
 export function isWaiting({ tool, answer }: PendingCall): boolean {
   return answer === undefined && tool !== undefined && isWaitForSignalTool(tool);
@@ -26,7 +26,7 @@ export function registerWaits(loop: Loop, calls: readonly PendingCall[]): void {
   const { execution } = loop;
   for (const call of calls) {
     if (!isWaiting(call) || execution.lookup(`${call.key}/wait`)) continue;
-    const { kinds, timeoutMs } = (call.tool as unknown as WaitForSignalTool).waitsFor;
+    const { kinds, timeoutMs } = (call.tool as WaitForSignalTool).waitsFor;
     const { seconds } = call.value as { readonly seconds?: number };
     const lastsMs = timeoutMs === undefined ? undefined : Math.min(timeoutMs, seconds === undefined ? timeoutMs : seconds * 1000);
     const wait: OpenWait = {
@@ -35,7 +35,7 @@ export function registerWaits(loop: Loop, calls: readonly PendingCall[]): void {
       ...(kinds && { kinds }),
       ...(lastsMs !== undefined && { until: execution.clock.now() + lastsMs }),
     };
-    execution.note(`${call.key}/wait`, "signal-wait", wait as unknown as JsonObject);
+    execution.note(`${call.key}/wait`, "signal-wait", wait);
   }
 }
 
@@ -45,7 +45,7 @@ export function openWaits(loop: Loop): readonly OpenWait[] {
   const found: OpenWait[] = [];
   for (const { type, data } of runOf(loop).open.values()) {
     if (type !== "signal-wait") continue;
-    const wait = data as unknown as OpenWait;
+    const wait = data as OpenWait;
     if (!execution.lookup(`${wait.key}/signal`) && !execution.lookup(`${wait.key}/result`)) found.push(wait);
   }
   return found;
@@ -58,5 +58,5 @@ export function waitFor(waits: readonly OpenWait[], { kind }: Signal): OpenWait 
 
 /** Gives a signal to the call that waited for it, in the append that says it was read. */
 export function giveSignal(loop: Loop, wait: OpenWait, signal: Signal): void {
-  loop.execution.note(`${wait.key}/signal`, "signal-given", { callId: wait.callId, signal: signal as unknown as JsonValue }, "power");
+  loop.execution.note(`${wait.key}/signal`, "signal-given", { callId: wait.callId, signal: signal }, "power");
 }

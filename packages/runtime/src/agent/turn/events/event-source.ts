@@ -85,7 +85,7 @@ export function sourceOfChild(source: EventSource, name: string): EventSource {
 /** The event that a record is. */
 export function eventOf(record: LogRecord, runId: RunId): AgentEvent {
   const { type, data } = shownEvent(record);
-  return { ...data, type, seq: record.seq, at: record.at, runId } as unknown as AgentEvent;
+  return { ...data, type, seq: record.seq, at: record.at, runId } as AgentEvent;
 }
 
 /** An event of a child, with the way that leads to it. */
