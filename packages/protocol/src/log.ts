@@ -39,6 +39,8 @@ export interface AppendOptions {
   readonly epoch?: number | undefined;
   /** Default `process`. */
   readonly durability?: Durability | undefined;
+  /** What `list` tells of the log from now on, so that nobody has to read the log to show it in a list. Without one it tells nothing. */
+  readonly summary?: JsonObject | undefined;
 }
 
 /** Where and since when the last of the records of an append stands, whether this append or an earlier one put it there. */
@@ -59,7 +61,10 @@ export interface Appended {
  * - `"any"` takes the next free places; a key that is already in the log stays where it is when type and data are equal,
  *   and the append rejects with `conflict` when they are not;
  * - an `epoch` that is not the holder's rejects with `stale-epoch`, whatever else the log holds;
- * - an append of no records changes nothing: it checks epoch and `expectedSeq`, and resolves to the head;
+ * - an append of no records changes no record: it checks epoch and `expectedSeq`, and resolves to the head;
+ * - a `summary` is kept with the records that it came with, all or nothing, and lasts until the next append that adds a record:
+ *   without a summary that one takes it away. An append of no records keeps its summary where the log has a record, and without
+ *   one leaves what is there. An append that finds all its records in the log changes none;
  * - records are given away: the caller does not change them afterwards, and a reader's changes reach nobody;
  * - ids, keys and types are well-formed strings, not empty; a key occurs once in an append (else `invalid-input`);
  * - after disposal everything rejects with `closed`, readers that wait included, and leases taken here are released;
@@ -98,6 +103,8 @@ export interface LogInfo {
   readonly head: number;
   /** Unix ms of the last record. */
   readonly updatedAt: number;
+  /** What the last append said of the log, if it said anything. */
+  readonly summary?: JsonObject;
 }
 
 /** Large values, by content; lives with the log's backend. Failures reject with `LogError`. */

@@ -20,6 +20,7 @@ import { SMALL_TYPES, spillLargeData } from "./large-records.ts";
 import { applyRecord } from "./apply-record.ts";
 import { foldSession } from "./fold-session.ts";
 import { inboxEntry, inboxRecord } from "./inbox-record.ts";
+import { sessionSummary } from "./session-summary.ts";
 import type { SessionState } from "./session-state.ts";
 
 export interface JournalOptions {
@@ -190,10 +191,14 @@ export class Journal {
         const durability = this.#durability;
         this.#queue = [];
         this.#durability = "process";
+        // Now: while large data go to their blobs, the state may run ahead of these records. A fork that is created here lacks the
+        // history that it shares: what it comes to is known when it is folded.
+        const summary = expected === 0 && this.state.parent ? undefined : sessionSummary(this.state, expected === 0);
         const records = recordsToAppend(batch, blobs);
         const { at } = await log.append(this.log, expected, records instanceof Promise ? await records : records, {
           epoch: this.#lease.epoch,
           durability,
+          summary,
         });
         stampTimes(this.state, batch, at);
         this.#committedSeq = expected + batch.length;

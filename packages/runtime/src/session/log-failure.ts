@@ -1,4 +1,4 @@
-import { AgentError, LogError, type SessionId } from "@keelson/protocol";
+import { AgentError, KeelsonError, LogError, type SessionId } from "@keelson/protocol";
 
 /** Why a process can't work on a session any more, or at all: what its log said, in the words of the agent boundary. */
 export function agentErrorOf(session: SessionId, cause: unknown): AgentError {
@@ -35,4 +35,9 @@ export async function atAgentBoundary<T>(session: string, act: () => Promise<T>)
   } catch (error) {
     throw agentErrorOf(session as SessionId, error);
   }
+}
+
+/** Whether a log failed for what it holds of one session, so that others can be read all the same. */
+export function isOfOneSession(error: unknown): boolean {
+  return !(error instanceof KeelsonError && error.retryable) && !LogError.is(error, "closed");
 }

@@ -1,6 +1,5 @@
 import {
   inboxLog,
-  KeelsonError,
   LogError,
   isDurableEventType,
   sessionLog,
@@ -18,10 +17,12 @@ import type { Clock } from "../platform/clock.ts";
 import { foldReadable, foldSession } from "./fold-session.ts";
 import { Journal } from "./journal.ts";
 import { restoreLargeRecord } from "./large-records.ts";
-import { agentErrorOf, atAgentBoundary } from "./log-failure.ts";
+import { agentErrorOf, atAgentBoundary, isOfOneSession } from "./log-failure.ts";
 import { sessionError } from "./session-error.ts";
 import { CHILD_MARK, checkSessionId } from "./session-id.ts";
 import { sessionMetadata } from "./session-metadata.ts";
+import { sessionLogs } from "./session-logs.ts";
+import { listedMetadata, sessionSummary } from "./session-summary.ts";
 import { shownEvent } from "./shown-event.ts";
 import { emptySession, type SessionState, type TurnBorder } from "./session-state.ts";
 import { checkOptionNames } from "../json/option-names.ts";
@@ -61,8 +62,9 @@ export interface Sessions {
     readonly agent?: string;
   }): Promise<SessionId>;
   /**
-   * Newest first. Sessions of child runs are left out unless asked for. One whose log is damaged is among them, marked with
-   * `damaged`: it can be deleted, and its events read as far as they go.
+   * Newest first. Sessions of child runs are left out unless asked for. It reads what their logs keep in summary, and reads a
+   * log only where an earlier version left none. One whose log is found damaged then is among them, marked with `damaged`: it
+   * can be deleted, and its events read as far as they go.
    */
   list(options?: { readonly children?: boolean }): Promise<readonly SessionMetadata[]>;
   get(id: string): Promise<SessionView>;
@@ -104,11 +106,9 @@ export function createSessions(options: SessionsOptions): Sessions {
     list: ({ children = false } = {}) =>
       atAgentBoundary("*", async () => {
         const found: SessionMetadata[] = [];
-        for await (const session of sessionIds(log)) {
+        for await (const { session, info } of sessionLogs(log)) {
           if (!children && session.includes(CHILD_MARK)) continue;
-          const { state, damage } = await foldReadable(log, blobs, session);
-          if (damage !== undefined && !isOfOneSession(damage)) throw damage;
-          found.push({ ...sessionMetadata(state), ...(damage !== undefined && { damaged: agentErrorOf(session, damage).message }) });
+          found.push(listedMetadata(session, info) ?? (await foldedMetadata(session)));
         }
         return found.toSorted((a, b) => b.updatedAt - a.updatedAt);
       }),
@@ -146,6 +146,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         if (forked.seq > 0) throw sessionError(session, `There is a session "${session}" already. Choose another id for the fork.`);
         return { key: "create", type: "session-create", data };
       });
+      await atAgentBoundary(session, () => foldedMetadata(session));
       return session;
     },
 
@@ -184,7 +185,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       atAgentBoundary(id, async () => {
         await existing(id);
         const children: SessionId[] = [];
-        for await (const other of sessionIds(log)) {
+        for await (const { session: other } of sessionLogs(log)) {
           const parent = (await firstRecord(other))?.data["parent"] as
             | { readonly session?: string; readonly seq?: number; readonly run?: string }
             | undefined;
@@ -232,6 +233,22 @@ export function createSessions(options: SessionsOptions): Sessions {
     return atAgentBoundary(id, () => foldSession(log, blobs, session));
   }
 
+  /** For a session whose log keeps no summary: one that was forked just now, or that an earlier version left. From now on it does. */
+  async function foldedMetadata(session: SessionId): Promise<SessionMetadata> {
+    const { state, damage } = await foldReadable(log, blobs, session);
+    if (damage !== undefined) {
+      if (!isOfOneSession(damage)) throw damage;
+      return { ...sessionMetadata(state), damaged: agentErrorOf(session, damage).message };
+    }
+    try {
+      await log.append(sessionLog(session), state.seq, [], { summary: sessionSummary(state) });
+    } catch (error) {
+      // The list is right without it. Whoever was faster has appended a summary of their own.
+      if (!LogError.is(error)) throw error;
+    }
+    return sessionMetadata(state);
+  }
+
   async function firstRecord(session: SessionId): Promise<LogRecord | undefined> {
     for await (const record of log.read(sessionLog(session))) return record;
     return undefined;
@@ -276,21 +293,4 @@ function borderAfter({ id, turnBorders }: SessionState, turn: number, what: stri
   const border = turnBorders[turn - 1];
   if (border !== undefined || turn === 0) return border;
   throw sessionError(id, `Session "${id}" has ${turnBorders.length} complete turns; it can't be ${what} ${turn}.`);
-}
-
-/** Whether a log failed for what it holds of one session, so that others can be read all the same. */
-export function isOfOneSession(error: unknown): boolean {
-  return !(error instanceof KeelsonError && error.retryable) && !LogError.is(error, "closed");
-}
-
-/** All sessions of a log. */
-export async function* sessionIds(log: EventLog): AsyncGenerator<SessionId> {
-  const prefix = "session/";
-  let after: string | undefined;
-  for (;;) {
-    const page = await log.list({ prefix, limit: 500, ...(after !== undefined && { after }) });
-    for (const { log: id } of page) if (!id.endsWith("/inbox")) yield id.slice(prefix.length) as SessionId;
-    after = page.at(-1)?.log;
-    if (page.length < 500) return;
-  }
 }

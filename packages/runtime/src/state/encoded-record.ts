@@ -1,4 +1,4 @@
-import { LogError, type LogId, type NewRecord } from "@keelson/protocol";
+import { type JsonObject, LogError, type LogId, type NewRecord } from "@keelson/protocol";
 
 /** What one record may hold. Larger values belong into the blob store. */
 export const MAX_RECORD_BYTES: number = 64 * 1024 * 1024;
@@ -7,6 +7,11 @@ export const MAX_RECORD_BYTES: number = 64 * 1024 * 1024;
 export function encodeRecords(log: LogId, records: readonly NewRecord[], maxRecordBytes: number): string[] {
   plainData(log, records);
   return records.map((record) => encodeData(log, record, maxRecordBytes));
+}
+
+/** What an append says of its log, as JSON text. @throws as {@link encodeRecords} */
+export function encodeSummary(log: LogId, summary: JsonObject | undefined, maxRecordBytes: number): string | undefined {
+  return summary === undefined ? undefined : encodeObject(log, "The summary", summary, maxRecordBytes);
 }
 
 /** The data of all records as one JSON list. @throws as {@link encodeRecords} */
@@ -54,16 +59,19 @@ export function assertName(name: unknown, what: string, log?: LogId): asserts na
 }
 
 function encodeData(log: LogId, { key, data }: NewRecord, maxRecordBytes: number): string {
+  return encodeObject(log, `The data of record "${key}"`, data, maxRecordBytes);
+}
+
+function encodeObject(log: LogId, what: string, data: JsonObject, maxRecordBytes: number): string {
   if (typeof data !== "object" || data === null)
-    throw invalid(`The data of record "${key}" for log "${log}" must be a JSON object; it is ${data === null ? "null" : typeof data}.`);
+    throw invalid(`${what} for log "${log}" must be a JSON object; it is ${data === null ? "null" : typeof data}.`);
   let text: string | undefined;
   try {
     text = JSON.stringify(data);
   } catch (cause) {
-    throw invalid(`The data of record "${key}" for log "${log}" is no JSON: ${(cause as Error).message}`, cause);
+    throw invalid(`${what} for log "${log}" is no JSON: ${(cause as Error).message}`, cause);
   }
-  if (text === undefined || text.charCodeAt(0) !== OPENING_BRACE)
-    throw invalid(`The data of record "${key}" for log "${log}" must be a JSON object.`);
+  if (text === undefined || text.charCodeAt(0) !== OPENING_BRACE) throw invalid(`${what} for log "${log}" must be a JSON object.`);
   // A UTF-16 code unit takes at most three bytes, so that most records need no counting.
   if (text.length * 3 > maxRecordBytes) {
     const actualBytes = Buffer.byteLength(text);
@@ -72,7 +80,7 @@ function encodeData(log: LogId, { key, data }: NewRecord, maxRecordBytes: number
         kind: "too-large",
         limitBytes: maxRecordBytes,
         actualBytes,
-        message: `Record "${key}" for log "${log}" has ${actualBytes} bytes, over the limit of ${maxRecordBytes}. Put large values into the blob store and record their digest.`,
+        message: `${what} for log "${log}" has ${actualBytes} bytes, over the limit of ${maxRecordBytes}. Put large values into the blob store and record their digest.`,
       });
     }
   }

@@ -1,6 +1,6 @@
-import type { Appended, AppendOptions, EventLog, Lease, LogId, LogInfo, NewRecord } from "@keelson/protocol";
+import type { Appended, AppendOptions, EventLog, JsonObject, Lease, LogId, LogInfo, NewRecord } from "@keelson/protocol";
 import { compareCodePoints } from "./compare-code-points.ts";
-import { assertName, encodeTogether, MAX_RECORD_BYTES } from "./encoded-record.ts";
+import { assertName, encodeSummary, encodeTogether, MAX_RECORD_BYTES } from "./encoded-record.ts";
 import { assertEpoch, assertLeaseRequest, createLease, leaseEnd, leaseHeld, type LeaseState } from "./lease-state.ts";
 import { assertExpectedSeq, closedLog, deletedLog } from "./log-conflict.ts";
 import { MemoryLogContent } from "./memory-log-content.ts";
@@ -67,16 +67,24 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
   }
 
   return {
-    async append(log: LogId, expectedSeq: number | "any", records: readonly NewRecord[], { epoch }: AppendOptions = {}): Promise<Appended> {
+    async append(
+      log: LogId,
+      expectedSeq: number | "any",
+      records: readonly NewRecord[],
+      { epoch, summary }: AppendOptions = {},
+    ): Promise<Appended> {
       assertOpen();
       assertName(log, "The id of a log");
       assertExpectedSeq(log, expectedSeq);
       const text = encodeTogether(log, records, maxRecordBytes);
+      const about = encodeSummary(log, summary, maxRecordBytes);
       if (epoch !== undefined) assertEpoch(log, epoch, leases.get(log));
       const content = logs.get(log);
       const { missing, lastSeq } = planAppend(log, expectedSeq, records, text, content);
       const isWhole = missing.length === records.length;
       const at = missing.length > 0 ? store(log, content, missing, isWhole ? text : encodeTogether(log, missing, maxRecordBytes)) : 0;
+      const added = logs.get(log);
+      if (added !== undefined && (missing.length > 0 || (records.length === 0 && about !== undefined))) added.summary = about;
       return { seq: lastSeq, at: missing.length > 0 && isWhole ? at : timeAt(sourceOf(log), lastSeq) };
     },
     read(log: LogId, readOptions: ReadOptions = {}) {
@@ -89,9 +97,9 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
     async list({ prefix = "", after, limit = Infinity } = {}) {
       assertOpen();
       const found: LogInfo[] = [];
-      for (const [log, { head, lastAt }] of logs) {
+      for (const [log, { head, lastAt, summary }] of logs) {
         if (log.startsWith(prefix) && (after === undefined || compareCodePoints(log, after) > 0)) {
-          found.push({ log, head, updatedAt: lastAt });
+          found.push({ log, head, updatedAt: lastAt, ...(summary !== undefined && { summary: JSON.parse(summary) as JsonObject }) });
         }
       }
       return found.sort((a, b) => compareCodePoints(a.log, b.log)).slice(0, limit);

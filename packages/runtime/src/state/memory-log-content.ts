@@ -20,6 +20,8 @@ export class MemoryLogContent implements LogContent {
   head = 0;
   /** Unix ms of the last record. */
   lastAt = 0;
+  /** What the last append said of the log, as JSON text. */
+  summary: string | undefined;
 
   seqOf(key: string): number | undefined {
     if (!this.#keys.has(key)) return undefined;

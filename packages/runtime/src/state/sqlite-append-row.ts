@@ -65,6 +65,17 @@ export function recordsIn(row: AppendRow, log: LogId, path: string): readonly Lo
   }));
 }
 
+/** What the last append said of its log. A damaged one says nothing: whoever wants to know reads the log. */
+export function summaryIn(text: unknown): JsonObject | undefined {
+  if (typeof text !== "string") return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export function damagedRow(log: LogId, path: string, seq: number, reason: string): LogError {
   const message = `Log "${log}" in ${path} is damaged: ${reason}. What stands before it is intact. Restore the file from a backup, or fork the log before that record.`;
   return new LogError({ kind: "corrupt", log, seq, message });

@@ -26,7 +26,7 @@ export interface SqliteDatabase {
   tryWrite(
     durability: Durability,
     statement: StatementSync,
-    ...values: readonly (string | number)[]
+    ...values: readonly (string | number | null)[]
   ): StatementResultingChanges | undefined;
   /** Runs statements that change nothing. @throws LogError */
   read<T>(work: () => T): T;
@@ -160,7 +160,7 @@ class SharedDatabase implements SqliteDatabase {
   tryWrite(
     durability: Durability,
     statement: StatementSync,
-    ...values: readonly (string | number)[]
+    ...values: readonly (string | number | null)[]
   ): StatementResultingChanges | undefined {
     if (this.#pending.length > 0) return undefined;
     try {

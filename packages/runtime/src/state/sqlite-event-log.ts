@@ -10,13 +10,13 @@ import type {
   LogRecord,
   NewRecord,
 } from "@keelson/protocol";
-import { assertName, encodeTogether, MAX_RECORD_BYTES } from "./encoded-record.ts";
+import { assertName, encodeSummary, encodeTogether, MAX_RECORD_BYTES } from "./encoded-record.ts";
 import { assertEpoch, type LeaseState } from "./lease-state.ts";
 import { assertExpectedSeq, closedLog } from "./log-conflict.ts";
 import { planAppend } from "./plan-append.ts";
 import { type ReadOptions, readRecords } from "./read-records.ts";
 import { timeAt } from "./time-at.ts";
-import { rowsOf } from "./sqlite-append-row.ts";
+import { rowsOf, summaryIn } from "./sqlite-append-row.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
 import { createForeignWatch, type Poll } from "./sqlite-foreign-watch.ts";
@@ -43,12 +43,22 @@ export interface SqliteEventLogOptions {
   readonly maxRecordBytes?: number | undefined;
 }
 
-const ADD_APPEND = `INSERT INTO appends (place, at, records, names, data) VALUES (?1 << ${SEQ_BITS} | ?2, ?3, ?4, ?5, ?6)`;
+const ADD_APPEND = `INSERT INTO appends (place, at, records, names, data, summary) VALUES (?1 << ${SEQ_BITS} | ?2, ?3, ?4, ?5, ?6, ?7)`;
 /** Nothing, where the log was deleted or its lease has gone to somebody else; fails where others have appended. */
 const ADD_NEXT = `
-  INSERT INTO appends (place, at, records, names, data)
-  SELECT ?1 << ${SEQ_BITS} | ?2, ?3, ?4, ?5, ?6 FROM logs WHERE id = ?1 AND epoch = ?7 AND owner IS NOT NULL`;
+  INSERT INTO appends (place, at, records, names, data, summary)
+  SELECT ?1 << ${SEQ_BITS} | ?2, ?3, ?4, ?5, ?6, ?7 FROM logs WHERE id = ?1 AND epoch = ?8 AND owner IS NOT NULL`;
+const KEEP_SUMMARY = `
+  UPDATE appends SET summary = ?2
+  WHERE place = (SELECT max(place) FROM appends WHERE place > ?1 << ${SEQ_BITS} AND place < (?1 + 1) << ${SEQ_BITS})`;
 const COUNT_SYNC = "UPDATE counters SET syncs = syncs + 1";
+
+/** What an append adds. `text` is the data of the records as a JSON list, `summary` what it says of the log. */
+interface Addition {
+  readonly records: readonly NewRecord[];
+  readonly text: string;
+  readonly summary: string | undefined;
+}
 
 /** The seq of the last record; `at` when all of them were written now. */
 interface Written {
@@ -86,8 +96,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
   function appendNext(
     log: LogId,
     expectedSeq: number,
-    records: readonly NewRecord[],
-    text: string,
+    { records, text, summary }: Addition,
     epoch: number,
     durability: Durability,
   ): number | undefined {
@@ -99,8 +108,8 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     if (rows.length > 1) return undefined;
     const { names, data } = rows[0] as (typeof rows)[number];
     const at = Math.max(now(), known.at);
-    if (database.tryWrite(durability, addNext, known.id, known.head + 1, at, records.length, names, data, epoch) === undefined)
-      return undefined;
+    const values = [known.id, known.head + 1, at, records.length, names, data, summary ?? null, epoch];
+    if (database.tryWrite(durability, addNext, ...values) === undefined) return undefined;
     database.known.added(known, hashes, at);
     return at;
   }
@@ -109,8 +118,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
   function append(
     log: LogId,
     expectedSeq: number | "any",
-    records: readonly NewRecord[],
-    text: string,
+    { records, text, summary }: Addition,
     { epoch, durability }: AppendOptions,
   ): Written {
     const found = database.known.find(log);
@@ -119,14 +127,16 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     if (missing.length === 0) {
       // Whoever wrote these records may have died before they were on disk. A commit that changes a page syncs them, too.
       if (records.length > 0 && durability === "power") database.prepare(COUNT_SYNC).run();
+      if (records.length === 0 && summary !== undefined && found !== undefined) database.prepare(KEEP_SUMMARY).run(found.id, summary);
       return { lastSeq, at: undefined };
     }
     const isWhole = missing.length === records.length;
     const known = found ?? database.known.create(log);
     const at = Math.max(now(), known.at);
     const rows = rowsOf(log, missing, isWhole ? text : encodeTogether(log, missing, maxRecordBytes), maxRecordBytes);
-    for (const { records: together, names, data } of rows) {
-      addAppend.run(known.id, known.head + 1, at, together.length, names, data);
+    for (const [index, { records: together, names, data }] of rows.entries()) {
+      const isLast = index === rows.length - 1;
+      addAppend.run(known.id, known.head + 1, at, together.length, names, data, isLast ? (summary ?? null) : null);
       database.known.added(
         known,
         together.map(({ key }) => hashOf(key)),
@@ -136,23 +146,17 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     return { lastSeq, at: isWhole ? at : undefined };
   }
 
-  function written(
-    log: LogId,
-    expectedSeq: number | "any",
-    records: readonly NewRecord[],
-    text: string,
-    options: AppendOptions,
-  ): Written | Promise<Written> {
+  function written(log: LogId, expectedSeq: number | "any", addition: Addition, options: AppendOptions): Written | Promise<Written> {
     const { epoch, durability = "process" } = options;
     if (epoch !== undefined && expectedSeq !== "any") {
-      const at = appendNext(log, expectedSeq, records, text, epoch, durability);
-      if (at !== undefined) return { lastSeq: expectedSeq + records.length, at };
+      const at = appendNext(log, expectedSeq, addition, epoch, durability);
+      if (at !== undefined) return { lastSeq: expectedSeq + addition.records.length, at };
     }
     return database.write(
       durability,
       () => {
         assertOpen();
-        return append(log, expectedSeq, records, text, options);
+        return append(log, expectedSeq, addition, options);
       },
       busyTimeoutMs,
     );
@@ -186,7 +190,8 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
       assertName(log, "The id of a log");
       assertExpectedSeq(log, expectedSeq);
       const text = encodeTogether(log, records, maxRecordBytes);
-      const writing = written(log, expectedSeq, records, text, appendOptions);
+      const summary = encodeSummary(log, appendOptions.summary, maxRecordBytes);
+      const writing = written(log, expectedSeq, { records, text, summary }, appendOptions);
       const { lastSeq, at } = writing instanceof Promise ? await writing : writing;
       database.wake(log);
       return { seq: lastSeq, at: at ?? timeAt(createSqliteRecordSource({ database, log, foreignWatch, assertOpen }), lastSeq) };
@@ -204,9 +209,10 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
         const found: LogInfo[] = [];
         if (limit < 1) return found;
         // In the order of names, those with the prefix stand together.
-        for (const { name, head, at } of database.prepare(LIST_LOGS).iterate(prefix, after)) {
+        for (const { name, head, at, summary } of database.prepare(LIST_LOGS).iterate(prefix, after)) {
           if (!(name as string).startsWith(prefix)) break;
-          found.push({ log: name as LogId, head: head as number, updatedAt: at as number });
+          const about = summaryIn(summary);
+          found.push({ log: name as LogId, head: head as number, updatedAt: at as number, ...(about && { summary: about }) });
           if (found.length >= limit) break;
         }
         return found;

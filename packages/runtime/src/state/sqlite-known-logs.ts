@@ -19,7 +19,7 @@ export const FIND_LOG: string = `
   SELECT l.id, l.epoch, l.owner, ${HEAD} FROM logs l LEFT JOIN appends a ON a.place = ${LAST_APPEND}
   WHERE l.name = ?`;
 export const LIST_LOGS: string = `
-  SELECT l.name, ${HEAD} FROM logs l JOIN appends a ON a.place = ${LAST_APPEND}
+  SELECT l.name, ${HEAD}, a.summary FROM logs l JOIN appends a ON a.place = ${LAST_APPEND}
   WHERE l.name >= ? AND l.name > ? ORDER BY l.name`;
 const NAMES_AFTER = `
   SELECT place & ${SEQ_MASK} AS seq, names FROM appends

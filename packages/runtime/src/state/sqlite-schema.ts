@@ -105,6 +105,10 @@ const MIGRATIONS: readonly string[] = [
   INSERT INTO appends SELECT place, at, 1, json_array(key, type), '[' || data || ']' FROM records;
   DROP TABLE records;
   `,
+  `
+  -- A JSON object: what the append said of its log. That of the last append is what the list of logs tells.
+  ALTER TABLE appends ADD COLUMN summary TEXT;
+  `,
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.length;

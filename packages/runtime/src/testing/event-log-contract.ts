@@ -4,6 +4,7 @@ import { describeAppending } from "./event-log-contract/describe-appending.ts";
 import { describeInbox } from "./event-log-contract/describe-inbox.ts";
 import { describeLeases } from "./event-log-contract/describe-leases.ts";
 import { describeReading } from "./event-log-contract/describe-reading.ts";
+import { describeSummaries } from "./event-log-contract/describe-summaries.ts";
 import { failureOf } from "./event-log-contract/failure-of.ts";
 import { recordsOf } from "./event-log-contract/records-of.ts";
 import { LOG, record } from "./event-log-contract/sample-records.ts";
@@ -15,6 +16,7 @@ export function describeEventLog(name: string, create: CreateEventLog): void {
     describeInbox(create);
     describeReading(create);
     describeLeases(create);
+    describeSummaries(create);
 
     it("rejects everything after its disposal, readers that wait included", async () => {
       const log = await create(() => 0);

@@ -2,7 +2,7 @@ import { AgentError, inboxLog, LogError, type SessionId } from "@keelson/protoco
 import { foldSession } from "../../session/fold-session.ts";
 import { agentErrorOf } from "../../session/log-failure.ts";
 import type { SessionState } from "../../session/session-state.ts";
-import { sessionIds } from "../../session/sessions.ts";
+import { sessionIds } from "../../session/session-logs.ts";
 import type { Run } from "../definition/run.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 

@@ -1,9 +1,9 @@
 import { inboxLog, type OpenQuestion, type SessionId } from "@keelson/protocol";
 import { foldReadable } from "../../../session/fold-session.ts";
-import { atAgentBoundary } from "../../../session/log-failure.ts";
+import { atAgentBoundary, isOfOneSession } from "../../../session/log-failure.ts";
 import { rootSession } from "../../../session/session-id.ts";
 import type { SessionState } from "../../../session/session-state.ts";
-import { isOfOneSession, sessionIds } from "../../../session/sessions.ts";
+import { sessionIds } from "../../../session/session-logs.ts";
 import type { RunnerServices } from "../../turn/runner-services.ts";
 
 /**

@@ -1,0 +1,18 @@
+import type { EventLog, LogInfo, SessionId } from "@keelson/protocol";
+
+/** All sessions of a log. */
+export async function* sessionIds(log: EventLog): AsyncGenerator<SessionId> {
+  for await (const { session } of sessionLogs(log)) yield session;
+}
+
+/** All sessions of a log, with what its list tells of them. */
+export async function* sessionLogs(log: EventLog): AsyncGenerator<{ readonly session: SessionId; readonly info: LogInfo }> {
+  const prefix = "session/";
+  let after: string | undefined;
+  for (;;) {
+    const page = await log.list({ prefix, limit: 500, ...(after !== undefined && { after }) });
+    for (const info of page) if (!info.log.endsWith("/inbox")) yield { session: info.log.slice(prefix.length) as SessionId, info };
+    after = page.at(-1)?.log;
+    if (page.length < 500) return;
+  }
+}

@@ -1,0 +1,134 @@
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { agentTool, createAgent, createRunner } from "keelson";
+import { createMemoryBlobStore, createMemoryEventLog, createSqliteEventLog } from "keelson/state";
+import { scriptedModel } from "keelson/testing";
+import { type EventLog, type SessionId, sessionLog, type SessionMetadata } from "@keelson/protocol";
+import { afterAll, describe, expect, it } from "vitest";
+import { impatientClock, recordingTool } from "./support.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "keelson-listed-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+
+/** A log that counts who reads it. */
+function counting(log: EventLog): { readonly log: EventLog; readonly reads: () => number } {
+  let reads = 0;
+  const read: EventLog["read"] = (...given) => {
+    reads++;
+    return log.read(...given);
+  };
+  return { log: { ...log, read }, reads: () => reads };
+}
+
+/** Sessions of many kinds: with tools, children, names and tags; forked, rewound, suspended, broken off in a turn, and without a run. */
+async function someSessions(log: EventLog, clock: ReturnType<typeof impatientClock>) {
+  const blobs = createMemoryBlobStore();
+  const calling = (name: string) => ({ toolCalls: [{ name, input: name === "helper" ? { task: "help" } : {} }] });
+  const script = Array.from({ length: 8 }, (_, n) => [calling("look"), calling("helper"), `answer ${n}`]).flat();
+  const helper = createAgent({ name: "helper", model: scriptedModel(Array.from({ length: 8 }, () => "helped")) });
+  const runner = createRunner({
+    log,
+    blobs,
+    clock,
+    agents: {
+      lead: createAgent({ name: "lead", model: scriptedModel(script), tools: [recordingTool("look"), agentTool(helper)] }),
+      asking: createAgent({
+        name: "asking",
+        model: scriptedModel([calling("send")]),
+        tools: [recordingTool("send")],
+        permissions: { rules: [{ pattern: "send", behavior: "ask" }] },
+      }),
+    },
+  });
+  const { sessions } = runner;
+  await sessions.create({ id: "empty", name: "Nothing yet", tags: ["a", "b"], agent: "lead" });
+  for (const session of ["plain", "forked", "rewound", "large"]) {
+    await runner.run(session === "large" ? "x".repeat(200_000) : "go", { agent: "lead", session }).outcome;
+    clock.advance(10);
+  }
+  await runner.run("go", { agent: "asking", session: "suspended" }).outcome;
+  clock.advance(10);
+  await runner.run("more", { agent: "lead", session: "rewound" }).outcome;
+  await sessions.rewind("rewound", 1);
+  await sessions.fork("forked", { id: "fork", name: "A fork" });
+  await sessions.rename("plain", "Renamed");
+  await sessions.tag("plain", "tagged");
+  const broken = createAgent({ name: "broken", model: scriptedModel([calling("look"), "never"]), tools: [recordingTool("look")] });
+  const dying = {
+    ...log,
+    append: (async (...given) =>
+      given[2].some(({ type }) => type === "tool-result") ? Promise.reject(new Error("gone")) : log.append(...given)) as EventLog["append"],
+  };
+  await createRunner({ log: dying, blobs, clock, agent: broken }).run("go", { session: "broken" }).outcome;
+  return { blobs, sessions, agent: createAgent({ name: "any", model: scriptedModel([]) }) };
+}
+
+const byId = (listed: readonly SessionMetadata[]) => new Map(listed.map((metadata) => [metadata.id as string, metadata]));
+
+describe.each([
+  ["in memory", (now: () => number) => createMemoryEventLog({ now })],
+  ["on SQLite", (now: () => number) => createSqliteEventLog({ path: join(folder, `${++files}.db`), now })],
+])("sessions in a log %s", (_name, open) => {
+  it("are listed as their folds would tell of them, and none of their records is read for it [SE-04]", async () => {
+    const clock = impatientClock();
+    await using kept = open(() => clock.now());
+    const { blobs, agent, sessions } = await someSessions(kept, clock);
+    const { log, reads } = counting(kept);
+    const listed = byId(await createRunner({ log, blobs, clock, agent }).sessions.list({ children: true }));
+    expect(reads()).toBe(0);
+    expect([...listed.keys()].filter((id) => !id.includes("~")).sort()).toEqual(
+      ["broken", "empty", "fork", "forked", "large", "plain", "rewound", "suspended"].sort(),
+    );
+    expect(listed.size).toBeGreaterThan(8);
+    for (const [id, metadata] of listed) expect(metadata, id).toEqual((await sessions.get(id)).metadata);
+  });
+
+  it("that an earlier version left without summaries are folded once, and listed the same without it afterwards", async () => {
+    const clock = impatientClock();
+    await using kept = open(() => clock.now());
+    const { blobs, agent, sessions } = await someSessions(kept, clock);
+    const without: EventLog = { ...open(() => clock.now()) };
+    for (const { log } of await kept.list()) {
+      const records = [];
+      for await (const { key, type, data } of kept.read(log)) records.push({ key, type, data });
+      await without.append(log, 0, records);
+    }
+    const first = counting(without);
+    const ids = (await createRunner({ log: first.log, blobs, clock, agent }).sessions.list()).map(({ id }) => id);
+    expect(ids).toHaveLength(8);
+    expect(first.reads()).toBeGreaterThanOrEqual(8);
+    const second = counting(without);
+    const again = createRunner({ log: second.log, blobs, clock, agent }).sessions;
+    const listed = await again.list();
+    expect(second.reads()).toBe(0);
+    for (const metadata of listed) {
+      expect(metadata).toEqual((await again.get(metadata.id)).metadata);
+      const { createdAt: _created, updatedAt: _updated, ...rest } = metadata;
+      expect((await sessions.get(metadata.id)).metadata).toMatchObject(rest);
+    }
+    // What is added by who keeps no summary is seen, too.
+    const head = await without.head(sessionLog("plain" as SessionId));
+    await without.append(sessionLog("plain" as SessionId), head, [{ key: "session/late", type: "session-rename", data: { name: "Late" } }]);
+    expect(byId(await again.list()).get("plain")).toMatchObject({ name: "Late" });
+    await without[Symbol.asyncDispose]();
+  });
+});
+
+const fixtures = join(import.meta.dirname, "../released-logs/fixtures");
+
+it.each(readdirSync(fixtures))("lists the sessions that version %s left in a file, and reads them for it only once", async (version) => {
+  const path = join(folder, `${version}.db`);
+  copyFileSync(join(fixtures, version, "checkpointed", "sessions.db"), path);
+  const clock = impatientClock();
+  const agent = createAgent({ name: "any", model: scriptedModel([]) });
+  await using log = createSqliteEventLog({ path, now: () => clock.now() });
+  const { sessions } = createRunner({ log, clock, agent });
+  const first = await sessions.list({ children: true });
+  expect(first.length).toBeGreaterThan(5);
+  const again = counting(log);
+  expect(await createRunner({ log: again.log, clock, agent }).sessions.list({ children: true })).toEqual(first);
+  expect(again.reads()).toBe(0);
+  for (const metadata of first) expect(metadata, metadata.id).toEqual((await sessions.get(metadata.id)).metadata);
+});
