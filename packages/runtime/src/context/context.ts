@@ -1,6 +1,6 @@
 import { AgentError, textMessage, UNKNOWN_USAGE, ZERO_USD, type CompactionPolicy, type JsonValue, type Message } from "@keelson/protocol";
 import { Conversation } from "./conversation.ts";
-import { fireRule, firingIn, predicateHolds } from "./fire-rule.ts";
+import { type Encounter, fireRule, firingIn, predicateHolds } from "./fire-rule.ts";
 import { messageOperation, type MessageOperationType } from "./message-operation.ts";
 import type {
   Context as ContextOfRules,
@@ -12,17 +12,6 @@ import type {
   RuleAction,
   RuleTrigger,
 } from "./rule.ts";
-import { whenThere } from "../platform/when-there.ts";
-
-const NO_RULES: readonly Rule[] = [];
-const NO_IDLE_RULES: ReadonlySet<Rule> = new Set();
-const NO_LABELS: ReadonlyMap<Rule, string> = new Map();
-
-/** The rules that look at one type of operation. */
-interface OperationRules {
-  readonly before: readonly Rule[];
-  readonly after: readonly Rule[];
-}
 
 const NO_METRICS: ContextMetrics = {
   turnsCompleted: 0,
@@ -45,11 +34,9 @@ export interface ContextOptions {
 class RuledContext implements ContextOfRules {
   readonly conversation: Conversation;
   #rules: readonly Rule[] = [];
-  /** Found when an operation of that type first runs. */
-  #rulesByOperation: Map<OperationType, OperationRules> | undefined;
   #binding: ContextBinding | undefined;
   /** What tells apart rules of one name, of which each has its own verdicts. */
-  #labels: ReadonlyMap<Rule, string> = NO_LABELS;
+  #labels: ReadonlyMap<Rule, string> = new Map();
   #unnamed = 0;
 
   constructor(options: ContextOptions = {}) {
@@ -98,29 +85,41 @@ class RuledContext implements ContextOfRules {
    * after it.
    * @throws OperatorError of kind `halted` when a rule halts; AgentError of kind `panic` when one throws
    */
-  run<Output>(operation: Operation<Output>): Promise<Output> | Output {
-    const { type, phase, input } = operation;
-    if (!this.watches(type, phase) || firingIn(this) !== undefined) return operation.execute(this, input);
+  async run<Output>(operation: Operation<Output>): Promise<Output> {
+    const { type, phase } = operation;
+    if (!this.watches(type, phase) || firingIn(this) !== undefined) return await operation.execute(this, operation.input);
     const key = operation.key ?? `${type}/${++this.#unnamed}`;
-    const rules = phase === "after" ? NO_RULES : this.#rulesOf(type).before;
-    try {
-      return this.#enter(operation, key, rules, this.#idleOf(rules, key), 0, input);
-    } catch (error) {
-      // Whether rules wait or not, what they refuse is a rejection.
-      return Promise.reject(error);
+    let { input } = operation;
+
+    const before = phase === "after" ? [] : this.#rulesBefore(type);
+    const idle = this.#idleOf(before, key);
+    for (const rule of before) {
+      const action = await this.#fire(rule, "before", operation, key, { input, isIdle: idle.has(rule) });
+      if (action?.type === "skip") return accepted(rule, operation, action.output);
+      if (action?.type === "modify-output")
+        throw misplaced(rule, type, `there is no output before it: answer "skip" to give one in its place`);
+      if (action?.type === "modify-input") input = changedInput(rule, operation, action.input);
     }
+
+    let output: Output = await operation.execute(this, input);
+
+    const after = phase === "before" ? [] : this.#rulesAfter(type);
+    for (const rule of after) {
+      const action = await this.#fire(rule, "after", operation, key, { input, output: () => operation.show?.(output) });
+      if (action?.type === "modify-input" || action?.type === "skip")
+        throw misplaced(rule, type, `it has run already: answer "modify-output", or let the rule fire before it`);
+      if (action?.type === "modify-output") output = accepted(rule, operation, action.output);
+    }
+    return output;
   }
 
   /** Whether a rule fires around operations of this type. @param phase asks only about those before it, or only about those after it */
   watches(operation: OperationType, phase?: "before" | "after"): boolean {
-    if (this.#rules.length === 0) return false;
-    const { before, after } = this.#rulesByOperation?.get(operation) ?? this.#rulesOf(operation);
-    return (before.length > 0 && phase !== "after") || (after.length > 0 && phase !== "before");
+    return (phase !== "after" && this.#rulesBefore(operation).length > 0) || (phase !== "before" && this.#rulesAfter(operation).length > 0);
   }
 
   #setRules(rules: readonly Rule[]): void {
     this.#rules = byPriority(rules);
-    this.#rulesByOperation = undefined;
     const seen = new Map<string, number>();
     this.#labels = new Map(
       this.#rules.map((rule) => {
@@ -131,103 +130,48 @@ class RuledContext implements ContextOfRules {
     );
   }
 
-  #rulesOf(operation: OperationType): OperationRules {
-    const known = (this.#rulesByOperation ??= new Map());
-    let rules = known.get(operation);
-    if (rules === undefined) {
-      rules = {
-        before: this.#rules.filter(({ trigger }) => trigger.type === "when" || firesAt("before", trigger, operation)),
-        after: this.#rules.filter(({ trigger }) => firesAt("after", trigger, operation)),
-      };
-      known.set(operation, rules);
-    }
-    return rules;
+  #rulesBefore(operation: OperationType): readonly Rule[] {
+    return this.#rules.filter(({ trigger }) => trigger.type === "when" || firesAt("before", trigger, operation));
+  }
+
+  #rulesAfter(operation: OperationType): readonly Rule[] {
+    return this.#rules.filter(({ trigger }) => firesAt("after", trigger, operation));
   }
 
   /** Those whose predicate does not hold as the operation begins: no other rule has acted by then. */
   #idleOf(rules: readonly Rule[], key: string): ReadonlySet<Rule> {
-    let idle: Set<Rule> | undefined;
+    const idle = new Set<Rule>();
     for (const rule of rules) {
       const point = this.#pointOf(rule, "before", key);
-      if (rule.pure !== true && this.#binding?.isDecided?.(point)) continue;
-      if (!predicateHolds(this, rule, point)) (idle ??= new Set()).add(rule);
+      const isDecided = rule.pure !== true && this.#binding?.isDecided?.(point) === true;
+      if (!isDecided && !predicateHolds(this, rule, point)) idle.add(rule);
     }
-    return idle ?? NO_IDLE_RULES;
+    return idle;
   }
 
   #pointOf(rule: Rule, phase: "before" | "after", key: string): string {
     return `${key}/rule/${phase}/${this.#labels.get(rule) ?? rule.name}`;
   }
 
-  /** Fires the rules before an operation, from the one at `index` on, and goes on with it. A promise only where something waits. */
-  #enter<Output>(
-    operation: Operation<Output>,
-    key: string,
-    rules: readonly Rule[],
-    idle: ReadonlySet<Rule>,
-    index: number,
-    input: JsonValue | undefined,
-  ): Output | Promise<Output> {
-    for (let next = index; next < rules.length; next++) {
-      const rule = rules[next] as Rule;
-      const firing = this.#fire(rule, "before", operation.type, key, input, undefined, idle.has(rule));
-      if (firing === undefined) continue;
-      return whenThere(firing, (action) => {
-        if (action?.type === "skip") return accepted(rule, operation, action.output);
-        if (action?.type === "modify-output")
-          throw misplaced(rule, operation.type, `there is no output before it: answer "skip" to give one in its place`);
-        const changed = action?.type === "modify-input" ? changedInput(rule, operation, action.input) : input;
-        return this.#enter(operation, key, rules, idle, next + 1, changed);
-      });
-    }
-    const output = operation.execute(this, input);
-    if (operation.phase === "before") return output;
-    return whenThere(output, (given) => this.#leave(operation, key, this.#rulesOf(operation.type).after, 0, input, given));
-  }
-
-  /** Likewise after it. */
-  #leave<Output>(
-    operation: Operation<Output>,
-    key: string,
-    rules: readonly Rule[],
-    index: number,
-    input: JsonValue | undefined,
-    output: Output,
-  ): Output | Promise<Output> {
-    for (let next = index; next < rules.length; next++) {
-      const rule = rules[next] as Rule;
-      const firing = this.#fire(rule, "after", operation.type, key, input, () => operation.show?.(output));
-      if (firing === undefined) continue;
-      return whenThere(firing, (action) => {
-        if (action?.type === "modify-input" || action?.type === "skip")
-          throw misplaced(rule, operation.type, `it has run already: answer "modify-output", or let the rule fire before it`);
-        const changed = action?.type === "modify-output" ? accepted(rule, operation, action.output) : output;
-        return this.#leave(operation, key, rules, next + 1, input, changed);
-      });
-    }
-    return output;
-  }
-
-  #fire(
+  #fire<Output>(
     rule: Rule,
     phase: "before" | "after",
-    operation: OperationType,
+    operation: Operation<Output>,
     key: string,
-    input: JsonValue | undefined,
-    output?: () => JsonValue | undefined,
-    isIdle: boolean = false,
-  ): RuleAction | undefined | Promise<RuleAction | undefined> {
+    shown: Pick<Encounter, "input" | "output" | "isIdle">,
+  ): Promise<RuleAction | undefined> {
     const point = this.#pointOf(rule, phase, key);
-    return fireRule({ context: this, rule, operation, input, output, isIdle, point, binding: this.#binding });
+    return fireRule({ context: this, rule, operation: operation.type, point, binding: this.#binding, ...shown });
   }
 
   async #inject(type: MessageOperationType, message: Message, policy: CompactionPolicy | undefined): Promise<void> {
     const firing = firingIn(this);
     const key = firing && `${firing.point}/inject/${++firing.injections}`;
     await this.run(
-      messageOperation(type, undefined, message, (final, context) =>
-        this.#binding ? this.#binding.append(key, final, policy) : context.conversation.append(final, policy),
-      ),
+      messageOperation(type, undefined, message, async (final, context) => {
+        if (this.#binding) await this.#binding.append(key, final, policy);
+        else context.conversation.append(final, policy);
+      }),
     );
   }
 }

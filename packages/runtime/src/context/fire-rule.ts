@@ -1,6 +1,5 @@
 import type { AsyncLocalStorage } from "node:async_hooks";
 import { AgentError, OperatorError, type JsonValue } from "@keelson/protocol";
-import { isThenable } from "../platform/is-thenable.ts";
 import type { Context, ContextBinding, OperationType, Rule, RuleAction } from "./rule.ts";
 
 /** A rule at work. Operations that it runs itself are told from others by the asynchronous context they run in. */
@@ -23,37 +22,36 @@ export function firingIn(context: Context): Firing | undefined {
 }
 
 /** One rule that meets one operation. */
-interface Encounter {
+export interface Encounter {
   readonly context: Context;
   readonly rule: Rule;
   readonly operation: OperationType;
   readonly input: JsonValue | undefined;
   /** Only after the operation. */
-  readonly output: (() => JsonValue | undefined) | undefined;
+  readonly output?: () => JsonValue | undefined;
   /** Its predicate did not hold when the operation began. */
-  readonly isIdle: boolean;
+  readonly isIdle?: boolean;
   readonly point: string;
   readonly binding: ContextBinding | undefined;
 }
 
 /**
- * Fires a rule. A promise only where it waits, or where its verdict is recorded by a binding that does.
+ * Fires a rule.
  * @throws OperatorError of kind `halted` when the rule halts; AgentError of kind `panic` when it throws
  */
-export function fireRule(encounter: Encounter): RuleAction | undefined | Promise<RuleAction | undefined> {
+export async function fireRule(encounter: Encounter): Promise<RuleAction | undefined> {
   const { context, rule, point } = encounter;
   const firing = firingAt(context, point);
-  let verdict: RuleAction | null | Promise<RuleAction | null>;
+  let action: RuleAction | null;
   try {
-    verdict = firings().run(firing, recordedVerdict, encounter);
+    action = await firings().run(firing, recordedVerdict, encounter);
   } catch (error) {
-    return failed(firing, rule, error);
+    throw AgentError.is(error) ? error : panicOf(rule, error);
+  } finally {
+    firing.over = true;
   }
-  if (!(verdict instanceof Promise)) return done(firing, rule, verdict);
-  return verdict.then(
-    (action) => done(firing, rule, action),
-    (error: unknown) => failed(firing, rule, error),
-  );
+  if (action?.type === "halt") throw haltedBy(rule, action);
+  return action ?? undefined;
 }
 
 /**
@@ -81,32 +79,18 @@ function firingAt(context: Context, point: string): Firing {
   return { context, point, outer: firings().getStore(), injections: 0, over: false };
 }
 
-function done(firing: Firing, rule: Rule, action: RuleAction | null): RuleAction | undefined {
-  firing.over = true;
-  if (action?.type === "halt") throw haltedBy(rule, action);
-  return action ?? undefined;
-}
-
-function failed(firing: Firing, rule: Rule, error: unknown): never {
-  firing.over = true;
-  throw AgentError.is(error) ? error : panicOf(rule, error);
-}
-
-function recordedVerdict(encounter: Encounter): RuleAction | null | Promise<RuleAction | null> {
+async function recordedVerdict(encounter: Encounter): Promise<RuleAction | null> {
   const { rule, point, binding } = encounter;
-  return rule.pure === true || binding === undefined ? verdictOf(encounter) : binding.decide(point, () => verdictOf(encounter));
+  if (rule.pure === true || binding === undefined) return await verdictOf(encounter);
+  return await binding.decide(point, () => verdictOf(encounter));
 }
 
-function verdictOf({ context, rule, operation, input, output, isIdle }: Encounter): RuleAction | null | Promise<RuleAction | null> {
-  if (isIdle) return null;
+async function verdictOf({ context, rule, operation, input, output, isIdle }: Encounter): Promise<RuleAction | null> {
+  if (isIdle === true) return null;
   try {
     const shown = output?.();
-    const answer = rule.run({ context, operation, input, ...(shown !== undefined && { output: shown }) });
-    if (!isThenable(answer)) return answer ?? null;
-    return Promise.resolve(answer).then(
-      (action) => action ?? null,
-      (error: unknown) => thrownBy(rule, error),
-    );
+    const action = await rule.run({ context, operation, input, ...(shown !== undefined && { output: shown }) });
+    return action ?? null;
   } catch (error) {
     return thrownBy(rule, error);
   }

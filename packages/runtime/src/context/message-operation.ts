@@ -18,7 +18,7 @@ export function messageOperation<Output>(
     type,
     ...(key !== undefined && { key }),
     input: given,
-    execute: (context, input) => put(input === given ? message : messageOf(type, input), context),
+    execute: async (context, input) => await put(input === given ? message : messageOf(type, input), context),
     accept: () => undefined,
   };
 }

@@ -1,18 +1,16 @@
 import type { JsonValue, Message } from "@keelson/protocol";
 import { AgentError, textMessage } from "@keelson/protocol";
 import { checkOptionNames, type OptionNames } from "../json/option-names.ts";
-import type { ContextMetrics, OperationType, Rule, RuleAction } from "./rule.ts";
+import type { ContextMetrics, OperationType, Rule } from "./rule.ts";
 
 /** A call that did not run because the user steered away from it. */
-export interface SkippedCall {
-  readonly callId: string;
-  readonly name: string;
-}
+export type SkippedCall = { readonly callId: string; readonly name: string };
 
 /** What became of a tool call, as the model is told. */
 export type CallResult = { readonly output: JsonValue; readonly isError: boolean };
 
-type Verdict = RuleAction | void | Promise<RuleAction | void>;
+/** What a rule wants; nothing is `continue`. */
+type Verdict = ReturnType<Rule["run"]>;
 export type LoopView = ContextMetrics;
 
 /** The method form of a rule: name the moments it cares for. Each method is one rule on a built-in operation. */
@@ -64,8 +62,9 @@ export function rulesFrom(methods: RuleMethods): readonly Rule[] {
   const add = (type: "before" | "after", operation: OperationType, run: Rule["run"]) =>
     rules.push({ name: `${methods.name}.${type}-${operation}`, trigger: { type, operation }, priority: methods.priority ?? 0, run });
 
-  if (methods.beforeInference) add("before", "infer", ({ context }) => methods.beforeInference?.(context.metrics));
-  if (methods.afterInference) add("after", "infer", ({ context, output }) => methods.afterInference?.(output ?? null, context.metrics));
+  if (methods.beforeInference) add("before", "infer", async ({ context }) => methods.beforeInference?.(context.metrics));
+  if (methods.afterInference)
+    add("after", "infer", async ({ context, output }) => methods.afterInference?.(output ?? null, context.metrics));
   if (methods.beforeToolCall) {
     add("before", "execute-tool", async ({ context, input }) => {
       const call = toolCallOf(input);
@@ -74,18 +73,18 @@ export function rulesFrom(methods: RuleMethods): readonly Rule[] {
     });
   }
   if (methods.afterToolCall)
-    add("after", "execute-tool", ({ context, input, output }) =>
+    add("after", "execute-tool", async ({ context, input, output }) =>
       methods.afterToolCall?.(toolCallOf(input).name, output as CallResult, context.metrics),
     );
-  if (methods.whenExitCheck) add("before", "exit-check", ({ context }) => methods.whenExitCheck?.(context.metrics));
+  if (methods.whenExitCheck) add("before", "exit-check", async ({ context }) => methods.whenExitCheck?.(context.metrics));
   if (methods.beforeSteeringInject)
-    add("before", "inject-steering", ({ context, input }) => methods.beforeSteeringInject?.(messagesOf(input), context.metrics));
+    add("before", "inject-steering", async ({ context, input }) => methods.beforeSteeringInject?.(messagesOf(input), context.metrics));
   if (methods.whenSteeringSkip)
-    add("after", "steering-skip", ({ context, input }) =>
-      methods.whenSteeringSkip?.((input as unknown as { readonly calls: readonly SkippedCall[] }).calls, context.metrics),
+    add("after", "steering-skip", async ({ context, input }) =>
+      methods.whenSteeringSkip?.((input as { readonly calls: readonly SkippedCall[] }).calls, context.metrics),
     );
-  if (methods.beforeCompaction) add("before", "compact", ({ context }) => methods.beforeCompaction?.(context.metrics));
-  if (methods.afterCompaction) add("after", "compact", ({ context }) => methods.afterCompaction?.(context.metrics));
+  if (methods.beforeCompaction) add("before", "compact", async ({ context }) => methods.beforeCompaction?.(context.metrics));
+  if (methods.afterCompaction) add("after", "compact", async ({ context }) => methods.afterCompaction?.(context.metrics));
   return rules;
 }
 

@@ -106,7 +106,7 @@ export interface Operation<Output> {
 /** What a context does with messages and verdicts; a run records both in its log. */
 export interface ContextBinding {
   append(key: string | undefined, message: Message, policy: CompactionPolicy | undefined): void | Promise<void>;
-  decide<T>(point: string, run: () => T | Promise<T>): T | Promise<T>;
+  decide<T>(point: string, run: () => Promise<T>): Promise<T>;
   /** Whether the verdict at a point is known already: what led to it is not asked again then. Default: of none. */
   isDecided?(point: string): boolean;
   metrics(): ContextMetrics;
@@ -136,7 +136,7 @@ export interface Context {
    * after it.
    * @throws OperatorError of kind `halted` when a rule halts; AgentError of kind `panic` when one throws
    */
-  run<Output>(operation: Operation<Output>): Promise<Output> | Output;
+  run<Output>(operation: Operation<Output>): Promise<Output>;
   /** Whether a rule fires around operations of this type. @param phase asks only about those before it, or only about those after it */
   watches(operation: OperationType, phase?: "before" | "after"): boolean;
 }

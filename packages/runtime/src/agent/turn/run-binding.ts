@@ -17,8 +17,8 @@ export class RunBinding implements ContextBinding {
     this.#execution.put(key ?? `inject/${seq}/${++this.#injected}`, "message", { message, ...(policy && { policy }) });
   }
 
-  decide<T>(point: string, run: () => T | Promise<T>): T | Promise<T> {
-    return this.#execution.verdict(point, run);
+  decide<T>(point: string, run: () => Promise<T>): Promise<T> {
+    return this.#execution.decide(point, run);
   }
 
   isDecided(point: string): boolean {

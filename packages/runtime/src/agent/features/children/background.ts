@@ -267,13 +267,12 @@ export class Background implements BackgroundWork {
   async #tell(work: Work, ending: ChildEnding): Promise<void> {
     const { execution } = this.#options;
     const key = `background/${work.state.id}/result`;
-    const told = this.#boundLoop.context.run(
+    await this.#boundLoop.context.run(
       messageOperation("inject-message", key, reportOf(work.state, ending), (message) => {
         this.#record(work, ending);
         execution.put(key, "message", { message });
       }),
     );
-    if (told instanceof Promise) await told;
     // Where a rule dropped the message, the work is over all the same.
     this.#record(work, ending);
   }
