@@ -12,7 +12,7 @@ const WORDS = ["The ", "lamp ", "stands ", "in ", "chapter ", "two, ", "and ", "
 const EVENTS_PER_WRITE = 16;
 const USAGE = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
 
-const answers = new Map<string, readonly Buffer[]>();
+const responses = new Map<string, readonly Buffer[]>();
 
 function event(round: number, delta: object, finishReason: string | null = null): string {
   const choices = [{ index: 0, delta, logprobs: null, finish_reason: finishReason }];
@@ -38,9 +38,9 @@ function eventsOf(round: number, delta: readonly object[], finishReason: string)
 }
 
 /** @param call from 1; 0 asks for the text that ends the conversation */
-function answerOf(call: number, chunks: number): readonly Buffer[] {
+function responseOf(call: number, chunks: number): readonly Buffer[] {
   const key = call === 0 ? `text/${chunks}` : `call/${call}`;
-  const known = answers.get(key);
+  const known = responses.get(key);
   if (known !== undefined) return known;
   let events: readonly string[];
   if (call === 0) {
@@ -62,7 +62,7 @@ function answerOf(call: number, chunks: number): readonly Buffer[] {
   }
   const writes: Buffer[] = [];
   for (let at = 0; at < events.length; at += EVENTS_PER_WRITE) writes.push(Buffer.from(events.slice(at, at + EVENTS_PER_WRITE).join("")));
-  answers.set(key, writes);
+  responses.set(key, writes);
   return writes;
 }
 
@@ -94,7 +94,7 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
     return;
   }
   const done = callsSoFar(body);
-  const writes = answerOf(done < script.calls ? done + 1 : 0, script.chunks);
+  const writes = responseOf(done < script.calls ? done + 1 : 0, script.chunks);
   const send = (): void => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     for (const write of writes.slice(0, -1)) response.write(write);

@@ -42,7 +42,7 @@ const FIRST_MESSAGES = [
 ];
 
 /** Puts one streamed answer together. */
-class Answer {
+class StreamedResponse {
   text = "";
   readonly calls: Call[] = [];
   readonly #decoder = new TextDecoder();
@@ -112,13 +112,13 @@ export function createRawKeeping(baseUrl: string, keep?: (messages: readonly obj
           }),
         });
         if (!response.ok || response.body === null) throw new Error(`the model server answered ${response.status}`);
-        const answer = new Answer(watcher);
-        for await (const bytes of response.body) answer.push(bytes);
-        messages.push(answer.message);
-        const atEnd = answer.calls.length === 0;
-        keep?.([answer.message], atEnd);
-        if (atEnd) return answer.text;
-        const results = toolMessages(answer.calls, watcher);
+        const streamed = new StreamedResponse(watcher);
+        for await (const bytes of response.body) streamed.push(bytes);
+        messages.push(streamed.message);
+        const atEnd = streamed.calls.length === 0;
+        keep?.([streamed.message], atEnd);
+        if (atEnd) return streamed.text;
+        const results = toolMessages(streamed.calls, watcher);
         keep?.(results, false);
         messages.push(...results);
       }
@@ -157,11 +157,11 @@ class GrowingBody {
 export function createRawHttp(baseUrl: string): Subject {
   const { hostname, port, pathname } = new URL(`${baseUrl}/chat/completions`);
   const agent = new Agent({ keepAlive: true });
-  const post = (body: Buffer, answer: Answer): Promise<void> =>
+  const post = (body: Buffer, streamed: StreamedResponse): Promise<void> =>
     new Promise((resolve, reject) => {
       const headers = { "content-type": "application/json", "content-length": body.length };
       const sent = request({ hostname, port, path: pathname, method: "POST", agent, headers }, (response) => {
-        response.on("data", (bytes: Buffer) => answer.push(bytes));
+        response.on("data", (bytes: Buffer) => streamed.push(bytes));
         response.on("end", () =>
           response.statusCode === 200 ? resolve() : reject(new Error(`the model server answered ${response.statusCode}`)),
         );
@@ -179,10 +179,10 @@ export function createRawHttp(baseUrl: string): Subject {
       );
       body.push(FIRST_MESSAGES, true);
       for (;;) {
-        const answer = new Answer(watcher);
-        await post(body.whole(), answer);
-        if (answer.calls.length === 0) return answer.text;
-        body.push([answer.message, ...toolMessages(answer.calls, watcher)]);
+        const streamed = new StreamedResponse(watcher);
+        await post(body.whole(), streamed);
+        if (streamed.calls.length === 0) return streamed.text;
+        body.push([streamed.message, ...toolMessages(streamed.calls, watcher)]);
       }
     },
     async close() {

@@ -51,7 +51,7 @@ const auditWrites: StoreObserver = {
 
 // #region cache
 const cached = new Map<string, Awaited<ReturnType<DispatchMiddleware["dispatch"]>>>();
-const cacheAnswers: DispatchMiddleware = {
+const cacheResponses: DispatchMiddleware = {
   name: "cache",
   async dispatch(operator, input, next) {
     if (operator !== "timetable") return next(); // only what changes nothing may be answered from memory
@@ -69,7 +69,7 @@ const orchestrator = createLocalOrchestrator({
   middleware: createDispatchStack()
     .observe(auditDispatches)
     .guard(denyOperators(["ledger"], "the books are closed"))
-    .guard(cacheAnswers)
+    .guard(cacheResponses)
     .build(),
 });
 const audited = withStoreMiddleware(store, createStoreStack().observe(auditWrites).build());

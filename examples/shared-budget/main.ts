@@ -7,12 +7,15 @@ import { scriptedModel } from "keelson/testing";
 
 const folder = mkdtempSync(join(tmpdir(), "keelson-budget-"));
 const price = { input: "0", output: "1000", asOf: "2026-01-01" };
-const answer = { text: "Done.", usage: { outputTokens: 60 } };
+const response = { text: "Done.", usage: { outputTokens: 60 } };
 const look = { toolCalls: [{ name: "look", input: {} }], usage: { outputTokens: 60 } };
-const model = scriptedModel([{ toolCalls: [{ name: "researcher", input: { task: "Find out." } }], usage: { outputTokens: 60 } }, answer], {
-  price,
-});
-const researching = scriptedModel([look, answer], { price });
+const model = scriptedModel(
+  [{ toolCalls: [{ name: "researcher", input: { task: "Find out." } }], usage: { outputTokens: 60 } }, response],
+  {
+    price,
+  },
+);
+const researching = scriptedModel([look, response], { price });
 const greedy = scriptedModel(
   Array.from({ length: 50 }, () => look),
   { price },

@@ -19,7 +19,7 @@ export const exec = createProcessExecutor({ cwd: "." });
 export const openai = createOpenAiChatProvider({ apiKey: "key" });
 export const embedder = createOpenAiEmbedder({ apiKey: "key", model: "m" });
 export const models = createModelRegistry({ providers: { openai } });
-export const answer = () => infer(openai, { model: "m", messages: [] });
+export const response = () => infer(openai, { model: "m", messages: [] });
 export const rules = [...rulesFrom({ name: "r" }), injectReminder("Be kind.")];
 export const state = () => foldSession(log, blobs, "s" as never);
 export const stack = createDispatchStack().build();

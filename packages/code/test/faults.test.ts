@@ -32,12 +32,12 @@ describe.each(WIRES)("keelson -p and a bad server on the wire of %s", (wire) => 
     const finished = await desk.keelson(...headless, "--max-turns", "20", "go");
     const events = eventsOf(finished);
     expect(endOf(events)).toMatchObject({ type: "run-complete", reason: "complete", text: "done", turns: ODD_BUT_GOOD.length + 1 });
-    const answers = events.flatMap((event) =>
+    const responses = events.flatMap((event) =>
       event.type === "message" && event.message.role === "assistant"
         ? [event.message.content.flatMap((part) => (part.type === "text" ? [part.text] : []))]
         : [],
     );
-    expect(answers).toEqual([...ODD_BUT_GOOD.map(() => [text]), ["done"]]);
+    expect(responses).toEqual([...ODD_BUT_GOOD.map(() => [text]), ["done"]]);
     expect(events.filter(({ type }) => type === "retry")).toEqual([]);
     expect(finished.code).toBe(0);
   });

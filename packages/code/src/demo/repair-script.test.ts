@@ -64,8 +64,8 @@ async function play(folder: string): Promise<{ readonly texts: readonly string[]
       if (name === "edit_file")
         await writeFile(join(folder, path), (await readFile(join(folder, path), "utf8")).replace(old_string, new_string));
       if (name === "bash") output = await runTests(folder, ...command.split(" ").slice(2));
-      const answer = name === "bash" ? output : name === "read_file" ? await readFile(join(folder, path), "utf8") : "ok";
-      messages.push({ role: "tool", content: [{ type: "tool-result", id: "c" as CallId, name, output: answer }] });
+      const response = name === "bash" ? output : name === "read_file" ? await readFile(join(folder, path), "utf8") : "ok";
+      messages.push({ role: "tool", content: [{ type: "tool-result", id: "c" as CallId, name, output: response }] });
     }
   }
   return { texts, output };

@@ -81,8 +81,8 @@ async function printText(
   } finally {
     live?.close();
   }
-  const answer = printable(work.lastAnswer() ?? (outcome.reason === "complete" ? outcome.text : ""));
-  if (answer !== "") stdout.write(answer.endsWith("\n") ? answer : `${answer}\n`);
+  const response = printable(work.lastAnswer() ?? (outcome.reason === "complete" ? outcome.text : ""));
+  if (response !== "") stdout.write(response.endsWith("\n") ? response : `${response}\n`);
   return outcome;
 }
 

@@ -27,7 +27,7 @@ const start: DurableEvent = { type: "run-start", session: "s1" as SessionId, age
 const usage = { inputTokens: 1_200, outputTokens: 80, cacheReadTokens: null, cacheCreationTokens: null, reasoningTokens: null };
 const complete: DurableEvent = { type: "run-complete", reason: "complete", text: "", usage, cost: "0.0123" as Usd, turns: 2 };
 const delta = (text: string): TransientEvent => ({ type: "text-delta", text });
-const answer = (text: string): DurableEvent => ({ type: "message", message: { role: "assistant", content: [{ type: "text", text }] } });
+const response = (text: string): DurableEvent => ({ type: "message", message: { role: "assistant", content: [{ type: "text", text }] } });
 
 function call(name: string, input: JsonValue, output: JsonValue, { isError = false, durationMs = 5 } = {}): readonly DurableEvent[] {
   const callId = "c_1" as CallId;
@@ -44,7 +44,7 @@ describe("createRunView", () => {
       { type: "turn-start", turn: 1, model: "test/model" },
       delta("Hello "),
       delta("there."),
-      answer("Hello there."),
+      response("Hello there."),
       complete,
     );
     expect(words).toBe("Hello there.\n");
@@ -52,15 +52,15 @@ describe("createRunView", () => {
   });
 
   it("shows an answer once, whether or not its deltas were seen", () => {
-    expect(shown(start, answer("Whole.")).words).toBe("Whole.\n");
-    expect(shown(start, delta("Wh"), delta("ole."), answer("Whole."), delta("Next."), answer("Next.")).words).toBe("Whole.\nNext.\n");
+    expect(shown(start, response("Whole.")).words).toBe("Whole.\n");
+    expect(shown(start, delta("Wh"), delta("ole."), response("Whole."), delta("Next."), response("Next.")).words).toBe("Whole.\nNext.\n");
   });
 
   it("shows an answer again whole after a retry or a gap", () => {
     expect(
-      shown(start, delta("Hel"), { type: "retry", attempt: 1, reason: "stream broke off", delayMs: 1_500 }, answer("Hello.")).all,
+      shown(start, delta("Hel"), { type: "retry", attempt: 1, reason: "stream broke off", delayMs: 1_500 }, response("Hello.")).all,
     ).toBe("Hel\n\n↻ stream broke off; trying again in 1.5 s (1)\n\nHello.\n");
-    expect(shown(start, delta("Hel"), { type: "gap", dropped: 3 }, answer("Hello.")).words).toBe("Hel\nHello.\n");
+    expect(shown(start, delta("Hel"), { type: "gap", dropped: 3 }, response("Hello.")).words).toBe("Hel\nHello.\n");
   });
 
   it("shows a command with its exit code, its time and the folded end of its output", () => {
@@ -121,7 +121,7 @@ describe("createRunView", () => {
 
   it("obeys nothing that a model or a tool writes", () => {
     const evil = "\u001b]0;title\u0007\u001b[2J\u009b31m\u202eback\r\u0008";
-    const { all } = shown(start, delta(evil), answer(evil), ...call(`n${evil}`, { command: `c${evil}` }, evil), {
+    const { all } = shown(start, delta(evil), response(evil), ...call(`n${evil}`, { command: `c${evil}` }, evil), {
       type: "error",
       failure: { kind: "other", message: evil },
     });

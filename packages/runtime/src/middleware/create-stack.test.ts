@@ -83,8 +83,8 @@ describe("a stack of middleware", () => {
         const calls: string[] = [];
         let builder = createStack<string, string>();
         order.forEach((kind, index) => {
-          const answer: Text = { name: `${kind}${index}`, handle: async () => "from the guard" };
-          builder = builder[kind](index === answering ? answer : around(`${kind}${index}`, calls));
+          const response: Text = { name: `${kind}${index}`, handle: async () => "from the guard" };
+          builder = builder[kind](index === answering ? response : around(`${kind}${index}`, calls));
         });
         const stack = builder.build();
         expect(await stack.run("request", async () => expect.unreachable("the terminal was called"))).toBe("from the guard");
@@ -101,12 +101,12 @@ describe("a stack of middleware", () => {
   });
 
   it("without middleware is the call itself", async () => {
-    const answer = Promise.resolve("answer");
+    const response = Promise.resolve("answer");
     expect(
       createStack<string, string>()
         .build()
-        .run("request", () => answer),
-    ).toBe(answer);
+        .run("request", () => response),
+    ).toBe(response);
   });
 
   it("serves many calls at once, each with its own next", async () => {

@@ -135,19 +135,19 @@ describe("dispatch middleware", () => {
 
   it("answers a start from a guard: attach gives what it said, the operator is not started [BM-02]", async () => {
     const inner = mockOrchestrator({ echo });
-    const answer = await mockOperator([answering("from the cache")]).execute(input(""), {} as never);
+    const response = await mockOperator([answering("from the cache")]).execute(input(""), {} as never);
     const stack = createDispatchStack()
-      .guard({ name: "cache", dispatch: async () => answer })
+      .guard({ name: "cache", dispatch: async () => response })
       .build();
     const orchestrator = withDispatchMiddleware(inner, stack);
-    expect(await orchestrator.attach(await orchestrator.start("echo", input("a")))).toBe(answer);
+    expect(await orchestrator.attach(await orchestrator.start("echo", input("a")))).toBe(response);
     expect(inner.dispatches).toEqual([]);
   });
 
   it("fails as an OrchestratorError that names the middleware which threw, or broke the rule of next", async () => {
     const broken: DispatchMiddleware = { name: "broken", dispatch: () => Promise.reject(new TypeError("undefined is not a function")) };
-    const silent: DispatchMiddleware = { name: "silent", dispatch: async () => answerOf("a") };
-    const answerOf = (text: string): OperatorOutput => ({ ...answering(text) }) as OperatorOutput;
+    const silent: DispatchMiddleware = { name: "silent", dispatch: async () => responseOf("a") };
+    const responseOf = (text: string): OperatorOutput => ({ ...answering(text) }) as OperatorOutput;
     for (const [middleware, message] of [
       [broken, 'The middleware "broken" failed: undefined is not a function'],
       [silent, 'The transformer "silent" did not call next; only a guard may answer in its place.'],

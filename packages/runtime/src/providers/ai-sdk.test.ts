@@ -70,9 +70,9 @@ describe("createAiSdkProvider", () => {
       { type: "tool-call", toolCallId: "c2", toolName: "ping", input: "" },
       finish("tool-calls", "tool_use"),
     ]);
-    const answer = await infer(createAiSdkProvider(model), request);
+    const response = await infer(createAiSdkProvider(model), request);
     const kept = { wire: "ai-sdk", model: "acme.chat/acme-1" };
-    expect(answer.content).toEqual([
+    expect(response.content).toEqual([
       { type: "thinking", text: "Let me see.", providerData: { ...kept, providerMetadata: { acme: { signature: "sig" } } } },
       { type: "text", text: "Hello there", providerData: { ...kept, providerMetadata: { acme: { itemId: "m1" } } } },
       { type: "image", mediaType: "image/png", data: "AQID", providerData: kept },
@@ -87,9 +87,15 @@ describe("createAiSdkProvider", () => {
       },
       { type: "tool-call", id: "c2", name: "ping", input: {}, inputText: "", providerData: { ...kept, id: "c2" } },
     ]);
-    expect(answer).toMatchObject({ stopReason: "tool-use", rawStopReason: "tool_use", model: "acme-1-0901" });
-    expect(answer.usage).toEqual({ inputTokens: 100, outputTokens: 40, cacheReadTokens: 50, cacheCreationTokens: 20, reasoningTokens: 15 });
-    expect(answer.providerData).toEqual({
+    expect(response).toMatchObject({ stopReason: "tool-use", rawStopReason: "tool_use", model: "acme-1-0901" });
+    expect(response.usage).toEqual({
+      inputTokens: 100,
+      outputTokens: 40,
+      cacheReadTokens: 50,
+      cacheCreationTokens: 20,
+      reasoningTokens: 15,
+    });
+    expect(response.providerData).toEqual({
       wire: "ai-sdk",
       id: "r1",
       warnings: [{ type: "unsupported", feature: "topP" }],
@@ -107,9 +113,9 @@ describe("createAiSdkProvider", () => {
       { type: "text-end", id: "a" },
       finish(),
     ]);
-    const answer = await infer(createAiSdkProvider(model), request);
-    expect(textOf(answer)).toBe("onetwo");
-    const thoughts = answer.content
+    const response = await infer(createAiSdkProvider(model), request);
+    expect(textOf(response)).toBe("onetwo");
+    const thoughts = response.content
       .filter((part) => part.type === "thinking")
       .map(({ providerData }) => providerData?.["providerMetadata"]);
     expect(thoughts).toEqual([{ acme: { redacted: "xyz" } }, { acme: { more: 1 } }]);
@@ -122,8 +128,8 @@ describe("createAiSdkProvider", () => {
     ["other", "other"],
     ["something-new", "other"],
   ])("takes the finish reason %s for %s", async (unified, stopReason) => {
-    const answer = await infer(createAiSdkProvider(fakeModel([finish(unified, "RAW")])), request);
-    expect([answer.stopReason, answer.rawStopReason]).toEqual([stopReason, "RAW"]);
+    const response = await infer(createAiSdkProvider(fakeModel([finish(unified, "RAW")])), request);
+    expect([response.stopReason, response.rawStopReason]).toEqual([stopReason, "RAW"]);
   });
 
   it("reads version 2, whose usage and finish reason are flat and whose files are bare", async () => {
@@ -138,9 +144,9 @@ describe("createAiSdkProvider", () => {
       ],
       { specificationVersion: "v2" },
     );
-    const answer = await infer(createAiSdkProvider(model), request);
-    expect(answer).toMatchObject({ stopReason: "max-tokens", rawStopReason: "length", content: [{ type: "image", data: "AQID" }] });
-    expect(answer.usage).toEqual({ inputTokens: 7, outputTokens: 3, cacheReadTokens: 2, cacheCreationTokens: null, reasoningTokens: 1 });
+    const response = await infer(createAiSdkProvider(model), request);
+    expect(response).toMatchObject({ stopReason: "max-tokens", rawStopReason: "length", content: [{ type: "image", data: "AQID" }] });
+    expect(response.usage).toEqual({ inputTokens: 7, outputTokens: 3, cacheReadTokens: 2, cacheCreationTokens: null, reasoningTokens: 1 });
   });
 
   it("keeps what the vendor ran itself for replay, and dispatches none of it", async () => {
@@ -154,10 +160,10 @@ describe("createAiSdkProvider", () => {
       finish(),
     ]);
     const provider = createAiSdkProvider(model);
-    const answer = await infer(provider, request);
-    expect(answer.toolCalls).toEqual([]);
-    expect(answer.stopReason).toBe("end-turn");
-    await infer(provider, { ...request, messages: [...request.messages, { role: "assistant", content: answer.content }] });
+    const response = await infer(provider, request);
+    expect(response.toolCalls).toEqual([]);
+    expect(response.stopReason).toBe("end-turn");
+    await infer(provider, { ...request, messages: [...request.messages, { role: "assistant", content: response.content }] });
     expect((model.calls[1]?.["prompt"] as readonly unknown[])[1]).toEqual({
       role: "assistant",
       content: [

@@ -78,12 +78,12 @@ async function* streamAiSdk(
     const owner = `${model.provider}/${model.modelId}`;
     const asked = model.doStream(callOptions(model, owner, name, request, leaving.signal, options));
     sent = true;
-    const answer = await untilAborted(Promise.resolve(asked), leaving.signal);
+    const response = await untilAborted(Promise.resolve(asked), leaving.signal);
     begun = true;
-    reader = answer.stream.getReader();
+    reader = response.stream.getReader();
     const queue: InferEvent[] = [];
     const decoder = new AiSdkDecoder(queue, at, owner, signal);
-    yield* rateLimits(answer.response?.headers);
+    yield* rateLimits(response.response?.headers);
     while (!decoder.complete) {
       const { done, value } = await untilAborted(reader.read(), leaving.signal);
       if (done) decoder.finish();

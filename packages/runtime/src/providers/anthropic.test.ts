@@ -29,7 +29,7 @@ const whole = {
 };
 
 function stub(
-  answer: JsonObject | string = whole,
+  response: JsonObject | string = whole,
   options: AnthropicOptions = {},
 ): { sent: Sent[]; provider: ReturnType<typeof createAnthropicProvider> } {
   const sent: Sent[] = [];
@@ -37,7 +37,7 @@ function stub(
     apiKey: "secret",
     fetch: async (url, { headers, body }) => {
       sent.push({ url, headers, body: body === undefined ? {} : (JSON.parse(Buffer.from(body).toString()) as JsonObject) });
-      return new Response(typeof answer === "string" ? answer : JSON.stringify(answer));
+      return new Response(typeof response === "string" ? response : JSON.stringify(response));
     },
     ...options,
   });
@@ -50,8 +50,8 @@ async function bodyOf(request: Partial<InferRequest>): Promise<JsonObject> {
   return sent[0]?.body as JsonObject;
 }
 
-async function answerTo(answer: JsonObject | string): ReturnType<typeof infer> {
-  return infer(stub(answer).provider, { model: "claude-x", messages: [textMessage("user", "hi")] });
+async function responseTo(response: JsonObject | string): ReturnType<typeof infer> {
+  return infer(stub(response).provider, { model: "claude-x", messages: [textMessage("user", "hi")] });
 }
 
 const mark = { type: "ephemeral" };
@@ -351,8 +351,8 @@ describe("an answer", () => {
     ["pause_turn", "pause"],
     ["brand_new", "other"],
   ])("that stops with %s has the stop reason %s [PV-04]", async (raw, expected) => {
-    const answer = await answerTo(events(start, ...stop(raw)));
-    expect([answer.stopReason, answer.rawStopReason, answer.providerData?.["stopSequence"]]).toEqual([
+    const response = await responseTo(events(start, ...stop(raw)));
+    expect([response.stopReason, response.rawStopReason, response.providerData?.["stopSequence"]]).toEqual([
       expected,
       raw,
       raw === "stop_sequence" ? "END" : undefined,
@@ -362,7 +362,7 @@ describe("an answer", () => {
   it("counts the cache as input, replaces field by field, and prefers the sum of iterations [PV-04]", async () => {
     expect(
       (
-        await answerTo(
+        await responseTo(
           events(start, ...stop("end_turn", { output_tokens: 9, input_tokens: null, output_tokens_details: { thinking_tokens: 4 } })),
         )
       ).usage,
@@ -371,11 +371,11 @@ describe("an answer", () => {
       { input_tokens: 100, output_tokens: 20 },
       { input_tokens: 7, output_tokens: 3 },
     ];
-    expect((await answerTo(events(start, ...stop("end_turn", { output_tokens: 3, iterations })))).usage).toMatchObject({
+    expect((await responseTo(events(start, ...stop("end_turn", { output_tokens: 3, iterations })))).usage).toMatchObject({
       inputTokens: 112,
       outputTokens: 23,
     });
-    expect((await answerTo({ ...whole, usage: null })).usage).toEqual({
+    expect((await responseTo({ ...whole, usage: null })).usage).toEqual({
       inputTokens: null,
       outputTokens: null,
       cacheReadTokens: null,
@@ -393,7 +393,7 @@ describe("an answer", () => {
       caller: { type: "code_execution_20250825", tool_id: "s" },
     };
     const server = { type: "server_tool_use", id: "s", name: "code_execution", input: {} };
-    const done = await answerTo({
+    const done = await responseTo({
       ...whole,
       content: [
         server,
@@ -413,15 +413,15 @@ describe("an answer", () => {
         { type: "content_block_delta", index, delta: { type: "input_json_delta", partial_json: "1}" } },
         { type: "content_block_stop", index },
       ]);
-    const waiting = await answerTo(events(start, ...blocks(server, program), ...stop("tool_use")));
+    const waiting = await responseTo(events(start, ...blocks(server, program), ...stop("tool_use")));
     expect(waiting.toolCalls).toMatchObject([{ id: "toolu_p", name: "roll", input: { n: 1 } }]);
     expect(waiting.content.at(-1)).toMatchObject({ providerData: { wire: "anthropic-messages", id: "toolu_p", caller: program.caller } });
-    const answered = await answerTo(events(start, ...blocks(server, program), ...stop("end_turn")));
+    const answered = await responseTo(events(start, ...blocks(server, program), ...stop("end_turn")));
     expect([answered.toolCalls, answered.content.map((part) => part.type)]).toEqual([[], ["server-tool", "server-tool"]]);
   });
 
   it("keeps blocks that interleave apart, and what it does not know whole [EV-02, EV-03, EV-04]", async () => {
-    const answer = await answerTo(
+    const response = await responseTo(
       events(
         start,
         { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "a", name: "x", input: {} } },
@@ -439,11 +439,11 @@ describe("an answer", () => {
         ...stop("tool_use"),
       ),
     );
-    expect(answer.toolCalls.map(({ id, input }) => [id, input])).toEqual([
+    expect(response.toolCalls.map(({ id, input }) => [id, input])).toEqual([
       ["a", { a: 1 }],
       ["b", { b: 2 }],
     ]);
-    expect(answer.content.slice(2)).toEqual([
+    expect(response.content.slice(2)).toEqual([
       {
         type: "other",
         raw: { type: "hologram", depth: 3, light: "red" },

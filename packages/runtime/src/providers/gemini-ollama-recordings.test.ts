@@ -100,19 +100,19 @@ const modelOf = (recording: Recording): string => recording.expect.model ?? "a-m
 
 async function check(recording: Recording, provider: Provider): Promise<void> {
   const { expect: expected } = recording;
-  const answer = await infer(provider, { model: modelOf(recording), messages: [] }).catch((error: unknown) => error);
+  const actual = await infer(provider, { model: modelOf(recording), messages: [] }).catch((error: unknown) => error);
   if (expected.error !== undefined) {
-    if (!ModelError.is(answer)) throw new Error(`expected an error, got ${JSON.stringify(answer).slice(0, 300)}`, { cause: answer });
-    expect(answer.failure).toMatchObject({
+    if (!ModelError.is(actual)) throw new Error(`expected an error, got ${JSON.stringify(actual).slice(0, 300)}`, { cause: actual });
+    expect(actual.failure).toMatchObject({
       kind: expected.error.status === 429 ? "rate-limit" : "invalid-request",
       status: expected.error.status,
       ...(expected.error.type !== null && { code: expected.error.type }),
     });
-    expect(answer.failure.message).toContain(expected.error.message);
+    expect(actual.failure.message).toContain(expected.error.message);
     return;
   }
-  if (answer instanceof Error) throw answer;
-  const response = answer as InferResponse;
+  if (actual instanceof Error) throw actual;
+  const response = actual as InferResponse;
   expect(textOf(response)).toBe(expected.text);
   expect(response.rawStopReason).toBe(expected.stop_reason === null ? null : String(expected.stop_reason));
   expect(response.content.map((part) => (part.type === "thinking" ? part.text : "")).join("")).toBe(expected.thinking ?? "");
@@ -221,13 +221,13 @@ describe.skipIf(!there)("the next step of a recorded conversation", () => {
   it("is known of fifteen turns", () => expect(linked).toHaveLength(15));
 
   it.each(linked)("$id: our turn carries every block that the recorded one has [PV-03]", async ({ recording, before }) => {
-    const answer = await infer(served(before, [Buffer.from(before.response.body)]), { model: modelOf(before), messages: [] });
-    const results = answer.content.flatMap((part) =>
+    const actual = await infer(served(before, [Buffer.from(before.response.body)]), { model: modelOf(before), messages: [] });
+    const results = actual.content.flatMap((part) =>
       part.type === "tool-call" ? [{ type: "tool-result" as const, id: part.id, name: part.name, output: "done" }] : [],
     );
     const messages: Message[] = [
       { role: "user", content: [{ type: "text", text: "go" }] },
-      { role: "assistant", content: answer.content },
+      { role: "assistant", content: actual.content },
       results.length > 0 ? { role: "tool", content: results } : { role: "user", content: [{ type: "text", text: "and now?" }] },
     ];
     let sent: Record<string, unknown> = {};

@@ -46,7 +46,7 @@ const read = (body: string | JsonObject, model = ask.model): Promise<InferRespon
 
 describe("answers of Gemini", () => {
   it("join the text of a stream, and keep a signature with the part it came in, even an empty one [PV-03]", async () => {
-    const answer = await read(
+    const response = await read(
       events(
         { candidates: [part({ text: "Let me see.", thought: true })] },
         { candidates: [part({ text: "One" })] },
@@ -57,18 +57,18 @@ describe("answers of Gemini", () => {
       ),
     );
     const signed = (thoughtSignature: string): object => ({ wire: "gemini", model: "gemini-2.5-flash", thoughtSignature });
-    expect(answer.content).toEqual([
+    expect(response.content).toEqual([
       { type: "thinking", text: "Let me see." },
       { type: "text", text: "One two" },
       { type: "text", text: " three", providerData: signed("s1") },
       { type: "text", text: " four" },
       { type: "text", text: "", providerData: signed("s2") },
     ]);
-    expect([textOf(answer), answer.model]).toEqual(["One two three four", "gemini-2.5-flash-001"]);
+    expect([textOf(response), response.model]).toEqual(["One two three four", "gemini-2.5-flash-001"]);
   });
 
   it("give calls made-up ids where Google gives none, and end for tools though Google says STOP [PV-04]", async () => {
-    const answer = await read(
+    const response = await read(
       events({
         candidates: [
           {
@@ -82,13 +82,13 @@ describe("answers of Gemini", () => {
         ],
       }),
     );
-    expect(answer.stopReason).toBe("tool-use");
-    expect(answer.toolCalls.map(({ name, input }) => [name, input])).toEqual([
+    expect(response.stopReason).toBe("tool-use");
+    expect(response.toolCalls.map(({ name, input }) => [name, input])).toEqual([
       ["look", { at: 1 }],
       ["look", {}],
       ["go", {}],
     ]);
-    const [first, second, third] = answer.content as Extract<Content, { type: "tool-call" }>[];
+    const [first, second, third] = response.content as Extract<Content, { type: "tool-call" }>[];
     expect(first?.id).toMatch(/^call_[0-9a-f]{32}$/);
     expect(second?.id).not.toBe(first?.id);
     expect(first?.providerData).toEqual({ wire: "gemini", model: "gemini-2.5-flash", thoughtSignature: "s" });
@@ -121,7 +121,7 @@ describe("answers of Gemini", () => {
 
   it("keep what Google ran itself, media and what is new, each in its own part", async () => {
     const raw: JsonObject = { brandNew: { x: 1 } };
-    const answer = await read(
+    const response = await read(
       answered(
         { executableCode: { language: "PYTHON", code: "print(1)" } },
         { codeExecutionResult: { outcome: "OUTCOME_OK", output: "1\n" } },
@@ -133,9 +133,9 @@ describe("answers of Gemini", () => {
         { text: "done" },
       ),
     );
-    expect(answer.toolCalls).toEqual([]);
-    expect([textOf(answer), answer.stopReason]).toEqual(["done", "end-turn"]);
-    expect(answer.content.map((content) => [content.type, "text" in content ? content.text : undefined])).toEqual([
+    expect(response.toolCalls).toEqual([]);
+    expect([textOf(response), response.stopReason]).toEqual(["done", "end-turn"]);
+    expect(response.content.map((content) => [content.type, "text" in content ? content.text : undefined])).toEqual([
       ["server-tool", "print(1)"],
       ["server-tool", "1\n"],
       ["server-tool", '{"queries":["x"]}'],
@@ -145,14 +145,14 @@ describe("answers of Gemini", () => {
       ["other", undefined],
       ["text", "done"],
     ]);
-    expect(answer.content[3]).toMatchObject({ mediaType: "image/png", data: "AQID", providerData: { thoughtSignature: "s3" } });
-    expect(answer.content[4]).toEqual({ type: "file", mediaType: "video/mp4", url: "gs://b/v.mp4" });
-    expect(answer.content[6]).toEqual({ type: "other", raw, providerData: { wire: "gemini" } });
+    expect(response.content[3]).toMatchObject({ mediaType: "image/png", data: "AQID", providerData: { thoughtSignature: "s3" } });
+    expect(response.content[4]).toEqual({ type: "file", mediaType: "video/mp4", url: "gs://b/v.mp4" });
+    expect(response.content[6]).toEqual({ type: "other", raw, providerData: { wire: "gemini" } });
     // All of it goes back as it came.
     const { provider, sent } = stub(answered({ text: "ok" }));
     await infer(provider, {
       ...ask,
-      messages: [...ask.messages, { role: "assistant", content: answer.content }, textMessage("user", "go on")],
+      messages: [...ask.messages, { role: "assistant", content: response.content }, textMessage("user", "go on")],
     });
     const contents = sent[0]?.body["contents"] as readonly { role: string; parts: readonly JsonObject[] }[];
     expect(contents[1]?.parts).toEqual([
@@ -176,18 +176,18 @@ describe("answers of Gemini", () => {
     [3, "content-filter"],
     [2, "max-tokens"],
   ])("end with %s for %s, without any content [PV-04]", async (finishReason, stopReason) => {
-    const answer = await read(events({ candidates: [{ finishReason, safetyRatings: [] }] }));
-    expect(answer).toMatchObject({ stopReason, rawStopReason: String(finishReason), content: [] });
+    const response = await read(events({ candidates: [{ finishReason, safetyRatings: [] }] }));
+    expect(response).toMatchObject({ stopReason, rawStopReason: String(finishReason), content: [] });
   });
 
   it("tell of a prompt that was blocked as a stop, with what Google said of it", async () => {
-    const answer = await read(events({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, usageMetadata: { promptTokenCount: 7 } }));
-    expect(answer).toMatchObject({
+    const response = await read(events({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, usageMetadata: { promptTokenCount: 7 } }));
+    expect(response).toMatchObject({
       stopReason: "content-filter",
       rawStopReason: "PROHIBITED_CONTENT",
       usage: { inputTokens: 7, outputTokens: 0 },
     });
-    expect(answer.providerData?.["promptFeedback"]).toEqual({ blockReason: "PROHIBITED_CONTENT" });
+    expect(response.providerData?.["promptFeedback"]).toEqual({ blockReason: "PROHIBITED_CONTENT" });
   });
 
   it("count tool prompts as input and thoughts as output, the last of repeated counts winning, and nothing where nothing was counted", async () => {
@@ -250,8 +250,8 @@ describe("answers of Gemini", () => {
         { index: 0, ...part({ text: "yes" }) },
       ],
     };
-    const answer = await read(both);
-    expect([textOf(answer), answer.rawStopReason, answer.stopReason]).toEqual(["yes", null, "other"]);
+    const response = await read(both);
+    expect([textOf(response), response.rawStopReason, response.stopReason]).toEqual(["yes", null, "other"]);
   });
 
   it.each([

@@ -73,15 +73,15 @@ export function createGeminiProvider(options: ProviderOptions = {}): Provider {
 function geminiModelInfo(model: Fields): ModelInfo {
   const id = bareModelName(stringOf(model["name"]));
   const methods = Array.isArray(model["supportedGenerationMethods"]) ? (model["supportedGenerationMethods"] as readonly unknown[]) : [];
-  const answers = methods.includes("generateContent");
-  const talks = answers && !/-(?:tts|image|live|audio)(?:-|$)|embedding|imagen|veo|aqa/.test(id);
+  const generates = methods.includes("generateContent");
+  const talks = generates && !/-(?:tts|image|live|audio)(?:-|$)|embedding|imagen|veo|aqa/.test(id);
   const gemini = talks && id.startsWith("gemini-");
   const thinks = gemini && model["thinking"] === true;
   return {
     id,
     displayName: stringOf(model["displayName"]) || id,
     description: stringOf(model["description"]),
-    capabilities: { toolCalling: gemini, vision: talks, streaming: answers, structuredOutput: gemini, effortLevels: thinks },
+    capabilities: { toolCalling: gemini, vision: talks, streaming: generates, structuredOutput: gemini, effortLevels: thinks },
     contextWindow: positive(model["inputTokenLimit"]),
     maxOutputTokens: positive(model["outputTokenLimit"]),
     supportedEffortLevels: thinks ? ["low", "medium", "high"] : [],

@@ -21,7 +21,7 @@ export function belongsTo(data: ProviderData | undefined, wire: string, model: s
   return data.model === undefined || data.model === model || modelFamily(data.model) === modelFamily(model);
 }
 
-export interface AnsweredCall {
+export interface CallWithResult {
   readonly call: ToolCallPart;
   /** `undefined`: nobody answered it. Vendors refuse such a history, so that it must be closed. */
   readonly result: ToolResultPart | undefined;
@@ -31,7 +31,7 @@ export interface AnsweredCall {
 export function matchResults(
   before: MessageGroup | undefined,
   group: MessageGroup,
-): { readonly answered: readonly AnsweredCall[]; readonly strays: readonly ToolResultPart[] } {
+): { readonly matched: readonly CallWithResult[]; readonly strays: readonly ToolResultPart[] } {
   const calls = before !== undefined && isAssistantGroup(before) ? callsOf(before) : [];
   // By the call's id; `undefined` until its result is found.
   const results = new Map<string, ToolResultPart | undefined>();
@@ -44,12 +44,12 @@ export function matchResults(
       else strays.push(part);
     }
   }
-  const answered: AnsweredCall[] = [];
-  for (const call of calls) answered.push({ call, result: results.get(call.id) });
-  return { answered, strays };
+  const matched: CallWithResult[] = [];
+  for (const call of calls) matched.push({ call, result: results.get(call.id) });
+  return { matched, strays };
 }
 
-export const UNANSWERED = "This call was not executed.";
+export const NOT_EXECUTED = "This call was not executed.";
 export const EARLIER_NOT_SHOWN = "(The beginning of the conversation is not shown.)";
 /** Stands in for a conversation of which nothing can be sent, since every API wants a message. */
 export const NOTHING_SAID = "(empty message)";

@@ -6,13 +6,13 @@ import {
   readWholeText,
   sniffFormat,
   SseReader,
-  type TransportAnswer,
+  type TransportResponse,
 } from "../transport/index.ts";
 import type { DecodedEvent, PolledEvents } from "./polled-events.ts";
 import { type RateLimitHeaders, readRateLimit } from "./rate-limit.ts";
 import { failureOfStatus, MAX_ERROR_BYTES } from "./vendor-failure.ts";
 import type { WithheldKeys } from "./withheld-keys.ts";
-import { cutOff, type DecoderContext, notAnAnswer, type WireDecoder } from "./wire-decoder.ts";
+import { cutOff, type DecoderContext, invalidResponse, type WireDecoder } from "./wire-decoder.ts";
 
 /** Bytes that are decoded at once, at most, when more have come. */
 const BATCH_BYTES = 64 * 1024;
@@ -21,7 +21,7 @@ const BATCH_BYTES = 64 * 1024;
 export interface WireCall {
   readonly context: DecoderContext;
   /** Encodes and sends the request. Throws or rejects with `ModelError`. */
-  send(): Promise<TransportAnswer>;
+  send(): Promise<TransportResponse>;
   /** Of whoever sends. */
   readonly keys: WithheldKeys;
   /** `queue` takes the events. */
@@ -42,7 +42,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
   #head = 0;
   /** How many were given of the run of texts at the head. */
   #given = 0;
-  #answer: TransportAnswer | undefined;
+  #response: TransportResponse | undefined;
   /** Whether the request was given to the transport. */
   #sent = false;
   #decoder: WireDecoder | undefined;
@@ -102,7 +102,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
   return(): Promise<IteratorResult<InferEvent, undefined>> {
     this.#over = true;
     this.#empty();
-    this.#answer?.body.close();
+    this.#response?.body.close();
     return Promise.resolve({ done: true, value: undefined });
   }
 
@@ -127,30 +127,30 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
       if (!this.#isReady) {
         if (this.#head > 0) this.#empty();
         // Each further `async` function would cost every chunk its promises.
-        const answer = this.#answer ?? (await this.#send());
-        if (this.#answer === undefined) {
-          this.#answer = answer;
-          if (this.#over) answer.body.close();
-          else if (answer.status >= 200 && answer.status < 300) this.#open(answer);
-          else throw await this.#refusal(answer);
+        const response = this.#response ?? (await this.#send());
+        if (this.#response === undefined) {
+          this.#response = response;
+          if (this.#over) response.body.close();
+          else if (response.status >= 200 && response.status < 300) this.#open(response);
+          else throw await this.#refusal(response);
         }
         while (!this.#isReady) {
           let chunk: Uint8Array | undefined;
           try {
-            chunk = answer.body.poll() ?? (await answer.body.read());
+            chunk = response.body.poll() ?? (await response.body.read());
           } catch (error) {
             if (!ModelError.is(error, "server-error") || !this.#endsAllTheSame()) throw error;
           }
           if (this.#over) break;
-          if (!this.#take(chunk, answer.body)) this.#takeWhole(await readWholeText(answer.body, this.#first));
+          if (!this.#take(chunk, response.body)) this.#takeWhole(await readWholeText(response.body, this.#first));
           if (this.#decoder?.complete === true) {
             this.#over = true;
-            await answer.body.release();
+            await response.body.release();
           }
         }
       }
     } catch (error) {
-      this.#answer?.body.close();
+      this.#response?.body.close();
       // Left by `return` while waiting: that is no failure.
       if (!this.#over) this.#failure = this.#call.keys.redacted(this.#withFacts(error));
       this.#over = true;
@@ -169,7 +169,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     return { done: true, value: undefined };
   }
 
-  #send(): Promise<TransportAnswer> {
+  #send(): Promise<TransportResponse> {
     const sending = this.#call.send();
     this.#sent = true;
     return sending;
@@ -180,25 +180,25 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     if (!ModelError.is(error)) return error;
     const { failure } = error;
     const usage = this.#decoder?.reported;
-    const answer = this.#answer;
-    const progress = answer !== undefined ? (answer.status >= 400 ? "refused" : "begun") : this.#sent ? failure.progress : "unsent";
+    const response = this.#response;
+    const progress = response !== undefined ? (response.status >= 400 ? "refused" : "begun") : this.#sent ? failure.progress : "unsent";
     if (usage === undefined && progress === failure.progress) return error;
     const known = { ...failure, ...(progress !== undefined && { progress }), ...(usage !== undefined && { usage }) };
     return Object.assign(new ModelError(known, { cause: error.cause }), { stack: error.stack });
   }
 
-  async #refusal(answer: TransportAnswer): Promise<ModelError> {
-    const body = await readTextUpTo(answer.body, MAX_ERROR_BYTES);
-    return failureOfStatus(answer.status, answer, body, this.#call.context);
+  async #refusal(response: TransportResponse): Promise<ModelError> {
+    const body = await readTextUpTo(response.body, MAX_ERROR_BYTES);
+    return failureOfStatus(response.status, response, body, this.#call.context);
   }
 
-  #open(answer: TransportAnswer): void {
-    const requestId = answer.header("request-id") ?? answer.header("x-request-id") ?? answer.header("apim-request-id");
+  #open(response: TransportResponse): void {
+    const requestId = response.header("request-id") ?? response.header("x-request-id") ?? response.header("apim-request-id");
     if (requestId !== undefined) this.#context = { ...this.#context, requestId };
     this.#decoder = this.#call.decoder(this.#queue, this.#context);
     const { rateLimitHeaders } = this.#call;
     if (rateLimitHeaders === undefined) return;
-    const rateLimit = readRateLimit(answer, rateLimitHeaders, Date.now());
+    const rateLimit = readRateLimit(response, rateLimitHeaders, Date.now());
     if (rateLimit !== undefined) this.#queue.push({ type: "rate-limit", rateLimit });
   }
 
@@ -224,7 +224,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
   #recognize(chunk: Uint8Array | undefined): boolean {
     const decoder = this.#decoder;
     if (decoder === undefined) return true;
-    if (chunk === undefined) throw notAnAnswer("an empty body", this.#context);
+    if (chunk === undefined) throw invalidResponse("an empty body", this.#context);
     this.#first.push(chunk);
     const begun = this.#first.length === 1 ? chunk : Buffer.concat(this.#first);
     const format = sniffFormat(begun);
@@ -259,7 +259,8 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
       // The last event lacks its end: the stream was cut in it.
       throw ModelError.is(error, "invalid-response") ? cutOff(context) : error;
     }
-    if (before !== true && events instanceof SseReader && !events.sawField) throw notAnAnswer("neither JSON nor an event stream", context);
+    if (before !== true && events instanceof SseReader && !events.sawField)
+      throw invalidResponse("neither JSON nor an event stream", context);
     this.#decoder?.finish();
   }
 

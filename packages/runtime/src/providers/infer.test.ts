@@ -38,7 +38,7 @@ function provider(events: readonly InferEvent[], left: () => void = () => undefi
 
 describe("infer", () => {
   it("folds the stream into content, calls, stop reason, usage and cost [PV-01, PV-03, EV-01, EV-02]", async () => {
-    const answer = await infer(
+    const response = await infer(
       provider([
         { type: "thinking-start" },
         { type: "thinking-delta", text: "hm" },
@@ -66,7 +66,7 @@ describe("infer", () => {
       ]),
       request,
     );
-    expect(answer).toEqual({
+    expect(response).toEqual({
       content: [
         { type: "thinking", text: "hm", providerData: { wire: "w", signature: "s" } },
         { type: "text", text: "ab" },
@@ -87,7 +87,7 @@ describe("infer", () => {
       // 0.4 M fresh at 1, 0.5 M read at 0.1, 0.1 M written at 1.25, 0.1 M out at 5.
       cost: "1.075",
     });
-    expect(textOf(answer)).toBe("abc");
+    expect(textOf(response)).toBe("abc");
   });
 
   it("has no cost for unknown models or counts, and takes prices of the caller's [PV-03]", async () => {

@@ -55,8 +55,8 @@ export async function infer(provider: Provider, request: InferRequest, options: 
 }
 
 /** The answer's text: all text parts, joined without separator. Thinking, refusals and results of server-run tools are not text. */
-export function textOf(answer: { readonly content: readonly Content[] }): string {
+export function textOf(response: { readonly content: readonly Content[] }): string {
   let text = "";
-  for (const part of answer.content) if (part.type === "text") text += part.text;
+  for (const part of response.content) if (part.type === "text") text += part.text;
   return text;
 }

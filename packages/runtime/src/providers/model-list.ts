@@ -1,5 +1,5 @@
 import { ModelError, type ModelInfo } from "@keelson/protocol";
-import { readTextUpTo, readWholeText, type TransportAnswer } from "../transport/index.ts";
+import { readTextUpTo, readWholeText, type TransportResponse } from "../transport/index.ts";
 import { failureOfStatus, MAX_ERROR_BYTES } from "./vendor-failure.ts";
 import { type Fields, fieldsOf, stringOf } from "./wire-decoder.ts";
 
@@ -10,24 +10,24 @@ export interface ModelPage {
 }
 
 /** Reads one page of `GET /models`: both vendors answer with `{ data: [{ id, … }] }`. */
-export async function readModelPage(answer: TransportAnswer, provider: string): Promise<ModelPage> {
-  const { items, body } = await readListing(answer, provider, "data");
+export async function readModelPage(response: TransportResponse, provider: string): Promise<ModelPage> {
+  const { items, body } = await readListing(response, provider, "data");
   return { models: items, next: body["has_more"] === true ? stringOf(body["last_id"]) || undefined : undefined };
 }
 
 /** Reads a list of models whose items stand in the member `member`. */
 export async function readListing(
-  answer: TransportAnswer,
+  response: TransportResponse,
   provider: string,
   member: string,
 ): Promise<{ readonly items: readonly Fields[]; readonly body: Fields }> {
-  if (answer.status !== 200) {
-    throw failureOfStatus(answer.status, answer, await readTextUpTo(answer.body, MAX_ERROR_BYTES), {
+  if (response.status !== 200) {
+    throw failureOfStatus(response.status, response, await readTextUpTo(response.body, MAX_ERROR_BYTES), {
       provider,
       model: "",
     });
   }
-  const text = await readWholeText(answer.body, []);
+  const text = await readWholeText(response.body, []);
   let body: Fields | undefined;
   try {
     const parsed: unknown = JSON.parse(text);

@@ -49,7 +49,7 @@ const read = (body: string): Promise<InferResponse> => infer(stub(body).provider
 
 describe("answers of Ollama", () => {
   it("join lines to thinking, text and calls; the last line tells how it ended [PV-03]", async () => {
-    const answer = await read(
+    const response = await read(
       line({ thinking: "Hm" }) +
         line({ thinking: "m." }) +
         line({ content: "Hel" }) +
@@ -57,7 +57,7 @@ describe("answers of Ollama", () => {
         line(call("look", { at: 1 }, { id: "call_x" })) +
         done(),
     );
-    expect(answer.content).toEqual([
+    expect(response.content).toEqual([
       { type: "thinking", text: "Hmm.", providerData: { wire: "ollama-chat", model: "qwen3:4b" } },
       { type: "text", text: "Hello <b>" },
       {
@@ -69,13 +69,13 @@ describe("answers of Ollama", () => {
         providerData: { wire: "ollama-chat", id: "call_x" },
       },
     ]);
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       stopReason: "tool-use",
       rawStopReason: "stop",
       model: "qwen3:4b",
       providerData: { wire: "ollama-chat", durations: { total_duration: 5 } },
     });
-    expect(answer.usage).toEqual({
+    expect(response.usage).toEqual({
       inputTokens: 12,
       outputTokens: 7,
       cacheReadTokens: null,
@@ -85,20 +85,20 @@ describe("answers of Ollama", () => {
   });
 
   it("tell calls apart without ids, and with one index for all [PV-04]", async () => {
-    const answer = await read(
+    const response = await read(
       line({
         tool_calls: [{ function: { index: 0, name: "a", arguments: {} } }, { function: { index: 0, name: "b", arguments: '{"x":1}' } }],
       }) +
         line(call("a", {})) +
         done(),
     );
-    expect(answer.toolCalls.map(({ name, input }) => [name, input])).toEqual([
+    expect(response.toolCalls.map(({ name, input }) => [name, input])).toEqual([
       ["a", {}],
       ["b", { x: 1 }],
       ["a", {}],
     ]);
-    expect(new Set(answer.toolCalls.map(({ id }) => id)).size).toBe(3);
-    expect(answer.content.every((part) => part.type === "tool-call" && part.providerData === undefined)).toBe(true);
+    expect(new Set(response.toolCalls.map(({ id }) => id)).size).toBe(3);
+    expect(response.content.every((part) => part.type === "tool-call" && part.providerData === undefined)).toBe(true);
   });
 
   it("leave think tags where they are", async () => {

@@ -61,8 +61,8 @@ export function createOllamaProvider(options: OllamaOptions = {}): Provider {
     outputBound: (request) => outputBoundOf(request, request.model || defaultModel, OLLAMA_OUTPUT),
     listModels: ({ signal } = {}) =>
       client.keys.guard(async () => {
-        const answer = await client.send({ method: "GET", path: "/api/tags", signal, origin: { provider: name } });
-        return (await readListing(answer, name, "models")).items.map(ollamaModelInfo);
+        const response = await client.send({ method: "GET", path: "/api/tags", signal, origin: { provider: name } });
+        return (await readListing(response, name, "models")).items.map(ollamaModelInfo);
       }),
   };
 }

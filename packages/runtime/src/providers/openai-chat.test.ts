@@ -17,7 +17,7 @@ interface Sent {
 }
 
 function stub(
-  answer: JsonObject | string = whole,
+  response: JsonObject | string = whole,
   options: OpenAiChatOptions = {},
 ): { sent: Sent[]; provider: ReturnType<typeof createOpenAiChatProvider> } {
   const sent: Sent[] = [];
@@ -25,7 +25,7 @@ function stub(
     apiKey: "secret",
     fetch: async (url, { headers, body }) => {
       sent.push({ url, headers, body: body === undefined ? {} : (JSON.parse(Buffer.from(body).toString()) as JsonObject) });
-      return new Response(typeof answer === "string" ? answer : JSON.stringify(answer));
+      return new Response(typeof response === "string" ? response : JSON.stringify(response));
     },
     ...options,
   });
@@ -38,8 +38,8 @@ async function bodyOf(request: Partial<InferRequest>): Promise<JsonObject> {
   return sent[0]?.body as JsonObject;
 }
 
-const answerTo = (answer: JsonObject | string, request: Partial<InferRequest> = {}): ReturnType<typeof infer> =>
-  infer(stub(answer).provider, { model: "gpt-x", messages: [], ...request });
+const responseTo = (response: JsonObject | string, request: Partial<InferRequest> = {}): ReturnType<typeof infer> =>
+  infer(stub(response).provider, { model: "gpt-x", messages: [], ...request });
 const chunks = (...list: readonly JsonObject[]): string =>
   `${list.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("")}data: [DONE]\n\n`;
 const delta = (fields: JsonObject, finish: string | null = null, index = 0): JsonObject => ({
@@ -238,23 +238,23 @@ describe("an answer", () => {
     ["eos", "end-turn"],
     ["odd", "other"],
   ])("that finishes with %s has the stop reason %s [PV-04]", async (raw, expected) => {
-    const answer = await answerTo(chunks(delta({ content: "x" }), delta({}, raw)));
-    expect([answer.stopReason, answer.rawStopReason]).toEqual([expected, raw]);
+    const response = await responseTo(chunks(delta({ content: "x" }), delta({}, raw)));
+    expect([response.stopReason, response.rawStopReason]).toEqual([expected, raw]);
   });
 
   it("has calls by its content, not by its finish reason, and keeps the stop at its length", async () => {
     const call = { tool_calls: [{ index: 0, id: "a", type: "function", function: { name: "f", arguments: '{"x"' } }] };
     expect(
-      (await answerTo(chunks(delta(call), delta({ tool_calls: [{ index: 0, function: { arguments: ":1}" } }] }), delta({}, "stop"))))
+      (await responseTo(chunks(delta(call), delta({ tool_calls: [{ index: 0, function: { arguments: ":1}" } }] }), delta({}, "stop"))))
         .stopReason,
     ).toBe("tool-use");
-    const cut = await answerTo(chunks(delta(call), delta({}, "length")));
+    const cut = await responseTo(chunks(delta(call), delta({}, "length")));
     expect([cut.stopReason, cut.toolCalls]).toEqual(["max-tokens", [{ id: "a", name: "f", input: undefined, inputText: '{"x"' }]]);
   });
 
   it("tells fragments of calls apart by index, else by id; a new id at a known index is a new call [EV-02]", async () => {
     const fragment = (fields: JsonObject): JsonObject => delta({ tool_calls: [fields] });
-    const byIndex = await answerTo(
+    const byIndex = await responseTo(
       chunks(
         fragment({ index: 1, id: "b", function: { name: "g", arguments: "{" } }),
         fragment({ index: 0, id: "a", function: { name: "f", arguments: "" } }),
@@ -267,7 +267,7 @@ describe("an answer", () => {
       { id: "a", name: "f", input: {}, inputText: "" },
       { id: "c", name: "h", input: {}, inputText: "null" },
     ]);
-    const byId = await answerTo(
+    const byId = await responseTo(
       chunks(
         fragment({ id: "a", function: { name: "f", arguments: '{"n":' } }),
         fragment({ id: "a", function: { name: "f", arguments: "1}" } }),
@@ -278,7 +278,7 @@ describe("an answer", () => {
       ["a", { n: 1 }],
       ["b", { n: 2 }],
     ]);
-    const made = await answerTo(
+    const made = await responseTo(
       chunks(fragment({ index: 0, function: { arguments: '{"late' } }), fragment({ index: 0, function: { name: "f", arguments: '":1}' } })),
     );
     expect(made.toolCalls).toEqual([
@@ -288,7 +288,7 @@ describe("an answer", () => {
   });
 
   it("ignores other choices by their index, chunks without choices, and the cumulative message", async () => {
-    const answer = await answerTo(
+    const response = await responseTo(
       chunks(
         { choices: [], prompt_filter_results: [] },
         delta({ content: "second" }, null, 1),
@@ -297,11 +297,11 @@ describe("an answer", () => {
         { choices: [{ finish_reason: "content_filter", index: 0 }] },
       ),
     );
-    expect([textOf(answer), answer.rawStopReason]).toEqual(["ab", "content_filter"]);
+    expect([textOf(response), response.rawStopReason]).toEqual(["ab", "content_filter"]);
   });
 
   it("has thinking from whatever field it comes in, once, and content of parts", async () => {
-    const answer = await answerTo(
+    const response = await responseTo(
       chunks(
         delta({ reasoning_content: "why", reasoning: "why", content: "" }),
         delta({ reasoning: " so" }),
@@ -314,16 +314,16 @@ describe("an answer", () => {
         delta({ content: "b" }, "stop"),
       ),
     );
-    expect(answer.content).toEqual([
+    expect(response.content).toEqual([
       { type: "thinking", text: "why so on" },
       { type: "text", text: "ab" },
     ]);
   });
 
   it("has a refusal as a part of its own, audio and images as parts, and raises a legacy function call [PV-03]", async () => {
-    const refused = await answerTo(chunks(delta({ content: null, refusal: "I " }), delta({ refusal: "won't" }), delta({}, "stop")));
+    const refused = await responseTo(chunks(delta({ content: null, refusal: "I " }), delta({ refusal: "won't" }), delta({}, "stop")));
     expect([textOf(refused), refused.content]).toEqual(["", [{ type: "refusal", text: "I won't" }]]);
-    const media = await answerTo(
+    const media = await responseTo(
       chunks(
         delta({ audio: { id: "au", data: "QUI=", transcript: "a" } }),
         delta({
@@ -338,7 +338,7 @@ describe("an answer", () => {
       { type: "image", mediaType: "image/png", data: "QQ==" },
       { type: "file", mediaType: "audio/mp3", data: "QUJD", providerData: { wire: "openai-chat", audio: "au", transcript: "ab" } },
     ]);
-    const legacy = await answerTo(
+    const legacy = await responseTo(
       chunks(
         delta({ function_call: { name: "f", arguments: "{" } }),
         delta({ function_call: { arguments: "}" } }),
@@ -356,12 +356,12 @@ describe("an answer", () => {
       { role: "assistant", content: null, function_call: { name: "f", arguments: "{}" } },
       { role: "function", name: "f", content: "out" },
     ]);
-    expect((await answerTo(chunks(delta({ content: "x", function_call: { name: "" } }), delta({}, "stop")))).toolCalls).toEqual([]);
+    expect((await responseTo(chunks(delta({ content: "x", function_call: { name: "" } }), delta({}, "stop")))).toolCalls).toEqual([]);
   });
 
   it("takes usage from where it comes last, raised to the total, unknown when it never comes [PV-04]", async () => {
     const usage = async (...list: readonly JsonObject[]): Promise<unknown> =>
-      (await answerTo(chunks(delta({ content: "x" }, "stop"), ...list))).usage;
+      (await responseTo(chunks(delta({ content: "x" }, "stop"), ...list))).usage;
     expect(
       await usage({
         choices: [],
@@ -391,17 +391,17 @@ describe("an answer", () => {
 
   it("raises an error beside choices, by its own code, but lets a turn that was cut off stand", async () => {
     await expect(
-      answerTo(
+      responseTo(
         chunks(delta({ content: "x" }), {
           error: { message: "gone", code: 502 },
           choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }],
         }),
       ),
     ).rejects.toMatchObject({ failure: { kind: "server-error", code: "502" } });
-    await expect(answerTo({ error: { message: "slow", code: "rate_limit_exceeded" } })).rejects.toMatchObject({
+    await expect(responseTo({ error: { message: "slow", code: "rate_limit_exceeded" } })).rejects.toMatchObject({
       failure: { kind: "rate-limit" },
     });
-    expect((await answerTo(chunks(delta({ content: "x" }, "length"), { error: { message: "gone", code: 502 } }))).stopReason).toBe(
+    expect((await responseTo(chunks(delta({ content: "x" }, "length"), { error: { message: "gone", code: 502 } }))).stopReason).toBe(
       "max-tokens",
     );
   });

@@ -19,14 +19,14 @@ interface Sent {
 
 function stub(
   options: OpenAiCompatibleOptions,
-  answer: unknown = whole,
+  response: unknown = whole,
 ): { sent: Sent[]; provider: ReturnType<typeof createOpenAiCompatibleProvider> } {
   const sent: Sent[] = [];
   const provider = createOpenAiCompatibleProvider({
     apiKey: "key",
     fetch: async (url, { headers, body }) => {
       sent.push({ url, headers, body: body === undefined ? {} : (JSON.parse(Buffer.from(body).toString()) as JsonObject) });
-      return new Response(typeof answer === "string" ? answer : JSON.stringify(answer));
+      return new Response(typeof response === "string" ? response : JSON.stringify(response));
     },
     ...options,
   });
@@ -135,8 +135,8 @@ describe("a vendor", () => {
   });
 
   it("lists its models under whatever names it has for what they can do", async () => {
-    const list = async (answer: unknown): Promise<unknown> =>
-      (await stub({ vendor: "x", baseUrl: "http://stub" }, answer).provider.listModels?.())?.[0];
+    const list = async (response: unknown): Promise<unknown> =>
+      (await stub({ vendor: "x", baseUrl: "http://stub" }, response).provider.listModels?.())?.[0];
     expect(
       await list({
         data: [
@@ -293,8 +293,8 @@ describe("a request to", () => {
 
 describe("reasoning", () => {
   const call = { tool_calls: [{ index: 0, id: "a", type: "function", function: { name: "f", arguments: "{}" } }] };
-  async function backAs(vendor: string, answer: string, model = "m"): Promise<{ content: readonly Content[]; message: JsonObject }> {
-    const { sent, provider } = stub({ vendor, baseUrl: "http://stub" }, answer);
+  async function backAs(vendor: string, response: string, model = "m"): Promise<{ content: readonly Content[]; message: JsonObject }> {
+    const { sent, provider } = stub({ vendor, baseUrl: "http://stub" }, response);
     const { content } = await infer(provider, { model: "m", messages: [] });
     await infer(provider, { model, messages: [textMessage("user", "q"), { role: "assistant", content }] });
     return { content, message: ((sent[1]?.body["messages"] ?? []) as readonly JsonObject[])[1] ?? {} };
@@ -310,9 +310,9 @@ describe("reasoning", () => {
   });
 
   it("goes back to the same model only, and not at all to vendors that do not take it", async () => {
-    const answer = chunks(delta({ reasoning_content: "why" }), delta({ content: "a" }, "stop"));
-    expect((await backAs("x", answer, "other")).message).toEqual({ role: "assistant", content: "a" });
-    expect((await backAs("xai", answer)).message).toEqual({ role: "assistant", content: "a" });
+    const response = chunks(delta({ reasoning_content: "why" }), delta({ content: "a" }, "stop"));
+    expect((await backAs("x", response, "other")).message).toEqual({ role: "assistant", content: "a" });
+    expect((await backAs("xai", response)).message).toEqual({ role: "assistant", content: "a" });
   });
 
   it("is there, if need be empty, in turns with calls where its vendor insists", async () => {

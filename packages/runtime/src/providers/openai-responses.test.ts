@@ -60,7 +60,7 @@ interface Sent {
 }
 
 function stub(
-  answer: unknown = completed({ output: [message("ok")] }),
+  response: unknown = completed({ output: [message("ok")] }),
   options: ProviderOptions = {},
 ): { sent: Sent[]; provider: ReturnType<typeof createOpenAiResponsesProvider> } {
   const sent: Sent[] = [];
@@ -68,7 +68,7 @@ function stub(
     apiKey: "secret",
     fetch: async (url, { headers, body }) => {
       sent.push({ url, headers, body: body === undefined ? {} : (JSON.parse(Buffer.from(body).toString()) as JsonObject) });
-      return new Response(typeof answer === "string" ? answer : JSON.stringify(answer));
+      return new Response(typeof response === "string" ? response : JSON.stringify(response));
     },
     ...options,
   });
@@ -82,15 +82,15 @@ async function bodyOf(request: Partial<InferRequest>): Promise<JsonObject> {
   return sent[0]?.body as JsonObject;
 }
 
-const answerTo = (answer: unknown): Promise<InferResponse> => infer(stub(answer).provider, { model: "gpt-x", messages: [] });
-const failureOf = async (answer: unknown): Promise<ModelError["failure"]> => {
-  const failed = await answerTo(answer).catch((error: unknown) => error);
+const responseTo = (response: unknown): Promise<InferResponse> => infer(stub(response).provider, { model: "gpt-x", messages: [] });
+const failureOf = async (response: unknown): Promise<ModelError["failure"]> => {
+  const failed = await responseTo(response).catch((error: unknown) => error);
   if (!ModelError.is(failed)) throw new Error(`expected a failure, got ${JSON.stringify(failed)}`);
   return failed.failure;
 };
 /** What goes back as the assistant's turn, for the same model or another. */
-async function backAs(answer: unknown, model = "gpt-x", options: ProviderOptions = {}): Promise<readonly JsonObject[]> {
-  const { sent, provider } = stub(answer, options);
+async function backAs(response: unknown, model = "gpt-x", options: ProviderOptions = {}): Promise<readonly JsonObject[]> {
+  const { sent, provider } = stub(response, options);
   const { content } = await infer(provider, { model: "gpt-x", messages: [] });
   const other = stub();
   await infer(model === "gpt-x" ? provider : other.provider, {
@@ -347,9 +347,9 @@ describe("an answer", () => {
       end(),
     ];
     const own = { wire: WIRE, model: "gpt-x", provider: "openai" };
-    const answer = await answerTo(stream(...events));
-    expect([textOf(answer), answer.model, answer.providerData]).toEqual(["abc", "gpt-x-2026", { wire: WIRE, id: "resp_1" }]);
-    expect(answer.content).toEqual([
+    const response = await responseTo(stream(...events));
+    expect([textOf(response), response.model, response.providerData]).toEqual(["abc", "gpt-x-2026", { wire: WIRE, id: "resp_1" }]);
+    expect(response.content).toEqual([
       { type: "text", text: "a", providerData: { ...own, itemId: "msg_1", phase: "commentary" } },
       { type: "text", text: "b", providerData: { ...own, itemId: "msg_1", phase: "commentary", annotations: cited.annotations } },
       { type: "text", text: "c", providerData: { ...own, itemId: "msg_2" } },
@@ -391,9 +391,9 @@ describe("an answer", () => {
       { type: "response.function_call_arguments.done", output_index: 4, arguments: '{"late":true}' },
       end(),
     ];
-    for (const answer of [
-      await answerTo(stream(...events)),
-      await answerTo(
+    for (const response of [
+      await responseTo(stream(...events)),
+      await responseTo(
         completed({
           output: [
             call(0, "{}"),
@@ -405,17 +405,17 @@ describe("an answer", () => {
         }),
       ),
     ]) {
-      expect(answer.stopReason).toBe("tool-use");
-      expect(answer.toolCalls.map(({ id, name, input }) => [id, name, input])).toEqual([
+      expect(response.stopReason).toBe("tool-use");
+      expect(response.toolCalls.map(({ id, name, input }) => [id, name, input])).toEqual([
         ["call_0x", "f", {}],
         ["call_1x", "f", { n: 1 }],
         ["call_2x", "f", {}],
         ["call_c", "free", "4 + 4"],
         ["call_4x", "g", { late: true }],
       ]);
-      expect(answer.content[3]).toMatchObject({ custom: true, inputText: "4 + 4" });
+      expect(response.content[3]).toMatchObject({ custom: true, inputText: "4 + 4" });
     }
-    const cut = await answerTo(
+    const cut = await responseTo(
       stream(
         begin,
         added(0, call(0, "")),
@@ -429,7 +429,7 @@ describe("an answer", () => {
       undefined,
       '{"x"',
     ]);
-    const made = await answerTo(completed({ output: [{ type: "function_call", name: "f", arguments: "{}" }] }));
+    const made = await responseTo(completed({ output: [{ type: "function_call", name: "f", arguments: "{}" }] }));
     expect(made.toolCalls[0]?.id).toMatch(/^call_[0-9a-f]{32}$/);
   });
 
@@ -458,7 +458,7 @@ describe("an answer", () => {
       end(),
     ];
     for (const form of [stream(...events), completed({ output: [item, message("a")] })]) {
-      expect((await answerTo(form)).content.map((part) => (part.type === "thinking" ? part.text : part.type))).toEqual([
+      expect((await responseTo(form)).content.map((part) => (part.type === "thinking" ? part.text : part.type))).toEqual([
         "first",
         "second",
         "text",
@@ -471,7 +471,7 @@ describe("an answer", () => {
 
   it("sends back reasoning that shows nothing but its seal, and shows reasoning that is open; what nothing follows stays away", async () => {
     const sealed = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "sealed" };
-    expect((await answerTo(completed({ output: [sealed] }))).content).toMatchObject([
+    expect((await responseTo(completed({ output: [sealed] }))).content).toMatchObject([
       { type: "thinking", text: "", providerData: { encrypted: "sealed" } },
     ]);
     expect(await backAs(completed({ output: [sealed, message("a")] }))).toEqual([sealed, message("a")]);
@@ -487,7 +487,7 @@ describe("an answer", () => {
       end(),
     );
     for (const form of [streamed, completed({ output: [open, message("a")] })]) {
-      expect((await answerTo(form)).content[0]).toMatchObject({ type: "thinking", text: "why" });
+      expect((await responseTo(form)).content[0]).toMatchObject({ type: "thinking", text: "why" });
       expect(await backAs(form)).toEqual([open, message("a")]);
     }
     const bare = { type: "reasoning", id: "rs_1", summary: [] };
@@ -497,8 +497,8 @@ describe("an answer", () => {
   });
 
   it("keeps reasoning, ids and items from another provider of the same model, who could not read them", async () => {
-    const answer = completed({ output: [{ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "sealed" }, message("a")] });
-    const { content } = await answerTo(answer);
+    const response = completed({ output: [{ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "sealed" }, message("a")] });
+    const { content } = await responseTo(response);
     const { sent, provider } = stub(undefined, { name: "azure" });
     await infer(provider, { model: "gpt-x", messages: [{ role: "assistant", content }] });
     expect(sent[0]?.body["input"]).toEqual([{ role: "assistant", content: "a" }]);
@@ -516,9 +516,13 @@ describe("an answer", () => {
       stream(begin, added(0, { ...item, content: [] }), delta("refusal", 0, "I "), delta("refusal", 0, "won't"), done(0, item), end()),
       completed({ output: [item] }),
     ]) {
-      const answer = await answerTo(form);
-      expect([textOf(answer), answer.stopReason, answer.content]).toMatchObject(["", "end-turn", [{ type: "refusal", text: "I won't" }]]);
-      expect(answer.content).toHaveLength(1);
+      const response = await responseTo(form);
+      expect([textOf(response), response.stopReason, response.content]).toMatchObject([
+        "",
+        "end-turn",
+        [{ type: "refusal", text: "I won't" }],
+      ]);
+      expect(response.content).toHaveLength(1);
       expect(await backAs(form)).toEqual([item]);
     }
   });
@@ -542,8 +546,8 @@ describe("an answer", () => {
     const news = { type: "hologram_call", id: "h_1" };
     const items = [search, code, image, news, message("a")];
     for (const form of [completed({ output: items }), stream(begin, ...items.map((item, at) => done(at, item)), end({ output: items }))]) {
-      const answer = await answerTo(form);
-      expect(answer.content.map((part) => (part.type === "server-tool" ? [part.name, part.text] : part.type))).toEqual([
+      const response = await responseTo(form);
+      expect(response.content.map((part) => (part.type === "server-tool" ? [part.name, part.text] : part.type))).toEqual([
         ["web_search_call", "tokyo"],
         ["code_interpreter_call", "1+1\n2"],
         ["image_generation_call", "a cat"],
@@ -551,9 +555,9 @@ describe("an answer", () => {
         ["hologram_call", ""],
         "text",
       ]);
-      expect(answer.content[3]).toMatchObject({ mediaType: "image/webp", data: "QQ==" });
-      expect(JSON.stringify(answer.content[2])).not.toContain("QQ==");
-      expect([answer.toolCalls, answer.stopReason]).toEqual([[], "end-turn"]);
+      expect(response.content[3]).toMatchObject({ mediaType: "image/webp", data: "QQ==" });
+      expect(JSON.stringify(response.content[2])).not.toContain("QQ==");
+      expect([response.toolCalls, response.stopReason]).toEqual([[], "end-turn"]);
       expect(await backAs(form)).toEqual(items);
       expect(await backAs(form, "other")).toEqual([
         { role: "assistant", content: "[web_search_call] tokyo\n[code_interpreter_call] 1+1\n2\n[image_generation_call] a cat\n[image]a" },
@@ -563,7 +567,7 @@ describe("an answer", () => {
 
   it("closes commands that the model wanted run here and nobody ran", async () => {
     const shell = { type: "local_shell_call", id: "lsh_1", call_id: "call_s", action: { type: "exec", command: ["ls", "-a"] } };
-    const { content } = await answerTo(completed({ output: [shell] }));
+    const { content } = await responseTo(completed({ output: [shell] }));
     expect(content).toMatchObject([{ type: "server-tool", name: "local_shell_call", text: "ls -a" }]);
     const ask = async (user: Content): Promise<unknown> =>
       (await bodyOf({ messages: [textMessage("user", "q"), { role: "assistant", content }, { role: "user", content: [user] }] }))["input"];
@@ -593,13 +597,13 @@ describe("an answer", () => {
     expect(await infer(provider, { model: "m", messages: [] })).toMatchObject({ stopReason, rawStopReason: raw });
     expect(sent).toHaveLength(1);
     const reason = "incomplete_details" in fields ? { incompleteReason: fields.incomplete_details.reason } : {};
-    expect((await answerTo(completed(fields))).providerData).toEqual({ wire: WIRE, id: "resp_1", ...reason });
+    expect((await responseTo(completed(fields))).providerData).toEqual({ wire: WIRE, id: "resp_1", ...reason });
   });
 
   it("takes usage as it is sent, unknown where nothing is sent [PV-04]", async () => {
     expect(
       (
-        await answerTo(
+        await responseTo(
           completed({
             usage: {
               input_tokens: 10,
@@ -612,7 +616,7 @@ describe("an answer", () => {
         )
       ).usage,
     ).toEqual({ inputTokens: 10, outputTokens: 5, cacheReadTokens: 4, cacheCreationTokens: 3, reasoningTokens: 2 });
-    expect((await answerTo(completed({ usage: null }))).usage).toEqual({
+    expect((await responseTo(completed({ usage: null }))).usage).toEqual({
       inputTokens: null,
       outputTokens: null,
       cacheReadTokens: null,
@@ -629,8 +633,8 @@ describe("an answer", () => {
       stream(begin, delta("output_text", 0, "whole"), end({ output: [] })),
       `: OPENROUTER PROCESSING\n\ndata: ${JSON.stringify(end({ output: [item] }))}\n\ndata: [DONE]\n\n`,
     ]) {
-      const answer = await answerTo(form);
-      expect([textOf(answer), answer.content.length]).toEqual(["whole", 1]);
+      const response = await responseTo(form);
+      expect([textOf(response), response.content.length]).toEqual(["whole", 1]);
     }
   });
 
@@ -676,8 +680,8 @@ describe("a failure", () => {
     ["a failed answer", stream(begin, delta("output_text", 0, "partial"), end({ status: "failed", error: failed }, "failed"))],
     ["a failed answer in JSON", completed({ status: "failed", error: failed })],
     ["an error in JSON", { error: failed }],
-  ])("comes as %s inside of an answer of status 200 [PV-09]", async (_name, answer) => {
-    expect(await failureOf(answer)).toMatchObject({
+  ])("comes as %s inside of an answer of status 200 [PV-09]", async (_name, response) => {
+    expect(await failureOf(response)).toMatchObject({
       kind: "rate-limit",
       code: "rate_limit_exceeded",
       message: expect.stringContaining("Too many."),
@@ -702,9 +706,12 @@ describe("a failure", () => {
     }
   });
 
-  it.each([["[]"], ["{}"], ['"x"'], ["data: 5\n\n"], ["data: {\n\ndata: [DONE]\n\n"], [""]])("is an answer that is %j", async (answer) => {
-    expect(await failureOf(answer)).toMatchObject({ kind: "invalid-response" });
-  });
+  it.each([["[]"], ["{}"], ['"x"'], ["data: 5\n\n"], ["data: {\n\ndata: [DONE]\n\n"], [""]])(
+    "is an answer that is %j",
+    async (response) => {
+      expect(await failureOf(response)).toMatchObject({ kind: "invalid-response" });
+    },
+  );
 });
 
 it("lists OpenAI's models with what their ids tell", async () => {

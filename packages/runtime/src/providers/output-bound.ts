@@ -5,7 +5,7 @@ export interface OutputMembers {
   /** Of the limit of one answer. Servers may know it by several names. */
   readonly limits: readonly (readonly string[])[];
   /** Of the number of answers, where one request may ask for several. */
-  readonly answers?: readonly string[];
+  readonly counts?: readonly string[];
   /** Members of the body under which the vendor generates beside the answer, which its limit does not bound. */
   readonly unbounded?: readonly string[];
   /** By how much servers pass the limit: some generate the marks of an end beside it. */
@@ -26,7 +26,7 @@ const NOT_THINKING = /non-reasoning/;
 export function outputBoundOf(
   { maxTokens, extra }: InferRequest,
   model: string,
-  { limits, answers, unbounded, slack = 0 }: OutputMembers,
+  { limits, counts, unbounded, slack = 0 }: OutputMembers,
 ): number | null {
   if (THINKS_ON.test(model) && !NOT_THINKING.test(model)) return null;
   if (extra === undefined) return maxTokens === undefined ? null : maxTokens + slack;
@@ -39,7 +39,7 @@ export function outputBoundOf(
     if (typeof limit !== "number" || !(limit > 0)) return null;
     most = Math.max(limit, limits.length > 1 ? (most ?? 0) : 0);
   }
-  const count = answers === undefined ? undefined : memberAt(extra, answers);
+  const count = counts === undefined ? undefined : memberAt(extra, counts);
   return most === undefined ? null : (most + slack) * (typeof count === "number" && count > 1 ? Math.ceil(count) : 1);
 }
 
@@ -54,12 +54,12 @@ function memberAt(object: JsonObject, path: readonly string[]): JsonValue | unde
 
 /** The limits of Messages. A compaction by the vendor writes a summary beside the answer. */
 export const ANTHROPIC_OUTPUT: OutputMembers = { limits: [["max_tokens"]], unbounded: ["context_management"] };
-export const CHAT_OUTPUT: OutputMembers = { limits: [["max_completion_tokens"], ["max_tokens"]], answers: ["n"] };
+export const CHAT_OUTPUT: OutputMembers = { limits: [["max_completion_tokens"], ["max_tokens"]], counts: ["n"] };
 export const COMPATIBLE_OUTPUT: OutputMembers = { ...CHAT_OUTPUT, slack: 16 };
 export const RESPONSES_OUTPUT: OutputMembers = { limits: [["max_output_tokens"]] };
 export const GEMINI_OUTPUT: OutputMembers = {
   limits: [["generationConfig", "maxOutputTokens"]],
-  answers: ["generationConfig", "candidateCount"],
+  counts: ["generationConfig", "candidateCount"],
 };
 export const AI_SDK_OUTPUT: OutputMembers = { limits: [["maxOutputTokens"]], slack: 16 };
 export const OLLAMA_OUTPUT: OutputMembers = { limits: [["options", "num_predict"]] };

@@ -8,11 +8,11 @@ import {
   type Timeouts,
   type TlsOptions,
   type Transport,
-  type TransportAnswer,
+  type TransportResponse,
   type TransportRequest,
 } from "../transport/index.ts";
 import type { OptionNames } from "../json/option-names.ts";
-import { limitedAnswer } from "./limited-answer.ts";
+import { limitedResponse } from "./limited-response.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import { WithheldKeys } from "./withheld-keys.ts";
 
@@ -113,7 +113,7 @@ export class ApiClient {
   }
 
   /** Rejects with `ModelError`. */
-  async send({ method, path, body, signal, resendLost, origin }: ApiCall): Promise<TransportAnswer> {
+  async send({ method, path, body, signal, resendLost, origin }: ApiCall): Promise<TransportResponse> {
     const { apiKey, rateLimiter, timeouts } = this.#options;
     const given = typeof apiKey === "function" ? await this.#ask(apiKey, origin) : (apiKey ?? process.env[this.#environmentVariable]);
     const key = given === undefined || given === "" ? undefined : given.trim();
@@ -170,11 +170,11 @@ export class ApiClient {
 /** Four bytes of a request are about a token. */
 const BYTES_OF_TOKEN = 4;
 
-async function sendLimited(transport: Transport, request: TransportRequest, limiter: RateLimiter): Promise<TransportAnswer> {
+async function sendLimited(transport: Transport, request: TransportRequest, limiter: RateLimiter): Promise<TransportResponse> {
   const bytes = (request.body ?? []).reduce((sum, part) => sum + part.length, 0);
   const permit = await limiter.acquire({ tokens: Math.ceil(bytes / BYTES_OF_TOKEN), signal: request.signal });
   try {
-    return limitedAnswer(await transport.send(request), limiter, permit);
+    return limitedResponse(await transport.send(request), limiter, permit);
   } catch (error) {
     permit.release();
     throw error;

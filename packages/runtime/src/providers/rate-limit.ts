@@ -33,17 +33,17 @@ const HEADERS: { readonly [prefix in RateLimitHeaders]: readonly LimitHeaders[] 
  * The tightest of the limits that the headers of an answer tell of, `anthropic-ratelimit-tokens-remaining` or
  * `x-ratelimit-remaining-tokens`; `undefined` while less than four fifths of it are used.
  */
-export function readRateLimit(answer: HeaderLookup, prefix: RateLimitHeaders, now: number): RateLimit | undefined {
+export function readRateLimit(response: HeaderLookup, prefix: RateLimitHeaders, now: number): RateLimit | undefined {
   let tightest: RateLimit | undefined;
   for (const named of HEADERS[prefix]) {
-    const granted = answer.header(named.limit);
+    const granted = response.header(named.limit);
     if (granted === undefined) continue;
     const limit = Number(granted);
-    const remaining = Number(answer.header(named.remaining) ?? Number.NaN);
+    const remaining = Number(response.header(named.remaining) ?? Number.NaN);
     if (!(limit > 0) || !(remaining >= 0)) continue;
     const utilization = Math.min(1, Math.max(0, 1 - remaining / limit));
     if (utilization < NOTEWORTHY || utilization <= (tightest?.utilization ?? 0)) continue;
-    tightest = { utilization, resetAt: resetTime(answer.header(named.reset), now), allowed: true };
+    tightest = { utilization, resetAt: resetTime(response.header(named.reset), now), allowed: true };
   }
   return tightest;
 }

@@ -38,7 +38,7 @@ interface Report {
   readonly weight: Weight;
   readonly inputTokens: number;
   /** Of the answer, without what was only thought; `null` when not told, or when it thought. */
-  readonly answerTokens: number | null;
+  readonly responseTokens: number | null;
 }
 
 interface Knowledge {
@@ -105,13 +105,13 @@ export function calibrateTokens(options: CalibrationOptions = {}): TokenCalibrat
         tokens -= ratio * report.weight.tokens + MESSAGE_TOKENS * report.weight.messages;
         margin += TEXT_ERROR * report.weight.tokens + MESSAGE_ERROR * report.weight.messages + OPAQUE_ERROR * report.weight.opaque;
       } else if (fresh[0]?.role === "assistant") {
-        const answer = weigh(fresh.slice(0, 1));
-        const judged = ratio * answer.tokens;
-        if (report.answerTokens === null) margin += OPAQUE_ERROR;
+        const response = weigh(fresh.slice(0, 1));
+        const judged = ratio * response.tokens;
+        if (report.responseTokens === null) margin += OPAQUE_ERROR;
         // His own count of the answer, unless the answer was changed since.
-        else if (report.answerTokens >= 0.4 * judged && report.answerTokens <= 2.5 * judged + 20) {
-          tokens += report.answerTokens - judged;
-          margin -= 0.8 * TEXT_ERROR * answer.tokens;
+        else if (report.responseTokens >= 0.4 * judged && report.responseTokens <= 2.5 * judged + 20) {
+          tokens += report.responseTokens - judged;
+          margin -= 0.8 * TEXT_ERROR * response.tokens;
         }
       }
       return { tokens: Math.max(0, Math.round(tokens)), margin: Math.ceil(margin), calibrated: margin <= ENOUGH * tokens };
@@ -136,7 +136,7 @@ export function calibrateTokens(options: CalibrationOptions = {}): TokenCalibrat
         last: messages.at(-1),
         weight: weigh(messages),
         inputTokens,
-        answerTokens: (reasoningTokens ?? 0) > 0 ? null : outputTokens,
+        responseTokens: (reasoningTokens ?? 0) > 0 ? null : outputTokens,
       });
       if (knowledge.reports.length > maxReports) knowledge.reports.shift();
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readRateLimit } from "./rate-limit.ts";
-import { failureInAnswer, failureOfStatus, type HeaderLookup, readVendorError, retryAfterMs } from "./vendor-failure.ts";
+import { failureInResponse, failureOfStatus, type HeaderLookup, readVendorError, retryAfterMs } from "./vendor-failure.ts";
 
 const headers = (values: Record<string, string>): HeaderLookup => ({ header: (name) => values[name] });
 const none = headers({});
@@ -39,7 +39,7 @@ describe("a vendor's error", () => {
     [{ message: "x", code: "weird" }, "server-error"],
     [{ message: "x" }, "server-error"],
   ])("inside an answer is of the kind its own code says: %j is %s [PV-09]", (error, kind) => {
-    expect(failureInAnswer(error, context, "r").failure).toMatchObject({ kind, requestId: "r", provider: "p" });
+    expect(failureInResponse(error, context, "r").failure).toMatchObject({ kind, requestId: "r", provider: "p" });
   });
 
   it.each([

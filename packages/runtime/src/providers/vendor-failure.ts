@@ -83,16 +83,17 @@ function withUpstream(told: string, metadata: unknown): string {
 }
 
 /** The failure of an answer whose status says so. */
-export function failureOfStatus(status: number, answer: HeaderLookup, body: string, context: FailureContext): ModelError {
+export function failureOfStatus(status: number, response: HeaderLookup, body: string, context: FailureContext): ModelError {
   const error = readVendorError(body);
-  const requestId = answer.header("request-id") ?? answer.header("x-request-id") ?? answer.header("apim-request-id") ?? error.requestId;
-  const location = answer.header("location");
+  const requestId =
+    response.header("request-id") ?? response.header("x-request-id") ?? response.header("apim-request-id") ?? error.requestId;
+  const location = response.header("location");
   if (status >= 300 && status < 400) {
     const message = `${context.provider} redirects (HTTP ${status})${location === undefined ? "" : ` to ${location}`}: set baseUrl to where the API is`;
     return new ModelError({ kind: "invalid-request", message, status, ...context });
   }
   const kind = kindOfStatus(status, error);
-  const retryAfter = kind === "rate-limit" || kind === "server-error" ? longer(retryAfterMs(answer), error.retryAfterMs) : undefined;
+  const retryAfter = kind === "rate-limit" || kind === "server-error" ? longer(retryAfterMs(response), error.retryAfterMs) : undefined;
   return modelError(kind, error, context, {
     status,
     ...(requestId !== undefined && { requestId }),
@@ -101,7 +102,7 @@ export function failureOfStatus(status: number, answer: HeaderLookup, body: stri
 }
 
 /** The failure that came inside an answer of status 200: its own code says what it is. */
-export function failureInAnswer(error: VendorError, context: FailureContext, requestId: string | undefined): ModelError {
+export function failureInResponse(error: VendorError, context: FailureContext, requestId: string | undefined): ModelError {
   const known = requestId ?? error.requestId;
   const kind = kindOfCode(error) ?? "server-error";
   const waits = (kind === "rate-limit" || kind === "server-error") && error.retryAfterMs !== undefined;
@@ -196,14 +197,14 @@ function kindOfCode(error: VendorError): Kind | undefined {
  * How long the vendor asks to wait: `retry-after` in seconds or as a date (told against the answer's own `date`, so that a wrong
  * clock here does no harm), `retry-after-ms`. Azure sends both, 1 s and 0 ms: the larger counts.
  */
-export function retryAfterMs(answer: HeaderLookup): number | undefined {
+export function retryAfterMs(response: HeaderLookup): number | undefined {
   const waits: number[] = [];
-  const inMs = answer.header("retry-after-ms");
+  const inMs = response.header("retry-after-ms");
   if (inMs !== undefined && isAmount(inMs)) waits.push(Number(inMs));
-  const after = answer.header("retry-after");
+  const after = response.header("retry-after");
   if (after !== undefined && isAmount(after)) waits.push(Number(after) * 1000);
   else if (after !== undefined) {
-    const now = Date.parse(answer.header("date") ?? "");
+    const now = Date.parse(response.header("date") ?? "");
     const wait = Date.parse(after) - (Number.isNaN(now) ? Date.now() : now);
     if (!Number.isNaN(wait)) waits.push(Math.max(0, wait));
   }

@@ -77,7 +77,7 @@ export function cutOff(context: DecoderContext): ModelError {
   });
 }
 
-export function notAnAnswer(what: string, context: DecoderContext): ModelError {
+export function invalidResponse(what: string, context: DecoderContext): ModelError {
   return new ModelError({ kind: "invalid-response", message: `${context.provider} answered with ${what}`, ...origin(context) });
 }
 

@@ -212,7 +212,7 @@ describe.each(wires)("%s", (wire) => {
   });
 
   it("types HTTP errors, with what the vendor said and how long to wait [PV-09]", async () => {
-    const answers: readonly (readonly [ServerTurn, object, boolean])[] = [
+    const responses: readonly (readonly [ServerTurn, object, boolean])[] = [
       [
         { status: 401, error: { message: "bad key" } },
         { kind: "authentication", status: 401, message: expect.stringContaining("bad key") },
@@ -258,9 +258,9 @@ describe.each(wires)("%s", (wire) => {
     ];
     const { provider } = await setUp(
       wire,
-      answers.map(([answer]) => answer),
+      responses.map(([response]) => response),
     );
-    for (const [, expected, retryable] of answers) {
+    for (const [, expected, retryable] of responses) {
       const received = await receive(provider);
       expect(failure(received)).toMatchObject(expected);
       expect((received.error as ModelError).retryable).toBe(retryable);

@@ -120,17 +120,17 @@ function served(fixture: Fixture, chunks: readonly Buffer[]): Provider {
 
 async function check(fixture: Fixture, provider: Provider): Promise<void> {
   const { expect: expected } = fixture;
-  const answer = await infer(provider, { model: expected.model ?? "a-model", messages: [] }).catch((error: unknown) => error);
+  const actual = await infer(provider, { model: expected.model ?? "a-model", messages: [] }).catch((error: unknown) => error);
   if (expected.error !== undefined) {
-    if (!ModelError.is(answer)) throw new Error(`expected an error, got ${JSON.stringify(answer).slice(0, 300)}`, { cause: answer });
-    expect(answer.failure.message).toContain(expected.error.message);
-    if (expected.error.in_stream !== true) expect(answer.failure.status).toBe(expected.error.status);
-    expect(answer.failure.code).toBe(expected.error.code ?? expected.error.type ?? undefined);
-    expect(answer.failure.kind).toBe(kindOf(expected.error.status ?? 0));
+    if (!ModelError.is(actual)) throw new Error(`expected an error, got ${JSON.stringify(actual).slice(0, 300)}`, { cause: actual });
+    expect(actual.failure.message).toContain(expected.error.message);
+    if (expected.error.in_stream !== true) expect(actual.failure.status).toBe(expected.error.status);
+    expect(actual.failure.code).toBe(expected.error.code ?? expected.error.type ?? undefined);
+    expect(actual.failure.kind).toBe(kindOf(expected.error.status ?? 0));
     return;
   }
-  if (answer instanceof Error) throw answer;
-  const response = answer as InferResponse;
+  if (actual instanceof Error) throw actual;
+  const response = actual as InferResponse;
   expect(textOf(response)).toBe(expected.text);
   expect(response.rawStopReason).toBe(expected.stop_reason);
   expect(response.content.map((part) => (part.type === "thinking" ? part.text : "")).join("")).toBe(expected.thinking ?? "");

@@ -82,8 +82,8 @@ describe("a cassette", () => {
       { ...(await loadCassette(path)), interactions: (await loadCassette(path)).interactions.slice(1) },
       options,
     );
-    const answer = await infer(anthropic(server, player.fetch), secretRequest);
-    expect(answer.content).toMatchObject([{ text: expect.stringContaining("your key is [redacted] and [redacted],") }]);
+    const response = await infer(anthropic(server, player.fetch), secretRequest);
+    expect(response.content).toMatchObject([{ text: expect.stringContaining("your key is [redacted] and [redacted],") }]);
   });
 
   it("is asked once for what it does not hold: no server failed, so nothing is retried [ET-07]", async () => {

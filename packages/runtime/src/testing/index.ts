@@ -4,7 +4,13 @@ export { type MockAnswer, type MockOperator, mockOperator } from "./mocks/mock-o
 export { type MockOrchestrator, mockOrchestrator } from "./mocks/mock-orchestrator.ts";
 export { type MockStateStore, type MockStateStoreOptions, mockStateStore } from "./mocks/mock-state-store.ts";
 export { type MockTool, type MockToolAnswer, mockTool } from "./mocks/mock-tool.ts";
-export { scriptedModel, type ScriptedAnswer, type ScriptedModel, type ScriptedModelOptions, type ScriptedTurn } from "./scripted-model.ts";
+export {
+  scriptedModel,
+  type ScriptedResponse,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedTurn,
+} from "./scripted-model.ts";
 export {
   type Cassette,
   type CassetteInteraction,

@@ -49,14 +49,14 @@ describe.each(wires)("the model server, asked over %s", (wire) => {
       { text: "cut", stopReason: CUT[wire] },
     ]);
     const provider = providers[wire](server);
-    const answer = await infer(provider, { ...request, extra: wire === "gemini" ? {} : { stream } });
-    expect(textOf(answer)).toBe("a b");
-    expect(answer.content[0]).toMatchObject({ type: "thinking", text: "hm" });
-    expect(answer.toolCalls).toMatchObject([
+    const response = await infer(provider, { ...request, extra: wire === "gemini" ? {} : { stream } });
+    expect(textOf(response)).toBe("a b");
+    expect(response.content[0]).toMatchObject({ type: "thinking", text: "hm" });
+    expect(response.toolCalls).toMatchObject([
       { name: "f", input: { x: 1 } },
       { id: "my_id", name: "g", inputText: mayBreak ? "{broken" : "{}" },
     ]);
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       stopReason: "tool-use",
       usage: { inputTokens: 9, outputTokens: 4, cacheReadTokens: wire === "ollama-chat" ? null : 3 },
     });
@@ -108,9 +108,9 @@ describe.each(wires)("the model server, asked over %s", (wire) => {
   });
 
   it("refuses what the vendor would refuse, says why, and lets it pass only when told to", async () => {
-    const answer: ServerTurn = { text: "taken" };
-    await using strict = await startModelServer([answer]);
-    await using lenient = await startModelServer([answer], { validate: false });
+    const response: ServerTurn = { text: "taken" };
+    await using strict = await startModelServer([response]);
+    await using lenient = await startModelServer([response], { validate: false });
     const wrong = wire === "gemini" ? { generationConfig: { temperature: 3 } } : { [wire === "ollama-chat" ? "format" : "temperature"]: 7 };
     await expect(infer(providers[wire](strict), { ...request, extra: wrong })).rejects.toMatchObject({
       failure: { kind: "invalid-request", status: 400, message: expect.stringMatching(/temperature|format/) },
@@ -144,7 +144,8 @@ describe("the model server", () => {
       const body = JSON.stringify({ contents: [{ role: "user", parts: [{ text: "hi" }] }] });
       return (await fetch(`${server.url}/v1beta/models/gemini-3-test:${method}`, { method: "POST", body })).text();
     };
-    const partsOf = (answer: { candidates: { content: { parts?: unknown[] } }[] }): unknown[] => answer.candidates[0]?.content.parts ?? [];
+    const partsOf = (response: { candidates: { content: { parts?: unknown[] } }[] }): unknown[] =>
+      response.candidates[0]?.content.parts ?? [];
     const whole = partsOf(JSON.parse(await ask("generateContent")));
     expect(whole).toMatchObject([
       { text: "one two" },

@@ -13,7 +13,7 @@ import type { ModelPrice } from "../providers/model-price.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
 /** What the model answers at one call. */
-export interface ScriptedAnswer {
+export interface ScriptedResponse {
   readonly text?: string | undefined;
   readonly thinking?: string | undefined;
   readonly toolCalls?:
@@ -36,8 +36,8 @@ export interface ScriptedAnswer {
 
 export type ScriptedTurn =
   | string
-  | ScriptedAnswer
-  | ((request: InferRequest, call: number) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
+  | ScriptedResponse
+  | ((request: InferRequest, call: number) => string | ScriptedResponse | Promise<string | ScriptedResponse>);
 
 export interface ScriptedModelOptions {
   /** Default `scripted/model`. */
@@ -89,9 +89,9 @@ export function scriptedModel(turns: readonly ScriptedTurn[], options: ScriptedM
   };
 }
 
-async function* play(answer: ScriptedAnswer, request: InferRequest, options: InferOptions | undefined): AsyncGenerator<InferEvent> {
-  const { text, thinking, toolCalls = [], chunkSize = Number.POSITIVE_INFINITY } = answer;
-  if (answer.wait) await settledOrAborted(typeof answer.wait === "function" ? answer.wait() : answer.wait, options?.signal);
+async function* play(response: ScriptedResponse, request: InferRequest, options: InferOptions | undefined): AsyncGenerator<InferEvent> {
+  const { text, thinking, toolCalls = [], chunkSize = Number.POSITIVE_INFINITY } = response;
+  if (response.wait) await settledOrAborted(typeof response.wait === "function" ? response.wait() : response.wait, options?.signal);
   throwIfCancelled(options?.signal);
   if (thinking !== undefined) {
     yield { type: "thinking-start" };
@@ -106,9 +106,9 @@ async function* play(answer: ScriptedAnswer, request: InferRequest, options: Inf
     }
     yield { type: "text-end" };
   }
-  if (answer.error) {
+  if (response.error) {
     const progress = text === undefined && thinking === undefined ? "refused" : "begun";
-    throw new ModelError({ message: `scripted ${answer.error.kind}`, progress, ...answer.error } as ModelFailure);
+    throw new ModelError({ message: `scripted ${response.error.kind}`, progress, ...response.error } as ModelFailure);
   }
   for (const [index, call] of toolCalls.entries()) {
     yield { type: "tool-call-start", index, id: call.id ?? `call_${index}`, name: call.name };
@@ -121,9 +121,9 @@ async function* play(answer: ScriptedAnswer, request: InferRequest, options: Inf
   }
   yield {
     type: "end",
-    stopReason: answer.stopReason ?? (toolCalls.length > 0 ? "tool-use" : "end-turn"),
+    stopReason: response.stopReason ?? (toolCalls.length > 0 ? "tool-use" : "end-turn"),
     rawStopReason: null,
-    usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: null, cacheCreationTokens: null, reasoningTokens: null, ...answer.usage },
+    usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: null, cacheCreationTokens: null, reasoningTokens: null, ...response.usage },
     model: request.model,
   };
 }

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { ReadableBody } from "./readable-body.ts";
 import { RequestWatch } from "./request-watch.ts";
-import type { FetchLike, Transport, TransportAnswer, TransportRequest } from "./transport.ts";
+import type { FetchLike, Transport, TransportResponse, TransportRequest } from "./transport.ts";
 import { cancelled, connectionFailed, neverConnected } from "./transport-failure.ts";
 
 /** Carries requests over a `fetch` that the caller passes: for other platforms, proxies of one's own, recordings. */
@@ -9,7 +9,7 @@ export function createFetchTransport(fetch: FetchLike): Transport {
   return { send: (request) => send(fetch, request), close() {} };
 }
 
-async function send(fetch: FetchLike, request: TransportRequest): Promise<TransportAnswer> {
+async function send(fetch: FetchLike, request: TransportRequest): Promise<TransportResponse> {
   const { origin, signal } = request;
   if (signal?.aborted === true) throw cancelled(origin, signal.reason, "unsent");
   const host = URL.parse(request.url)?.host ?? request.url;

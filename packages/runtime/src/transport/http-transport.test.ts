@@ -43,7 +43,7 @@ async function listening(connected: (socket: Socket, count: number) => void): Pr
 }
 
 /** Answers what comes in with bytes written by hand. A request is over with a "}". */
-function answering(answer: (socket: Socket, count: number, request: string) => void): Promise<Answering> {
+function answering(respond: (socket: Socket, count: number, request: string) => void): Promise<Answering> {
   let count = 0;
   return listening((socket) => {
     let text = "";
@@ -52,7 +52,7 @@ function answering(answer: (socket: Socket, count: number, request: string) => v
       if (!text.endsWith("}")) return;
       const request = text;
       text = "";
-      answer(socket, count, request);
+      respond(socket, count, request);
       count += 1;
     });
   });
@@ -180,9 +180,9 @@ describe("a connection", () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const transport = direct();
     const huge = [Buffer.alloc(64 * 1024 * 1024)];
-    const answer = await transport.send(post(url, { body: huge }));
-    expect(answer.status).toBe(413);
-    expect(await readWholeText(answer.body, [])).toBe("");
+    const response = await transport.send(post(url, { body: huge }));
+    expect(response.status).toBe(413);
+    expect(await readWholeText(response.body, [])).toBe("");
     expect((await transport.send(post(url, { body: huge }))).status).toBe(413);
     expect(sockets).toHaveLength(2);
   });
@@ -197,11 +197,11 @@ describe("a connection", () => {
     const transport = createTransport({ agent });
     let before = 0;
     for (let count = 0; count < 40; count += 1) {
-      const answer = await transport.send(post(url));
+      const response = await transport.send(post(url));
       const [socket] = Object.values(agent.sockets).flat() as [Socket];
       // As much waits as is taken unread.
       while (socket.bytesRead < before + 64 * 1024) await setImmediate();
-      expect(await readWholeText(answer.body, [])).toHaveLength(256 * 1024 + count * 1000);
+      expect(await readWholeText(response.body, [])).toHaveLength(256 * 1024 + count * 1000);
       before = socket.bytesRead;
     }
     expect(sockets).toHaveLength(1);
@@ -254,10 +254,10 @@ describe("a connection", () => {
   it("lives until its answer has ended when the transport is closed meanwhile, and no longer", async () => {
     const { url, sockets } = await answering((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no"));
     const transport = direct();
-    const answer = await transport.send(post(url));
+    const response = await transport.send(post(url));
     transport.close();
     sockets[0]?.write("k");
-    expect(await readWholeText(answer.body, [])).toBe("ok");
+    expect(await readWholeText(response.body, [])).toBe("ok");
     await once(sockets[0] as Socket, "close");
   });
 
@@ -341,13 +341,13 @@ describe("an answer", () => {
     const { url } = await answering((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 400001\r\n\r\n${"x".repeat(400_000)}`, () => sent.resolve());
     });
-    const answer = await direct().send(post(url, { timeouts: { idleMs: 150, totalMs: 0 } }));
+    const response = await direct().send(post(url, { timeouts: { idleMs: 150, totalMs: 0 } }));
     await sent.promise;
     vi.advanceTimersByTime(60_000);
     let length = 0;
-    while (length < 400_000) length += (await answer.body.read())?.length ?? 0;
+    while (length < 400_000) length += (await response.body.read())?.length ?? 0;
     expect(length).toBe(400_000);
-    const waiting = expect(answer.body.read()).rejects.toThrow("idleMs");
+    const waiting = expect(response.body.read()).rejects.toThrow("idleMs");
     vi.advanceTimersByTime(150);
     await waiting;
   });

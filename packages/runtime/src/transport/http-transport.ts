@@ -8,7 +8,7 @@ import { httpAddress, withoutBrackets } from "./http-address.ts";
 import type { AgentSource } from "./kept-agents.ts";
 import { ReadableBody } from "./readable-body.ts";
 import { RequestWatch } from "./request-watch.ts";
-import type { Transport, TransportAnswer, TransportRequest } from "./transport.ts";
+import type { Transport, TransportResponse, TransportRequest } from "./transport.ts";
 import { cancelled } from "./transport-failure.ts";
 
 /** Room for the cookies and policies of gateways; Node's default is 16 KiB. */
@@ -32,7 +32,7 @@ export function createHttpTransport(agents: AgentSource): Transport {
   return { send: (request) => send(request, agents), close: () => agents.close() };
 }
 
-async function send(request: TransportRequest, agents: AgentSource): Promise<TransportAnswer> {
+async function send(request: TransportRequest, agents: AgentSource): Promise<TransportResponse> {
   const { origin, signal, resendLost } = request;
   if (signal?.aborted === true) throw cancelled(origin, signal.reason, "unsent");
   const address = httpAddress(request);
@@ -53,10 +53,10 @@ async function send(request: TransportRequest, agents: AgentSource): Promise<Tra
 }
 
 /** Once. Rejects with `ModelError`. */
-function ask(request: TransportRequest, address: URL, agent: Http.Agent, watch: RequestWatch): Promise<TransportAnswer | LostRequest> {
+function ask(request: TransportRequest, address: URL, agent: Http.Agent, watch: RequestWatch): Promise<TransportResponse | LostRequest> {
   // Cancelled while nobody carried it.
   if (watch.failure !== undefined) return Promise.reject(watch.failure);
-  const { promise, resolve, reject } = Promise.withResolvers<TransportAnswer | LostRequest>();
+  const { promise, resolve, reject } = Promise.withResolvers<TransportResponse | LostRequest>();
   let client: Http.ClientRequest;
   try {
     client = clientRequest(request, address, agent);
@@ -89,7 +89,7 @@ function ask(request: TransportRequest, address: URL, agent: Http.Agent, watch: 
   });
   client.once("response", (response) => {
     watch.begun();
-    resolve(answerOf(response, client, watch));
+    resolve(transportResponse(response, client, watch));
   });
   for (const part of request.body ?? []) client.write(part);
   client.end();
@@ -115,7 +115,7 @@ function clientRequest({ method, headers, body = [] }: TransportRequest, address
   });
 }
 
-function answerOf(response: Http.IncomingMessage, client: Http.ClientRequest, watch: RequestWatch): TransportAnswer {
+function transportResponse(response: Http.IncomingMessage, client: Http.ClientRequest, watch: RequestWatch): TransportResponse {
   const { headers, statusCode: status = 0 } = response;
   return {
     status,

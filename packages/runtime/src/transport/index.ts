@@ -6,7 +6,7 @@ export { JsonSequenceReader } from "./json-sequence-reader.ts";
 export { MAX_EVENT_LENGTH, type SseHandler, SseReader } from "./sse-reader.ts";
 export { checkAgent } from "./check-agent.ts";
 export { createTransport, type TransportOptions } from "./create-transport.ts";
-export { type FetchLike, type RequestOrigin, type Transport, type TransportAnswer, type TransportRequest } from "./transport.ts";
+export { type FetchLike, type RequestOrigin, type Transport, type TransportResponse, type TransportRequest } from "./transport.ts";
 export { neverConnected } from "./transport-failure.ts";
 export { Utf8Reader } from "./utf8-reader.ts";
 export { DEFAULT_TIMEOUTS, type Timeouts } from "./timeouts.ts";

@@ -50,7 +50,7 @@ interface Serving {
 }
 
 /** A server whose requests are over with a "}"; each is done with as told. */
-async function serving(secure: boolean, answer: (asked: Asked) => void): Promise<Serving> {
+async function serving(secure: boolean, respond: (asked: Asked) => void): Promise<Serving> {
   const asked: number[] = [];
   const sockets: Socket[] = [];
   const connected = (socket: Socket): void => {
@@ -60,7 +60,7 @@ async function serving(secure: boolean, answer: (asked: Asked) => void): Promise
     socket.on("data", (chunk: Buffer) => {
       if (!chunk.toString("latin1").endsWith("}")) return;
       asked.push(connection);
-      answer({ socket, connection, before: before++ });
+      respond({ socket, connection, before: before++ });
     });
   };
   const server = secure && certificate !== undefined ? createTlsServer(certificate, connected) : createServer(connected);

@@ -7,7 +7,7 @@ const DRAIN_BYTES = 64 * 1024;
 const DRAIN_MS = 1000;
 
 /** What an answer comes over. */
-export interface AnswerConnection {
+export interface ResponseConnection {
   /** Whether the answer has come whole, read or not. */
   hasAll(): boolean;
   /** Told where the answer is left before its end. */
@@ -18,7 +18,7 @@ export interface AnswerConnection {
 export class ReadableBody implements ByteStream {
   readonly #source: Readable;
   readonly #watch: RequestWatch;
-  readonly #connection: AnswerConnection;
+  readonly #connection: ResponseConnection;
   #waiter: PromiseWithResolvers<Uint8Array | undefined> | undefined;
   /** Bytes that may still be read away; absent while there is a reader. */
   #drainable: number | undefined;
@@ -26,7 +26,7 @@ export class ReadableBody implements ByteStream {
   #isClosed = false;
   #isOver = false;
 
-  constructor(source: Readable, watch: RequestWatch, connection: AnswerConnection) {
+  constructor(source: Readable, watch: RequestWatch, connection: ResponseConnection) {
     this.#source = source;
     this.#watch = watch;
     this.#connection = connection;

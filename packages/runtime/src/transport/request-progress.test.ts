@@ -11,12 +11,12 @@ const transports: { readonly [name: string]: () => Transport } = {
 };
 
 /** A server that does this with the first bytes of each connection. */
-async function serving(answer: (socket: Socket) => void): Promise<AsyncDisposable & { readonly url: string }> {
+async function serving(respond: (socket: Socket) => void): Promise<AsyncDisposable & { readonly url: string }> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined);
-    socket.once("data", () => answer(socket));
+    socket.once("data", () => respond(socket));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -38,8 +38,8 @@ describe.each(Object.keys(transports))("over %s, a failed request says how far i
     const transport = (transports[name] as () => Transport)();
     const { signal, idleMs = 5000 } = options;
     try {
-      const answer = await transport.send({ method: "POST", url, headers: {}, body: [Buffer.from("{}")], signal, timeouts: { idleMs } });
-      while ((await answer.body.read()) !== undefined);
+      const response = await transport.send({ method: "POST", url, headers: {}, body: [Buffer.from("{}")], signal, timeouts: { idleMs } });
+      while ((await response.body.read()) !== undefined);
       throw new Error("it did not fail");
     } catch (error) {
       if (!ModelError.is(error)) throw error;

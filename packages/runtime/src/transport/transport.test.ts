@@ -133,14 +133,14 @@ describe.each(kinds)("over $name", ({ make, secure }) => {
         response.end(`${request.method} ${body}`);
       });
     }, secure);
-    const answer = await make().send(post(url, { headers: { "x-mine": "yes" } }));
-    expect([answer.status, answer.header("x-two"), answer.header("x-echo"), answer.header("x-none")]).toEqual([
+    const response = await make().send(post(url, { headers: { "x-mine": "yes" } }));
+    expect([response.status, response.header("x-two"), response.header("x-echo"), response.header("x-none")]).toEqual([
       418,
       "a, b",
       "yes",
       undefined,
     ]);
-    expect(await readWholeText(answer.body, [])).toBe("POST {}");
+    expect(await readWholeText(response.body, [])).toBe("POST {}");
   });
 
   it("closes the connection when the signal fires, before the answer and within it", async () => {
@@ -160,9 +160,9 @@ describe.each(kinds)("over $name", ({ make, secure }) => {
     if (first?.destroyed !== true) await once(first as ServerResponse, "close");
 
     const late = new AbortController();
-    const answer = await carrier.send(post(url, { signal: late.signal }));
-    expect(Buffer.from((await answer.body.read()) ?? []).toString()).toBe("first");
-    const rest = failureOf(answer.body.read());
+    const response = await carrier.send(post(url, { signal: late.signal }));
+    expect(Buffer.from((await response.body.read()) ?? []).toString()).toBe("first");
+    const rest = failureOf(response.body.read());
     const second = await arrived[1]?.promise;
     late.abort();
     expect((await rest).kind).toBe("cancelled");
@@ -177,8 +177,8 @@ describe.each(kinds)("over $name", ({ make, secure }) => {
     const { url, server } = await serve((_request, response) => {
       response.write("some", () => response.socket?.destroy());
     }, secure);
-    const answer = await make().send(post(url));
-    const broken = await failureOf(readWholeText(answer.body, []));
+    const response = await make().send(post(url));
+    const broken = await failureOf(readWholeText(response.body, []));
     expect(broken).toMatchObject({ kind: "server-error", provider: "p", model: "m", message: expect.stringContaining("broke off") });
     const closed = once(server, "close");
     server.close();
@@ -236,17 +236,17 @@ describe.each(kinds)("over $name", ({ make, secure }) => {
       pump();
     }, secure);
     const carrier = make();
-    const answer = await carrier.send(post(url, { timeouts: { idleMs: 0 } }));
+    const response = await carrier.send(post(url, { timeouts: { idleMs: 0 } }));
     // An answer of the same length that began later is read to its end: only a pause can have held the first one back.
     const other = await carrier.send(post(url, { timeouts: { idleMs: 0 } }));
     let read = 0;
     for (let chunk = await other.body.read(); chunk !== undefined; chunk = await other.body.read()) read += chunk.length;
     expect(read).toBe(whole);
     expect(sent[0]).toBeLessThan(60 * 1024 * 1024);
-    expect((await answer.body.read())?.length).toBeGreaterThan(0);
-    answer.body.close();
+    expect((await response.body.read())?.length).toBeGreaterThan(0);
+    response.body.close();
     await left.promise;
-    expect(await answer.body.read()).toBeUndefined();
+    expect(await response.body.read()).toBeUndefined();
   });
 
   it("bounds what it reads as a whole", async () => {
@@ -287,9 +287,9 @@ describe.each(kinds)("over $name", ({ make, secure }) => {
 
   it("does not follow redirects", async () => {
     const { url } = await serve((_request, response) => response.writeHead(307, { location: "/elsewhere" }).end(), secure);
-    const answer = await make().send(post(url));
-    expect([answer.status, answer.header("location")]).toEqual([307, "/elsewhere"]);
-    await answer.body.release();
+    const response = await make().send(post(url));
+    expect([response.status, response.header("location")]).toEqual([307, "/elsewhere"]);
+    await response.body.release();
   });
 });
 
@@ -303,8 +303,8 @@ describe("a connection", () => {
     const carrier = transport({ agent });
     for (let at = 0; at < 3; at += 1) expect(await readWholeText((await carrier.send(post(url))).body, [])).toBe("POST / 2 {}");
     expect(connections).toBe(1);
-    const answer = await carrier.send(post(url));
-    await answer.body.release();
+    const response = await carrier.send(post(url));
+    await response.body.release();
     // The rest is read away in its own time; the next answer shows that the connection lives.
     if (Object.values(agent.freeSockets).flat().length === 0) await once(agent, "free");
     await readWholeText((await carrier.send(post(url))).body, []);

@@ -24,7 +24,7 @@ export interface TransportRequest {
   readonly resendLost?: ((failure: ModelFailure) => boolean) | undefined;
 }
 
-export interface TransportAnswer {
+export interface TransportResponse {
   readonly status: number;
   /** `name` in lower case. Values of a repeated header are joined by ", ". */
   header(name: string): string | undefined;
@@ -37,7 +37,7 @@ export interface TransportAnswer {
  * connection (`resendLost`). The caller must read the body to its end, or `close` or `release` it.
  */
 export interface Transport {
-  send(request: TransportRequest): Promise<TransportAnswer>;
+  send(request: TransportRequest): Promise<TransportResponse>;
   /** Closes the idle connections; requests under way are not touched. */
   close(): void;
 }

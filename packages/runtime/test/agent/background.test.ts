@@ -1,6 +1,6 @@
 import { createAgent, createRunner, defineTool, usd, type AgentEvent, type AgentOptions, type Run } from "keelson";
 import { createHookRegistry, type TaskRunner } from "keelson/agent";
-import { scriptedModel, type ScriptedAnswer, type ScriptedTurn } from "keelson/testing";
+import { scriptedModel, type ScriptedResponse, type ScriptedTurn } from "keelson/testing";
 import type { Directive, InferRequest } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { declare, declaring } from "./declaring.ts";
@@ -399,7 +399,7 @@ describe("a run that ends otherwise", () => {
     const main = lead(
       [
         declare(spawn("helper"), { type: "spawn-task", description: "index", input: {} }),
-        typeof first === "string" ? first : { ...(first as ScriptedAnswer), wait: begun.opened },
+        typeof first === "string" ? first : { ...(first as ScriptedResponse), wait: begun.opened },
         ...rest,
       ],
       options,

@@ -1,5 +1,5 @@
 import { defineTool } from "keelson";
-import type { ScriptedAnswer } from "keelson/testing";
+import type { ScriptedResponse } from "keelson/testing";
 import type { Directive, Tool } from "@keelson/protocol";
 
 /** Declares directives: what the model asks for is done at the end of its turn. */
@@ -18,6 +18,6 @@ export function declaring(): Tool {
 }
 
 /** An answer that declares them. */
-export function declare(...directives: readonly Directive[]): ScriptedAnswer {
+export function declare(...directives: readonly Directive[]): ScriptedResponse {
   return { toolCalls: [{ name: "declare", input: { directives: directives as never } }] };
 }

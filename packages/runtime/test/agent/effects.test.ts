@@ -18,7 +18,7 @@ import {
   noOpExecutor,
 } from "keelson/orchestration";
 import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog } from "keelson/state";
-import { mockStateStore, scriptedModel, type ScriptedAnswer, type ScriptedTurn } from "keelson/testing";
+import { mockStateStore, scriptedModel, type ScriptedResponse, type ScriptedTurn } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 import { impatientClock, ofType, runnerOf, types, watch } from "./support.ts";
 
@@ -472,7 +472,7 @@ describe("directives", () => {
       ),
       async () => {
         await childBegan;
-        return directs({ type: "stop-child", name: "helper" }, { type: "stop-task", taskId: await taskBegan }) as ScriptedAnswer;
+        return directs({ type: "stop-child", name: "helper" }, { type: "stop-task", taskId: await taskBegan }) as ScriptedResponse;
       },
       ...Array.from({ length: 5 }, () => "Done."),
     ]);

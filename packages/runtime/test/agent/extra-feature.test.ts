@@ -1,7 +1,7 @@
 import { createAgent, LogError, type Agent, type EventLog, type InferRequest, type SessionId, type SingleRunner } from "keelson";
 import { createEphemeralApprovalKeys } from "keelson/agent";
 import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog } from "keelson/state";
-import { scriptedModel, type ScriptedAnswer } from "keelson/testing";
+import { scriptedModel, type ScriptedResponse } from "keelson/testing";
 import { sessionLog } from "@keelson/protocol";
 import { expect, it } from "vitest";
 import { MOMENTS } from "../../src/agent/loop/moments.ts";
@@ -54,7 +54,7 @@ const blobs = createMemoryBlobStore();
 let processes = 0;
 
 /** Answers by what it is shown, so that a request that is made again is answered alike. */
-const answer = ({ messages }: InferRequest): ScriptedAnswer => {
+const answer = ({ messages }: InferRequest): ScriptedResponse => {
   const n = 1 + messages.filter(({ role }) => role === "tool").length;
   return n > 2 ? { text: "done" } : { toolCalls: [{ name: "ring", input: { n } }] };
 };

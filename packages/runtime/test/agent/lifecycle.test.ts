@@ -146,7 +146,7 @@ describe("a segment of an answer", () => {
     await fc.assert(
       fc.asyncProperty(deltas, async (parts) => {
         const begin = { id: "v", type: "function", function: { name: "look", arguments: "" } };
-        const answers = [
+        const responses = [
           stream([
             ...parts.map((delta) => [delta] as const),
             [{ tool_calls: [{ index: 0, ...begin }] }],
@@ -155,7 +155,7 @@ describe("a segment of an answer", () => {
           ]),
           stream([[{ content: "done" }], [{}, "stop"]]),
         ];
-        const fetch = async () => answers.shift() ?? expect.unreachable();
+        const fetch = async () => responses.shift() ?? expect.unreachable();
         const model = createOpenAiCompatibleProvider({ vendor: "deepseek", apiKey: "k", defaultModel: "m", fetch });
         const hurry = async (): Promise<string> => (await run.steer("and hurry"), "look done");
         const agent = createAgent({ name: "a", model, tools: [recordingTool("look", { effect: "read", output: hurry })] });

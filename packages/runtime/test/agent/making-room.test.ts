@@ -7,14 +7,17 @@ import { ofType, recordingTool, runnerOf, sharedServices, watch } from "./suppor
 const WINDOW = 64_000;
 const BYTES_PER_TOKEN = 4;
 
-interface Answers {
+interface Responses {
   readonly requests: InferRequest[];
   /** Calls of the model that were refused. */
   refused: number;
 }
 
 /** A vendor whose model reads so many tokens, and refuses more in the words of its API. */
-function vendor(answer: (request: InferRequest, turn: number) => string | { readonly call: unknown }, window = WINDOW): Provider & Answers {
+function vendor(
+  respond: (request: InferRequest, turn: number) => string | { readonly call: unknown },
+  window = WINDOW,
+): Provider & Responses {
   let answered = 0;
   const state = {
     name: "narrow/model",
@@ -28,7 +31,7 @@ function vendor(answer: (request: InferRequest, turn: number) => string | { read
         state.refused++;
         throw new ModelError({ kind: "context-overflow", message: `prompt is too long: ${tokens} tokens > ${window} maximum` });
       }
-      const said = request.system?.includes("Summarise") ? "They read many pages." : answer(request, ++answered);
+      const said = request.system?.includes("Summarise") ? "They read many pages." : respond(request, ++answered);
       const usage = { inputTokens: tokens, outputTokens: 5, cacheReadTokens: null, cacheCreationTokens: null, reasoningTokens: null };
       if (typeof said === "string") yield { type: "text-delta", text: said };
       else {

@@ -149,10 +149,10 @@ describe("onModelError", () => {
     const price = { input: "1000", output: "1000", asOf: "2026-01-01" };
     const usage = { inputTokens: 1_000, outputTokens: 500 };
     const seen: unknown[] = [];
-    const answers: readonly ScriptedTurn[] = [{ text: "one", usage }, { toolCalls: [{ name: "look" }], usage }, overloaded, "three"];
+    const responses: readonly ScriptedTurn[] = [{ text: "one", usage }, { toolCalls: [{ name: "look" }], usage }, overloaded, "three"];
     const agent = createAgent({
       name: "a",
-      model: scriptedModel(answers, { price }),
+      model: scriptedModel(responses, { price }),
       tools: [recordingTool("look", { effect: "read" })],
       onModelError: (_failure, { cumulativeCost }) => void seen.push(cumulativeCost),
     });
@@ -180,12 +180,12 @@ describe("onModelError", () => {
 
   it.each([{ type: "continue" }, { type: "switch-model" }, { type: "abort" }, "retry"])(
     "that answers %j ends the run as a panic that says what it may answer [RN-11, RN-13]",
-    async (answer) => {
+    async (response) => {
       const model = scriptedModel([overloaded, "never"]);
-      const agent = createAgent({ name: "a", model, onModelError: () => answer as never });
+      const agent = createAgent({ name: "a", model, onModelError: () => response as never });
       const { error } = await runnerOf(agent).run("go").outcome;
       expect(error?.failure).toMatchObject({ kind: "panic", callback: "onModelError" });
-      expect(error?.message).toContain(`answered ${JSON.stringify(answer)}`);
+      expect(error?.message).toContain(`answered ${JSON.stringify(response)}`);
       expect(model.requests).toHaveLength(1);
     },
   );

@@ -424,21 +424,21 @@ describe("the state of plugins in a session", () => {
     onUserMessage: (_input, state) => void state.value.turns++,
     afterRun: (_input, state) => void state.value.runs++,
   });
-  const answers = (count: number): readonly ScriptedTurn[] => Array.from({ length: count }, (_, n) => `answer ${n}`);
+  const responses = (count: number): readonly ScriptedTurn[] => Array.from({ length: count }, (_, n) => `answer ${n}`);
 
   it("lives on in its next run, in another process, and without the plugin", async () => {
     const services = { log: createMemoryEventLog(), blobs: createMemoryBlobStore() };
-    for (let n = 0; n < 2; n++) await runnerWith(answers(1), [counting], services).run("go", { session: "s" }).outcome;
-    const without = runnerWith(answers(1), [], services);
+    for (let n = 0; n < 2; n++) await runnerWith(responses(1), [counting], services).run("go", { session: "s" }).outcome;
+    const without = runnerWith(responses(1), [], services);
     await without.run("go", { session: "s" }).outcome;
     expect(await stateOf(without, "s")).toEqual({ counting: { turns: 2, runs: 2 } });
-    const later = runnerWith(answers(1), [counting, diary()], services);
+    const later = runnerWith(responses(1), [counting, diary()], services);
     await later.run("go", { session: "s" }).outcome;
     expect(await stateOf(later, "s")).toMatchObject({ counting: { turns: 3, runs: 3 }, diary: { lines: expect.anything() } });
   });
 
   it("is that of the turn that the session is rewound to, or forked after, with what the end of its run changed", async () => {
-    const runner = runnerWith(answers(10), [counting]);
+    const runner = runnerWith(responses(10), [counting]);
     for (let n = 0; n < 3; n++) await runner.run("go", { session: "s" }).outcome;
     expect(await stateOf(runner, "s")).toEqual({ counting: { turns: 3, runs: 3 } });
 
@@ -546,7 +546,7 @@ describe("the state of plugins in a session", () => {
 
   it("that a record can't have made ends in an error that names the record", async () => {
     const log = createMemoryEventLog();
-    const runner = runnerWith(answers(2), [counting], { log });
+    const runner = runnerWith(responses(2), [counting], { log });
     await runner.run("go", { session: "s" }).outcome;
     const id = sessionLog("s" as SessionId);
     const head = await log.head(id);

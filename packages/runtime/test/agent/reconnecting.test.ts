@@ -70,7 +70,7 @@ describe("a watcher that reconnects", () => {
           const runner = runnerOf(agent);
           const run = runner.run("Look.", { session: "s" });
           const connections = await watchBrokenly(run, breaks);
-          const answers: string[] = [];
+          const responses: string[] = [];
           for (const events of connections) {
             let said = "";
             for (const event of events) {
@@ -78,11 +78,11 @@ describe("a watcher that reconnects", () => {
               if (event.type !== "message" || event.message.role !== "assistant") continue;
               // Of an answer that was whole before it reconnected, the log alone tells.
               expect([textOf(event.message), ""]).toContain(said);
-              answers.push(textOf(event.message));
+              responses.push(textOf(event.message));
               said = "";
             }
           }
-          expect(answers).toEqual(TEXTS);
+          expect(responses).toEqual(TEXTS);
           const all: number[] = [];
           for await (const event of runner.sessions.events("s")) if ("seq" in event) all.push(event.seq as number);
           expect(connections.flat().flatMap((event) => ("seq" in event ? [event.seq] : []))).toEqual(all);

@@ -1,18 +1,18 @@
 import { agentTool, createAgent, type AgentOptions, type RunOutcome, type Tool } from "keelson";
 import { createEphemeralApprovalKeys } from "keelson/agent";
 import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog } from "keelson/state";
-import { scriptedModel, type ScriptedAnswer, type ScriptedTurn } from "keelson/testing";
+import { scriptedModel, type ScriptedResponse, type ScriptedTurn } from "keelson/testing";
 import { type EventLog, LogError, type LogFailure, type SessionId, sessionLog } from "@keelson/protocol";
 import { describe, expect, it, vi } from "vitest";
 import { impatientClock, ofType, recordingTool, runnerOf, watch } from "./support.ts";
 
 const LEASE_OVER_MS = 30_001;
-const calling = (...names: readonly string[]): ScriptedAnswer => ({
+const calling = (...names: readonly string[]): ScriptedResponse => ({
   toolCalls: names.map((name) => ({ name, input: { task: `${name} it` } })),
 });
 
 /** A model of any process: what it answers depends on the conversation alone. */
-function scripted(turns: readonly (string | ScriptedAnswer)[]): ReturnType<typeof scriptedModel> {
+function scripted(turns: readonly (string | ScriptedResponse)[]): ReturnType<typeof scriptedModel> {
   const next: ScriptedTurn = ({ messages }) => turns[messages.filter(({ role }) => role === "assistant").length] ?? "over";
   return scriptedModel(Array.from({ length: 20 }, () => next));
 }

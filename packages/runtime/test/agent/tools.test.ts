@@ -1,14 +1,14 @@
 import { createAgent, createRunner, defineTool, type AgentOptions, type Tool } from "keelson";
 import { createMemoryBlobStore } from "keelson/state";
 import { aliasTool, planBatches } from "keelson/tools";
-import { scriptedModel, type ScriptedAnswer, type ScriptedModel, type ScriptedTurn } from "keelson/testing";
+import { scriptedModel, type ScriptedResponse, type ScriptedModel, type ScriptedTurn } from "keelson/testing";
 import { textMessage, type Digest, type JsonValue, type ToolOutput } from "@keelson/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { impatientClock, ofType, recordingTool, runnerOf, types, watch } from "./support.ts";
 
-type Call = NonNullable<ScriptedAnswer["toolCalls"]>[number];
+type Call = NonNullable<ScriptedResponse["toolCalls"]>[number];
 const calls = (...toolCalls: readonly Call[]): ScriptedTurn => ({ toolCalls });
 
 /** A run of these calls, then an answer; the results as the log has them and as the model reads them. */

@@ -3,7 +3,7 @@ import { createAgent, defineTool } from "../../src/index.ts";
 import type { Agent } from "../../src/agent/definition/agent.ts";
 import { costOf } from "../../src/providers/prices.ts";
 import type { ModelPrice } from "../../src/providers/model-price.ts";
-import { scriptedModel, type ScriptedAnswer } from "../../src/testing/scripted-model.ts";
+import { scriptedModel, type ScriptedResponse } from "../../src/testing/scripted-model.ts";
 
 export const DOLLAR = { id: "dollar", maxCost: "1" } as const;
 
@@ -37,7 +37,7 @@ export function spender({
   after?(): Promise<void> | void;
 }): Agent<undefined> {
   const price = spenderPrice(dearness);
-  const answer = async (request: InferRequest): Promise<ScriptedAnswer> => {
+  const respond = async (request: InferRequest): Promise<ScriptedResponse> => {
     await before();
     const usage = usageOf(request, random);
     const full = { ...usage, cacheReadTokens: null, cacheCreationTokens: null, reasoningTokens: null };
@@ -48,7 +48,7 @@ export function spender({
   return createAgent({
     name: "spender",
     model: scriptedModel(
-      Array.from({ length: 2000 }, () => answer),
+      Array.from({ length: 2000 }, () => respond),
       { name: "scripted/spender", price },
     ),
     loopGuard: false,

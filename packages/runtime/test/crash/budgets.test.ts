@@ -50,12 +50,12 @@ function acting({ points, effects }: ScenarioServices, name: string): Tool {
   }) as Tool;
 }
 
-function priced({ points }: ScenarioServices, name: string, answers: readonly object[]): ScriptedModel {
+function priced({ points }: ScenarioServices, name: string, responses: readonly object[]): ScriptedModel {
   const turn = async (request: { readonly messages: readonly { readonly role: string }[] }): Promise<object> => {
     await points.pass("inferring");
-    const answer = answers[request.messages.filter(({ role }) => role === "assistant").length] as object;
+    const response = responses[request.messages.filter(({ role }) => role === "assistant").length] as object;
     await points.pass("inferred");
-    return { ...answer, usage: { inputTokens: 10, outputTokens: 7 } };
+    return { ...response, usage: { inputTokens: 10, outputTokens: 7 } };
   };
   return scriptedModel(
     Array.from({ length: 50 }, () => turn),

@@ -26,7 +26,7 @@ export function openDeciding(services: ScenarioServices): SingleRunner {
   return openRunner(
     services,
     (log) => {
-      const answers = (name: string) =>
+      const responses = (name: string) =>
         scriptByTurn(points, name, async (turn) => {
           if (turn === 0)
             return {
@@ -41,8 +41,8 @@ export function openDeciding(services: ScenarioServices): SingleRunner {
         });
       return createAgent({
         name: "deciding",
-        model: answers("scripted/first"),
-        fallbackModel: answers("scripted/second"),
+        model: responses("scripted/first"),
+        fallbackModel: responses("scripted/second"),
         instructions: async () => `Instruction ${await taken("instructions")}.`,
         permissions: { rules: [{ pattern: "pay", behavior: "ask" }] },
         tools: [echo("note", "read"), echo("pay", "idempotent")],

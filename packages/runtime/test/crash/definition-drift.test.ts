@@ -15,7 +15,7 @@ import { z } from "zod";
 import type { Agent, AgentOptions } from "../../src/agent/definition/agent.ts";
 import { createHookRegistry } from "../../src/agent/definition/hooks/hook-registry.ts";
 import { createAgent, defineTool } from "../../src/index.ts";
-import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
+import type { ScriptedResponse } from "../../src/testing/scripted-model.ts";
 import { createLives, type Lives } from "./lives.ts";
 import { faultsOf, normalisedLog } from "./normalised-log.ts";
 import type { Points } from "./points.ts";
@@ -49,13 +49,13 @@ function tool({ points, effects }: Parts, name: string, { effect = "write", inpu
   } as never) as Tool;
 }
 
-const SEND: ScriptedAnswer["toolCalls"] = [{ name: "send", input: { to: "ann" } }];
+const SEND: ScriptedResponse["toolCalls"] = [{ name: "send", input: { to: "ann" } }];
 
 /** An agent that makes these calls in its first turn and answers in its second. */
 function agentOf(
   tools: { readonly [name: string]: Shape },
   options: Partial<AgentOptions> = {},
-  calls: ScriptedAnswer["toolCalls"] = SEND,
+  calls: ScriptedResponse["toolCalls"] = SEND,
 ): Definition {
   return (parts) =>
     createAgent({
@@ -381,13 +381,13 @@ it("a call that was cut off is the model's to repeat, though the definition chan
 describe("a call that was asked for after the definition changed", () => {
   it("is the model's to correct, also in a turn that was open then", async () => {
     const lives = createLives();
-    const answers = [{ text: "nonsense" }, { toolCalls: SEND ?? [] }, { text: '{"ok":true}' }] as const;
+    const responses = [{ text: "nonsense" }, { toolCalls: SEND ?? [] }, { text: '{"ok":true}' }] as const;
     const repairing =
       (input: z.ZodType): Definition =>
       (parts) =>
         createAgent({
           name: "drifter",
-          model: scriptByTurn(parts.points, "scripted/drifter", (turn) => answers[turn] ?? { text: "Done." }),
+          model: scriptByTurn(parts.points, "scripted/drifter", (turn) => responses[turn] ?? { text: "Done." }),
           tools: [tool(parts, "send", { input })],
           output: z.object({ ok: z.boolean() }),
           outputMode: "prompt",

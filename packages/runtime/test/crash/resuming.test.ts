@@ -17,7 +17,7 @@ import { describe, expect, it } from "vitest";
 import type { Agent, AgentOptions } from "../../src/agent/definition/agent.ts";
 import { CHILD_MARK } from "../../src/session/session-id.ts";
 import { agentTool, createAgent, defineTool } from "../../src/index.ts";
-import { scriptedModel, type ScriptedAnswer } from "../../src/testing/scripted-model.ts";
+import { scriptedModel, type ScriptedResponse } from "../../src/testing/scripted-model.ts";
 import { createLives } from "./lives.ts";
 import { faultsOf } from "./normalised-log.ts";
 import type { Points } from "./points.ts";
@@ -47,7 +47,7 @@ function acting({ points, effects }: Parts, name: string, { effect = "write", ..
 }
 
 /** An agent that calls these tools in its first turn and answers in its second. */
-function calling(parts: Parts, calls: ScriptedAnswer["toolCalls"], options: Partial<AgentOptions>): Agent<undefined> {
+function calling(parts: Parts, calls: ScriptedResponse["toolCalls"], options: Partial<AgentOptions>): Agent<undefined> {
   return createAgent({
     name: "caller",
     model: scriptByTurn(parts.points, "scripted/caller", (turn) => (turn === 0 ? { toolCalls: calls ?? [] } : { text: "Done." })),

@@ -13,7 +13,7 @@ import type { Clock } from "../../src/platform/clock.ts";
 import { agentTool, createAgent, createRunner, defineTool, type RunnerOptions } from "../../src/index.ts";
 import type { Agent } from "../../src/agent/definition/agent.ts";
 import type { SingleRunner } from "../../src/agent/runner/runner.ts";
-import { scriptedModel, type ScriptedAnswer, type ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { scriptedModel, type ScriptedResponse, type ScriptedModel } from "../../src/testing/scripted-model.ts";
 import type { Points } from "./points.ts";
 import type { SideEffects } from "./side-effects.ts";
 import { watchedLog } from "./watched-log.ts";
@@ -203,11 +203,11 @@ function helperAgent(services: ScenarioServices): Agent<undefined> {
 export function scriptByTurn(
   points: Points,
   name: string,
-  answer: (turn: number, request: InferRequest) => ScriptedAnswer | Promise<ScriptedAnswer>,
+  respond: (turn: number, request: InferRequest) => ScriptedResponse | Promise<ScriptedResponse>,
 ): ScriptedModel {
-  const turn = async (request: InferRequest): Promise<ScriptedAnswer> => {
+  const turn = async (request: InferRequest): Promise<ScriptedResponse> => {
     await points.pass("inferring");
-    const answered = await answer(request.messages.filter(({ role }) => role === "assistant").length, request);
+    const answered = await respond(request.messages.filter(({ role }) => role === "assistant").length, request);
     await points.pass("inferred");
     return answered;
   };

@@ -1,7 +1,7 @@
 import { closureGuard, fsmStrategy, signalRoute, waitForSignalTool } from "../../src/agent/index.ts";
 import type { SingleRunner } from "../../src/agent/runner/runner.ts";
 import { createAgent } from "../../src/index.ts";
-import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
+import type { ScriptedResponse } from "../../src/testing/scripted-model.ts";
 import { openRunner, scriptByTurn, tool, type ScenarioServices } from "./scenario.ts";
 
 /** What the model asks for, turn by turn: what is possible where it stands, and what is not. */
@@ -51,7 +51,7 @@ export function openConstrained(services: ScenarioServices): SingleRunner {
   return openRunner(services, () =>
     createAgent({
       name: "constrained",
-      model: scriptByTurn(points, "scripted/constrained", (turn, request): ScriptedAnswer => {
+      model: scriptByTurn(points, "scripted/constrained", (turn, request): ScriptedResponse => {
         const toolCalls = TURNS[turn];
         return toolCalls ? { toolCalls } : { text: `Done after ${request.messages.length} messages.` };
       }),

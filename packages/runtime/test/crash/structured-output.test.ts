@@ -3,30 +3,30 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { OutputModeOption } from "../../src/agent/definition/output/output-mode.ts";
 import { createAgent } from "../../src/index.ts";
-import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
+import type { ScriptedResponse } from "../../src/testing/scripted-model.ts";
 import { normalisedLog } from "./normalised-log.ts";
 import { type OpenRunner, openRunner, scriptByTurn, SESSION, tool } from "./scenario.ts";
 import { faultsAfter, simulateLives } from "./simulated-lives.ts";
 
 const output = z.object({ total: z.number() });
-const call = (input: { readonly total?: unknown }, more: ScriptedAnswer["toolCalls"] = []): ScriptedAnswer => ({
+const call = (input: { readonly total?: unknown }, more: ScriptedResponse["toolCalls"] = []): ScriptedResponse => ({
   toolCalls: [...more, { name: "final_answer", input: input as never }],
 });
 
 interface Story {
   readonly mode: (services: Parameters<OpenRunner>[0]) => OutputModeOption;
-  readonly answers: readonly ScriptedAnswer[];
+  readonly responses: readonly ScriptedResponse[];
 }
 
 /** Each takes a tool that changes something, then as many wrong answers as there are repairs. */
 const STORIES: { readonly [mode: string]: Story } = {
   tool: {
     mode: () => "tool",
-    answers: [call({ total: 1 }, [{ name: "send", input: {} }]), call({ total: "much" }), { text: "It is eight." }, call({ total: 8 })],
+    responses: [call({ total: 1 }, [{ name: "send", input: {} }]), call({ total: "much" }), { text: "It is eight." }, call({ total: 8 })],
   },
   prompt: {
     mode: () => "prompt",
-    answers: [
+    responses: [
       { toolCalls: [{ name: "send", input: {} }] },
       { text: "It is eight." },
       { text: 'So: {"total": "eight"}' },
@@ -44,18 +44,18 @@ const STORIES: { readonly [mode: string]: Story } = {
         return found === undefined ? undefined : { total: Number(found) };
       },
     }),
-    answers: [{ toolCalls: [{ name: "send", input: {} }] }, { text: "No idea." }, { text: "It is much." }, { text: "It is 8." }],
+    responses: [{ toolCalls: [{ name: "send", input: {} }] }, { text: "No idea." }, { text: "It is much." }, { text: "It is 8." }],
   },
 };
 
-function openStory({ mode, answers }: Story): OpenRunner {
+function openStory({ mode, responses }: Story): OpenRunner {
   return (services) =>
     openRunner(
       services,
       () =>
         createAgent({
           name: "clerk",
-          model: scriptByTurn(services.points, "scripted/clerk", (turn) => answers[turn] as ScriptedAnswer),
+          model: scriptByTurn(services.points, "scripted/clerk", (turn) => responses[turn] as ScriptedResponse),
           tools: [tool(services, "send", "write", true)],
           output,
           outputMode: mode(services),

@@ -39,7 +39,7 @@ async function failureOf(asking: Promise<unknown>): Promise<ModelError["failure"
   return error.failure;
 }
 
-const answer: RequestListener = (request, response) => {
+const respond: RequestListener = (request, response) => {
   request.resume();
   response.writeHead(200, { "content-type": "text/event-stream" }).end(SAID);
 };
@@ -93,7 +93,7 @@ describe("those who watch or intercept Node's client see a model call", () => {
       () => unsubscribe("http.client.request.start", started),
       () => unsubscribe("http.client.response.finish", finished),
     );
-    const port = await listening(createServer(answer));
+    const port = await listening(createServer(respond));
     expect(await ask({ baseUrl: `http://127.0.0.1:${port}/v1`, proxyEnvironment: false })).toBe("hello");
     expect(seen).toEqual([`start POST 127.0.0.1:${port} ${PATH}`, `finish ${PATH} 200`]);
   });
@@ -155,7 +155,7 @@ describe("those who watch or intercept Node's client see a model call", () => {
 describe("an agent of one's own", () => {
   it("carries calls over the connections that it keeps, of all whom it was given to", async () => {
     let connections = 0;
-    const server = createServer(answer);
+    const server = createServer(respond);
     server.on("connection", () => (connections += 1));
     const port = await listening(server);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -172,7 +172,7 @@ describe("an agent of one's own", () => {
       createServer((request, response: ServerResponse) => {
         from.push(request.socket.remoteAddress);
         asked.push(request.headers.host);
-        answer(request, response as never);
+        respond(request, response as never);
       }),
     );
     const lookup: LookupFunction = (_hostname, options, done) =>
@@ -187,7 +187,7 @@ describe("an agent of one's own", () => {
 
   it.skipIf(process.platform === "win32")("speaks to a socket of Unix (skipped on Windows)", async () => {
     const socketPath = join(folder(), "model.sock");
-    await listening(createServer(answer), socketPath);
+    await listening(createServer(respond), socketPath);
     // Node knows this option, its types do not.
     const options = { keepAlive: true, socketPath };
     const agent = new Agent(options);
@@ -200,7 +200,7 @@ describe("an agent of one's own", () => {
     const port = await listening(
       createServer((request, response) => {
         seen.push(request.url);
-        answer(request, response);
+        respond(request, response);
       }),
     );
     const environment = { ...process.env };
@@ -218,7 +218,7 @@ describe("an agent of one's own", () => {
     async () => {
       const path = folder();
       const made = certificate(path);
-      const baseUrl = `https://localhost:${await listening(createTlsServer(made, answer))}/v1`;
+      const baseUrl = `https://localhost:${await listening(createTlsServer(made, respond))}/v1`;
       const agent = new TlsAgent({ ca: made.cert });
       cleanups.push(() => agent.destroy());
       expect(await ask({ agent, baseUrl })).toBe("hello");

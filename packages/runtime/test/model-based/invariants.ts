@@ -46,7 +46,7 @@ export async function expectInvariants(life: Life): Promise<void> {
     expectWholeHistory(state);
     expectLimits(life, state);
   }
-  expectCutAnswers(life);
+  expectCutResponses(life);
   expectChains(life);
   expectAuthority(life);
   expectFeatures(life);
@@ -240,15 +240,15 @@ function expectWholeHistory(state: SessionState): void {
 }
 
 /** What a run leaves of an answer that was cut off: what it said, as the last that the model said in this run. */
-function expectCutAnswers({ records }: Life): void {
+function expectCutResponses({ records }: Life): void {
   for (const list of records.values()) {
-    const answers = list.filter(({ type, data }) => type === "message" && (data["message"] as unknown as Message).role === "assistant");
-    for (const [index, { key, data }] of answers.entries()) {
+    const responses = list.filter(({ type, data }) => type === "message" && (data["message"] as unknown as Message).role === "assistant");
+    for (const [index, { key, data }] of responses.entries()) {
       const { content, cut } = data["message"] as unknown as Message;
       if (cut === undefined) continue;
       const runId = runIdOf(key);
       expect(content.every((part) => part.type === "text" || part.type === "refusal")).toBe(true);
-      expect(answers.slice(index + 1).filter((later) => runIdOf(later.key) === runId)).toEqual([]);
+      expect(responses.slice(index + 1).filter((later) => runIdOf(later.key) === runId)).toEqual([]);
       const end = list.find((record) => record.key.startsWith(`${runId}/`) && isFinal(record));
       expect(["complete", "no-action", "handed-off", undefined]).not.toContain(end?.data["reason"] ?? end?.type);
     }

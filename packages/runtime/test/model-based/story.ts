@@ -6,9 +6,9 @@ import { TOOL_NAMES, type ToolName } from "./tool-names.ts";
 
 /** Everything that is random about one life of a run. */
 export interface Story {
-  readonly turns: readonly Answer[];
-  readonly childTurns: readonly Answer[];
-  readonly fallbackTurns: readonly Answer[];
+  readonly turns: readonly PlannedResponse[];
+  readonly childTurns: readonly PlannedResponse[];
+  readonly fallbackTurns: readonly PlannedResponse[];
   readonly mode: PermissionMode;
   readonly verdicts: Readonly<Partial<Record<ToolName, "allow" | "deny" | "ask">>>;
   readonly limits: Limits;
@@ -28,7 +28,7 @@ export interface Story {
   readonly signalWaitMs: number;
 }
 
-export interface Answer {
+export interface PlannedResponse {
   readonly text?: string;
   readonly thinking?: string;
   readonly calls: readonly { readonly name: string; readonly input: "good" | "empty" | "truncated" | "no-object" | "repairable" }[];
@@ -139,7 +139,7 @@ const failure = fc.record(
   { requiredKeys: ["kind"] },
 );
 
-const answer: fc.Arbitrary<Answer> = fc.oneof(
+const response: fc.Arbitrary<PlannedResponse> = fc.oneof(
   { withCrossShrink: true },
   {
     weight: 16,
@@ -228,9 +228,9 @@ function crashBefore(max: number): fc.Arbitrary<Crash> {
 }
 
 export const story: fc.Arbitrary<Story> = fc.record({
-  turns: fc.array(answer, { minLength: 1, maxLength: 8, size: "max" }),
-  childTurns: fc.array(answer, { maxLength: 4, size: "max" }),
-  fallbackTurns: fc.array(answer, { maxLength: 3, size: "max" }),
+  turns: fc.array(response, { minLength: 1, maxLength: 8, size: "max" }),
+  childTurns: fc.array(response, { maxLength: 4, size: "max" }),
+  fallbackTurns: fc.array(response, { maxLength: 3, size: "max" }),
   mode: fc.constantFrom<PermissionMode>("default", "default", "default", "accept-edits", "plan-only", "deny-unauthorized", "bypass-all"),
   verdicts: fc.dictionary(
     fc.constantFrom<ToolName>(...TOOL_NAMES),

@@ -1,8 +1,8 @@
 import type { InferRequest, JsonValue, Provider } from "@keelson/protocol";
-import { type ScriptedAnswer, scriptedModel } from "keelson/testing";
+import { type ScriptedResponse, scriptedModel } from "keelson/testing";
 import type { Stage } from "./acting.ts";
 import { never } from "./simulated-process.ts";
-import type { Answer, Story } from "./story.ts";
+import type { PlannedResponse, Story } from "./story.ts";
 
 /** Dollars per million tokens. */
 export const PRICE = { input: "1", output: "10", asOf: "2026-01-01" } as const;
@@ -19,9 +19,9 @@ export class Vendor {
 
   /** A model as one process reaches it. What it answers to the end is to be paid, whether or not anybody heeds it. */
   model(part: "main" | "child" | "fallback", name: string, stage: Stage): Provider {
-    const turn = async (request: InferRequest): Promise<ScriptedAnswer> => {
+    const turn = async (request: InferRequest): Promise<ScriptedResponse> => {
       await stage.process.pass();
-      return this.#answer(part, request, stage);
+      return this.#response(part, request, stage);
     };
     const { spent } = stage.witness;
     const model = scriptedModel(
@@ -43,13 +43,13 @@ export class Vendor {
     };
   }
 
-  #answer(part: "main" | "child" | "fallback", request: InferRequest, { process, witness }: Stage): ScriptedAnswer {
+  #response(part: "main" | "child" | "fallback", request: InferRequest, { process, witness }: Stage): ScriptedResponse {
     const turns = { main: this.#story.turns, child: this.#story.childTurns, fallback: this.#story.fallbackTurns }[part];
     const planned = turns[this.#said[part]++];
     witness.inferences++;
     const outputTokens = Math.min(planned?.outputTokens ?? 5, request.maxTokens ?? Number.POSITIVE_INFINITY);
     const usage = { inputTokens: INPUT_TOKENS, outputTokens };
-    if (planned === undefined) return { ...lastAnswer(request), usage };
+    if (planned === undefined) return { ...lastResponse(request), usage };
     const { text, thinking, calls, stopReason, error, waitMs = 0, chunkSize } = planned;
     return {
       usage,
@@ -65,14 +65,14 @@ export class Vendor {
 }
 
 /** An answer that ends a run, in the form that is asked for. */
-export function lastAnswer({ tools }: InferRequest): ScriptedAnswer {
+export function lastResponse({ tools }: InferRequest): ScriptedResponse {
   const asked = tools?.some(({ name }) => name === "final_answer");
   return asked ? { toolCalls: [{ name: "final_answer", input: { n: 1 } }] } : { text: '{"n": 1}' };
 }
 
 function inputOf(
   name: string,
-  input: Answer["calls"][number]["input"],
+  input: PlannedResponse["calls"][number]["input"],
   index: number,
 ): { readonly input?: JsonValue; readonly inputText?: string } {
   switch (input) {

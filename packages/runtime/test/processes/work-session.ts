@@ -7,12 +7,12 @@ import { createSqliteBlobStore, createSqliteEventLog } from "keelson/state";
 // As the connection to a model does.
 const alive = setInterval(() => {}, 60_000);
 const [path = ""] = process.argv.slice(2);
-const answers = ["First", "Second", "Third"];
+const responses = ["First", "Second", "Third"];
 const model: Provider = {
   name: "endless/model",
   wire: "scripted",
   async *stream(_request, options): AsyncGenerator<InferEvent> {
-    yield { type: "text-delta", text: `${answers.shift()} so far` };
+    yield { type: "text-delta", text: `${responses.shift()} so far` };
     await new Promise<void>((resolve) => {
       options?.signal?.addEventListener("abort", () => resolve(), { once: true });
       if (options?.signal?.aborted) resolve();

@@ -69,11 +69,11 @@ export class Life {
   }
 
   /** Answers by how many answers stand in the conversation, so that it goes on where an earlier life stopped. */
-  model(answers: readonly ScriptedTurn[], options: ScriptedModelOptions = {}): ScriptedModel {
+  model(responses: readonly ScriptedTurn[], options: ScriptedModelOptions = {}): ScriptedModel {
     const turn: ScriptedTurn = (request, call) => {
       this.asked.push(options.name ?? "a model");
-      const answer = answers[request.messages.filter(({ role }) => role === "assistant").length] ?? "There is nothing left to say.";
-      return typeof answer === "function" ? answer(request, call) : answer;
+      const response = responses[request.messages.filter(({ role }) => role === "assistant").length] ?? "There is nothing left to say.";
+      return typeof response === "function" ? response(request, call) : response;
     };
     return this.release.testing.scriptedModel(
       Array.from({ length: 40 }, () => turn),

@@ -1,7 +1,7 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { describe, expectTypeOf, it } from "vitest";
 import type {
-  AnthropicAnswer,
+  AnthropicResponse,
   AnthropicBlockStart,
   AnthropicCounts,
   AnthropicDelta,
@@ -32,7 +32,7 @@ describe("requests of the Messages API", () => {
 describe("answers of the Messages API", () => {
   it("are read by members that the SDK describes", () => {
     expectTypeOf<Unknown<AnthropicEvent, Event>>().toEqualTypeOf<"error">(); // the SDK throws it
-    expectTypeOf<Unknown<AnthropicAnswer, Anthropic.Message>>().toEqualTypeOf<"error">();
+    expectTypeOf<Unknown<AnthropicResponse, Anthropic.Message>>().toEqualTypeOf<"error">();
     expectTypeOf<Unknown<AnthropicEnding, Anthropic.RawMessageDeltaEvent.Delta>>().toEqualTypeOf<never>();
     expectTypeOf<Unknown<AnthropicBlockStart, Anthropic.ContentBlock>>().toEqualTypeOf<never>();
     expectTypeOf<Unknown<AnthropicDelta, Anthropic.RawContentBlockDelta>>().toEqualTypeOf<never>();

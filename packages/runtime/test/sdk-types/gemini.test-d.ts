@@ -12,7 +12,7 @@ import type {
 } from "@google/genai";
 import { describe, expectTypeOf, it } from "vitest";
 import type {
-  GeminiAnswer,
+  GeminiResponse,
   GeminiCalled,
   GeminiCandidate,
   GeminiCounts,
@@ -40,7 +40,7 @@ describe("requests of generateContent", () => {
 
 describe("answers of generateContent", () => {
   it("are read by members that the SDK describes", () => {
-    expectTypeOf<Unknown<GeminiAnswer, GenerateContentResponse>>().toEqualTypeOf<"error">(); // the SDK throws it
+    expectTypeOf<Unknown<GeminiResponse, GenerateContentResponse>>().toEqualTypeOf<"error">(); // the SDK throws it
     expectTypeOf<Unknown<GeminiCandidate, Candidate>>().toEqualTypeOf<never>();
     expectTypeOf<Unknown<GeminiSaid, Part>>().toEqualTypeOf<never>();
     expectTypeOf<Unknown<GeminiCalled, FunctionCall>>().toEqualTypeOf<never>();

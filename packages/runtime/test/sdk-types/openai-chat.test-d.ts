@@ -8,7 +8,7 @@ import type {
 import type { CompletionUsage } from "openai/resources/completions";
 import { describe, expectTypeOf, it } from "vitest";
 import type {
-  ChatAnswer,
+  ChatResponse,
   ChatCallSaid,
   ChatChoice,
   ChatCounts,
@@ -33,7 +33,7 @@ describe("requests of the chat wire", () => {
 
 describe("answers of the chat wire", () => {
   it("are read by members that the SDK describes, and by those that other servers add", () => {
-    expectTypeOf<Unknown<ChatAnswer, ChatCompletionChunk | ChatCompletion>>().toEqualTypeOf<"x_groq" | "error">();
+    expectTypeOf<Unknown<ChatResponse, ChatCompletionChunk | ChatCompletion>>().toEqualTypeOf<"x_groq" | "error">();
     expectTypeOf<Unknown<ChatChoice, Choice>>().toEqualTypeOf<"error">();
     expectTypeOf<Unknown<ChatSaid, Delta | ChatCompletionMessage>>().toEqualTypeOf<
       "images" | "reasoning_content" | "reasoning" | "reasoning_text" | "reasoning_details"

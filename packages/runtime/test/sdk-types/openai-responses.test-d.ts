@@ -10,7 +10,7 @@ import type {
 } from "openai/resources/responses/responses";
 import { describe, expectTypeOf, it } from "vitest";
 import type {
-  ResponsesAnswer,
+  ResponsesResponse,
   ResponsesAudio,
   ResponsesCounts,
   ResponsesEvent,
@@ -38,7 +38,7 @@ describe("requests of the Responses API", () => {
 describe("answers of the Responses API", () => {
   it("are read by members that the SDK describes", () => {
     expectTypeOf<Unknown<ResponsesEvent, ResponseStreamEvent>>().toEqualTypeOf<"error">(); // of errors without a type
-    expectTypeOf<Unknown<ResponsesAnswer, Response>>().toEqualTypeOf<"store">(); // the server repeats it
+    expectTypeOf<Unknown<ResponsesResponse, Response>>().toEqualTypeOf<"store">(); // the server repeats it
     expectTypeOf<Unknown<ResponsesOutput, ResponseOutputItem>>().toEqualTypeOf<never>();
     expectTypeOf<
       Unknown<ResponsesOutputPart, ResponseOutputMessage["content"][number] | ResponseReasoningItem.Content>

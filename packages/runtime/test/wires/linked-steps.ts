@@ -57,8 +57,8 @@ export async function ownTurn(
   const provider = wire.provider(before, replay(before, [Buffer.from(before.response.body)], sent));
   const model = String(before.request.body?.["model"] ?? before.expect.model ?? "a-model");
   const question: Message = { role: "user", content: [{ type: "text", text: "?" }] };
-  const answer: InferResponse = await infer(provider, { model, messages: [question] });
-  await infer(provider, { model, messages: [question, { role: "assistant", content: answer.content }, question] });
+  const response: InferResponse = await infer(provider, { model, messages: [question] });
+  await infer(provider, { model, messages: [question, { role: "assistant", content: response.content }, question] });
   const body = sent[1]?.body as JsonObject;
   const entries = wire.entries(body);
   return { blocks: turnFrom(wire, entries.slice(entries.findIndex((entry) => wire.isAssistant(entry)))), body };

@@ -1,12 +1,12 @@
 import { infer } from "keelson/providers";
 import { createOpenAiCompatibleProvider } from "keelson/providers/openai-compatible";
 import { describe, expect, it } from "vitest";
-import { checkAnswer, DOUBTFUL } from "./expected-answer.ts";
+import { checkResponse, DOUBTFUL } from "./expected-response.ts";
 import { deliveries, type Recording, recordings, recordingsNote, recordingsThere, replay } from "./recordings.ts";
 
 const all = recordings(({ wire }) => wire === "openai-chat");
 
-async function answerOf(recording: Recording, chunks: readonly Buffer[]): Promise<unknown> {
+async function responseOf(recording: Recording, chunks: readonly Buffer[]): Promise<unknown> {
   const provider = createOpenAiCompatibleProvider({
     vendor: recording.provider,
     apiKey: "test",
@@ -25,7 +25,7 @@ describe.skipIf(!recordingsThere)(`recorded answers of all who speak the chat wi
   it.each(all.map((recording) => ({ id: recording.id, recording })))(
     "$id decodes as expected, whole and cut at random [PV-03, PV-04, PV-09]",
     async ({ recording }) => {
-      for (const chunks of deliveries(recording, 3)) checkAnswer(recording, await answerOf(recording, chunks));
+      for (const chunks of deliveries(recording, 3)) checkResponse(recording, await responseOf(recording, chunks));
     },
   );
 });

@@ -2,12 +2,12 @@ import type { InferResponse } from "@keelson/protocol";
 import { infer } from "keelson/providers";
 import { createOpenAiResponsesProvider } from "keelson/providers/openai-responses";
 import { describe, expect, it } from "vitest";
-import { checkAnswer } from "./expected-answer.ts";
+import { checkResponse } from "./expected-response.ts";
 import { deliveries, type Recording, recordings, recordingsNote, recordingsThere, replay } from "./recordings.ts";
 
 const all = recordings(({ wire }) => wire === "openai-responses");
 
-async function answerOf(recording: Recording, chunks: readonly Buffer[]): Promise<unknown> {
+async function responseOf(recording: Recording, chunks: readonly Buffer[]): Promise<unknown> {
   const provider = createOpenAiResponsesProvider({ apiKey: "test", baseUrl: "http://stub.invalid/v1", fetch: replay(recording, chunks) });
   return infer(provider, { model: recording.expect.model ?? "a-model", messages: [] }).catch((error: unknown) => error);
 }
@@ -36,9 +36,9 @@ describe.skipIf(!recordingsThere)(`recorded answers of the Responses API${record
     "$id decodes as expected, whole and cut at random [PV-03, PV-04, PV-09]",
     async ({ recording }) => {
       for (const chunks of deliveries(recording, 3)) {
-        const answer = await answerOf(recording, chunks);
-        checkAnswer(recording, answer);
-        if (!(answer instanceof Error)) checkServerItems(recording, answer as InferResponse);
+        const response = await responseOf(recording, chunks);
+        checkResponse(recording, response);
+        if (!(response instanceof Error)) checkServerItems(recording, response as InferResponse);
       }
     },
   );

@@ -147,8 +147,8 @@ describe("providers that share a limiter", () => {
     const [one, two] = [createOpenAiChatProvider(options), createOpenAiChatProvider(options)];
     for (let at = 0; at < 3; at += 1) expect(await one.listModels?.()).toEqual([]);
     const request = { model: "m", messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }] } as const;
-    const answers = await Promise.allSettled([infer(one, request), infer(two, request), infer(one, request)]);
-    expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
+    const responses = await Promise.allSettled([infer(one, request), infer(two, request), infer(one, request)]);
+    expect(responses.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
     expect(most).toBe(1);
     const late = infer(two, request);
     await clock.advance(6999);

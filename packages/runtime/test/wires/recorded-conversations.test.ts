@@ -9,22 +9,22 @@ import { RequestMaker, type Target, TARGETS } from "./targets.ts";
 async function conversationOf(recording: Recording): Promise<DecodedRequest | undefined> {
   const decoded = decodeRequest(recording);
   if (decoded === undefined) return undefined;
-  const answer = await answerOf(recording);
-  const messages = [...decoded.messages, ...(answer === undefined ? [] : [{ role: "assistant", content: answer } as Message])];
+  const response = await responseOf(recording);
+  const messages = [...decoded.messages, ...(response === undefined ? [] : [{ role: "assistant", content: response } as Message])];
   return { ...decoded, messages, tools: [...new Map(decoded.tools.map((tool) => [tool.name, tool])).values()] };
 }
 
-let answers = 0;
-async function answerOf(recording: Recording): Promise<readonly Content[] | undefined> {
+let responses = 0;
+async function responseOf(recording: Recording): Promise<readonly Content[] | undefined> {
   const source = TARGETS.find((target) => target.wire === recording.wire) as Target;
   const provider = source.create({
     apiKey: "test",
     ...(source.wire !== "ollama-chat" && { baseUrl: "http://stub.invalid/v1" }),
     fetch: async () => new Response(recording.response.body, { status: 200 }),
   });
-  const answer = await infer(provider, { model: modelOf(recording), messages: [] }).catch(() => undefined);
+  const response = await infer(provider, { model: modelOf(recording), messages: [] }).catch(() => undefined);
   // The loop gives calls ids of its own.
-  return answer?.content.map((part) => (part.type === "tool-call" ? { ...part, id: `c_answer_${answers++}` as typeof part.id } : part));
+  return response?.content.map((part) => (part.type === "tool-call" ? { ...part, id: `c_answer_${responses++}` as typeof part.id } : part));
 }
 
 describe.skipIf(!recordingsThere)(`every recorded conversation, cut after each message${recordingsNote}`, () => {

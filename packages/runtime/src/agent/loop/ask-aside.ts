@@ -2,7 +2,7 @@ import { ModelError, type InferRequest } from "@keelson/protocol";
 import { fitRequest } from "../../providers/fit-request.ts";
 import { InferFold } from "../../providers/infer-fold.ts";
 import { inputTokenBound } from "../../providers/token-bound.ts";
-import { AnswerStream } from "./answer-stream.ts";
+import { ResponseStream } from "./response-stream.ts";
 import { beginInference } from "./begin-inference.ts";
 import { billAttempt, NO_BILL } from "./bill-attempt.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
@@ -38,7 +38,7 @@ export async function askAside(loop: Loop, key: string, question: Omit<InferRequ
     checkEnding(loop);
   }
   const fold = new InferFold({ maxAnswerBytes: limits.maxAnswerBytes });
-  const failure = await new AnswerStream(loop, { key, modelCall: 0, model, fold, aside: true }).read(final);
+  const failure = await new ResponseStream(loop, { key, modelCall: 0, model, fold, aside: true }).read(final);
   const bill = billAttempt(
     { price: model.price, inputBound, reserved, fold },
     ledgerOf(loop).scopes,

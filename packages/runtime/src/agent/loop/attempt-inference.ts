@@ -15,12 +15,12 @@ import { fitRequest } from "../../providers/fit-request.ts";
 import { toolTokenBound, withHidden } from "../../providers/token-bound.ts";
 import type { Model } from "../definition/model-source.ts";
 import { answerSettings, modelProblem, offeredTools } from "../features/output/answer-request.ts";
-import type { Answer } from "../turn/answer.ts";
-import { AnswerStream, type Asked } from "./answer-stream.ts";
+import type { ModelResponse } from "../turn/model-response.ts";
+import { ResponseStream, type Asked } from "./response-stream.ts";
 import { beginInference } from "./begin-inference.ts";
 import { billAttempt, NO_BILL, type Attempted } from "./bill-attempt.ts";
 import { callIdAt } from "../turn/call-id.ts";
-import { cutAnswer } from "../turn/cut-answer.ts";
+import { cutResponse } from "../turn/cut-response.ts";
 import { messagesWithBlobs } from "./inline-blobs.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
 import { modelFailureOf } from "../turn/model-failure-of.ts";
@@ -30,7 +30,7 @@ import { partialsOf } from "../features/output/partial-answers.ts";
 import { ledgerOf } from "../features/budget/run-ledger.ts";
 import { outputOf } from "../features/output/run-output.ts";
 
-type Outcome = { readonly answer: Answer } | FailedAttempt;
+type Outcome = { readonly response: ModelResponse } | FailedAttempt;
 
 /** Why there is no answer, as the log keeps it. */
 export type FailedAttempt = {
@@ -77,24 +77,24 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   const fold = new InferFold({ maxAnswerBytes, maxAnswerCalls });
   const asked: Asked = { key, modelCall, model, fold };
   const attempted: Attempted = { price: model.price, inputBound, reserved, fold };
-  const stream = new AnswerStream(loop, asked);
+  const stream = new ResponseStream(loop, asked);
   const failure = await stream.read(final);
 
   if (fold.rateLimit !== undefined) tellRateLimit(loop, asked, fold.rateLimit);
   if (failure !== undefined) return takeFailure(loop, asked, failure, attempted, stream.lost);
   const settling = settle(loop, key, model, billAttempt(attempted, ledgerOf(loop).scopes));
   if (settling !== undefined) await settling;
-  const answer = answerOf(loop, asked);
+  const response = responseOf(loop, asked);
   if (fold.overflowed) {
     const status = `The answer was left where it passed limits.maxAnswerBytes (${maxAnswerBytes}) or limits.maxAnswerCalls (${maxAnswerCalls}).`;
     execution.emit({ type: "status", status, level: "warn" });
   }
-  const { message, stopReason, overflowed } = answer;
+  const { message, stopReason, overflowed } = response;
   if (loop.context.watches("append-response")) await appendWatched(loop, key, message);
   else execution.put(`${key}/message`, "message", { message });
   execution.note(`${key}/answer`, "answer", { stopReason, ...(overflowed && { overflowed: true }) });
-  if (loop.context.watches("infer", "after")) await showAnswer(loop, key, answer);
-  return { answer };
+  if (loop.context.watches("infer", "after")) await showResponse(loop, key, response);
+  return { response };
 }
 
 /** An answer is not lost over what its provider says beside it. */
@@ -114,7 +114,7 @@ async function takeFailure(
   const { execution } = loop;
   partialsOf(loop)?.discard();
   const failure = modelFailureOf(why, model);
-  loop.cut = cutAnswer(key, fold.content);
+  loop.cut = cutResponse(key, fold.content);
   if (failure.kind === "rate-limit") {
     const resetAt = failure.retryAfterMs === undefined ? null : execution.clock.now() + failure.retryAfterMs;
     execution.put(`${key}/rate-limit`, "rate-limit", { utilization: 1, resetAt, allowed: false });
@@ -126,7 +126,7 @@ async function takeFailure(
 }
 
 /** Rules look at an answer that is paid for and in the conversation: they can halt, and nothing of it is lost. */
-export async function showAnswer(loop: Loop, key: string, { message, stopReason }: Answer): Promise<void> {
+export async function showResponse(loop: Loop, key: string, { message, stopReason }: ModelResponse): Promise<void> {
   await afterInference(loop, key, { content: message.content, stopReason });
 }
 
@@ -148,7 +148,7 @@ function compile(loop: Loop, model: Model, system: string | undefined): InferReq
 }
 
 /** The answer as it was folded, with ids of this run for its calls. */
-function answerOf(loop: Loop, { modelCall, fold }: Asked): Answer {
+function responseOf(loop: Loop, { modelCall, fold }: Asked): ModelResponse {
   const { turn } = runOf(loop);
   // A copy, which has no room to grow: it stays as long as the conversation.
   const content = fold.content.slice();

@@ -1,4 +1,4 @@
-import { cutShort, saysNothing, type Answer } from "../turn/answer.ts";
+import { cutShort, saysNothing, type ModelResponse } from "../turn/model-response.ts";
 import type { Loop } from "../turn/loop.ts";
 import { momentsOf, passMoment, type Place } from "../turn/moments.ts";
 import { RunEnding } from "../turn/run-ending.ts";
@@ -9,13 +9,13 @@ import { outputOf } from "../features/output/run-output.ts";
  * a directive routes back, what a rule injects, what background work brings. Else it throws how the run ends.
  * @param isOutput the answer was taken as the structured output
  */
-export async function concludeRun(loop: Loop, place: Place, answer: Answer, isOutput: boolean): Promise<void> {
-  const at = { ...place, isWhole: !cutShort(answer) };
+export async function concludeRun(loop: Loop, place: Place, response: ModelResponse, isOutput: boolean): Promise<void> {
+  const at = { ...place, isWhole: !cutShort(response) };
   for (const steps of momentsOf(loop).beforeEnd) {
     await passMoment(loop, steps, at);
     if (goesOn(loop)) return;
   }
-  throw new RunEnding(isOutput ? "complete" : finalReason(answer));
+  throw new RunEnding(isOutput ? "complete" : finalReason(response));
 }
 
 /** Whether the model has something to answer again; what it gave as output is not the last word then. */
@@ -25,8 +25,8 @@ function goesOn(loop: Loop): boolean {
   return true;
 }
 
-function finalReason(answer: Answer): RunEnding["reason"] {
-  if (answer.stopReason === "content-filter") return "safety-stop";
-  if (answer.stopReason === "max-tokens") return "max-output";
-  return saysNothing(answer) ? "no-action" : "complete";
+function finalReason(response: ModelResponse): RunEnding["reason"] {
+  if (response.stopReason === "content-filter") return "safety-stop";
+  if (response.stopReason === "max-tokens") return "max-output";
+  return saysNothing(response) ? "no-action" : "complete";
 }

@@ -36,7 +36,7 @@ export const MOMENTS: Moments = {
   onGoingOn: [sessionResumedStep],
   betweenTurns: [inboxStep(), collectBackgroundStep, directivesStep("begin"), limitsStep, chargeTurnStep, turnStartStep, markTurnStep],
   beforeTurn: [beforeTurnStep, summariseStep],
-  // Here the model answers: see `answerTurn`.
+  // Here the model answers: see `inferAndRunCalls`.
   gates: [findGate, parseGate, transformGate, ...POLICY],
   gatesOfEdited: POLICY,
   afterTurn: [directivesStep("directives"), afterTurnStep, pluginEventsStep, exitRulesStep, toldToEndStep, handoffStep, turnEndStep],

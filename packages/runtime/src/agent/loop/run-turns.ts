@@ -3,8 +3,8 @@ import type { SuspendReason, Wait } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { beforeSuspending, isBackgroundOpen } from "../features/children/await-background.ts";
 import { tellFailedTurn } from "../features/hooks/turn-callbacks.ts";
-import { answerTurn } from "./answer-turn.ts";
-import { keepCutAnswer } from "./keep-cut-answer.ts";
+import { inferAndRunCalls } from "./infer-and-run-calls.ts";
+import { keepCutResponse } from "./keep-cut-response.ts";
 import { endRun } from "./end-run.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
 import { openTurn } from "./open-turn.ts";
@@ -34,7 +34,7 @@ export async function runTurns(loop: Loop, most: number = Number.POSITIVE_INFINI
       takeUp(loop);
       const place = await openTurn(loop);
       prompt ??= await systemPrompt(loop);
-      await answerTurn(loop, place, prompt.text);
+      await inferAndRunCalls(loop, place, prompt.text);
       await passMoment(loop, momentsOf(loop).afterTurn, place);
     } catch (error) {
       next = await leaveTurn(loop, error);
@@ -62,7 +62,7 @@ async function leaveTurn(loop: Loop, error: unknown): Promise<Next> {
   }
   const ending = endingOf(error, loop);
   const isNew = runOf(loop).ending === undefined;
-  keepCutAnswer(loop);
+  keepCutResponse(loop);
   if (isNew) await tellFailedTurn(loop, ending);
   if (ending.reason !== "complete") outputOf(loop).output = undefined;
   await endRun(loop, ending, outputOf(loop).output);

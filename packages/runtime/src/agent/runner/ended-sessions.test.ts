@@ -3,11 +3,11 @@ import { createMemoryEventLog } from "../../state/memory-event-log.ts";
 import { agentTool, createAgent, createRunner } from "../../index.ts";
 import { scriptedModel } from "../../testing/scripted-model.ts";
 
-const answers = (count: number) => scriptedModel(Array.from({ length: count }, () => "ok"));
+const responses = (count: number) => scriptedModel(Array.from({ length: count }, () => "ok"));
 
 describe("a runner without a log of its own", () => {
   it("keeps the newest hundred or so of the sessions that nobody named, and all that have a name", async () => {
-    const runner = createRunner({ agent: createAgent({ name: "a", model: answers(400) }) });
+    const runner = createRunner({ agent: createAgent({ name: "a", model: responses(400) }) });
     await runner.run("first", { session: "named" }).outcome;
     for (let run = 0; run < 350; run++) await runner.run("go").outcome;
     const sessions = await runner.sessions.list();
@@ -17,7 +17,7 @@ describe("a runner without a log of its own", () => {
   });
 
   it("keeps what somebody speaks of, and forgets children with their parents", async () => {
-    const child = createAgent({ name: "child", model: answers(10) });
+    const child = createAgent({ name: "child", model: responses(10) });
     const ask = { toolCalls: [{ name: "child", input: { task: "help" } }] };
     const model = scriptedModel([ask, "done", ...Array.from({ length: 20 }, () => "ok")]);
     const log = createMemoryEventLog();
@@ -34,7 +34,7 @@ describe("a runner without a log of its own", () => {
   });
 
   it("that was given a log keeps everything", async () => {
-    const runner = createRunner({ agent: createAgent({ name: "a", model: answers(250) }), log: createMemoryEventLog() });
+    const runner = createRunner({ agent: createAgent({ name: "a", model: responses(250) }), log: createMemoryEventLog() });
     for (let run = 0; run < 250; run++) await runner.run("go").outcome;
     expect(await runner.sessions.list()).toHaveLength(250);
   });

@@ -8,7 +8,7 @@ import type { Agent } from "../definition/agent.ts";
 import type { EventHub } from "./events/event-hub.ts";
 import type { ModelSource } from "../definition/model-source.ts";
 import type { AttemptSignal } from "./attempt-signal.ts";
-import type { CutAnswer } from "./cut-answer.ts";
+import type { CutResponse } from "./cut-response.ts";
 import type { RunParts } from "./run-parts.ts";
 import type { Limits } from "../definition/limits.ts";
 
@@ -38,7 +38,7 @@ export interface Loop {
   readonly blobs: BlobStore;
   readonly toolServices: ToolServices;
   /** What the answer that broke off last had said, until it is asked for again: the end of the run keeps it. */
-  cut: CutAnswer | undefined;
+  cut: CutResponse | undefined;
   /** What its features keep while it works. */
   readonly parts: RunParts;
   /** Heeds what others wrote to the session since the last point: the loop's, which knows what each kind of entry does. */

@@ -64,8 +64,8 @@ describe("room in a conversation", () => {
         expect(changed).toHaveLength(shortened.shortened);
         for (const { message, policy } of changed) expect([message.role, policy]).toEqual(["tool", "normal"]);
         // The last calls, which nobody has answered yet, stand whole.
-        const answer = entries.findLastIndex(({ message }) => message.role === "assistant");
-        expect(shortened.entries.slice(answer)).toEqual(entries.slice(answer));
+        const response = entries.findLastIndex(({ message }) => message.role === "assistant");
+        expect(shortened.entries.slice(response)).toEqual(entries.slice(response));
       }),
     );
   });

@@ -1,6 +1,6 @@
 import { MODEL_FAILURE_RETRYABLE, ModelError, type ModelFailure } from "@keelson/protocol";
 import { neverConnected } from "../../transport/index.ts";
-import { failureInAnswer, failureOfStatus, type FailureContext, readVendorError } from "../vendor-failure.ts";
+import { failureInResponse, failureOfStatus, type FailureContext, readVendorError } from "../vendor-failure.ts";
 import { WithheldKeys } from "../withheld-keys.ts";
 import { type Fields, fieldsOf, stringOf } from "../wire-decoder.ts";
 
@@ -50,7 +50,7 @@ function failureOf(thrown: unknown, context: FailureContext, signal: AbortSignal
     return new ModelError({ kind: "other", message: `${messageOf(thrown)} (${context.provider})`, ...context }, { cause: thrown });
   // An error of the vendor as it came in the stream.
   if (!(thrown instanceof Error) && thrown !== undefined && thrown !== null)
-    return failureInAnswer(readVendorError(typeof thrown === "object" ? thrown : String(thrown)), context, undefined);
+    return failureInResponse(readVendorError(typeof thrown === "object" ? thrown : String(thrown)), context, undefined);
   const message = `${messageOf(thrown)} (${context.provider})`;
   return new ModelError({ kind: "server-error", message, ...progress, ...context }, { cause: thrown });
 }

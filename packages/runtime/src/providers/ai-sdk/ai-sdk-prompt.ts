@@ -12,7 +12,7 @@ import {
   outputText,
   readableText,
   strayResultText,
-  UNANSWERED,
+  NOT_EXECUTED,
   unresolvedBlob,
   wireCallId,
   withBytes,
@@ -41,10 +41,10 @@ export function encodeAiSdkPrompt(system: string | undefined, messages: readonly
   let before: MessageGroup | undefined;
   for (const group of groupMessages(messages, 0)) {
     if (isAssistantGroup(group)) push(prompt, "assistant", assistantParts(group, options));
-    else pushAnswers(prompt, group, before, options);
+    else pushResults(prompt, group, before, options);
     before = group;
   }
-  if (before !== undefined && isAssistantGroup(before)) pushAnswers(prompt, [], before, options);
+  if (before !== undefined && isAssistantGroup(before)) pushResults(prompt, [], before, options);
   if (messages.length > 0 && prompt.every(({ role }) => role === "system")) push(prompt, "user", [{ type: "text", text: NOTHING_SAID }]);
   return prompt;
 }
@@ -53,14 +53,14 @@ function push(prompt: PromptMessage[], role: "user" | "assistant" | "tool", cont
   if (content.length > 0) prompt.push({ role, content });
 }
 
-function pushAnswers(
+function pushResults(
   prompt: PromptMessage[],
   group: readonly Message[],
   before: MessageGroup | undefined,
   options: AiSdkPromptOptions,
 ): void {
-  const { answered, strays } = matchResults(before, group);
-  const results = answered.map(({ call, result }) => ({
+  const { matched, strays } = matchResults(before, group);
+  const results = matched.map(({ call, result }) => ({
     type: "tool-result",
     toolCallId: wireCallId(call, options.wire),
     toolName: call.name,
@@ -151,7 +151,7 @@ function carried(data: ProviderData | undefined, { wire, model }: AiSdkPromptOpt
 }
 
 function outputOf(result: ToolResultPart | undefined, options: AiSdkPromptOptions): PromptPart {
-  if (result === undefined) return { type: "error-text", value: UNANSWERED };
+  if (result === undefined) return { type: "error-text", value: NOT_EXECUTED };
   const { output, isError } = result;
   const parts = outputParts(output);
   if (parts !== undefined && isError !== true) return { type: "content", value: parts.flatMap((part) => outputPart(part, options)) };

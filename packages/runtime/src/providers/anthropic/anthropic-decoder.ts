@@ -2,13 +2,13 @@ import type { JsonValue, ProviderData, StopReason, Usage } from "@keelson/protoc
 import { DeltaEnvelope } from "../delta-envelope.ts";
 import { HELD_ITEM_LENGTH, HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
-import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
+import { failureInResponse, readVendorError } from "../vendor-failure.ts";
 import {
   cutOff,
   type DecoderContext,
   type Fields,
   fieldsOf,
-  notAnAnswer,
+  invalidResponse,
   parseEvent,
   SegmentWriter,
   stringOf,
@@ -24,7 +24,7 @@ import {
 } from "./anthropic-block.ts";
 import { AnthropicUsage } from "./anthropic-usage.ts";
 import type {
-  AnthropicAnswer,
+  AnthropicResponse,
   AnthropicBlockStart,
   AnthropicDelta,
   AnthropicEnding,
@@ -118,22 +118,22 @@ export class AnthropicDecoder implements WireDecoder {
         this.#end();
         return;
       case "error":
-        throw failureInAnswer(readVendorError(event), this.#context, this.#context.requestId);
+        throw failureInResponse(readVendorError(event), this.#context, this.#context.requestId);
       default:
         // `ping`, and what is new. An error may come without a type.
         if (event["type"] === undefined && event["error"] !== undefined)
-          throw failureInAnswer(readVendorError(event), this.#context, this.#context.requestId);
+          throw failureInResponse(readVendorError(event), this.#context, this.#context.requestId);
     }
   }
 
   whole(body: JsonValue): void {
-    const answer: AnthropicAnswer | undefined = fieldsOf(body);
-    if (answer === undefined) throw notAnAnswer(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
-    if (answer["type"] === "error" || (answer["content"] === undefined && answer["error"] !== undefined))
-      throw failureInAnswer(readVendorError(answer), this.#context, this.#context.requestId);
-    if (!Array.isArray(answer["content"]))
-      throw notAnAnswer(`an object without content: ${JSON.stringify(answer).slice(0, 120)}`, this.#context);
-    this.#message(answer);
+    const response: AnthropicResponse | undefined = fieldsOf(body);
+    if (response === undefined) throw invalidResponse(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
+    if (response["type"] === "error" || (response["content"] === undefined && response["error"] !== undefined))
+      throw failureInResponse(readVendorError(response), this.#context, this.#context.requestId);
+    if (!Array.isArray(response["content"]))
+      throw invalidResponse(`an object without content: ${JSON.stringify(response).slice(0, 120)}`, this.#context);
+    this.#message(response);
     this.#end();
   }
 
@@ -146,7 +146,7 @@ export class AnthropicDecoder implements WireDecoder {
     if (!this.complete) throw cutOff(this.#context);
   }
 
-  #message(message: AnthropicAnswer): void {
+  #message(message: AnthropicResponse): void {
     this.#started = true;
     const { id, model, container } = message;
     if (stringOf(model) !== "") this.#model = stringOf(model);

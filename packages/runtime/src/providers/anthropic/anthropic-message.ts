@@ -13,7 +13,7 @@ import {
   outputText,
   readableText,
   strayResultText,
-  UNANSWERED,
+  NOT_EXECUTED,
   unresolvedBlob,
   webAddress,
   wireCallId,
@@ -74,8 +74,8 @@ function messageJson(message: AnthropicMessage): string {
 
 /** Results must stand first, in one message right after their calls. */
 function userBlocks(group: readonly Message[], before: MessageGroup | undefined, options: AnthropicMessageOptions): AnthropicUserBlock[] {
-  const { answered, strays } = matchResults(before, group);
-  const blocks: AnthropicUserBlock[] = answered.map(({ call, result }) => resultBlock(call, result, options));
+  const { matched, strays } = matchResults(before, group);
+  const blocks: AnthropicUserBlock[] = matched.map(({ call, result }) => resultBlock(call, result, options));
   blocks.push(...strays.map((stray) => textBlock(strayResultText(stray))));
   for (const message of group) {
     for (const part of message.content) {
@@ -155,7 +155,7 @@ function callBlock(call: ToolCallPart, { wire }: AnthropicMessageOptions): Anthr
 
 function resultBlock(call: ToolCallPart, result: ToolResultPart | undefined, options: AnthropicMessageOptions): AnthropicResult {
   const id = { type: "tool_result", tool_use_id: wireCallId(call, options.wire) } as const;
-  if (result === undefined) return { ...id, content: UNANSWERED, is_error: true };
+  if (result === undefined) return { ...id, content: NOT_EXECUTED, is_error: true };
   const parts = outputParts(result.output);
   const content = parts === undefined ? outputText(result.output) : parts.flatMap((part) => userBlock(part, options));
   const block = { ...id, ...(content.length > 0 && { content }), ...(result.isError === true && { is_error: true }) };

@@ -107,7 +107,7 @@ export type AnthropicEvent = Reads<"message" | "index" | "content_block" | "delt
 };
 
 /** An answer: whole, or as its stream begins. */
-export type AnthropicAnswer = Reads<
+export type AnthropicResponse = Reads<
   "type" | "id" | "model" | "container" | "content" | "usage" | "stop_reason" | "stop_sequence" | "error"
 >;
 

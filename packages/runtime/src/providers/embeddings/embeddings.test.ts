@@ -13,13 +13,15 @@ interface Asked {
   readonly headers: IncomingMessage["headers"];
   readonly body: Record<string, unknown>;
 }
-type Answer = { readonly status?: number; readonly headers?: Record<string, string>; readonly body: unknown } | "never";
+type EmbedderResponse = { readonly status?: number; readonly headers?: Record<string, string>; readonly body: unknown } | "never";
 
 const closing: (() => void)[] = [];
 afterEach(() => closing.splice(0).forEach((close) => close()));
 
 /** A server on the loopback interface that answers as `answer` says. */
-async function serve(answer: (asked: Asked, index: number) => Answer): Promise<{ url: string; asked: Asked[]; abandoned: () => number }> {
+async function serve(
+  respond: (asked: Asked, index: number) => EmbedderResponse,
+): Promise<{ url: string; asked: Asked[]; abandoned: () => number }> {
   const asked: Asked[] = [];
   let abandoned = 0;
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
@@ -29,7 +31,7 @@ async function serve(answer: (asked: Asked, index: number) => Answer): Promise<{
     request.on("end", () => {
       const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
       asked.push({ path: request.url ?? "", headers: request.headers, body });
-      const given = answer(asked.at(-1) as Asked, asked.length - 1);
+      const given = respond(asked.at(-1) as Asked, asked.length - 1);
       if (given === "never") return;
       response.writeHead(given.status ?? 200, { "content-type": "application/json", ...given.headers });
       response.end(typeof given.body === "string" ? given.body : JSON.stringify(given.body));
@@ -45,7 +47,7 @@ async function serve(answer: (asked: Asked, index: number) => Answer): Promise<{
 
 /** A vector that tells its text. */
 const vector = (text: string): number[] => [text.length, text.charCodeAt(0)];
-const openAiAnswer = ({ body }: Asked): Answer => {
+const openAiResponse = ({ body }: Asked): EmbedderResponse => {
   const input = body["input"] as string[];
   // Not in order, as some servers answer that work in parallel.
   const data = input.map((text, index) => ({ object: "embedding", index, embedding: vector(text) })).reverse();
@@ -55,7 +57,7 @@ const texts = ["alpha", "be", "gamma ray", "delta", "e", "zeta function", "eta"]
 
 describe("createOpenAiEmbedder", () => {
   it("asks an OpenAI or compatible server, and brings its vectors into the order of the texts", async () => {
-    const { url, asked } = await serve(openAiAnswer);
+    const { url, asked } = await serve(openAiResponse);
     const embedder = createOpenAiEmbedder({ apiKey: "k", baseUrl: `${url}/v1`, model: "m-1", headers: { "X-Team": "a" } });
     const result = await embedder.embed(texts);
     expect(result).toEqual({ vectors: texts.map(vector), usage: { inputTokens: 14 }, model: "m-1" });
@@ -121,7 +123,7 @@ describe("createOllamaEmbedder", () => {
 
 describe("embedders", () => {
   it("send any number of texts in requests of limited size, a few at a time, and keep the order", async () => {
-    const { url, asked } = await serve(openAiAnswer);
+    const { url, asked } = await serve(openAiResponse);
     const embedder = createOpenAiEmbedder({ baseUrl: url, maxBatchTexts: 3, maxBatchTokens: 14, concurrency: 2 });
     const result = await embedder.embed(texts);
     expect(result).toEqual({ vectors: texts.map(vector), usage: { inputTokens: 14 }, model: "m-1" });
@@ -149,7 +151,7 @@ describe("embedders", () => {
   });
 
   it("send nothing for no texts", async () => {
-    const { url, asked } = await serve(openAiAnswer);
+    const { url, asked } = await serve(openAiResponse);
     expect(await createOpenAiEmbedder({ baseUrl: url, model: "m" }).embed([])).toEqual({
       vectors: [],
       usage: { inputTokens: 0 },
@@ -158,8 +160,8 @@ describe("embedders", () => {
     expect(asked).toEqual([]);
   });
 
-  const failing = (answer: Answer, make: (url: string) => Embedder = (url) => createOpenAiEmbedder({ baseUrl: url })) =>
-    serve(() => answer).then(({ url }) =>
+  const failing = (response: EmbedderResponse, make: (url: string) => Embedder = (url) => createOpenAiEmbedder({ baseUrl: url })) =>
+    serve(() => response).then(({ url }) =>
       make(url)
         .embed(["a", "b"], { dimensions: 2 })
         .then(
@@ -184,8 +186,8 @@ describe("embedders", () => {
     [{ body: { data: [{ embedding: [1, 2] }, { embedding: [] }] } }, { kind: "invalid-response" }],
     [{ body: { data: [{ embedding: [1, 2] }, { embedding: ["1", "2"] }] } }, { kind: "invalid-response" }],
     [{ body: { data: [{ embedding: [1, 2, 3] }, { embedding: [1, 2, 3] }] } }, { kind: "invalid-response" }],
-  ] as const)("answer %j with a ModelError %j [PV-09]", async (answer, failure) => {
-    const error = await failing(answer as Answer);
+  ] as const)("answer %j with a ModelError %j [PV-09]", async (response, failure) => {
+    const error = await failing(response as EmbedderResponse);
     expect(ModelError.is(error) && error.failure).toMatchObject({ provider: "openai", ...failure });
   });
 
@@ -197,7 +199,7 @@ describe("embedders", () => {
   });
 
   it("refuse empty texts, by place, and impossible lengths, before anything is sent", async () => {
-    const { url, asked } = await serve(openAiAnswer);
+    const { url, asked } = await serve(openAiResponse);
     const embedder = createOpenAiEmbedder({ baseUrl: url });
     await expect(embedder.embed(["a", " "])).rejects.toThrow(/texts\[1\] is empty/);
     await expect(embedder.embed(["a"], { dimensions: 0 })).rejects.toThrow(/positive whole number/);

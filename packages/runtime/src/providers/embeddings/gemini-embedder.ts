@@ -33,12 +33,12 @@ export function createGeminiEmbedder(options: EmbedderOptions = {}): Embedder {
             ...(dimensions !== undefined && { outputDimensionality: dimensions }),
           }));
           const body = [Buffer.from(JSON.stringify({ requests }))];
-          const answer = await readEmbeddings(await client.send({ method: "POST", path, body, signal, origin: context }), context);
-          const vectors = listOf(answer["embeddings"]).map(({ values }) => vectorOf(values));
+          const response = await readEmbeddings(await client.send({ method: "POST", path, body, signal, origin: context }), context);
+          const vectors = listOf(response["embeddings"]).map(({ values }) => vectorOf(values));
           return {
             // Google shortens vectors by cutting, which leaves them shorter than 1.
             vectors: dimensions === undefined ? vectors : vectors.map(normalised),
-            inputTokens: countOf(fieldsOf(answer["usageMetadata"])?.["promptTokenCount"]),
+            inputTokens: countOf(fieldsOf(response["usageMetadata"])?.["promptTokenCount"]),
             model: undefined,
           };
         }),

@@ -32,15 +32,15 @@ export function createOllamaEmbedder(options: OllamaEmbedderOptions = {}): Embed
           const { dimensions } = embedOptions;
           const asked = { model, input, truncate: options.truncate ?? false, ...(dimensions !== undefined && { dimensions }) };
           const body = [Buffer.from(JSON.stringify(asked))];
-          const answer = await readEmbeddings(
+          const response = await readEmbeddings(
             await client.send({ method: "POST", path: "/api/embed", body, signal, origin: context }),
             context,
           );
-          const embeddings = answer["embeddings"];
+          const embeddings = response["embeddings"];
           return {
             vectors: Array.isArray(embeddings) ? embeddings.map(vectorOf) : [],
-            inputTokens: countOf(answer["prompt_eval_count"]),
-            model: stringOf(answer["model"]) || undefined,
+            inputTokens: countOf(response["prompt_eval_count"]),
+            model: stringOf(response["model"]) || undefined,
           };
         }),
       ),

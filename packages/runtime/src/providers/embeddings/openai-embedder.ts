@@ -29,18 +29,18 @@ export function createOpenAiEmbedder(options: EmbedderOptions = {}): Embedder {
           const { dimensions } = embedOptions;
           const asked = { model, input, ...(dimensions !== undefined && { dimensions }) };
           const body = [Buffer.from(JSON.stringify(asked))];
-          const answer = await readEmbeddings(
+          const response = await readEmbeddings(
             await client.send({ method: "POST", path: "/embeddings", body, signal, origin: context }),
             context,
           );
-          const data = listOf(answer["data"]);
+          const data = listOf(response["data"]);
           const placed = data.every(({ index }) => typeof index === "number");
           const ordered = placed ? data.toSorted((a, b) => (a["index"] as number) - (b["index"] as number)) : data;
-          const usage = fieldsOf(answer["usage"]);
+          const usage = fieldsOf(response["usage"]);
           return {
             vectors: ordered.map(({ embedding }) => vectorOf(embedding)),
             inputTokens: countOf(usage?.["prompt_tokens"]) ?? countOf(usage?.["total_tokens"]),
-            model: stringOf(answer["model"]) || undefined,
+            model: stringOf(response["model"]) || undefined,
           };
         }),
       ),

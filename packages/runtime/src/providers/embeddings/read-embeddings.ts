@@ -1,14 +1,14 @@
 import { ModelError } from "@keelson/protocol";
-import { readTextUpTo, readWholeText, type TransportAnswer } from "../../transport/index.ts";
-import { failureInAnswer, failureOfStatus, MAX_ERROR_BYTES, readVendorError } from "../vendor-failure.ts";
+import { readTextUpTo, readWholeText, type TransportResponse } from "../../transport/index.ts";
+import { failureInResponse, failureOfStatus, MAX_ERROR_BYTES, readVendorError } from "../vendor-failure.ts";
 import { type Fields, fieldsOf } from "../wire-decoder.ts";
 import type { EmbedContext } from "./embed-batches.ts";
 
 /** Reads an answer of one JSON object. @throws ModelError for an error, with whatever status it comes, and for what is none */
-export async function readEmbeddings(answer: TransportAnswer, context: EmbedContext): Promise<Fields> {
-  if (answer.status < 200 || answer.status >= 300)
-    throw failureOfStatus(answer.status, answer, await readTextUpTo(answer.body, MAX_ERROR_BYTES), context);
-  const text = await readWholeText(answer.body, []);
+export async function readEmbeddings(response: TransportResponse, context: EmbedContext): Promise<Fields> {
+  if (response.status < 200 || response.status >= 300)
+    throw failureOfStatus(response.status, response, await readTextUpTo(response.body, MAX_ERROR_BYTES), context);
+  const text = await readWholeText(response.body, []);
   let body: Fields | undefined;
   try {
     body = fieldsOf(JSON.parse(text));
@@ -17,7 +17,7 @@ export async function readEmbeddings(answer: TransportAnswer, context: EmbedCont
     throw new ModelError({ kind: "invalid-response", message, ...context }, { cause });
   }
   if (body !== undefined && body["error"] !== undefined && body["error"] !== null)
-    throw failureInAnswer(readVendorError(body), context, answer.header("request-id") ?? answer.header("x-request-id"));
+    throw failureInResponse(readVendorError(body), context, response.header("request-id") ?? response.header("x-request-id"));
   return body ?? {};
 }
 

@@ -1,13 +1,13 @@
 import type { Content, JsonObject, JsonValue, ProviderData, StopReason, Usage } from "@keelson/protocol";
 import { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
-import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
+import { failureInResponse, readVendorError } from "../vendor-failure.ts";
 import {
   cutOff,
   type DecoderContext,
   fieldsOf,
   madeUpCallId,
-  notAnAnswer,
+  invalidResponse,
   parseEvent,
   SegmentWriter,
   stopReasonWithCalls,
@@ -15,7 +15,7 @@ import {
   type WireDecoder,
 } from "../wire-decoder.ts";
 import { GeminiUsage } from "./gemini-usage.ts";
-import type { GeminiAnswer, GeminiCalled, GeminiCandidate, GeminiFinishReason, GeminiSaid } from "./gemini-wire.ts";
+import type { GeminiResponse, GeminiCalled, GeminiCandidate, GeminiFinishReason, GeminiSaid } from "./gemini-wire.ts";
 import { PartialArguments } from "./partial-arguments.ts";
 
 const STOP_REASONS: { readonly [reason: string]: StopReason } = {
@@ -88,15 +88,15 @@ export class GeminiDecoder implements WireDecoder {
     const data = text.slice(start, end);
     // Gateways end streams of every kind so.
     if (data.trim() === "[DONE]") this.finish();
-    else this.#answer(parseEvent(data, this.#context));
+    else this.#takeResponse(parseEvent(data, this.#context));
   }
 
   whole(body: JsonValue): void {
-    const answer: GeminiAnswer | undefined = fieldsOf(body);
-    if (answer === undefined) throw notAnAnswer(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
-    this.#answer(answer);
-    if (!Array.isArray(answer["candidates"]) && !this.#blocked)
-      throw notAnAnswer(`an object without candidates: ${JSON.stringify(answer).slice(0, 120)}`, this.#context);
+    const response: GeminiResponse | undefined = fieldsOf(body);
+    if (response === undefined) throw invalidResponse(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
+    this.#takeResponse(response);
+    if (!Array.isArray(response["candidates"]) && !this.#blocked)
+      throw invalidResponse(`an object without candidates: ${JSON.stringify(response).slice(0, 120)}`, this.#context);
     this.#ended = true;
     this.finish();
   }
@@ -128,20 +128,20 @@ export class GeminiDecoder implements WireDecoder {
     this.complete = true;
   }
 
-  #answer(answer: GeminiAnswer): void {
-    if (answer["error"] !== undefined && answer["error"] !== null)
-      throw failureInAnswer(readVendorError(answer), this.#context, this.#context.requestId);
-    if (stringOf(answer["modelVersion"]) !== "") this.#model = stringOf(answer["modelVersion"]);
-    if (stringOf(answer["responseId"]) !== "") this.#facts["id"] = stringOf(answer["responseId"]);
-    this.#usage.merge(fieldsOf(answer["usageMetadata"]));
-    const feedback = fieldsOf(answer["promptFeedback"]);
+  #takeResponse(response: GeminiResponse): void {
+    if (response["error"] !== undefined && response["error"] !== null)
+      throw failureInResponse(readVendorError(response), this.#context, this.#context.requestId);
+    if (stringOf(response["modelVersion"]) !== "") this.#model = stringOf(response["modelVersion"]);
+    if (stringOf(response["responseId"]) !== "") this.#facts["id"] = stringOf(response["responseId"]);
+    this.#usage.merge(fieldsOf(response["usageMetadata"]));
+    const feedback = fieldsOf(response["promptFeedback"]);
     const blockReason = reasonOf(feedback?.["blockReason"]);
     if (blockReason !== null) {
       this.#blocked = true;
       this.#finishReason = blockReason;
       this.#facts["promptFeedback"] = feedback as JsonObject;
     }
-    const candidate = firstCandidate(answer);
+    const candidate = firstCandidate(response);
     if (candidate === undefined) return;
     const parts = fieldsOf(candidate["content"])?.["parts"];
     if (Array.isArray(parts)) for (const part of parts.map(fieldsOf)) if (part !== undefined) this.#part(part);
@@ -258,8 +258,8 @@ export class GeminiDecoder implements WireDecoder {
 }
 
 /** Further candidates are of no interest. */
-function firstCandidate(answer: GeminiAnswer): GeminiCandidate | undefined {
-  const candidates = answer["candidates"];
+function firstCandidate(response: GeminiResponse): GeminiCandidate | undefined {
+  const candidates = response["candidates"];
   if (!Array.isArray(candidates)) return undefined;
   return candidates.map(fieldsOf).find((candidate) => candidate !== undefined && (candidate["index"] ?? 0) === 0);
 }

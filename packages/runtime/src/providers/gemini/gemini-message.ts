@@ -12,7 +12,7 @@ import {
   outputText,
   readableText,
   strayResultText,
-  UNANSWERED,
+  NOT_EXECUTED,
   unresolvedBlob,
   withBytes,
 } from "../history.ts";
@@ -69,9 +69,9 @@ function contentJson(role: GeminiContent["role"], parts: readonly GeminiPart[]):
 
 /** Results make a content of their own, as many as there were calls: mixed with other parts, they are not counted right. */
 function userContents(group: readonly Message[], before: MessageGroup | undefined, options: GeminiMessageOptions): string {
-  const { answered, strays } = matchResults(before, group);
-  const results = answered.map(({ call, result }) => responsePart(call, result, options));
-  const others: GeminiPart[] = answered.flatMap(({ result }) => (result === undefined ? [] : mediaOf(result, options)));
+  const { matched, strays } = matchResults(before, group);
+  const results = matched.map(({ call, result }) => responsePart(call, result, options));
+  const others: GeminiPart[] = matched.flatMap(({ result }) => (result === undefined ? [] : mediaOf(result, options)));
   others.push(...strays.map((stray) => ({ text: strayResultText(stray) })));
   for (const message of group) {
     for (const part of message.content) {
@@ -170,7 +170,7 @@ function responsePart(call: ToolCallPart, result: ToolResultPart | undefined, op
 
 /** Always an object: the API reads `output` and `error` out of it. */
 function responseOf(result: ToolResultPart | undefined): JsonObject {
-  if (result === undefined) return { error: UNANSWERED };
+  if (result === undefined) return { error: NOT_EXECUTED };
   const output = outputParts(result.output) === undefined ? result.output : outputText(result.output);
   return result.isError === true ? { error: output } : { output };
 }

@@ -60,7 +60,7 @@ export type GeminiResult = {
 export type GeminiPart = GeminiMedia | GeminiCall | GeminiResult | Echo;
 
 /** An answer, or a chunk of one. */
-export type GeminiAnswer = Reads<"error" | "modelVersion" | "responseId" | "usageMetadata" | "promptFeedback" | "candidates">;
+export type GeminiResponse = Reads<"error" | "modelVersion" | "responseId" | "usageMetadata" | "promptFeedback" | "candidates">;
 export type GeminiCandidate = Reads<
   "index" | "content" | "finishReason" | "groundingMetadata" | "citationMetadata" | "urlContextMetadata" | "finishMessage"
 >;

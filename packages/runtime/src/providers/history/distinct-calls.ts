@@ -100,6 +100,6 @@ function withContent(message: Message, change: (part: Content) => Content): Mess
 
 function withoutVendorId(call: ToolCallPart): ToolCallPart {
   if (call.providerData === undefined) return call;
-  const { id: _id, responseId: _answer, itemId: _item, ...kept } = call.providerData;
+  const { id: _id, responseId: _output, itemId: _item, ...kept } = call.providerData;
   return { ...call, providerData: kept as typeof call.providerData };
 }

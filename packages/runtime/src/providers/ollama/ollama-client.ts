@@ -1,5 +1,5 @@
 import { ModelError } from "@keelson/protocol";
-import { readTextUpTo, type RequestOrigin, type TransportAnswer } from "../../transport/index.ts";
+import { readTextUpTo, type RequestOrigin, type TransportResponse } from "../../transport/index.ts";
 import { type ApiCall, ApiClient, type ProviderOptions } from "../provider-options.ts";
 import { failureOfStatus, MAX_ERROR_BYTES } from "../vendor-failure.ts";
 import { ollamaAddress } from "./ollama-address.ts";
@@ -19,11 +19,11 @@ export function createOllamaClient(options: ProviderOptions, provider: string): 
   return {
     keys: client.keys,
     async send(call: ApiCall) {
-      const answer = await client.send(call).catch((error: unknown) => {
+      const response = await client.send(call).catch((error: unknown) => {
         throw ModelError.is(error) && error.failure.code === "ECONNREFUSED" ? notRunning(error, base) : error;
       });
-      if (answer.status === 404) throw await notFound(answer, provider, call.origin);
-      return answer;
+      if (response.status === 404) throw await notFound(response, provider, call.origin);
+      return response;
     },
   };
 }
@@ -33,9 +33,9 @@ function notRunning(error: ModelError, base: string): ModelError {
   return new ModelError({ ...error.failure, message }, { cause: error });
 }
 
-async function notFound(answer: TransportAnswer, provider: string, { model = "" }: RequestOrigin): Promise<ModelError> {
-  const body = await readTextUpTo(answer.body, MAX_ERROR_BYTES);
-  const error = failureOfStatus(404, answer, body, { provider, model });
+async function notFound(response: TransportResponse, provider: string, { model = "" }: RequestOrigin): Promise<ModelError> {
+  const body = await readTextUpTo(response.body, MAX_ERROR_BYTES);
+  const error = failureOfStatus(404, response, body, { provider, model });
   if (model === "" || !/model.*not found/.test(error.failure.message)) return error;
   return new ModelError({ ...error.failure, message: `${error.failure.message}; get it with \`ollama pull ${model}\`` });
 }

@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue, StopReason } from "@keelson/protocol";
 import type { DecodedEvent } from "../polled-events.ts";
-import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
+import { failureInResponse, readVendorError } from "../vendor-failure.ts";
 import {
   countOf,
   cutOff,
   type DecoderContext,
   fieldsOf,
   madeUpCallId,
-  notAnAnswer,
+  invalidResponse,
   parseEvent,
   SegmentWriter,
   stopReasonWithCalls,
@@ -51,7 +51,7 @@ export class OllamaDecoder implements WireDecoder {
   }
 
   whole(body: JsonValue): void {
-    throw notAnAnswer(`${JSON.stringify(body).slice(0, 120)} instead of lines of objects`, this.#context);
+    throw invalidResponse(`${JSON.stringify(body).slice(0, 120)} instead of lines of objects`, this.#context);
   }
 
   finish(): void {
@@ -60,10 +60,10 @@ export class OllamaDecoder implements WireDecoder {
 
   #line(line: OllamaLine): void {
     if (line["error"] !== undefined && line["error"] !== null && line["error"] !== "")
-      throw failureInAnswer(readVendorError(line), this.#context, this.#context.requestId);
+      throw failureInResponse(readVendorError(line), this.#context, this.#context.requestId);
     const message = fieldsOf(line["message"]);
     if (message === undefined && line["done"] !== true)
-      throw notAnAnswer(`a line without a message: ${JSON.stringify(line).slice(0, 120)}`, this.#context);
+      throw invalidResponse(`a line without a message: ${JSON.stringify(line).slice(0, 120)}`, this.#context);
     if (stringOf(line["model"]) !== "") this.#model = stringOf(line["model"]);
     if (message !== undefined) this.#message(message);
     if (line["done"] === true) this.#end(line);

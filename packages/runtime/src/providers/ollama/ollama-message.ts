@@ -10,13 +10,13 @@ import {
   outputText,
   readableText,
   strayResultText,
-  UNANSWERED,
+  NOT_EXECUTED,
   unresolvedBlob,
   withBytes,
 } from "../history.ts";
 import { textOfFile } from "../request-body.ts";
 import type { Exactly } from "../wire-type.ts";
-import type { OllamaAnswer, OllamaCall, OllamaMessage, OllamaSaid, OllamaToolMessage } from "./ollama-wire.ts";
+import type { OllamaResponse, OllamaCall, OllamaMessage, OllamaSaid, OllamaToolMessage } from "./ollama-wire.ts";
 
 export interface OllamaMessageOptions {
   readonly wire: string;
@@ -30,19 +30,19 @@ export function encodeOllamaGroup(
   model: string,
   options: OllamaMessageOptions,
 ): string {
-  const messages = isAssistantGroup(group) ? assistantMessage(group, model, options) : answerMessages(group, before, options);
+  const messages = isAssistantGroup(group) ? assistantMessage(group, model, options) : resultMessages(group, before, options);
   return messages.map((message) => JSON.stringify(message)).join(",");
 }
 
 /** The answers to calls that end a conversation; "" when there are none. */
 export function closeOllamaCalls(last: MessageGroup, options: OllamaMessageOptions): string {
-  return answerMessages([], last, options)
+  return resultMessages([], last, options)
     .map((message) => JSON.stringify(message))
     .join(",");
 }
 
 /** Neighbours become one message: the answers to all their calls follow it. */
-function assistantMessage(group: MessageGroup, model: string, options: OllamaMessageOptions): readonly OllamaAnswer[] {
+function assistantMessage(group: MessageGroup, model: string, options: OllamaMessageOptions): readonly OllamaResponse[] {
   let content = "";
   let thinking = "";
   const calls: OllamaCall[] = [];
@@ -76,8 +76,8 @@ function assistantMessage(group: MessageGroup, model: string, options: OllamaMes
     content,
     ...(thinking !== "" && { thinking }),
     ...(calls.length > 0 && { tool_calls: calls }),
-  } satisfies OllamaAnswer;
-  return [message satisfies Exactly<typeof message, OllamaAnswer>];
+  } satisfies OllamaResponse;
+  return [message satisfies Exactly<typeof message, OllamaResponse>];
 }
 
 function callOf(call: ToolCallPart, { wire }: OllamaMessageOptions): OllamaCall {
@@ -85,17 +85,17 @@ function callOf(call: ToolCallPart, { wire }: OllamaMessageOptions): OllamaCall 
   return { ...(typeof id === "string" && { id }), type: "function", function: { name: call.name, arguments: objectInput(call) } };
 }
 
-function answerMessages(
+function resultMessages(
   group: readonly Message[],
   before: MessageGroup | undefined,
   options: OllamaMessageOptions,
 ): readonly OllamaMessage[] {
-  const { answered, strays } = matchResults(before, group);
+  const { matched, strays } = matchResults(before, group);
   const messages: OllamaMessage[] = [];
   const shown: Content[] = [];
-  for (const { call, result } of answered) {
+  for (const { call, result } of matched) {
     const id = call.providerData?.wire === options.wire ? call.providerData["id"] : undefined;
-    const told = result === undefined ? UNANSWERED : outputText(result.output);
+    const told = result === undefined ? NOT_EXECUTED : outputText(result.output);
     const message = {
       role: "tool",
       content: result?.isError === true ? `Error: ${told}` : told,

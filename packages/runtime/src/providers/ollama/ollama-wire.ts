@@ -30,11 +30,11 @@ export type OllamaTool = {
   readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject };
 };
 
-export type OllamaMessage = OllamaSaid | OllamaAnswer | OllamaToolMessage;
+export type OllamaMessage = OllamaSaid | OllamaResponse | OllamaToolMessage;
 
 export type OllamaSaid = { readonly role: "system" | "user"; readonly content: string; readonly images?: readonly string[] };
 
-export type OllamaAnswer = {
+export type OllamaResponse = {
   readonly role: "assistant";
   readonly content: string;
   readonly thinking?: string;

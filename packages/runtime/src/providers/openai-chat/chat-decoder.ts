@@ -2,14 +2,14 @@ import type { JsonValue, ProviderData, StopReason, Usage } from "@keelson/protoc
 import { DeltaEnvelope } from "../delta-envelope.ts";
 import { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
-import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
+import { failureInResponse, readVendorError } from "../vendor-failure.ts";
 import {
   countOf,
   cutOff,
   type DecoderContext,
   type Fields,
   fieldsOf,
-  notAnAnswer,
+  invalidResponse,
   parseEvent,
   SegmentWriter,
   stopReasonWithCalls,
@@ -20,7 +20,7 @@ import { ChatCalls } from "./chat-calls.ts";
 import { ChatMedia } from "./chat-media.ts";
 import { ChatReasoning } from "./chat-reasoning.ts";
 import { chatUsage } from "./chat-usage.ts";
-import type { ChatAnswer, ChatChoice, ChatCounts, ChatFinishReason, ChatSaid } from "./chat-wire.ts";
+import type { ChatResponse, ChatChoice, ChatCounts, ChatFinishReason, ChatSaid } from "./chat-wire.ts";
 
 export interface ChatDecoderOptions {
   /** The format of audio answers, which the answer does not tell: that of the request. */
@@ -100,10 +100,10 @@ export class ChatDecoder implements WireDecoder {
   }
 
   whole(body: JsonValue): void {
-    const answer: ChatAnswer | undefined = fieldsOf(Array.isArray(body) ? body[0] : body);
-    if (answer === undefined) throw notAnAnswer(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
-    this.#facts(answer);
-    const choice = firstChoice(answer);
+    const response: ChatResponse | undefined = fieldsOf(Array.isArray(body) ? body[0] : body);
+    if (response === undefined) throw invalidResponse(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
+    this.#facts(response);
+    const choice = firstChoice(response);
     if (choice !== undefined) {
       this.#sawChoice = true;
       if (typeof choice["finish_reason"] === "string") this.#finishReason = choice["finish_reason"];
@@ -111,8 +111,8 @@ export class ChatDecoder implements WireDecoder {
       if (message !== undefined) this.#message(message, true);
       this.#choiceError(choice);
     }
-    if (!this.#sawChoice && !Array.isArray(answer["choices"]))
-      throw notAnAnswer(`an object without choices: ${JSON.stringify(answer).slice(0, 120)}`, this.#context);
+    if (!this.#sawChoice && !Array.isArray(response["choices"]))
+      throw invalidResponse(`an object without choices: ${JSON.stringify(response).slice(0, 120)}`, this.#context);
     this.#ended = true;
     this.finish();
   }
@@ -152,7 +152,7 @@ export class ChatDecoder implements WireDecoder {
   }
 
   /** Whether the chunk gave nothing but what its text may have given. */
-  #chunk(chunk: ChatAnswer): boolean {
+  #chunk(chunk: ChatResponse): boolean {
     this.#facts(chunk);
     const choice = firstChoice(chunk);
     if (choice === undefined) return false;
@@ -173,21 +173,21 @@ export class ChatDecoder implements WireDecoder {
     return (chunk["usage"] ?? null) === null && chunk["x_groq"] === undefined && !saysMore(delta);
   }
 
-  #facts(answer: ChatAnswer): void {
-    const { id, model, system_fingerprint: fingerprint, usage } = answer;
+  #facts(response: ChatResponse): void {
+    const { id, model, system_fingerprint: fingerprint, usage } = response;
     if (typeof id === "string" && id !== "") this.#id = id;
     if (typeof model === "string" && model !== "") this.#model = model;
     if (typeof fingerprint === "string" && fingerprint !== "") this.#fingerprint = fingerprint;
-    const groq = answer["x_groq"] === undefined ? undefined : fieldsOf(answer["x_groq"]);
+    const groq = response["x_groq"] === undefined ? undefined : fieldsOf(response["x_groq"]);
     if (usage || groq !== undefined) {
       const told = fieldsOf(usage) ?? fieldsOf(groq?.["usage"]);
       this.#usage = told ?? this.#usage;
-      const { choices } = answer;
+      const { choices } = response;
       this.#counted ||= told !== undefined && (this.#finishReason !== null || (Array.isArray(choices) && choices.length === 0));
     }
-    const error = answer["error"] ?? groq?.["error"];
+    const error = response["error"] ?? groq?.["error"];
     if (error !== undefined && error !== null) this.#raise({ error });
-    if (answer["choices"] === undefined && answer["object"] === "error") this.#raise(answer);
+    if (response["choices"] === undefined && response["object"] === "error") this.#raise(response);
   }
 
   #choiceError(choice: ChatChoice): void {
@@ -197,7 +197,7 @@ export class ChatDecoder implements WireDecoder {
   /** Partial text is no excuse for an error, but a turn that was cut off at its length stands. */
   #raise(body: Fields): void {
     if (this.#finishReason === "length") return;
-    throw failureInAnswer(readVendorError(body), this.#context, this.#context.requestId);
+    throw failureInResponse(readVendorError(body), this.#context, this.#context.requestId);
   }
 
   #message(message: ChatSaid, whole: boolean): void {
@@ -287,8 +287,8 @@ function isOnePieceOfText(queue: readonly DecodedEvent[], from: number): boolean
 }
 
 /** Other choices than the first are not asked for, and ignored where they come. */
-function firstChoice(answer: ChatAnswer): ChatChoice | undefined {
-  const choices = answer["choices"];
+function firstChoice(response: ChatResponse): ChatChoice | undefined {
+  const choices = response["choices"];
   if (!Array.isArray(choices)) return undefined;
   for (let at = 0; at < choices.length; at += 1) {
     const choice: ChatChoice | undefined = fieldsOf(choices[at]);

@@ -12,7 +12,7 @@ import {
   outputText,
   readableText,
   strayResultText,
-  UNANSWERED,
+  NOT_EXECUTED,
   unresolvedBlob,
   webAddress,
   withBytes,
@@ -42,12 +42,12 @@ export interface ChatMessageOptions {
 
 /** One group as messages of the chat wire, joined by commas; "" when nothing of it can be sent. */
 export function encodeChatGroup(group: MessageGroup, before: MessageGroup | undefined, model: string, options: ChatMessageOptions): string {
-  return jsonOf(isAssistantGroup(group) ? assistantMessage(group, model, options) : answerMessages(group, before, options));
+  return jsonOf(isAssistantGroup(group) ? assistantMessage(group, model, options) : resultMessages(group, before, options));
 }
 
 /** The answers to calls that end a conversation; "" when there are none. */
 export function closeChatCalls(last: MessageGroup, options: ChatMessageOptions): string {
-  return jsonOf(answerMessages([], last, options));
+  return jsonOf(resultMessages([], last, options));
 }
 
 function jsonOf(messages: readonly ChatMessage[]): string {
@@ -112,14 +112,14 @@ function assistantMessage(group: MessageGroup, model: string, options: ChatMessa
 }
 
 /** Results stand right after their calls; what they show beside text follows in a user message, which alone may hold it. */
-function answerMessages(group: readonly Message[], before: MessageGroup | undefined, options: ChatMessageOptions): readonly ChatMessage[] {
-  const { answered, strays } = matchResults(before, group);
+function resultMessages(group: readonly Message[], before: MessageGroup | undefined, options: ChatMessageOptions): readonly ChatMessage[] {
+  const { matched, strays } = matchResults(before, group);
   const messages: ChatMessage[] = [];
   const shown: ChatPart[] = [];
-  for (const { call, result } of answered) {
-    const content = result === undefined ? UNANSWERED : outputText(result.output);
+  for (const { call, result } of matched) {
+    const content = result === undefined ? NOT_EXECUTED : outputText(result.output);
     messages.push(
-      answered.length === 1 && isFunctionCall(call, options)
+      matched.length === 1 && isFunctionCall(call, options)
         ? { role: "function", name: call.name, content }
         : { role: "tool", tool_call_id: options.callId(call), content },
     );

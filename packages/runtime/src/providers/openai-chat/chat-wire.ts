@@ -65,7 +65,7 @@ export type ChatPart =
   | Echo;
 
 /** One event of a stream, or an answer that is none. */
-export type ChatAnswer = Reads<"id" | "model" | "choices" | "usage" | "system_fingerprint" | "object" | "x_groq" | "error">;
+export type ChatResponse = Reads<"id" | "model" | "choices" | "usage" | "system_fingerprint" | "object" | "x_groq" | "error">;
 export type ChatChoice = Reads<"index" | "delta" | "message" | "finish_reason" | "error">;
 /** A message, or what an event adds to it. */
 export type ChatSaid = Reads<

@@ -2,13 +2,13 @@ import type { JsonValue, ProviderData, StopReason, Usage } from "@keelson/protoc
 import { DeltaEnvelope } from "../delta-envelope.ts";
 import { HELD_ITEM_LENGTH, HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
-import { failureInAnswer, readVendorError } from "../vendor-failure.ts";
+import { failureInResponse, readVendorError } from "../vendor-failure.ts";
 import {
   cutOff,
   type DecoderContext,
   type Fields,
   fieldsOf,
-  notAnAnswer,
+  invalidResponse,
   parseEvent,
   SegmentWriter,
   stopReasonWithCalls,
@@ -17,7 +17,7 @@ import {
 } from "../wire-decoder.ts";
 import { CallItem, ItemSink, MessageItem, type OpenItem, ReasoningItem, type ResponseFacts, ServerItem } from "./responses-item.ts";
 import { responsesUsage } from "./responses-usage.ts";
-import type { ResponsesAnswer, ResponsesEvent, ResponsesKnownOutput, ResponsesOutput } from "./responses-wire.ts";
+import type { ResponsesResponse, ResponsesEvent, ResponsesKnownOutput, ResponsesOutput } from "./responses-wire.ts";
 
 const INCOMPLETE: { readonly [reason: string]: StopReason } = {
   max_output_tokens: "max-tokens",
@@ -109,29 +109,29 @@ export class ResponsesDecoder implements WireDecoder {
         this.#end(fieldsOf(event["response"]) ?? {}, stringOf(event["type"]).slice("response.".length));
         return;
       case "error":
-        throw failureInAnswer(readVendorError(event), this.#context, this.#context.requestId);
+        throw failureInResponse(readVendorError(event), this.#context, this.#context.requestId);
       default:
         // Progress of the server's own tools, keep-alives, and what is new. An error may come without a type.
         if (event["type"] === undefined && event["error"] !== undefined)
-          throw failureInAnswer(readVendorError(event), this.#context, this.#context.requestId);
+          throw failureInResponse(readVendorError(event), this.#context, this.#context.requestId);
     }
   }
 
   whole(body: JsonValue): void {
-    const answer: ResponsesAnswer | undefined = fieldsOf(Array.isArray(body) ? body[0] : body);
-    if (answer === undefined) throw notAnAnswer(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
-    const error = answer["error"] ?? undefined;
-    if (error !== undefined) throw failureInAnswer(readVendorError({ error }), this.#context, this.#context.requestId);
-    if (!Array.isArray(answer["output"]) && typeof answer["status"] !== "string")
-      throw notAnAnswer(`an object without output: ${JSON.stringify(answer).slice(0, 120)}`, this.#context);
-    this.#end(answer, "completed");
+    const response: ResponsesResponse | undefined = fieldsOf(Array.isArray(body) ? body[0] : body);
+    if (response === undefined) throw invalidResponse(`${JSON.stringify(body).slice(0, 120)} instead of an object`, this.#context);
+    const error = response["error"] ?? undefined;
+    if (error !== undefined) throw failureInResponse(readVendorError({ error }), this.#context, this.#context.requestId);
+    if (!Array.isArray(response["output"]) && typeof response["status"] !== "string")
+      throw invalidResponse(`an object without output: ${JSON.stringify(response).slice(0, 120)}`, this.#context);
+    this.#end(response, "completed");
   }
 
   finish(): void {
     if (!this.complete) throw cutOff(this.#context);
   }
 
-  #learnFacts(response: ResponsesAnswer): void {
+  #learnFacts(response: ResponsesResponse): void {
     this.#facts.id = stringOf(response["id"]) || this.#facts.id;
     this.#model = stringOf(response["model"]) || this.#model;
     if (typeof response["store"] === "boolean") this.#facts.stored = response["store"];
@@ -204,7 +204,7 @@ export class ResponsesDecoder implements WireDecoder {
   }
 
   /** The last event repeats all items; servers that streamed none of them are read from it (the ChatGPT back end sends it empty). */
-  #end(response: ResponsesAnswer, ending: string): void {
+  #end(response: ResponsesResponse, ending: string): void {
     this.#learnFacts(response);
     const status = stringOf(response["status"]) || ending;
     const usage = responsesUsage(fieldsOf(response["usage"]));
@@ -212,7 +212,7 @@ export class ResponsesDecoder implements WireDecoder {
     const error = fieldsOf(response["error"]);
     if (error !== undefined || status === "failed") {
       const told = error === undefined ? { message: "the answer failed, and no reason was given" } : readVendorError({ error });
-      throw failureInAnswer(told, this.#context, this.#context.requestId);
+      throw failureInResponse(told, this.#context, this.#context.requestId);
     }
     const output = Array.isArray(response["output"]) ? response["output"] : [];
     const streamed = [...this.#items.values()];

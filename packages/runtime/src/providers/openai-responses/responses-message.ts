@@ -24,7 +24,7 @@ import {
   outputText,
   readableText,
   strayResultText,
-  UNANSWERED,
+  NOT_EXECUTED,
   unresolvedBlob,
   webAddress,
   wireCallId,
@@ -60,13 +60,13 @@ export function encodeResponsesGroup(
   model: string,
   options: ResponsesMessageOptions,
 ): string {
-  const items = isAssistantGroup(group) ? new AssistantItems(model, options).encode(group) : answerItems(group, before, model, options);
+  const items = isAssistantGroup(group) ? new AssistantItems(model, options).encode(group) : resultItems(group, before, model, options);
   return items.map((item) => JSON.stringify(item)).join(",");
 }
 
 /** The answers to calls that end a conversation; "" when there are none. */
 export function closeResponsesCalls(last: MessageGroup, model: string, options: ResponsesMessageOptions): string {
-  return answerItems([], last, model, options)
+  return resultItems([], last, model, options)
     .map((item) => JSON.stringify(item))
     .join(",");
 }
@@ -228,23 +228,23 @@ export function responsesCallId(call: ToolCallPart, { wire }: ResponsesMessageOp
   return response === "" ? id : `${response}:${id}`.slice(-MAX_CALL_ID);
 }
 
-function answerItems(
+function resultItems(
   group: readonly Message[],
   before: MessageGroup | undefined,
   model: string,
   options: ResponsesMessageOptions,
 ): readonly ResponsesItem[] {
-  const { answered, strays } = matchResults(before, group);
-  const items: ResponsesItem[] = answered.map(({ call, result }): ResponsesCallOutput => {
+  const { matched, strays } = matchResults(before, group);
+  const items: ResponsesItem[] = matched.map(({ call, result }): ResponsesCallOutput => {
     const type = isFreeText(call, options.wire) ? "custom_tool_call_output" : "function_call_output";
-    return { type, call_id: responsesCallId(call, options), output: result === undefined ? UNANSWERED : resultOutput(result, options) };
+    return { type, call_id: responsesCallId(call, options), output: result === undefined ? NOT_EXECUTED : resultOutput(result, options) };
   });
   const told = group.flatMap((message) => messageItems(message, options));
   const open = (before ?? [])
     .flatMap((message) => message.content)
     .filter((part): part is ServerToolPart => part.type === "server-tool" && isReplayable(part, model, options))
     .map((part) => part.providerData["item"] as JsonObject);
-  items.push(...closeClientRun(open, told, UNANSWERED));
+  items.push(...closeClientRun(open, told, NOT_EXECUTED));
   for (const stray of strays) items.push({ role: "user", content: strayResultText(stray) });
   items.push(...told);
   return items;

@@ -137,7 +137,7 @@ export type ResponsesEventName =
   | "error";
 
 /** An answer: whole, or as its events tell it. */
-export type ResponsesAnswer = Reads<"id" | "model" | "store" | "status" | "error" | "output" | "incomplete_details" | "usage">;
+export type ResponsesResponse = Reads<"id" | "model" | "store" | "status" | "error" | "output" | "incomplete_details" | "usage">;
 
 /** An item of the output, whole or as it begins. Those that this client knows nothing of are kept as they are. */
 export type ResponsesOutput = Reads<

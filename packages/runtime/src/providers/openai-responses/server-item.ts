@@ -45,8 +45,8 @@ const CLIENT_RUN: { readonly [type: string]: (callId: string, words: string) => 
 };
 
 /** Answers to the calls among `items` that nothing in `answers` answers: the API refuses a history that leaves one open. */
-export function closeClientRun(items: readonly JsonObject[], answers: readonly object[], words: string): readonly ResponsesClientOutput[] {
-  const outputs = [...items, ...answers].map(fieldsOf).filter((item) => stringOf(item?.["type"]).endsWith("_output"));
+export function closeClientRun(items: readonly JsonObject[], results: readonly object[], words: string): readonly ResponsesClientOutput[] {
+  const outputs = [...items, ...results].map(fieldsOf).filter((item) => stringOf(item?.["type"]).endsWith("_output"));
   return items.flatMap((item) => {
     const close = CLIENT_RUN[stringOf(item["type"])];
     const id = stringOf(item["call_id"]);

@@ -33,7 +33,7 @@ function encodeChatTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn {
   };
   const calls = turn.toolCalls ?? [];
   const stopReason = turn.stopReason ?? (calls.length > 0 ? "tool_calls" : "stop");
-  const answer = {
+  const response = {
     id: `chatcmpl-${request.index}`,
     created: 1_700_000_000,
     model: request.model,
@@ -45,7 +45,7 @@ function encodeChatTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn {
   const push = (choices: readonly JsonObject[], more: JsonObject = withUsage ? { usage: null } : {}, role?: ServerEvent["role"]): void =>
     void events.push({
       name: "",
-      data: JSON.stringify({ ...answer, object: "chat.completion.chunk", choices, ...more }),
+      data: JSON.stringify({ ...response, object: "chat.completion.chunk", choices, ...more }),
       ...(role && { role }),
     });
   const delta = (fields: JsonObject, role?: ServerEvent["role"]): void =>
@@ -80,7 +80,7 @@ function encodeChatTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn {
   return {
     events,
     whole: {
-      ...answer,
+      ...response,
       object: "chat.completion",
       choices: [{ index: 0, message, logprobs: null, finish_reason: stopReason }],
       ...(told && { usage }),

@@ -54,19 +54,19 @@ function encodeGeminiTurn(turn: ServerTurn, request: ServerRequest): EncodedTurn
     ...(turn.refusal !== undefined && { finishMessage: turn.refusal }),
     ...(broken !== undefined && { finishMessage: `Malformed function call: ${broken.name}${argumentsOf(broken)}` }),
   };
-  const answer = (parts: readonly JsonObject[], more: JsonObject = {}): JsonObject => ({
+  const response = (parts: readonly JsonObject[], more: JsonObject = {}): JsonObject => ({
     candidates: [{ content: { role: "model", ...(parts.length > 0 && { parts }) }, ...more, index: 0 }],
     ...facts,
   });
 
   const events: ServerEvent[] = [
-    ...thoughts.map((part) => ({ name: "", data: JSON.stringify(answer([part])) })),
-    ...texts.map((part) => ({ name: "", data: JSON.stringify(answer([part])), role: "text" as const })),
-    ...calls.map((part) => ({ name: "", data: JSON.stringify(answer([part])) })),
-    { name: "", data: JSON.stringify(answer(end, finish)), role: "end" },
+    ...thoughts.map((part) => ({ name: "", data: JSON.stringify(response([part])) })),
+    ...texts.map((part) => ({ name: "", data: JSON.stringify(response([part])), role: "text" as const })),
+    ...calls.map((part) => ({ name: "", data: JSON.stringify(response([part])) })),
+    { name: "", data: JSON.stringify(response(end, finish)), role: "end" },
   ];
   const joined: readonly JsonObject[] = texts.length === 0 ? [] : [{ text: pieces(turn).join(""), ...(calls.length === 0 && signature) }];
-  return { events, whole: answer([...thoughts, ...joined, ...calls], finish) };
+  return { events, whole: response([...thoughts, ...joined, ...calls], finish) };
 }
 
 /** The first call of a turn carries its signature. Only newer models number their calls. */

@@ -248,7 +248,7 @@ function checkPairs(check: RequestCheck, turns: readonly Turn[]): void {
   const ids = new Set<string>();
   for (const [at, turn] of turns.entries()) {
     if (turn.role === "user") {
-      checkAnswers(check, turn, at === 0 ? undefined : turns[at - 1]);
+      checkResults(check, turn, at === 0 ? undefined : turns[at - 1]);
       continue;
     }
     const calls = callIds(turn);
@@ -260,7 +260,7 @@ function checkPairs(check: RequestCheck, turns: readonly Turn[]): void {
   }
 }
 
-function checkAnswers(check: RequestCheck, turn: Turn, before: Turn | undefined): void {
+function checkResults(check: RequestCheck, turn: Turn, before: Turn | undefined): void {
   const open = new Set(before === undefined ? [] : callIds(before));
   const results = turn.blocks.filter((block) => block["type"] === "tool_result");
   const answered = new Set<string>();

@@ -182,13 +182,14 @@ function checkCalls(check: RequestCheck, contents: readonly Content[], content: 
   const calls = functionsOf(content, "functionCall");
   const next = contents[at + 1];
   if (calls.length > 0) {
-    const answers = next === undefined ? [] : functionsOf(next, "functionResponse");
+    const responses = next === undefined ? [] : functionsOf(next, "functionResponse");
     if (next?.role === "model") check.fail(next.path, "calls must be answered before the model goes on");
-    else if (answers.length !== calls.length)
-      check.fail(content.path, `has ${calls.length} calls, and ${answers.length} responses after it`);
-    else if (names(answers) !== names(calls)) check.fail(content.path, `calls ${names(calls)}, but the responses are of ${names(answers)}`);
-    else if (ids(calls) !== "" && ids(answers) !== ids(calls))
-      check.fail(content.path, `calls ${ids(calls)}, but the responses name ${ids(answers)}`);
+    else if (responses.length !== calls.length)
+      check.fail(content.path, `has ${calls.length} calls, and ${responses.length} responses after it`);
+    else if (names(responses) !== names(calls))
+      check.fail(content.path, `calls ${names(calls)}, but the responses are of ${names(responses)}`);
+    else if (ids(calls) !== "" && ids(responses) !== ids(calls))
+      check.fail(content.path, `calls ${ids(calls)}, but the responses name ${ids(responses)}`);
     check.unique(
       ids(calls)
         .split(" ")

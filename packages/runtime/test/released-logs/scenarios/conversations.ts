@@ -123,9 +123,9 @@ export const CONVERSATIONS: readonly Scenario[] = [
   {
     name: "model-switched",
     open(life) {
-      const answers = [look("fridge"), look("shelf"), { text: "No milk.", wait: () => life.end() }];
-      const first = life.model(answers, { name: "one/small" });
-      const second = life.model(answers, { name: "two/large" });
+      const responses = [look("fridge"), look("shelf"), { text: "No milk.", wait: () => life.end() }];
+      const first = life.model(responses, { name: "one/small" });
+      const second = life.model(responses, { name: "two/large" });
       const models = life.release.root.createModelRegistry({ providers: { one: first, two: second } });
       const agent = life.release.root.createAgent({
         name: "clerk",

@@ -1,6 +1,6 @@
 import { textMessage, type AgentFailure, type JsonValue, type Message, type ToolCallPart } from "@keelson/protocol";
 import { messageOperation } from "../../../context/message-operation.ts";
-import type { Answer } from "../../turn/answer.ts";
+import type { ModelResponse } from "../../turn/model-response.ts";
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import { RunEnding } from "../../turn/run-ending.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
@@ -23,14 +23,20 @@ type Verdict =
  * @param begun what the model wrote of this answer before it was cut off and told to go on
  * @throws RunEnding when there were repairs enough
  */
-export async function settleAnswer(loop: Loop, form: AnswerForm, turn: string, answer: Answer, begun: string): Promise<Settled> {
+export async function settleAnswer(loop: Loop, form: AnswerForm, turn: string, answer: ModelResponse, begun: string): Promise<Settled> {
   const { calls } = answer;
   return calls.length > 0
     ? settleCalls(loop, form, turn, answer, calls)
     : settleText(loop, form, turn, answer, begun + textOf(answer.message));
 }
 
-async function settleCalls(loop: Loop, form: AnswerForm, turn: string, answer: Answer, calls: readonly ToolCallPart[]): Promise<Settled> {
+async function settleCalls(
+  loop: Loop,
+  form: AnswerForm,
+  turn: string,
+  answer: ModelResponse,
+  calls: readonly ToolCallPart[],
+): Promise<Settled> {
   const { execution } = loop;
   const tool = form.tool as NonNullable<AnswerForm["tool"]>;
   const first = calls[0]?.id ?? "";
@@ -70,7 +76,7 @@ async function settleCalls(loop: Loop, form: AnswerForm, turn: string, answer: A
   return repair(loop, turn, answer, verdict, calls[0]?.inputText ?? "");
 }
 
-async function settleText(loop: Loop, form: AnswerForm, turn: string, answer: Answer, text: string): Promise<Settled> {
+async function settleText(loop: Loop, form: AnswerForm, turn: string, answer: ModelResponse, text: string): Promise<Settled> {
   if (wasRepaired(loop, turn, answer)) return "again";
   if (loop.execution.hasUnread) await loop.readInbox(`${turn}/final`);
   if (isSteered(loop)) return "steered";
@@ -84,7 +90,7 @@ async function settleText(loop: Loop, form: AnswerForm, turn: string, answer: An
   return settled;
 }
 
-async function readTextBy(loop: Loop, form: AnswerForm, answer: Answer, text: string): Promise<ReadAnswer> {
+async function readTextBy(loop: Loop, form: AnswerForm, answer: ModelResponse, text: string): Promise<ReadAnswer> {
   if (form.tool !== undefined) {
     const read = await readWholeText(form, text);
     return read.ok || read.issues.length > 0 ? read : { ok: false, issues: [`the answer was not given by a call of ${form.tool.name}`] };
@@ -113,7 +119,7 @@ type Judged = { readonly taken: number; readonly value: unknown } | Extract<Verd
 async function decide(
   loop: Loop,
   turn: string,
-  answer: Answer,
+  answer: ModelResponse,
   judge: () => Promise<Judged>,
 ): Promise<{ readonly verdict: Verdict; readonly value: unknown }> {
   let made: { readonly value: unknown } | undefined;
@@ -138,7 +144,7 @@ function take(loop: Loop, output: JsonValue, value: unknown): "taken" {
 }
 
 /** Whether this answer was given back to the model before the process ended: what stands behind it in the conversation says so. */
-function wasRepaired(loop: Loop, turn: string, { modelCall }: Answer): boolean {
+function wasRepaired(loop: Loop, turn: string, { modelCall }: ModelResponse): boolean {
   return loop.execution.lookup(`${turn}/repair/${modelCall}`) !== undefined;
 }
 
@@ -147,7 +153,7 @@ function isSteered(loop: Loop): boolean {
   return loop.context.messages.at(-1)?.role === "user";
 }
 
-function repair(loop: Loop, turn: string, { modelCall }: Answer, verdict: Verdict, text: string): "again" {
+function repair(loop: Loop, turn: string, { modelCall }: ModelResponse, verdict: Verdict, text: string): "again" {
   const { execution, limits } = loop;
   const issues = "issues" in verdict ? verdict.issues : [];
   partialsOf(loop)?.discard();

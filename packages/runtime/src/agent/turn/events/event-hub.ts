@@ -108,7 +108,7 @@ export class EventHub {
       this.#after = record.seq;
       this.#n = 0;
       if (watched && isDurableEventType(record.type)) this.#show(eventOf(record, this.runId), this.#source);
-      if (isEndOfAnswer(record)) this.#soFar = undefined;
+      if (isEndOfResponse(record)) this.#soFar = undefined;
       if (ENDINGS.has(record.type)) this.#over = true;
     }
   }
@@ -178,7 +178,7 @@ export class EventHub {
 }
 
 /** Whether an answer stands in the log from here on, or is void. */
-function isEndOfAnswer({ type, data }: LogRecord): boolean {
+function isEndOfResponse({ type, data }: LogRecord): boolean {
   return type === "retry" || (type === "message" && (data["message"] as { readonly role?: unknown } | undefined)?.role === "assistant");
 }
 

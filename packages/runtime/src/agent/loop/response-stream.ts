@@ -21,7 +21,7 @@ export interface Asked {
 }
 
 /** Feeds the provider's stream into the fold and to watchers. Leaves early once the answer is longer than allowed. */
-export class AnswerStream {
+export class ResponseStream {
   readonly #loop: Loop;
   readonly #asked: Asked;
   /** Not that of `#consume`: a stream may be left behind. */

@@ -1,4 +1,4 @@
-import type { ByteStream, TransportAnswer } from "../transport/index.ts";
+import type { ByteStream, TransportResponse } from "../transport/index.ts";
 import type { RateLimiter, RateLimitPermit } from "./rate-limiter.ts";
 import { retryAfterMs } from "./vendor-failure.ts";
 
@@ -6,9 +6,9 @@ import { retryAfterMs } from "./vendor-failure.ts";
 const DEFAULT_PAUSE_MS = 1000;
 
 /** An answer that gives its permit back when it is over; one that says "too many" holds the others back too. */
-export function limitedAnswer(answer: TransportAnswer, limiter: RateLimiter, permit: RateLimitPermit): TransportAnswer {
-  if (answer.status === 429) limiter.pause(retryAfterMs(answer) ?? DEFAULT_PAUSE_MS);
-  return { status: answer.status, header: (name) => answer.header(name), body: new LimitedBody(answer.body, permit) };
+export function limitedResponse(response: TransportResponse, limiter: RateLimiter, permit: RateLimitPermit): TransportResponse {
+  if (response.status === 429) limiter.pause(retryAfterMs(response) ?? DEFAULT_PAUSE_MS);
+  return { status: response.status, header: (name) => response.header(name), body: new LimitedBody(response.body, permit) };
 }
 
 class LimitedBody implements ByteStream {

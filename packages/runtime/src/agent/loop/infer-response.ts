@@ -3,9 +3,9 @@ import { CIRCUIT_OPEN } from "../../providers/circuit-open.ts";
 import type { ModelErrorAction } from "../definition/agent.ts";
 import { modelName } from "../definition/model-source.ts";
 import { tellUserMessages } from "../features/plugins/call-plugins.ts";
-import { answerFrom, type Answer } from "../turn/answer.ts";
+import { responseFrom, type ModelResponse } from "../turn/model-response.ts";
 import { askOnModelError } from "./ask-on-model-error.ts";
-import { attemptInference, type FailedAttempt, showAnswer } from "./attempt-inference.ts";
+import { attemptInference, type FailedAttempt, showResponse } from "./attempt-inference.ts";
 import { leaveOutPart } from "./leave-out-part.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
 import { isTooLong, makeRoom, type RoomLevel } from "./make-room.ts";
@@ -18,7 +18,7 @@ import { pluginsOf } from "../features/plugins/loop-plugins.ts";
  * One answer of the model: reserve, infer, settle, commit the message; on failure retry, then fall back, then end. `from`
  * is the number of the turn's first model call that is not spoken for.
  */
-export async function inferAnswer(loop: Loop, turn: string, from: number, system: string | undefined): Promise<Answer> {
+export async function inferResponse(loop: Loop, turn: string, from: number, system: string | undefined): Promise<ModelResponse> {
   const { execution, limits } = loop;
   let retries = 0;
   let room: RoomLevel | undefined;
@@ -28,9 +28,9 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
     const key = `${turn}/infer/${modelCall}`;
     const settled = execution.lookup(`${key}/answer`);
     if (settled) {
-      const answer = answerFrom(loop, settled.data, modelCall);
-      await showAnswer(loop, key, answer);
-      return answer;
+      const response = responseFrom(loop, settled.data, modelCall);
+      await showResponse(loop, key, response);
+      return response;
     }
     const failed = execution.lookup(`${key}/failed`)?.data as FailedAttempt | undefined;
     let attempt: FailedAttempt;
@@ -49,7 +49,7 @@ export async function inferAnswer(loop: Loop, turn: string, from: number, system
         await tellUserMessages(loop, plugins);
       if (room === undefined && isTooLong(loop)) room = await makeRoom(loop, `${turn}/compact/${modelCall}/ahead`, undefined);
       const outcome = await attemptInference(loop, key, modelCall, system);
-      if ("answer" in outcome) return outcome.answer;
+      if ("response" in outcome) return outcome.response;
       attempt = outcome;
     }
     let { failure } = attempt;

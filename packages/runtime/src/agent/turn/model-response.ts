@@ -2,7 +2,7 @@ import type { JsonObject, Message, StopReason, ToolCallPart } from "@keelson/pro
 import { runOf, type Loop } from "./loop.ts";
 
 /** What an inference gave, as the log keeps it beside the message. */
-export interface Answer {
+export interface ModelResponse {
   /** Counts the model calls of the turn from 0, retries included. */
   readonly modelCall: number;
   readonly message: Message;
@@ -12,7 +12,7 @@ export interface Answer {
 }
 
 /** The answer that the log holds for a model call of the open turn. */
-export function answerFrom(loop: Loop, data: JsonObject, modelCall: number): Answer {
+export function responseFrom(loop: Loop, data: JsonObject, modelCall: number): ModelResponse {
   const { execution } = loop;
   const turn = `t${runOf(loop).turn}`;
   const message = execution.lookup(`${turn}/infer/${modelCall}/message`)?.data["message"] as Message;
@@ -26,10 +26,10 @@ export function answerFrom(loop: Loop, data: JsonObject, modelCall: number): Ans
 }
 
 /** Its end is not the model's own. */
-export function cutShort({ stopReason }: Answer): boolean {
+export function cutShort({ stopReason }: ModelResponse): boolean {
   return stopReason === "content-filter" || stopReason === "max-tokens";
 }
 
-export function saysNothing(answer: Answer): boolean {
-  return answer.message.content.every((part) => part.type === "thinking" || (part.type === "text" && part.text === ""));
+export function saysNothing(response: ModelResponse): boolean {
+  return response.message.content.every((part) => part.type === "thinking" || (part.type === "text" && part.text === ""));
 }

@@ -1,7 +1,7 @@
 import type { Loop } from "../turn/loop.ts";
 
 /** At the end of a run: what the answer said that ended with it, or that nobody asks for again, joins the conversation. */
-export function keepCutAnswer(loop: Loop): void {
+export function keepCutResponse(loop: Loop): void {
   const { cut } = loop;
   if (cut === undefined) return;
   loop.cut = undefined;

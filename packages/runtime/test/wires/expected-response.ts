@@ -10,14 +10,14 @@ export const DOUBTFUL: { readonly [id: string]: { readonly thinking?: string; re
 };
 
 /** Holds an answer, or the failure that came instead, to what the recording expects by the rules. */
-export function checkAnswer(recording: Recording, answer: unknown): void {
+export function checkResponse(recording: Recording, actual: unknown): void {
   const { expect: expected } = recording;
   if (expected.error !== undefined && expected.stop_reason !== "length") {
-    checkFailure(recording, answer);
+    checkFailure(recording, actual);
     return;
   }
-  if (answer instanceof Error) throw answer;
-  const response = answer as InferResponse;
+  if (actual instanceof Error) throw actual;
+  const response = actual as InferResponse;
   expect(textOf(response)).toBe(expected.text);
   expect(response.rawStopReason).toBe(expected.stop_reason);
   expect(thinkingOf(response)).toBe(
@@ -31,14 +31,14 @@ export function checkAnswer(recording: Recording, answer: unknown): void {
   expect(response.usage).toEqual(recording.wire === "openai-responses" ? plainUsage(recording) : chatUsage(recording));
 }
 
-function checkFailure({ expect: { error }, response, id }: Recording, answer: unknown): void {
+function checkFailure({ expect: { error }, response, id }: Recording, actual: unknown): void {
   if (error === undefined) return;
-  if (!ModelError.is(answer)) throw new Error(`expected a failure, got ${JSON.stringify(answer).slice(0, 300)}`, { cause: answer });
-  expect(answer.failure.message).toContain(error.message);
-  if (error.in_stream !== true && response.status !== 200) expect(answer.failure.status).toBe(response.status);
+  if (!ModelError.is(actual)) throw new Error(`expected a failure, got ${JSON.stringify(actual).slice(0, 300)}`, { cause: actual });
+  expect(actual.failure.message).toContain(error.message);
+  if (error.in_stream !== true && response.status !== 200) expect(actual.failure.status).toBe(response.status);
   const code = error.code ?? error.type ?? undefined;
-  if (code !== undefined) expect(String(answer.failure.code)).toBe(String(code));
-  expect([id, answer.failure.kind]).toEqual([id, expectedKind(response.status, response.body, error.code)]);
+  if (code !== undefined) expect(String(actual.failure.code)).toBe(String(code));
+  expect([id, actual.failure.kind]).toEqual([id, expectedKind(response.status, response.body, error.code)]);
 }
 
 /** Rules 17 and 18, done anew. */

@@ -1,7 +1,7 @@
 import type { Content, Message } from "@keelson/protocol";
 
 /** What people saw of an answer that broke off. */
-export interface CutAnswer {
+export interface CutResponse {
   /** Of the model call. */
   readonly key: string;
   readonly message: Message;
@@ -11,7 +11,7 @@ export interface CutAnswer {
  * What of a broken answer can stand in a conversation: what it said, as plain text. Calls that nobody runs and reasoning without
  * its signature are refused by vendors, and what else a vendor wants back belongs to answers that are whole.
  */
-export function cutAnswer(key: string, content: readonly Content[]): CutAnswer | undefined {
+export function cutResponse(key: string, content: readonly Content[]): CutResponse | undefined {
   const said = content.flatMap((part): readonly Content[] =>
     (part.type === "text" || part.type === "refusal") && part.text.trim() !== "" ? [{ type: part.type, text: part.text }] : [],
   );

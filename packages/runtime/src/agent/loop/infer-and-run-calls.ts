@@ -2,9 +2,9 @@ import { textMessage, type Message } from "@keelson/protocol";
 import { messageOperation } from "../../context/message-operation.ts";
 import { givesAnswer } from "../features/output/answer-call.ts";
 import { settleAnswer, textOf } from "../features/output/settle-answer.ts";
-import { cutShort, saysNothing, type Answer } from "../turn/answer.ts";
+import { cutShort, saysNothing, type ModelResponse } from "../turn/model-response.ts";
 import { concludeRun } from "./conclude-run.ts";
-import { inferAnswer } from "./infer-answer.ts";
+import { inferResponse } from "./infer-response.ts";
 import type { Loop } from "../turn/loop.ts";
 import { runCalls } from "./run-calls.ts";
 import { RunEnding } from "../turn/run-ending.ts";
@@ -22,7 +22,7 @@ const GO_ON: Message = textMessage(
  * Has the model answer until its calls are worked or something new stands behind its answer: paused, cut and wrong answers are
  * gone on with in the same turn. Throws how the run ends where the answer is the last.
  */
-export async function answerTurn(loop: Loop, place: Place, system: string | undefined): Promise<void> {
+export async function inferAndRunCalls(loop: Loop, place: Place, system: string | undefined): Promise<void> {
   const { turn } = place;
   const { form } = outputOf(loop);
   outputOf(loop).output = undefined;
@@ -31,26 +31,26 @@ export async function answerTurn(loop: Loop, place: Place, system: string | unde
   let pauses = 0;
   let begun = "";
   for (let round = 0; ; round++) {
-    const answer = await inferAnswer(loop, turn, modelCall, system);
-    modelCall = answer.modelCall + 1;
-    if (answer.overflowed)
+    const response = await inferResponse(loop, turn, modelCall, system);
+    modelCall = response.modelCall + 1;
+    if (response.overflowed)
       throw new RunEnding("max-output", { why: `the answer is longer than maxAnswerBytes, ${loop.limits.maxAnswerBytes} bytes` });
-    if (answer.calls.length > 0 && !(form !== undefined && givesAnswer(form, answer.calls))) {
-      await runCalls(loop, turn, answer.calls, answer.stopReason === "max-tokens");
+    if (response.calls.length > 0 && !(form !== undefined && givesAnswer(form, response.calls))) {
+      await runCalls(loop, turn, response.calls, response.stopReason === "max-tokens");
       return;
     }
     // An answer by a call is taken as it is: nobody goes on behind a call without a result.
-    if (answer.stopReason === "pause" && answer.calls.length === 0 && ++pauses <= MAX_PAUSES) continue;
-    if (answer.stopReason === "max-tokens" && loop.agent.options.onMaxTokens === "continue" && saidPart(answer)) {
+    if (response.stopReason === "pause" && response.calls.length === 0 && ++pauses <= MAX_PAUSES) continue;
+    if (response.stopReason === "max-tokens" && loop.agent.options.onMaxTokens === "continue" && saidPart(response)) {
       await askToGoOn(loop, `${turn}/continue/${round}`);
-      begun += textOf(answer.message);
+      begun += textOf(response.message);
       partialsOf(loop)?.goOn(begun);
       continue;
     }
-    const settled = form === undefined || isCutText(answer) ? undefined : await settleAnswer(loop, form, turn, answer, begun);
+    const settled = form === undefined || isCutText(response) ? undefined : await settleAnswer(loop, form, turn, response, begun);
     begun = "";
     partialsOf(loop)?.goOn(begun);
-    if (settled !== "again") return concludeRun(loop, place, answer, settled === "taken");
+    if (settled !== "again") return concludeRun(loop, place, response, settled === "taken");
     outputOf(loop).repairing = true;
   }
 }
@@ -62,10 +62,10 @@ async function askToGoOn(loop: Loop, key: string): Promise<void> {
 }
 
 /** Of a call that was cut off there is nothing that could be gone on with. */
-function saidPart(answer: Answer): boolean {
-  return answer.calls.length === 0 && !saysNothing(answer);
+function saidPart(response: ModelResponse): boolean {
+  return response.calls.length === 0 && !saysNothing(response);
 }
 
-function isCutText(answer: Answer): boolean {
-  return answer.calls.length === 0 && cutShort(answer);
+function isCutText(response: ModelResponse): boolean {
+  return response.calls.length === 0 && cutShort(response);
 }
