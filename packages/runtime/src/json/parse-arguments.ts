@@ -15,16 +15,15 @@ const FENCE = /^```[a-z0-9]*[ \t]*\r?\n([\s\S]*?)\r?\n?[ \t]*```$/i;
 /**
  * Reads the arguments of a tool call. No text and `null` mean no arguments. A slip of notation (a fence, single quotes,
  * bare keys, a missing or trailing comma, a bad escape, a raw line break in a string) is repaired; what may have been cut
- * off, or would have to be guessed, is not: half a command must not run. Answers at once unless a repair is needed.
+ * off, or would have to be guessed, is not: half a command must not run.
  */
-export function parseArguments(text: string): ParsedArguments | Promise<ParsedArguments> {
+export async function parseArguments(text: string): Promise<ParsedArguments> {
   try {
-    // The usual case first: nothing is trimmed or scanned for it.
     return accept(JSON.parse(text) as JsonValue);
   } catch (error) {
     const trimmed = text.trim();
     if (trimmed === "") return { ok: true, value: {}, repaired: false };
-    return repair(trimmed.charCodeAt(0) === 0xfeff ? trimmed.slice(1) : trimmed, error);
+    return await repair(trimmed.replace(/^\ufeff/, ""), error);
   }
 }
 
@@ -35,7 +34,7 @@ function accept(value: JsonValue): ParsedArguments {
   return { ok: true, value, repaired: false };
 }
 
-function repair(text: string, error: unknown): ParsedArguments | Promise<ParsedArguments> {
+async function repair(text: string, error: unknown): Promise<ParsedArguments> {
   const body = withoutFence(text);
   const opener = body[0];
   if (opener !== "{" && opener !== "[") {
@@ -45,7 +44,7 @@ function repair(text: string, error: unknown): ParsedArguments | Promise<ParsedA
   const outline = scanJson(body);
   if (outline.type === "truncated") return truncated;
   if (outline.type === "ambiguous") return invalid(outline.message);
-  return repairClosed(body, error);
+  return await repairClosed(body, error);
 }
 
 /** What stands in the fence that is all of a text; else the text. */

@@ -4,14 +4,13 @@ import { checkJson } from "./check-json.ts";
 import { reportKeywords } from "./keywords.ts";
 import type { JsonSchema, Schema } from "./schema.ts";
 import type { SchemaIssue } from "./schema-issue.ts";
-import type { SelfDescribing, StandardIssue, StandardResult, StandardSchema } from "./standard-schema.ts";
+import type { SelfDescribing, StandardIssue, StandardSchema } from "./standard-schema.ts";
 
 /** A schema in the two forms that are needed: what models are told, and the check. */
 export interface CompiledSchema<Out> {
   /** A copy of the described JSON Schema: plain data, without `$schema`. */
   readonly jsonSchema: JsonObject;
-  /** At once where it can; as a promise when the schema library is asynchronous or ajv is needed. */
-  validate(value: unknown): ValidationResult<Out> | Promise<ValidationResult<Out>>;
+  validate(value: unknown): Promise<ValidationResult<Out>>;
 }
 
 /**
@@ -29,18 +28,19 @@ export function compileSchema<Out>(schema: Schema<Out> | JsonSchema, side: "inpu
   const validate = createJsonSchemaValidator(jsonSchema);
   return {
     jsonSchema,
-    validate: (value) => after(validate(value), (issues) => (issues.length === 0 ? { value: value as Out } : { issues })),
+    async validate(value) {
+      const issues = await validate(value);
+      return issues.length === 0 ? { value: value as Out } : { issues };
+    },
   };
 }
 
 /** @throws TypeError when the schema is malformed. The returned function finds the issues of a value; none means valid. */
-export function createJsonSchemaValidator(
-  jsonSchema: JsonObject,
-): (value: unknown) => readonly SchemaIssue[] | Promise<readonly SchemaIssue[]> {
+export function createJsonSchemaValidator(jsonSchema: JsonObject): (value: unknown) => Promise<readonly SchemaIssue[]> {
   const report = reportKeywords(jsonSchema);
   if (report.type === "invalid") throw new TypeError(report.message);
   if (report.type === "unknown") return (value) => validateWithAjv(jsonSchema, value);
-  return (value) => checkJson(jsonSchema, value);
+  return async (value) => checkJson(jsonSchema, value);
 }
 
 function isStandard<Out>(schema: unknown): schema is StandardSchema<unknown, Out> {
@@ -71,15 +71,10 @@ function copySchema(schema: unknown): JsonObject {
 
 /** The check of a library's schema. What fits comes as the library gives it. */
 function checkOf<Out>(schema: StandardSchema<unknown, Out>): CompiledSchema<Out>["validate"] {
-  return (value) => {
-    const result = schema["~standard"].validate(value);
-    if (result instanceof Promise) return result.then(withOwnIssues);
-    return result.issues === undefined ? result : withOwnIssues(result);
+  return async (value) => {
+    const result = await schema["~standard"].validate(value);
+    return result.issues === undefined ? result : { issues: result.issues.map(toIssue) };
   };
-}
-
-function withOwnIssues<Out>(result: StandardResult<Out>): ValidationResult<Out> {
-  return result.issues === undefined ? result : { issues: result.issues.map(toIssue) };
 }
 
 function toIssue(issue: StandardIssue): SchemaIssue {
@@ -88,9 +83,4 @@ function toIssue(issue: StandardIssue): SchemaIssue {
     return typeof key === "symbol" ? String(key) : key;
   });
   return { path, message: issue.message };
-}
-
-/** Goes on at once when it can: most validation is synchronous, and a promise costs a turn of the microtask queue. */
-function after<T, R>(value: T | Promise<T>, next: (value: T) => R): R | Promise<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
 }

@@ -12,7 +12,7 @@ export type CreateBudgetLedger = (options: { now(): number; isDeadOwner(owner: s
 
 /** The tests that every `BudgetLedger` must pass. */
 export function describeBudgetLedger(name: string, createLedger: CreateBudgetLedger): void {
-  const create = (options: Partial<Parameters<CreateBudgetLedger>[0]> = {}): BudgetLedger | Promise<BudgetLedger> =>
+  const create = async (options: Partial<Parameters<CreateBudgetLedger>[0]> = {}): Promise<BudgetLedger> =>
     createLedger({ now: () => 1_700_000_000_000, isDeadOwner: () => false, ...options });
 
   describe(`${name} keeps the BudgetLedger contract`, () => {

@@ -13,11 +13,11 @@ export function aliasTool<In>(newName: string, tool: Tool<In>): Tool<In> {
     ...tool,
     name: newName,
     aliases: [],
-    // Called on the inner tool, which may be an instance of a class: a copy of its fields has none of its methods.
-    parse: (input) => tool.parse(input),
-    execute: (input, call) => tool.execute(input, call),
-    ...(permissionText !== undefined && { permissionText: (input: In) => permissionText.call(tool, input) }),
-    ...(effectsOf !== undefined && { effectsOf: (input: In, where) => effectsOf.call(tool, input, where) }),
-    ...(reconcile !== undefined && { reconcile: (input: In, call) => reconcile.call(tool, input, call) }),
+    // Bound to the inner tool, which may be an instance of a class: a copy of its fields has none of its methods.
+    parse: tool.parse.bind(tool),
+    execute: tool.execute.bind(tool),
+    ...(permissionText !== undefined && { permissionText: permissionText.bind(tool) }),
+    ...(effectsOf !== undefined && { effectsOf: effectsOf.bind(tool) }),
+    ...(reconcile !== undefined && { reconcile: reconcile.bind(tool) }),
   };
 }

@@ -29,12 +29,12 @@ export function defineTool<In = JsonObject, Result = MaybeLater<ToolOutput | voi
   return {
     ...fields.tool,
     ...(timeoutMs !== undefined && { timeoutMs: checkTimeout(definition.name, timeoutMs) }),
-    // Called on the definition, so that `this` works as its author wrote it.
-    ...(permissionText !== undefined && { permissionText: (value: unknown) => permissionText.call(definition, value) }),
-    ...(effectsOf !== undefined && { effectsOf: (value: unknown, where) => effectsOf.call(definition, value, where) }),
+    // Bound to the definition, so that `this` works as its author wrote it.
+    ...(permissionText !== undefined && { permissionText: permissionText.bind(definition) }),
+    ...(effectsOf !== undefined && { effectsOf: effectsOf.bind(definition) }),
     parse: fields.input.validate as Tool<NoInfer<In>>["parse"],
     execute: execute.bind(definition) as Tool["execute"],
-    ...(reconcile !== undefined && { reconcile: (value, call) => reconcile.call(definition, value, call) }),
+    ...(reconcile !== undefined && { reconcile: reconcile.bind(definition) }),
   };
 }
 

@@ -4,10 +4,10 @@ import { systemClock, type Clock } from "../../platform/clock.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 
-type Routed = Promise<JsonValue | undefined | void> | JsonValue | undefined | void;
+/** What a handler returns for a directive goes before the model in the next turn; nothing goes back for nothing. */
+type Routed = JsonValue | undefined | void;
 
-/** What it returns for a directive goes before the model in the next turn; nothing goes back for nothing. */
-export type Handler<E> = (effect: E, context: EffectContext) => Routed;
+export type Handler<E> = (effect: E, context: EffectContext) => Routed | Promise<Routed>;
 
 /** Handlers by type of effect. */
 export type EffectHandlers = {
@@ -77,17 +77,17 @@ export const noOpExecutor: EffectExecutor = {
   execute: async () => undefined,
 };
 
-type Bound = (context: EffectContext) => Routed;
+type Bound = (context: EffectContext) => Promise<Routed>;
 
 function handlerOf<Types extends PayloadTypes>(options: EffectExecutorOptions<Types>, effect: Effect): Bound | undefined {
   if (effect.type === "directive") return directiveHandlerOf(options, effect.directive);
   if (effect.type === "other") return undefined;
   if (effect.type === "custom") {
     const named = own(options.customEffects, effect.name);
-    if (named) return (context) => named(effect.payload, context);
+    if (named) return async (context) => named(effect.payload, context);
   }
   const handler = own(options.effects, effect.type) as Handler<Effect> | undefined;
-  return handler && ((context) => handler(effect, context));
+  return handler && (async (context) => handler(effect, context));
 }
 
 function directiveHandlerOf<Types extends PayloadTypes>(options: EffectExecutorOptions<Types>, directive: Directive): Bound | undefined {
@@ -103,7 +103,7 @@ function directiveHandlerOf<Types extends PayloadTypes>(options: EffectExecutorO
     }
   }
   const handler = own(options.directives, directive.type) as Handler<Directive> | undefined;
-  return handler && ((context) => handler(directive, context));
+  return handler && (async (context) => handler(directive, context));
 }
 
 type NamedHandlers = { readonly [name: string]: Handler<unknown> | undefined } | undefined;
@@ -127,13 +127,7 @@ function notSupported<Types extends PayloadTypes>(options: EffectExecutorOptions
   });
 }
 
-async function withinTime(
-  name: string,
-  timeoutMs: number,
-  clock: Clock,
-  handler: Bound,
-  context: EffectContext,
-): Promise<JsonValue | undefined | void> {
+async function withinTime(name: string, timeoutMs: number, clock: Clock, handler: Bound, context: EffectContext): Promise<Routed> {
   const controller = new AbortController();
   const forward = (): void => controller.abort(context.signal.reason);
   context.signal.addEventListener("abort", forward, { once: true });
@@ -147,7 +141,7 @@ async function withinTime(
     });
   });
   try {
-    return await Promise.race([late, Promise.resolve(handler({ ...context, signal: controller.signal }))]);
+    return await Promise.race([late, handler({ ...context, signal: controller.signal })]);
   } finally {
     cancel();
     context.signal.removeEventListener("abort", forward);

@@ -142,7 +142,7 @@ function schedules({ scheduler }: LocalEffectExecutorOptions<never>): DirectiveH
 
 function instructions({ instructions: known = {} }: LocalEffectExecutorOptions<never>): DirectiveHandlers {
   return {
-    "run-instruction": ({ instruction, input }, context) => {
+    "run-instruction": async ({ instruction, input }, context) => {
       const run = Object.hasOwn(known, instruction) ? known[instruction] : undefined;
       if (run) return run(input, context);
       const message = `There is no instruction "${instruction}"; there are ${Object.keys(known).join(", ") || "none"}.`;
