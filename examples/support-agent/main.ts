@@ -113,11 +113,11 @@ assert.deepEqual(
   ],
 );
 const results: string[] = [];
-const answers: string[] = [];
+const outputs: string[] = [];
 for await (const event of runner.sessions.events("case-17"))
   if (event.type === "tool-result") {
     results.push(`${event.name} ${event.isError ? "refused" : "done"}`);
-    answers.push(String(event.output));
+    outputs.push(String(event.output));
   }
 assert.deepEqual(results, [
   "refund refused",
@@ -129,10 +129,10 @@ assert.deepEqual(results, [
   "transition done",
 ]);
 assert.equal(
-  answers[0],
+  outputs[0],
   `"refund" is not possible in the state "triage". Possible there: "verify_identity". Tools that are there now: search_orders, verify_identity.`,
 );
-assert.match(answers[3] ?? "", /by the guard "at most 50 dollars"/);
+assert.match(outputs[3] ?? "", /by the guard "at most 50 dollars"/);
 
 // Another case, which a person takes over while the agent works on it.
 let handOver = (): void => {};

@@ -103,8 +103,8 @@ describe("keelson approve", () => {
 
   it("prints the rules that allow-always grants, which hold for the session and for nothing else [AV-02]", async () => {
     const calls = ["touch made; rm -rf build", "touch made; rm -rf build", "rm -rf src"];
-    const answers = calls.map((command) => ({ toolCalls: [{ name: "bash", input: { command } }] }));
-    await using desk = await openDesk(answers, { "build/x": "", "src/x": "" });
+    const responses = calls.map((command) => ({ toolCalls: [{ name: "bash", input: { command } }] }));
+    await using desk = await openDesk(responses, { "build/x": "", "src/x": "" });
     const { token, session } = await suspend(desk);
     const { code, stdout } = await desk.keelson("approve", token, "allow-always");
     expect([code, stdout]).toEqual([

@@ -21,7 +21,7 @@ function stable(desk: Desk, terminal: KeelsonTerminal): string {
     .join("\n");
 }
 
-const ANSWER =
+const RESPONSE =
   "First I look at the tests: they live in test/. 这是一个很长的句子用来测试宽字符在终端里的换行是否正确。\n\n- one\n- two, which is long enough to be broken somewhere, whatever the width\n";
 
 describe.each(WIDTHS)("a conversation at %d columns", (columns) => {
@@ -29,7 +29,7 @@ describe.each(WIDTHS)("a conversation at %d columns", (columns) => {
     await using desk = await openDesk(
       [
         {
-          text: ANSWER,
+          text: RESPONSE,
           toolCalls: [
             { name: "edit_file", input: { path: "src/sum.js", old_string: "a - b", new_string: "a + b /* the sum, at last, of both */" } },
           ],

@@ -225,7 +225,7 @@ describe("published unions", () => {
           return "known";
       }
     };
-    const answers = (failure: RecordedFailure<DirectiveFailure>): string => {
+    const textOf = (failure: RecordedFailure<DirectiveFailure>): string => {
       switch (failure.kind) {
         case "rejected":
           return failure.by;
@@ -234,7 +234,7 @@ describe("published unions", () => {
       }
     };
     expectTypeOf(forgets).toBeFunction();
-    expectTypeOf(answers).returns.toBeString();
+    expectTypeOf(textOf).returns.toBeString();
     expectTypeOf<Extract<RecordedEvent, { readonly type: "error" }>["failure"]>().toEqualTypeOf<RecordedFailure<AgentFailure>>();
     expectTypeOf<ReturnType<typeof ModelError.fromJSON>["failure"]>().toEqualTypeOf<RecordedFailure<ModelFailure>>();
     expectTypeOf<AgentError>().toExtend<RecordedError<AgentError>>();
@@ -317,12 +317,12 @@ describe("values", () => {
   });
 
   it("of steps must survive JSON", () => {
-    interface Answer {
+    interface Result {
       readonly text: string;
       readonly parts: readonly { readonly n: number | null }[];
       readonly note?: string;
     }
-    expectTypeOf<Answer>().toExtend<Json<Answer>>();
+    expectTypeOf<Result>().toExtend<Json<Result>>();
     expectTypeOf<Content>().toExtend<Json<Content>>();
     expectTypeOf<Json<Map<string, string>>>().toBeNever();
     expectTypeOf<Json<bigint>>().toBeNever();

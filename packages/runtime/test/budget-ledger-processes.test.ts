@@ -20,9 +20,9 @@ async function hold(path: string, key: string, amount: string) {
   const child = spawn(process.execPath, ["--conditions=source", program, path, key, amount], { stdio: ["pipe", "pipe", "inherit"] });
   const exited = once(child, "close");
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const answer = (await lines.next()).value as string;
+  const reservation = (await lines.next()).value as string;
   return {
-    answer,
+    answer: reservation,
     async tell(order: string) {
       child.stdin.end(`${order}\n`);
       await exited;

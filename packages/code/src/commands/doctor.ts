@@ -11,7 +11,7 @@ import { openStores } from "../core/stores.ts";
 import type { DoctorCommand } from "../options/command-line.ts";
 import { printableLine } from "../render/printable.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
-import { type Answer, askProviders } from "./ask-providers.ts";
+import { type ProviderCheck, checkProviders } from "./check-providers.ts";
 
 /** `ok`: works. `missing`: works less well without it. `broken`: must be mended. */
 export interface Finding {
@@ -30,10 +30,10 @@ export async function doctor({ json, cwd }: DoctorCommand, host: CommandHost): P
   const { providers } = (await openModels(environment)).models;
   // A second wire to a vendor has the same key.
   const asked = Object.entries(providers).filter(([name]) => ways.some(({ what }) => what === name));
-  const answers = await askProviders(Object.fromEntries(asked));
+  const checks = await checkProviders(Object.fromEntries(asked));
   const findings = [
     nodeFinding(process.versions.node),
-    ...ways.map((finding) => withAnswer(finding, answers.get(finding.what))),
+    ...ways.map((finding) => withCheck(finding, checks.get(finding.what))),
     await homeFinding(environment),
     databaseFinding(environment),
     await folderFinding(resolve(host.cwd, cwd ?? ".")),
@@ -89,18 +89,18 @@ export async function vendorFindings(environment: { readonly [name: string]: str
 }
 
 /** Whether the key or the server is the wrong one. */
-export function withAnswer(finding: Finding, answer: Answer | undefined): Finding {
+export function withCheck(finding: Finding, check: ProviderCheck | undefined): Finding {
   const { what, state, detail } = finding;
-  if (answer === undefined || state !== "ok") return finding;
-  switch (answer.type) {
+  if (check === undefined || state !== "ok") return finding;
+  switch (check.type) {
     case "models":
-      return { what, state, detail: `${detail}; it answers, with ${answer.count} models` };
+      return { what, state, detail: `${detail}; it answers, with ${check.count} models` };
     case "no-list":
       return { what, state, detail: `${detail}; not tried, as it has no list of models` };
     case "refused":
-      return { what, state: "broken", detail: `${detail}; it is refused: ${printableLine(answer.reason)}` };
+      return { what, state: "broken", detail: `${detail}; it is refused: ${printableLine(check.reason)}` };
     case "unreachable":
-      return { what, state: "broken", detail: `${detail}; the server can't be used: ${printableLine(answer.reason)}` };
+      return { what, state: "broken", detail: `${detail}; the server can't be used: ${printableLine(check.reason)}` };
   }
 }
 

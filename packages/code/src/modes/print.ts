@@ -13,7 +13,7 @@ import { handleInterrupts, reportRejection } from "./interrupts.ts";
 import { outcomeJson } from "./outcome-json.ts";
 import { createRunningCalls, type RunningCalls } from "./running-calls.ts";
 import { watchRun } from "./watch-run.ts";
-import { withoutLastAnswer } from "./without-last-answer.ts";
+import { withoutLastResponse } from "./without-last-response.ts";
 
 export interface PrintOptions {
   readonly format: OutputFormat;
@@ -71,7 +71,7 @@ async function printText(
   const style = createStyle(wantsColors(stderr, environment));
   const screen = live ?? createPlainScreen(stderr, stderr);
   const view = createRunView({ screen, style, now, model });
-  const work = withoutLastAnswer(run);
+  const work = withoutLastResponse(run);
   let outcome: RunOutcome<unknown>;
   try {
     const last = await watchRun(work, view, { live: live !== undefined });
@@ -81,7 +81,7 @@ async function printText(
   } finally {
     live?.close();
   }
-  const response = printable(work.lastAnswer() ?? (outcome.reason === "complete" ? outcome.text : ""));
+  const response = printable(work.lastResponse() ?? (outcome.reason === "complete" ? outcome.text : ""));
   if (response !== "") stdout.write(response.endsWith("\n") ? response : `${response}\n`);
   return outcome;
 }

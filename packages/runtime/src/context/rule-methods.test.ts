@@ -91,8 +91,11 @@ describe("injectReminder", () => {
     const rule = injectReminder("Stay on topic.");
     expect(rule).toMatchObject({ priority: 50, trigger: { type: "after", operation: "append-response" } });
     const context = new Context({ rules: [rule] });
-    for (const answer of ["one", "two"])
-      await context.run({ type: "append-response", execute: ({ conversation }) => conversation.append(textMessage("assistant", answer)) });
+    for (const response of ["one", "two"])
+      await context.run({
+        type: "append-response",
+        execute: ({ conversation }) => conversation.append(textMessage("assistant", response)),
+      });
     expect(context.messages.map(({ role }) => role)).toEqual(["assistant", "system", "assistant", "system"]);
   });
 });

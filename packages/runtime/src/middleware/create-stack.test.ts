@@ -79,16 +79,16 @@ describe("a stack of middleware", () => {
       fc.asyncProperty(added, fc.nat(), async (order, at) => {
         const guards = order.flatMap((kind, index) => (kind === "guard" ? [index] : []));
         fc.pre(guards.length > 0);
-        const answering = guards[at % guards.length];
+        const chosen = guards[at % guards.length];
         const calls: string[] = [];
         let builder = createStack<string, string>();
         order.forEach((kind, index) => {
           const response: Text = { name: `${kind}${index}`, handle: async () => "from the guard" };
-          builder = builder[kind](index === answering ? response : around(`${kind}${index}`, calls));
+          builder = builder[kind](index === chosen ? response : around(`${kind}${index}`, calls));
         });
         const stack = builder.build();
         expect(await stack.run("request", async () => expect.unreachable("the terminal was called"))).toBe("from the guard");
-        const outside = stack.names.slice(0, stack.names.indexOf(`guard${answering}`));
+        const outside = stack.names.slice(0, stack.names.indexOf(`guard${chosen}`));
         expect(calls).toEqual([...outside.map((name) => `${name} before`), ...outside.toReversed().map((name) => `${name} after`)]);
       }),
     );

@@ -23,8 +23,8 @@ const input = (text: string, fields: Partial<OperatorInput> = {}): OperatorInput
 });
 const textOf = ({ message }: { readonly message: OperatorOutput["message"] }): string =>
   message.map((part) => (part.type === "text" ? part.text : "")).join("");
-const answering = (text: string): Partial<OperatorOutput> => ({ message: [{ type: "text", text }] });
-const echo = { execute: async (given: OperatorInput) => mockOperator([answering(textOf(given))]).execute(given, {} as never) };
+const textOutput = (text: string): Partial<OperatorOutput> => ({ message: [{ type: "text", text }] });
+const echo = { execute: async (given: OperatorInput) => mockOperator([textOutput(textOf(given))]).execute(given, {} as never) };
 
 const shouting: DispatchMiddleware = {
   name: "shouting",
@@ -135,7 +135,7 @@ describe("dispatch middleware", () => {
 
   it("answers a start from a guard: attach gives what it said, the operator is not started [BM-02]", async () => {
     const inner = mockOrchestrator({ echo });
-    const response = await mockOperator([answering("from the cache")]).execute(input(""), {} as never);
+    const response = await mockOperator([textOutput("from the cache")]).execute(input(""), {} as never);
     const stack = createDispatchStack()
       .guard({ name: "cache", dispatch: async () => response })
       .build();
@@ -147,7 +147,7 @@ describe("dispatch middleware", () => {
   it("fails as an OrchestratorError that names the middleware which threw, or broke the rule of next", async () => {
     const broken: DispatchMiddleware = { name: "broken", dispatch: () => Promise.reject(new TypeError("undefined is not a function")) };
     const silent: DispatchMiddleware = { name: "silent", dispatch: async () => responseOf("a") };
-    const responseOf = (text: string): OperatorOutput => ({ ...answering(text) }) as OperatorOutput;
+    const responseOf = (text: string): OperatorOutput => ({ ...textOutput(text) }) as OperatorOutput;
     for (const [middleware, message] of [
       [broken, 'The middleware "broken" failed: undefined is not a function'],
       [silent, 'The transformer "silent" did not call next; only a guard may answer in its place.'],
@@ -179,7 +179,7 @@ describe("dispatch middleware", () => {
             const failure = await context
               .startChild({ key: "child", operator: "deploy", input: input("now") })
               .catch((error: unknown) => error);
-            return mockOperator([answering(OrchestratorError.is(failure) ? failure.failure.kind : "deployed")]).execute(_given, context);
+            return mockOperator([textOutput(OrchestratorError.is(failure) ? failure.failure.kind : "deployed")]).execute(_given, context);
           },
         },
       },

@@ -69,16 +69,16 @@ export interface StoreObserver {
 
 type Operations = "read" | "write" | "delete" | "list" | "search";
 type Arguments<K extends Operations> = Parameters<StateStore[K]>;
-type Answer<K extends Operations> = Awaited<ReturnType<StateStore[K]>>;
+type ResultOf<K extends Operations> = Awaited<ReturnType<StateStore[K]>>;
 
 /** One onion for each operation: a middleware costs nothing where it has no method. */
-export type StoreStack = { readonly [K in Operations]: Stack<Arguments<K>, Answer<K>> };
+export type StoreStack = { readonly [K in Operations]: Stack<Arguments<K>, ResultOf<K>> };
 
 export function createStoreStack(options: StackOptions = {}): StackBuilder<StoreMiddleware, StoreObserver, StoreStack> {
   checkOptionNames("createStoreStack", options, STACK_OPTIONS);
   return stackBuilder((layers) => {
-    const compose = <K extends Operations>(operation: K, arity: number): Stack<Arguments<K>, Answer<K>> =>
-      composeStack<Arguments<K>, Answer<K>>(layersOf(layers, operation, arity), options, storeErrors);
+    const compose = <K extends Operations>(operation: K, arity: number): Stack<Arguments<K>, ResultOf<K>> =>
+      composeStack<Arguments<K>, ResultOf<K>>(layersOf(layers, operation, arity), options, storeErrors);
     return {
       read: compose("read", 2),
       write: compose("write", 4),
@@ -108,15 +108,15 @@ function layersOf<K extends Operations>(
   { observers, transformers, guards }: Layers<StoreMiddleware, StoreObserver>,
   operation: K,
   arity: number,
-): Layers<Middleware<Arguments<K>, Answer<K>>, Observer<Arguments<K>, Answer<K>>> {
+): Layers<Middleware<Arguments<K>, ResultOf<K>>, Observer<Arguments<K>, ResultOf<K>>> {
   const padded = (request: Arguments<K>): unknown[] => Array.from({ length: arity }, (_, index) => request[index]);
   const has = (middleware: StoreMiddleware | StoreObserver): boolean => middleware[operation] !== undefined;
-  const adapt = (middleware: StoreMiddleware): Middleware<Arguments<K>, Answer<K>> => ({
+  const adapt = (middleware: StoreMiddleware): Middleware<Arguments<K>, ResultOf<K>> => ({
     name: middleware.name,
     handle: (request, next) =>
       (middleware[operation] as Method).call(middleware, ...padded(request), (...changed: readonly unknown[]) =>
         next(padded(request).map((value, index) => (changed[index] === undefined ? value : changed[index])) as Arguments<K>),
-      ) as Promise<Answer<K>>,
+      ) as Promise<ResultOf<K>>,
   });
   return {
     observers: observers.filter(has).map((observer) => ({

@@ -68,11 +68,11 @@ async function relayInbox(context: ExecutionContext, run: Run<unknown>): Promise
       return;
     }
     if (winner === 1) return;
-    for (const entry of await context.inbox(`inbox/${round}`)) await heed(entry, context, run);
+    for (const entry of await context.inbox(`inbox/${round}`)) await handle(entry, context, run);
   }
 }
 
-async function heed(entry: InboxEntry, context: ExecutionContext, run: Run<unknown>): Promise<void> {
+async function handle(entry: InboxEntry, context: ExecutionContext, run: Run<unknown>): Promise<void> {
   switch (entry.type) {
     case "stop":
       return run.stop();

@@ -68,7 +68,7 @@ function createWireOrchestrator(operators: { readonly [id: string]: Operator }):
     {
       readonly operator: string;
       readonly context: VolatileContext;
-      readonly answer: Promise<string>;
+      readonly result: Promise<string>;
       readonly abort: AbortController;
       over?: "done" | "failed";
     }
@@ -115,14 +115,14 @@ function createWireOrchestrator(operators: { readonly [id: string]: Operator }):
           return JSON.stringify({ error: failure.toJSON() });
         }
       };
-      const record: ReturnType<typeof find> = { operator, context, abort, answer: run() };
+      const record: ReturnType<typeof find> = { operator, context, abort, result: run() };
       far.set(id, record);
       return id;
     },
     async attach(id) {
-      const answer = JSON.parse(await find(id).answer) as { readonly output?: OperatorOutput; readonly error?: unknown };
-      if (answer.error) throw errorFromJSON(answer.error);
-      return answer.output as OperatorOutput;
+      const result = JSON.parse(await find(id).result) as { readonly output?: OperatorOutput; readonly error?: unknown };
+      if (result.error) throw errorFromJSON(result.error);
+      return result.output as OperatorOutput;
     },
     async cancel(id, how) {
       const { context, abort } = find(id);

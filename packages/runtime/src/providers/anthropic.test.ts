@@ -416,8 +416,8 @@ describe("an answer", () => {
     const waiting = await responseTo(events(start, ...blocks(server, program), ...stop("tool_use")));
     expect(waiting.toolCalls).toMatchObject([{ id: "toolu_p", name: "roll", input: { n: 1 } }]);
     expect(waiting.content.at(-1)).toMatchObject({ providerData: { wire: "anthropic-messages", id: "toolu_p", caller: program.caller } });
-    const answered = await responseTo(events(start, ...blocks(server, program), ...stop("end_turn")));
-    expect([answered.toolCalls, answered.content.map((part) => part.type)]).toEqual([[], ["server-tool", "server-tool"]]);
+    const ended = await responseTo(events(start, ...blocks(server, program), ...stop("end_turn")));
+    expect([ended.toolCalls, ended.content.map((part) => part.type)]).toEqual([[], ["server-tool", "server-tool"]]);
   });
 
   it("keeps blocks that interleave apart, and what it does not know whole [EV-02, EV-03, EV-04]", async () => {

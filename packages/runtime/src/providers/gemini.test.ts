@@ -40,7 +40,7 @@ function stub(body: string | JsonObject, options: ProviderOptions & { readonly s
 const part = (...parts: readonly JsonObject[]): JsonObject => ({ content: { role: "model", parts } });
 /** A stream as Google sends it: CRLF, one object an event. */
 const events = (...chunks: readonly JsonObject[]): string => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join("");
-const answered = (...parts: readonly JsonObject[]): JsonObject => ({ candidates: [{ ...part(...parts), finishReason: "STOP" }] });
+const chunkOf = (...parts: readonly JsonObject[]): JsonObject => ({ candidates: [{ ...part(...parts), finishReason: "STOP" }] });
 const ask: InferRequest = { model: "gemini-2.5-flash", messages: [textMessage("user", "hi")] };
 const read = (body: string | JsonObject, model = ask.model): Promise<InferResponse> => infer(stub(body).provider, { ...ask, model });
 
@@ -122,7 +122,7 @@ describe("answers of Gemini", () => {
   it("keep what Google ran itself, media and what is new, each in its own part", async () => {
     const raw: JsonObject = { brandNew: { x: 1 } };
     const response = await read(
-      answered(
+      chunkOf(
         { executableCode: { language: "PYTHON", code: "print(1)" } },
         { codeExecutionResult: { outcome: "OUTCOME_OK", output: "1\n" } },
         { toolCall: { toolType: "GOOGLE_SEARCH_WEB", args: { queries: ["x"] }, id: "t1" }, thoughtSignature: "s" },
@@ -149,7 +149,7 @@ describe("answers of Gemini", () => {
     expect(response.content[4]).toEqual({ type: "file", mediaType: "video/mp4", url: "gs://b/v.mp4" });
     expect(response.content[6]).toEqual({ type: "other", raw, providerData: { wire: "gemini" } });
     // All of it goes back as it came.
-    const { provider, sent } = stub(answered({ text: "ok" }));
+    const { provider, sent } = stub(chunkOf({ text: "ok" }));
     await infer(provider, {
       ...ask,
       messages: [...ask.messages, { role: "assistant", content: response.content }, textMessage("user", "go on")],
@@ -212,7 +212,7 @@ describe("answers of Gemini", () => {
       reasoningTokens: 5,
     });
     expect(counted.providerData?.["groundingMetadata"]).toEqual({ webSearchQueries: ["q"] });
-    const uncounted = await read({ ...answered({ text: "a" }), usageMetadata: { trafficType: "ON_DEMAND" } });
+    const uncounted = await read({ ...chunkOf({ text: "a" }), usageMetadata: { trafficType: "ON_DEMAND" } });
     expect(uncounted.usage.inputTokens).toBeNull();
   });
 
@@ -302,7 +302,7 @@ describe("answers of Gemini", () => {
 
 describe("requests to Gemini", () => {
   const sentFor = async (request: Partial<InferRequest>, options: ProviderOptions = {}): Promise<Sent> => {
-    const { provider, sent } = stub(answered({ text: "ok" }), options);
+    const { provider, sent } = stub(chunkOf({ text: "ok" }), options);
     await infer(provider, { ...ask, ...request });
     return sent[0] as Sent;
   };
@@ -504,7 +504,7 @@ describe("requests to Gemini", () => {
   });
 
   it("keep the bytes of a conversation, and say the same as when it is encoded at once", async () => {
-    const { provider, sent } = stub(answered({ text: "ok" }));
+    const { provider, sent } = stub(chunkOf({ text: "ok" }));
     const conversation = {};
     const messages: Message[] = [];
     for (let turn = 0; turn < 4; turn += 1) {

@@ -28,7 +28,7 @@ async function failureOf(wire: string, turn: ServerTurn): Promise<ModelFailure> 
   return error.failure;
 }
 
-function answering(body: string, contentType = "text/event-stream"): ServerTurn {
+function respondingWith(body: string, contentType = "text/event-stream"): ServerTurn {
   return { misbehave: { body, contentType } };
 }
 
@@ -36,7 +36,7 @@ describe.each(Object.keys(wires))("a failed request over %s", (wire) => {
   it("says whether it was refused, or an answer to it began", async () => {
     expect(await failureOf(wire, { status: 503 })).toMatchObject({ status: 503, progress: "refused" });
     expect(await failureOf(wire, { status: 429 })).toMatchObject({ status: 429, progress: "refused" });
-    expect(await failureOf(wire, answering("<html>hello</html>", "text/html"))).toMatchObject({ progress: "begun" });
+    expect(await failureOf(wire, respondingWith("<html>hello</html>", "text/html"))).toMatchObject({ progress: "begun" });
     expect(await failureOf(wire, { ...said, misbehave: { errorInStream: { message: "we broke" } } })).toMatchObject({ progress: "begun" });
     expect(await failureOf(wire, { ...said, misbehave: { resetAfterBytes: 200 } })).toMatchObject({ progress: "begun" });
   });
@@ -56,13 +56,13 @@ describe("a stream that breaks off behind its usage is billed by it", () => {
     const chunk = (more: object): string => `data: ${JSON.stringify({ id: "c", ...more })}\n\n`;
     const counts = { usage: { prompt_tokens: 30, completion_tokens: 900, total_tokens: 930 } };
     const text = chunk({ choices: [{ index: 0, delta: { content: "hi" } }] });
-    expect(await failureOf("openai-chat", answering(text + chunk({ choices: [], ...counts })))).toMatchObject({ usage });
+    expect(await failureOf("openai-chat", respondingWith(text + chunk({ choices: [], ...counts })))).toMatchObject({ usage });
     const finished = chunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }], ...counts });
     const error = chunk({ error: { message: "we broke", code: 500 } });
-    expect(await failureOf("openai-chat", answering(text + finished + error))).toMatchObject({ usage });
+    expect(await failureOf("openai-chat", respondingWith(text + finished + error))).toMatchObject({ usage });
     // Counted with each piece, as some do: that is no report of the whole.
     const counted = chunk({ choices: [{ index: 0, delta: { content: "hi" } }], ...counts });
-    expect(await failureOf("openai-chat", answering(counted + counted))).not.toHaveProperty("usage");
+    expect(await failureOf("openai-chat", respondingWith(counted + counted))).not.toHaveProperty("usage");
   });
 
   it("over Responses, whose failed answers are told with their usage", async () => {
@@ -73,7 +73,10 @@ describe("a stream that breaks off behind its usage is billed by it", () => {
       usage: { input_tokens: 30, output_tokens: 900 },
     };
     const body = `data: ${JSON.stringify({ type: "response.failed", response })}\n\n`;
-    expect(await failureOf("openai-responses", answering(body))).toMatchObject({ usage, message: expect.stringContaining("we broke") });
+    expect(await failureOf("openai-responses", respondingWith(body))).toMatchObject({
+      usage,
+      message: expect.stringContaining("we broke"),
+    });
   });
 
   it("over Gemini, whose every piece counts, from the reason of its end on", async () => {
@@ -81,14 +84,14 @@ describe("a stream that breaks off behind its usage is billed by it", () => {
     const piece = (more: object): string =>
       `data: ${JSON.stringify({ candidates: [{ index: 0, content: { role: "model", parts: [{ text: "hi" }] }, ...more }], ...counts })}\n\n`;
     const error = `data: ${JSON.stringify({ error: { code: 503, message: "we broke", status: "UNAVAILABLE" } })}\n\n`;
-    expect(await failureOf("gemini", answering(piece({}) + error))).not.toHaveProperty("usage");
-    expect(await failureOf("gemini", answering(piece({ finishReason: "STOP" }) + error))).toMatchObject({ usage });
+    expect(await failureOf("gemini", respondingWith(piece({}) + error))).not.toHaveProperty("usage");
+    expect(await failureOf("gemini", respondingWith(piece({ finishReason: "STOP" }) + error))).toMatchObject({ usage });
   });
 });
 
 it("thinking that a report without a total leaves out of its output is counted", async () => {
   const counts = { prompt_tokens: 30, completion_tokens: 10, completion_tokens_details: { reasoning_tokens: 890 } };
   const body = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "hi" }, finish_reason: "stop" }], usage: counts })}\n\ndata: [DONE]\n\n`;
-  await using server = await startModelServer([answering(body)]);
+  await using server = await startModelServer([respondingWith(body)]);
   expect((await infer((wires["openai-chat"] as (url: string) => Provider)(server.url), request)).usage).toMatchObject(usage);
 });

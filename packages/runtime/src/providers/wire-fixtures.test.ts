@@ -149,11 +149,11 @@ async function check(fixture: Fixture, provider: Provider): Promise<void> {
 function checkCalls(fixture: Fixture, response: InferResponse): void {
   const { expect: expected } = fixture;
   // Calls of a program that the turn already answered are the server's: to run them again would repeat their effects.
-  const answered =
+  const ranOnServer =
     fixture.wire === "anthropic-messages" &&
     expected.stop_reason !== "tool_use" &&
     fixture.response.body.includes('"type": "code_execution_20250825"');
-  const calls: ExpectedCall[] = answered ? [] : [...expected.tool_calls];
+  const calls: ExpectedCall[] = ranOnServer ? [] : [...expected.tool_calls];
   if (expected.function_call !== undefined && expected.function_call.name !== "") calls.push({ id: null, ...expected.function_call });
   expect(response.toolCalls.map((call) => call.name)).toEqual(calls.map((call) => call.name));
   for (const [at, call] of calls.entries()) {

@@ -58,7 +58,7 @@ export interface RunState {
   turn: number;
   turnOpen: boolean;
   /** The open turn has an answer of the model: only then it counts as one. */
-  answered: boolean;
+  responded: boolean;
   readonly totals: Totals;
   /** What stands in the log for the open turn (or, between turns, since the last), by key: what a replay finds done. */
   open: Map<string, LogRecord>;
@@ -91,7 +91,7 @@ export interface RunState {
   /** The agent's definition changed since the last answer of the open turn: its calls may not fit the new one. */
   outdated?: true;
   /** The last assistant message. */
-  lastAnswer: Message | undefined;
+  lastResponse: Message | undefined;
   /** Answers that were given back to the model, since they did not give the structured output. */
   repairs: number;
   /** The last calls with their outcomes, newest last: what the loop guard looks at. */
@@ -117,7 +117,7 @@ export interface RunState {
   /** A steering message wants the rest of this turn's calls skipped. */
   interrupted: boolean;
   /** What the user said, input and steering, that no model has answered yet. */
-  unanswered: readonly Message[];
+  unreadMessages: readonly Message[];
   /** How much of that there was in all. */
   userMessages: number;
   /** What plugins are shown of its events. Absent until one wants to see them. */
@@ -263,7 +263,7 @@ export function forkedSession(id: SessionId, parent: SessionState): SessionState
 
 /** Text of the last assistant message. */
 export function lastTextOf(run: RunState | undefined): string {
-  return run?.lastAnswer === undefined ? "" : textOf(run.lastAnswer);
+  return run?.lastResponse === undefined ? "" : textOf(run.lastResponse);
 }
 
 export function emptyTotals(): Totals {

@@ -1,9 +1,9 @@
 export { type MockEnvironment, mockEnvironment } from "./mocks/mock-environment.ts";
 export { type MockExecutionContext, type MockExecutionContextOptions, mockExecutionContext } from "./mocks/mock-execution-context.ts";
-export { type MockAnswer, type MockOperator, mockOperator } from "./mocks/mock-operator.ts";
+export { type MockOutput, type MockOperator, mockOperator } from "./mocks/mock-operator.ts";
 export { type MockOrchestrator, mockOrchestrator } from "./mocks/mock-orchestrator.ts";
 export { type MockStateStore, type MockStateStoreOptions, mockStateStore } from "./mocks/mock-state-store.ts";
-export { type MockTool, type MockToolAnswer, mockTool } from "./mocks/mock-tool.ts";
+export { type MockTool, type MockToolResult, mockTool } from "./mocks/mock-tool.ts";
 export {
   scriptedModel,
   type ScriptedResponse,

@@ -83,8 +83,8 @@ export function scriptedModel(turns: readonly ScriptedTurn[], options: ScriptedM
           message: `The script of "${name}" has ${turns.length} turns, and this is call ${call + 1}. The last message was ${JSON.stringify(request.messages.at(-1)?.content ?? null).slice(0, 300)}.`,
         });
       }
-      const answered = typeof turn === "function" ? await turn(request, call) : turn;
-      yield* play(typeof answered === "string" ? { text: answered } : answered, request, inferOptions);
+      const response = typeof turn === "function" ? await turn(request, call) : turn;
+      yield* play(typeof response === "string" ? { text: response } : response, request, inferOptions);
     },
   };
 }

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
-interface Answering {
+interface RawServer {
   readonly url: string;
   readonly server: Server;
   /** In the order in which they came. */
@@ -27,7 +27,7 @@ interface Answering {
 }
 
 /** Takes connections. */
-async function listening(connected: (socket: Socket, count: number) => void): Promise<Answering> {
+async function listening(connected: (socket: Socket, count: number) => void): Promise<RawServer> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
@@ -43,7 +43,7 @@ async function listening(connected: (socket: Socket, count: number) => void): Pr
 }
 
 /** Answers what comes in with bytes written by hand. A request is over with a "}". */
-function answering(respond: (socket: Socket, count: number, request: string) => void): Promise<Answering> {
+function rawServer(respond: (socket: Socket, count: number, request: string) => void): Promise<RawServer> {
   let count = 0;
   return listening((socket) => {
     let text = "";
@@ -84,7 +84,7 @@ async function failureOf(promise: Promise<unknown>): Promise<string> {
 describe("a connection", () => {
   it("carries requests one after the other, with their length and without a second host", async () => {
     const requests: string[] = [];
-    const { url, sockets } = await answering((socket, _count, request) => {
+    const { url, sockets } = await rawServer((socket, _count, request) => {
       requests.push(request);
       socket.write(OK);
     });
@@ -101,7 +101,7 @@ describe("a connection", () => {
 
   it("sends headers as they are when it is asked, though they were sent before", async () => {
     const requests: string[] = [];
-    const { url } = await answering((socket, _count, request) => {
+    const { url } = await rawServer((socket, _count, request) => {
       requests.push(request);
       socket.write(OK);
     });
@@ -119,7 +119,7 @@ describe("a connection", () => {
 
   it("carries a body of any size unchanged", async () => {
     const lengths: number[] = [];
-    const { url } = await answering((socket, _count, request) => {
+    const { url } = await rawServer((socket, _count, request) => {
       lengths.push(request.length - request.indexOf("\r\n\r\n") - 4);
       socket.write(OK);
     });
@@ -132,7 +132,7 @@ describe("a connection", () => {
   });
 
   it("takes no answer for the next request from a server that says more than it was asked", async () => {
-    const { url, sockets } = await answering((socket, count) => socket.write(count === 0 ? OK + OK.replace("ok", "no") : OK));
+    const { url, sockets } = await rawServer((socket, count) => socket.write(count === 0 ? OK + OK.replace("ok", "no") : OK));
     const transport = direct();
     expect(await textOf(transport, post(url))).toBe("ok");
     expect(await textOf(transport, post(url))).toBe("ok");
@@ -140,7 +140,7 @@ describe("a connection", () => {
   });
 
   it("is closed when the server speaks while nothing is asked", async () => {
-    const { url, sockets } = await answering((socket) => socket.write(OK));
+    const { url, sockets } = await rawServer((socket) => socket.write(OK));
     const transport = direct();
     expect(await textOf(transport, post(url))).toBe("ok");
     sockets[0]?.write("HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n");
@@ -151,7 +151,7 @@ describe("a connection", () => {
   it("is not used again when the server has closed it or will close it", async () => {
     const closing = OK.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
     const soon = OK.replace("\r\n\r\n", "\r\nkeep-alive: timeout=1\r\n\r\n");
-    const { url, sockets } = await answering((socket, count) => socket.write([closing, soon, OK, OK][count] as string));
+    const { url, sockets } = await rawServer((socket, count) => socket.write([closing, soon, OK, OK][count] as string));
     const transport = direct();
     for (let count = 1; count <= 3; count += 1) {
       expect(await textOf(transport, post(url))).toBe("ok");
@@ -188,7 +188,7 @@ describe("a connection", () => {
   });
 
   it("serves again after an answer that ended while nobody read it", async () => {
-    const { url, sockets } = await answering((socket, count) => {
+    const { url, sockets } = await rawServer((socket, count) => {
       const length = 256 * 1024 + count * 1000;
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n${"x".repeat(length)}`);
     });
@@ -208,12 +208,12 @@ describe("a connection", () => {
   });
 
   it("passes over interim answers, and reads up to the end of the connection where no length is told", async () => {
-    const { url } = await answering((socket) => socket.end("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\nuntil the end"));
+    const { url } = await rawServer((socket) => socket.end("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\nuntil the end"));
     expect(await textOf(direct(), post(url))).toBe("until the end");
   });
 
   it("says what is wrong with an answer, and where it broke off", async () => {
-    const { url } = await answering((socket, count) => {
+    const { url } = await rawServer((socket, count) => {
       if (count === 0) socket.write("SSH-2.0-OpenSSH\r\n");
       else if (count === 1) socket.end();
       else if (count === 2) socket.end("HTTP/1.1 200 OK\r\ncontent-le");
@@ -244,7 +244,7 @@ describe("a connection", () => {
     [{ "Content-Length": "5" }, "leave it out"],
     [{ "transfer-encoding": "chunked" }, "leave it out"],
   ])("sends no header that would be read otherwise than it was meant: %j", async (headers, message) => {
-    const { url, sockets } = await answering((socket) => socket.write(OK));
+    const { url, sockets } = await rawServer((socket) => socket.write(OK));
     const failure = await failureOf(textOf(direct(), post(url, { headers: headers as unknown as Record<string, string> })));
     expect(failure).toMatch(/^invalid-request: /);
     expect(failure).toContain(message);
@@ -252,7 +252,7 @@ describe("a connection", () => {
   });
 
   it("lives until its answer has ended when the transport is closed meanwhile, and no longer", async () => {
-    const { url, sockets } = await answering((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no"));
+    const { url, sockets } = await rawServer((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no"));
     const transport = direct();
     const response = await transport.send(post(url));
     transport.close();
@@ -262,7 +262,7 @@ describe("a connection", () => {
   });
 
   it("does not keep the process alive while nothing is asked", async () => {
-    const { url } = await answering((socket) => socket.write(OK));
+    const { url } = await rawServer((socket) => socket.write(OK));
     const source = `
       import { createTransport } from ${JSON.stringify(new URL("create-transport.ts", import.meta.url).href)};
       const answer = await createTransport().send({ method: "POST", url: ${JSON.stringify(url)}, headers: {}, body: [Buffer.from("{}")] });
@@ -276,7 +276,7 @@ describe("a connection", () => {
   it("lets its next answer be read when the one before was slow to decode", async () => {
     // The compressed answer has come whole, and the connection serves another, while the first is still being decoded and fails.
     const broken = "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\nnope";
-    const { url } = await answering((socket, count) => socket.write(count === 0 ? broken : OK));
+    const { url } = await rawServer((socket, count) => socket.write(count === 0 ? broken : OK));
     const transport = direct();
     const first = await transport.send(post(url));
     const second = textOf(transport, post(url));
@@ -288,7 +288,7 @@ describe("a connection", () => {
 describe("an answer", () => {
   it("that is damaged anywhere is refused with a reason, or read to its end; never is it waited for", async () => {
     let bytes = Buffer.alloc(0);
-    const { url } = await answering((socket) => socket.end(bytes));
+    const { url } = await rawServer((socket) => socket.end(bytes));
     const sound = fc.constantFrom(
       "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nx: y\r\n\r\nhello",
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;a=b\r\n world\r\n0\r\nt: 1\r\n\r\n",
@@ -326,7 +326,7 @@ describe("an answer", () => {
   });
 
   it("whose head is longer than 64 KiB is refused, a shorter one is read", async () => {
-    const { url } = await answering((socket, count) =>
+    const { url } = await rawServer((socket, count) =>
       socket.write(OK.replace("\r\n\r\n", `\r\nx: ${"y".repeat(count === 0 ? 60_000 : 70_000)}\r\n\r\n`)),
     );
     const transport = direct();
@@ -338,7 +338,7 @@ describe("an answer", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     cleanups.push(() => vi.useRealTimers());
     const sent = Promise.withResolvers<void>();
-    const { url } = await answering((socket) => {
+    const { url } = await rawServer((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 400001\r\n\r\n${"x".repeat(400_000)}`, () => sent.resolve());
     });
     const response = await direct().send(post(url, { timeouts: { idleMs: 150, totalMs: 0 } }));
@@ -354,7 +354,7 @@ describe("an answer", () => {
 
   it.each(["gzip", "deflate", "br", "zstd"])("without a body is whole though it names the encoding %s", async (encoding) => {
     const heads = ["200 OK\r\ncontent-length: 0", "200 OK\r\ntransfer-encoding: chunked", "204 No Content", "304 Not Modified"];
-    const { url, sockets } = await answering((socket, count) => {
+    const { url, sockets } = await rawServer((socket, count) => {
       const end = count === 1 ? "0\r\n\r\n" : "";
       socket.write(`HTTP/1.1 ${heads[count]}\r\ncontent-encoding: ${encoding}\r\n\r\n${end}`);
     });
@@ -365,7 +365,7 @@ describe("an answer", () => {
 
   it("closes its connection when its compressed text has ended and more comes", async () => {
     const text = gzipSync("all");
-    const { url, sockets } = await answering((socket) => {
+    const { url, sockets } = await rawServer((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${text.length + 100}\r\n\r\n`);
       socket.write(Buffer.concat([text, Buffer.alloc(20)]));
     });
@@ -377,7 +377,7 @@ describe("an answer", () => {
   it("is left without a wait where it is released and can't be decoded", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     cleanups.push(() => vi.useRealTimers());
-    const { url } = await answering((socket, count) => {
+    const { url } = await rawServer((socket, count) => {
       socket.write(count > 0 ? OK : "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\nnope");
     });
     const transport = direct();
@@ -387,7 +387,7 @@ describe("an answer", () => {
 
   it("whose compressed text breaks off is refused", async () => {
     const text = gzipSync("all of it").subarray(0, -4);
-    const { url } = await answering((socket) => {
+    const { url } = await rawServer((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${text.length}\r\n\r\n`);
       socket.write(text);
     });
@@ -396,6 +396,6 @@ describe("an answer", () => {
 });
 
 it.each([Number.POSITIVE_INFINITY, 2 ** 31])("takes a deadline in %s ms, for which no timer can be set, for none", async (totalMs) => {
-  const { url } = await answering((socket) => socket.write(OK));
+  const { url } = await rawServer((socket) => socket.write(OK));
   expect(await textOf(direct(), post(url, { timeouts: { totalMs, idleMs: totalMs, connectMs: totalMs } }))).toBe("ok");
 });

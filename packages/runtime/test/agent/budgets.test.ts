@@ -59,15 +59,15 @@ function gate() {
 
 /** A ledger that says what it answered. */
 function watchedLedger(ledger: BudgetLedger = createMemoryBudgetLedger()) {
-  const answers: (Reservation & { readonly key: string })[] = [];
+  const reservations: (Reservation & { readonly key: string })[] = [];
   const waits: string[] = [];
   let told = (): void => {};
   const watched: BudgetLedger = {
     ...ledger,
     async reserve(key, ...rest) {
-      const answer = await ledger.reserve(key, ...rest);
-      answers.push({ ...answer, key });
-      return answer;
+      const reservation = await ledger.reserve(key, ...rest);
+      reservations.push({ ...reservation, key });
+      return reservation;
     },
     changed(scopes, options) {
       waits.push(options.key ?? "");
@@ -75,7 +75,7 @@ function watchedLedger(ledger: BudgetLedger = createMemoryBudgetLedger()) {
       return ledger.changed(scopes, options);
     },
   };
-  return { ledger: watched, answers, waits, waited: () => new Promise<void>((resolve) => (told = resolve)) };
+  return { ledger: watched, answers: reservations, waits, waited: () => new Promise<void>((resolve) => (told = resolve)) };
 }
 
 describe("a budget that many runs share", () => {
@@ -399,7 +399,7 @@ describe("a call for which others hold the money", () => {
   });
 
   it("has its turn in the order of its coming, behind the large one that waits, and wakes nobody else", async () => {
-    const { ledger, answers, waited } = watchedLedger();
+    const { ledger, answers: reservations, waited } = watchedLedger();
     const budgets = [{ id: "b", maxCost: "1" }];
     const held = gate();
     const first = runnerOf(holder(held), { ledger, budgets }).run("go");
@@ -414,13 +414,13 @@ describe("a call for which others hold the money", () => {
     };
     const runs = [await start("large", 950), await start("small", 10)];
     for (let n = 0; n < 10; n++) runs.push(await start(`next-${n}`, 10));
-    const before = answers.length;
+    const before = reservations.length;
     held.open();
     const reasons = await Promise.all([first, ...runs].map(async (run) => (await run.outcome).reason));
     expect(new Set(reasons)).toEqual(new Set(["complete"]));
     expect(order).toEqual(["large", "small", ...Array.from({ length: 10 }, (_, n) => `next-${n}`)]);
     // Each was asked again when its turn came, not whenever anything changed.
-    expect(answers.length - before).toBeLessThanOrEqual(2 * runs.length);
+    expect(reservations.length - before).toBeLessThanOrEqual(2 * runs.length);
   });
 
   it.each([

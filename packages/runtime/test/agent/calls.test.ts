@@ -161,7 +161,7 @@ describe("the calls of a response", () => {
 
 describe("a person's answer to a call", () => {
   const asking = { permissions: { rules: [{ pattern: "write", behavior: "ask" }] } } as const;
-  const answered = async (decide: (asked: string, nth: number) => Decision) => {
+  const decided = async (decide: (asked: string, nth: number) => Decision) => {
     const write = defineTool({
       name: "write",
       description: "Writes.",
@@ -177,31 +177,31 @@ describe("a person's answer to a call", () => {
   };
 
   it("with arguments that are not valid is asked for again, with what is wrong with them and why it was asked at first; three times at most", async () => {
-    const edited = await answered((_asked, nth) => ({ type: "allow-modified", input: nth === 1 ? { n: "one" } : { n: 1 } }));
+    const edited = await decided((_asked, nth) => ({ type: "allow-modified", input: nth === 1 ? { n: "one" } : { n: 1 } }));
     expect(edited.written).toEqual([{ n: 1 }]);
     expect(edited.asked).toHaveLength(2);
     expect(edited.asked[1]).toMatch(/^The edited arguments are not valid: .*\bn\b.*\(.+\)$/s);
     expect(edited.asked[1]).toContain(edited.asked[0]);
-    const stubborn = await answered(() => ({ type: "allow-modified", input: { n: "one" } }));
+    const stubborn = await decided(() => ({ type: "allow-modified", input: { n: "one" } }));
     expect([stubborn.asked.length, stubborn.written.length]).toEqual([3, 0]);
     expect(ofType(stubborn.events, "tool-result")[0]).toMatchObject({ isError: true });
   });
 
   it("that declines tells the model so, with its reason if it has one", async () => {
     const rest = "Do not try it again in another form; go on without it or ask what to do.";
-    expect((await answered(() => ({ type: "deny" }))).output).toBe(`A person declined this call. ${rest}`);
-    expect((await answered(() => ({ type: "deny", reason: "too late" }))).output).toBe(`A person declined this call: too late. ${rest}`);
+    expect((await decided(() => ({ type: "deny" }))).output).toBe(`A person declined this call. ${rest}`);
+    expect((await decided(() => ({ type: "deny", reason: "too late" }))).output).toBe(`A person declined this call: too late. ${rest}`);
   });
 
   it("that does not answer the question runs nothing, and the model learns what it was", async () => {
-    const { output, written } = await answered(() => ({ type: "supply", output: "made up" }));
+    const { output, written } = await decided(() => ({ type: "supply", output: "made up" }));
     expect(output).toBe('The question was answered with "supply", which does not answer it; the call did not run.');
     expect(written).toEqual([]);
   });
 
   it("that allows always says for what; one that allows says nothing of the kind", async () => {
     const decisions = async (type: "allow" | "allow-always") =>
-      ofType((await answered(() => ({ type }))).events, "approval-decision").map(({ rules }) => rules);
+      ofType((await decided(() => ({ type }))).events, "approval-decision").map(({ rules }) => rules);
     // A rule asked: nothing may be allowed for good.
     expect([await decisions("allow"), await decisions("allow-always")]).toEqual([[undefined], [[]]]);
   });

@@ -54,7 +54,7 @@ const blobs = createMemoryBlobStore();
 let processes = 0;
 
 /** Answers by what it is shown, so that a request that is made again is answered alike. */
-const answer = ({ messages }: InferRequest): ScriptedResponse => {
+const respond = ({ messages }: InferRequest): ScriptedResponse => {
   const n = 1 + messages.filter(({ role }) => role === "tool").length;
   return n > 2 ? { text: "done" } : { toolCalls: [{ name: "ring", input: { n } }] };
 };
@@ -67,7 +67,7 @@ it("a feature that is a few steps at moments of its own takes part in a run, in 
     const ring = recordingTool("ring", { effect: "idempotent" });
     const agent = createAgent({
       name: "a",
-      model: scriptedModel(Array.from({ length: 9 }, () => answer)),
+      model: scriptedModel(Array.from({ length: 9 }, () => respond)),
       tools: [ring],
     });
     const own = curfew((turn) => (asked.push(turn), turn === 2 ? "closed" : "open"));

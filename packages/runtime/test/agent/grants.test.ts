@@ -26,14 +26,14 @@ function shell({ later = false }: { readonly later?: boolean } = {}) {
 }
 const line = (command: string): ScriptedTurn => ({ toolCalls: [{ name: "bash", input: { command } }] });
 
-interface Answers {
+interface WorkOptions {
   readonly decide?: (request: ApprovalRequest) => Decision | undefined;
   readonly rules?: readonly PermissionRule[];
   readonly log?: (log: EventLog) => EventLog;
   readonly later?: boolean;
 }
 /** Runs these lines one after another, each in a run of its own of the same session. */
-async function work(lines: readonly string[], { decide, rules = [], log = (same) => same, later = false }: Answers = {}) {
+async function work(lines: readonly string[], { decide, rules = [], log = (same) => same, later = false }: WorkOptions = {}) {
   const services = sharedServices();
   const { bash, ran } = shell({ later });
   const model = scriptedModel(lines.flatMap((command): ScriptedTurn[] => [line(command), "done"]));

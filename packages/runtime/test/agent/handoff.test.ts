@@ -204,8 +204,8 @@ describe("a child that hands its task on", () => {
       const runner = createRunner({ ...shared, log, owner: "two" });
       const { outcome } = await watch(await runner.resume("s"));
       const { messages } = await runner.sessions.get("s");
-      const answers = messages.flatMap(({ content }) => content.flatMap((part) => (part.type === "tool-result" ? [part.output] : [])));
-      return { appends, ok: outcome.text === "Done." && JSON.stringify(answers) === '["Refunded."]' };
+      const outputs = messages.flatMap(({ content }) => content.flatMap((part) => (part.type === "tool-result" ? [part.output] : [])));
+      return { appends, ok: outcome.text === "Done." && JSON.stringify(outputs) === '["Refunded."]' };
     };
     const { appends } = await attempt(undefined);
     expect(appends).toBeGreaterThan(8);

@@ -18,7 +18,7 @@ function vendor(
   respond: (request: InferRequest, turn: number) => string | { readonly call: unknown },
   window = WINDOW,
 ): Provider & Responses {
-  let answered = 0;
+  let responded = 0;
   const state = {
     name: "narrow/model",
     wire: "scripted",
@@ -31,11 +31,11 @@ function vendor(
         state.refused++;
         throw new ModelError({ kind: "context-overflow", message: `prompt is too long: ${tokens} tokens > ${window} maximum` });
       }
-      const said = request.system?.includes("Summarise") ? "They read many pages." : respond(request, ++answered);
+      const said = request.system?.includes("Summarise") ? "They read many pages." : respond(request, ++responded);
       const usage = { inputTokens: tokens, outputTokens: 5, cacheReadTokens: null, cacheCreationTokens: null, reasoningTokens: null };
       if (typeof said === "string") yield { type: "text-delta", text: said };
       else {
-        yield { type: "tool-call-start", index: 0, id: `call_${answered}`, name: "read" };
+        yield { type: "tool-call-start", index: 0, id: `call_${responded}`, name: "read" };
         yield { type: "tool-call-delta", index: 0, text: JSON.stringify(said.call) };
         yield { type: "tool-call-end", index: 0 };
       }

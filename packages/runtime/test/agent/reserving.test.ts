@@ -38,7 +38,7 @@ async function boundOf(options: Partial<AgentOptions> = {}): Promise<number> {
 interface Asked {
   readonly key: string;
   readonly options: ReserveOptions | undefined;
-  readonly answer?: Reservation;
+  readonly reservation?: Reservation;
 }
 
 /** A ledger that remembers what it was asked, and tells who waits. */
@@ -51,9 +51,9 @@ function watchedLedger(ledger: BudgetLedger = createMemoryBudgetLedger(), before
     async reserve(key, scopes, amount, options) {
       const at = asked.push({ key, options }) - 1;
       before(at);
-      const answer = await ledger.reserve(key, scopes, amount, options);
-      asked[at] = { key, options, answer };
-      return answer;
+      const reservation = await ledger.reserve(key, scopes, amount, options);
+      asked[at] = { key, options, reservation };
+      return reservation;
     },
     changed(scopes, options) {
       waits++;
@@ -64,7 +64,7 @@ function watchedLedger(ledger: BudgetLedger = createMemoryBudgetLedger(), before
   return {
     ledger: watched,
     asked,
-    answers: () => asked.map(({ answer }) => answer?.type),
+    answers: () => asked.map(({ reservation }) => reservation?.type),
     waits: () => waits,
     waited: () => new Promise<void>((resolve) => (told = resolve)),
   };
@@ -135,7 +135,7 @@ describe("a call that a budget refuses", () => {
     );
     expect([outcome.reason, model.requests.length]).toEqual(["budget-exhausted", 1]);
     const inferring = asked.filter(({ key }) => key.includes("/infer/"));
-    expect(inferring.map(({ answer }) => answer?.type)).toEqual(["reserved", "refused"]);
+    expect(inferring.map(({ reservation }) => reservation?.type)).toEqual(["reserved", "refused"]);
     expect(answers()).toContain("refused");
     expect(ofType(events, "budget").filter(({ threshold }) => threshold === undefined)).toMatchObject([{ limit: "model-calls", max: 1 }]);
   });
@@ -155,7 +155,7 @@ describe("a call that must wait for its money", () => {
     const before = asked.length;
     const { run, model } = second({ ledger, budgets });
     await waiting;
-    expect(asked.slice(before).map(({ answer, options }) => [answer?.type, options?.inTurn])).toEqual([
+    expect(asked.slice(before).map(({ reservation, options }) => [reservation?.type, options?.inTurn])).toEqual([
       ["wait", false],
       ["wait", true],
     ]);
@@ -197,7 +197,7 @@ describe("a call that must wait for its money", () => {
     await release();
     expect((await run).outcome.reason).toBe("complete");
     expect(model.requests[0]?.maxTokens).toBe(3000);
-    expect(asked.slice(before).map(({ answer }) => answer?.type)).toEqual(["refused", "wait", "wait", "reserved"]);
+    expect(asked.slice(before).map(({ reservation }) => reservation?.type)).toEqual(["refused", "wait", "wait", "reserved"]);
   });
 
   it("says for which count it waits where it is none of money", async () => {

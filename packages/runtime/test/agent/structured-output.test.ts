@@ -8,7 +8,7 @@ import { z } from "zod";
 import { ofType, recordingTool, runnerOf, types, watch } from "./support.ts";
 
 const invoice = z.object({ total: z.number(), currency: z.string().default("EUR") });
-const answer = (input: object, text?: string): ScriptedTurn => ({
+const giveOutput = (input: object, text?: string): ScriptedTurn => ({
   ...(text !== undefined && { text }),
   toolCalls: [{ name: "final_answer", input: input as JsonObject }],
 });
@@ -26,7 +26,7 @@ function told(request: InferRequest | undefined): string {
 
 describe("a structured output that is given by a tool", () => {
   it("is the default: the call of a tool made of the schema ends the run, and its input is the output [MC-06, AG-14]", async () => {
-    const { model, runner } = clerk([answer({ total: 12.5 })]);
+    const { model, runner } = clerk([giveOutput({ total: 12.5 })]);
     const { outcome, events } = await watch(runner.run("How much?"));
     expectTypeOf(outcome.output).toEqualTypeOf<{ total: number; currency: string } | undefined>();
     expect(outcome).toMatchObject({ reason: "complete", turns: 1, output: { total: 12.5, currency: "EUR" } });
@@ -58,7 +58,7 @@ describe("a structured output that is given by a tool", () => {
 
   it("is offered behind the agent's own tools, which stay free to be used before it [MC-06]", async () => {
     const tool = recordingTool("look", { effect: "read" });
-    const { model, runner } = clerk([look, answer({ total: 1 })], { tools: [tool] });
+    const { model, runner } = clerk([look, giveOutput({ total: 1 })], { tools: [tool] });
     expect(await runner.run("go").outcome).toMatchObject({ reason: "complete", turns: 2, output: { total: 1 } });
     expect(tool.calls).toHaveLength(1);
     expect(model.requests[0]?.tools?.map(({ name }) => name)).toEqual(["look", "final_answer"]);
@@ -73,10 +73,10 @@ describe("a structured output that is given by a tool", () => {
       return model.requests.map(({ toolChoice }) => toolChoice);
     };
     const tools = [recordingTool("look", { effect: "read" })];
-    const turns = ["It is one.", answer({ total: 1 })];
-    expect(await choices([answer({ total: 1 })], {})).toEqual(["required"]);
+    const turns = ["It is one.", giveOutput({ total: 1 })];
+    expect(await choices([giveOutput({ total: 1 })], {})).toEqual(["required"]);
     expect(await choices(turns, { tools })).toEqual([undefined, "required"]);
-    expect(await choices(["It is one.", look, answer({ total: 1 })], { tools })).toEqual([undefined, "required", undefined]);
+    expect(await choices(["It is one.", look, giveOutput({ total: 1 })], { tools })).toEqual([undefined, "required", undefined]);
     expect(await choices(turns, { thinking: { type: "adaptive" } })).toEqual([undefined, undefined]);
     expect(await choices(turns, { thinking: { type: "disabled" } })).toEqual(["required", "required"]);
     expect(await choices(turns, { settings: { toolChoice: "auto" } })).toEqual(["auto", "auto"]);
@@ -99,7 +99,7 @@ describe("a structured output that is given by a tool", () => {
   it("does not count when it comes with other calls: they run, and the model reads their results first", async () => {
     const tool = recordingTool("look", { effect: "read", output: () => "It is 7." });
     const { model, runner } = clerk(
-      [{ toolCalls: [{ name: "final_answer", input: { total: 3 } }, { name: "look" }] }, answer({ total: 7 })],
+      [{ toolCalls: [{ name: "final_answer", input: { total: 3 } }, { name: "look" }] }, giveOutput({ total: 7 })],
       { tools: [tool] },
     );
     const { outcome, events } = await watch(runner.run("go"));
@@ -133,7 +133,7 @@ describe("a structured output that is given by a tool", () => {
     const pause = { stopReason: "pause" as const };
     const { model, runner } = clerk([
       { text: "Let me see.", ...pause },
-      { ...(answer({ total: 9 }) as object), ...pause },
+      { ...(giveOutput({ total: 9 }) as object), ...pause },
     ]);
     const { outcome, events } = await watch(runner.run("go"));
     expect(outcome).toMatchObject({ reason: "complete", turns: 1, output: { total: 9, currency: "EUR" } });
@@ -142,7 +142,7 @@ describe("a structured output that is given by a tool", () => {
   });
 
   it("is given back where it is wrong, also where the vendor paused behind it: no request holds a call without its result", async () => {
-    const { model, runner } = clerk([{ ...(answer({ total: "nine" }) as object), stopReason: "pause" }, answer({ total: 9 })]);
+    const { model, runner } = clerk([{ ...(giveOutput({ total: "nine" }) as object), stopReason: "pause" }, giveOutput({ total: 9 })]);
     expect(await runner.run("go").outcome).toMatchObject({ reason: "complete", turns: 1, output: { total: 9 } });
     expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
     expect(model.requests).toHaveLength(2);
@@ -150,7 +150,7 @@ describe("a structured output that is given by a tool", () => {
 
   it("is taken from a text that is nothing but it; any other text is given back", async () => {
     expect(await clerk(['```json\n{"total": 4}\n```']).runner.run("go").outcome).toMatchObject({ output: { total: 4 }, turns: 1 });
-    const { model, runner } = clerk(['The total is {"total": 4}.', answer({ total: 4 })]);
+    const { model, runner } = clerk(['The total is {"total": 4}.', giveOutput({ total: 4 })]);
     expect(await runner.run("go").outcome).toMatchObject({ output: { total: 4 }, turns: 1 });
     expect(told(model.requests[1])).toMatch(/not given by a call of final_answer[^]*calling final_answer/);
   });
@@ -166,13 +166,13 @@ describe("a structured output that is given by a tool", () => {
     expect(outcome.reason).toBe("max-output");
     expect("output" in outcome).toBe(false);
     expect(ofType(events, "tool-result")).toHaveLength(1);
-    const { model, runner } = clerk([cut, answer({ total: 1 })], { onMaxTokens: "continue" });
+    const { model, runner } = clerk([cut, giveOutput({ total: 1 })], { onMaxTokens: "continue" });
     expect(await runner.run("go").outcome).toMatchObject({ reason: "complete", output: { total: 1 } });
     expect(told(model.requests[1])).toMatch(/cut off at its token limit/);
   });
 
   it("leaves a conversation that the next run of the session can go on with", async () => {
-    const { model, runner } = clerk([answer({ total: 1 }), answer({ total: 2 })]);
+    const { model, runner } = clerk([giveOutput({ total: 1 }), giveOutput({ total: 2 })]);
     await runner.run("one", { session: "s" }).outcome;
     expect((await runner.run("two", { session: "s" }).outcome).output).toEqual({ total: 2, currency: "EUR" });
     expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
@@ -183,9 +183,9 @@ describe("a structured output that is given by a tool", () => {
     const { model, runner } = clerk([
       async () => {
         await steering.steer?.();
-        return answer({ total: 1 }) as object;
+        return giveOutput({ total: 1 }) as object;
       },
-      answer({ total: 2 }),
+      giveOutput({ total: 2 }),
     ]);
     const run = runner.run("go");
     steering.steer = () => run.steer("In dollars.");
@@ -198,7 +198,7 @@ describe("a structured output that is given by a tool", () => {
     "counts no answer that was wrong when somebody steers while it is given, in mode %s",
     async (outputMode) => {
       const steering: { steer?: () => Promise<void> } = {};
-      const turns = [answer({}), answer({ total: 2 })].map((turn) =>
+      const turns = [giveOutput({}), giveOutput({ total: 2 })].map((turn) =>
         outputMode === "tool"
           ? turn
           : JSON.stringify((turn as { readonly toolCalls: readonly { readonly input: unknown }[] }).toolCalls[0]?.input),
@@ -221,13 +221,13 @@ describe("a structured output that is given by a tool", () => {
 
   it("is none of a run that was halted in the end", async () => {
     const halt = ruleBefore("exit-check", "halt", 0, () => ({ type: "halt", reason: "enough" }));
-    const outcome = await clerk([answer({ total: 1 })], { rules: [halt] }).runner.run("go").outcome;
+    const outcome = await clerk([giveOutput({ total: 1 })], { rules: [halt] }).runner.run("go").outcome;
     expect(outcome.reason).toBe("halted");
     expect("output" in outcome).toBe(false);
   });
 
   it("is told to the agent that has this one as a tool", async () => {
-    const helper = createAgent({ name: "helper", model: scriptedModel([answer({ total: 9 }, "Here you are:")]), output: invoice });
+    const helper = createAgent({ name: "helper", model: scriptedModel([giveOutput({ total: 9 }, "Here you are:")]), output: invoice });
     const model = scriptedModel([{ toolCalls: [{ name: "helper", input: { task: "go" } }] }, "done"]);
     const { events } = await watch(runnerOf(createAgent({ name: "boss", model, tools: [agentTool(helper)] })).run("go"));
     const results = ofType(events, "tool-result").filter(({ name }) => name === "helper");
@@ -237,7 +237,7 @@ describe("a structured output that is given by a tool", () => {
 
 describe("an answer that does not give the output", () => {
   it("goes back to the model with what is wrong with it, within the turn [AG-15, MC-06]", async () => {
-    const { model, runner } = clerk([answer({ total: "12" }), "twelve", answer({ total: 12 })], { limits: { maxTurns: 1 } });
+    const { model, runner } = clerk([giveOutput({ total: "12" }), "twelve", giveOutput({ total: 12 })], { limits: { maxTurns: 1 } });
     const { outcome, events } = await watch(runner.run("go"));
     expect(outcome).toMatchObject({ reason: "complete", turns: 1, output: { total: 12 } });
     expect(told(model.requests[1])).toMatch(/- total: .*expected number/);
@@ -249,13 +249,13 @@ describe("an answer that does not give the output", () => {
 
   it("may use tools before it tries again", async () => {
     const tool = recordingTool("look", { effect: "read" });
-    const { runner } = clerk([answer({}), look, answer({ total: 1 })], { tools: [tool] });
+    const { runner } = clerk([giveOutput({}), look, giveOutput({ total: 1 })], { tools: [tool] });
     expect(await runner.run("go").outcome).toMatchObject({ output: { total: 1 }, turns: 2 });
     expect(tool.calls).toHaveLength(1);
   });
 
   it.each([
-    ["tool", answer({ total: "x" }), /"total":"x"/],
+    ["tool", giveOutput({ total: "x" }), /"total":"x"/],
     ["native", '{"total": "x"}', /"total": "x"/],
     ["prompt", 'It is {"total": "x"}.', /It is \{"total": "x"\}/],
   ] as const)("fails the run once there were repairs enough, and says why, in mode %s [MC-06, AG-14]", async (outputMode, turn, text) => {
@@ -275,7 +275,7 @@ describe("an answer that does not give the output", () => {
   });
 
   it("is given back as often as `limits.maxRepairs` says, in all of the run, and never past `limits.maxModelCalls`", async () => {
-    const wrong = answer({});
+    const wrong = giveOutput({});
     const calls = async (limits: NonNullable<AgentOptions["limits"]>, turns: readonly ScriptedTurn[]) => {
       const { model, runner } = clerk(turns, { limits, tools: [recordingTool("look", { effect: "read" })] });
       const { reason } = await runner.run("go").outcome;
@@ -283,12 +283,12 @@ describe("an answer that does not give the output", () => {
     };
     expect(await calls({ maxRepairs: 0 }, [wrong, wrong])).toEqual(["error", 1]);
     expect(await calls({ maxRepairs: 1 }, [wrong, look, wrong, wrong])).toEqual(["error", 3]);
-    expect(await calls({ maxRepairs: 3 }, [wrong, wrong, wrong, answer({ total: 1 })])).toEqual(["complete", 4]);
+    expect(await calls({ maxRepairs: 3 }, [wrong, wrong, wrong, giveOutput({ total: 1 })])).toEqual(["complete", 4]);
     expect(await calls({ maxRepairs: 9, maxModelCalls: 2 }, [wrong, wrong, wrong])).toEqual(["max-turns", 2]);
   });
 
   it("is an empty answer, too, and nothing is made of one that the vendor withheld", async () => {
-    const { model, runner } = clerk(["", answer({ total: 1 })], { outputMode: "tool" });
+    const { model, runner } = clerk(["", giveOutput({ total: 1 })], { outputMode: "tool" });
     expect((await runner.run("go").outcome).output).toEqual({ total: 1, currency: "EUR" });
     expect(model.requests).toHaveLength(2);
     const withheld = clerk([{ text: '{"total": 1}', stopReason: "content-filter" }], { outputMode: "native" });
@@ -317,7 +317,7 @@ describe("a structured output by the vendor's native means", () => {
 
   it("is refused for a model that can't, when the runner is made, or when such a model is switched to [MC-06]", async () => {
     const models = createModelRegistry({
-      providers: { v: scriptedModel([answer({ total: 1 }), answer({ total: 1 })], { name: "v" }) },
+      providers: { v: scriptedModel([giveOutput({ total: 1 }), giveOutput({ total: 1 })], { name: "v" }) },
       facts: {
         old: { capabilities: { structuredOutput: false } },
         mute: { capabilities: { toolCalling: false } },
@@ -417,7 +417,7 @@ describe("a structured output that a function of the user reads", () => {
     });
     for (const outputMode of ["tool", "native"] as const) {
       const output = z.object({ total: z.number().refine(thrown) });
-      const model = scriptedModel([outputMode === "tool" ? answer({ total: 1 }) : '{"total": 1}']);
+      const model = scriptedModel([outputMode === "tool" ? giveOutput({ total: 1 }) : '{"total": 1}']);
       const { error } = await runnerOf(createAgent({ name: "a", model, output, outputMode })).run("go").outcome;
       expect(error?.failure).toMatchObject({ kind: "panic", callback: "output", message: expect.stringContaining("no parser") });
     }
@@ -432,7 +432,7 @@ describe("the schema of a structured output", () => {
       required: ["count"],
       additionalProperties: false,
     };
-    const model = scriptedModel([answer({ count: 0.5, more: 1 }), answer({ count: 3 })]);
+    const model = scriptedModel([giveOutput({ count: 0.5, more: 1 }), giveOutput({ count: 3 })]);
     const outcome = await runnerOf(createAgent({ name: "a", model, output: schema })).run("go").outcome;
     expect(outcome.output).toEqual({ count: 3 });
     expect(model.requests[0]?.tools?.[0]?.inputSchema).toEqual(schema);
@@ -446,7 +446,7 @@ describe("the schema of a structured output", () => {
         .refine(async (day) => Promise.resolve(/^\d{4}-/.test(day)), "must be a date")
         .transform((day) => new Date(day)),
     });
-    const model = scriptedModel([answer({ day: "today" }), answer({ day: "2026-01-02" })]);
+    const model = scriptedModel([giveOutput({ day: "today" }), giveOutput({ day: "2026-01-02" })]);
     const schema = { schema: output, jsonSchema: { type: "object", properties: { day: { type: "string" } }, required: ["day"] } };
     const { outcome, events } = await watch(runnerOf(createAgent({ name: "a", model, output: schema })).run("go"));
     expect(outcome.output).toEqual({ day: new Date("2026-01-02") });
@@ -461,7 +461,7 @@ describe("the schema of a structured output", () => {
     ["nothing or a number", z.number().nullable(), null],
   ] as const)("may describe %s, which the model gives within an object", async (_what, output, value) => {
     for (const outputMode of ["tool", "native", "prompt"] as const) {
-      const turn = outputMode === "tool" ? answer({ answer: value }) : JSON.stringify({ answer: value });
+      const turn = outputMode === "tool" ? giveOutput({ answer: value }) : JSON.stringify({ answer: value });
       const model = scriptedModel([turn]);
       const outcome = await runnerOf(createAgent({ name: "a", model, output: output as z.ZodType<unknown>, outputMode } as never)).run("go")
         .outcome;
@@ -475,7 +475,7 @@ describe("the schema of a structured output", () => {
   });
 
   it("is told of within that object", async () => {
-    const model = scriptedModel([answer({}), answer({ answer: [1, "2"] }), answer({ answer: [3] })]);
+    const model = scriptedModel([giveOutput({}), giveOutput({ answer: [1, "2"] }), giveOutput({ answer: [3] })]);
     const outcome = await runnerOf(createAgent({ name: "a", model, output: z.array(z.number()) })).run("go").outcome;
     expect(outcome.output).toEqual([3]);
     expect(told(model.requests[1])).toContain("answer: is missing");
@@ -484,7 +484,7 @@ describe("the schema of a structured output", () => {
 
   it("may be a union of objects", async () => {
     const output = z.discriminatedUnion("kind", [z.object({ kind: z.literal("a"), a: z.number() }), z.object({ kind: z.literal("b") })]);
-    const model = scriptedModel([answer({ kind: "b" })]);
+    const model = scriptedModel([giveOutput({ kind: "b" })]);
     expect((await runnerOf(createAgent({ name: "a", model, output })).run("go").outcome).output).toEqual({ kind: "b" });
     expect(model.requests[0]?.tools?.[0]?.inputSchema).toMatchObject({ type: "object" });
   });

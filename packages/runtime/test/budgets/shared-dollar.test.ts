@@ -22,11 +22,11 @@ function auditedLedger(ledger: BudgetLedger, isDead: (owner: string) => boolean)
   const audited: BudgetLedger = {
     ...ledger,
     async reserve(key, scopes, amount, options) {
-      const answer = await ledger.reserve(key, scopes, amount, options);
+      const reservation = await ledger.reserve(key, scopes, amount, options);
       const wanted = amount as Usd;
-      if (answer.type === "reserved") open.set(key, { amount: wanted, owner: options?.owner ?? "" });
-      if (answer.type === "wait") figures.waits++;
-      if (answer.type === "refused") {
+      if (reservation.type === "reserved") open.set(key, { amount: wanted, owner: options?.owner ?? "" });
+      if (reservation.type === "wait") figures.waits++;
+      if (reservation.type === "refused") {
         figures.refusals++;
         // Nobody is refused for what another has only reserved: what is spent leaves too little, with what the dead left behind.
         let gone = figures.settled;
@@ -34,7 +34,7 @@ function auditedLedger(ledger: BudgetLedger, isDead: (owner: string) => boolean)
         if (compareUsd(addUsd(gone, wanted), ONE) <= 0) figures.faults.push(`${key} was refused $${wanted} when $${gone} was spent`);
       }
       check();
-      return answer;
+      return reservation;
     },
     async settle(key, actual: Usd | BudgetAmount) {
       await ledger.settle(key, actual);

@@ -69,7 +69,7 @@ export async function faultsOf(log: EventLog, session: string): Promise<readonly
   const faults: string[] = [];
   const keys = new Set<string>();
   const ended = new Set<string>();
-  const answered = new Set<string>();
+  const finished = new Set<string>();
   const asked = new Set<string>();
   const inferences = new Set<string>();
   let suspended = false;
@@ -91,11 +91,11 @@ export async function faultsOf(log: EventLog, session: string): Promise<readonly
     if (type === "tool-calls-start") for (const call of data["calls"] as readonly { readonly callId: string }[]) asked.add(call.callId);
     if (type === "tool-result") {
       const id = data["callId"] as string;
-      if (answered.has(id)) faults.push(`call ${id} has two results`);
+      if (finished.has(id)) faults.push(`call ${id} has two results`);
       if (!asked.has(id)) faults.push(`call ${id} has a result and was never asked for`);
-      answered.add(id);
+      finished.add(id);
     }
-    if (type === "turn-end") for (const id of asked) if (!answered.has(id)) faults.push(`call ${id} has no result at the end of its turn`);
+    if (type === "turn-end") for (const id of asked) if (!finished.has(id)) faults.push(`call ${id} has no result at the end of its turn`);
     if (type === "child-start") faults.push(...(await faultsOf(log, data["session"] as string)));
   }
   return faults;

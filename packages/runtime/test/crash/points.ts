@@ -3,7 +3,7 @@ export interface Points {
   /** Called at each place, and awaited; does not return where the process is to die. */
   pass(place: string): Promise<void> | void;
   /** Notes nothing. Does not return in a process that has died: what it had under way beside must not reach the world any more. */
-  heed(): Promise<void> | void;
+  waitIfDead(): Promise<void> | void;
   /** `<place>#<how often it was passed before>`, in order. */
   readonly passed: readonly string[];
 }
@@ -15,7 +15,7 @@ export function createPoints(onPass: (point: string) => Promise<void> | void = (
   let stuck: Promise<void> | void;
   return {
     passed,
-    heed: () => stuck,
+    waitIfDead: () => stuck,
     pass(place) {
       if (stuck !== undefined) return stuck;
       const count = counts.get(place) ?? 0;

@@ -329,13 +329,13 @@ describe("money", () => {
     for (const ending of ["complete", "aborted"]) {
       const lives = createLives();
       const agent = ({ points }: Parts): Agent<undefined> => {
-        const answer = async (): Promise<string> => {
+        const respond = async (): Promise<string> => {
           await points.pass("inferring");
           return "Done.";
         };
         return createAgent({
           name: "priced",
-          model: scriptedModel([answer, answer], { price: { input: "1", output: "2", asOf: "2026-01-01" } }),
+          model: scriptedModel([respond, respond], { price: { input: "1", output: "2", asOf: "2026-01-01" } }),
           limits: { maxCost: "1" },
         });
       };

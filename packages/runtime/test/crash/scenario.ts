@@ -85,12 +85,12 @@ export function openRunner(
   const log: EventLog = {
     ...watched,
     async acquire(id, lease) {
-      await points.heed();
+      await points.waitIfDead();
       const held = await watched.acquire(id, lease);
       return {
         ...held,
         async renew() {
-          await points.heed();
+          await points.waitIfDead();
           return held.renew();
         },
       };
@@ -207,9 +207,9 @@ export function scriptByTurn(
 ): ScriptedModel {
   const turn = async (request: InferRequest): Promise<ScriptedResponse> => {
     await points.pass("inferring");
-    const answered = await respond(request.messages.filter(({ role }) => role === "assistant").length, request);
+    const response = await respond(request.messages.filter(({ role }) => role === "assistant").length, request);
     await points.pass("inferred");
-    return answered;
+    return response;
   };
   return scriptedModel(
     Array.from({ length: 100 }, () => turn),

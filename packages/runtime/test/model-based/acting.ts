@@ -13,17 +13,17 @@ const SLOW_MS = 2_000;
 
 /**
  * A callback that decides something, as planned. The process may die before it acts, and before its answer arrives.
- * @param answer told whether the time of the plan has come
+ * @param decide told whether the time of the plan has come
  * @param options.at where its verdict is kept; default: in the decision that asks it
  */
 export function actWith<T>(
   stage: Stage,
   name: string,
   plan: CallbackPlan,
-  answer: (late: boolean) => T,
+  decide: (late: boolean) => T,
   options: { readonly at?: Place } | { readonly anywhere: true } = {},
 ): T | Promise<T> {
-  return act(stage, name, plan, answer, () => {
+  return act(stage, name, plan, decide, () => {
     if (!("anywhere" in options)) stage.witness.asked(name, options.at);
   });
 }
@@ -50,7 +50,7 @@ function act<T>(
   { process, witness }: Stage,
   name: string,
   plan: CallbackPlan,
-  answer: (late: boolean) => T,
+  decide: (late: boolean) => T,
   see: () => void,
 ): T | Promise<T> {
   const stopped = process.pass();
@@ -60,9 +60,9 @@ function act<T>(
   const late = count >= plan.from;
   const later = async (): Promise<T> => {
     await process.pass();
-    return answer(late);
+    return decide(late);
   };
-  if (plan.conduct === "sync") return answer(late);
+  if (plan.conduct === "sync") return decide(late);
   if (!late) return later();
   switch (plan.conduct) {
     case "async":

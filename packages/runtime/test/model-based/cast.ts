@@ -105,14 +105,14 @@ const compact: Compact = async (entries) => ({
 });
 
 /** What answers that are to have a shape are held against. */
-const ANSWER = { type: "object", properties: { n: { type: "number" } }, required: ["n"] } as const;
+const OUTPUT_SCHEMA = { type: "object", properties: { n: { type: "number" } }, required: ["n"] } as const;
 
 function outputOf({ features: { output } }: Story, stage: Stage): { readonly output?: unknown; readonly outputMode?: unknown } {
   if (output === undefined) return {};
-  if (output.mode !== "custom") return { output: ANSWER, outputMode: output.mode };
+  if (output.mode !== "custom") return { output: OUTPUT_SCHEMA, outputMode: output.mode };
   const extract = (text: string): unknown =>
     actWith(stage, "extract", output.check, () => (text.startsWith("{") ? (JSON.parse(text) as JsonValue) : undefined));
-  return { output: ANSWER, outputMode: { type: "custom", extract } };
+  return { output: OUTPUT_SCHEMA, outputMode: { type: "custom", extract } };
 }
 
 const CHILD_TOOLS: ReadonlySet<string> = new Set<ToolName>([

@@ -87,7 +87,7 @@ function hooksOf(plans: readonly HookPlan[], stage: Stage): HookRegistry {
     const guarded = { ...options, guard: plan.guard };
     const decide = (payload: unknown, context: HookContext): never => {
       const at = placeOf(context, payload);
-      return actWith(stage, name, plan, (late) => answerOf(plan, late), at ? { at } : { anywhere: true }) as never;
+      return actWith(stage, name, plan, (late) => resultOf(plan, late), at ? { at } : { anywhere: true }) as never;
     };
     const watch = (payload: unknown, { runId }: HookContext): never => {
       const about = point === "session-end" ? "the end" : undefined;
@@ -139,11 +139,11 @@ function placeOf({ point, session, runId, callId }: HookContext, payload: unknow
     : { session, runId, key: `/${callId}/hooks/pre/0/` };
 }
 
-function answerOf({ answer, point }: HookPlan, late: boolean): unknown {
-  if (!late || answer === "continue") return undefined;
-  if (answer === "abort") return { type: "abort", reason: "not this" };
-  if (answer === "abort-run") return { type: "abort", reason: "not any more", ends: "run" };
-  if (answer === "ask") return point === "pre-tool-use" ? { type: "ask", reason: "who knows" } : undefined;
+function resultOf({ result, point }: HookPlan, late: boolean): unknown {
+  if (!late || result === "continue") return undefined;
+  if (result === "abort") return { type: "abort", reason: "not this" };
+  if (result === "abort-run") return { type: "abort", reason: "not any more", ends: "run" };
+  if (result === "ask") return point === "pre-tool-use" ? { type: "ask", reason: "who knows" } : undefined;
   return point.startsWith("post-tool-use") ? { type: "tell", reason: "mind that" } : undefined;
 }
 
@@ -160,11 +160,11 @@ function pluginOf(plan: PluginPlan, index: number, features: Features, stage: St
     name: string,
     callback: Parameters<typeof actWith>[2],
     state: PluginState<Counted>,
-    answer: () => Directive[] | undefined,
+    decide: () => Directive[] | undefined,
   ) =>
     actWith(stage, `${name} of ${key}`, callback, () => {
       state.value.count++;
-      return answer();
+      return decide();
     });
   return definePlugin<Counted>({
     key,

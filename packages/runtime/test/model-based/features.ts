@@ -45,7 +45,7 @@ export interface HookPlan extends CallbackPlan {
   /** Heeded where hooks of this point decide something. */
   readonly guard: boolean;
   /** From the `from`th call on; before that it continues. */
-  readonly answer: "continue" | "abort" | "abort-run" | "ask" | "tell";
+  readonly result: "continue" | "abort" | "abort-run" | "ask" | "tell";
 }
 
 export type DirectiveKind =
@@ -187,7 +187,7 @@ export const features: fc.Arbitrary<Features> = fc.record({
       point: fc.constantFrom(...HOOK_POINTS, "pre-tool-use", "pre-tool-use", "pre-tool-use", "post-tool-use"),
       pattern: fc.constantFrom("*", "*", "w*", "s*", "helper"),
       guard: fc.boolean(),
-      answer: mostly(["continue", "ask", "tell", "abort", "abort"], ["abort-run"]),
+      result: mostly(["continue", "ask", "tell", "abort", "abort"], ["abort-run"]),
     }),
     4,
   ),

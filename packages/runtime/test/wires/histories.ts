@@ -20,7 +20,7 @@ type Piece =
       readonly kind: "call";
       readonly id: "own" | "same" | "odd" | "long";
       readonly input: "object" | "text" | "list" | "unparsed" | "custom";
-      readonly answered: "soon" | "twice" | "late" | "never";
+      readonly resultComes: "soon" | "twice" | "late" | "never";
       readonly output: "text" | "empty" | "json" | "error" | "media";
     };
 
@@ -39,7 +39,7 @@ const piece: fc.Arbitrary<Piece> = fc.oneof(
       kind: fc.constant("call" as const),
       id: fc.constantFrom("own", "own", "same", "odd", "long"),
       input: fc.constantFrom("object", "object", "text", "list", "unparsed", "custom"),
-      answered: fc.constantFrom("soon", "soon", "soon", "twice", "late", "never"),
+      resultComes: fc.constantFrom("soon", "soon", "soon", "twice", "late", "never"),
       output: fc.constantFrom("text", "empty", "json", "error", "media"),
     }),
   },
@@ -149,9 +149,9 @@ class HistoryBuilder {
       output: this.#output(each.output),
       ...(each.output === "error" && { isError: true }),
     });
-    if (each.answered === "soon" || each.answered === "twice") results.push(result());
-    if (each.answered === "twice") results.push(result());
-    if (each.answered === "late") this.#late.push(result());
+    if (each.resultComes === "soon" || each.resultComes === "twice") results.push(result());
+    if (each.resultComes === "twice") results.push(result());
+    if (each.resultComes === "late") this.#late.push(result());
     return call;
   }
 

@@ -19,21 +19,21 @@ export async function askOnModelError(
 }
 
 /** Plain JavaScript may answer anything, and an answer that nobody understands must not pass for one that ends the run. */
-function checked(answer: ModelErrorAction | undefined | null): ModelErrorAction | null {
-  if (answer === undefined || answer === null) return null;
-  switch (answer.type) {
+function checked(action: ModelErrorAction | undefined | null): ModelErrorAction | null {
+  if (action === undefined || action === null) return null;
+  switch (action.type) {
     case "retry":
-      return answer;
+      return action;
     case "abort":
-      if (typeof answer.message === "string") return answer;
+      if (typeof action.message === "string") return action;
       break;
     case "switch-model":
-      if (typeof answer.model === "string") return answer;
+      if (typeof action.model === "string") return action;
       break;
   }
   throw new AgentError({
     kind: "panic",
     callback: "onModelError",
-    message: `onModelError answered ${describeValue(answer)}: answer { type: "retry" }, { type: "abort", message }, { type: "switch-model", model }, or nothing. A failed call left no answer to go on from, so there is no "continue".`,
+    message: `onModelError answered ${describeValue(action)}: answer { type: "retry" }, { type: "abort", message }, { type: "switch-model", model }, or nothing. A failed call left no answer to go on from, so there is no "continue".`,
   });
 }

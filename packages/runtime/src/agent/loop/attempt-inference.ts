@@ -14,7 +14,7 @@ import { InferFold } from "../../providers/infer-fold.ts";
 import { fitRequest } from "../../providers/fit-request.ts";
 import { toolTokenBound, withHidden } from "../../providers/token-bound.ts";
 import type { Model } from "../definition/model-source.ts";
-import { answerSettings, modelProblem, offeredTools } from "../features/output/answer-request.ts";
+import { outputSettings, modelProblem, offeredTools } from "../features/output/output-request.ts";
 import type { ModelResponse } from "../turn/model-response.ts";
 import { ResponseStream, type Asked } from "./response-stream.ts";
 import { beginInference } from "./begin-inference.ts";
@@ -26,7 +26,7 @@ import { runOf, type Loop } from "../turn/loop.ts";
 import { modelFailureOf } from "../turn/model-failure-of.ts";
 import { checkEnding } from "../turn/run-ending.ts";
 import { settle } from "./settle-inference.ts";
-import { partialsOf } from "../features/output/partial-answers.ts";
+import { partialsOf } from "../features/output/partial-outputs.ts";
 import { ledgerOf } from "../features/budget/run-ledger.ts";
 import { outputOf } from "../features/output/run-output.ts";
 
@@ -140,7 +140,7 @@ function compile(loop: Loop, model: Model, system: string | undefined): InferReq
     model: model.id,
     ...(system !== undefined && { system }),
     tools: offeredTools(loop),
-    settings: { ...loop.settings, ...answerSettings(loop) },
+    settings: { ...loop.settings, ...outputSettings(loop) },
   };
   return namesBlobs
     ? messagesWithBlobs(messages, loop.blobs).then((whole) => compileRequest({ ...parts, messages: whole }))

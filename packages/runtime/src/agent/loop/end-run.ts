@@ -70,12 +70,12 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
 /** Calls of the last response without an answer. */
 function openCalls(loop: Loop): readonly ToolCallPart[] {
   const { messages } = sessionOf(loop).conversation;
-  const answered = new Set<string>();
+  const finished = new Set<string>();
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = messages[index];
-    if (message?.role === "tool") for (const part of message.content) if (part.type === "tool-result") answered.add(part.id);
+    if (message?.role === "tool") for (const part of message.content) if (part.type === "tool-result") finished.add(part.id);
     if (message?.role === "assistant")
-      return message.content.filter((part): part is ToolCallPart => part.type === "tool-call" && !answered.has(part.id));
+      return message.content.filter((part): part is ToolCallPart => part.type === "tool-call" && !finished.has(part.id));
   }
   return [];
 }

@@ -1,14 +1,14 @@
 import { textMessage, type Message } from "@keelson/protocol";
 import { messageOperation } from "../../context/message-operation.ts";
-import { givesAnswer } from "../features/output/answer-call.ts";
-import { settleAnswer, textOf } from "../features/output/settle-answer.ts";
+import { givesOutput } from "../features/output/output-call.ts";
+import { settleOutput, textOf } from "../features/output/settle-output.ts";
 import { cutShort, saysNothing, type ModelResponse } from "../turn/model-response.ts";
 import { concludeRun } from "./conclude-run.ts";
 import { inferResponse } from "./infer-response.ts";
 import type { Loop } from "../turn/loop.ts";
 import { runCalls } from "./run-calls.ts";
 import { RunEnding } from "../turn/run-ending.ts";
-import { partialsOf } from "../features/output/partial-answers.ts";
+import { partialsOf } from "../features/output/partial-outputs.ts";
 import type { Place } from "../turn/moments.ts";
 import { outputOf } from "../features/output/run-output.ts";
 
@@ -35,7 +35,7 @@ export async function inferAndRunCalls(loop: Loop, place: Place, system: string 
     modelCall = response.modelCall + 1;
     if (response.overflowed)
       throw new RunEnding("max-output", { why: `the answer is longer than maxAnswerBytes, ${loop.limits.maxAnswerBytes} bytes` });
-    if (response.calls.length > 0 && !(form !== undefined && givesAnswer(form, response.calls))) {
+    if (response.calls.length > 0 && !(form !== undefined && givesOutput(form, response.calls))) {
       await runCalls(loop, turn, response.calls, response.stopReason === "max-tokens");
       return;
     }
@@ -47,7 +47,7 @@ export async function inferAndRunCalls(loop: Loop, place: Place, system: string 
       partialsOf(loop)?.goOn(begun);
       continue;
     }
-    const settled = form === undefined || isCutText(response) ? undefined : await settleAnswer(loop, form, turn, response, begun);
+    const settled = form === undefined || isCutText(response) ? undefined : await settleOutput(loop, form, turn, response, begun);
     begun = "";
     partialsOf(loop)?.goOn(begun);
     if (settled !== "again") return concludeRun(loop, place, response, settled === "taken");

@@ -45,7 +45,7 @@ export async function inferResponse(loop: Loop, turn: string, from: number, syst
       if (used >= limits.maxModelCalls)
         throw new RunEnding("max-turns", { limit: { name: "maxModelCalls", limit: limits.maxModelCalls, used } });
       const plugins = pluginsOf(loop);
-      if (plugins !== undefined && plugins.onUserMessage.length > 0 && runOf(loop).unanswered.length > 0)
+      if (plugins !== undefined && plugins.onUserMessage.length > 0 && runOf(loop).unreadMessages.length > 0)
         await tellUserMessages(loop, plugins);
       if (room === undefined && isTooLong(loop)) room = await makeRoom(loop, `${turn}/compact/${modelCall}/ahead`, undefined);
       const outcome = await attemptInference(loop, key, modelCall, system);

@@ -5,7 +5,7 @@ import { foldIntoSummary, splitForSummary } from "../../context/room/fold-into-s
 import { shortenResults } from "../../context/room/shorten-results.ts";
 import { approximateTokens } from "../../providers/approximate-tokens.ts";
 import { toolTokenBound } from "../../providers/token-bound.ts";
-import { offeredTools } from "../features/output/answer-request.ts";
+import { offeredTools } from "../features/output/output-request.ts";
 import { compactByAgent, compactConversation, type Compacted } from "../features/compaction/compact-conversation.ts";
 import { runOf, sessionOf, type Loop } from "../turn/loop.ts";
 import { summarise } from "./summarise.ts";

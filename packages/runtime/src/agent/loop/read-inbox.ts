@@ -1,6 +1,6 @@
 import { AgentError, messageCodec, type InboxEntry, type JsonValue, type Message } from "@keelson/protocol";
 import { grantedPatterns } from "../definition/permissions/granted-rules.ts";
-import { heedSignal } from "../features/signals/heed-signal.ts";
+import { applySignal } from "../features/signals/apply-signal.ts";
 import { planSignals, type SignalPlan } from "../features/signals/plan-signals.ts";
 import { runOf, sessionOf, type Loop } from "../turn/loop.ts";
 import { backgroundOf } from "../features/children/background.ts";
@@ -50,7 +50,7 @@ export async function readInbox(loop: Loop, point: string): Promise<void> {
         break;
       }
       case "signal":
-        heedSignal(loop, key, signals.get(entry.seq) as SignalPlan, steering.get(entry.seq));
+        applySignal(loop, key, signals.get(entry.seq) as SignalPlan, steering.get(entry.seq));
         break;
       case "supervise":
         if (!late) backgroundOf(loop)?.supervise(entry.action, entry.child, key);

@@ -96,29 +96,29 @@ async function reserveAtMost(
     const outputTokens = call.outputOf(maxTokens ?? DEFAULT_MAX_OUTPUT_TOKENS);
     const cost = price === null ? ZERO_USD : worstCase(inputBound, outputTokens, price);
     const wanted = countedAmount(meter, { cost, tokens: inputBound + outputTokens, turns: 0, toolCalls: 0, modelCalls: 1 });
-    const answer = await reserveAnew(ledgerOf(loop), reservation, scopes, wanted, inTurn);
-    if (answer.type === "reserved")
+    const reserved = await reserveAnew(ledgerOf(loop), reservation, scopes, wanted, inTurn);
+    if (reserved.type === "reserved")
       return {
         ...(meter.counts.cost && price !== null && { amount: cost }),
         ...(maxTokens !== undefined && { maxTokens }),
         ...((meter.counts.cost || meter.counts.tokens) && { outputTokens }),
       };
-    const fitting = maxTokens === undefined ? undefined : largestOutput(answer, call, maxTokens);
+    const fitting = maxTokens === undefined ? undefined : largestOutput(reserved, call, maxTokens);
     if (fitting !== undefined && fitting < (maxTokens as number)) {
       maxTokens = fitting;
       // What is spent stays spent: there is no use in asking for more again.
-      if (answer.type === "refused") most = fitting;
+      if (reserved.type === "refused") most = fitting;
       continue;
     }
-    if (answer.type === "refused") {
-      if (answer.unit === undefined || answer.unit === "tokens") tellUnbounded(loop, call, outputTokens);
-      throw refusedByBudget(loop, key, answer);
+    if (reserved.type === "refused") {
+      if (reserved.unit === undefined || reserved.unit === "tokens") tellUnbounded(loop, call, outputTokens);
+      throw refusedByBudget(loop, key, reserved);
     }
     if (!inTurn) {
       inTurn = true;
       continue;
     }
-    loop.debug?.(`waits for the budget "${answer.scope}": ${answer.available} ${answer.unit ?? "dollars"} available`);
+    loop.debug?.(`waits for the budget "${reserved.scope}": ${reserved.available} ${reserved.unit ?? "dollars"} available`);
     await turnComes(loop, meter, reservation);
     maxTokens = most;
   }
@@ -184,17 +184,17 @@ function checkUnknownPrice({ scopes, ownScope }: BudgetMeter, model: Model): voi
 
 /** The largest limit of the output, lower than `most`, whose worst case fits into what the answer says is left. */
 function largestOutput(
-  answer: Exclude<Reservation, { type: "reserved" }>,
+  reserved: Exclude<Reservation, { type: "reserved" }>,
   { model: { price }, inputBound, outputOf }: BoundedCall,
   most: number,
 ): number | undefined {
   const least = Math.min(LEAST_OUTPUT_TOKENS, most);
   let fits: (tokens: number) => boolean;
-  if (answer.unit === "tokens") {
-    const left = (answer.type === "wait" ? answer.available : answer.limit - answer.spent) - inputBound;
+  if (reserved.unit === "tokens") {
+    const left = (reserved.type === "wait" ? reserved.available : reserved.limit - reserved.spent) - inputBound;
     fits = (tokens) => outputOf(tokens) <= left;
-  } else if (answer.unit === undefined && price !== null) {
-    const left = answer.type === "wait" ? answer.available : subtractUsd(answer.limit, answer.spent);
+  } else if (reserved.unit === undefined && price !== null) {
+    const left = reserved.type === "wait" ? reserved.available : subtractUsd(reserved.limit, reserved.spent);
     fits = (tokens) => compareUsd(worstCase(inputBound, outputOf(tokens), price), left) <= 0;
   } else return undefined;
   if (!fits(least)) return undefined;

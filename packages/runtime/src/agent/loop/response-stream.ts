@@ -5,7 +5,7 @@ import { stepFailureOf } from "../../session/execution.ts";
 import type { Model } from "../definition/model-source.ts";
 import { callIdAt } from "../turn/call-id.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
-import { partialsOf } from "../features/output/partial-answers.ts";
+import { partialsOf } from "../features/output/partial-outputs.ts";
 
 /** How long a provider has to end its stream once it was told to; then it is left behind. */
 const GRACE_MS = 500;

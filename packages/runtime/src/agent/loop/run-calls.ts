@@ -12,8 +12,8 @@ import { executedOf, type Execution } from "../turn/call-result.ts";
 import { commitJudged, commitResult, suspensionOf, type BatchEnding } from "./commit-results.ts";
 import { executeCall } from "./execute-call.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
-import { ANSWERED_TOO_EARLY, isAnswerCall } from "../features/output/answer-call.ts";
-import { answerHere, isAnsweredHere } from "./answer-here.ts";
+import { OUTPUT_TOO_EARLY, isOutputCall } from "../features/output/output-call.ts";
+import { runBuiltInCall, isBuiltInCall } from "./built-in-call.ts";
 import { registerWaits } from "../features/signals/open-waits.ts";
 import { isWaitForSignalTool } from "../definition/signals/wait-for-signal-tool.ts";
 import { checkMoved, mayMove } from "../features/strategies/hold-to-strategy.ts";
@@ -45,7 +45,7 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
   execution.put(key, "tool-calls-start", { calls: summaries });
   const open = isResumed ? calls.filter((call) => execution.lookup(`${call.key}/result`) === undefined) : calls;
   const { form } = outputOf(loop);
-  if (form?.tool !== undefined) for (const call of calls) if (isAnswerCall(form, call.part)) refuse(call, ANSWERED_TOO_EARLY);
+  if (form?.tool !== undefined) for (const call of calls) if (isOutputCall(form, call.part)) refuse(call, OUTPUT_TOO_EARLY);
   const last = calls.at(-1);
   if (cut && last)
     refuse(
@@ -172,7 +172,7 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[], isResumed: bo
   if (stopped || run.interrupted || overspent !== undefined || constraintOn(loop) !== undefined)
     for (const call of batch) if (call.answer === undefined) withhold(loop, call, stopped, overspent);
   const [first] = batch;
-  if (first && isAnsweredHere(first)) await answerHere(loop, first);
+  if (first && isBuiltInCall(first)) await runBuiltInCall(loop, first);
   const unknown = isResumed ? batch.filter((call) => call.answer === undefined && isUnknown(loop, call)) : NONE;
   // Whatever comes out about them, they were started: a ledger that died with the process does not know that.
   if (meterOf(loop)?.counts.toolCalls) for (const call of unknown) await countOnBudget(loop, call.key, { toolCalls: 1 });

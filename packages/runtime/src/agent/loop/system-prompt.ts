@@ -26,9 +26,9 @@ async function askInstructions(loop: Loop, instructions: (context: RunContext) =
   const known = runOf(loop).instructions;
   if (known !== undefined) return known;
   const text = await loop.execution.decide("instructions/decision", async () => {
-    const answer: unknown = await instructions(runContext(loop, 0));
-    if (typeof answer !== "string") throw new TypeError(`the instructions must be a text, not ${typeof answer}`);
-    return answer;
+    const returned: unknown = await instructions(runContext(loop, 0));
+    if (typeof returned !== "string") throw new TypeError(`the instructions must be a text, not ${typeof returned}`);
+    return returned;
   });
   loop.execution.note("instructions", "instructions", { text });
   return text;

@@ -42,9 +42,9 @@ import type { Moments } from "../turn/moments.ts";
 import type { LiveRun, ParentRun, RunStarter } from "../turn/live-run.ts";
 import type { Limits } from "../definition/limits.ts";
 import { runTurns, type Next } from "../loop/run-turns.ts";
-import { PartialAnswers } from "../features/output/partial-answers.ts";
+import { PartialOutputs } from "../features/output/partial-outputs.ts";
 import { invalidOption, shown } from "../definition/invalid-option.ts";
-import { answerFormOf } from "../definition/output/check-output.ts";
+import { outputFormOf } from "../definition/output/check-output.ts";
 import type { PartialValue } from "../definition/output/partial-value.ts";
 import { accountOf, type RunAccount } from "../turn/operator-output.ts";
 import { createModelSource } from "../definition/model-source.ts";
@@ -94,7 +94,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
   readonly #options: ActiveRunOptions<Out>;
   readonly #interrupts: RunInterrupts;
   readonly #desk: ApprovalDesk;
-  readonly #partials: PartialAnswers | undefined;
+  readonly #partials: PartialOutputs | undefined;
   /** The children at work in this process. */
   #children: Map<string, ActiveRun<unknown>> | undefined;
   #journal: Journal | undefined;
@@ -110,8 +110,8 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     const { services } = options.runner;
     this.#options = options;
     this.#interrupts = new RunInterrupts(services.clock, services.stopGraceMs);
-    const form = answerFormOf(options.agent as Agent<unknown>);
-    this.#partials = form && new PartialAnswers(form);
+    const form = outputFormOf(options.agent as Agent<unknown>);
+    this.#partials = form && new PartialOutputs(form);
     this.id = options.id;
     this.session = session;
     this.hub = new EventHub({
@@ -368,7 +368,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       ...(trace && { debug: (message) => trace.say(message) }),
     });
     tellEventHooks(this.#loop, this.hub);
-    this.#interrupts.stopAnswers(this.#loop.attempts);
+    this.#interrupts.stopInferences(this.#loop.attempts);
     return this.#loop;
   }
 

@@ -3,9 +3,9 @@ import { isAgentTool } from "../definition/children/agent-tool.ts";
 import { isHandoffTool } from "../definition/children/handoff.ts";
 import type { Agent } from "../definition/agent.ts";
 import { createModelSource, modelName, type Model } from "../definition/model-source.ts";
-import type { AnswerForm } from "../definition/output/answer-form.ts";
-import { modelProblem } from "../features/output/answer-request.ts";
-import { answerFormOf } from "../definition/output/check-output.ts";
+import type { OutputForm } from "../definition/output/output-form.ts";
+import { modelProblem } from "../features/output/output-request.ts";
+import { outputFormOf } from "../definition/output/check-output.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 import type { Agents } from "../definition/agent.ts";
 
@@ -76,9 +76,9 @@ export function checkModels(agent: Agent<unknown>, services: RunnerServices): vo
     }
   };
   const found = [resolve(model, "model"), ...(fallbackModel === undefined ? [] : [resolve(fallbackModel, "fallbackModel")])];
-  const form = answerFormOf(agent);
+  const form = outputFormOf(agent);
   for (const asked of form === undefined ? [] : found) {
-    const problem = modelProblem(form as AnswerForm, asked);
+    const problem = modelProblem(form as OutputForm, asked);
     if (problem !== undefined)
       throw new AgentError({ kind: "invalid-option", option: "outputMode", message: `Agent "${agent.name}": ${problem}.` });
   }

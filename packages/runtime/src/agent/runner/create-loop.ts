@@ -16,7 +16,7 @@ import { callPrefixOf } from "../turn/call-id.ts";
 import type { Loop } from "../turn/loop.ts";
 import { ownLimitsOf, type Limits } from "../definition/limits.ts";
 import { modelsOf } from "../definition/model-source.ts";
-import { bindPartials, type PartialAnswers } from "../features/output/partial-answers.ts";
+import { bindPartials, type PartialOutputs } from "../features/output/partial-outputs.ts";
 import { narrowAuthority } from "../definition/permissions/narrow-authority.ts";
 import { bindPlugins } from "../features/plugins/loop-plugins.ts";
 import { RunBinding } from "../turn/run-binding.ts";
@@ -57,7 +57,7 @@ export interface LoopParts {
   readonly approvals: Pick<Approvals, "watched" | "ask">;
   /** Bound to the run. Default: one with the agent's rules. */
   readonly context?: Context;
-  readonly partials?: PartialAnswers;
+  readonly partials?: PartialOutputs;
   readonly debug?: (message: string) => void;
   readonly toldWhy?: () => string | undefined;
   /** Default: nothing works beside the turns. */

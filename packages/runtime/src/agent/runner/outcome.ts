@@ -20,7 +20,7 @@ export function outcomeOf<Out>(
   const totals = run?.totals;
   const base = {
     text: lastTextOf(run),
-    ...(run?.lastAnswer?.cut && { cut: true as const }),
+    ...(run?.lastResponse?.cut && { cut: true as const }),
     turns: totals === undefined ? 0 : totals.turns - turnsBehind(state, committedSeq),
     usage: totals?.usage ?? UNKNOWN_USAGE,
     cost: totals === undefined || !totals.costKnown ? null : totals.cost,

@@ -61,7 +61,7 @@ export class RunInterrupts {
   }
 
   /** Ends the answer that streams when a stop comes, at once: what runs finishes, but nothing is gone on with behind an answer. */
-  stopAnswers(attempts: AttemptSignal): void {
+  stopInferences(attempts: AttemptSignal): void {
     if (this.stopping.aborted) attempts.stop();
     else this.stopping.addEventListener("abort", () => attempts.stop(), { once: true });
   }
@@ -71,20 +71,20 @@ export class RunInterrupts {
     const base = journal.state.run?.inboxBase ?? 0;
     journal.onInbox((entry) => {
       // Else it was told to an earlier run of this session, which ended before it read it.
-      if (entry.seq > base) this.#heed(entry, loop);
+      if (entry.seq > base) this.#handle(entry, loop);
     });
   }
 
-  #heed(entry: InboxEntry, loop: Loop): void {
+  #handle(entry: InboxEntry, loop: Loop): void {
     if (entry.type === "abort") this.abort("aborted", entry.reason);
     else if (entry.type === "stop") this.stop(entry.reason);
-    else if (entry.type === "signal") this.#heedSignal(entry.signal, loop);
+    else if (entry.type === "signal") this.#handleSignal(entry.signal, loop);
     else if (entry.type === "steer" && entry.interrupt) loop.attempts.interrupt();
     else if (entry.type === "supervise" && entry.action === "stop") backgroundOf(loop)?.interrupt(entry.child);
   }
 
   /** What is running is told of a signal that ends the run; of all others when the inbox is read. */
-  #heedSignal(signal: Signal, loop: Loop): void {
+  #handleSignal(signal: Signal, loop: Loop): void {
     const stopping = stoppingBy(loop, signal);
     if (stopping === "abort") this.abort("aborted");
     else if (stopping === "stop") this.stop();

@@ -73,12 +73,12 @@ function apiCallFailure(error: Fields, context: FailureContext, progress: { read
   const header = (name: string): string | undefined => (typeof headers[name] === "string" ? headers[name] : undefined);
   const body = stringOf(error["responseBody"]);
   const { failure } = failureOfStatus(status, { header }, body === "" ? told : body, context);
-  const kind = kindHeeding(failure.kind, isRetryable);
+  const kind = kindByRetryability(failure.kind, isRetryable);
   return new ModelError({ ...failure, kind } as ModelFailure, { cause: error });
 }
 
 /** The model knows its vendor: what it calls worth a retry is one, and what it calls hopeless is none. */
-function kindHeeding(kind: ModelFailure["kind"], isRetryable: unknown): ModelFailure["kind"] {
+function kindByRetryability(kind: ModelFailure["kind"], isRetryable: unknown): ModelFailure["kind"] {
   if (isRetryable === true && kind === "invalid-request") return "server-error";
   return isRetryable === false && MODEL_FAILURE_RETRYABLE[kind] ? "other" : kind;
 }

@@ -39,11 +39,11 @@ export const RUN_FOLDS: Folds = {
       status: "working",
       turn: 0,
       turnOpen: false,
-      answered: false,
+      responded: false,
       totals: emptyTotals(),
       open: new Map(),
       callsOpen: false,
-      lastAnswer: undefined,
+      lastResponse: undefined,
       repairs: 0,
       calls: NO_CALLS,
       failedTurns: 0,
@@ -54,7 +54,7 @@ export const RUN_FOLDS: Folds = {
       subDispatches: [],
       callsRun: 0,
       interrupted: false,
-      unanswered: NO_MESSAGES,
+      unreadMessages: NO_MESSAGES,
       userMessages: 0,
       held: NO_MESSAGES,
       waits: NO_WAITS,
@@ -112,7 +112,7 @@ export const RUN_FOLDS: Folds = {
   "definition-change": (state, _record, data: { readonly to: string }) => {
     const run = running(state);
     run.definition = data.to;
-    if (run.turnOpen && run.answered) run.outdated = true;
+    if (run.turnOpen && run.responded) run.outdated = true;
   },
   "run-context": (state, _record, data: { readonly context: JsonObject }) => {
     running(state).metadata = data.context;

@@ -11,7 +11,7 @@ export const TURN_FOLDS: Folds = {
     const run = running(state);
     run.turn = data.turn;
     run.turnOpen = true;
-    run.answered = false;
+    run.responded = false;
     run.turnBase = { calls: run.calls, toolCalls: run.totals.toolCalls };
     run.model = data.model;
   },
@@ -24,11 +24,11 @@ export const TURN_FOLDS: Folds = {
     const { run } = state;
     if (run === undefined) return;
     if (data.message.role === "assistant") {
-      run.lastAnswer = data.message;
+      run.lastResponse = data.message;
       // What was cut off completes no turn.
-      if (data.message.cut !== true) run.answered = true;
+      if (data.message.cut !== true) run.responded = true;
       if (run.outdated) delete run.outdated;
-      run.unanswered = NO_MESSAGES;
+      run.unreadMessages = NO_MESSAGES;
     }
     if (data.message.role === "user") {
       run.calls = NO_CALLS;
@@ -124,7 +124,7 @@ export const TURN_FOLDS: Folds = {
     if (run.turnCalls) delete run.turnCalls;
     if (run.outdated) delete run.outdated;
     run.crashes = run.stalls = 0;
-    if (run.answered) {
+    if (run.responded) {
       run.totals.turns++;
       state.totals.turns++;
       state.turnBorders.push({
@@ -160,6 +160,6 @@ function grantedBy({ rules, grant }: DecisionData, question: Question | undefine
 }
 
 function hear(run: RunState, message: Message): void {
-  run.unanswered = run.unanswered.concat(message);
+  run.unreadMessages = run.unreadMessages.concat(message);
   run.userMessages++;
 }

@@ -1,5 +1,5 @@
 import { toEnvironmentError, type Environment, type EnvironmentSpec, type Operator, type OperatorInput } from "@keelson/protocol";
-import { mockOperator, type MockAnswer } from "./mock-operator.ts";
+import { mockOperator, type MockOutput } from "./mock-operator.ts";
 
 export interface MockEnvironment extends Environment {
   /** What it was asked to run and in which boundaries, in order. */
@@ -7,7 +7,7 @@ export interface MockEnvironment extends Environment {
 }
 
 /** An environment without boundaries that remembers what it was asked. The operator it holds is given as it is, or as a script of answers. */
-export function mockEnvironment(operator: Operator | readonly MockAnswer[]): MockEnvironment {
+export function mockEnvironment(operator: Operator | readonly MockOutput[]): MockEnvironment {
   const held = "execute" in operator ? operator : mockOperator(operator);
   const runs: MockEnvironment["runs"][number][] = [];
   return {

@@ -1,6 +1,6 @@
 import type { DispatchOptions, Operator, OperatorInput, Orchestrator, Query, Signal } from "@keelson/protocol";
 import { createLocalOrchestrator } from "../../orchestration/local-orchestrator.ts";
-import { mockOperator, type MockAnswer } from "./mock-operator.ts";
+import { mockOperator, type MockOutput } from "./mock-operator.ts";
 
 export interface MockOrchestrator extends Orchestrator {
   /** Every dispatch that was begun, in order. */
@@ -11,7 +11,7 @@ export interface MockOrchestrator extends Orchestrator {
 }
 
 /** An orchestrator in memory that remembers what it was asked. Operators are given as they are, or as scripts of answers. */
-export function mockOrchestrator(operators: { readonly [id: string]: Operator | readonly MockAnswer[] }): MockOrchestrator {
+export function mockOrchestrator(operators: { readonly [id: string]: Operator | readonly MockOutput[] }): MockOrchestrator {
   const local = createLocalOrchestrator({
     operators: Object.fromEntries(
       Object.entries(operators).map(([id, operator]) => [id, "execute" in operator ? operator : mockOperator(operator)]),

@@ -3,7 +3,7 @@ import { defineTool } from "../../tools/define-tool.ts";
 import type { ToolDefinition } from "../../tools/tool-definition.ts";
 
 /** What a tool gives at one call: its output, an error to fail with, or a function. */
-export type MockToolAnswer = ToolOutput | Error | ((input: JsonValue, call: ToolCall) => ToolOutput | Promise<ToolOutput>);
+export type MockToolResult = ToolOutput | Error | ((input: JsonValue, call: ToolCall) => ToolOutput | Promise<ToolOutput>);
 
 export interface MockTool extends Tool {
   /** The arguments it was called with, call by call. */
@@ -13,7 +13,7 @@ export interface MockTool extends Tool {
 /** A tool that answers by script and remembers its calls; its last answer is given again and again. It reads, and takes any object, unless told otherwise. */
 export function mockTool(
   name: string,
-  answers: readonly MockToolAnswer[] = ["done"],
+  results: readonly MockToolResult[] = ["done"],
   fields: Partial<Omit<ToolDefinition, "name" | "execute">> = {},
 ): MockTool {
   const calls: JsonValue[] = [];
@@ -24,10 +24,10 @@ export function mockTool(
     input: { type: "object" },
     ...fields,
     async execute(input, call) {
-      const answer = answers[Math.min(calls.length, answers.length - 1)];
+      const result = results[Math.min(calls.length, results.length - 1)];
       calls.push(input);
-      if (answer instanceof Error) throw answer;
-      return typeof answer === "function" ? await answer(input, call) : answer;
+      if (result instanceof Error) throw result;
+      return typeof result === "function" ? await result(input, call) : result;
     },
   });
   return Object.assign(tool as Tool, { calls });

@@ -131,9 +131,9 @@ function checkMessages(check: RequestCheck, value: unknown, thinking: boolean): 
   if (final.role === "assistant" && end?.["type"] === "text" && /\s$/.test(String(end["text"])))
     check.fail(final.path, "the final assistant message must not end with blanks");
   // In an open tool loop the turn goes on, and it must have begun with thinking.
-  const answered = final.role === "user" && final.blocks.some((block) => block["type"] === "tool_result") ? turns.at(-2) : undefined;
-  if (thinking && answered !== undefined && !/^(?:redacted_)?thinking$/.test(String(answered.blocks[0]?.["type"])))
-    check.fail(answered.path, "must begin with thinking, since thinking is enabled and its calls are being answered");
+  const calling = final.role === "user" && final.blocks.some((block) => block["type"] === "tool_result") ? turns.at(-2) : undefined;
+  if (thinking && calling !== undefined && !/^(?:redacted_)?thinking$/.test(String(calling.blocks[0]?.["type"])))
+    check.fail(calling.path, "must begin with thinking, since thinking is enabled and its calls are being answered");
 }
 
 function contentBlocks(check: RequestCheck, content: unknown, path: string, role: Turn["role"], last: boolean): Fields[] {
@@ -263,11 +263,11 @@ function checkPairs(check: RequestCheck, turns: readonly Turn[]): void {
 function checkResults(check: RequestCheck, turn: Turn, before: Turn | undefined): void {
   const open = new Set(before === undefined ? [] : callIds(before));
   const results = turn.blocks.filter((block) => block["type"] === "tool_result");
-  const answered = new Set<string>();
+  const finished = new Set<string>();
   for (const { tool_use_id: id } of results) {
-    if (answered.has(String(id))) check.fail(turn.path, `the call ${String(id)} is answered twice`);
+    if (finished.has(String(id))) check.fail(turn.path, `the call ${String(id)} is answered twice`);
     else if (!open.delete(String(id))) check.fail(turn.path, `a result names ${String(id)}, but the message before has no such call`);
-    answered.add(String(id));
+    finished.add(String(id));
   }
   if (open.size > 0) check.fail(turn.path, `the calls ${[...open].join(", ")} have no results right after them`);
   if (results.length > 0 && turn.blocks.slice(0, results.length).some((block) => block["type"] !== "tool_result"))

@@ -198,8 +198,8 @@ function checkCalls(check: RequestCheck, contents: readonly Content[], content: 
       "the call id",
     );
   }
-  const answered = functionsOf(content, "functionResponse");
-  if (answered.length > 0 && (at === 0 || functionsOf(contents[at - 1] as Content, "functionCall").length === 0))
+  const responses = functionsOf(content, "functionResponse");
+  if (responses.length > 0 && (at === 0 || functionsOf(contents[at - 1] as Content, "functionCall").length === 0))
     check.fail(content.path, "responses must come right after the turn with their calls");
 }
 

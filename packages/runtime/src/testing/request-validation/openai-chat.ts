@@ -72,7 +72,7 @@ function checkMessages(check: RequestCheck, value: unknown, maxCallId: number): 
   const messages = check.list(value, "messages");
   if (messages === undefined) return;
   let open = new Set<string>();
-  let answered = new Set<string>();
+  let finished = new Set<string>();
   let functionCall: string | undefined;
   let caller = "";
   const close = (path: string): void => {
@@ -88,9 +88,9 @@ function checkMessages(check: RequestCheck, value: unknown, maxCallId: number): 
     if (message === undefined || role === undefined) continue;
     if (role === "tool") {
       const id = check.filled(message["tool_call_id"], `${path}.tool_call_id`);
-      if (id !== undefined && answered.has(id)) check.fail(path, `the call ${id} is answered twice`);
+      if (id !== undefined && finished.has(id)) check.fail(path, `the call ${id} is answered twice`);
       else if (id !== undefined && !open.delete(id)) check.fail(path, `answers ${id}, but no call before it has this id`);
-      if (id !== undefined) answered.add(id);
+      if (id !== undefined) finished.add(id);
       checkContent(check, message["content"], `${path}.content`, TEXT_PARTS);
       continue;
     }
@@ -102,7 +102,7 @@ function checkMessages(check: RequestCheck, value: unknown, maxCallId: number): 
       continue;
     }
     close(path);
-    answered = new Set();
+    finished = new Set();
     if (role !== "assistant") {
       checkContent(check, message["content"], `${path}.content`, role === "user" ? USER_PARTS : TEXT_PARTS);
       if (message["tool_calls"] !== undefined && message["tool_calls"] !== null)

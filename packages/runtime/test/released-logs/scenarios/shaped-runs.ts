@@ -76,10 +76,10 @@ export const SHAPED_RUNS: readonly Scenario[] = [
   {
     name: "typed",
     open(life) {
-      const answer = (input: { readonly total: number | string }) => ({ toolCalls: [{ name: "final_answer", input }] });
+      const giveOutput = (input: { readonly total: number | string }) => ({ toolCalls: [{ name: "final_answer", input }] });
       const agent = life.release.root.createAgent({
         name: "accountant",
-        model: life.model([work(1), answer({ total: "twelve" }), { ...answer({ total: 12 }), wait: () => life.end() }]),
+        model: life.model([work(1), giveOutput({ total: "twelve" }), { ...giveOutput({ total: 12 }), wait: () => life.end() }]),
         tools: [life.tool("work", "write")],
         output: { type: "object", properties: { total: { type: "number" } }, required: ["total"] },
       });

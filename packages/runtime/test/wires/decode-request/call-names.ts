@@ -18,7 +18,7 @@ export class CallNames {
   }
 
   /** Wires without ids answer in order. */
-  answered(name: string): { readonly id: CallId; readonly name: string } {
+  resultOf(name: string): { readonly id: CallId; readonly name: string } {
     const at = this.#open.findIndex((call) => name === "" || call.name === name);
     return at < 0 ? { id: `c_unknown_${name}` as CallId, name } : (this.#open.splice(at, 1)[0] as { id: CallId; name: string });
   }

@@ -21,7 +21,7 @@ export function chatMessages(body: Fields, context: DecodingContext): DecodedCon
       continue;
     }
     if (role === "tool" || role === "function") {
-      const named = role === "tool" ? calls.result(stringOf(message["tool_call_id"])) : calls.answered(stringOf(message["name"]));
+      const named = role === "tool" ? calls.result(stringOf(message["tool_call_id"])) : calls.resultOf(stringOf(message["name"]));
       const media = parts.some((part) => part.type !== "text");
       const output = media ? contentOutput(parts) : parts.map((part) => (part.type === "text" ? part.text : "")).join("");
       messages.push({ role: "tool", content: [{ type: "tool-result", ...named, output }] });

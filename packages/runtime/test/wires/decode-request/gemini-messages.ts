@@ -31,7 +31,7 @@ function geminiPart(part: Fields, { wire, model, calls }: DecodingContext): Cont
   }
   if (response !== undefined) {
     const id = stringOf(response["id"]);
-    const named = id === "" ? calls.answered(stringOf(response["name"])) : calls.result(id);
+    const named = id === "" ? calls.resultOf(stringOf(response["name"])) : calls.result(id);
     return [{ type: "tool-result", ...named, output: (response["response"] ?? {}) as JsonValue }];
   }
   if (media !== undefined) {

@@ -13,7 +13,7 @@ export function ollamaMessages(body: Fields, { wire, model, calls }: DecodingCon
     else if (role === "tool")
       messages.push({
         role,
-        content: [{ type: "tool-result", ...calls.answered(stringOf(message["tool_name"])), output: stringOf(message["content"]) }],
+        content: [{ type: "tool-result", ...calls.resultOf(stringOf(message["tool_name"])), output: stringOf(message["content"]) }],
       });
     else {
       if (stringOf(message["thinking"]) !== "")

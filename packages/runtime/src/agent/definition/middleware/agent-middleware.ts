@@ -27,31 +27,31 @@ export function agentMiddleware({ middleware }: MiddlewareAgentOptions): AgentMi
   const stack = createMiddlewareStack(middleware).freeze();
   if (stack.size === 0) return undefined;
   const all = [...stack];
-  const tools = all.flatMap((one, index) => answersOf(one, index, "tools", isTool, "tools: make them with defineTool"));
+  const tools = all.flatMap((one, index) => additionsOf(one, index, "tools", isTool, "tools: make them with defineTool"));
   const additions = all.flatMap((one, index) =>
-    answersOf(one, index, "systemPromptAdditions", (text) => typeof text === "string", "texts"),
+    additionsOf(one, index, "systemPromptAdditions", (text) => typeof text === "string", "texts"),
   );
   return { stack, tools, promptAddition: additions.join("\n\n") };
 }
 
 /** What one adds to the definition, asked once. */
-function answersOf<Part extends "tools" | "systemPromptAdditions">(
+function additionsOf<Part extends "tools" | "systemPromptAdditions">(
   middleware: PromptMiddleware,
   index: number,
   part: Part,
-  isRight: (answer: unknown) => boolean,
+  isRight: (value: unknown) => boolean,
   what: string,
 ): ReturnType<NonNullable<PromptMiddleware[Part]>> {
   const option = `middleware[${index}].${part}`;
-  let answers: unknown;
+  let given: unknown;
   try {
-    answers = middleware[part]?.() ?? [];
+    given = middleware[part]?.() ?? [];
   } catch (cause) {
     throw invalidOption(option, `of "${middleware.name}" must not throw: ${describeThrown(cause)}`, cause);
   }
-  if (!Array.isArray(answers) || !answers.every(isRight))
-    throw invalidOption(option, `of "${middleware.name}" must give a list of ${what}, not ${shown(answers)}`);
-  return answers as ReturnType<NonNullable<PromptMiddleware[Part]>>;
+  if (!Array.isArray(given) || !given.every(isRight))
+    throw invalidOption(option, `of "${middleware.name}" must give a list of ${what}, not ${shown(given)}`);
+  return given as ReturnType<NonNullable<PromptMiddleware[Part]>>;
 }
 
 function isTool(value: unknown): boolean {

@@ -3,19 +3,19 @@ import type { ToolSet } from "../../../tools/tool-registry.ts";
 import { compileSchema } from "../../../schema/compile-schema.ts";
 import type { JsonSchema, Schema } from "../../../schema/schema.ts";
 import type { Agent, AgentOptions } from "../agent.ts";
-import { compileAnswerForm, type AnswerForm } from "./answer-form.ts";
+import { compileOutputForm, type OutputForm } from "./output-form.ts";
 
 type Options = Pick<AgentOptions<never>, "name" | "outputMode" | "settings">;
 type Output = Schema<unknown> | JsonSchema | undefined;
 
-const forms = new WeakMap<object, AnswerForm>();
+const forms = new WeakMap<object, OutputForm>();
 
 /** How an agent's output is asked for and read; `undefined` for an agent without `output`. */
-export function answerFormOf(agent: Agent<unknown>): AnswerForm | undefined {
+export function outputFormOf(agent: Agent<unknown>): OutputForm | undefined {
   const { output, options } = agent;
   if (output === undefined) return undefined;
   let form = forms.get(options);
-  if (form === undefined) forms.set(options, (form = compileAnswerForm(agent.name, output, options.outputMode)));
+  if (form === undefined) forms.set(options, (form = compileOutputForm(agent.name, output, options.outputMode)));
   return form;
 }
 
@@ -57,7 +57,7 @@ export function checkOutput(options: Options, output: Output, tools: ToolSet): v
     );
 }
 
-function checkToolChoice(settings: Options["settings"], tools: ToolSet, form?: AnswerForm): void {
+function checkToolChoice(settings: Options["settings"], tools: ToolSet, form?: OutputForm): void {
   const choice = settings?.toolChoice;
   if (typeof choice !== "object" || choice.name === form?.tool?.name || tools.find(choice.name).ok) return;
   throw invalid(
@@ -87,9 +87,9 @@ function checkMode(mode: unknown): void {
   }
 }
 
-function compile(name: string, output: NonNullable<Output>, outputMode: Options["outputMode"]): AnswerForm {
+function compile(name: string, output: NonNullable<Output>, outputMode: Options["outputMode"]): OutputForm {
   try {
-    return compileAnswerForm(name, output, outputMode);
+    return compileOutputForm(name, output, outputMode);
   } catch (cause) {
     throw invalid(
       "output",

@@ -2,7 +2,7 @@ import { AgentError, DECISION_TYPES, decisionCodec, type ApprovalRequest, type D
 import { invalidOption, shown } from "../../definition/invalid-option.ts";
 import { checkGrantedPatterns } from "../../definition/permissions/granted-rules.ts";
 
-const ANSWERS: { readonly [K in ApprovalRequest["type"]]: readonly Decision["type"][] } = {
+const DECISIONS: { readonly [K in ApprovalRequest["type"]]: readonly Decision["type"][] } = {
   approval: ["allow", "deny", "allow-always", "allow-modified", "abort"],
   decision: ["retry", "supply", "fail", "abort"],
 };
@@ -30,14 +30,14 @@ function flawOf(decision: Decision): string {
 /** @throws AgentError of kind `invalid-option` for a decision that does not answer a question of this type */
 export function checkDecision(type: ApprovalRequest["type"], decision: Decision | undefined, operation: string): void {
   checkDecisionShape(decision as Decision);
-  const answers = ANSWERS[type];
-  if (decision && answers.includes(decision.type)) {
+  const allowed = DECISIONS[type];
+  if (decision && allowed.includes(decision.type)) {
     if (decision.type === "allow-always" && decision.rules !== undefined) checkGrantedPatterns(decision.rules, operation);
     return;
   }
   throw new AgentError({
     kind: "invalid-option",
     option: "decision",
-    message: `The decision ${JSON.stringify(decision?.type)} does not answer this question about ${operation}. Decide one of ${answers.join(", ")}.`,
+    message: `The decision ${JSON.stringify(decision?.type)} does not answer this question about ${operation}. Decide one of ${allowed.join(", ")}.`,
   });
 }

@@ -30,9 +30,9 @@ const ask = (risk: RiskLevel, operation = "bash", type: ApprovalRequest["type"] 
 });
 
 /** Answers with the scripted decisions in turn and remembers what it was asked. */
-function scripted(...answers: (Decision | undefined)[]): Approver & { readonly asked: string[] } {
+function scripted(...decisions: (Decision | undefined)[]): Approver & { readonly asked: string[] } {
   const asked: string[] = [];
-  return Object.assign((request: ApprovalRequest) => (asked.push(request.operation), answers[asked.length - 1]), { asked });
+  return Object.assign((request: ApprovalRequest) => (asked.push(request.operation), decisions[asked.length - 1]), { asked });
 }
 
 describe("a threshold gate", () => {
@@ -51,12 +51,12 @@ describe("a threshold gate", () => {
   it("remembers allow-always by the rules that were shown, for any risk: not by the tool [AP-06, AP-07]", async () => {
     const inner = scripted({ type: "allow-always" }, { type: "allow-always", rules: ["bash(git *)"] }, { type: "deny" }, { type: "deny" });
     const gate = thresholdGate("none", inner);
-    const answer = async (line: string) => (await gate(ask("high", "bash", "approval", line), options))?.type;
-    expect(await answer("npm test")).toBe("allow-always");
-    expect(await answer("npm test")).toBe("allow");
-    expect(await answer("git status")).toBe("allow-always");
-    expect(await answer("git push")).toBe("allow");
-    expect(await answer("git push; rm x")).toBe("deny");
+    const decide = async (line: string) => (await gate(ask("high", "bash", "approval", line), options))?.type;
+    expect(await decide("npm test")).toBe("allow-always");
+    expect(await decide("npm test")).toBe("allow");
+    expect(await decide("git status")).toBe("allow-always");
+    expect(await decide("git push")).toBe("allow");
+    expect(await decide("git push; rm x")).toBe("deny");
     const { always: _always, ...named } = ask("high");
     expect((await gate(named, options))?.type).toBe("deny");
   });

@@ -19,14 +19,14 @@ export async function chargeBudget(
   const { ledger, owner, scopes } = ledgerOf(loop);
   const reservation = countKey(`${execution.runId}/${key}`);
   for (;;) {
-    const answer = await ledger.reserve(reservation, scopes, amount, { owner });
-    if (answer.type === "refused") return answer;
-    if (answer.type === "reserved") {
+    const reserved = await ledger.reserve(reservation, scopes, amount, { owner });
+    if (reserved.type === "refused") return reserved;
+    if (reserved.type === "reserved") {
       await ledger.settle(reservation, amount);
       return undefined;
     }
     // Others hold one for the moment that it takes them to count it.
-    await ledger.changed([answer.scope], { signal: execution.signal });
+    await ledger.changed([reserved.scope], { signal: execution.signal });
     if (execution.signal.aborted) return undefined;
   }
 }

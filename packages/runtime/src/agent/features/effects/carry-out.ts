@@ -150,14 +150,14 @@ function signalAfterEnd(loop: Loop): { readonly signal: AbortSignal; dispose(): 
   const { execution } = loop;
   const controller = new AbortController();
   let cancel = (): void => {};
-  const heed = (): void => {
+  const onAbort = (): void => {
     const reason: unknown = execution.signal.reason;
     if (reason === "timeout" || reason === "stop-grace")
       cancel = execution.clock.after(GRACE_MS, () => controller.abort(reason), { keepAlive: false });
     else controller.abort(reason);
   };
-  execution.signal.addEventListener("abort", heed, { once: true });
-  if (execution.signal.aborted) heed();
+  execution.signal.addEventListener("abort", onAbort, { once: true });
+  if (execution.signal.aborted) onAbort();
   // A signal fires once: that somebody aborts a run that is out of time is seen in its inbox.
   const { inboxBase } = runOf(loop);
   const unlisten = execution.journal.onInbox(({ type, seq }) => {
@@ -168,7 +168,7 @@ function signalAfterEnd(loop: Loop): { readonly signal: AbortSignal; dispose(): 
     dispose() {
       cancel();
       unlisten();
-      execution.signal.removeEventListener("abort", heed);
+      execution.signal.removeEventListener("abort", onAbort);
     },
   };
 }

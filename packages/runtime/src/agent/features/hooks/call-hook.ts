@@ -165,7 +165,7 @@ function warnOfEventHook(loop: Loop, status: string): void {
   events.isHidden = false;
 }
 
-const ANSWERS: { readonly [P in HookPoint]: readonly string[] } = {
+const RESULT_TYPES: { readonly [P in HookPoint]: readonly string[] } = {
   "pre-tool-use": ["continue", "abort", "ask"],
   "post-tool-use": ["continue", "abort", "tell"],
   "post-tool-use-failure": ["continue", "abort", "tell"],
@@ -183,12 +183,12 @@ const ANSWERS: { readonly [P in HookPoint]: readonly string[] } = {
 function judged<P extends HookPoint>({ point }: RegisteredHook<P>, result: unknown): HookEnding<P> {
   if (result === undefined || result === null) return { type: "returned", result: CONTINUE };
   const { type, reason } = result as { readonly type?: unknown; readonly reason?: unknown };
-  if (ANSWERS[point].includes(type as string) && (type === "continue" || typeof reason === "string"))
+  if (RESULT_TYPES[point].includes(type as string) && (type === "continue" || typeof reason === "string"))
     return { type: "returned", result: result as HookResults[P] };
   return {
     type: "threw",
     error: new TypeError(
-      `it answered ${describeValue(result)}: answer with nothing, or with a type of ${ANSWERS[point].join(", ")}, and a reason beside all but continue`,
+      `it answered ${describeValue(result)}: answer with nothing, or with a type of ${RESULT_TYPES[point].join(", ")}, and a reason beside all but continue`,
     ),
   };
 }

@@ -65,7 +65,7 @@ function shell<P extends ShellPoint>(command: string, options: Partial<ShellHook
   return createShellHook<P>({ command, exec, ...options });
 }
 
-const says = (answer: unknown): string => `printf '%s' '${JSON.stringify(answer)}'`;
+const says = (printed: unknown): string => `printf '%s' '${JSON.stringify(printed)}'`;
 
 describe("a shell hook", () => {
   it("reads what happens as JSON from stdin, at all ten points [HK-11]", async () => {
@@ -143,7 +143,7 @@ describe("a shell hook", () => {
     const permission = (permissionDecision: string, permissionDecisionReason?: string) => ({
       hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision, permissionDecisionReason },
     });
-    for (const [answer, expected] of [
+    for (const [printed, expected] of [
       [permission("deny", "not that"), { type: "abort", reason: "not that" }],
       [permission("ask", "sure?"), { type: "ask", reason: "sure?" }],
       [permission("allow", "fine"), undefined],
@@ -169,8 +169,8 @@ describe("a shell hook", () => {
       [{ continue: true }, undefined],
       [{}, undefined],
     ] as const) {
-      const { result, warnings } = await callAt("pre-tool-use", shell(says(answer)));
-      expect({ answer, result, warnings }).toEqual({ answer, result: expected, warnings: [] });
+      const { result, warnings } = await callAt("pre-tool-use", shell(says(printed)));
+      expect({ printed, result, warnings }).toEqual({ printed, result: expected, warnings: [] });
     }
     expect((await callAt("pre-tool-use", shell("echo all is well"))).result).toBeUndefined();
     expect((await callAt("pre-tool-use", shell("true"))).result).toBeUndefined();

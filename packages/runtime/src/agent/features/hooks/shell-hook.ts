@@ -1,7 +1,7 @@
 import type { ExecuteResponse, Executor, HookPayloads, HookResults } from "@keelson/protocol";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
 import type { Hook, HookContext } from "../../definition/hooks/hook.ts";
-import { answerOfShell } from "./shell-hook-answer.ts";
+import { resultOfShell } from "./shell-hook-result.ts";
 import { shellHookInput, type ShellPoint } from "./shell-hook-input.ts";
 import { checkOptionNames } from "../../../json/option-names.ts";
 
@@ -58,9 +58,9 @@ export function createShellHook<P extends ShellPoint>(options: ShellHookOptions)
     } catch (error) {
       // It was ended because nobody waits for it any more.
       if (context.signal.aborted) return undefined;
-      return answerOfShell(context, { problem: describeThrown(error) });
+      return resultOfShell(context, { problem: describeThrown(error) });
     }
-    return answerOfShell(context, { response, maxOutputBytes });
+    return resultOfShell(context, { response, maxOutputBytes });
   };
   return Object.assign(hook, {
     label: command.length <= MAX_LABEL_LENGTH ? command : `${command.slice(0, MAX_LABEL_LENGTH)}…`,

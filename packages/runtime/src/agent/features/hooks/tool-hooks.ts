@@ -16,7 +16,7 @@ export const preToolUseGate: Gate = {
   applies: (loop) => hooksOf(loop) !== undefined,
   async pass(loop, call) {
     const hooks = call.tool && hooksAt(loop, "pre-tool-use", call.tool.name);
-    if (hooks !== undefined) heed(loop, call, await judge(loop, call, hooks));
+    if (hooks !== undefined) applyVerdict(loop, call, await judge(loop, call, hooks));
   },
 };
 
@@ -32,7 +32,7 @@ async function judge(loop: Loop, call: PendingCall, hooks: readonly RegisteredHo
   });
 }
 
-function heed(loop: Loop, call: PendingCall, verdict: HookVerdict | undefined): void {
+function applyVerdict(loop: Loop, call: PendingCall, verdict: HookVerdict | undefined): void {
   if (verdict === undefined) return;
   const reason = `the hook "${verdict.by}": ${verdict.reason}`;
   if (verdict.type === "abort") {

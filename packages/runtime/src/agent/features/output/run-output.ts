@@ -1,13 +1,13 @@
 import type { JsonValue } from "@keelson/protocol";
-import type { AnswerForm } from "../../definition/output/answer-form.ts";
-import { answerFormOf } from "../../definition/output/check-output.ts";
+import type { OutputForm } from "../../definition/output/output-form.ts";
+import { outputFormOf } from "../../definition/output/check-output.ts";
 import type { Loop } from "../../turn/loop.ts";
 import { PartKey } from "../../turn/run-parts.ts";
 
 /** How far a run is with its structured output. */
 export interface RunOutput {
   /** How it is asked for, where the agent has one. */
-  readonly form: AnswerForm | undefined;
+  readonly form: OutputForm | undefined;
   /** The model was just told that its answer is not accepted. */
   repairing: boolean;
   /** Once the run has it, as the log keeps it. */
@@ -23,5 +23,5 @@ export function outputOf({ parts }: Loop): RunOutput {
 }
 
 export function bindOutput({ parts, agent }: Loop): void {
-  parts.set(OUTPUT, { form: answerFormOf(agent), repairing: false, output: undefined, value: undefined });
+  parts.set(OUTPUT, { form: outputFormOf(agent), repairing: false, output: undefined, value: undefined });
 }

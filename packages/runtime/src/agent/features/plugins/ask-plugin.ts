@@ -28,7 +28,9 @@ export function askPlugin(loop: Loop, question: Question): void | Promise<void> 
     () => verdictOf(loop, question),
     (data) => record(execution, question, data),
   );
-  return judging instanceof Promise ? judging.then((verdict) => heed(loop, question, verdict)) : heed(loop, question, judging);
+  return judging instanceof Promise
+    ? judging.then((verdict) => applyVerdict(loop, question, verdict))
+    : applyVerdict(loop, question, judging);
 }
 
 /** {@link askPlugin} of a callback that can't influence the run: that it threw is told, and its state is as it was. */
@@ -51,7 +53,7 @@ interface Verdict {
   readonly directives?: readonly Directive[];
 }
 
-function heed(loop: Loop, { key }: Question, verdict: Verdict | undefined): void {
+function applyVerdict(loop: Loop, { key }: Question, verdict: Verdict | undefined): void {
   if (verdict?.directives === undefined) return;
   if (verdict.patch) loop.execution.put(`${key}/state`, "state-update", { patch: verdict.patch });
   declareEffects(loop, key, directiveEffects(verdict.directives));

@@ -33,7 +33,7 @@ async function begin(loop: Loop, plugins: LoopPlugins): Promise<void> {
   if (Object.keys(missing).length > 0) loop.execution.put("plugins/initial", "state-update", { patch: additionOf(agentState, missing) });
   // From here on the run's events are kept until they are shown.
   if (plugins.onEvent.length > 0) loop.execution.note("plugins/events", "events-shown", { upTo: 0, ...wantedTypes(plugins.onEvent) });
-  const input = { turn: 0, ...messageOf(runOf(loop).unanswered) };
+  const input = { turn: 0, ...messageOf(runOf(loop).unreadMessages) };
   for (const plugin of plugins.beforeRun)
     await askPlugin(loop, {
       plugin,
@@ -54,9 +54,9 @@ function wantedTypes(plugins: readonly Plugin[]): { readonly types?: readonly st
 
 /** Calls `onUserMessage` for what the user said that no model was asked with yet. */
 export async function tellUserMessages(loop: Loop, plugins: LoopPlugins): Promise<void> {
-  const { turn, unanswered, userMessages } = runOf(loop);
-  for (const [index, message] of [...unanswered].entries()) {
-    const number = userMessages - unanswered.length + index;
+  const { turn, unreadMessages, userMessages } = runOf(loop);
+  for (const [index, message] of [...unreadMessages].entries()) {
+    const number = userMessages - unreadMessages.length + index;
     for (const plugin of plugins.onUserMessage)
       await askPlugin(loop, {
         plugin,

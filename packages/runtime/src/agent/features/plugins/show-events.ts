@@ -65,11 +65,11 @@ function show(
   for (let next = index; next < events.length; next++) {
     const record = events[next] as LogRecord;
     if (!isFor(plugin, record, batch)) continue;
-    const answer = plugin.onEvent?.({ turn, event: eventOf(record, runId) }, state);
-    if (answer === undefined) continue;
-    if (isThenable(answer))
-      return Promise.resolve(answer).then((given) => show(plugin, batch, next + 1, state, [...directives, ...checkedDirectives(given)]));
-    directives = [...directives, ...checkedDirectives(answer)];
+    const returned = plugin.onEvent?.({ turn, event: eventOf(record, runId) }, state);
+    if (returned === undefined) continue;
+    if (isThenable(returned))
+      return Promise.resolve(returned).then((given) => show(plugin, batch, next + 1, state, [...directives, ...checkedDirectives(given)]));
+    directives = [...directives, ...checkedDirectives(returned)];
   }
   return directives;
 }

@@ -33,7 +33,7 @@ export async function awaitSignal(loop: Loop, call: PendingCall): Promise<void> 
       const rung = alarm.next();
       const last = !patient;
       if (execution.hasUnread) await loop.readInbox(`${call.key}/waiting`);
-      if (await answered(loop, call, wait)) return;
+      if (await finishIfOver(loop, call, wait)) return;
       checkEnding(loop);
       if (runOf(loop).interrupted) {
         refuse(call, "The wait was ended: the user sent a new message. Read it, then decide again.");
@@ -57,12 +57,12 @@ function listen({ execution }: Loop, { ring }: Alarm, cleanups: (() => void)[]):
 }
 
 /** Whether the signal is there, or its time is over. */
-async function answered(loop: Loop, call: PendingCall, { until }: OpenWait): Promise<boolean> {
+async function finishIfOver(loop: Loop, call: PendingCall, { until }: OpenWait): Promise<boolean> {
   const { execution } = loop;
   const given = execution.lookup(`${call.key}/signal`);
   if (given === undefined && (until === undefined || execution.clock.now() < until)) return false;
-  const answer = given === undefined ? { timedOut: true } : { signal: given.data["signal"] as JsonValue };
-  const { output } = await boundOutput(answer, call.tool as NonNullable<PendingCall["tool"]>, { blobs: loop.blobs });
+  const result = given === undefined ? { timedOut: true } : { signal: given.data["signal"] as JsonValue };
+  const { output } = await boundOutput(result, call.tool as NonNullable<PendingCall["tool"]>, { blobs: loop.blobs });
   call.answer = { output, isError: false };
   call.ran = true;
   return true;

@@ -73,7 +73,7 @@ export function mayMove(loop: Loop, call: PendingCall): boolean {
 }
 
 /** Tells the model where a call of the generated tool leads; it moves with the result, like any other. */
-export function answerTransition(loop: Loop, call: PendingCall): void {
+export function runTransition(loop: Loop, call: PendingCall): void {
   const machine = constraintOn(loop)?.machine;
   const done = actionOf(call);
   if (machine === undefined || done === undefined) return;

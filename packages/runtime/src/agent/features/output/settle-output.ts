@@ -4,9 +4,9 @@ import type { ModelResponse } from "../../turn/model-response.ts";
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import { RunEnding } from "../../turn/run-ending.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
-import type { AnswerForm } from "../../definition/output/answer-form.ts";
-import { checkValue, panic, readCall, readText, readWholeText, type ReadAnswer } from "./read-answer.ts";
-import { partialsOf } from "./partial-answers.ts";
+import type { OutputForm } from "../../definition/output/output-form.ts";
+import { checkValue, panic, readCall, readText, readWholeText, type ReadOutput } from "./read-output.ts";
+import { partialsOf } from "./partial-outputs.ts";
 import { outputOf } from "./run-output.ts";
 
 /** What comes after an answer: the run may end with its output, somebody steered meanwhile, or the model is asked again within the turn. */
@@ -23,29 +23,29 @@ type Verdict =
  * @param begun what the model wrote of this answer before it was cut off and told to go on
  * @throws RunEnding when there were repairs enough
  */
-export async function settleAnswer(loop: Loop, form: AnswerForm, turn: string, answer: ModelResponse, begun: string): Promise<Settled> {
-  const { calls } = answer;
+export async function settleOutput(loop: Loop, form: OutputForm, turn: string, response: ModelResponse, begun: string): Promise<Settled> {
+  const { calls } = response;
   return calls.length > 0
-    ? settleCalls(loop, form, turn, answer, calls)
-    : settleText(loop, form, turn, answer, begun + textOf(answer.message));
+    ? settleCalls(loop, form, turn, response, calls)
+    : settleText(loop, form, turn, response, begun + textOf(response.message));
 }
 
 async function settleCalls(
   loop: Loop,
-  form: AnswerForm,
+  form: OutputForm,
   turn: string,
-  answer: ModelResponse,
+  response: ModelResponse,
   calls: readonly ToolCallPart[],
 ): Promise<Settled> {
   const { execution } = loop;
-  const tool = form.tool as NonNullable<AnswerForm["tool"]>;
+  const tool = form.tool as NonNullable<OutputForm["tool"]>;
   const first = calls[0]?.id ?? "";
   execution.put(`${turn}/calls/${first}`, "tool-calls-start", {
     calls: calls.map(({ id, name, input, inputText }) => ({ callId: id, name, inputText, ...(input !== undefined && { input }) })),
   });
-  const cut = answer.stopReason === "max-tokens";
+  const cut = response.stopReason === "max-tokens";
   if (cut && loop.agent.options.onMaxTokens !== "continue") throw new RunEnding("max-output");
-  const { verdict, value } = await decide(loop, turn, answer, async () => {
+  const { verdict, value } = await decide(loop, turn, response, async () => {
     if (cut) return refusal(calls, CUT_OFF);
     const issues: string[] = [];
     const messages: string[] = [];
@@ -70,27 +70,27 @@ async function settleCalls(
     });
   }
   execution.put(`${turn}/calls-done/${first}`, "tool-calls-complete", {});
-  if (wasRepaired(loop, turn, answer)) return "again";
+  if (wasRepaired(loop, turn, response)) return "again";
   if (isSteered(loop)) return "steered";
   if ("value" in verdict) return take(loop, verdict.value, value);
-  return repair(loop, turn, answer, verdict, calls[0]?.inputText ?? "");
+  return repair(loop, turn, response, verdict, calls[0]?.inputText ?? "");
 }
 
-async function settleText(loop: Loop, form: AnswerForm, turn: string, answer: ModelResponse, text: string): Promise<Settled> {
-  if (wasRepaired(loop, turn, answer)) return "again";
+async function settleText(loop: Loop, form: OutputForm, turn: string, response: ModelResponse, text: string): Promise<Settled> {
+  if (wasRepaired(loop, turn, response)) return "again";
   if (loop.execution.hasUnread) await loop.readInbox(`${turn}/final`);
   if (isSteered(loop)) return "steered";
-  const { verdict, value } = await decide(loop, turn, answer, async () => {
-    const read = await readTextBy(loop, form, answer, text);
+  const { verdict, value } = await decide(loop, turn, response, async () => {
+    const read = await readTextBy(loop, form, response, text);
     return read.ok ? { taken: 0, value: read.value } : { taken: -1, issues: read.issues, messages: [] };
   });
   if ("value" in verdict) return take(loop, verdict.value, value);
-  const settled = repair(loop, turn, answer, verdict, text);
-  await tell(loop, `${turn}/repair/${answer.modelCall}`, correction(form, verdict));
+  const settled = repair(loop, turn, response, verdict, text);
+  await tell(loop, `${turn}/repair/${response.modelCall}`, correction(form, verdict));
   return settled;
 }
 
-async function readTextBy(loop: Loop, form: AnswerForm, answer: ModelResponse, text: string): Promise<ReadAnswer> {
+async function readTextBy(loop: Loop, form: OutputForm, response: ModelResponse, text: string): Promise<ReadOutput> {
   if (form.tool !== undefined) {
     const read = await readWholeText(form, text);
     return read.ok || read.issues.length > 0 ? read : { ok: false, issues: [`the answer was not given by a call of ${form.tool.name}`] };
@@ -103,7 +103,7 @@ async function readTextBy(loop: Loop, form: AnswerForm, answer: ModelResponse, t
       session: sessionOf(loop).id,
       runId: run.id,
       model: run.model,
-      message: answer.message,
+      message: response.message,
       schema: form.schema,
       repairs: run.repairs,
     });
@@ -119,11 +119,11 @@ type Judged = { readonly taken: number; readonly value: unknown } | Extract<Verd
 async function decide(
   loop: Loop,
   turn: string,
-  answer: ModelResponse,
+  response: ModelResponse,
   judge: () => Promise<Judged>,
 ): Promise<{ readonly verdict: Verdict; readonly value: unknown }> {
   let made: { readonly value: unknown } | undefined;
-  const verdict = await loop.execution.decide(`${turn}/output/${answer.modelCall}`, async (): Promise<Verdict> => {
+  const verdict = await loop.execution.decide(`${turn}/output/${response.modelCall}`, async (): Promise<Verdict> => {
     const judged = await judge();
     if (!("value" in judged)) return judged;
     made = judged;
@@ -180,7 +180,7 @@ async function tell(loop: Loop, key: string, text: string): Promise<void> {
   );
 }
 
-function correction(form: AnswerForm, verdict: Verdict): string {
+function correction(form: OutputForm, verdict: Verdict): string {
   const lines = [
     "Your answer was not accepted:",
     ...("issues" in verdict ? verdict.issues : []).map((issue) => `- ${issue}`),

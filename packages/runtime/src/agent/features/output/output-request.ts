@@ -2,7 +2,7 @@ import type { InferRequest, ToolSchema } from "@keelson/protocol";
 import type { Model } from "../../definition/model-source.ts";
 import type { Loop } from "../../turn/loop.ts";
 import { schemasOf } from "../strategies/hold-to-strategy.ts";
-import type { AnswerForm } from "../../definition/output/answer-form.ts";
+import type { OutputForm } from "../../definition/output/output-form.ts";
 import { outputOf } from "./run-output.ts";
 
 /** What a request offers: the tools that may be called, and the one that takes the answer. */
@@ -14,7 +14,7 @@ export function offeredTools(loop: Loop): readonly ToolSchema[] {
 const NOTHING = {};
 
 /** What the settings of a request say of the structured output, where the agent has one. */
-export function answerSettings(loop: Loop): Pick<InferRequest, "output" | "toolChoice"> {
+export function outputSettings(loop: Loop): Pick<InferRequest, "output" | "toolChoice"> {
   const { form } = outputOf(loop);
   return form === undefined
     ? NOTHING
@@ -32,7 +32,7 @@ function mustCall(loop: Loop): boolean {
 }
 
 /** Why a model can't give the output in this way, if so. What is not known of it is not held against it. */
-export function modelProblem({ mode }: AnswerForm, { reference, facts }: Pick<Model, "reference" | "facts">): string | undefined {
+export function modelProblem({ mode }: OutputForm, { reference, facts }: Pick<Model, "reference" | "facts">): string | undefined {
   const { structuredOutput, toolCalling } = facts.capabilities ?? {};
   if (mode === "native" && structuredOutput === false)
     return `outputMode "native" needs a vendor that holds answers to a schema, which ${reference} is not: use "${toolCalling === false ? "prompt" : "tool"}", or another model`;

@@ -12,14 +12,14 @@ type Ended =
  * What a shell hook says with its exit code and its output.
  * @throws Error when a guard has not given a clear answer: it fails closed
  */
-export function answerOfShell<P extends HookPoint>(context: HookContext<P>, ended: Ended): HookResults[P] | undefined {
-  const answer = read(context, ended);
-  if ("problem" in answer) {
-    if (context.guard) throw new Error(answer.problem);
-    context.warn(answer.problem);
+export function resultOfShell<P extends HookPoint>(context: HookContext<P>, ended: Ended): HookResults[P] | undefined {
+  const said = read(context, ended);
+  if ("problem" in said) {
+    if (context.guard) throw new Error(said.problem);
+    context.warn(said.problem);
     return undefined;
   }
-  return resultOf(context, answer) as HookResults[P] | undefined;
+  return resultOf(context, said) as HookResults[P] | undefined;
 }
 
 interface Said {
@@ -41,13 +41,13 @@ function read(context: HookContext, ended: Ended): Said | { readonly problem: st
   // Anything else that it prints is for its own log.
   if (!text.startsWith("{")) return { reason: "" };
   if (stdoutBytes > ended.maxOutputBytes) return { problem: `answered with ${stdoutBytes} bytes; ${ended.maxOutputBytes} are read` };
-  let answer: JsonObject;
+  let printed: JsonObject;
   try {
-    answer = JSON.parse(text) as JsonObject;
+    printed = JSON.parse(text) as JsonObject;
   } catch (error) {
     return { problem: `answered with what is no JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
-  return readAnswer(context, answer);
+  return readPrinted(context, printed);
 }
 
 const VERDICTS: { readonly [decision: string]: Said["verdict"] | "none" } = {
@@ -59,9 +59,9 @@ const VERDICTS: { readonly [decision: string]: Said["verdict"] | "none" } = {
   defer: "none",
 };
 
-function readAnswer(context: HookContext, answer: JsonObject): Said | { readonly problem: string } {
-  const specific = objectOf(answer["hookSpecificOutput"]);
-  const message = textOf(answer["systemMessage"]);
+function readPrinted(context: HookContext, printed: JsonObject): Said | { readonly problem: string } {
+  const specific = objectOf(printed["hookSpecificOutput"]);
+  const message = textOf(printed["systemMessage"]);
   if (message !== undefined) context.warn(message);
   const remark = textOf(specific["additionalContext"]);
   for (const field of ["updatedInput", "updatedToolOutput", "updatedMCPToolOutput"])
@@ -69,11 +69,11 @@ function readAnswer(context: HookContext, answer: JsonObject): Said | { readonly
   if (remark !== undefined && !isAfterTool(context.point))
     context.warn("its additionalContext is not used: only after a tool call is the model told what a hook says");
 
-  const general = textOf(answer["reason"]) ?? "";
-  if (answer["continue"] === false) return { verdict: "stop", reason: textOf(answer["stopReason"]) ?? (general || "it gave no reason") };
+  const general = textOf(printed["reason"]) ?? "";
+  if (printed["continue"] === false) return { verdict: "stop", reason: textOf(printed["stopReason"]) ?? (general || "it gave no reason") };
   let strictest: Said = { reason: "", ...(remark !== undefined && { remark }) };
   for (const [decision, reason] of [
-    [answer["decision"], general],
+    [printed["decision"], general],
     [specific["permissionDecision"], textOf(specific["permissionDecisionReason"]) ?? general],
   ] as const) {
     if (decision === undefined || decision === null) continue;

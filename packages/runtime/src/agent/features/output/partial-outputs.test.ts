@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { PartialJson } from "../../../json/index.ts";
 import { foldInferEvents } from "../../../providers/infer-fold.ts";
-import { compileAnswerForm } from "../../definition/output/answer-form.ts";
-import { PartialAnswers } from "./partial-answers.ts";
+import { compileOutputForm } from "../../definition/output/output-form.ts";
+import { PartialOutputs } from "./partial-outputs.ts";
 
 const rows = Array.from({ length: 3_000 }, (_, index) => ({ id: index, text: `row ${index}` }));
 const text = JSON.stringify({ rows });
-const form = compileAnswerForm("a", { type: "object" }, "native");
+const form = compileOutputForm("a", { type: "object" }, "native");
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -18,7 +18,7 @@ describe("the parts of an answer", () => {
       copied += this.openMembers;
       return snapshot.call(this);
     });
-    const partials = new PartialAnswers(form);
+    const partials = new PartialOutputs(form);
     const fold = foldInferEvents();
     partials.subscribe();
     partials.begin(fold);
@@ -43,7 +43,7 @@ describe("the parts of an answer", () => {
 
   it("are not read while nobody asks; who asks then gets what came before", async () => {
     const push = vi.spyOn(PartialJson.prototype, "push");
-    const partials = new PartialAnswers(form);
+    const partials = new PartialOutputs(form);
     const fold = foldInferEvents();
     partials.begin(fold);
     for (const char of '{"a": "b') {
@@ -58,7 +58,7 @@ describe("the parts of an answer", () => {
   });
 
   it("go on where an answer was cut off and told to", async () => {
-    const partials = new PartialAnswers(form);
+    const partials = new PartialOutputs(form);
     const values = partials.subscribe();
     partials.begin(foldInferEvents());
     partials.push({ type: "text-delta", text: '{"a": "b' });

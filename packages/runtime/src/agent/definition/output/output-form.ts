@@ -2,11 +2,11 @@ import type { InferRequest, JsonObject, JsonValue, Tool, ToolSchema, ValidationR
 import { compileSchema } from "../../../schema/compile-schema.ts";
 import type { JsonSchema, Schema } from "../../../schema/schema.ts";
 import { defineTool } from "../../../tools/define-tool.ts";
-import { ANSWER_MEMBER, answerSchema, unwrapAnswer } from "./answer-schema.ts";
+import { OUTPUT_MEMBER, outputSchema, unwrapOutput } from "./output-schema.ts";
 import type { CustomOutputMode, OutputModeOption } from "./output-mode.ts";
 
 /** How an agent's structured output is asked for and held against its schema: compiled once for a definition. */
-export interface AnswerForm {
+export interface OutputForm {
   readonly mode: "tool" | "native" | "prompt" | "custom";
   /** JSON Schema of the output. */
   readonly schema: JsonObject;
@@ -25,16 +25,16 @@ export interface AnswerForm {
   offer(schemas: readonly ToolSchema[]): readonly ToolSchema[];
 }
 
-export const DEFAULT_ANSWER_TOOL = "final_answer";
-const ANSWER_TOOL_DESCRIPTION =
+export const DEFAULT_OUTPUT_TOOL = "final_answer";
+const OUTPUT_TOOL_DESCRIPTION =
   "Gives your final answer and ends the work. Call it once everything else is done, by itself: only what you give here is your answer, text beside it is not.";
 
 /** @throws TypeError when the schema is none that can be used */
-export function compileAnswerForm(agent: string, output: Schema<unknown> | JsonSchema, option: OutputModeOption = "tool"): AnswerForm {
+export function compileOutputForm(agent: string, output: Schema<unknown> | JsonSchema, option: OutputModeOption = "tool"): OutputForm {
   const compiled = compileSchema(output);
   const mode = typeof option === "string" ? option : option.type;
-  const asked = mode === "custom" ? { schema: compiled.jsonSchema, wrapped: false } : answerSchema(compiled.jsonSchema);
-  const tool = mode === "tool" ? answerTool(asked.schema, asked.wrapped, compiled.validate, option) : undefined;
+  const asked = mode === "custom" ? { schema: compiled.jsonSchema, wrapped: false } : outputSchema(compiled.jsonSchema);
+  const tool = mode === "tool" ? outputTool(asked.schema, asked.wrapped, compiled.validate, option) : undefined;
   const offers = new WeakMap<readonly ToolSchema[], readonly ToolSchema[]>();
   return {
     mode,
@@ -57,8 +57,8 @@ export function compileAnswerForm(agent: string, output: Schema<unknown> | JsonS
   };
 }
 
-function answerTool(schema: JsonObject, wrapped: boolean, validate: AnswerForm["validate"], option: OutputModeOption): Tool {
-  const { name = DEFAULT_ANSWER_TOOL, description = ANSWER_TOOL_DESCRIPTION } =
+function outputTool(schema: JsonObject, wrapped: boolean, validate: OutputForm["validate"], option: OutputModeOption): Tool {
+  const { name = DEFAULT_OUTPUT_TOOL, description = OUTPUT_TOOL_DESCRIPTION } =
     typeof option === "object" && option.type === "tool" ? option : {};
   const tool = defineTool({ name, description, input: schema as JsonSchema, effect: "read", execute: () => null });
   return {
@@ -66,8 +66,8 @@ function answerTool(schema: JsonObject, wrapped: boolean, validate: AnswerForm["
     parse(input) {
       if (!wrapped) return validate(input);
       const given = input as JsonObject;
-      if (!Object.hasOwn(given, ANSWER_MEMBER)) return { issues: [{ message: "is missing", path: [ANSWER_MEMBER] }] };
-      const result = validate(unwrapAnswer(given as JsonValue, true));
+      if (!Object.hasOwn(given, OUTPUT_MEMBER)) return { issues: [{ message: "is missing", path: [OUTPUT_MEMBER] }] };
+      const result = validate(unwrapOutput(given as JsonValue, true));
       return result instanceof Promise ? result.then(withinMember) : withinMember(result);
     },
   };
@@ -75,7 +75,7 @@ function answerTool(schema: JsonObject, wrapped: boolean, validate: AnswerForm["
 
 function withinMember(result: ValidationResult<unknown>): ValidationResult<unknown> {
   if (result.issues === undefined) return result;
-  return { issues: result.issues.map(({ message, path = [] }) => ({ message, path: [ANSWER_MEMBER, ...path] })) };
+  return { issues: result.issues.map(({ message, path = [] }) => ({ message, path: [OUTPUT_MEMBER, ...path] })) };
 }
 
 function instructionsFor(schema: JsonObject): string {

@@ -1,9 +1,9 @@
 import type { InferEvent, JsonValue } from "@keelson/protocol";
 import { nextOpener, PartialJson } from "../../../json/index.ts";
 import type { InferFold } from "../../../providers/infer-fold.ts";
-import type { AnswerForm } from "../../definition/output/answer-form.ts";
-import { isAnswerCall } from "./answer-call.ts";
-import { unwrapAnswer } from "../../definition/output/answer-schema.ts";
+import type { OutputForm } from "../../definition/output/output-form.ts";
+import { isOutputCall } from "./output-call.ts";
+import { unwrapOutput } from "../../definition/output/output-schema.ts";
 import type { Loop } from "../../turn/loop.ts";
 import { PartKey } from "../../turn/run-parts.ts";
 
@@ -14,8 +14,8 @@ const COPIES = 4;
  * The structured output of a run as it streams. Nothing is read until somebody asks. A value is made when a reader takes it,
  * so that a slow one gets the newest and nothing is kept for it; values share what is finished.
  */
-export class PartialAnswers {
-  readonly #form: AnswerForm;
+export class PartialOutputs {
+  readonly #form: OutputForm;
   #wanted = false;
   #fold: InferFold | undefined;
   /** What was written of this answer before it was cut off and told to go on. */
@@ -32,7 +32,7 @@ export class PartialAnswers {
   #ended = false;
   #waiting: (() => void)[] = [];
 
-  constructor(form: AnswerForm) {
+  constructor(form: OutputForm) {
     this.#form = form;
   }
 
@@ -54,7 +54,7 @@ export class PartialAnswers {
     if (event.type === "text-delta") {
       if (this.#form.tool === undefined) this.#feed(event.text);
     } else if (event.type === "tool-call-start") {
-      if (this.#call === undefined && isAnswerCall(this.#form, event)) this.#call = event.index;
+      if (this.#call === undefined && isOutputCall(this.#form, event)) this.#call = event.index;
     } else if (event.type === "tool-call-delta" && event.index === this.#call) this.#feed(event.text);
   }
 
@@ -111,7 +111,7 @@ export class PartialAnswers {
     if (this.#fold === undefined) return;
     if (tool === undefined) this.#feed(this.#fold.text);
     else {
-      const call = this.#fold.calls.find((open) => isAnswerCall(this.#form, open));
+      const call = this.#fold.calls.find((open) => isOutputCall(this.#form, open));
       if (call === undefined) return;
       this.#call = call.index;
       this.#feed(call.text);
@@ -158,20 +158,20 @@ export class PartialAnswers {
 }
 
 function unwrapped(value: JsonValue | undefined, wrapped: boolean): unknown {
-  return value === undefined || (wrapped && isEmpty(value)) ? undefined : unwrapAnswer(value, wrapped);
+  return value === undefined || (wrapped && isEmpty(value)) ? undefined : unwrapOutput(value, wrapped);
 }
 
 function isEmpty(value: JsonValue): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
-const PARTIALS = new PartKey<PartialAnswers>("partial answers");
+const PARTIALS = new PartKey<PartialOutputs>("partial answers");
 
 /** The output of a run as it streams, where the agent has one. */
-export function partialsOf({ parts }: Loop): PartialAnswers | undefined {
+export function partialsOf({ parts }: Loop): PartialOutputs | undefined {
   return parts.get(PARTIALS);
 }
 
-export function bindPartials({ parts }: Loop, partials: PartialAnswers | undefined): void {
+export function bindPartials({ parts }: Loop, partials: PartialOutputs | undefined): void {
   parts.set(PARTIALS, partials);
 }

@@ -3,11 +3,11 @@ import { jsonInText, parseArguments, withoutFence } from "../../../json/index.ts
 import { formatIssue } from "../../../schema/schema-issue.ts";
 import { prepareCall } from "../../../tools/prepare-call.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
-import type { AnswerForm } from "../../definition/output/answer-form.ts";
-import { unwrapAnswer } from "../../definition/output/answer-schema.ts";
+import type { OutputForm } from "../../definition/output/output-form.ts";
+import { unwrapOutput } from "../../definition/output/output-schema.ts";
 
 /** Whether an answer holds the output. `message` is for the model where it says more than the issues. */
-export type ReadAnswer =
+export type ReadOutput =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly issues: readonly string[]; readonly message?: string };
 
@@ -17,7 +17,7 @@ const MAX_ISSUE_LENGTH = 500;
 const MAX_VALUES = 1_000;
 
 /** Reads the input of a call of the answer's tool: slips that are safe to repair are. */
-export async function readCall(tool: NonNullable<AnswerForm["tool"]>, call: ToolCallPart): Promise<ReadAnswer> {
+export async function readCall(tool: NonNullable<OutputForm["tool"]>, call: ToolCallPart): Promise<ReadOutput> {
   const prepared = await prepareCall(tool, call);
   if (prepared.ok) return { ok: true, value: prepared.value };
   if (prepared.reason === "broken-schema") throw panic("output", prepared.message);
@@ -26,12 +26,12 @@ export async function readCall(tool: NonNullable<AnswerForm["tool"]>, call: Tool
 }
 
 /** The first JSON in a text that fits, whatever stands around it. */
-export async function readText(form: AnswerForm, text: string): Promise<ReadAnswer> {
+export async function readText(form: OutputForm, text: string): Promise<ReadOutput> {
   let refused: { readonly issues: readonly string[]; readonly length: number } | undefined;
   let seen = 0;
   for (const candidate of jsonInText(text)) {
     if (++seen > MAX_VALUES) break;
-    const read = await checkValue(form, unwrapAnswer(candidate, form.wrapped));
+    const read = await checkValue(form, unwrapOutput(candidate, form.wrapped));
     if (read.ok) return read;
     // What is told is what is wrong with the longest one: that was meant to be the answer.
     const { length } = JSON.stringify(candidate);
@@ -39,24 +39,24 @@ export async function readText(form: AnswerForm, text: string): Promise<ReadAnsw
   }
   if (refused) return { ok: false, issues: refused.issues };
   const repaired = await repairedIn(text);
-  if (repaired !== undefined) return checkValue(form, unwrapAnswer(repaired, form.wrapped));
+  if (repaired !== undefined) return checkValue(form, unwrapOutput(repaired, form.wrapped));
   return { ok: false, issues: [text.trim() === "" ? "the answer is empty" : "there is no complete JSON in the answer"] };
 }
 
 /** A text that is nothing but JSON that fits: what models write that should have called a tool. */
-export async function readWholeText(form: AnswerForm, text: string): Promise<ReadAnswer> {
+export async function readWholeText(form: OutputForm, text: string): Promise<ReadOutput> {
   let value: JsonValue;
   try {
     value = JSON.parse(withoutFence(text.trim())) as JsonValue;
   } catch {
     return { ok: false, issues: [] };
   }
-  return checkValue(form, unwrapAnswer(value, form.wrapped));
+  return checkValue(form, unwrapOutput(value, form.wrapped));
 }
 
 /** @throws AgentError of kind `panic` when the schema itself throws */
-export async function checkValue(form: AnswerForm, value: unknown): Promise<ReadAnswer> {
-  let result: Awaited<ReturnType<AnswerForm["validate"]>>;
+export async function checkValue(form: OutputForm, value: unknown): Promise<ReadOutput> {
+  let result: Awaited<ReturnType<OutputForm["validate"]>>;
   try {
     result = await form.validate(value);
   } catch (error) {

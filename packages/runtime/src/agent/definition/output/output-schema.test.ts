@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createJsonSchemaValidator } from "../../../schema/index.ts";
-import { answerSchema, unwrapAnswer } from "./answer-schema.ts";
+import { outputSchema, unwrapOutput } from "./output-schema.ts";
 
 const tree = {
   $defs: { node: { type: "object", properties: { next: { $ref: "#/$defs/node" }, name: { type: "string" } }, required: ["name"] } },
@@ -11,7 +11,7 @@ describe("what a model is asked for", () => {
   it.each([[{ type: "object", properties: { a: {} } }], [{ anyOf: [{ type: "object" }, { type: "object" }] }], [tree]])(
     "is an object as it is: %j",
     (schema) => {
-      expect(answerSchema(schema)).toEqual({ schema: { ...schema, type: "object" }, wrapped: false });
+      expect(outputSchema(schema)).toEqual({ schema: { ...schema, type: "object" }, wrapped: false });
     },
   );
 
@@ -33,7 +33,7 @@ describe("what a model is asked for", () => {
       ["a", 1],
     ],
   ])("is an object that holds %s", async (_what, schema, good, bad) => {
-    const asked = answerSchema(schema as never);
+    const asked = outputSchema(schema as never);
     expect(asked.wrapped).toBe(true);
     expect(asked.schema).toMatchObject({ type: "object", required: ["answer"] });
     const issues = createJsonSchemaValidator(asked.schema);
@@ -42,8 +42,8 @@ describe("what a model is asked for", () => {
   });
 
   it("is taken out of that object, or as it is where there is none", () => {
-    expect(unwrapAnswer({ answer: [1] }, true)).toEqual([1]);
-    expect(unwrapAnswer([1], true)).toEqual([1]);
-    expect(unwrapAnswer({ answer: [1] }, false)).toEqual({ answer: [1] });
+    expect(unwrapOutput({ answer: [1] }, true)).toEqual([1]);
+    expect(unwrapOutput([1], true)).toEqual([1]);
+    expect(unwrapOutput({ answer: [1] }, false)).toEqual({ answer: [1] });
   });
 });

@@ -4,17 +4,17 @@ import { textOfMessage } from "../render/describe-event.ts";
 /** The events of a run for whoever follows its work, and what it said last. */
 export interface Work extends AsyncIterable<AgentEvent> {
   /** `undefined` while there is none: the last that was said came with calls, and is part of the work. */
-  lastAnswer(): string | undefined;
+  lastResponse(): string | undefined;
 }
 
 /**
  * Takes the last answer out of a run, for another place. That it is the last is known at the end only, so that each is held back
  * until something follows it.
  */
-export function withoutLastAnswer(events: AsyncIterable<AgentEvent>): Work {
+export function withoutLastResponse(events: AsyncIterable<AgentEvent>): Work {
   let held: Extract<AgentEvent, { readonly type: "message" }> | undefined;
   return {
-    lastAnswer: () => held && textOfMessage(held.message),
+    lastResponse: () => held && textOfMessage(held.message),
     async *[Symbol.asyncIterator]() {
       for await (const event of events) {
         const isOwn = event.path === undefined || event.path.length === 0;

@@ -2,22 +2,22 @@ import type { JsonObject, JsonValue } from "@keelson/protocol";
 import { takesObjects } from "../../../tools/object-schema.ts";
 
 /** The member that holds an answer which is no object itself. */
-export const ANSWER_MEMBER = "answer";
+export const OUTPUT_MEMBER = "answer";
 
 /** What a model is asked for: tools and most vendors take objects only, so what is none goes into a member of one. */
-export interface AnswerSchema {
+export interface OutputSchema {
   readonly schema: JsonObject;
   readonly wrapped: boolean;
 }
 
-export function answerSchema(jsonSchema: JsonObject): AnswerSchema {
+export function outputSchema(jsonSchema: JsonObject): OutputSchema {
   if (saysObject(jsonSchema))
     return { schema: jsonSchema["type"] === "object" ? jsonSchema : { ...jsonSchema, type: "object" }, wrapped: false };
   const { $defs, definitions, ...rest } = jsonSchema;
   const schema: JsonObject = {
     type: "object",
-    properties: { [ANSWER_MEMBER]: moved(rest) },
-    required: [ANSWER_MEMBER],
+    properties: { [OUTPUT_MEMBER]: moved(rest) },
+    required: [OUTPUT_MEMBER],
     additionalProperties: false,
     ...($defs !== undefined && { $defs: moved($defs) }),
     ...(definitions !== undefined && { definitions: moved(definitions) }),
@@ -26,9 +26,9 @@ export function answerSchema(jsonSchema: JsonObject): AnswerSchema {
 }
 
 /** The answer in what the model wrote. One that was given without the member around it is taken as it is. */
-export function unwrapAnswer(value: JsonValue, wrapped: boolean): JsonValue {
+export function unwrapOutput(value: JsonValue, wrapped: boolean): JsonValue {
   if (!wrapped || typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return (Object.hasOwn(value, ANSWER_MEMBER) ? (value as JsonObject)[ANSWER_MEMBER] : value) as JsonValue;
+  return (Object.hasOwn(value, OUTPUT_MEMBER) ? (value as JsonObject)[OUTPUT_MEMBER] : value) as JsonValue;
 }
 
 function saysObject(schema: JsonObject): boolean {
@@ -50,5 +50,5 @@ function moved(part: JsonValue | undefined): JsonValue {
 
 function movedReference(reference: string): string {
   if (reference !== "#" && !reference.startsWith("#/")) return reference;
-  return /^#\/(?:\$defs|definitions)\//.test(reference) ? reference : `#/properties/${ANSWER_MEMBER}${reference.slice(1)}`;
+  return /^#\/(?:\$defs|definitions)\//.test(reference) ? reference : `#/properties/${OUTPUT_MEMBER}${reference.slice(1)}`;
 }

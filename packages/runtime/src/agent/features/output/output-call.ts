@@ -1,16 +1,16 @@
 import type { ToolCallPart } from "@keelson/protocol";
-import type { AnswerForm } from "../../definition/output/answer-form.ts";
+import type { OutputForm } from "../../definition/output/output-form.ts";
 
 /** What the model is told of an answer that came with other calls. */
-export const ANSWERED_TOO_EARLY =
+export const OUTPUT_TOO_EARLY =
   "Not taken as your answer: it came together with other calls, so it was written without their results. Read those first, then give your answer by itself.";
 
 /** Whether a call gives the answer. Models write names in another case now and then. */
-export function isAnswerCall({ tool }: AnswerForm, { name }: Pick<ToolCallPart, "name">): boolean {
+export function isOutputCall({ tool }: OutputForm, { name }: Pick<ToolCallPart, "name">): boolean {
   return tool !== undefined && (name === tool.name || name.toLowerCase() === tool.name.toLowerCase());
 }
 
 /** Whether a response asks for nothing but to take its answer. */
-export function givesAnswer(form: AnswerForm, calls: readonly ToolCallPart[]): boolean {
-  return calls.every((call) => isAnswerCall(form, call));
+export function givesOutput(form: OutputForm, calls: readonly ToolCallPart[]): boolean {
+  return calls.every((call) => isOutputCall(form, call));
 }

@@ -2,16 +2,16 @@ import type { PendingCall } from "../turn/pending-call.ts";
 import { awaitSignal } from "../features/signals/await-signal.ts";
 import { isWaiting } from "../features/signals/open-waits.ts";
 import { isWaitForSignalTool } from "../definition/signals/wait-for-signal-tool.ts";
-import { answerTransition } from "../features/strategies/hold-to-strategy.ts";
+import { runTransition } from "../features/strategies/hold-to-strategy.ts";
 import { isTransitionTool } from "../definition/strategies/transition-tool.ts";
 import type { Loop } from "../turn/loop.ts";
 
 /** Whether the loop itself answers the call: no tool is executed. Such a call is alone in its batch. */
-export function isAnsweredHere(call: PendingCall): boolean {
+export function isBuiltInCall(call: PendingCall): boolean {
   return call.answer === undefined && call.tool !== undefined && (isTransitionTool(call.tool) || isWaitForSignalTool(call.tool));
 }
 
-export function answerHere(loop: Loop, call: PendingCall): Promise<void> | void {
+export function runBuiltInCall(loop: Loop, call: PendingCall): Promise<void> | void {
   if (isWaiting(call)) return awaitSignal(loop, call);
-  answerTransition(loop, call);
+  runTransition(loop, call);
 }

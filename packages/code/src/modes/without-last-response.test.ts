@@ -1,13 +1,13 @@
 import { textMessage, type AgentEvent } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { withoutLastAnswer } from "./without-last-answer.ts";
+import { withoutLastResponse } from "./without-last-response.ts";
 
 const said = (text: string, path?: readonly string[]): AgentEvent =>
   ({ type: "message", message: textMessage("assistant", text), ...(path && { path }) }) as AgentEvent;
 const event = (type: string): AgentEvent => ({ type, calls: [] }) as unknown as AgentEvent;
 
 async function follow(events: readonly AgentEvent[]): Promise<readonly [seen: readonly string[], answer: string | undefined]> {
-  const work = withoutLastAnswer(
+  const work = withoutLastResponse(
     (async function* () {
       yield* events;
     })(),
@@ -15,7 +15,7 @@ async function follow(events: readonly AgentEvent[]): Promise<readonly [seen: re
   const seen: string[] = [];
   for await (const one of work)
     seen.push(one.type === "message" ? one.message.content.map((part) => ("text" in part ? part.text : "")).join("") : one.type);
-  return [seen, work.lastAnswer()];
+  return [seen, work.lastResponse()];
 }
 
 describe("the work of a run", () => {

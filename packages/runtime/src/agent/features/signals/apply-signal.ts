@@ -8,7 +8,7 @@ import type { SignalPlan } from "./plan-signals.ts";
  * Does what was planned about a signal, in the append that says it was read.
  * @param message what the model is told, after the rules had a look at it
  */
-export function heedSignal(loop: Loop, key: string, { signal, action, wait, state }: SignalPlan, message: Message | undefined): void {
+export function applySignal(loop: Loop, key: string, { signal, action, wait, state }: SignalPlan, message: Message | undefined): void {
   const { execution } = loop;
   execution.note(`${key}/signal`, "signal", { ...signal, action, ...(wait && { callId: wait.callId }) });
   if (wait) giveSignal(loop, wait, signal);
