@@ -1,13 +1,11 @@
 import {
   AgentError,
-  KeelsonError,
   type Authority,
   type CallId,
   type ChildSpec,
   type DurableEvent,
   type Durability,
   type ExecutionContext,
-  type Failure,
   type InboxEntry,
   type Json,
   type JsonObject,
@@ -18,7 +16,6 @@ import {
   type SelectBranch,
   type SessionId,
   type StepAttempt,
-  type StepFailure,
   type StepResult,
   type StepSpec,
   type SuspendReason,
@@ -26,10 +23,10 @@ import {
   type Wait,
 } from "@keelson/protocol";
 import { digestOf } from "../json/digest.ts";
-import { isThenable } from "../platform/is-thenable.ts";
 import { asRecorded } from "./as-recorded.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Journal } from "./journal.ts";
+import { stepFailureOf } from "./step-failure.ts";
 import { Suspension } from "./suspension.ts";
 
 export interface ExecutionOptions {
@@ -127,7 +124,7 @@ export class Execution implements ExecutionContext {
     if (done) return done.data as StepResult<T>;
     const number = this.#countAttempt(key);
     await this.flush();
-    const result = await this.#attempt({ key, number }, async (_act, attempt) => run(attempt));
+    const result = await this.#attempt({ key, number }, (_act, attempt) => run(attempt));
     this.note(key, "step", result as JsonObject);
     await this.flush();
     return result;
@@ -140,93 +137,52 @@ export class Execution implements ExecutionContext {
     return results as never;
   }
 
-  /** Says when an attempt began and ended; records nothing. A promise only where `run` gives one. */
-  #attempt<A extends Act, T>(act: A, run: (act: A, attempt: StepAttempt) => T | Promise<T>): StepResult<T> | Promise<StepResult<T>> {
+  /**
+   * Runs one attempt of each act and says when it began and ended: started in this order, awaited together. Records nothing, for
+   * acts whose outcome stands in the log as events of their own. One that suspends the run keeps none of the others from being started.
+   */
+  attempts<A extends Act, T>(acts: readonly A[], run: (act: A, attempt: StepAttempt) => T | Promise<T>): Promise<readonly StepResult<T>[]> {
+    return Promise.all(acts.map((act) => this.#attempt(act, run)));
+  }
+
+  async #attempt<A extends Act, T>(act: A, run: (act: A, attempt: StepAttempt) => T | Promise<T>): Promise<StepResult<T>> {
     const { key, number } = act;
     const startedAt = this.clock.now();
+    const endedAt = (): number => Math.max(startedAt, this.clock.now());
     try {
-      const value = run(act, { number, idempotencyKey: this.#prefix + key, signal: this.signal, emit: this.emit });
-      if (!(value instanceof Promise)) return this.#done(startedAt, value);
-      return value.then(
-        (given) => this.#done(startedAt, given),
-        (error: unknown) => this.#failed(startedAt, error),
-      );
+      const value = await run(act, { number, idempotencyKey: this.#prefix + key, signal: this.signal, emit: this.emit });
+      return { ok: true, value, startedAt, endedAt: endedAt() };
     } catch (error) {
-      return this.#failed(startedAt, error);
+      if (error instanceof Suspension) throw error;
+      return { ok: false, failure: stepFailureOf(error), startedAt, endedAt: endedAt() };
     }
   }
 
-  #done<T>(startedAt: number, value: T): StepResult<T> {
-    return { ok: true, value, startedAt, endedAt: Math.max(startedAt, this.clock.now()) };
-  }
-
-  #failed(startedAt: number, error: unknown): StepResult<never> {
-    if (error instanceof Suspension) throw error;
-    return { ok: false, failure: stepFailureOf(error), startedAt, endedAt: Math.max(startedAt, this.clock.now()) };
-  }
-
   /**
-   * Runs one attempt of each act and says when it began and ended: started in this order, awaited together. Records nothing, for
-   * acts whose outcome stands in the log as events of their own.
-   */
-  attempts<A extends Act, T>(
-    acts: readonly A[],
-    run: (act: A, attempt: StepAttempt) => T | Promise<T>,
-  ): readonly StepResult<T>[] | Promise<readonly StepResult<T>[]> {
-    const first = acts[0];
-    // One that suspends the run keeps none of the others from being started.
-    if (acts.length !== 1 || first === undefined) return Promise.all(acts.map(async (act) => this.#attempt(act, run)));
-    const only = this.#attempt(first, run);
-    return only instanceof Promise ? only.then((result) => [result]) : [only];
-  }
-
-  async decide<T>(point: string, run: () => T | Promise<T>): Promise<T> {
-    return this.verdict(point, run);
-  }
-
-  /**
-   * Like {@link decide}. A promise only where `run` gives one.
    * @param record puts the verdict into the log under its point, where that takes more than a decision; `run` then gives what
    * comes back from there as it is
    */
-  verdict<T>(point: string, run: () => T | Promise<T>, record?: (data: VerdictData) => void): T | Promise<T> {
+  async decide<T>(point: string, run: () => T | Promise<T>, record?: (data: VerdictData) => void): Promise<T> {
     const done = this.lookup(point);
     if (done) {
       const panic = done.data["panic"] as { readonly callback: string; readonly message: string } | undefined;
       if (panic) throw new AgentError({ kind: "panic", ...panic });
       return done.data["value"] as T;
     }
-    let value: T | PromiseLike<T>;
+    const put = record ?? ((data: VerdictData): void => this.note(point, "decision", data));
+    let value: T;
     try {
-      value = run();
-      if (isThenable(value))
-        return Promise.resolve(value)
-          .then(record ? undefined : asRecorded)
-          .then(
-            (given) => this.#recordVerdict(point, given, record),
-            (error: unknown) => this.#recordPanic(point, error, record),
-          );
-      if (record === undefined) value = asRecorded(value);
+      const given = await run();
+      value = record === undefined ? asRecorded(given) : given;
     } catch (error) {
-      return this.#recordPanic(point, error, record);
+      const panic = AgentError.is(error, "panic")
+        ? { callback: error.failure.callback, message: error.message }
+        : { callback: point, message: `"${point}" threw: ${error instanceof Error ? error.message : String(error)}` };
+      put({ panic });
+      throw new AgentError({ kind: "panic", ...panic }, { cause: error });
     }
-    return this.#recordVerdict(point, value, record);
-  }
-
-  #recordVerdict<T>(point: string, value: T, record: ((data: VerdictData) => void) | undefined): T {
-    const data = value === undefined ? {} : { value: value as JsonValue };
-    if (record === undefined) this.note(point, "decision", data);
-    else record(data);
+    put(value === undefined ? {} : { value: value as JsonValue });
     return value;
-  }
-
-  #recordPanic(point: string, error: unknown, record: ((data: VerdictData) => void) | undefined): never {
-    const panic = AgentError.is(error, "panic")
-      ? { callback: error.failure.callback, message: error.message }
-      : { callback: point, message: `"${point}" threw: ${error instanceof Error ? error.message : String(error)}` };
-    if (record === undefined) this.note(point, "decision", { panic });
-    else record({ panic });
-    throw new AgentError({ kind: "panic", ...panic }, { cause: error });
   }
 
   /** @param atMostMs bounds the wait where the clock was set back since `at` was recorded */
@@ -310,14 +266,4 @@ export class Execution implements ExecutionContext {
       return number;
     }
   }
-}
-
-/** A thrown value as data. Errors of Keelson keep their kind; what else was thrown is `other` and not retryable. */
-export function stepFailureOf(error: unknown): StepFailure {
-  if (error instanceof Error && "failure" in error) {
-    const known = error as KeelsonError;
-    const failure = known.failure as Failure & { readonly retryAfterMs?: number };
-    return { ...failure, retryable: known.retryable };
-  }
-  return { kind: "other", message: error instanceof Error ? error.message : String(error), retryable: false };
 }

@@ -16,7 +16,7 @@ import {
 } from "@keelson/protocol";
 import type { Conversation } from "../context/conversation.ts";
 import type { Clock } from "../platform/clock.ts";
-import { SMALL_TYPES, spillLargeData } from "./large-records.ts";
+import { spillLargeData } from "./large-records.ts";
 import { applyRecord } from "./apply-record.ts";
 import { foldSession } from "./fold-session.ts";
 import { inboxEntry, inboxRecord } from "./inbox-record.ts";
@@ -69,7 +69,6 @@ export class Journal {
   readonly inboxAtOpen: number;
   #inboxSeen: number;
   #committedSeq: number;
-  /** When the log says that the append under way took place. */
   #inboxListeners: readonly ((entry: InboxEntry) => void)[] = [];
   #following: Promise<void> | undefined;
   #closed = false;
@@ -127,7 +126,7 @@ export class Journal {
   flush(): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
     if (this.#draining) return this.#draining;
-    if (this.#queue.length === 0) return DONE;
+    if (this.#queue.length === 0) return Promise.resolve();
     this.#draining = this.#drain();
     return this.#draining;
   }
@@ -153,7 +152,7 @@ export class Journal {
 
   /** What arrived after the last entry that was heeded. Reads nothing when nothing did. */
   async readInbox(): Promise<readonly InboxEntry[]> {
-    if (!this.hasUnread) return NO_ENTRIES;
+    if (!this.hasUnread) return [];
     const entries: InboxEntry[] = [];
     for await (const record of this.#options.log.read(this.inboxLog, { after: this.state.inboxRead })) entries.push(inboxEntry(record));
     return entries;
@@ -194,12 +193,8 @@ export class Journal {
         // Now: while large data go to their blobs, the state may run ahead of these records. A fork that is created here lacks the
         // history that it shares: what it comes to is known when it is folded.
         const summary = expected === 0 && this.state.parent ? undefined : sessionSummary(this.state, expected === 0);
-        const records = recordsToAppend(batch, blobs);
-        const { at } = await log.append(this.log, expected, records instanceof Promise ? await records : records, {
-          epoch: this.#lease.epoch,
-          durability,
-          summary,
-        });
+        const records = await recordsToAppend(batch, blobs);
+        const { at } = await log.append(this.log, expected, records, { epoch: this.#lease.epoch, durability, summary });
         stampTimes(this.state, batch, at);
         this.#committedSeq = expected + batch.length;
         this.#options.watcher?.committed(batch);
@@ -252,29 +247,15 @@ export class Journal {
   }
 }
 
-const DONE = Promise.resolve();
-const NO_ENTRIES: readonly InboxEntry[] = [];
-
-/** What the log is given. Only data that has to go into a blob makes it wait. */
-function recordsToAppend(batch: readonly LogRecord[], blobs: BlobStore): readonly NewRecord[] | Promise<readonly NewRecord[]> {
-  const records: NewRecord[] = [];
-  let spilled = false;
-  // By index, here and below: every record of every turn comes through, and an iterator makes an object for each.
-  for (let index = 0; index < batch.length; index++) {
-    const { key, type, data } = batch[index] as LogRecord;
-    const kept = SMALL_TYPES.has(type) ? data : spillLargeData(data, blobs);
-    if (kept instanceof Promise) spilled = true;
-    records.push({ key, type, data: kept as JsonObject });
-  }
-  if (!spilled) return records;
-  return Promise.all(records.map(async (record) => ({ ...record, data: await record.data })));
+/** What the log is given. */
+function recordsToAppend(batch: readonly LogRecord[], blobs: BlobStore): Promise<readonly NewRecord[]> {
+  return Promise.all(batch.map(async ({ key, type, data }) => ({ key, type, data: await spillLargeData(data, blobs) })));
 }
 
 /** Gives records that were folded ahead of their append the time that the log gave them. */
 function stampTimes(state: SessionState, batch: readonly LogRecord[], at: number): void {
   state.at = at;
-  for (let index = 0; index < batch.length; index++) {
-    const record = batch[index] as LogRecord;
+  for (const record of batch) {
     (record as { at: number }).at = at;
     if (record.type === "run-start" && state.run) state.run.startedAt = at;
     if (record.seq === 1) state.createdAt = at;

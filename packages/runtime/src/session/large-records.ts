@@ -5,25 +5,14 @@ export const MAX_RECORD_BYTES: number = 64 * 1024;
 const PREVIEW_CHARS = 256;
 const MARK = "~blob";
 
-/** What these hold cannot grow large, and they are most of the records of a turn. */
-export const SMALL_TYPES: ReadonlySet<string> = new Set([
-  "turn-start",
-  "turn-end",
-  "inference",
-  "answer",
-  "usage",
-  "tool-calls-complete",
-  "events-shown",
-]);
-
 /** The data as the log keeps it. */
-export function spillLargeData(data: JsonObject, blobs: BlobStore): JsonObject | Promise<JsonObject> {
+export async function spillLargeData(data: JsonObject, blobs: BlobStore): Promise<JsonObject> {
   const text = JSON.stringify(data);
   // A UTF-16 unit takes at most three bytes, so that most records need no counting.
   if (text.length * 3 <= MAX_RECORD_BYTES) return data;
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= MAX_RECORD_BYTES) return data;
-  return blobs.put(bytes).then((digest) => ({ [MARK]: digest, length: bytes.length, preview: text.slice(0, PREVIEW_CHARS) }));
+  return { [MARK]: await blobs.put(bytes), length: bytes.length, preview: text.slice(0, PREVIEW_CHARS) };
 }
 
 /** The record as it was written. */

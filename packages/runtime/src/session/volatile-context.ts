@@ -17,7 +17,7 @@ import {
   type TransientEvent,
 } from "@keelson/protocol";
 import type { Clock } from "../platform/clock.ts";
-import { stepFailureOf } from "./execution.ts";
+import { stepFailureOf } from "./step-failure.ts";
 import { Suspension } from "./suspension.ts";
 
 export interface VolatileContextOptions {

@@ -105,24 +105,24 @@ export class Witness {
   /** Looks on where journals are opened and decisions made. @returns what ends that */
   look(): () => void {
     const { open } = Journal;
-    const { verdict } = Execution.prototype;
+    const { decide } = Execution.prototype;
     Journal.open = async (options) => {
       const journal = await open.call(Journal, options);
       this.journals.push(journal);
       return journal;
     };
-    Execution.prototype.verdict = function verdictAt<T>(
+    Execution.prototype.decide = function decideAt<T>(
       this: Execution,
       point: string,
       run: () => T | Promise<T>,
       record?: (data: VerdictData) => void,
-    ): T | Promise<T> {
+    ): Promise<T> {
       const at = { session: this.session, runId: this.runId, key: point };
-      return verdict.call(this, point, () => place.run(at, run), record) as T | Promise<T>;
+      return decide.call(this, point, () => place.run(at, run), record) as Promise<T>;
     };
     return () => {
       Journal.open = open;
-      Execution.prototype.verdict = verdict;
+      Execution.prototype.decide = decide;
     };
   }
 

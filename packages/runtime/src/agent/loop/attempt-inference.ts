@@ -3,7 +3,6 @@ import {
   ModelError,
   type InferRequest,
   type JsonValue,
-  type Message,
   type ModelFailure,
   type StepFailure,
   type ToolCallPart,
@@ -45,19 +44,15 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
 
   const model = loop.models.resolve(runOf(loop).model);
   // Before anything is reserved: a rule that halts here costs nothing, and what it injects is in the request.
-  if (loop.context.watches("infer", "before"))
-    await loop.context.run({
-      type: "infer",
-      phase: "before",
-      key,
-      input: { model: model.reference },
-      inputIsFixed: true,
-      execute: () => {},
-    });
-  const compiling = loop.context.watches("compile")
-    ? loop.context.run({ type: "compile", key: `${key}/compile`, execute: () => compile(loop, model, system) })
-    : compile(loop, model, system);
-  const compiled = compiling instanceof Promise ? await compiling : compiling;
+  await loop.context.run({
+    type: "infer",
+    phase: "before",
+    key,
+    input: { model: model.reference },
+    inputIsFixed: true,
+    execute: () => {},
+  });
+  const compiled = await loop.context.run({ type: "compile", key: `${key}/compile`, execute: () => compile(loop, model, system) });
   const fitting = fitted(loop, compiled, model);
   if ("failure" in fitting) {
     execution.note(`${key}/failed`, "inference-failed", { failure: fitting.failure });
@@ -82,18 +77,20 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
 
   if (fold.rateLimit !== undefined) tellRateLimit(loop, asked, fold.rateLimit);
   if (failure !== undefined) return takeFailure(loop, asked, failure, attempted, stream.lost);
-  const settling = settle(loop, key, model, billAttempt(attempted, ledgerOf(loop).scopes));
-  if (settling !== undefined) await settling;
+  await settle(loop, key, model, billAttempt(attempted, ledgerOf(loop).scopes));
   const response = responseOf(loop, asked);
   if (fold.overflowed) {
     const status = `The answer was left where it passed limits.maxAnswerBytes (${maxAnswerBytes}) or limits.maxAnswerCalls (${maxAnswerCalls}).`;
     execution.emit({ type: "status", status, level: "warn" });
   }
   const { message, stopReason, overflowed } = response;
-  if (loop.context.watches("append-response")) await appendWatched(loop, key, message);
-  else execution.put(`${key}/message`, "message", { message });
+  await loop.context.run({
+    type: "append-response",
+    key: `${key}/append`,
+    execute: () => execution.put(`${key}/message`, "message", { message }),
+  });
   execution.note(`${key}/answer`, "answer", { stopReason, ...(overflowed && { overflowed: true }) });
-  if (loop.context.watches("infer", "after")) await showResponse(loop, key, response);
+  await showResponse(loop, key, response);
   return { response };
 }
 
@@ -134,32 +131,27 @@ async function afterInference(loop: Loop, key: string, output: JsonValue): Promi
   await loop.context.run({ type: "infer", phase: "after", key, execute: () => output, show: (shown) => shown });
 }
 
-function compile(loop: Loop, model: Model, system: string | undefined): InferRequest | Promise<InferRequest> {
+async function compile(loop: Loop, model: Model, system: string | undefined): Promise<InferRequest> {
   const { messages, namesBlobs } = loop.context.conversation;
-  const parts = {
+  return compileRequest({
     model: model.id,
     ...(system !== undefined && { system }),
     tools: offeredTools(loop),
     settings: { ...loop.settings, ...outputSettings(loop) },
-  };
-  return namesBlobs
-    ? messagesWithBlobs(messages, loop.blobs).then((whole) => compileRequest({ ...parts, messages: whole }))
-    : compileRequest({ ...parts, messages });
+    messages: namesBlobs ? await messagesWithBlobs(messages, loop.blobs) : messages,
+  });
 }
 
 /** The answer as it was folded, with ids of this run for its calls. */
 function responseOf(loop: Loop, { modelCall, fold }: Asked): ModelResponse {
   const { turn } = runOf(loop);
-  // A copy, which has no room to grow: it stays as long as the conversation.
-  const content = fold.content.slice();
   const calls: ToolCallPart[] = [];
-  for (let index = 0; index < content.length; index++) {
-    const part = content[index];
-    if (part?.type !== "tool-call") continue;
+  const content = fold.content.map((part) => {
+    if (part.type !== "tool-call") return part;
     const call = { ...part, id: callIdAt(loop.callPrefix, turn, modelCall, calls.length) };
-    content[index] = call;
     calls.push(call);
-  }
+    return call;
+  });
   return {
     modelCall,
     message: { role: "assistant", content },
@@ -167,15 +159,6 @@ function responseOf(loop: Loop, { modelCall, fold }: Asked): ModelResponse {
     stopReason: fold.end?.stopReason ?? "max-tokens",
     overflowed: fold.overflowed,
   };
-}
-
-/** Puts an answer into the log with rules around that. */
-async function appendWatched(loop: Loop, key: string, message: Message): Promise<void> {
-  await loop.context.run({
-    type: "append-response",
-    key: `${key}/append`,
-    execute: () => loop.execution.put(`${key}/message`, "message", { message }),
-  });
 }
 
 /** What this model can be asked; the failure says why it can't. Nothing was sent or reserved then. */

@@ -1,12 +1,10 @@
 import { AgentError, LogError, type BlobStore, type Content, type Message } from "@keelson/protocol";
 import { namesBlob } from "../../context/conversation.ts";
 
+/** A message that is sent again at the next turn is the same object again, whose bytes were read once. */
 const inlined = new WeakMap<Message, Message>();
 
-/**
- * The messages as a model gets them: images and files that are named by digest come with their bytes. Made once for each
- * message, so that encoders find the same object again.
- */
+/** The messages as a model gets them: images and files that are named by digest come with their bytes. */
 export function messagesWithBlobs(messages: readonly Message[], blobs: BlobStore): Promise<readonly Message[]> {
   return Promise.all(messages.map((message) => withBlobs(message, blobs)));
 }

@@ -1,7 +1,7 @@
 import { ModelError, type CallId, type InferEvent, type InferRequest, type StepFailure, type TransientEvent } from "@keelson/protocol";
 import type { InferFold } from "../../providers/infer-fold.ts";
 import { canPoll, type PolledEvents } from "../../providers/polled-events.ts";
-import { stepFailureOf } from "../../session/execution.ts";
+import { stepFailureOf } from "../../session/step-failure.ts";
 import type { Model } from "../definition/model-source.ts";
 import { callIdAt } from "../turn/call-id.ts";
 import { runOf, type Loop } from "../turn/loop.ts";

@@ -9,19 +9,12 @@ import type { Loop } from "../turn/loop.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
 import { ledgerOf } from "../features/budget/run-ledger.ts";
 
-/** Tells the ledger and the log what a model call used. A promise only where the ledger is asked. */
-export function settle(loop: Loop, key: string, model: Model, bill: Bill): Promise<void> | undefined {
-  const { scopes } = ledgerOf(loop);
-  const meter = meterOf(loop);
-  return meter !== undefined && scopes.length > 0
-    ? settleOnLedger(loop, meter, key, bill.usage, bill.cost).then(() => putUsage(loop, key, model, bill))
-    : putUsage(loop, key, model, bill);
-}
-
-function putUsage(loop: Loop, key: string, model: Model, { usage, cost, estimated }: Bill): Promise<void> | undefined {
+/** Tells the ledger and the log what a model call used. */
+export async function settle(loop: Loop, key: string, model: Model, { usage, cost, estimated }: Bill): Promise<void> {
   const { execution } = loop;
   const { scopes } = ledgerOf(loop);
   const meter = meterOf(loop);
+  if (meter !== undefined && scopes.length > 0) await settleOnLedger(loop, meter, key, usage, cost);
   const { inputTokens, outputTokens } = usage;
   const { contextWindow } = model.facts;
   execution.put(
@@ -39,7 +32,7 @@ function putUsage(loop: Loop, key: string, model: Model, { usage, cost, estimate
     },
     scopes.length > 0 ? "power" : undefined,
   );
-  return meter?.marksModelCalls ? markBudgets(loop, meter) : undefined;
+  if (meter?.marksModelCalls) await markBudgets(loop, meter);
 }
 
 async function settleOnLedger(loop: Loop, meter: BudgetMeter, key: string, usage: Usage, cost: Usd | null): Promise<void> {

@@ -302,8 +302,10 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       unlink?.();
       this.#interrupts.end();
       this.#markOpened();
-      if (this.#loop !== undefined) await backgroundOf(this.#loop)?.leave();
-      await notified(this.#loop);
+      if (this.#loop !== undefined) {
+        await backgroundOf(this.#loop)?.leave();
+        await notified(this.#loop);
+      }
       await this.#close();
       await this.#trace?.close();
       // Not the run's terminal event: that one is the log's to hold. The stream of this handle ends here all the same.

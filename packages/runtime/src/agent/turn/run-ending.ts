@@ -9,7 +9,7 @@ import {
   type EndReason,
   type ReachedLimit,
 } from "@keelson/protocol";
-import { stepFailureOf } from "../../session/execution.ts";
+import { stepFailureOf } from "../../session/step-failure.ts";
 import { Suspension } from "../../session/suspension.ts";
 import { runOf, type Loop } from "./loop.ts";
 

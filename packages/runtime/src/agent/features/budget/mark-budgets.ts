@@ -8,12 +8,8 @@ import type { Step } from "../../turn/moments.ts";
 import { ledgerOf } from "./run-ledger.ts";
 
 /** Tells of each limit of a budget how far it is used up, where a model call brought it past a threshold. */
-export function markBudgets(loop: Loop, meter: BudgetMeter): Promise<void> | undefined {
+export async function markBudgets(loop: Loop, meter: BudgetMeter): Promise<void> {
   if (meter.own.modelCalls !== undefined) mark(loop, meter, "model-calls", runOf(loop).totals.modelCalls, meter.own.modelCalls);
-  return meter.scopes.length === 0 ? undefined : markScopes(loop, meter);
-}
-
-async function markScopes(loop: Loop, meter: BudgetMeter): Promise<void> {
   for (const scope of meter.scopes) {
     const used = await ledgerOf(loop).ledger.used(scope.id);
     const name = scope.id === meter.ownScope ? undefined : scope.id;

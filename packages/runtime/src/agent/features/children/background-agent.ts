@@ -1,6 +1,7 @@
 import { isSuspendReason, sessionLog, UNKNOWN_USAGE, ZERO_USD, type JsonObject, type RunId, type SessionId } from "@keelson/protocol";
 import type { ChildEnding, ChildState } from "../../../session/child-state.ts";
-import { stepFailureOf, type Execution } from "../../../session/execution.ts";
+import type { Execution } from "../../../session/execution.ts";
+import { stepFailureOf } from "../../../session/step-failure.ts";
 import type { RunOutcome } from "../../definition/run.ts";
 import { planChild, type ChildRequest } from "./child-plan.ts";
 import { followInboxes } from "./follow-inboxes.ts";

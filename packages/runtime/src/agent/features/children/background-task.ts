@@ -1,7 +1,8 @@
 import type { JsonValue } from "@keelson/protocol";
 import { shortHash } from "../../../json/digest.ts";
 import type { ChildEnding, ChildState } from "../../../session/child-state.ts";
-import { stepFailureOf, type Execution } from "../../../session/execution.ts";
+import type { Execution } from "../../../session/execution.ts";
+import { stepFailureOf } from "../../../session/step-failure.ts";
 import type { Work } from "./work.ts";
 import type { TaskCall, TaskRunner } from "../../turn/task-runner.ts";
 

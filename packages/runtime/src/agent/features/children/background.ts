@@ -27,9 +27,6 @@ import { hooksOf } from "../hooks/loop-hooks.ts";
 
 const NO_INPUT: OperatorInput = { message: [], trigger: "task", metadata: {} };
 
-/** Of all runs without any; nothing is put into it. */
-const NO_WORKS: Map<string, Work> = new Map();
-
 export interface BackgroundOptions {
   readonly runner: RunStarter;
   readonly parent: ParentRun;
@@ -45,10 +42,11 @@ export interface BackgroundOptions {
  */
 export class Background implements BackgroundWork {
   readonly #options: BackgroundOptions;
-  #alarm: Alarm | undefined;
-  #works: Map<string, Work> = NO_WORKS;
+  /** Rings when work ended, waits, or made progress. */
+  readonly alarm: Alarm = createAlarm();
+  readonly #works = new Map<string, Work>();
   #loop: Loop | undefined;
-  #progress: ProgressNotes | undefined;
+  readonly #progress = new ProgressNotes();
 
   constructor(options: BackgroundOptions) {
     this.#options = options;
@@ -57,11 +55,6 @@ export class Background implements BackgroundWork {
   /** The loop of the same run. */
   bind(loop: Loop): void {
     this.#loop = loop;
-  }
-
-  /** Rings when work ended, waits, or made progress. */
-  get alarm(): Alarm {
-    return (this.#alarm ??= createAlarm());
   }
 
   get services(): RunnerServices {
@@ -143,14 +136,13 @@ export class Background implements BackgroundWork {
         child.kind === "agent"
           ? workAgent({ runner, parent, execution, ring }, child)
           : workTask({ tasks: runner.services.tasks, execution, ring, progress: (id, payload) => this.#noteProgress(id, payload) }, child);
-      if (this.#works === NO_WORKS) this.#works = new Map();
       this.#works.set(child.id, work);
     }
   }
 
   /** Records what ended since, and puts it before the model. Only where a message of a user may stand. */
   async collect(): Promise<void> {
-    this.#progress?.tell(this.#options.execution, this.#run.resumes);
+    this.#progress.tell(this.#options.execution, this.#run.resumes);
     for (const work of [...this.#works.values()]) {
       if (work.ending === undefined) continue;
       await this.#tellHooks(work.state, work.ending);
@@ -160,7 +152,7 @@ export class Background implements BackgroundWork {
 
   /** Records what ended since, for a run that is over itself: the model is not told. */
   async collectSilently(): Promise<void> {
-    this.#progress?.tell(this.#options.execution, this.#run.resumes);
+    this.#progress.tell(this.#options.execution, this.#run.resumes);
     for (const work of [...this.#works.values()]) {
       if (work.ending === undefined) continue;
       await this.#tellHooks(work.state, work.ending);
@@ -171,7 +163,7 @@ export class Background implements BackgroundWork {
   /** Keeps what would be lost with this process, where nobody can be told of it yet. An agent's log keeps its own. */
   keepSettled(): void {
     const { execution } = this.#options;
-    this.#progress?.tell(this.#options.execution, this.#run.resumes);
+    this.#progress.tell(this.#options.execution, this.#run.resumes);
     for (const { state, ending } of this.#works.values())
       if (ending && state.kind === "task" && !state.settled)
         execution.note(`background/${state.id}/settled`, "child-settled", { child: state.id, ending: ending });
@@ -203,11 +195,10 @@ export class Background implements BackgroundWork {
   }
 
   /** Lets go of what waits, and resolves when nothing is at work here any more. */
-  leave(): Promise<unknown> | undefined {
-    if (this.#works.size === 0) return undefined;
+  async leave(): Promise<void> {
     const works = [...this.#works.values()];
     for (const work of works) work.leave();
-    return Promise.all(works.map(({ done }) => done));
+    await Promise.all(works.map(({ done }) => done));
   }
 
   get #boundLoop(): Loop {
@@ -283,7 +274,7 @@ export class Background implements BackgroundWork {
 
   #noteProgress(id: string, payload: JsonValue): void {
     if (!this.#works.has(id)) return;
-    (this.#progress ??= new ProgressNotes()).note(id, payload);
+    this.#progress.note(id, payload);
     this.alarm.ring();
   }
 

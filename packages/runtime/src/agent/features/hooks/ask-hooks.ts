@@ -18,63 +18,37 @@ interface About<P extends DecidingPoint | ObserverPoint> {
 
 /**
  * Asks the hooks of a point, one after another, until one aborts. What they came to is a recorded decision: a replay reads it.
- * A promise only where a hook waits.
  * @returns the strictest verdict; nothing when all continue
  * @throws AgentError of kind `panic` when a hook that is no guard throws; `RunEnding` when the run is aborted meanwhile
  */
-export function askHooks<P extends DecidingPoint>(loop: Loop, about: About<P>): HookVerdict | undefined | Promise<HookVerdict | undefined> {
+export async function askHooks<P extends DecidingPoint>(loop: Loop, about: About<P>): Promise<HookVerdict | undefined> {
   const { execution } = loop;
   const { key } = about;
-  if (execution.lookup(key) !== undefined) return execution.verdict<HookVerdict | undefined>(key, () => undefined);
-  const asked = consult(loop, about, frozenCopy(about.payload), 0, UNHEARD);
-  return asked instanceof Promise ? asked.then((waited) => settle(loop, key, waited)) : settle(loop, key, asked);
-}
-
-type Consultation =
-  | { readonly type: "verdict"; readonly verdict: HookVerdict | undefined }
-  | { readonly type: "panic"; readonly panic: AgentError }
-  | { readonly type: "interrupted" };
-
-const UNHEARD: Consultation = { type: "verdict", verdict: undefined };
-
-function settle(loop: Loop, key: string, asked: Consultation): HookVerdict | undefined | Promise<HookVerdict | undefined> {
-  if (asked.type === "interrupted") checkEnding(loop);
-  return loop.execution.verdict<HookVerdict | undefined>(key, () => {
-    if (asked.type === "panic") throw asked.panic;
-    return asked.type === "verdict" ? asked.verdict : undefined;
+  const asked: Consultation = execution.lookup(key) === undefined ? await consult(loop, about) : {};
+  return execution.decide<HookVerdict | undefined>(key, () => {
+    if (asked.panic !== undefined) throw asked.panic;
+    return asked.verdict;
   });
 }
 
-/** Asks the hooks from the one at `index` on, until one ends it. @param earlier what those before it came to */
-function consult<P extends DecidingPoint>(
-  loop: Loop,
-  about: About<P>,
-  shown: HookPayloads[P],
-  index: number,
-  earlier: Consultation,
-): Consultation | Promise<Consultation> {
-  const hook = about.hooks[index];
-  if (hook === undefined || earlier.type !== "verdict" || earlier.verdict?.type === "abort") return earlier;
-  const ending = callHook(loop, hook, shown, about);
-  if (ending instanceof Promise)
-    return ending.then((waited) => consult(loop, about, shown, index + 1, heard(loop, hook, waited, earlier.verdict)));
-  return consult(loop, about, shown, index + 1, heard(loop, hook, ending, earlier.verdict));
+/** What the hooks of a point came to. A run that is aborted meanwhile has no decision: it is thrown. */
+interface Consultation {
+  readonly verdict?: HookVerdict | undefined;
+  readonly panic?: AgentError;
 }
 
-/** What a hook's ending adds to what those before it came to. */
-function heard<P extends DecidingPoint>(
-  loop: Loop,
-  hook: RegisteredHook<P>,
-  ending: HookEnding<P>,
-  earlier: HookVerdict | undefined,
-): Consultation {
-  if (ending.type === "interrupted") return { type: "interrupted" };
-  if (ending.type === "threw" && !hook.guard) return { type: "panic", panic: panicOf(hook, ending.error) };
-  const given = verdictOf(loop, hook, ending);
-  if (ending.type === "timeout" && given === undefined)
-    warnOfHook(loop, hook.point, `hook "${hook.name}" at ${hook.point} was skipped: ${tooLong(hook)}`);
-  if (given === undefined) return earlier === undefined ? UNHEARD : { type: "verdict", verdict: earlier };
-  return { type: "verdict", verdict: given.type === "abort" || earlier === undefined ? given : joined(earlier, given) };
+async function consult<P extends DecidingPoint>(loop: Loop, about: About<P>): Promise<Consultation> {
+  const shown = frozenCopy(about.payload);
+  let verdict: HookVerdict | undefined;
+  for (const hook of about.hooks) {
+    const ending = await callHook(loop, hook, shown, { callId: about.callId });
+    if (ending.type === "interrupted") checkEnding(loop);
+    if (ending.type === "threw" && !hook.guard) return { panic: panicOf(hook, ending.error) };
+    const given = verdictOf(loop, hook, ending);
+    if (given?.type === "abort") return { verdict: given };
+    if (given !== undefined) verdict = verdict === undefined ? given : joined(verdict, given);
+  }
+  return { verdict };
 }
 
 function verdictOf<P extends DecidingPoint>(loop: Loop, hook: RegisteredHook<P>, ending: HookEnding<P>): HookVerdict | undefined {
@@ -82,7 +56,10 @@ function verdictOf<P extends DecidingPoint>(loop: Loop, hook: RegisteredHook<P>,
     const { result } = ending;
     return result.type === "continue" ? undefined : { ...result, by: hook.name };
   }
-  if (!hook.guard) return undefined;
+  if (!hook.guard) {
+    if (ending.type === "timeout") warnOfHook(loop, hook.point, `hook "${hook.name}" at ${hook.point} was skipped: ${tooLong(hook)}`);
+    return undefined;
+  }
   const why = ending.type === "threw" ? `failed: ${describeThrown(ending.error)}` : `gave no answer: ${tooLong(hook)}`;
   warnOfHook(loop, hook.point, `guard "${hook.name}" at ${hook.point} ${why}`);
   return { type: "abort", by: hook.name, reason: `this guard ${why}` };

@@ -1,6 +1,6 @@
-import type { CallId, HookPayloads, HookPoint, HookResults, RunId, SessionId } from "@keelson/protocol";
-import { describeValue } from "../../../tools/describe-value.ts";
+import type { CallId, HookPayloads, HookPoint, HookResults } from "@keelson/protocol";
 import { isThenable } from "../../../platform/is-thenable.ts";
+import { describeValue } from "../../../tools/describe-value.ts";
 import { runOf, type Loop } from "../../turn/loop.ts";
 import type { HookContext } from "../../definition/hooks/hook.ts";
 import type { RegisteredHook } from "../../definition/hooks/hook-registry.ts";
@@ -23,117 +23,76 @@ interface CallOptions {
 }
 
 /**
- * Calls a hook, for as long as it may take. One that takes longer is told through its signal and left behind. A promise only
- * where the hook gives one.
+ * Calls a hook, for as long as it may take. One that takes longer is told through its signal and left behind. What it says without
+ * waiting needs no timer, and counts also where the run is aborted by then.
  */
-export function callHook<P extends HookPoint>(
+export async function callHook<P extends HookPoint>(
   loop: Loop,
   hook: RegisteredHook<P>,
   payload: HookPayloads[P],
-  options: CallOptions,
-): HookEnding<P> | Promise<HookEnding<P>> {
-  const context = new CallContext(loop, hook, options.callId);
+  { callId, untilEnd = false }: CallOptions,
+): Promise<HookEnding<P>> {
+  const controller = new AbortController();
   let returned: unknown;
   try {
-    returned = hook.call(payload, context);
+    returned = hook.call(payload, contextOf(loop, hook, callId, controller.signal));
   } catch (error) {
     return { type: "threw", error };
   }
-  return isThenable(returned) ? awaited(loop, hook, returned, context, options) : judged(hook, returned);
-}
-
-async function awaited<P extends HookPoint>(
-  loop: Loop,
-  hook: RegisteredHook<P>,
-  returned: PromiseLike<unknown>,
-  context: CallContext<P>,
-  options: CallOptions,
-): Promise<HookEnding<P>> {
-  const { clock, signal } = loop.execution;
-  let ending: HookEnding<P> | undefined;
-  let wake = (): void => {};
-  returned.then(
-    (result) => {
-      ending ??= judged(hook, result);
-      wake();
-    },
-    (error: unknown) => {
-      ending ??= { type: "threw", error };
-      wake();
-    },
-  );
-  // What is settled by now needs no timer.
-  await undefined;
-  if (ending !== undefined) return ending;
-  return new Promise((resolve) => {
-    const interrupt = (): void => leave({ type: "interrupted" });
-    const cancel = clock.after(hook.timeoutMs, () => leave({ type: "timeout" }));
-    if (options.untilEnd !== true) signal.addEventListener("abort", interrupt, { once: true });
-    wake = () => {
-      cancel();
-      signal.removeEventListener("abort", interrupt);
-      resolve(ending as HookEnding<P>);
-    };
-    const leave = (why: HookEnding<P>): void => {
-      if (ending !== undefined) return;
-      ending = why;
-      CallContext.abort(context, why.type);
-      wake();
-    };
-    if (options.untilEnd !== true && signal.aborted) interrupt();
-  });
-}
-
-/** Its members are its own, so that it can be spread. A class, since a literal with an accessor gets a hidden class of its own each time. */
-class CallContext<P extends HookPoint> implements HookContext<P> {
-  readonly point: P;
-  readonly session: SessionId;
-  readonly runId: RunId;
-  readonly agent: string;
-  declare readonly callId?: CallId;
-  declare readonly cwd?: string;
-  readonly metadata: HookContext["metadata"];
-  readonly guard: boolean;
-  readonly replayed: boolean;
-  declare readonly signal: AbortSignal;
-  readonly warn: HookContext["warn"];
-  #controller: AbortController | undefined;
-  #reason: string | undefined;
-
-  // Made when somebody looks at it.
-  static readonly #signal: PropertyDescriptor = {
-    enumerable: true,
-    get(this: CallContext<HookPoint>): AbortSignal {
-      if (this.#controller === undefined) {
-        this.#controller = new AbortController();
-        if (this.#reason !== undefined) this.#controller.abort(this.#reason);
-      }
-      return this.#controller.signal;
-    },
+  if (!isThenable(returned)) return judged(hook, returned);
+  const ended = Promise.withResolvers<HookEnding<P>>();
+  let isOver = false;
+  let cleanUp = (): void => {};
+  const end = (ending: HookEnding<P>): void => {
+    if (isOver) return;
+    isOver = true;
+    cleanUp();
+    ended.resolve(ending);
   };
+  void Promise.resolve(returned).then(
+    (result) => end(judged(hook, result)),
+    (error: unknown) => end({ type: "threw", error }),
+  );
+  await Promise.resolve();
+  if (isOver) return ended.promise;
+  const { clock, signal } = loop.execution;
+  const leave = (type: "interrupted" | "timeout"): void => {
+    end({ type });
+    controller.abort(type);
+  };
+  const interrupt = (): void => leave("interrupted");
+  const cancelTimer = clock.after(hook.timeoutMs, () => leave("timeout"));
+  cleanUp = () => {
+    cancelTimer();
+    signal.removeEventListener("abort", interrupt);
+  };
+  if (!untilEnd) signal.addEventListener("abort", interrupt, { once: true });
+  if (!untilEnd && signal.aborted) interrupt();
+  return ended.promise;
+}
 
-  constructor(loop: Loop, { point, name, guard }: RegisteredHook<P>, callId: CallId | undefined) {
-    const { execution, agent } = loop;
-    const { cwd } = agent.options;
-    const { metadata, crashes } = runOf(loop);
-    this.point = point;
-    this.session = execution.session;
-    this.runId = execution.runId;
-    this.agent = agent.name;
-    if (callId !== undefined) this.callId = callId;
-    if (cwd !== undefined) this.cwd = cwd;
-    this.metadata = metadata;
-    this.guard = guard;
-    this.replayed = crashes > 0;
-    Object.defineProperty(this, "signal", CallContext.#signal);
-    this.warn = (message) => warnOfHook(loop, point, `hook "${name}": ${message}`);
-  }
-
-  /** Not for the hook. */
-  static abort(context: CallContext<HookPoint>, reason: string): void {
-    context.#reason = reason;
-    context.#controller?.abort(reason);
-  }
+function contextOf<P extends HookPoint>(
+  loop: Loop,
+  { point, name, guard }: RegisteredHook<P>,
+  callId: CallId | undefined,
+  signal: AbortSignal,
+): HookContext<P> {
+  const { execution, agent } = loop;
+  const { cwd } = agent.options;
+  const { metadata, crashes } = runOf(loop);
+  return {
+    point,
+    session: execution.session,
+    runId: execution.runId,
+    agent: agent.name,
+    ...(callId !== undefined && { callId }),
+    ...(cwd !== undefined && { cwd }),
+    metadata,
+    guard,
+    replayed: crashes > 0,
+    signal,
+    warn: (message) => warnOfHook(loop, point, `hook "${name}": ${message}`),
+  };
 }
 
 /**

@@ -48,10 +48,6 @@ function loopHooks(registry: HookRegistry | undefined): LoopHooks | undefined {
 export function hooksAt<P extends HookPoint>(loop: Loop, point: P, subject: string | undefined): readonly RegisteredHook<P>[] | undefined {
   const registered = hooksOf(loop)?.byPoint[point] as readonly RegisteredHook<P>[] | undefined;
   if (registered === undefined) return undefined;
-  // Nearly always all of them match, and then there is no list to be made.
-  let matching = 0;
-  while (matching < registered.length && registered[matching]?.matches(subject)) matching++;
-  if (matching === registered.length) return registered;
   const found = registered.filter((hook) => hook.matches(subject));
   return found.length === 0 ? undefined : found;
 }

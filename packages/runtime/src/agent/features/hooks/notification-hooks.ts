@@ -38,10 +38,10 @@ function notify(loop: Loop, payload: HookPayloads["notification"], about?: Pick<
 export const notifiedStep: Step = {
   name: "notification hooks",
   applies: (loop) => hooksOf(loop) !== undefined,
-  run: async (loop) => notified(loop),
+  run: notified,
 };
 
 /** Resolves when the hooks are told all that they were to be told. */
-export function notified(loop: Loop | undefined): Promise<void> | undefined {
-  return loop && hooksOf(loop)?.notifying;
+export async function notified(loop: Loop): Promise<void> {
+  await hooksOf(loop)?.notifying;
 }

@@ -3,11 +3,10 @@ import type { JsonPatch } from "../../../json/json-patch.ts";
 import { asRecorded } from "../../../session/as-recorded.ts";
 import type { Execution, VerdictData } from "../../../session/execution.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
-import { isThenable } from "../../../platform/is-thenable.ts";
 import { declareEffects, directiveEffects } from "../effects/declare-effects.ts";
 import { sessionOf, type Loop } from "../../turn/loop.ts";
 import type { Plugin, PluginCallbacks, PluginDirectives, PluginState } from "../../definition/plugins/define-plugin.ts";
-import { StateDraft } from "./state-draft.ts";
+import { draftState } from "./state-draft.ts";
 
 /** One callback that is to be asked. */
 export interface Question {
@@ -20,24 +19,21 @@ export interface Question {
   readonly shownUpTo?: number;
 }
 
-/** Asks a callback, once. What it changed and what it asks for stand in the log with its verdict. A promise only where it waits. */
-export function askPlugin(loop: Loop, question: Question): void | Promise<void> {
+/** Asks a callback, once. What it changed and what it asks for stand in the log with its verdict. */
+export async function askPlugin(loop: Loop, question: Question): Promise<void> {
   const { execution } = loop;
-  const judging = execution.verdict<Verdict | undefined>(
+  const verdict = await execution.decide<Verdict | undefined>(
     question.key,
     () => verdictOf(loop, question),
     (data) => record(execution, question, data),
   );
-  return judging instanceof Promise
-    ? judging.then((verdict) => applyVerdict(loop, question, verdict))
-    : applyVerdict(loop, question, judging);
+  applyVerdict(loop, question, verdict);
 }
 
 /** {@link askPlugin} of a callback that can't influence the run: that it threw is told, and its state is as it was. */
-export function askObserver(loop: Loop, question: Question): void | Promise<void> {
+export async function askObserver(loop: Loop, question: Question): Promise<void> {
   try {
-    const asking = askPlugin(loop, question);
-    return asking instanceof Promise ? asking.catch((error: unknown) => warnOfPanic(loop, error)) : asking;
+    await askPlugin(loop, question);
   } catch (error) {
     warnOfPanic(loop, error);
   }
@@ -67,28 +63,16 @@ function record(execution: Execution, { key, shownUpTo }: Question, data: Verdic
   else execution.note(key, "decision", { ...data, ...about });
 }
 
-function verdictOf(loop: Loop, question: Question): Verdict | Promise<Verdict> {
-  const draft = StateDraft.open(question.plugin, sessionOf(loop).agentState);
+async function verdictOf(loop: Loop, { plugin, callback, ask }: Question): Promise<Verdict> {
+  const draft = draftState(plugin, sessionOf(loop).agentState);
   try {
-    const asking = question.ask(draft);
-    if (!isThenable(asking)) return finished(draft, asking);
-    return Promise.resolve(asking)
-      .then((given) => finished(draft, given))
-      .catch((cause: unknown) => panicOf(question, cause));
+    const directives = checkedDirectives(await ask(draft.state));
+    const patch = draft.finish();
+    return directives.length === 0 ? { patch } : { patch, directives: asRecorded(directives) };
   } catch (cause) {
-    return panicOf(question, cause);
+    const name = `${callback} of plugin "${plugin.name}"`;
+    throw new AgentError({ kind: "panic", callback: name, message: `${name} threw: ${describeThrown(cause)}` }, { cause });
   }
-}
-
-function finished(draft: StateDraft<unknown>, given: PluginDirectives): Verdict {
-  const directives = checkedDirectives(given);
-  const patch = StateDraft.finish(draft);
-  return directives.length === 0 ? { patch } : { patch, directives: asRecorded(directives) };
-}
-
-function panicOf({ plugin, callback }: Question, cause: unknown): never {
-  const name = `${callback} of plugin "${plugin.name}"`;
-  throw new AgentError({ kind: "panic", callback: name, message: `${name} threw: ${describeThrown(cause)}` }, { cause });
 }
 
 /** @throws TypeError when they are none */

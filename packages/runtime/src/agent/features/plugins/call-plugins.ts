@@ -21,7 +21,7 @@ export const pluginsBeginStep: Step = {
 export const pluginEventsStep: Step = {
   name: "plugins' onEvent",
   applies: (loop) => (pluginsOf(loop)?.onEvent.length ?? 0) > 0,
-  run: async (loop, { turn }) => showEvents(loop, (pluginsOf(loop) as LoopPlugins).onEvent, turn),
+  run: (loop, { turn }) => showEvents(loop, (pluginsOf(loop) as LoopPlugins).onEvent, turn),
 };
 
 async function begin(loop: Loop, plugins: LoopPlugins): Promise<void> {

@@ -3,7 +3,6 @@ import { copyJson } from "../../../json/copy-json.ts";
 import { isKept } from "../../../session/folds/shown-events.ts";
 import { shownEvent } from "../../../session/shown-event.ts";
 import type { ShownEvents } from "../../../session/session-state.ts";
-import { isThenable } from "../../../platform/is-thenable.ts";
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import { askObserver, checkedDirectives } from "./ask-plugin.ts";
 import type { Plugin, PluginEvent, PluginState } from "../../definition/plugins/define-plugin.ts";
@@ -20,56 +19,39 @@ interface Batch extends Pick<ShownEvents, "from" | "upTo" | "events"> {
  * Shows plugins the durable events since the last time, when they are in the log. The first verdict about a batch fixes it, so
  * that after a crash whoever is still to be asked is shown the same.
  */
-export function showEvents(loop: Loop, plugins: readonly Plugin[], place: string): Promise<void> | undefined {
+export async function showEvents(loop: Loop, plugins: readonly Plugin[], place: string): Promise<void> {
   const { runId } = loop.execution;
   const { turn, shown } = runOf(loop);
-  if (shown === undefined) return undefined;
+  if (shown === undefined) return;
   const { key, events, from, upTo } = shown;
   const batch: Batch = key.startsWith(`${runId}/${place}/`)
     ? { place, runId, turn, events, from, upTo }
     : { place, runId, turn, events, from: upTo, upTo: sessionOf(loop).seq };
   const concerned = plugins.filter((plugin) => events.some((record) => isFor(plugin, record, batch)));
-  if (concerned.length === 0) return undefined;
-  return loop.execution.flush().then(() => showBatch(loop, concerned, 0, batch));
-}
-
-/** Shows a batch to the plugins from the one at `index` on, one after another. A promise only where one waits. */
-function showBatch(loop: Loop, plugins: readonly Plugin[], index: number, batch: Batch): void | Promise<void> {
-  for (let next = index; next < plugins.length; next++) {
-    const plugin = plugins[next] as Plugin;
-    const showing = askObserver(loop, {
+  if (concerned.length === 0) return;
+  await loop.execution.flush();
+  for (const plugin of concerned)
+    await askObserver(loop, {
       plugin,
-      key: `${batch.place}/plugin/${plugin.key}/events`,
+      key: `${place}/plugin/${plugin.key}/events`,
       callback: "onEvent",
-      ask: (state) => show(plugin, batch, 0, state, []),
+      ask: (state) => show(plugin, batch, state),
       shownUpTo: batch.upTo,
     });
-    if (showing !== undefined) return showing.then(() => showBatch(loop, plugins, next + 1, batch));
-  }
 }
 
 function isFor({ events }: Plugin, record: LogRecord, { from, upTo }: Batch): boolean {
   return record.seq > from && record.seq <= upTo && isKept(record, events);
 }
 
-/** Shows a plugin a batch from the event at `index` on. @param asked what it asked for so far */
-function show(
-  plugin: Plugin,
-  batch: Batch,
-  index: number,
-  state: PluginState<unknown>,
-  asked: readonly Directive[],
-): readonly Directive[] | Promise<readonly Directive[]> {
+/** @returns what the plugin asks for */
+async function show(plugin: Plugin, batch: Batch, state: PluginState<unknown>): Promise<readonly Directive[]> {
   const { runId, turn, events } = batch;
-  let directives = asked;
-  for (let next = index; next < events.length; next++) {
-    const record = events[next] as LogRecord;
+  const directives: Directive[] = [];
+  for (const record of events) {
     if (!isFor(plugin, record, batch)) continue;
-    const returned = plugin.onEvent?.({ turn, event: eventOf(record, runId) }, state);
-    if (returned === undefined) continue;
-    if (isThenable(returned))
-      return Promise.resolve(returned).then((given) => show(plugin, batch, next + 1, state, [...directives, ...checkedDirectives(given)]));
-    directives = [...directives, ...checkedDirectives(returned)];
+    const asked = await plugin.onEvent?.({ turn, event: eventOf(record, runId) }, state);
+    directives.push(...checkedDirectives(asked));
   }
   return directives;
 }

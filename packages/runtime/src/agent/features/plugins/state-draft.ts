@@ -4,61 +4,47 @@ import { diffJson, type JsonPatch } from "../../../json/json-patch.ts";
 import { plainJson } from "../../../json/plain-json.ts";
 import type { Plugin, PluginState } from "../../definition/plugins/define-plugin.ts";
 
-/**
- * One callback's view of its plugin's state, and of no other's: what the callback is given. The state is copied when it is first
- * looked at, and is void once the callback is done. A class, since a literal with accessors gets a hidden class of its own each time.
- */
-export class StateDraft<S> implements PluginState<S> {
-  declare value: S;
-  readonly #plugin: Plugin<S>;
-  readonly #agentState: JsonObject;
-  readonly #stored: JsonValue | undefined;
-  #value: S | undefined;
-  #isTouched = false;
-  #isOver = false;
-
-  static readonly #accessors: PropertyDescriptor & ThisType<StateDraft<unknown>> = {
-    enumerable: true,
-    get() {
-      if (this.#isOver) throw usedTooLate(this.#plugin);
-      if (!this.#isTouched) this.#value = copyJson(this.#stored === undefined ? this.#plugin.initialState : this.#stored);
-      this.#isTouched = true;
-      return this.#value;
-    },
-    set(value: unknown) {
-      if (this.#isOver) throw usedTooLate(this.#plugin);
-      this.#isTouched = true;
-      this.#value = value;
-    },
-  };
-
-  private constructor(plugin: Plugin<S>, agentState: JsonObject) {
-    this.#plugin = plugin;
-    this.#agentState = agentState;
-    this.#stored = storedState(plugin.key, agentState);
-    Object.defineProperty(this, "value", StateDraft.#accessors);
-    Object.preventExtensions(this);
-  }
-
-  /** With nothing to be found on the way up from it. */
-  static open<S>(plugin: Plugin<S>, agentState: JsonObject): StateDraft<S> {
-    return Reflect.construct(StateDraft, [plugin, agentState], Object) as StateDraft<S>;
-  }
-
+/** One callback's view of its plugin's state, and of no other's. */
+export interface StateDraft<S> {
+  /** What the callback is given: a copy of the state, void once the callback is done. */
+  readonly state: PluginState<S>;
   /**
-   * What the callback made of the state, as a patch of the agent's; nothing where it changed nothing.
+   * Ends it. @returns what the callback made of the state, as a patch of the agent's; nothing where it changed nothing
    * @throws TypeError when that is no JSON
    */
-  static finish(draft: StateDraft<unknown>): JsonPatch | undefined {
-    draft.#isOver = true;
-    if (!draft.#isTouched) return undefined;
-    const agentState = draft.#agentState;
-    const { key } = draft.#plugin;
-    const value = plainJson(draft.#value);
-    if (draft.#stored === undefined) return additionOf(agentState, { [key]: value });
-    const patch = diffJson(draft.#stored, value, `/plugins/${key}`);
-    return patch.length === 0 ? undefined : patch;
-  }
+  finish(): JsonPatch | undefined;
+}
+
+export function draftState<S>(plugin: Plugin<S>, agentState: JsonObject): StateDraft<S> {
+  const stored = storedState(plugin.key, agentState);
+  /** Absent where the callback did not look at it. */
+  let copy: { value: S } | undefined;
+  let isOver = false;
+  const opened = (): { value: S } => {
+    if (isOver) throw usedTooLate(plugin);
+    return (copy ??= { value: copyJson(stored === undefined ? plugin.initialState : (stored as S)) });
+  };
+  const state: PluginState<S> = {
+    get value() {
+      return opened().value;
+    },
+    set value(value) {
+      opened().value = value;
+    },
+  };
+  return {
+    state: Object.preventExtensions(state),
+    finish() {
+      isOver = true;
+      return copy && patchOf(plugin.key, agentState, stored, plainJson(copy.value));
+    },
+  };
+}
+
+function patchOf(key: string, agentState: JsonObject, stored: JsonValue | undefined, value: JsonValue): JsonPatch | undefined {
+  if (stored === undefined) return additionOf(agentState, { [key]: value });
+  const patch = diffJson(stored, value, `/plugins/${key}`);
+  return patch.length === 0 ? undefined : patch;
 }
 
 function usedTooLate({ key }: Plugin): TypeError {
