@@ -1,6 +1,6 @@
 import type { ServerTurn } from "keelson/testing";
 import { describe, expect, it, vi } from "vitest";
-import { endOf, eventsOf, MODELS, openDesk, resultsIn, WIRES } from "./keelson-process.ts";
+import { endOf, eventsOf, MODELS, openWorkspace, resultsIn, WIRES } from "./keelson-process.ts";
 
 // Every test starts processes, on machines that may be busy.
 vi.setConfig({ testTimeout: 90_000 });
@@ -28,8 +28,11 @@ describe.each(WIRES)("keelson -p and a bad server on the wire of %s", (wire) => 
 
   it("reads every way of writing a good answer", async () => {
     const text = "Grüße an 世界 🌍";
-    await using desk = await openDesk([...ODD_BUT_GOOD.map((misbehave) => ({ text, toolCalls: LOOK, misbehave })), { text: "done" }]);
-    const finished = await desk.keelson(...headless, "--max-turns", "20", "go");
+    await using workspace = await openWorkspace([
+      ...ODD_BUT_GOOD.map((misbehave) => ({ text, toolCalls: LOOK, misbehave })),
+      { text: "done" },
+    ]);
+    const finished = await workspace.keelson(...headless, "--max-turns", "20", "go");
     const events = eventsOf(finished);
     expect(endOf(events)).toMatchObject({ type: "run-complete", reason: "complete", text: "done", turns: ODD_BUT_GOOD.length + 1 });
     const responses = events.flatMap((event) =>
@@ -43,21 +46,24 @@ describe.each(WIRES)("keelson -p and a bad server on the wire of %s", (wire) => 
   });
 
   it("tries again after failures that pass, and shows each", async () => {
-    await using desk = await openDesk([...RETRYABLE.flatMap((failure) => [failure, { text: "on", toolCalls: LOOK }]), { text: "done" }]);
-    const finished = await desk.keelson(...headless, "--max-turns", "20", "go");
+    await using workspace = await openWorkspace([
+      ...RETRYABLE.flatMap((failure) => [failure, { text: "on", toolCalls: LOOK }]),
+      { text: "done" },
+    ]);
+    const finished = await workspace.keelson(...headless, "--max-turns", "20", "go");
     const events = eventsOf(finished);
     expect(endOf(events)).toMatchObject({ type: "run-complete", reason: "complete", text: "done" });
     expect(events.filter(({ type }) => type === "retry").length).toBe(RETRYABLE.length);
-    expect(desk.server.requests.length).toBe(2 * RETRYABLE.length + 1);
+    expect(workspace.server.requests.length).toBe(2 * RETRYABLE.length + 1);
   });
 
   it("throws a broken stream away as a whole, and asks again", async () => {
-    await using desk = await openDesk([
+    await using workspace = await openWorkspace([
       { text: "I was about to say", toolCalls: LOOK, misbehave: { resetAfterBytes: 300 } },
       { text: "halfway", misbehave: { errorInStream: { message: "overloaded", type: "overloaded_error" } } },
       { text: "Whole." },
     ]);
-    const finished = await desk.keelson(...headless, "go");
+    const finished = await workspace.keelson(...headless, "go");
     const events = eventsOf(finished);
     expect(endOf(events)).toMatchObject({ type: "run-complete", reason: "complete", text: "Whole." });
     expect(events.filter(({ type }) => type === "message").length).toBe(2);
@@ -82,21 +88,21 @@ describe.each(WIRES)("keelson -p and a bad server on the wire of %s", (wire) => 
       { type: "error", failure: { kind: "model" } },
     ],
   ])("ends with a typed error, once, and exit code 1: %s", async (_, turn, end) => {
-    await using desk = await openDesk(() => turn);
-    const finished = await desk.keelson(...headless, "go");
+    await using workspace = await openWorkspace(() => turn);
+    const finished = await workspace.keelson(...headless, "go");
     expect(endOf(eventsOf(finished))).toMatchObject(end);
     expect([finished.code, finished.stderr]).toEqual([1, expect.stringMatching(/^keelson: .+\n$/s)]);
     expect(finished.stderr).not.toMatch(/\n +at |key-of-/);
   });
 
   it("survives an answer that never ends: the time limit does", async () => {
-    await using desk = await openDesk([{ misbehave: { stall: "before-headers" } }]);
-    const finished = await desk.keelson(...headless, "--timeout", "1s", "go");
+    await using workspace = await openWorkspace([{ misbehave: { stall: "before-headers" } }]);
+    const finished = await workspace.keelson(...headless, "--timeout", "1s", "go");
     expect([finished.code, endOf(eventsOf(finished))]).toEqual([3, expect.objectContaining({ reason: "timeout" })]);
   });
 
   it("answers calls that cannot run so that the model can mend them", async () => {
-    await using desk = await openDesk([
+    await using workspace = await openWorkspace([
       {
         toolCalls: [
           { name: "read_fill", input: { path: "a" } },
@@ -108,22 +114,22 @@ describe.each(WIRES)("keelson -p and a bad server on the wire of %s", (wire) => 
       },
       { text: "I see." },
     ]);
-    const finished = await desk.keelson(...headless, "go");
+    const finished = await workspace.keelson(...headless, "go");
     expect([finished.code, endOf(eventsOf(finished))]).toEqual([0, expect.objectContaining({ reason: "complete", text: "I see." })]);
     const results = eventsOf(finished).flatMap((event) => (event.type === "tool-result" ? [event] : []));
     expect(results.map(({ isError }) => isError)).toEqual([true, true, true, true, true]);
-    const told = resultsIn(desk.server.requests[1] as never);
+    const told = resultsIn(workspace.server.requests[1] as never);
     for (const words of ["read_file", "path", "missing.txt"]) expect(told).toContain(words);
     expect(told).not.toContain("root:");
   });
 
   it("ends an answer that is too long, and keeps what a tool prints within bounds", async () => {
-    await using desk = await openDesk([
+    await using workspace = await openWorkspace([
       { toolCalls: [{ name: "bash", input: { command: "head -c 100000000 /dev/zero | tr '\\0' x" } }] },
       { text: ["on and ".repeat(10_000)], misbehave: { hugeTextBytes: 20 * 1024 * 1024 } },
     ]);
-    const finished = await desk.keelson("-p", "--model", MODELS[wire], "--output-format", "json", "--allow", "bash(*)", "go");
+    const finished = await workspace.keelson("-p", "--model", MODELS[wire], "--output-format", "json", "--allow", "bash(*)", "go");
     expect([finished.code, (JSON.parse(finished.stdout) as { readonly reason: string }).reason]).toEqual([3, "max-output"]);
-    expect(resultsIn(desk.server.requests[1] as never).length).toBeLessThan(200_000);
+    expect(resultsIn(workspace.server.requests[1] as never).length).toBeLessThan(200_000);
   });
 });

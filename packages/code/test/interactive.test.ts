@@ -5,13 +5,13 @@ import { stripVTControlCharacters } from "node:util";
 import { expect, it, vi } from "vitest";
 import type { OutputStream, CommandHost } from "../src/core/command-host.ts";
 import { main } from "../src/main.ts";
-import { openDesk } from "./keelson-process.ts";
+import { openWorkspace } from "./keelson-process.ts";
 
 // It works with a real database and a real server, on machines that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
 it("converses in a terminal: works, asks, tells the cost, leaves, and is gone on with", async () => {
-  await using desk = await openDesk([
+  await using workspace = await openWorkspace([
     { text: "I want to write.", toolCalls: [{ name: "write_file", input: { path: "a.txt", content: "first\n" } }] },
     { text: "Written." },
     { text: "Again: written." },
@@ -34,8 +34,8 @@ it("converses in a terminal: works, asks, tells the cost, leaves, and is gone on
     while (!pattern.test(stripVTControlCharacters(written.slice(from)))) await notice.promise;
   };
   const host: CommandHost = {
-    environment: { KEELSON_HOME: desk.home, ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: desk.server.url, NO_COLOR: "1" },
-    cwd: desk.project,
+    environment: { KEELSON_HOME: workspace.home, ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: workspace.server.url, NO_COLOR: "1" },
+    cwd: workspace.project,
     stdin: keys,
     stdout: terminal,
     stderr: terminal,
@@ -51,10 +51,10 @@ it("converses in a terminal: works, asks, tells the cost, leaves, and is gone on
   keys.write("write a file\r");
   // Behind this sign an answer is heard.
   await until(/\? write_file a\.txt[\s\S]*\+ first[\s\S]*\[y\]es[^\n]*› /);
-  await expect(readFile(join(desk.project, "a.txt"))).rejects.toThrow(/ENOENT/);
+  await expect(readFile(join(workspace.project, "a.txt"))).rejects.toThrow(/ENOENT/);
   keys.write("y\r");
   await until(/write_file: ✓ allow[\s\S]*Written\.[\s\S]*✔ complete · anthropic\/claude-sonnet-5 · 2 turns/);
-  expect(await readFile(join(desk.project, "a.txt"), "utf8")).toBe("first\n");
+  expect(await readFile(join(workspace.project, "a.txt"), "utf8")).toBe("first\n");
   keys.write("/cost\r");
   await until(/2 turns · [\d.k]+ in[^\n]*\$0\.\d+/);
   const before = written.length;
@@ -65,10 +65,10 @@ it("converses in a terminal: works, asks, tells the cost, leaves, and is gone on
 
   // One session, with both tasks in it; what was typed is remembered.
   const session = /go on with: keelson -r (\S+)/.exec(stripVTControlCharacters(written))?.[1] ?? "";
-  const shown = await desk.keelson("sessions", "show", session);
+  const shown = await workspace.keelson("sessions", "show", session);
   expect(shown.stdout).toMatch(/› write a file[\s\S]*Written\.[\s\S]*› once more[\s\S]*Again: written\./);
-  expect(JSON.stringify(desk.server.requests[2]?.body)).toMatch(/write a file[\s\S]*once more/);
-  expect(await readFile(join(desk.home, "history"), "utf8")).toBe('"write a file"\n"/cost"\n"once more"\n"/quit"\n');
+  expect(JSON.stringify(workspace.server.requests[2]?.body)).toMatch(/write a file[\s\S]*once more/);
+  expect(await readFile(join(workspace.home, "history"), "utf8")).toBe('"write a file"\n"/cost"\n"once more"\n"/quit"\n');
   // The cursor and the way of pasting are given back.
   expect(written).toContain("\u001b[?2004l");
   expect(written.lastIndexOf("\u001b[?25h")).toBeGreaterThan(written.lastIndexOf("\u001b[?25l"));

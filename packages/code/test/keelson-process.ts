@@ -32,7 +32,7 @@ export interface StartOptions {
 }
 
 /** A project, a home folder and a model server, for real `keelson` processes. */
-export interface Desk extends AsyncDisposable {
+export interface Workspace extends AsyncDisposable {
   readonly server: ModelServer;
   readonly project: string;
   readonly home: string;
@@ -58,7 +58,7 @@ export function everyWire({ url, openAiUrl }: ModelServer): { readonly [name: st
 }
 
 /** @param files the project's, by path */
-export async function openDesk(script: ServerScript, files: { readonly [path: string]: string } = {}): Promise<Desk> {
+export async function openWorkspace(script: ServerScript, files: { readonly [path: string]: string } = {}): Promise<Workspace> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "keelson-test-")));
   const project = join(root, "project");
   const home = join(root, "home");

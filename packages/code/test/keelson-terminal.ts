@@ -1,6 +1,6 @@
 import { spawn } from "@lydell/node-pty";
 import { Terminal } from "@xterm/headless";
-import { CLI, type Desk } from "./keelson-process.ts";
+import { CLI, type Workspace } from "./keelson-process.ts";
 import { PAUSE } from "./pause-key.ts";
 
 /** `keelson` in a terminal: a real pseudo-terminal, and a screen that shows what a person would see. */
@@ -38,9 +38,9 @@ const PATIENCE_MS = 40_000;
 const TIME_BY_HAND = new URL("time-by-hand.ts", import.meta.url).href;
 
 export function openTerminal(
-  desk: Desk,
+  workspace: Workspace,
   args: readonly string[],
-  { columns = 80, rows = 40, env = {}, cwd = desk.project, timeByHand = false }: TerminalOptions = {},
+  { columns = 80, rows = 40, env = {}, cwd = workspace.project, timeByHand = false }: TerminalOptions = {},
 ): KeelsonTerminal {
   const screen = new Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });
   const pty = spawn(process.execPath, ["--conditions=source", ...(timeByHand ? [`--import=${TIME_BY_HAND}`] : []), CLI, ...args], {
@@ -48,7 +48,7 @@ export function openTerminal(
     cols: columns,
     rows,
     cwd,
-    env: { ...desk.environment, NO_COLOR: "1", ...env },
+    env: { ...workspace.environment, NO_COLOR: "1", ...env },
   });
   let ended = false;
   let notice = Promise.withResolvers<void>();

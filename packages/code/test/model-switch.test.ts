@@ -1,6 +1,6 @@
 import { requestMessages, type ServerRequest, type ServerTurn } from "keelson/testing";
 import { describe, expect, it, vi } from "vitest";
-import { type Desk, endOf, eventsOf, everyWire, type Finished, openDesk } from "./keelson-process.ts";
+import { type Workspace, endOf, eventsOf, everyWire, type Finished, openWorkspace } from "./keelson-process.ts";
 
 // Every test starts processes, on machines that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -15,8 +15,8 @@ const reading = (text: string): ServerTurn => ({
 });
 const ending = (text: string): ServerTurn => ({ thinking: `thought before ${text}`, text });
 
-function keelson(desk: Desk, ...args: readonly string[]): Promise<Finished> {
-  return desk.start(["-p", "--output-format", "stream-json", ...args], { env: everyWire(desk.server) }).finished;
+function keelson(workspace: Workspace, ...args: readonly string[]): Promise<Finished> {
+  return workspace.start(["-p", "--output-format", "stream-json", ...args], { env: everyWire(workspace.server) }).finished;
 }
 
 /** Everything that a request says and answers, without the system prompt. */
@@ -28,7 +28,10 @@ function saidIn(request: ServerRequest | undefined): string {
 
 describe("a session of the command", () => {
   it("goes from process to process and from wire to wire with --model, and back to where it began", async () => {
-    await using desk = await openDesk(({ index }) => (index % 2 === 0 ? reading(`step ${index}`) : ending(`step ${index}`)), NOTES);
+    await using workspace = await openWorkspace(
+      ({ index }) => (index % 2 === 0 ? reading(`step ${index}`) : ending(`step ${index}`)),
+      NOTES,
+    );
     const models = [
       "anthropic/claude-sonnet-4-5",
       "gemini/gemini-3-pro-preview",
@@ -38,14 +41,14 @@ describe("a session of the command", () => {
       "anthropic/claude-sonnet-4-5",
     ];
     for (const [at, model] of models.entries()) {
-      const finished = await keelson(desk, ...(at === 0 ? [] : ["-c"]), "--model", model, `task ${at}`);
+      const finished = await keelson(workspace, ...(at === 0 ? [] : ["-c"]), "--model", model, `task ${at}`);
       expect([finished.code, endOf(eventsOf(finished))]).toEqual([
         0,
         expect.objectContaining({ reason: "complete", text: `step ${2 * at + 1}` }),
       ]);
     }
-    expect(desk.server.refused).toEqual([]);
-    expect(desk.server.requests.map(({ wire }) => wire)).toEqual(
+    expect(workspace.server.refused).toEqual([]);
+    expect(workspace.server.requests.map(({ wire }) => wire)).toEqual(
       ["anthropic-messages", "gemini", "openai-responses", "ollama-chat", "openai-chat", "anthropic-messages"].flatMap((wire) => [
         wire,
         wire,
@@ -53,70 +56,83 @@ describe("a session of the command", () => {
     );
     // Each run is a task, a step that reads the notes, and a step that ends it.
     const story = models.flatMap((_, run) => [[`task ${run}`], [`step ${2 * run}`, "the blue door"], [`step ${2 * run + 1}`]]);
-    for (const [at, request] of desk.server.requests.entries()) {
+    for (const [at, request] of workspace.server.requests.entries()) {
       const before = story.slice(0, 3 * Math.floor(at / 2) + 1 + (at % 2));
       expect(saidIn(request)).toMatch(new RegExp(before.flat().join("[\\s\\S]*")));
     }
     // What the first model thought is its own again, and its alone.
-    const sent = desk.server.requests.map(({ body }) => JSON.stringify(body).includes("thought before step 0"));
+    const sent = workspace.server.requests.map(({ body }) => JSON.stringify(body).includes("thought before step 0"));
     expect(sent).toEqual([false, true, ...Array<boolean>(8).fill(false), true, true]);
   });
 
   it("goes on with another wire's model when an interrupted run is resumed with --model", async () => {
-    await using desk = await openDesk(
+    await using workspace = await openWorkspace(
       [
         { ...reading("I need a command."), toolCalls: [{ name: "bash", input: { command: "touch seen; cat notes.txt" } }] },
         ending("It was blue."),
       ],
       NOTES,
     );
-    const suspended = await keelson(desk, "--model", "openai-responses/gpt-5-mini", "look at the notes");
+    const suspended = await keelson(workspace, "--model", "openai-responses/gpt-5-mini", "look at the notes");
     const wait = endOf(eventsOf(suspended));
     if (wait.type !== "run-suspend") throw new Error(`expected a suspended run, not ${wait.type}`);
     const [question] = wait.waits;
     const token = question !== undefined && "token" in question ? String(question.token) : "";
-    expect((await desk.keelson("approve", token, "allow")).code).toBe(0);
+    expect((await workspace.keelson("approve", token, "allow")).code).toBe(0);
 
-    const resumed = eventsOf(await keelson(desk, "-c", "--model", "gemini/gemini-3-pro-preview"));
+    const resumed = eventsOf(await keelson(workspace, "-c", "--model", "gemini/gemini-3-pro-preview"));
     expect(endOf(resumed)).toMatchObject({ type: "run-complete", reason: "complete", text: "It was blue.", runId: wait.runId });
     expect(resumed.find(({ type }) => type === "model-switch")).toMatchObject({
       from: "openai-responses/gpt-5-mini",
       to: "gemini/gemini-3-pro-preview",
     });
-    expect(desk.server.refused).toEqual([]);
-    expect(desk.server.requests.map(({ wire }) => wire)).toEqual(["openai-responses", "gemini"]);
-    expect(saidIn(desk.server.requests[1])).toMatch(/look at the notes[\s\S]*I need a command\.[\s\S]*the blue door/);
+    expect(workspace.server.refused).toEqual([]);
+    expect(workspace.server.requests.map(({ wire }) => wire)).toEqual(["openai-responses", "gemini"]);
+    expect(saidIn(workspace.server.requests[1])).toMatch(/look at the notes[\s\S]*I need a command\.[\s\S]*the blue door/);
   });
 
   it("keeps the model that a run was switched to for the runs that follow, until another is named", async () => {
-    await using desk = await openDesk(
+    await using workspace = await openWorkspace(
       ({ index }) =>
         index === 0
           ? { ...reading("I need a command."), toolCalls: [{ name: "bash", input: { command: "touch seen; cat notes.txt" } }] }
           : ending(`answer ${index}`),
       NOTES,
     );
-    const wait = endOf(eventsOf(await keelson(desk, "--on-approval", "suspend", "--model", "openai-responses/gpt-5-mini", "look")));
+    const wait = endOf(eventsOf(await keelson(workspace, "--on-approval", "suspend", "--model", "openai-responses/gpt-5-mini", "look")));
     if (wait.type !== "run-suspend") throw new Error(`expected a suspended run, not ${wait.type}`);
     const [question] = wait.waits;
-    await desk.keelson("approve", question !== undefined && "token" in question ? String(question.token) : "", "allow");
-    await keelson(desk, "-c", "--model", "gemini/gemini-3-pro-preview");
-    await keelson(desk, "-c", "and now?");
-    await keelson(desk, "-c", "--model", "ollama/qwen3:8b", "and now?");
-    await keelson(desk, "-c", "and now?");
-    expect(desk.server.requests.map(({ wire }) => wire)).toEqual(["openai-responses", "gemini", "gemini", "ollama-chat", "ollama-chat"]);
+    await workspace.keelson("approve", question !== undefined && "token" in question ? String(question.token) : "", "allow");
+    await keelson(workspace, "-c", "--model", "gemini/gemini-3-pro-preview");
+    await keelson(workspace, "-c", "and now?");
+    await keelson(workspace, "-c", "--model", "ollama/qwen3:8b", "and now?");
+    await keelson(workspace, "-c", "and now?");
+    expect(workspace.server.requests.map(({ wire }) => wire)).toEqual([
+      "openai-responses",
+      "gemini",
+      "gemini",
+      "ollama-chat",
+      "ollama-chat",
+    ]);
   });
 
   it("falls back to another wire's model in the middle of its calls with --fallback-model", async () => {
     const down: ServerTurn = { status: 503, error: { message: "overloaded" } };
-    await using desk = await openDesk(
+    await using workspace = await openWorkspace(
       ({ index, wire }) => (index === 0 ? reading("Let me read.") : wire === "anthropic-messages" ? down : ending("It is blue.")),
       NOTES,
     );
-    const finished = await keelson(desk, "--model", "anthropic/claude-sonnet-4-5", "--fallback-model", "ollama/qwen3:8b", "which door?");
+    const finished = await keelson(
+      workspace,
+      "--model",
+      "anthropic/claude-sonnet-4-5",
+      "--fallback-model",
+      "ollama/qwen3:8b",
+      "which door?",
+    );
     expect([finished.code, endOf(eventsOf(finished))]).toEqual([0, expect.objectContaining({ reason: "complete", text: "It is blue." })]);
-    expect(desk.server.refused).toEqual([]);
-    expect(desk.server.requests.at(-1)).toMatchObject({ wire: "ollama-chat", model: "qwen3:8b" });
-    expect(saidIn(desk.server.requests.at(-1))).toMatch(/which door\?[\s\S]*Let me read\.[\s\S]*the blue door/);
+    expect(workspace.server.refused).toEqual([]);
+    expect(workspace.server.requests.at(-1)).toMatchObject({ wire: "ollama-chat", model: "qwen3:8b" });
+    expect(saidIn(workspace.server.requests.at(-1))).toMatch(/which door\?[\s\S]*Let me read\.[\s\S]*the blue door/);
   });
 });

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { endOf, eventsOf, MODELS, openDesk, resultsIn, WIRES } from "./keelson-process.ts";
+import { endOf, eventsOf, MODELS, openWorkspace, resultsIn, WIRES } from "./keelson-process.ts";
 
 // Every test starts processes, on machines that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -10,7 +10,7 @@ const GREETING = { "src/greeting.js": 'export const greeting = "Helo";\n' };
 
 describe.each(WIRES)("keelson -p over the wire of %s", (wire) => {
   it("works through a whole loop: reads, edits, runs, answers", async () => {
-    await using desk = await openDesk(
+    await using workspace = await openWorkspace(
       [
         {
           text: "Let me look.",
@@ -28,7 +28,7 @@ describe.each(WIRES)("keelson -p over the wire of %s", (wire) => {
       ],
       GREETING,
     );
-    const { code, stdout, stderr } = await desk.keelson(
+    const { code, stdout, stderr } = await workspace.keelson(
       "-p",
       "--model",
       MODELS[wire],
@@ -41,7 +41,7 @@ describe.each(WIRES)("keelson -p over the wire of %s", (wire) => {
     expect([code, stdout]).toEqual([0, "Fixed the greeting.\n"]);
     expect(stderr).toContain("Let me look.");
     expect(stderr).not.toContain("Fixed the greeting.");
-    expect(await readFile(join(desk.project, "src/greeting.js"), "utf8")).toBe('export const greeting = "Hello";\n');
+    expect(await readFile(join(workspace.project, "src/greeting.js"), "utf8")).toBe('export const greeting = "Hello";\n');
     for (const words of [
       "● read_file src/greeting.js",
       "● edit_file src/greeting.js",
@@ -52,10 +52,10 @@ describe.each(WIRES)("keelson -p over the wire of %s", (wire) => {
       expect(stderr).toContain(words);
     }
     expect(stderr).toMatch(/\$0\.\d{4}/);
-    expect(desk.server.requests.map((request) => request.wire)).toEqual(
+    expect(workspace.server.requests.map((request) => request.wire)).toEqual(
       Array(4).fill(wire === "anthropic" ? "anthropic-messages" : "openai-chat"),
     );
-    const [first, , third, last] = desk.server.requests;
+    const [first, , third, last] = workspace.server.requests;
     expect(JSON.stringify(first?.body)).toContain("fix the typo");
     expect(JSON.stringify(first?.body)).toContain("You are Keelson");
     expect(resultsIn(third as never)).toContain("Edited src/greeting.js");
@@ -64,10 +64,13 @@ describe.each(WIRES)("keelson -p over the wire of %s", (wire) => {
   });
 
   it("writes every event as a line of JSON, in order, and ends once", async () => {
-    await using desk = await openDesk([{ toolCalls: [{ name: "list_directory", input: { path: "." } }] }, { text: "One file." }], GREETING);
-    const finished = await desk.keelson("-p", "--model", MODELS[wire], "--output-format", "stream-json", "what is here?");
+    await using workspace = await openWorkspace(
+      [{ toolCalls: [{ name: "list_directory", input: { path: "." } }] }, { text: "One file." }],
+      GREETING,
+    );
+    const finished = await workspace.keelson("-p", "--model", MODELS[wire], "--output-format", "stream-json", "what is here?");
     const events = eventsOf(finished);
-    expect(events[0]).toMatchObject({ type: "run-start", model: MODELS[wire], agent: "code", metadata: { cwd: desk.project } });
+    expect(events[0]).toMatchObject({ type: "run-start", model: MODELS[wire], agent: "code", metadata: { cwd: workspace.project } });
     expect(endOf(events)).toMatchObject({ type: "run-complete", reason: "complete", text: "One file.", turns: 2 });
     const seqs = events.flatMap((event) => ("seq" in event ? [event.seq] : []));
     expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
@@ -84,8 +87,8 @@ describe.each(WIRES)("keelson -p over the wire of %s", (wire) => {
 
 describe("keelson -p", () => {
   it("prints one object with --output-format json", async () => {
-    await using desk = await openDesk([{ text: "Four.", usage: { inputTokens: 1_000, outputTokens: 10 } }]);
-    const { code, stdout, stderr } = await desk.keelson("--output-format", "json", "two and two?");
+    await using workspace = await openWorkspace([{ text: "Four.", usage: { inputTokens: 1_000, outputTokens: 10 } }]);
+    const { code, stdout, stderr } = await workspace.keelson("--output-format", "json", "two and two?");
     expect(JSON.parse(stdout)).toEqual({
       reason: "complete",
       text: "Four.",
@@ -100,32 +103,32 @@ describe("keelson -p", () => {
   });
 
   it("takes the task from standard input, or what it is about", async () => {
-    await using desk = await openDesk(() => ({ text: "ok" }));
+    await using workspace = await openWorkspace(() => ({ text: "ok" }));
     const finished = await Promise.all([
-      desk.start([], { stdin: "from a pipe\n" }).finished,
-      desk.start(["-p", "review this"], { stdin: "a diff\n" }).finished,
+      workspace.start([], { stdin: "from a pipe\n" }).finished,
+      workspace.start(["-p", "review this"], { stdin: "a diff\n" }).finished,
     ]);
     expect(finished.map(({ code, stdout }) => [code, stdout])).toEqual([
       [0, "ok\n"],
       [0, "ok\n"],
     ]);
-    const asked = desk.server.requests.map(({ body }) => JSON.stringify((body["messages"] as readonly unknown[]).at(-1)));
+    const asked = workspace.server.requests.map(({ body }) => JSON.stringify((body["messages"] as readonly unknown[]).at(-1)));
     expect(asked.some((message) => message.includes("from a pipe"))).toBe(true);
     expect(asked.some((message) => message.includes("review this\\n\\na diff"))).toBe(true);
   });
 
   it("works in the folder of -C, and refuses one that is none", async () => {
-    await using desk = await openDesk([{ toolCalls: [{ name: "list_directory", input: { path: "." } }] }, { text: "seen" }], {
+    await using workspace = await openWorkspace([{ toolCalls: [{ name: "list_directory", input: { path: "." } }] }, { text: "seen" }], {
       "sub/inner.txt": "x",
     });
-    expect((await desk.keelson("-p", "-C", "sub", "look")).code).toBe(0);
-    expect(resultsIn(desk.server.requests[1] as never)).toContain("inner.txt");
-    const refused = await desk.keelson("-p", "-C", "nowhere", "look");
+    expect((await workspace.keelson("-p", "-C", "sub", "look")).code).toBe(0);
+    expect(resultsIn(workspace.server.requests[1] as never)).toContain("inner.txt");
+    const refused = await workspace.keelson("-p", "-C", "nowhere", "look");
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/nowhere is no folder/)]);
   });
 
   it("says at once, with exit code 2, what is missing", async () => {
-    await using desk = await openDesk([]);
+    await using workspace = await openWorkspace([]);
     const noKey = {
       ANTHROPIC_API_KEY: "",
       ANTHROPIC_BASE_URL: "",
@@ -139,44 +142,47 @@ describe("keelson -p", () => {
       [["-p", "go"], /no key for a model[\s\S]*ANTHROPIC_API_KEY or OPENAI_API_KEY/, noKey],
       [["-p", "-c", "go"], /no session of .*project to go on with/],
     ];
-    const finished = await Promise.all(cases.map(([args, , env]) => desk.start(args, { stdin: "", ...(env && { env }) }).finished));
+    const finished = await Promise.all(cases.map(([args, , env]) => workspace.start(args, { stdin: "", ...(env && { env }) }).finished));
     for (const [index, { code, stdout, stderr }] of finished.entries()) {
       expect([code, stdout, stderr]).toEqual([2, "", expect.stringMatching(cases[index]?.[1] as RegExp)]);
       expect(stderr).not.toMatch(/\n +at /);
     }
-    expect(desk.server.requests).toEqual([]);
+    expect(workspace.server.requests).toEqual([]);
   });
 
   it("exits with 3 at a limit and says which", async () => {
-    await using desk = await openDesk(() => ({ text: "again", toolCalls: [{ name: "list_directory", input: { path: "." } }] }));
+    await using workspace = await openWorkspace(() => ({ text: "again", toolCalls: [{ name: "list_directory", input: { path: "." } }] }));
     const [turns, budget] = await Promise.all([
-      desk.keelson("-p", "--output-format", "json", "--max-turns", "2", "go"),
-      desk.keelson("-p", "--output-format", "json", "--max-budget-usd", "0.0001", "go"),
+      workspace.keelson("-p", "--output-format", "json", "--max-turns", "2", "go"),
+      workspace.keelson("-p", "--output-format", "json", "--max-budget-usd", "0.0001", "go"),
     ]);
     expect([turns.code, JSON.parse(turns.stdout)]).toEqual([3, expect.objectContaining({ reason: "max-turns", turns: 2 })]);
     expect([budget.code, JSON.parse(budget.stdout)]).toEqual([3, expect.objectContaining({ reason: "budget-exhausted" })]);
   });
 
   it("exits with 3 when its time is over, though the server is silent", async () => {
-    await using desk = await openDesk([{ text: "never", misbehave: { stall: "in-body" } }]);
-    const finished = await desk.keelson("-p", "--output-format", "stream-json", "--timeout", "700ms", "go");
+    await using workspace = await openWorkspace([{ text: "never", misbehave: { stall: "in-body" } }]);
+    const finished = await workspace.keelson("-p", "--output-format", "stream-json", "--timeout", "700ms", "go");
     expect([finished.code, endOf(eventsOf(finished))]).toEqual([3, expect.objectContaining({ type: "run-complete", reason: "timeout" })]);
   });
 
   it("denies by itself what must be asked, with --on-approval deny", async () => {
-    await using desk = await openDesk([{ toolCalls: [{ name: "bash", input: { command: "touch made" } }] }, { text: "I may not." }]);
-    const { code, stdout, stderr } = await desk.keelson("-p", "--on-approval", "deny", "touch a file");
+    await using workspace = await openWorkspace([
+      { toolCalls: [{ name: "bash", input: { command: "touch made" } }] },
+      { text: "I may not." },
+    ]);
+    const { code, stdout, stderr } = await workspace.keelson("-p", "--on-approval", "deny", "touch a file");
     expect([code, stdout]).toEqual([0, "I may not.\n"]);
     expect(stderr).toContain("deny by keelson --on-approval deny");
-    expect(resultsIn(desk.server.requests[1] as never)).toContain("nobody is there to ask");
-    await expect(readFile(join(desk.project, "made"))).rejects.toThrow(/ENOENT/);
+    expect(resultsIn(workspace.server.requests[1] as never)).toContain("nobody is there to ask");
+    await expect(readFile(join(workspace.project, "made"))).rejects.toThrow(/ENOENT/);
   });
 
   it("ends quietly when its reader goes away", async () => {
-    await using desk = await openDesk([
+    await using workspace = await openWorkspace([
       { text: Array.from({ length: 200 }, (_, index) => `word${index} `), misbehave: { chunkBytes: 64 } },
     ]);
-    const running = desk.start(["-p", "go"]);
+    const running = workspace.start(["-p", "go"]);
     await running.until(/word0/);
     running.child.stdout?.destroy();
     const { stderr } = await running.finished;

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import { BROKEN_PROJECT, changedFiles } from "../src/demo/project-copy.ts";
 import { REPAIR_SCRIPT } from "../src/demo/repair-script.ts";
 import { runProjectTests } from "../src/demo/run-project-tests.ts";
-import { everyWire, openDesk } from "./keelson-process.ts";
+import { everyWire, openWorkspace } from "./keelson-process.ts";
 
 // Each test runs the suite of the broken project several times.
 vi.setConfig({ testTimeout: 90_000 });
@@ -34,19 +34,20 @@ function repairTurn(request: ServerRequest): ServerTurn {
 
 describe("keelson -p with a model over each wire", () => {
   it.each(Object.keys(MODELS) as (keyof typeof MODELS)[])("repairs the broken project: %s", async (model) => {
-    await using desk = await openDesk(repairTurn);
-    await cp(BROKEN_PROJECT, desk.project, { recursive: true });
+    await using workspace = await openWorkspace(repairTurn);
+    await cp(BROKEN_PROJECT, workspace.project, { recursive: true });
     const task = "The tests of this project fail. Find the bugs, fix them, and show that the whole suite passes.";
     const options = ["--permission-mode", "accept-edits", "--allow", "bash(node --test*)"];
-    const { code, stdout, stderr } = await desk.start(["-p", "--model", model, ...options, task], { env: everyWire(desk.server) }).finished;
+    const { code, stdout, stderr } = await workspace.start(["-p", "--model", model, ...options, task], { env: everyWire(workspace.server) })
+      .finished;
 
-    expect(desk.server.refused).toEqual([]);
+    expect(workspace.server.refused).toEqual([]);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^All 18 tests pass\./)]);
     expect(stderr).toMatch(/5 of 18 tests fail:/);
     expect(stderr).toContain(`✔ complete · ${model} · 8 turns`);
-    expect((await runProjectTests(desk.project)).counts).toMatchObject({ total: 18, passed: 18 });
-    expect((await changedFiles(BROKEN_PROJECT, desk.project)).map(({ path }) => path)).toEqual(["src/money.js", "src/split.js"]);
-    expect(desk.server.requests.map(({ wire, streamed }) => [wire, streamed])).toEqual(Array(8).fill([MODELS[model], true]));
-    expect(model).toBe(`${model.slice(0, model.indexOf("/"))}/${desk.server.requests[0]?.model}`);
+    expect((await runProjectTests(workspace.project)).counts).toMatchObject({ total: 18, passed: 18 });
+    expect((await changedFiles(BROKEN_PROJECT, workspace.project)).map(({ path }) => path)).toEqual(["src/money.js", "src/split.js"]);
+    expect(workspace.server.requests.map(({ wire, streamed }) => [wire, streamed])).toEqual(Array(8).fill([MODELS[model], true]));
+    expect(model).toBe(`${model.slice(0, model.indexOf("/"))}/${workspace.server.requests[0]?.model}`);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { type Desk, openDesk } from "./keelson-process.ts";
+import { type Workspace, openWorkspace } from "./keelson-process.ts";
 import { HEARD, type KeelsonTerminal, openTerminal } from "./keelson-terminal.ts";
 
 // Every test drives a real process in a real pseudo-terminal, on machines that may be busy.
@@ -8,12 +8,12 @@ vi.setConfig({ testTimeout: 120_000 });
 const WIDTHS = [40, 80, 120] as const;
 
 /** The screen without what differs from run to run: the folder, ids, times, and the frame of the spinner. */
-function stable(desk: Desk, terminal: KeelsonTerminal): string {
+function stable(workspace: Workspace, terminal: KeelsonTerminal): string {
   return terminal
     .rows()
     .map((row) =>
       row
-        .replaceAll(desk.project, "/project")
+        .replaceAll(workspace.project, "/project")
         .replaceAll(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, "*")
         .replaceAll(/\b(\d+ m )?\d+(\.\d)? m?s\b/g, "0 s")
         .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, "<id>"),
@@ -26,7 +26,7 @@ const RESPONSE =
 
 describe.each(WIDTHS)("a conversation at %d columns", (columns) => {
   it("looks as it should, from the question to its end", async () => {
-    await using desk = await openDesk(
+    await using workspace = await openWorkspace(
       [
         {
           text: RESPONSE,
@@ -39,7 +39,7 @@ describe.each(WIDTHS)("a conversation at %d columns", (columns) => {
       ],
       { "src/sum.js": "export const sum = (a, b) => a - b;\n" },
     );
-    await using terminal = openTerminal(desk, [], { columns, timeByHand: true });
+    await using terminal = openTerminal(workspace, [], { columns, timeByHand: true });
     await terminal.until(/\n› $/);
     terminal.type("the sum is wrong, please find out why and mend it\r");
     await terminal.until(/\? edit_file/);
@@ -47,16 +47,16 @@ describe.each(WIDTHS)("a conversation at %d columns", (columns) => {
     await terminal.until(HEARD);
     terminal.type("not yet");
     await terminal.until(/not yet$/);
-    const asking = stable(desk, terminal);
+    const asking = stable(workspace, terminal);
     for (const row of terminal.rows()) expect(row.length).toBeLessThanOrEqual(columns);
     expect(asking.slice(asking.indexOf("› the sum"))).toMatchSnapshot("asking");
     terminal.type("\u0015n\r");
     await terminal.until(/Mended\.[\s\S]*✔ complete[\s\S]*\n› $/);
-    const done = stable(desk, terminal);
+    const done = stable(workspace, terminal);
     expect(done.slice(done.indexOf("? edit_file"))).toMatchSnapshot("done");
     terminal.type("/help\r");
     await terminal.until(/aborts[\s\S]*\n› $/);
-    const help = stable(desk, terminal);
+    const help = stable(workspace, terminal);
     expect(help.slice(help.indexOf("› /help"))).toMatchSnapshot("help");
     terminal.type("/quit\r");
     expect(await terminal.exited).toBe(0);
@@ -66,9 +66,9 @@ describe.each(WIDTHS)("a conversation at %d columns", (columns) => {
 describe("a terminal that changes its width", () => {
   it("while an answer streams keeps one status, one line of input, and every word of the answer", async () => {
     const sentence = "The quick brown fox jumps over the lazy dog and runs. ".repeat(6).trim();
-    await using desk = await openDesk([{ text: `${sentence}\nThat is`, misbehave: { stall: "in-body" } }]);
+    await using workspace = await openWorkspace([{ text: `${sentence}\nThat is`, misbehave: { stall: "in-body" } }]);
     // No frame of the status comes in between, which would be drawn for the old width into the new one.
-    await using terminal = openTerminal(desk, [], { columns: 120, rows: 60, timeByHand: true });
+    await using terminal = openTerminal(workspace, [], { columns: 120, rows: 60, timeByHand: true });
     await terminal.until(/\n› $/);
     terminal.type("tell me a story\r");
     // Half of what the server streams is the half of the answer; then nothing more comes.

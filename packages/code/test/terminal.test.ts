@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { sampleSize } from "../../../test/tier.ts";
-import { type Desk, openDesk } from "./keelson-process.ts";
+import { type Workspace, openWorkspace } from "./keelson-process.ts";
 import { HEARD, openTerminal } from "./keelson-terminal.ts";
 
 // Every test drives a real process in a real pseudo-terminal, on machines that may be busy.
@@ -15,19 +15,19 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-const messagesOf = (desk: Desk): string => JSON.stringify(desk.server.requests.at(-1)?.body);
+const messagesOf = (workspace: Workspace): string => JSON.stringify(workspace.server.requests.at(-1)?.body);
 
 describe("a question in a terminal", () => {
   it("is not answered by what was typed before it could be read: the draft waits, and the command does not run", async () => {
     const release = Promise.withResolvers<void>();
-    await using desk = await openDesk([
+    await using workspace = await openWorkspace([
       async () => {
         await release.promise;
         return { toolCalls: [{ name: "bash", input: { command: "touch ran" } }] };
       },
       { text: "As you like." },
     ]);
-    await using terminal = openTerminal(desk, [], { timeByHand: true });
+    await using terminal = openTerminal(workspace, [], { timeByHand: true });
     await terminal.until(/› $/m);
     terminal.type("clean up\r");
     await terminal.until(/› clean up/);
@@ -42,7 +42,7 @@ describe("a question in a terminal", () => {
     expect(terminal.rows().join("\n")).not.toContain("use pnpm");
     terminal.type("n\r");
     await terminal.until(/As you like\.[\s\S]*› a better idea: use pnpm instead/);
-    expect([await exists(join(desk.project, "ran")), desk.server.requests.length]).toEqual([false, 2]);
+    expect([await exists(join(workspace.project, "ran")), workspace.server.requests.length]).toEqual([false, 2]);
     terminal.type("\u0015/quit\r");
     expect(await terminal.exited).toBe(0);
   });
@@ -50,7 +50,7 @@ describe("a question in a terminal", () => {
   it("is decided by an exact answer alone, whatever is typed before it and across it", async () => {
     let release = Promise.withResolvers<void>();
     let asked = 0;
-    await using desk = await openDesk(async () => {
+    await using workspace = await openWorkspace(async () => {
       const gate = release.promise;
       await gate;
       asked += 1;
@@ -58,7 +58,7 @@ describe("a question in a terminal", () => {
       const look = { name: "glob", input: { pattern: `ran-${asked}` } };
       return { toolCalls: [look, { name: "bash", input: { command: `touch ran-${asked}` } }] };
     });
-    await using terminal = openTerminal(desk, ["--max-turns", "1000"], { rows: 24, timeByHand: true });
+    await using terminal = openTerminal(workspace, ["--max-turns", "1000"], { rows: 24, timeByHand: true });
     await terminal.until(/› $/m);
     terminal.type("clean up\r");
     const words = fc.stringMatching(/^[ynaebw us]{1,8}$/);
@@ -77,19 +77,22 @@ describe("a question in a terminal", () => {
         for (const piece of pieces) terminal.type(piece);
         terminal.pause();
         await terminal.until(new RegExp(`\\? bash touch ran-${round}\\b[\\s\\S]*${HEARD.source}`));
-        expect([await exists(join(desk.project, `ran-${round}`)), asked]).toEqual([false, round]);
+        expect([await exists(join(workspace.project, `ran-${round}`)), asked]).toEqual([false, round]);
         terminal.type("no\r");
         await terminal.until(new RegExp(`✗ bash touch ran-${round}\\b`));
-        await vi.waitUntil(() => desk.server.requests.length > round, 60_000);
-        expect(await exists(join(desk.project, `ran-${round}`))).toBe(false);
+        await vi.waitUntil(() => workspace.server.requests.length > round, 60_000);
+        expect(await exists(join(workspace.project, `ran-${round}`))).toBe(false);
       }),
       { numRuns: sampleSize("text typed across a question", { test: 8, ci: 25, soak: 100 }), endOnFailure: true },
     );
   });
 
   it("leaves no edited arguments in the line when Ctrl-C comes in between", async () => {
-    await using desk = await openDesk([{ toolCalls: [{ name: "bash", input: { command: "touch ran" } }] }, { text: "Good morning." }]);
-    await using terminal = openTerminal(desk, []);
+    await using workspace = await openWorkspace([
+      { toolCalls: [{ name: "bash", input: { command: "touch ran" } }] },
+      { text: "Good morning." },
+    ]);
+    await using terminal = openTerminal(workspace, []);
     await terminal.until(/› $/m);
     terminal.type("clean up\r");
     await terminal.until(HEARD);
@@ -99,14 +102,14 @@ describe("a question in a terminal", () => {
     await terminal.until(/✗ stopped[\s\S]*\n› ?$/);
     terminal.type("hello\r");
     await terminal.until(/Good morning\./);
-    const { messages } = desk.server.requests.at(-1)?.body as { readonly messages: readonly { readonly content: unknown }[] };
+    const { messages } = workspace.server.requests.at(-1)?.body as { readonly messages: readonly { readonly content: unknown }[] };
     expect(JSON.stringify(messages.at(-1))).toContain('"hello"');
-    expect(await exists(join(desk.project, "ran"))).toBe(false);
+    expect(await exists(join(workspace.project, "ran"))).toBe(false);
   });
 
   it("whose arguments are edited runs what was edited", async () => {
-    await using desk = await openDesk([{ toolCalls: [{ name: "bash", input: { command: "touch ran" } }] }, { text: "Done." }]);
-    await using terminal = openTerminal(desk, []);
+    await using workspace = await openWorkspace([{ toolCalls: [{ name: "bash", input: { command: "touch ran" } }] }, { text: "Done." }]);
+    await using terminal = openTerminal(workspace, []);
     await terminal.until(/› $/m);
     terminal.type("clean up\r");
     await terminal.until(HEARD);
@@ -114,13 +117,13 @@ describe("a question in a terminal", () => {
     await terminal.until(/touch ran"\}$/m);
     terminal.type('\u007f\u007f2"}\r');
     await terminal.until(/Done\./);
-    expect(await Promise.all([exists(join(desk.project, "ran2")), exists(join(desk.project, "ran"))])).toEqual([true, false]);
+    expect(await Promise.all([exists(join(workspace.project, "ran2")), exists(join(workspace.project, "ran"))])).toEqual([true, false]);
   });
 
   it("shows all of what would run, however narrow the terminal is", async () => {
     const command = "npm test -- --reporter=verbose --an-option=with-a-long-value && rm -rf build; echo done";
-    await using desk = await openDesk([{ toolCalls: [{ name: "bash", input: { command } }] }]);
-    await using terminal = openTerminal(desk, ["-C", desk.project], { columns: 40 });
+    await using workspace = await openWorkspace([{ toolCalls: [{ name: "bash", input: { command } }] }]);
+    await using terminal = openTerminal(workspace, ["-C", workspace.project], { columns: 40 });
     await terminal.until(/› $/m);
     terminal.type("test it\r");
     await terminal.until(HEARD);
@@ -136,11 +139,11 @@ describe("a question in a terminal", () => {
 describe("always, in a terminal", () => {
   it("allows the rule that was shown, in this session: that command runs unasked from then on, and another is asked about [AV-02]", async () => {
     const calls = ["npm test -- --first; echo told", "FOO=1 npm test 2>&1 | tail -5", "rm -rf build"];
-    await using desk = await openDesk(
+    await using workspace = await openWorkspace(
       [...calls.map((command) => ({ toolCalls: [{ name: "bash", input: { command } }] })), { text: "As you like." }],
       { "package.json": '{"scripts":{"test":"echo tested >> log"}}', "build/x": "" },
     );
-    await using terminal = openTerminal(desk, []);
+    await using terminal = openTerminal(workspace, []);
     await terminal.until(/› $/m);
     terminal.type("test it\r");
     await terminal.until(HEARD);
@@ -151,14 +154,14 @@ describe("always, in a terminal", () => {
     await terminal.until(/allow › bash\(npm test \*\)$/m);
     terminal.type("\r");
     await terminal.until(new RegExp(`\\? bash rm -rf build[\\s\\S]*${HEARD.source}`));
-    expect(await readFile(join(desk.project, "log"), "utf8")).toBe("tested --first\ntested\n");
+    expect(await readFile(join(workspace.project, "log"), "utf8")).toBe("tested --first\ntested\n");
     terminal.type("n\r");
     await terminal.until(/As you like\./);
-    expect(await exists(join(desk.project, "build"))).toBe(true);
+    expect(await exists(join(workspace.project, "build"))).toBe(true);
     terminal.type("/quit\r");
     expect(await terminal.exited).toBe(0);
     // It was for the session.
-    expect((await desk.keelson("permissions")).stdout).toMatch(/^Nothing is always allowed in this project/);
+    expect((await workspace.keelson("permissions")).stdout).toMatch(/^Nothing is always allowed in this project/);
   });
 });
 
@@ -167,8 +170,11 @@ describe("Esc and Ctrl-C in a terminal", () => {
     ["Esc", "\u001b"],
     ["Ctrl-C", "\u0003"],
   ])("%s ends the model's answer at once, and keeps what it said and the draft", async (_name, key) => {
-    await using desk = await openDesk([{ text: "Speaking to myself for ever.", misbehave: { stall: "in-body" } }, { text: "Going on." }]);
-    await using terminal = openTerminal(desk, []);
+    await using workspace = await openWorkspace([
+      { text: "Speaking to myself for ever.", misbehave: { stall: "in-body" } },
+      { text: "Going on." },
+    ]);
+    await using terminal = openTerminal(workspace, []);
     await terminal.until(/› $/m);
     terminal.type("go\r");
     await terminal.until(/^Speaking/m);
@@ -179,15 +185,15 @@ describe("Esc and Ctrl-C in a terminal", () => {
     expect(terminal.transcript()).not.toContain("stopping after this step");
     terminal.type("?\r");
     await terminal.until(/Going on\./);
-    expect(messagesOf(desk)).toMatch(/Speaking[\s\S]*and then\?/);
+    expect(messagesOf(workspace)).toMatch(/Speaking[\s\S]*and then\?/);
     terminal.type("/quit\r");
     expect(await terminal.exited).toBe(0);
   });
 
   it("Ctrl-C leaves a command that runs to its end, Ctrl-C again kills it", async () => {
     const command = "echo here; while [ ! -e release ]; do sleep 0.05; done; touch finished";
-    await using desk = await openDesk([{ toolCalls: [{ name: "bash", input: { command } }] }, { text: "never asked" }]);
-    await using terminal = openTerminal(desk, ["--allow", "bash(*)", "--permission-mode", "bypass-all"]);
+    await using workspace = await openWorkspace([{ toolCalls: [{ name: "bash", input: { command } }] }, { text: "never asked" }]);
+    await using terminal = openTerminal(workspace, ["--allow", "bash(*)", "--permission-mode", "bypass-all"]);
     await terminal.until(/› $/m);
     terminal.type("go\r");
     await terminal.until(/bash: here/);
@@ -195,7 +201,7 @@ describe("Esc and Ctrl-C in a terminal", () => {
     await terminal.until(/stopping/);
     terminal.type("\u0003");
     await terminal.until(/✗ aborted[\s\S]*\n› $/);
-    expect([await exists(join(desk.project, "finished")), desk.server.requests.length]).toEqual([false, 1]);
+    expect([await exists(join(workspace.project, "finished")), workspace.server.requests.length]).toEqual([false, 1]);
     terminal.type("/quit\r");
     expect(await terminal.exited).toBe(0);
   });
@@ -203,20 +209,20 @@ describe("Esc and Ctrl-C in a terminal", () => {
 
 describe("sessions in a terminal", () => {
   it("are made by the first message, so that opening and leaving makes none", async () => {
-    await using desk = await openDesk([]);
+    await using workspace = await openWorkspace([]);
     for (const leave of ["/quit\r", "\u0004", "\u0003\u0003"]) {
-      await using terminal = openTerminal(desk, []);
+      await using terminal = openTerminal(workspace, []);
       await terminal.until(/› $/m);
       terminal.type(leave);
       expect([await terminal.exited, terminal.transcript()]).toEqual([0, expect.not.stringContaining("go on with:")]);
     }
-    expect((await desk.keelson("sessions", "list", "--all", "--json")).stdout).toBe("[]\n");
+    expect((await workspace.keelson("sessions", "list", "--all", "--json")).stdout).toBe("[]\n");
   });
 
   it("are offered to choose from by -r alone", async () => {
-    await using desk = await openDesk((request) => ({ text: `Answer ${request.index}.` }));
-    for (const task of ["fix the build", "write the docs"]) await desk.keelson("-p", task);
-    await using terminal = openTerminal(desk, ["-r"], { columns: 60 });
+    await using workspace = await openWorkspace((request) => ({ text: `Answer ${request.index}.` }));
+    for (const task of ["fix the build", "write the docs"]) await workspace.keelson("-p", task);
+    await using terminal = openTerminal(workspace, ["-r"], { columns: 60 });
     await terminal.until(/go on with \[1-2\].*› $/m);
     expect(terminal.rows().join("\n")).toMatch(/1 {2}\S{36}\n {5}write the docs\n.* ago · 1 turn.*\n2 {2}\S{36}\n {5}fix the build/);
     terminal.type("7\r");
@@ -225,7 +231,7 @@ describe("sessions in a terminal", () => {
     await terminal.until(/› fix the build[\s\S]*Answer 0\.[\s\S]*\n› $/);
     terminal.type("and test it\r");
     await terminal.until(/Answer 2\./);
-    expect(messagesOf(desk)).toMatch(/fix the build[\s\S]*and test it/);
+    expect(messagesOf(workspace)).toMatch(/fix the build[\s\S]*and test it/);
     terminal.type("/quit\r");
     expect(await terminal.exited).toBe(0);
   });

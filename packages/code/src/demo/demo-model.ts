@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createModelRegistry, type ModelRegistry } from "keelson/providers";
 import { scriptedModel } from "keelson/testing";
 import { openModels } from "../core/model-access.ts";
-import { createLivelyProvider } from "./lively-provider.ts";
+import { createPacedProvider } from "./paced-provider.ts";
 import { REPAIR_SCRIPT } from "./repair-script.ts";
 
 export interface DemoModel {
@@ -28,7 +28,7 @@ export async function openDemoModel(
     (error: unknown) => ({ model: undefined, reason: error instanceof Error ? error.message : String(error) }),
   );
   if (found.model !== undefined) return { models, model: found.model, scripted: false };
-  const provider = createLivelyProvider(scriptedModel(REPAIR_SCRIPT), {
+  const provider = createPacedProvider(scriptedModel(REPAIR_SCRIPT), {
     wordMs: live ? WORD_MS : 0,
     sleep: async (ms, signal) => void (await wait(ms, undefined, signal === undefined ? {} : { signal })),
   });

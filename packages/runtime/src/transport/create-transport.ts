@@ -2,7 +2,7 @@ import type { Agent } from "node:http";
 import { checkAgent } from "./check-agent.ts";
 import { createFetchTransport } from "./fetch-transport.ts";
 import { createHttpTransport } from "./http-transport.ts";
-import { givenAgent, KeptAgents } from "./kept-agents.ts";
+import { givenAgent, KeepAliveAgents } from "./keep-alive-agents.ts";
 import { proxyVariables } from "./proxy-variables.ts";
 import type { TlsOptions } from "./tls-options.ts";
 import type { FetchLike, Transport } from "./transport.ts";
@@ -33,5 +33,5 @@ export function createTransport(options: TransportOptions = {}): Transport {
 
 function transportOver({ tls, proxyEnvironment = process.env }: TransportOptions): Transport {
   const proxies = proxyEnvironment === false ? undefined : proxyVariables(proxyEnvironment);
-  return createHttpTransport(new KeptAgents(tls, proxies));
+  return createHttpTransport(new KeepAliveAgents(tls, proxies));
 }

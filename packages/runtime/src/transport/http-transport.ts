@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { ModelError } from "@keelson/protocol";
 import { contentDecoder } from "./content-decoder.ts";
 import { httpAddress, withoutBrackets } from "./http-address.ts";
-import type { AgentSource } from "./kept-agents.ts";
+import type { AgentSource } from "./keep-alive-agents.ts";
 import { ReadableBody } from "./readable-body.ts";
 import { RequestWatch } from "./request-watch.ts";
 import type { Transport, TransportResponse, TransportRequest } from "./transport.ts";

@@ -12,13 +12,13 @@ import type {
   AnthropicStreamedBlock,
 } from "../../src/providers/anthropic/anthropic-wire.ts";
 import type { Echo } from "../../src/providers/wire-type.ts";
-import type { MemberOf, Misfit, Unknown } from "./misfit.ts";
+import type { MemberOf, Mismatch, Unknown } from "./mismatch.ts";
 
 type Event = Anthropic.RawMessageStreamEvent;
 
 describe("requests of the Messages API", () => {
   it("are what the SDK sends, but for what only some models take and what users name", () => {
-    expectTypeOf<Misfit<AnthropicRequest, Anthropic.MessageCreateParamsStreaming, Echo>>().toEqualTypeOf<
+    expectTypeOf<Mismatch<AnthropicRequest, Anthropic.MessageCreateParamsStreaming, Echo>>().toEqualTypeOf<
       // The SDK no longer knows them; older models heed them, newer ones refuse them.
       | ".temperature?"
       | ".top_p?"

@@ -21,7 +21,7 @@ import type {
   GeminiSaid,
 } from "../../src/providers/gemini/gemini-wire.ts";
 import type { Echo } from "../../src/providers/wire-type.ts";
-import type { Misfit, Unknown } from "./misfit.ts";
+import type { Mismatch, Unknown } from "./mismatch.ts";
 
 /** The SDK's own parameters are put together otherwise; on the wire they stand so. */
 interface Theirs {
@@ -34,7 +34,7 @@ interface Theirs {
 
 describe("requests of generateContent", () => {
   it("are made of what the SDK sends, but for levels in small letters, as the API documents them", () => {
-    expectTypeOf<Misfit<GeminiRequest, Theirs, Echo>>().toEqualTypeOf<".generationConfig.thinkingConfig.thinkingLevel">();
+    expectTypeOf<Mismatch<GeminiRequest, Theirs, Echo>>().toEqualTypeOf<".generationConfig.thinkingConfig.thinkingLevel">();
   });
 });
 

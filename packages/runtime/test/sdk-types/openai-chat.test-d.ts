@@ -17,7 +17,7 @@ import type {
   ChatSaid,
 } from "../../src/providers/openai-chat/chat-wire.ts";
 import type { Echo } from "../../src/providers/wire-type.ts";
-import type { Misfit, Unknown } from "./misfit.ts";
+import type { Mismatch, Unknown } from "./mismatch.ts";
 
 type Choice = ChatCompletionChunk.Choice | ChatCompletion.Choice;
 type Delta = ChatCompletionChunk.Choice.Delta;
@@ -25,7 +25,7 @@ type Delta = ChatCompletionChunk.Choice.Delta;
 describe("requests of the chat wire", () => {
   it("are what the SDK sends, but for what users name", () => {
     expectTypeOf<
-      Misfit<ChatRequest, ChatCompletionCreateParamsStreaming, Echo>
+      Mismatch<ChatRequest, ChatCompletionCreateParamsStreaming, Echo>
     >().toEqualTypeOf<// Whatever the user gave: which formats are taken changes with the model.
     ".messages[].content[].input_audio.format">();
   });

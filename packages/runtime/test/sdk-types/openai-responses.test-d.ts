@@ -21,11 +21,11 @@ import type {
   ResponsesRequest,
 } from "../../src/providers/openai-responses/responses-wire.ts";
 import type { Echo } from "../../src/providers/wire-type.ts";
-import type { Misfit, Unknown } from "./misfit.ts";
+import type { Mismatch, Unknown } from "./mismatch.ts";
 
 describe("requests of the Responses API", () => {
   it("are what the SDK sends, but for what other servers of the wire take, and what users name", () => {
-    expectTypeOf<Misfit<ResponsesRequest, ResponseCreateParamsStreaming, Echo | ResponsesAudio>>().toEqualTypeOf<
+    expectTypeOf<Mismatch<ResponsesRequest, ResponseCreateParamsStreaming, Echo | ResponsesAudio>>().toEqualTypeOf<
       // OpenAI says that it knows none; others heed them.
       | ".stop?"
       // Others give their reasoning no id.

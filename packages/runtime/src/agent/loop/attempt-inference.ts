@@ -1,4 +1,4 @@
-import { problemOfRateLimit } from "./told-rate-limit.ts";
+import { rateLimitProblem } from "./rate-limit-problem.ts";
 import {
   ModelError,
   type InferRequest,
@@ -15,7 +15,7 @@ import { toolTokenBound, withHidden } from "../../providers/token-bound.ts";
 import type { Model } from "../definition/model-source.ts";
 import { outputSettings, modelProblem, offeredTools } from "../features/output/output-request.ts";
 import type { ModelResponse } from "../turn/model-response.ts";
-import { ResponseStream, type Asked } from "./response-stream.ts";
+import { ResponseStream, type ModelCall } from "./response-stream.ts";
 import { beginInference } from "./begin-inference.ts";
 import { billAttempt, NO_BILL, type Attempted } from "./bill-attempt.ts";
 import { callIdAt } from "../turn/call-id.ts";
@@ -70,12 +70,12 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   loop.debug?.(`turn ${runOf(loop).turn}, model call ${modelCall + 1}: ${model.reference} with ${request.messages.length} messages`);
   const { maxAnswerBytes, maxAnswerCalls } = loop.limits;
   const fold = new InferFold({ maxAnswerBytes, maxAnswerCalls });
-  const asked: Asked = { key, modelCall, model, fold };
+  const asked: ModelCall = { key, modelCall, model, fold };
   const attempted: Attempted = { price: model.price, inputBound, reserved, fold };
   const stream = new ResponseStream(loop, asked);
   const failure = await stream.read(final);
 
-  if (fold.rateLimit !== undefined) tellRateLimit(loop, asked, fold.rateLimit);
+  if (fold.rateLimit !== undefined) recordRateLimit(loop, asked, fold.rateLimit);
   if (failure !== undefined) return takeFailure(loop, asked, failure, attempted, stream.lost);
   await settle(loop, key, model, billAttempt(attempted, ledgerOf(loop).scopes));
   const response = responseOf(loop, asked);
@@ -95,15 +95,15 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
 }
 
 /** An answer is not lost over what its provider says beside it. */
-function tellRateLimit({ execution }: Loop, { key, model }: Asked, rateLimit: RateLimit): void {
-  const problem = problemOfRateLimit(rateLimit);
+function recordRateLimit({ execution }: Loop, { key, model }: ModelCall, rateLimit: RateLimit): void {
+  const problem = rateLimitProblem(rateLimit);
   if (problem === undefined) execution.put(`${key}/rate-limit`, "rate-limit", rateLimit);
   else execution.emit({ type: "status", level: "warn", status: `What ${model.reference} told of its rate limit is left out: ${problem}.` });
 }
 
 async function takeFailure(
   loop: Loop,
-  { key, model, fold }: Asked,
+  { key, model, fold }: ModelCall,
   why: StepFailure,
   attempted: Attempted,
   lost: boolean,
@@ -143,7 +143,7 @@ async function compile(loop: Loop, model: Model, system: string | undefined): Pr
 }
 
 /** The answer as it was folded, with ids of this run for its calls. */
-function responseOf(loop: Loop, { modelCall, fold }: Asked): ModelResponse {
+function responseOf(loop: Loop, { modelCall, fold }: ModelCall): ModelResponse {
   const { turn } = runOf(loop);
   const calls: ToolCallPart[] = [];
   const content = fold.content.map((part) => {

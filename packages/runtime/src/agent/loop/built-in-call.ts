@@ -2,7 +2,7 @@ import type { PendingCall } from "../turn/pending-call.ts";
 import { awaitSignal } from "../features/signals/await-signal.ts";
 import { isWaiting } from "../features/signals/open-waits.ts";
 import { isWaitForSignalTool } from "../definition/signals/wait-for-signal-tool.ts";
-import { runTransition } from "../features/strategies/hold-to-strategy.ts";
+import { runTransition } from "../features/strategies/enforce-strategy.ts";
 import { isTransitionTool } from "../definition/strategies/transition-tool.ts";
 import type { Loop } from "../turn/loop.ts";
 

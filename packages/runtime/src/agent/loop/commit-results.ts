@@ -5,7 +5,7 @@ import { recordEffects } from "../features/effects/declare-effects.ts";
 import { guardKey } from "../turn/call-key.ts";
 import type { PendingCall } from "../turn/pending-call.ts";
 import { noteArguments } from "../features/hooks/tool-hooks.ts";
-import { moveFor } from "../features/strategies/hold-to-strategy.ts";
+import { moveFor } from "../features/strategies/enforce-strategy.ts";
 import type { Executed } from "../turn/call-result.ts";
 import type { CallResult } from "../../context/rule-methods.ts";
 import type { Loop } from "../turn/loop.ts";

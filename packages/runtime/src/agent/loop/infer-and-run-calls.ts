@@ -42,7 +42,7 @@ export async function inferAndRunCalls(loop: Loop, place: Place, system: string 
     // An answer by a call is taken as it is: nobody goes on behind a call without a result.
     if (response.stopReason === "pause" && response.calls.length === 0 && ++pauses <= MAX_PAUSES) continue;
     if (response.stopReason === "max-tokens" && loop.agent.options.onMaxTokens === "continue" && saidPart(response)) {
-      await askToGoOn(loop, `${turn}/continue/${round}`);
+      await askToContinue(loop, `${turn}/continue/${round}`);
       begun += textOf(response.message);
       partialsOf(loop)?.goOn(begun);
       continue;
@@ -55,7 +55,7 @@ export async function inferAndRunCalls(loop: Loop, place: Place, system: string 
   }
 }
 
-async function askToGoOn(loop: Loop, key: string): Promise<void> {
+async function askToContinue(loop: Loop, key: string): Promise<void> {
   await loop.context.run(
     messageOperation("inject-message", key, GO_ON, (message) => loop.execution.put(`${key}/message`, "message", { message })),
   );

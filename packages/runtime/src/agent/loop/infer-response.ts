@@ -2,7 +2,7 @@ import type { DurableEvent, ModelFailure } from "@keelson/protocol";
 import { CIRCUIT_OPEN } from "../../providers/circuit-open.ts";
 import type { ModelErrorAction } from "../definition/agent.ts";
 import { modelName } from "../definition/model-source.ts";
-import { tellUserMessages } from "../features/plugins/call-plugins.ts";
+import { callOnUserMessage } from "../features/plugins/call-plugins.ts";
 import { responseFrom, type ModelResponse } from "../turn/model-response.ts";
 import { askOnModelError } from "./ask-on-model-error.ts";
 import { attemptInference, type FailedAttempt, showResponse } from "./attempt-inference.ts";
@@ -46,7 +46,7 @@ export async function inferResponse(loop: Loop, turn: string, from: number, syst
         throw new RunEnding("max-turns", { limit: { name: "maxModelCalls", limit: limits.maxModelCalls, used } });
       const plugins = pluginsOf(loop);
       if (plugins !== undefined && plugins.onUserMessage.length > 0 && runOf(loop).unreadMessages.length > 0)
-        await tellUserMessages(loop, plugins);
+        await callOnUserMessage(loop, plugins);
       if (room === undefined && isTooLong(loop)) room = await makeRoom(loop, `${turn}/compact/${modelCall}/ahead`, undefined);
       const outcome = await attemptInference(loop, key, modelCall, system);
       if ("response" in outcome) return outcome.response;
@@ -56,25 +56,25 @@ export async function inferResponse(loop: Loop, turn: string, from: number, syst
     if (failure.kind === "cancelled" && !execution.signal.aborted) {
       await loop.readInbox(`${key}/interrupted`);
       checkEnding(loop);
-      tellRetry(loop, key, { attempt: 0, reason: "interrupted", delayMs: 0 });
+      recordRetry(loop, key, { attempt: 0, reason: "interrupted", delayMs: 0 });
       continue;
     }
     checkEnding(loop);
     // The server gave the connection up unasked: there is nothing to wait for, and nothing to count as a retry, once.
     lost = attempt.lost === true && !lost;
     if (lost) {
-      tellRetry(loop, key, { attempt: 0, reason: "lost-connection", delayMs: 0, failure });
+      recordRetry(loop, key, { attempt: 0, reason: "lost-connection", delayMs: 0, failure });
       continue;
     }
     if (leaveOutPart(loop, key, failure, leftOut)) {
       leftOut++;
-      tellRetry(loop, key, { attempt: 0, reason: "refused-part", delayMs: 0, failure });
+      recordRetry(loop, key, { attempt: 0, reason: "refused-part", delayMs: 0, failure });
       continue;
     }
     if (failure.kind === "context-overflow") {
       room = await makeRoom(loop, `${turn}/compact/${modelCall}`, room);
       if (room !== undefined) {
-        tellRetry(loop, key, { attempt: 0, reason: failure.kind, delayMs: 0, failure });
+        recordRetry(loop, key, { attempt: 0, reason: failure.kind, delayMs: 0, failure });
         continue;
       }
       failure = { ...failure, message: nothingLeft(failure) };
@@ -111,7 +111,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
     const attempt = retries + 1;
     if (!execution.lookup(`${key}/retry`)) {
       const delayMs = retryDelayMs(attempt, retryAfterMs, loop.random(), limits.maxRetryDelayMs);
-      tellRetry(loop, key, { attempt, reason: failure.kind, delayMs, failure });
+      recordRetry(loop, key, { attempt, reason: failure.kind, delayMs, failure });
       loop.debug?.(`retry ${attempt} of ${limits.maxRetries} in ${delayMs} ms: ${failure.kind}: ${failure.message}`);
     }
     const recorded = execution.lookup(`${key}/retry`);
@@ -125,7 +125,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
   if (to !== undefined && to !== runOf(loop).model) {
     loop.debug?.(`switch from ${runOf(loop).model} to ${to}: ${failure.kind}: ${failure.message}`);
     execution.put(`${key}/switch`, "model-switch", { from: runOf(loop).model, to, reason: failure.kind });
-    tellRetry(loop, key, { attempt: 0, reason: failure.kind, delayMs: 0, failure });
+    recordRetry(loop, key, { attempt: 0, reason: failure.kind, delayMs: 0, failure });
     return 0;
   }
   const switched = execution.lookup(`${key}/switch`);
@@ -144,7 +144,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
 }
 
 /** What the attempt said is void from here on, for watchers as for the conversation. */
-function tellRetry(loop: Loop, key: string, retry: Omit<Extract<DurableEvent, { readonly type: "retry" }>, "type">): void {
+function recordRetry(loop: Loop, key: string, retry: Omit<Extract<DurableEvent, { readonly type: "retry" }>, "type">): void {
   loop.cut = undefined;
   loop.execution.put(`${key}/retry`, "retry", retry);
 }

@@ -1,7 +1,7 @@
 import { runOf } from "../turn/loop.ts";
 import type { Step } from "../turn/moments.ts";
 import { checkEnding, RunEnding, timeoutEnding } from "../turn/run-ending.ts";
-import { stuckEnding } from "./stuck-ending.ts";
+import { noProgressEnding } from "./no-progress-ending.ts";
 
 /** Ends a run that may have no further turn. */
 export const limitsStep: Step = {
@@ -13,7 +13,7 @@ export const limitsStep: Step = {
     const { at } = execution.journal.state;
     if (execution.deadline !== undefined && at > execution.deadline) throw timeoutEnding(loop, at);
     if (limits.maxDurationMs !== undefined && at - run.startedAt > limits.maxDurationMs) throw timeoutEnding(loop, at);
-    if (run.failedTurns >= limits.maxFailedTurns) throw stuckEnding(loop);
+    if (run.failedTurns >= limits.maxFailedTurns) throw noProgressEnding(loop);
     const { turns } = run.totals;
     if (turns >= limits.maxTurns) throw new RunEnding("max-turns", { limit: { name: "maxTurns", limit: limits.maxTurns, used: turns } });
   },

@@ -11,18 +11,18 @@ import { inputMiddlewareStep } from "../features/middleware/process-input.ts";
 import { summariseStep } from "../features/middleware/summarise-if-marked.ts";
 import { permissionGate } from "../features/permissions/permission-gate.ts";
 import { pluginEventsStep, pluginsBeginStep, pluginsEndStep } from "../features/plugins/call-plugins.ts";
-import { strategyGate } from "../features/strategies/hold-to-strategy.ts";
+import { strategyGate } from "../features/strategies/enforce-strategy.ts";
 import type { Gate, Moments } from "../turn/moments.ts";
 import { handoffStep } from "./handoff-step.ts";
-import { findGate, parseGate, transformGate } from "./entrance-gates.ts";
+import { findGate, parseGate, transformGate } from "./prepare-gates.ts";
 import { exitRulesStep } from "./exit-rules-step.ts";
 import { inboxStep } from "./inbox-step.ts";
 import { limitsStep } from "./limits-step.ts";
 import { loopGuardGate } from "./loop-guard.ts";
 import { toolCallLimitGate } from "./tool-call-limit-gate.ts";
-import { toldToEndStep } from "./told-to-end-step.ts";
-import { ifWhole } from "./if-whole.ts";
-import { turnEndStep, turnStartStep } from "./turn-border-steps.ts";
+import { checkEndingStep } from "./check-ending-step.ts";
+import { ifComplete } from "./if-complete.ts";
+import { turnEndStep, turnStartStep } from "./turn-boundary-steps.ts";
 
 /** Whether a call may run at all; a question to people is the last gate of each call, and asked of all calls of an answer at once. */
 const POLICY: readonly Gate[] = [strategyGate, permissionGate, loopGuardGate, toolCallLimitGate, preToolUseGate];
@@ -39,11 +39,11 @@ export const MOMENTS: Moments = {
   // Here the model answers: see `inferAndRunCalls`.
   gates: [findGate, parseGate, transformGate, ...POLICY],
   gatesOfEdited: POLICY,
-  afterTurn: [directivesStep("directives"), afterTurnStep, pluginEventsStep, exitRulesStep, toldToEndStep, handoffStep, turnEndStep],
+  afterTurn: [directivesStep("directives"), afterTurnStep, pluginEventsStep, exitRulesStep, checkEndingStep, handoffStep, turnEndStep],
   beforeEnd: [
-    [inboxStep("final"), ifWhole(directivesStep("final/directives"))],
-    [ifWhole(afterTurnStep), exitRulesStep, ifWhole(directivesStep("exit/directives"))],
-    [handoffStep, ifWhole(awaitBackgroundStep)],
+    [inboxStep("final"), ifComplete(directivesStep("final/directives"))],
+    [ifComplete(afterTurnStep), exitRulesStep, ifComplete(directivesStep("exit/directives"))],
+    [handoffStep, ifComplete(awaitBackgroundStep)],
   ],
   // What plugins declare at the end is carried out as well.
   afterResult: [effectsStep, pluginsEndStep, effectsStep, sessionEndStep],

@@ -2,7 +2,7 @@ import type { JsonValue } from "@keelson/protocol";
 import type { Loop } from "../turn/loop.ts";
 import { momentsOf, type Gate } from "../turn/moments.ts";
 import type { PendingCall } from "../turn/pending-call.ts";
-import { validateInput } from "./entrance-gates.ts";
+import { validateInput } from "./prepare-gates.ts";
 
 /** Takes a call through gates, in their order, until one answers it. A verdict to ask is left for the last gate, the approval. */
 export async function passGates(loop: Loop, call: PendingCall, gates: readonly Gate[]): Promise<void> {

@@ -111,7 +111,7 @@ async function reserveAtMost(
       continue;
     }
     if (reserved.type === "refused") {
-      if (reserved.unit === undefined || reserved.unit === "tokens") tellUnbounded(loop, call, outputTokens);
+      if (reserved.unit === undefined || reserved.unit === "tokens") warnOfUnbounded(loop, call, outputTokens);
       throw refusedByBudget(loop, key, reserved);
     }
     if (!inTurn) {
@@ -125,7 +125,7 @@ async function reserveAtMost(
 }
 
 /** Whoever sees a call refused that would have been small is told why it counts as a large one. */
-function tellUnbounded({ execution }: Loop, { model, outputOf }: BoundedCall, outputTokens: number): void {
+function warnOfUnbounded({ execution }: Loop, { model, outputOf }: BoundedCall, outputTokens: number): void {
   if (outputOf(1) !== outputTokens) return;
   execution.emit({
     type: "status",

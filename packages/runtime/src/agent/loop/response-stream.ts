@@ -11,19 +11,19 @@ import { partialsOf } from "../features/output/partial-outputs.ts";
 const GRACE_MS = 500;
 
 /** A call of the model. */
-export interface Asked {
+export interface ModelCall {
   readonly key: string;
   readonly modelCall: number;
   readonly model: Model;
   readonly fold: InferFold;
   /** It is no answer of the run: nobody watches it. */
-  readonly aside?: true;
+  readonly hidden?: true;
 }
 
 /** Feeds the provider's stream into the fold and to watchers. Leaves early once the answer is longer than allowed. */
 export class ResponseStream {
   readonly #loop: Loop;
-  readonly #asked: Asked;
+  readonly #asked: ModelCall;
   /** Not that of `#consume`: a stream may be left behind. */
   readonly #ended = Promise.withResolvers<StepFailure | undefined>();
   /** Of its calls by their index, made once each: watchers are told one with every piece. */
@@ -34,14 +34,14 @@ export class ResponseStream {
   #isFired = false;
   #cancelGrace: (() => void) | undefined;
 
-  constructor(loop: Loop, asked: Asked) {
+  constructor(loop: Loop, asked: ModelCall) {
     this.#loop = loop;
     this.#asked = asked;
   }
 
   /** Once. @returns why there is no answer, where there is none */
   read(request: InferRequest): Promise<StepFailure | undefined> {
-    if (!this.#asked.aside) {
+    if (!this.#asked.hidden) {
       this.#loop.hub.nextAttempt(() => this.#soFar());
       partialsOf(this.#loop)?.begin(this.#asked.fold);
     }
@@ -81,17 +81,17 @@ export class ResponseStream {
 
   /** Takes an event and what is there behind it. @returns whether more is wanted */
   #take(first: InferEvent, polled: PolledEvents | undefined): boolean {
-    const { aside } = this.#asked;
-    const partials = aside ? undefined : partialsOf(this.#loop);
+    const { hidden } = this.#asked;
+    const partials = hidden ? undefined : partialsOf(this.#loop);
     // Nobody begins to watch between events that are there together.
-    const isWatched = !aside && this.#loop.hub.watched;
+    const isWatched = !hidden && this.#loop.hub.watched;
     for (let event: InferEvent | undefined = first; event !== undefined; event = polled?.poll()) {
       if (this.#over) return false;
       this.#asked.fold.push(event);
       partials?.push(event);
       if (isWatched) this.#show(event);
       if (this.#asked.fold.overflowed) return false;
-      const texts = event.type === "text-delta" && !aside ? polled?.pollTexts() : undefined;
+      const texts = event.type === "text-delta" && !hidden ? polled?.pollTexts() : undefined;
       if (texts !== undefined && !this.#takeTexts(texts)) return false;
     }
     return true;

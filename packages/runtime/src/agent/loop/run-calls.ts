@@ -7,7 +7,7 @@ import { markToolCalls, overspentBudget } from "../features/budget/mark-budgets.
 import { askPeople, endIfAborted, type Question } from "./ask-approval.ts";
 import { passEditedArguments, passGates } from "./pass-gates.ts";
 import { refuse, type PendingCall } from "../turn/pending-call.ts";
-import { afterTools, tellModel } from "../features/hooks/tool-hooks.ts";
+import { afterTools, addHookRemarks } from "../features/hooks/tool-hooks.ts";
 import { executedOf, type Execution } from "../turn/call-result.ts";
 import { commitJudged, commitResult, suspensionOf, type BatchEnding } from "./commit-results.ts";
 import { executeCall } from "./execute-call.ts";
@@ -16,8 +16,8 @@ import { OUTPUT_TOO_EARLY, isOutputCall } from "../features/output/output-call.t
 import { runBuiltInCall, isBuiltInCall } from "./built-in-call.ts";
 import { registerWaits } from "../features/signals/open-waits.ts";
 import { isWaitForSignalTool } from "../definition/signals/wait-for-signal-tool.ts";
-import { checkMoved, mayMove } from "../features/strategies/hold-to-strategy.ts";
-import { settleMisfits } from "./settle-misfits.ts";
+import { checkMoved, mayMove } from "../features/strategies/enforce-strategy.ts";
+import { settleOutdatedCalls } from "./settle-outdated-calls.ts";
 import { isUnknown, mayHaveRun, reserveCall, resolveUnknown } from "./tool-call-ledger.ts";
 import { constraintOn } from "../features/strategies/constraint.ts";
 import { hooksOf } from "../features/hooks/loop-hooks.ts";
@@ -60,7 +60,7 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
     asks ||= call.ask !== undefined;
     waits ||= call.tool !== undefined && isWaitForSignalTool(call.tool);
   }
-  if (outdated.length > 0) await settleMisfits(loop, outdated);
+  if (outdated.length > 0) await settleOutdatedCalls(loop, outdated);
   for (const call of open)
     if (call.answer !== undefined && call.settled !== true && mayHaveRun(loop, call))
       refuse(
@@ -82,11 +82,11 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
     await runBatch(loop, batch, isResumed);
     if (execution.hasUnread) await loop.readInbox(`${turn}/batch/${index}/after`);
   }
-  if (loop.context.watches("steering-skip") && calls.some((call) => call.skipped)) await tellSkipped(loop, turn, calls);
+  if (loop.context.watches("steering-skip") && calls.some((call) => call.skipped)) await notifyRulesOfSkipped(loop, turn, calls);
   const meter = meterOf(loop);
   if (meter?.own.toolCalls !== undefined) markToolCalls(loop, meter);
   execution.put(`${turn}/calls-done/${parts[0]?.id ?? ""}`, "tool-calls-complete", {});
-  if (hooksOf(loop)?.afterTools) tellModel(loop, turn, calls);
+  if (hooksOf(loop)?.afterTools) addHookRemarks(loop, turn, calls);
 }
 
 /** Asks about the calls that a gate wants asked about, until each is answered or may run. */
@@ -139,7 +139,7 @@ async function settleQuestions(loop: Loop, calls: readonly PendingCall[]): Promi
 }
 
 /** Rules may note which calls a steering message pushed aside. */
-async function tellSkipped(loop: Loop, turn: string, calls: readonly PendingCall[]): Promise<void> {
+async function notifyRulesOfSkipped(loop: Loop, turn: string, calls: readonly PendingCall[]): Promise<void> {
   const skipped = calls.filter((call) => call.skipped);
   const names = skipped.map((call) => ({ callId: call.part.id, name: call.tool?.name ?? call.part.name }));
   await loop.context.run({

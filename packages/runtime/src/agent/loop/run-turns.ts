@@ -2,7 +2,7 @@ import { knownFailure } from "../turn/known-failure.ts";
 import type { SuspendReason, Wait } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { beforeSuspending, isBackgroundOpen } from "../features/children/await-background.ts";
-import { tellFailedTurn } from "../features/hooks/turn-callbacks.ts";
+import { callAfterFailedTurn } from "../features/hooks/turn-callbacks.ts";
 import { inferAndRunCalls } from "./infer-and-run-calls.ts";
 import { keepCutResponse } from "./keep-cut-response.ts";
 import { endRun } from "./end-run.ts";
@@ -63,7 +63,7 @@ async function leaveTurn(loop: Loop, error: unknown): Promise<Next> {
   const ending = endingOf(error, loop);
   const isNew = runOf(loop).ending === undefined;
   keepCutResponse(loop);
-  if (isNew) await tellFailedTurn(loop, ending);
+  if (isNew) await callAfterFailedTurn(loop, ending);
   if (ending.reason !== "complete") outputOf(loop).output = undefined;
   await endRun(loop, ending, outputOf(loop).output);
   return { type: "done" };

@@ -1,7 +1,7 @@
 import { textMessage } from "@keelson/protocol";
 import type { Foldable } from "../../context/room/fold-into-summary.ts";
 import { transcriptOf } from "../../context/room/transcript.ts";
-import { askAside } from "./ask-aside.ts";
+import { inferText } from "./infer-text.ts";
 import type { Loop } from "../turn/loop.ts";
 
 /** A transcript of this length is its own summary. */
@@ -24,7 +24,7 @@ export async function summarise(loop: Loop, key: string, { old, tail }: Foldable
   const short = transcriptOf(messages, SHORT_BYTES);
   const transcript = transcriptOf(messages, Math.min(LONGEST_BYTES, Math.max(SHORT_BYTES, tokens * BYTES_PER_TOKEN)));
   if (transcript === short) return short;
-  const summary = await askAside(loop, `${key}/summary`, {
+  const summary = await inferText(loop, `${key}/summary`, {
     system: INSTRUCTIONS,
     messages: [textMessage("user", transcript)],
     maxTokens: SUMMARY_TOKENS,

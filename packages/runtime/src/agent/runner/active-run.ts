@@ -16,9 +16,9 @@ import type { Journal, JournalWatcher } from "../../session/journal.ts";
 import { restoreLargeRecord } from "../../session/large-records.ts";
 import type { SessionState } from "../../session/session-state.ts";
 import type { Agent } from "../definition/agent.ts";
-import { ApprovalDesk } from "../features/approvals/approval-desk.ts";
+import { PendingApprovals } from "../features/approvals/pending-approvals.ts";
 import { retireRunBudget } from "../features/budget/charge-budget.ts";
-import { tellLifecycle } from "../features/budget/tell-lifecycle.ts";
+import { emitLifecycleEvents } from "../features/budget/emit-lifecycle-events.ts";
 import { checkImages, shownTo } from "./check-images.ts";
 import { decideHere, isOpenQuestion } from "../features/approvals/decide-here.ts";
 import { settleBackground } from "../features/children/await-background.ts";
@@ -31,7 +31,7 @@ import { createLoop } from "./create-loop.ts";
 import { openDebugTrace, type DebugTrace } from "./debug-trace.ts";
 import { EventHub } from "../turn/events/event-hub.ts";
 import { agentErrorOf, atAgentBoundary } from "../../session/log-failure.ts";
-import { tellEventHooks } from "../features/hooks/event-hooks.ts";
+import { notifyEventHooks } from "../features/hooks/event-hooks.ts";
 import { hooksOf } from "../features/hooks/loop-hooks.ts";
 import { notified, notifyOfStatus } from "../features/hooks/notification-hooks.ts";
 import { steeringMessage } from "./steering-message.ts";
@@ -93,7 +93,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
   next: Next = { type: "now" };
   readonly #options: ActiveRunOptions<Out>;
   readonly #interrupts: RunInterrupts;
-  readonly #desk: ApprovalDesk;
+  readonly #pendingApprovals: PendingApprovals;
   readonly #partials: PartialOutputs | undefined;
   /** The children at work in this process. */
   #children: Map<string, ActiveRun<unknown>> | undefined;
@@ -121,7 +121,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       restore: (record) => restoreLargeRecord(record, services.blobs),
       ...(services.maxBufferBytes !== undefined && { maxBufferBytes: services.maxBufferBytes }),
     });
-    this.#desk = new ApprovalDesk({
+    this.#pendingApprovals = new PendingApprovals({
       isOpen: ({ token }) => isOpenQuestion(this.#state, token),
       decide: (request, decision) =>
         decideHere(this.#loop as Loop, this.#journal as Journal, { request, decision, newId: () => services.newId() }),
@@ -155,7 +155,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     const { runner, onLifecycleEvent } = this.#options;
     const { services } = runner;
     if (services.onLifecycleEvent === undefined && onLifecycleEvent === undefined) return;
-    tellLifecycle(records, {
+    emitLifecycleEvents(records, {
       tell: (event) => {
         this.#options.onLifecycleEvent?.(event);
         services.onLifecycleEvent?.(event, this as Run<unknown>);
@@ -206,7 +206,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
   }
 
   approvals(): AsyncIterable<PendingApproval> {
-    return this.#desk.take();
+    return this.#pendingApprovals.take();
   }
 
   /** Shows the events and questions of a child to the watchers of this run, too. @returns what to call when it is over */
@@ -214,7 +214,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     // There is no other class of live runs.
     const child = given as ActiveRun<unknown>;
     child.hub.forwardTo(this.hub, name);
-    child.#desk.forwardTo(this.#desk);
+    child.#pendingApprovals.forwardTo(this.#pendingApprovals);
     const children = (this.#children ??= new Map());
     children.set(child.id, child);
     return () => void children.delete(child.id);
@@ -312,7 +312,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       if (this.failure) this.hub.transient({ type: "detached" });
       this.hub.close();
       this.#partials?.end();
-      this.#desk.close();
+      this.#pendingApprovals.close();
       if (this.#loop !== undefined) await hooksOf(this.#loop)?.events?.end();
     }
   }
@@ -363,13 +363,13 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       limits,
       hub: this.hub,
       background: new Background({ runner, parent: this, execution, maxOpen: limits.maxBackground }),
-      approvals: this.#desk,
-      toldWhy: () => this.#interrupts.why,
+      approvals: this.#pendingApprovals,
+      statedReason: () => this.#interrupts.why,
       moments: this.#options.moments,
       ...(this.#partials && { partials: this.#partials }),
       ...(trace && { debug: (message) => trace.say(message) }),
     });
-    tellEventHooks(this.#loop, this.hub);
+    notifyEventHooks(this.#loop, this.hub);
     this.#interrupts.stopInferences(this.#loop.attempts);
     return this.#loop;
   }

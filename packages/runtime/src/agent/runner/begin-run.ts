@@ -12,7 +12,7 @@ import type { Loop } from "../turn/loop.ts";
 import type { Limits } from "../definition/limits.ts";
 import { GIVEN_INPUT } from "../features/middleware/process-input.ts";
 import type { RunInput, RunOptions, RunOrigin } from "../definition/run.ts";
-import { checkState, firstState } from "../features/strategies/hold-to-strategy.ts";
+import { checkState, firstState } from "../features/strategies/enforce-strategy.ts";
 import { hooksOf } from "../features/hooks/loop-hooks.ts";
 
 export interface Beginning {

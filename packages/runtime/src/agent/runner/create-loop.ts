@@ -59,7 +59,7 @@ export interface LoopParts {
   readonly context?: Context;
   readonly partials?: PartialOutputs;
   readonly debug?: (message: string) => void;
-  readonly toldWhy?: () => string | undefined;
+  readonly statedReason?: () => string | undefined;
   /** Default: nothing works beside the turns. */
   readonly background?: Background;
   /** Default: those of every run. */
@@ -80,7 +80,7 @@ export function createLoop({
   debug,
   partials,
   background,
-  toldWhy,
+  statedReason,
   moments = MOMENTS,
 }: LoopParts): Loop {
   const { journal, authority } = execution;
@@ -109,7 +109,7 @@ export function createLoop({
     random: () => services.random(),
     hub,
     debug,
-    ...(toldWhy && { toldWhy }),
+    ...(statedReason && { statedReason }),
     parts: new RunParts(),
     readInbox: (point) => readInbox(loop, point),
   };

@@ -25,7 +25,7 @@ import { beginRun } from "./begin-run.ts";
 import { authorityOf, createLoop } from "./create-loop.ts";
 import { limitsOf } from "../definition/limits.ts";
 import { withBudgets } from "../definition/budget/check-budgets.ts";
-import { createLoneLedger } from "../features/budget/lone-ledger.ts";
+import { createUnsharedLedger } from "../features/budget/unshared-ledger.ts";
 import { EventHub } from "../turn/events/event-hub.ts";
 import { runTurns } from "../loop/run-turns.ts";
 import { accountOf, operatorOutputOf } from "../turn/operator-output.ts";
@@ -88,7 +88,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
     ...(config.maxCost !== undefined && { maxCost: config.maxCost }),
     ...(config.maxDurationMs !== undefined && { maxDurationMs: config.maxDurationMs }),
   });
-  const ledger = options.ledger ?? createLoneLedger();
+  const ledger = options.ledger ?? createUnsharedLedger();
   const authority = withBudgets(authorityOf(agent, {}), { id, limits });
   const journal = await Journal.open({
     log,
@@ -106,7 +106,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
   signal?.addEventListener("abort", abort, { once: true });
   if (signal?.aborted) abort();
   hub.opened(journal.state.seq, journal.state.seq);
-  const told = onEvent === undefined ? undefined : tellEvents(hub, onEvent);
+  const told = onEvent === undefined ? undefined : passEventsOn(hub, onEvent);
   told?.catch(abort);
   try {
     const execution = new Execution({
@@ -151,7 +151,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
 }
 
 /** @throws OperatorError when `onEvent` threw */
-async function tellEvents(hub: EventHub, onEvent: (event: AgentEvent) => void): Promise<void> {
+async function passEventsOn(hub: EventHub, onEvent: (event: AgentEvent) => void): Promise<void> {
   for await (const event of hub.subscribe()) {
     try {
       onEvent(event);

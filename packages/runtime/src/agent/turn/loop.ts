@@ -44,7 +44,7 @@ export interface Loop {
   /** Heeds what others wrote to the session since the last point: the loop's, which knows what each kind of entry does. */
   readInbox(point: string): Promise<void>;
   /** Why this process was told to end the run, where somebody said so. */
-  readonly toldWhy?: () => string | undefined;
+  readonly statedReason?: () => string | undefined;
   /** Ends an attempt at the model, because the run was aborted or somebody steered with `interrupt`. */
   readonly attempts: AttemptSignal;
   /** Draws from 0 to 1, for jitter; what comes of it is recorded. */

@@ -43,23 +43,23 @@ export class RunEnding extends Error {
 export function checkEnding(loop: Loop): void {
   if (loop.attempts.runAborted) throw abortedEnding(loop);
   const { stopping } = runOf(loop);
-  if (stopping === "abort") throw new RunEnding("aborted", toldWhy(loop));
+  if (stopping === "abort") throw new RunEnding("aborted", statedReasonOf(loop));
   if (stopping === "stop" || loop.attempts.stopped) throw stoppedEnding(loop);
 }
 
 export function stoppedEnding(loop: Loop): RunEnding {
-  return new RunEnding("stopped", toldWhy(loop));
+  return new RunEnding("stopped", statedReasonOf(loop));
 }
 
 function abortedEnding(loop: Loop): RunEnding {
   const { reason } = loop.execution.signal;
   if (reason === "timeout") return timeoutEnding(loop, loop.execution.clock.now());
-  return reason === "stop-grace" ? stoppedEnding(loop) : new RunEnding("aborted", toldWhy(loop));
+  return reason === "stop-grace" ? stoppedEnding(loop) : new RunEnding("aborted", statedReasonOf(loop));
 }
 
 /** The words of whoever ended the run, from this process or by its inbox. */
-function toldWhy(loop: Loop): EndingDetails {
-  const why = loop.toldWhy?.() ?? runOf(loop).stoppedFor;
+function statedReasonOf(loop: Loop): EndingDetails {
+  const why = loop.statedReason?.() ?? runOf(loop).stoppedFor;
   return why === undefined ? {} : { why };
 }
 

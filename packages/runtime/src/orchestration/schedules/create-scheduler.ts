@@ -6,7 +6,7 @@ import type { Agents } from "../../agent/definition/agent.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { InstantFinder } from "./due-instants.ts";
 import { createFiring } from "./fire-instants.ts";
-import { Patience } from "./patience.ts";
+import { RetryBackoff } from "./retry-backoff.ts";
 import { ScheduleBook, SCHEDULES_LEASE } from "./schedule-book.ts";
 import { cancelRecord, scheduleRecord, type ScheduleState } from "./schedule-state.ts";
 import { scheduleIdOf, scheduleTerms } from "./schedule-terms.ts";
@@ -69,7 +69,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const owner = `${services.owner}:${services.newId()}`;
   const book = new ScheduleBook({ log, maxRecords, durability: services.durability ?? "power" });
   const finder = new InstantFinder();
-  const patience = new Patience();
+  const patience = new RetryBackoff();
   const firing = createFiring({
     inner,
     book,

@@ -13,7 +13,7 @@ export type Delivery = { readonly isDone: boolean; readonly run?: Run<unknown> }
  * Puts the signal of an instant into its session's inbox. Doing so again, here or elsewhere, changes nothing.
  * @returns its place in the inbox
  */
-export async function tellSession({ services }: RunnerInternals, terms: ScheduleTerms, at: number): Promise<number> {
+export async function signalSession({ services }: RunnerInternals, terms: ScheduleTerms, at: number): Promise<number> {
   const signal: Signal = { kind: "timer", payload: payloadOf(terms, at) };
   const record = inboxRecord(`timer/${terms.id}/${at}`, { type: "signal", signal });
   const { seq } = await services.log.append(inboxLog(terms.session), "any", [record], { durability: services.durability ?? "power" });

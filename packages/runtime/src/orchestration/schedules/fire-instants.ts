@@ -2,9 +2,9 @@ import { DirectiveError, sessionLog } from "@keelson/protocol";
 import type { Run } from "../../agent/definition/run.ts";
 import type { RunnerInternals } from "../../agent/runner/runner.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { deliver, isInUse, tellSession, type Delivery } from "./deliver-instant.ts";
+import { deliver, isInUse, signalSession, type Delivery } from "./deliver-instant.ts";
 import type { InstantFinder } from "./due-instants.ts";
-import type { Patience } from "./patience.ts";
+import type { RetryBackoff } from "./retry-backoff.ts";
 import type { ScheduleBook } from "./schedule-book.ts";
 import { deliveredRecord, firedRecord, givenUpRecord, type ScheduleState } from "./schedule-state.ts";
 import type { FiredInstant, ScheduleProblem } from "./scheduler.ts";
@@ -13,7 +13,7 @@ export interface FiringParts {
   readonly inner: RunnerInternals;
   readonly book: ScheduleBook;
   readonly finder: InstantFinder;
-  readonly patience: Patience;
+  readonly patience: RetryBackoff;
   readonly clock: Clock;
   readonly maxPending: number;
   readonly missedAfterMs: number;
@@ -74,7 +74,7 @@ export function createFiring({ inner, book, finder, patience, clock, maxPending,
 
   async function fire({ terms }: ScheduleState, at: number): Promise<FiredInstant> {
     const { id, session, action } = terms;
-    const entry = await tellSession(inner, terms, at);
+    const entry = await signalSession(inner, terms, at);
     const { isDone, run } = await tryToDeliver(terms, at, entry);
     const instant: FiredInstant = { id, session, action, scheduledAt: at, ...(isDone && run && { run: run.id }) };
     // Before anything else can fail: nobody gets to see this run another time.

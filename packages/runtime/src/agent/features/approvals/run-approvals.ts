@@ -24,11 +24,11 @@ const DEFAULT_TTL_MS = 7 * 24 * 60 * 60_000;
 /** Asks the questions of a run: of an approver in this process, or by suspending the run. */
 export class RunApprovals implements Approvals {
   readonly #services: RunnerServices;
-  readonly #desk: Pick<Approvals, "watched" | "ask">;
+  readonly #pending: Pick<Approvals, "watched" | "ask">;
 
-  constructor(services: RunnerServices, desk: Pick<Approvals, "watched" | "ask">) {
+  constructor(services: RunnerServices, pending: Pick<Approvals, "watched" | "ask">) {
     this.#services = services;
-    this.#desk = desk;
+    this.#pending = pending;
   }
 
   get tokens(): ApprovalTokens {
@@ -49,11 +49,11 @@ export class RunApprovals implements Approvals {
   }
 
   get watched(): boolean {
-    return this.#desk.watched;
+    return this.#pending.watched;
   }
 
   ask(request: ApprovalRequest): void {
-    this.#desk.ask(request);
+    this.#pending.ask(request);
   }
 }
 
@@ -63,6 +63,6 @@ export function approvalsOf({ parts }: Loop): Approvals {
   return parts.need(APPROVALS);
 }
 
-export function bindApprovals({ parts }: Loop, services: RunnerServices, desk: Pick<Approvals, "watched" | "ask">): void {
-  parts.set(APPROVALS, new RunApprovals(services, desk));
+export function bindApprovals({ parts }: Loop, services: RunnerServices, pending: Pick<Approvals, "watched" | "ask">): void {
+  parts.set(APPROVALS, new RunApprovals(services, pending));
 }

@@ -1,11 +1,11 @@
 import type { BudgetScope } from "@keelson/protocol";
 import type { RunState } from "../../../session/session-state.ts";
 import type { Agent } from "../../definition/agent.ts";
-import { relativesOf } from "./relatives.ts";
+import { relatedRuns } from "./related-runs.ts";
 import { modelsOf } from "../../definition/model-source.ts";
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import type { RunnerServices } from "../../turn/runner-services.ts";
-import { tellUsed, toldScope } from "./tell-used.ts";
+import { reportUsage, reportedScope } from "./report-usage.ts";
 import { meterOf } from "./budget-meter.ts";
 import { ledgerOf } from "./run-ledger.ts";
 
@@ -30,19 +30,19 @@ export async function restoreBudgets(loop: Loop, { services, find, budgetsOf, as
   const meter = meterOf(loop);
   const run = runOf(loop);
   if (meter === undefined || scopes.length === 0 || run.ledger === ledger.id) return;
-  await tellUsed(run, { ledger, owner, scopes, models });
+  await reportUsage(run, { ledger, owner, scopes, models });
   // What it shares with its parent, the parent has: it told of all of them before it went on.
   const isTold = asChild && scopes.some(({ id }) => id !== meter.ownScope);
   if (!isTold) {
     const warn = (status: string): void => execution.emit({ type: "status", status, level: "warn" });
-    for await (const relative of relativesOf(sessionOf(loop), { services, above: !asChild, warn })) {
+    for await (const relative of relatedRuns(sessionOf(loop), { services, above: !asChild, warn })) {
       if (relative.ledger === ledger.id) continue;
       const agent = find(relative.agent);
       const budgets = budgetsOf(relative, agent);
-      if (budgets.length > 0) await tellUsed(relative, { ledger, owner, scopes: budgets, models: modelsOf(agent, services.models) });
+      if (budgets.length > 0) await reportUsage(relative, { ledger, owner, scopes: budgets, models: modelsOf(agent, services.models) });
     }
   }
-  await ledger.retire(toldScope(run.id));
+  await ledger.retire(reportedScope(run.id));
   // Nothing comes after the end of a run.
   if (run.status !== "ended") execution.note(`ledger/${run.resumes}`, "budget-ledger", { ledger: ledger.id });
 }

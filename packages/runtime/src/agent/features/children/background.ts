@@ -145,7 +145,7 @@ export class Background implements BackgroundWork {
     this.#progress.tell(this.#options.execution, this.#run.resumes);
     for (const work of [...this.#works.values()]) {
       if (work.ending === undefined) continue;
-      await this.#tellHooks(work.state, work.ending);
+      await this.#notifyHooks(work.state, work.ending);
       if (!this.#passOn(work, work.ending)) await this.#tell(work, work.ending);
     }
   }
@@ -155,7 +155,7 @@ export class Background implements BackgroundWork {
     this.#progress.tell(this.#options.execution, this.#run.resumes);
     for (const work of [...this.#works.values()]) {
       if (work.ending === undefined) continue;
-      await this.#tellHooks(work.state, work.ending);
+      await this.#notifyHooks(work.state, work.ending);
       this.#record(work, work.ending);
     }
   }
@@ -249,7 +249,7 @@ export class Background implements BackgroundWork {
     return true;
   }
 
-  async #tellHooks({ kind, id, agent, callId }: ChildState, { reason }: ChildEnding): Promise<void> {
+  async #notifyHooks({ kind, id, agent, callId }: ChildState, { reason }: ChildEnding): Promise<void> {
     if (kind !== "agent" || hooksOf(this.#boundLoop) === undefined) return;
     const spec = { key: `background/${id}`, operator: agent as string, input: NO_INPUT, ...(callId && { call: callId }) };
     await afterChild(this.#boundLoop, spec, reason);

@@ -73,14 +73,14 @@ function joined(earlier: HookVerdict, later: HookVerdict): HookVerdict {
  * Tells hooks of something that is over. None of them can change anything: what goes wrong with one is a warning. Once told,
  * they are not told again, except where the process ended before the log could note it.
  */
-export async function tellHooks<P extends ObserverPoint>(loop: Loop, about: About<P>): Promise<void> {
+export async function notifyHooks<P extends ObserverPoint>(loop: Loop, about: About<P>): Promise<void> {
   const { execution } = loop;
   if (execution.lookup(about.key) !== undefined) return;
   await showHooks(loop, about, { untilEnd: true });
   execution.note(about.key, "hooks-told", {});
 }
 
-/** {@link tellHooks} without a trace in the log. */
+/** {@link notifyHooks} without a trace in the log. */
 export async function showHooks<P extends ObserverPoint>(
   loop: Loop,
   { point, hooks, payload, callId }: Omit<About<P>, "key">,

@@ -1,5 +1,5 @@
 import type { Loop } from "../../turn/loop.ts";
-import { askHooks, tellHooks } from "./ask-hooks.ts";
+import { askHooks, notifyHooks } from "./ask-hooks.ts";
 import { haltedBy } from "./halted-by-hook.ts";
 import { hooksAt } from "./loop-hooks.ts";
 
@@ -21,7 +21,7 @@ export async function mayCompact(loop: Loop, key: string): Promise<boolean> {
 export async function afterCompaction(loop: Loop, key: string): Promise<void> {
   const hooks = hooksAt(loop, "post-compact", undefined);
   if (hooks === undefined) return;
-  await tellHooks(loop, { point: "post-compact", key: `${key}/hooks/post-compact`, hooks, payload: countsOf(loop) });
+  await notifyHooks(loop, { point: "post-compact", key: `${key}/hooks/post-compact`, hooks, payload: countsOf(loop) });
 }
 
 function countsOf({ context: { conversation } }: Loop): { readonly messageCount: number; readonly tokenCount: number } {

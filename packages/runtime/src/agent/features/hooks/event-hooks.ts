@@ -72,7 +72,7 @@ export class EventHooks implements WatchingHooks {
 }
 
 /** Shows the events from here on to the hooks of the agent that are told of them. */
-export function tellEventHooks(loop: Loop, hub: EventHub): void {
+export function notifyEventHooks(loop: Loop, hub: EventHub): void {
   const hooks = hooksOf(loop);
   if (hooks?.byPoint.event !== undefined) hooks.events = new EventHooks(loop, hub);
 }

@@ -1,6 +1,6 @@
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import type { Step } from "../../turn/moments.ts";
-import { askHooks, tellHooks } from "./ask-hooks.ts";
+import { askHooks, notifyHooks } from "./ask-hooks.ts";
 import { haltedBy } from "./halted-by-hook.ts";
 import { hooksAt, hooksOf } from "./loop-hooks.ts";
 
@@ -39,7 +39,7 @@ export const sessionEndStep: Step = {
     const hooks = hooksAt(loop, "session-end", undefined);
     if (hooks === undefined) return;
     const reason = runOf(loop).ending?.reason ?? "error";
-    await tellHooks(loop, {
+    await notifyHooks(loop, {
       point: "session-end",
       key: "epilogue/hooks/session-end",
       hooks,

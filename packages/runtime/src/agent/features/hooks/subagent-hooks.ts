@@ -1,7 +1,7 @@
 import { AgentError, LogError, type ChildSpec, type OperatorOutput } from "@keelson/protocol";
 import { Suspension } from "../../../session/suspension.ts";
 import type { Loop } from "../../turn/loop.ts";
-import { askHooks, tellHooks } from "./ask-hooks.ts";
+import { askHooks, notifyHooks } from "./ask-hooks.ts";
 import { haltedBy } from "./halted-by-hook.ts";
 import { hooksAt } from "./loop-hooks.ts";
 
@@ -46,7 +46,7 @@ export async function beforeChild(loop: Loop, { key, operator, call, input }: Ch
 export async function afterChild(loop: Loop, { key, operator, call }: ChildSpec, reason: string): Promise<void> {
   const hooks = hooksAt(loop, "subagent-stop", operator);
   if (hooks === undefined) return;
-  await tellHooks(loop, {
+  await notifyHooks(loop, {
     point: "subagent-stop",
     key: `${key}/hooks/subagent-stop`,
     hooks,

@@ -92,7 +92,7 @@ async function afterTool(loop: Loop, { key, part }: PendingCall): Promise<HookVe
 }
 
 /** Passes on to the model, behind the results, what hooks have to say about them. */
-export function tellModel(loop: Loop, turn: string, calls: readonly PendingCall[]): void {
+export function addHookRemarks(loop: Loop, turn: string, calls: readonly PendingCall[]): void {
   const { execution } = loop;
   const remarks = calls.flatMap(({ key, part }) => {
     const verdict = execution.lookup(`${key}/hooks/post`)?.data["value"] as HookVerdict | undefined;

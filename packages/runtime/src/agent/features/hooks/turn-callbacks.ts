@@ -20,7 +20,7 @@ async function askBeforeTurn(loop: Loop, turn: string, beforeTurn: BeforeTurn): 
 }
 
 /** Tells `afterTurn` how the open turn went, once. It looks on: what it throws is a warning. */
-async function tellAfterTurn(loop: Loop, afterTurn: AfterTurn, end: TurnEnd): Promise<void> {
+async function callAfterTurn(loop: Loop, afterTurn: AfterTurn, end: TurnEnd): Promise<void> {
   const { execution } = loop;
   const run = runOf(loop);
   const key = `t${run.turn}/after-turn`;
@@ -42,13 +42,13 @@ export const beforeTurnStep: Step = {
 export const afterTurnStep: Step = {
   name: "afterTurn",
   applies: ({ agent }) => agent.options.afterTurn !== undefined,
-  run: (loop) => tellAfterTurn(loop, loop.agent.options.afterTurn as AfterTurn, { type: "ok" }),
+  run: (loop) => callAfterTurn(loop, loop.agent.options.afterTurn as AfterTurn, { type: "ok" }),
 };
 
 /** Tells `afterTurn` that the run ends in the turn. */
-export async function tellFailedTurn(loop: Loop, { reason, details: { failure } }: RunEnding): Promise<void> {
+export async function callAfterFailedTurn(loop: Loop, { reason, details: { failure } }: RunEnding): Promise<void> {
   const { afterTurn } = loop.agent.options;
-  if (afterTurn !== undefined) await tellAfterTurn(loop, afterTurn, { type: "failed", reason, ...(failure && { failure }) });
+  if (afterTurn !== undefined) await callAfterTurn(loop, afterTurn, { type: "failed", reason, ...(failure && { failure }) });
 }
 
 function turnContext(loop: Loop): TurnContext {

@@ -1,7 +1,7 @@
 import type { InferRequest, ToolSchema } from "@keelson/protocol";
 import type { Model } from "../../definition/model-source.ts";
 import type { Loop } from "../../turn/loop.ts";
-import { schemasOf } from "../strategies/hold-to-strategy.ts";
+import { schemasOf } from "../strategies/enforce-strategy.ts";
 import type { OutputForm } from "../../definition/output/output-form.ts";
 import { outputOf } from "./run-output.ts";
 

@@ -53,7 +53,7 @@ function wantedTypes(plugins: readonly Plugin[]): { readonly types?: readonly st
 }
 
 /** Calls `onUserMessage` for what the user said that no model was asked with yet. */
-export async function tellUserMessages(loop: Loop, plugins: LoopPlugins): Promise<void> {
+export async function callOnUserMessage(loop: Loop, plugins: LoopPlugins): Promise<void> {
   const { turn, unreadMessages, userMessages } = runOf(loop);
   for (const [index, message] of [...unreadMessages].entries()) {
     const number = userMessages - unreadMessages.length + index;

@@ -1,6 +1,6 @@
 import type { Message } from "@keelson/protocol";
 import type { Loop } from "../../turn/loop.ts";
-import { moveBySignal } from "../strategies/hold-to-strategy.ts";
+import { moveBySignal } from "../strategies/enforce-strategy.ts";
 import { giveSignal } from "./open-waits.ts";
 import type { SignalPlan } from "./plan-signals.ts";
 

@@ -1,6 +1,6 @@
 import type { InferEvent, InferRequest, Provider, Usage } from "@keelson/protocol";
 
-export interface LivelyOptions {
+export interface PacedOptions {
   /** Between words; 0 writes as fast as it can. */
   readonly wordMs: number;
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>;
@@ -13,7 +13,7 @@ const BYTES_PER_TOKEN = 4;
  * A scripted provider as one would see a model: its text comes word by word, and its tokens are estimated from the text,
  * since a script has none.
  */
-export function createLivelyProvider(provider: Provider, { wordMs, sleep }: LivelyOptions): Provider {
+export function createPacedProvider(provider: Provider, { wordMs, sleep }: PacedOptions): Provider {
   return {
     name: provider.name,
     wire: provider.wire,

@@ -4,7 +4,7 @@ import type { JsonObject, LifecycleEvent, LogRecord } from "@keelson/protocol";
 const OBSERVABLE: ReadonlySet<string> = new Set(["retry", "model-switch", "rate-limit"]);
 
 /** Tells whoever manages runs what concerns them of these records. They can't harm a run but through its handle: what they throw is a warning. */
-export function tellLifecycle(
+export function emitLifecycleEvents(
   records: readonly LogRecord[],
   { tell, warn }: { tell(event: LifecycleEvent): void; warn(message: string): void },
 ): void {

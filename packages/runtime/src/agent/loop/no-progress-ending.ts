@@ -5,7 +5,7 @@ import { RunEnding } from "../turn/run-ending.ts";
 const MAX_SHOWN_BYTES = 200;
 
 /** The model gets nowhere: what it calls fails or is refused, turn after turn. */
-export function stuckEnding(loop: Loop): RunEnding {
+export function noProgressEnding(loop: Loop): RunEnding {
   const { failedTurns } = runOf(loop);
   const last = sessionOf(loop).conversation.messages.findLast(({ role }) => role === "tool")?.content[0];
   const [name, output] = last?.type === "tool-result" ? [last.name, last.output] : ["a tool", ""];

@@ -16,7 +16,7 @@ import { ledgerOf } from "../features/budget/run-ledger.ts";
  * inference. Once: one that failed, or whose end nobody saw, is not asked again.
  * @returns what it said; nothing where it gave no whole answer in words
  */
-export async function askAside(loop: Loop, key: string, question: Omit<InferRequest, "model">): Promise<string | undefined> {
+export async function inferText(loop: Loop, key: string, question: Omit<InferRequest, "model">): Promise<string | undefined> {
   const { execution, limits } = loop;
   if (execution.lookup(key)) {
     await settleUnseen(loop, key);
@@ -38,7 +38,7 @@ export async function askAside(loop: Loop, key: string, question: Omit<InferRequ
     checkEnding(loop);
   }
   const fold = new InferFold({ maxAnswerBytes: limits.maxAnswerBytes });
-  const failure = await new ResponseStream(loop, { key, modelCall: 0, model, fold, aside: true }).read(final);
+  const failure = await new ResponseStream(loop, { key, modelCall: 0, model, fold, hidden: true }).read(final);
   const bill = billAttempt(
     { price: model.price, inputBound, reserved, fold },
     ledgerOf(loop).scopes,

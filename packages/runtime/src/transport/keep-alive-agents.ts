@@ -17,7 +17,7 @@ export interface AgentSource {
 }
 
 /** Agents of Node that keep connections, made with the first request that needs one; over proxies where the variables name one. */
-export class KeptAgents implements AgentSource {
+export class KeepAliveAgents implements AgentSource {
   readonly #tls: TlsOptions | undefined;
   readonly #proxies: ProxyVariables | undefined;
   readonly #agents = new Map<string, Http.Agent>();

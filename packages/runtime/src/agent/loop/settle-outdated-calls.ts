@@ -5,7 +5,7 @@ import type { Loop } from "../turn/loop.ts";
 import { countReservations, isUnknown, mayHaveRun, noteNotDone, noteUnknown } from "./tool-call-ledger.ts";
 
 /** A call that was asked for under an earlier definition, and what keeps it from going on under this one. */
-interface Misfit {
+interface OutdatedCall {
   readonly call: PendingCall;
   readonly why: string;
   /** Whether it could run as it is now. */
@@ -17,23 +17,23 @@ interface Misfit {
  * became of them, or whether it ends. Nothing is decided here for them: with the old definition the run could still go on.
  * @param calls those that went through the gates
  */
-export async function settleMisfits(loop: Loop, calls: readonly PendingCall[]): Promise<void> {
-  let open = calls.flatMap((call) => misfitOf(loop, call) ?? []);
+export async function settleOutdatedCalls(loop: Loop, calls: readonly PendingCall[]): Promise<void> {
+  let open = calls.flatMap((call) => outdatedCallOf(loop, call) ?? []);
   for (const { call } of open) if (isUnknown(loop, call)) noteUnknown(loop, call);
   for (let round = 1; open.length > 0; round++) {
     const decisions = await askPeople(
       loop,
-      open.map((misfit) => questionAbout(loop, misfit, round)),
+      open.map((outdated) => questionAbout(loop, outdated, round)),
     );
-    const again: Misfit[] = [];
+    const again: OutdatedCall[] = [];
     for (const [index, decision] of decisions.entries()) {
-      const misfit = open[index] as Misfit;
-      const { call, why } = misfit;
+      const outdated = open[index] as OutdatedCall;
+      const { call, why } = outdated;
       endIfAborted(decision);
       call.settled = true;
       if (decision.type === "retry") {
-        if (misfit.canRun) noteNotDone(loop, call);
-        else again.push(misfit);
+        if (outdated.canRun) noteNotDone(loop, call);
+        else again.push(outdated);
       } else if (decision.type === "supply") {
         call.input ??= call.part.input ?? null;
         call.answer = { output: decision.output, isError: false };
@@ -50,7 +50,7 @@ export async function settleMisfits(loop: Loop, calls: readonly PendingCall[]): 
   }
 }
 
-function misfitOf(loop: Loop, call: PendingCall): Misfit | undefined {
+function outdatedCallOf(loop: Loop, call: PendingCall): OutdatedCall | undefined {
   const { tool, part } = call;
   if (tool === undefined) return { call, why: `it has no tool "${part.name}" any more`, canRun: false };
   if (call.invalid) return { call, why: `${tool.name} no longer takes these arguments: ${String(call.answer?.output)}`, canRun: false };
@@ -61,7 +61,7 @@ function misfitOf(loop: Loop, call: PendingCall): Misfit | undefined {
     : { call, why: `${tool.name} is of the version ${tool.version} by now, not ${String(reserved)}`, canRun: true };
 }
 
-function questionAbout(loop: Loop, { call, why, canRun }: Misfit, round: number): Question {
+function questionAbout(loop: Loop, { call, why, canRun }: OutdatedCall, round: number): Question {
   const { part } = call;
   const started = mayHaveRun(loop, call)
     ? "It was started before, and nobody knows whether it took effect: find out first."

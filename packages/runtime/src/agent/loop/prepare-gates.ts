@@ -1,6 +1,6 @@
 import type { JsonValue } from "@keelson/protocol";
 import { prepareCall, type CallArguments } from "../../tools/prepare-call.ts";
-import { whatThereIs } from "../features/strategies/hold-to-strategy.ts";
+import { whatThereIs } from "../features/strategies/enforce-strategy.ts";
 import type { Gate } from "../turn/moments.ts";
 import { refuse, type PendingCall } from "../turn/pending-call.ts";
 

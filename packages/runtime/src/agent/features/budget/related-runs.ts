@@ -4,7 +4,7 @@ import { parentSession } from "../../../session/session-id.ts";
 import type { RunState, SessionState } from "../../../session/session-state.ts";
 import type { RunnerServices } from "../../turn/runner-services.ts";
 
-export interface RelativesOptions {
+export interface RelatedRunsOptions {
   readonly services: Pick<RunnerServices, "log" | "blobs">;
   /** Whether those above it are among them, with all that is open below those; else only what is below the run itself. */
   readonly above: boolean;
@@ -16,7 +16,7 @@ export interface RelativesOptions {
  * of them, and every child that the log of whoever started it does not know to be over. Read as their logs have them, one at a
  * time. What can't be read is told of, and left out.
  */
-export async function* relativesOf({ id: session, run: own }: SessionState, options: RelativesOptions): AsyncGenerator<RunState> {
+export async function* relatedRuns({ id: session, run: own }: SessionState, options: RelatedRunsOptions): AsyncGenerator<RunState> {
   if (own === undefined) return;
   const seen = new Set<string>([own.id]);
   const open = openChildren(own);
@@ -62,7 +62,7 @@ function openChildren({ children }: RunState): OpenChild[] {
 }
 
 /** The newest run of a session, as far as it can be read. A log that only can't be read for now fails whoever asks. */
-async function read(session: SessionId, { services, warn }: RelativesOptions): Promise<RunState | undefined> {
+async function read(session: SessionId, { services, warn }: RelatedRunsOptions): Promise<RunState | undefined> {
   const { state, damage } = await foldReadable(services.log, services.blobs, session);
   if (damage !== undefined) {
     if (LogError.is(damage) && (damage.retryable || damage.failure.kind === "closed")) throw damage;

@@ -8,7 +8,7 @@ import { countsOf } from "../../turn/run-counts.ts";
 import { countKey, spendOnLedger, type Spending } from "./spend-on-ledger.ts";
 import { inferenceAmount, spendUnseen, unseenUsage, type BegunInference } from "./unseen-inference.ts";
 
-export interface Telling extends Spending {
+export interface ReportOptions extends Spending {
   /** All that the run counts against. */
   readonly scopes: readonly BudgetScope[];
   /** Finds the models that the run called. */
@@ -19,25 +19,25 @@ export interface Telling extends Spending {
  * Tells a ledger what a run used before, as its log has it: for all of its budgets, and no limit stands in the way. Whoever tells it
  * again, of the same run or of the run as it went on, adds what the ledger does not know yet.
  */
-export async function tellUsed(run: RunState, telling: Telling): Promise<void> {
-  const { ledger, scopes } = telling;
+export async function reportUsage(run: RunState, options: ReportOptions): Promise<void> {
+  const { ledger, scopes } = options;
   const meter = { counts: countedBy(scopes) };
-  const begun = await tellBegun(run, telling, meter);
+  const begun = await reportBegun(run, options, meter);
   const { usage, cost } = run.totals;
   const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
   const { turns, toolCalls, modelCalls } = countsOf(run);
   const used = { cost, tokens, turns, toolCalls, modelCalls: modelCalls - begun };
-  const told = toldScope(run.id);
+  const told = reportedScope(run.id);
   const known = await ledger.used(told);
   const left = countedAmount(meter, difference(used, known));
   if (isNothing(left)) return;
   // The same amount on top of the same is the same telling, whoever crashes in between.
   const key = `${run.id}/restored/${shortHash(JSON.stringify([known, left, scopes.map(({ id }) => id)]))}`;
-  await spendOnLedger({ ...telling, scopes: [...scopes, { id: told }] }, key, left);
+  await spendOnLedger({ ...options, scopes: [...scopes, { id: told }] }, key, left);
 }
 
 /** What a ledger was told of a run stands there under a name of its own: so the ledger itself says how much of it it knows. */
-export function toldScope(id: RunId): string {
+export function reportedScope(id: RunId): string {
   return `${runScopeId(id)}/told`;
 }
 
@@ -45,16 +45,16 @@ export function toldScope(id: RunId): string {
  * What the run was about to do, and nobody saw the end of, is spent. The run settles each under the same key when it goes on.
  * @returns how many model calls are among it
  */
-async function tellBegun({ open }: RunState, telling: Telling, meter: Pick<BudgetMeter, "counts">): Promise<number> {
+async function reportBegun({ open }: RunState, options: ReportOptions, meter: Pick<BudgetMeter, "counts">): Promise<number> {
   let inferences = 0;
   for (const { type, key, data } of open.values()) {
     if (type === "inference" && !open.has(`${key}/usage`)) {
       inferences++;
-      const { usage, cost } = unseenUsage(data as BegunInference, telling.models);
-      await spendUnseen(telling, key, inferenceAmount(meter, usage, cost));
+      const { usage, cost } = unseenUsage(data as BegunInference, options.models);
+      await spendUnseen(options, key, inferenceAmount(meter, usage, cost));
     } else if (type === "tool-reserved" && meter.counts.toolCalls) {
       const call = key.slice(0, key.lastIndexOf("/reserved/"));
-      if (!open.has(`${call}/result`)) await spendOnLedger(telling, countKey(call), { toolCalls: 1 });
+      if (!open.has(`${call}/result`)) await spendOnLedger(options, countKey(call), { toolCalls: 1 });
     }
   }
   return inferences;

@@ -1,7 +1,7 @@
 import { addUsd, compareUsd, ZERO_USD, type BudgetAmount, type BudgetLedger, type Usd } from "@keelson/protocol";
 
 /** The ledger of one loop that nothing else shares: whatever it reserves, it settles before it reserves again. */
-export function createLoneLedger(): BudgetLedger {
+export function createUnsharedLedger(): BudgetLedger {
   let spent: Required<BudgetAmount> = { cost: ZERO_USD, tokens: 0, turns: 0, toolCalls: 0, modelCalls: 0 };
   const plus = (amount: Usd | BudgetAmount): Required<BudgetAmount> => {
     const {

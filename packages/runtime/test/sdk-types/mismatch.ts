@@ -11,7 +11,7 @@ export type Unknown<Ours, Theirs> = Exclude<MemberOf<Ours>, MemberOf<Theirs>>;
  * `Theirs` does not know, at any depth, and it tells where; the members of an enum are their strings. Nothing is said of what
  * stands under an `Except`, nor of objects with names of any kind, as JSON schemas are.
  */
-export type Misfit<Ours, Theirs, Except = never, Path extends string = ""> = [Ours] extends [never]
+export type Mismatch<Ours, Theirs, Except = never, Path extends string = ""> = [Ours] extends [never]
   ? never
   : Ours extends Except
     ? never
@@ -22,13 +22,13 @@ export type Misfit<Ours, Theirs, Except = never, Path extends string = ""> = [Ou
           ? never
           : Path
         : Ours extends readonly (infer Item)[]
-          ? ItemMisfit<Item, Extract<Theirs, readonly unknown[]>, Except, Path>
-          : ObjectMisfit<Ours, Alike<Ours, Exclude<Theirs, Primitive | readonly unknown[]>>, Except, Path>;
+          ? ItemMismatch<Item, Extract<Theirs, readonly unknown[]>, Except, Path>
+          : ObjectMismatch<Ours, Alike<Ours, Exclude<Theirs, Primitive | readonly unknown[]>>, Except, Path>;
 
-type ItemMisfit<Item, Theirs, Except, Path extends string> = [Theirs] extends [never]
+type ItemMismatch<Item, Theirs, Except, Path extends string> = [Theirs] extends [never]
   ? Path
   : [Theirs] extends [readonly (infer Theirs)[]]
-    ? Misfit<Item, Theirs, Except, `${Path}[]`>
+    ? Mismatch<Item, Theirs, Except, `${Path}[]`>
     : never;
 
 /** The members of a union that say the same of themselves in `type` and `role`. */
@@ -50,23 +50,23 @@ type Agree<Ours, Theirs, K extends string> = string extends keyof Ours
         : true;
 
 /** Of several of theirs one must take it; when none does, this is what is wrong with each. */
-type ObjectMisfit<Ours, Theirs, Except, Path extends string> = [Theirs] extends [never]
+type ObjectMismatch<Ours, Theirs, Except, Path extends string> = [Theirs] extends [never]
   ? Path
   : "fits" extends Tried<Ours, Theirs, Except, Path>
     ? never
     : Exclude<Tried<Ours, Theirs, Except, Path>, "fits">;
 type Tried<Ours, Theirs, Except, Path extends string> = Theirs extends unknown
-  ? [MembersMisfit<Ours, Theirs, Except, Path>] extends [never]
+  ? [MembersMismatch<Ours, Theirs, Except, Path>] extends [never]
     ? "fits"
-    : MembersMisfit<Ours, Theirs, Except, Path>
+    : MembersMismatch<Ours, Theirs, Except, Path>
   : never;
 
-type MembersMisfit<Ours, Theirs, Except, Path extends string> = string extends keyof Ours
+type MembersMismatch<Ours, Theirs, Except, Path extends string> = string extends keyof Ours
   ? never
   :
       | {
           [K in keyof Ours & string]: K extends keyof Theirs
-            ? Misfit<Exclude<Ours[K], undefined>, Theirs[K], Except, `${Path}.${K}`>
+            ? Mismatch<Exclude<Ours[K], undefined>, Theirs[K], Except, `${Path}.${K}`>
             : `${Path}.${K}?`;
         }[keyof Ours & string]
       | {

@@ -2,7 +2,7 @@ import type { ApprovalRequest, Decision } from "@keelson/protocol";
 import { Queue } from "../../turn/queue.ts";
 import type { PendingApproval } from "../../definition/run.ts";
 
-export interface ApprovalDeskOptions {
+export interface PendingApprovalsOptions {
   /** Whether nobody has answered it yet, as far as this process knows. */
   isOpen(request: ApprovalRequest): boolean;
   decide(request: ApprovalRequest, decision: Decision): Promise<void>;
@@ -17,14 +17,14 @@ const NO_TAKERS: readonly Queue<PendingApproval>[] = [];
 const NO_OFFERS: readonly Offer[] = [];
 
 /** Where the questions of a run, and of its children, are laid out for whoever takes them from `run.approvals()`. */
-export class ApprovalDesk {
-  readonly #options: ApprovalDeskOptions;
+export class PendingApprovals {
+  readonly #options: PendingApprovalsOptions;
   #takers: readonly Queue<PendingApproval>[] = NO_TAKERS;
   #offers: readonly Offer[] = NO_OFFERS;
-  #above: ApprovalDesk | undefined;
+  #above: PendingApprovals | undefined;
   #closed = false;
 
-  constructor(options: ApprovalDeskOptions) {
+  constructor(options: PendingApprovalsOptions) {
     this.#options = options;
   }
 
@@ -34,8 +34,8 @@ export class ApprovalDesk {
   }
 
   /** Lays all questions out on that desk as well. */
-  forwardTo(desk: ApprovalDesk): void {
-    this.#above = desk;
+  forwardTo(other: PendingApprovals): void {
+    this.#above = other;
   }
 
   ask(request: ApprovalRequest): void {

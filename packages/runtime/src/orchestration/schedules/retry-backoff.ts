@@ -2,7 +2,7 @@ const FIRST_MS = 1_000;
 const LONGEST_MS = 5 * 60_000;
 
 /** When to try again what did not work out, by name: after a second at first, then after twice as long each time, up to five minutes. */
-export class Patience {
+export class RetryBackoff {
   readonly #waits = new Map<string, { readonly until: number; readonly delayMs: number; readonly stamp: number | undefined }>();
 
   /** @param stamp what the world looked like. @returns when to try again, Unix ms */
