@@ -12,10 +12,8 @@ export function digestOf(value: JsonValue | Uint8Array): Digest {
 }
 
 // RFC 4648 base32 in lower case: letters and digits alone, so ids made of it pass every vendor's pattern and file system.
-const ALPHABET: Uint8Array = Buffer.from("abcdefghijklmnopqrstuvwxyz234567");
+const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 const MAX_LENGTH = 51;
-/** Each name is written here and read out at once, as one flat string. */
-const scratch = Buffer.alloc(MAX_LENGTH);
 
 /**
  * A short name for a text: the first `length` characters (5 bits each) of its SHA-256 in lower-case base32.
@@ -24,18 +22,12 @@ const scratch = Buffer.alloc(MAX_LENGTH);
 export function shortHash(text: string, length: number = 24): string {
   if (!Number.isInteger(length) || length < 1 || length > MAX_LENGTH)
     throw new RangeError(`A short hash has 1 to ${MAX_LENGTH} characters, not ${length}`);
-  // As text of one character a byte: a buffer for 32 bytes would cost more than the hash.
-  const bytes = nodeCrypto().hash("sha256", text, "binary");
-  let bits = 0;
-  let pending = 0;
-  for (let index = 0, written = 0; written < length; index++) {
-    pending = (pending << 8) | bytes.charCodeAt(index);
-    bits += 8;
-    while (bits >= 5 && written < length) {
-      bits -= 5;
-      scratch[written++] = ALPHABET[(pending >> bits) & 31] as number;
-    }
-    pending &= (1 << bits) - 1;
+  const bytes = nodeCrypto().hash("sha256", text, "buffer");
+  let name = "";
+  for (let bit = 0; name.length < length; bit += 5) {
+    // The two bytes that the five bits lie in.
+    const pair = ((bytes[bit >> 3] as number) << 8) | (bytes[(bit >> 3) + 1] ?? 0);
+    name += ALPHABET[(pair >> (11 - (bit & 7))) & 31];
   }
-  return scratch.toString("latin1", 0, length);
+  return name;
 }

@@ -131,7 +131,8 @@ it("encodes each message of a long session a bounded number of times, not once a
       expect(tail).toHaveLength(4);
     }
   }
-  expect(encoded).toBe(messages.length);
+  // Once when it moves into the bytes, and with each request that still leaves it open.
+  expect(encoded).toBeLessThanOrEqual(messages.length * 4);
   // Bytes are appended, and copied only to grow.
   expect(buffers.size).toBeLessThan(20);
 });

@@ -4,7 +4,7 @@ import { groupMessages, isAssistantGroup, type MessageGroup } from "./history.ts
 
 /**
  * Encodes a group as JSON objects joined by commas, or as "" when it holds nothing to send. What it returns may depend on the
- * group, the group before, whether that is the first, and the model; on nothing else, since it is kept.
+ * group, the group before, whether that is the first, and the model; on nothing else, since the bytes are kept.
  */
 export type EncodeGroup = (group: MessageGroup, before: MessageGroup | undefined, model: string) => string;
 
@@ -18,14 +18,6 @@ export interface EncodedMessages {
 interface EncodedTail {
   readonly group: MessageGroup;
   readonly before: MessageGroup | undefined;
-  readonly json: string;
-}
-
-interface EncodedGroup {
-  readonly group: MessageGroup;
-  readonly beforeLast: Message | undefined;
-  readonly beforeLength: number;
-  readonly model: string;
   readonly json: string;
 }
 
@@ -45,14 +37,13 @@ const NO_BYTES = new Uint8Array(0);
 const COMMA = 44;
 
 /**
- * Keeps what was encoded: groups by the identity of their messages, and per conversation the bytes of all but the last groups,
- * to which a further request only appends.
+ * Keeps the bytes of all but the last groups of a conversation, to which a further request only appends. Without that, a turn costs
+ * more the longer the conversation is, as with the peers in docs/benchmarks.md (*CPU per turn, late in the session over early*).
  */
 export class ConversationEncoder {
   readonly #encode: EncodeGroup;
   readonly #tailGroups: number;
   readonly #callId: (call: ToolCallPart) => string;
-  readonly #groups = new WeakMap<Message, EncodedGroup>();
   readonly #conversations = new WeakMap<object, Conversation>();
 
   /**
@@ -85,9 +76,7 @@ export class ConversationEncoder {
     for (let at = 0; at < closed; at += 1) {
       const original = groups[at] as MessageGroup;
       const group = kept.calls.next(original);
-      append(kept, this.#encodeGroup(group, kept.last, model));
-      // The bytes hold it from now on: as text too, a long conversation would take twice its room.
-      if (conversation !== undefined) this.#groups.delete(group[0] as Message);
+      append(kept, this.#encode(group, kept.last, model));
       kept.messages.push(...original);
       kept.last = group;
     }
@@ -98,7 +87,7 @@ export class ConversationEncoder {
     for (let at = closed; at < groups.length; at += 1) {
       let group = groups[at] as MessageGroup;
       if (calls !== undefined || !kept.calls.passes(group)) group = (calls ??= new DistinctCalls(this.#callId, kept.calls)).next(group);
-      tail.push({ group, before, json: this.#encodeGroup(group, before, model) });
+      tail.push({ group, before, json: this.#encode(group, before, model) });
       before = group;
     }
     return { prefix: kept.length === 0 ? NO_BYTES : kept.bytes.subarray(0, kept.length), tail };
@@ -113,24 +102,6 @@ export class ConversationEncoder {
     const next = messages[known.messages.length];
     if (known.last !== undefined && next !== undefined && isAssistantGroup(known.last) === (next.role === "assistant")) return undefined;
     return known;
-  }
-
-  #encodeGroup(group: MessageGroup, before: MessageGroup | undefined, model: string): string {
-    const first = group[0] as Message;
-    const beforeLength = before?.length ?? 0;
-    const beforeLast = before?.[beforeLength - 1];
-    const known = this.#groups.get(first);
-    if (
-      known !== undefined &&
-      known.model === model &&
-      known.beforeLast === beforeLast &&
-      known.beforeLength === beforeLength &&
-      sameMessages(known.group, group)
-    )
-      return known.json;
-    const json = this.#encode(group, before, model);
-    this.#groups.set(first, { group, beforeLast, beforeLength, model, json });
-    return json;
   }
 }
 
@@ -148,10 +119,4 @@ function grow(conversation: Conversation, missing: number): void {
   const { bytes, length } = conversation;
   conversation.bytes = Buffer.allocUnsafeSlow(Math.max(bytes.length + missing, Math.ceil(bytes.length * 1.5), 1024));
   conversation.bytes.set(bytes.subarray(0, length));
-}
-
-function sameMessages(a: MessageGroup, b: MessageGroup): boolean {
-  if (a.length !== b.length) return false;
-  for (let at = 0; at < a.length; at += 1) if (a[at] !== b[at]) return false;
-  return true;
 }

@@ -36,28 +36,16 @@ function refusal(asked: RequestedModel, message: string): ModelError {
 function withoutImages(request: InferRequest, asked: RequestedModel): InferRequest {
   const { messages } = request;
   const asking = messages.findLastIndex(({ role }) => role === "assistant") + 1;
-  let changed = false;
   const seen = messages.map((message, at) => {
     if (at >= asking && message.role === "user" && message.content.some((part) => part.type === "image"))
       throw refusal(asked, "sees no images, and the message holds one: choose a model with vision, or describe what it shows");
-    const told = inWords(message);
-    changed ||= told !== message;
-    return told;
+    return inWords(message);
   });
-  return changed ? { ...request, messages: seen } : request;
+  return { ...request, messages: seen };
 }
 
-/** By message, so that encoders find the same one again. */
-const told = new WeakMap<Message, Message>();
-
 function inWords(message: Message): Message {
-  if (!message.content.some(holdsImage)) return message;
-  let words = told.get(message);
-  if (words === undefined) {
-    words = { ...message, content: message.content.map(partInWords) };
-    told.set(message, words);
-  }
-  return words;
+  return message.content.some(holdsImage) ? { ...message, content: message.content.map(partInWords) } : message;
 }
 
 function holdsImage(part: Content): boolean {

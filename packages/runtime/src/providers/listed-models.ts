@@ -47,21 +47,8 @@ const RESOLD = ["anthropic", "openai", "gemini", "xai"];
 
 let tables: ReadonlyMap<string, VendorTable> | undefined;
 
-/** What was asked before: every request of a run asks for the same few names. */
-const asked = new Map<string, ListedPrice | undefined>();
-const MAX_ASKED = 1000;
-
 /** Finds a model by its id, with or without the provider before it. */
 export function findListed(reference: string): ListedPrice | undefined {
-  const known = asked.get(reference);
-  if (known !== undefined || asked.has(reference)) return known;
-  const found = lookUp(reference);
-  if (asked.size >= MAX_ASKED) asked.clear();
-  asked.set(reference, found);
-  return found;
-}
-
-function lookUp(reference: string): ListedPrice | undefined {
   tables ??= parseTables(PRICES);
   const segments = reference.toLowerCase().split("/");
   for (let at = 0; at < segments.length - 1; at += 1) {

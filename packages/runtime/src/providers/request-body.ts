@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, ToolSchema } from "@keelson/protocol";
+import type { JsonObject, JsonValue } from "@keelson/protocol";
 
 /**
  * Merges `extra` into the parameters of a request as it is: its members win, members that are objects on both sides are joined
@@ -18,28 +18,9 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Encodes each tool once. */
-export class ToolEncoder {
-  readonly #encode: (tool: ToolSchema) => JsonObject;
-  readonly #encoded = new WeakMap<ToolSchema, string>();
-
-  constructor(encode: (tool: ToolSchema) => JsonObject) {
-    this.#encode = encode;
-  }
-
-  /** The tools in JSON, without brackets; `lastExtra` goes into the last of them. */
-  json(tools: readonly ToolSchema[], lastExtra?: string): string {
-    return tools
-      .map((tool, at) => {
-        let json = this.#encoded.get(tool);
-        if (json === undefined) {
-          json = JSON.stringify(this.#encode(tool));
-          this.#encoded.set(tool, json);
-        }
-        return lastExtra !== undefined && at === tools.length - 1 ? `${json.slice(0, -1)},${lastExtra}}` : json;
-      })
-      .join(",");
-  }
+/** Objects of the request's list of tools in JSON, without brackets, in the form of a wire. */
+export function toolsJson(tools: readonly JsonObject[]): string {
+  return tools.map((tool) => JSON.stringify(tool)).join(",");
 }
 
 /** The members of an object in JSON, without its braces, so that more can follow. */

@@ -88,16 +88,8 @@ export function messageTokenBound(message: Message): number {
   return tokens;
 }
 
-const toolBounds = new WeakMap<readonly ToolSchema[], number>();
-
 export function toolTokenBound(tools: readonly ToolSchema[]): number {
-  let bound = toolBounds.get(tools);
-  if (bound === undefined) {
-    bound = 0;
-    for (const tool of tools) bound += FRAME_TOKENS + byteLength(tool);
-    toolBounds.set(tools, bound);
-  }
-  return bound;
+  return tools.reduce((bound, tool) => bound + FRAME_TOKENS + byteLength(tool), 0);
 }
 
 function partBound(part: Content): number {

@@ -134,7 +134,7 @@ export function calibrateTokens(options: CalibrationOptions = {}): TokenCalibrat
         thinking: request.thinking,
         length: messages.length,
         last: messages.at(-1),
-        weight: weigh(messages),
+        weight: anchor?.prefix === true ? sum(anchor.report.weight, weigh(messages.slice(anchor.report.length))) : weigh(messages),
         inputTokens,
         responseTokens: (reasoningTokens ?? 0) > 0 ? null : outputTokens,
       });
@@ -169,21 +169,19 @@ function learn(knowledge: Knowledge, before: Report, request: InferRequest, inpu
   knowledge.expected += tokens;
 }
 
-const weights = new WeakMap<Message, Weight>();
-
 function weigh(messages: readonly Message[]): Weight {
   let tokens = 0;
   let opaque = 0;
   for (const message of messages) {
-    let weight = weights.get(message);
-    if (weight === undefined) {
-      weight = { ...weighParts(message.content), messages: 1 };
-      weights.set(message, weight);
-    }
+    const weight = weighParts(message.content);
     tokens += weight.tokens;
     opaque += weight.opaque;
   }
   return { tokens, messages: messages.length, opaque };
+}
+
+function sum(a: Weight, b: Weight): Weight {
+  return { tokens: a.tokens + b.tokens, messages: a.messages + b.messages, opaque: a.opaque + b.opaque };
 }
 
 function weighParts(parts: readonly Content[]): { tokens: number; opaque: number } {

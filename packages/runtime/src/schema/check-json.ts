@@ -211,15 +211,8 @@ function checkString(schema: Keywords, value: string, path: readonly (string | n
 
 /** JSON Schema counts code points, not UTF-16 units. */
 function countCharacters(text: string): number {
-  let count = text.length;
-  for (let index = 0; index < text.length - 1; index++) {
-    const high = text.charCodeAt(index);
-    if (high < 0xd800 || high > 0xdbff) continue;
-    const low = text.charCodeAt(index + 1);
-    if (low < 0xdc00 || low > 0xdfff) continue;
-    count--;
-    index++;
-  }
+  let count = 0;
+  for (const _ of text) count++;
   return count;
 }
 

@@ -1,7 +1,7 @@
-import type { InferOptions, InferRequest } from "@keelson/protocol";
+import type { InferOptions, InferRequest, ToolSchema } from "@keelson/protocol";
 import { ConversationEncoder, type EncodedMessages } from "../conversation-encoder.ts";
 import { isAssistantGroup, wireCallId } from "../history.ts";
-import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
+import { jsonMembers, mergeExtra, toolsJson } from "../request-body.ts";
 import type { Exactly } from "../wire-type.ts";
 import {
   anthropicOpening,
@@ -29,11 +29,6 @@ const MESSAGE_TAIL = "}]}";
  */
 export class AnthropicRequestEncoder {
   readonly #options: AnthropicRequestOptions;
-  readonly #tools = new ToolEncoder((tool): AnthropicTool => ({
-    name: tool.name,
-    description: tool.description,
-    input_schema: tool.inputSchema,
-  }));
   readonly #messages: ConversationEncoder;
 
   constructor(options: AnthropicRequestOptions) {
@@ -58,7 +53,8 @@ export class AnthropicRequestEncoder {
     const moreTools = Array.isArray(extraTools) ? JSON.stringify(extraTools).slice(1, -1) : "";
     const system = request.system ?? "";
     if (ownTools.length > 0 || moreTools !== "") {
-      const own = this.#tools.json(ownTools, mark && system === "" && moreTools === "" ? CACHE_MARK : undefined);
+      const marked = mark && system === "" && moreTools === "" ? ownTools.length - 1 : undefined;
+      const own = toolsJson(ownTools.map((tool, at) => anthropicTool(tool, at === marked)));
       head += `,"tools":[${[own, moreTools].filter((json) => json !== "").join(",")}]`;
     }
     if (extraSystem !== undefined) head += `,"system":${JSON.stringify(extraSystem)}`;
@@ -124,6 +120,10 @@ export class AnthropicRequestEncoder {
     } satisfies AnthropicParameters;
     return parameters satisfies Exactly<typeof parameters, AnthropicParameters>;
   }
+}
+
+function anthropicTool({ name, description, inputSchema }: ToolSchema, isMarked: boolean): AnthropicTool {
+  return { name, description, input_schema: inputSchema, ...(isMarked && { cache_control: { type: "ephemeral" } }) };
 }
 
 /**

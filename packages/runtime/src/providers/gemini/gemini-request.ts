@@ -1,7 +1,7 @@
-import type { InferOptions, InferRequest, JsonValue } from "@keelson/protocol";
+import type { InferOptions, InferRequest, JsonValue, ToolSchema } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
 import { isAssistantGroup, wireCallId } from "../history.ts";
-import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
+import { jsonMembers, mergeExtra, toolsJson } from "../request-body.ts";
 import type { Exactly } from "../wire-type.ts";
 import {
   closeGeminiCalls,
@@ -22,11 +22,6 @@ export interface GeminiRequestOptions extends GeminiMessageOptions {
 /** Encodes requests of `generateContent`; the contents before the last group are kept as bytes. */
 export class GeminiRequestEncoder {
   readonly #options: GeminiRequestOptions;
-  readonly #tools = new ToolEncoder(({ name, description, inputSchema }): GeminiFunction => ({
-    name,
-    description,
-    parameters: lowerGeminiSchema(inputSchema),
-  }));
   readonly #contents: ConversationEncoder;
 
   constructor(options: GeminiRequestOptions) {
@@ -62,7 +57,7 @@ export class GeminiRequestEncoder {
 
   /** Functions make one entry of the tools; the vendor's own tools come as entries of `extra`. */
   #toolMembers(request: InferRequest, extraTools: JsonValue | undefined): string {
-    const own = this.#tools.json(request.tools ?? []);
+    const own = toolsJson((request.tools ?? []).map(functionDeclaration));
     const entries = own === "" ? [] : [`{"functionDeclarations":[${own}]}`];
     if (Array.isArray(extraTools) && extraTools.length > 0) entries.push(JSON.stringify(extraTools).slice(1, -1));
     return entries.length === 0 ? "" : `"tools":[${entries.join(",")}]`;
@@ -96,6 +91,10 @@ export class GeminiRequestEncoder {
     } satisfies GeminiParameters;
     return parameters satisfies Exactly<typeof parameters, GeminiParameters>;
   }
+}
+
+function functionDeclaration({ name, description, inputSchema }: ToolSchema): GeminiFunction {
+  return { name, description, parameters: lowerGeminiSchema(inputSchema) };
 }
 
 function hasTools(request: InferRequest): boolean {

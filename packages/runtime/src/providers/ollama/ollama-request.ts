@@ -1,7 +1,7 @@
 import type { InferOptions, InferRequest, ToolSchema } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
 import { isAssistantGroup, NOTHING_SAID, wireCallId } from "../history.ts";
-import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
+import { jsonMembers, mergeExtra, toolsJson } from "../request-body.ts";
 import { thinkingEffort } from "../thinking-effort.ts";
 import type { Exactly } from "../wire-type.ts";
 import { closeOllamaCalls, encodeOllamaGroup, type OllamaMessageOptions } from "./ollama-message.ts";
@@ -16,10 +16,6 @@ export interface OllamaRequestOptions extends OllamaMessageOptions {
 /** Encodes requests of `/api/chat`; the messages before the last group are kept as bytes. */
 export class OllamaRequestEncoder {
   readonly #options: OllamaRequestOptions;
-  readonly #tools = new ToolEncoder(({ name, description, inputSchema }): OllamaTool => ({
-    type: "function",
-    function: { name, description, parameters: inputSchema },
-  }));
   readonly #messages: ConversationEncoder;
 
   constructor(options: OllamaRequestOptions) {
@@ -36,7 +32,7 @@ export class OllamaRequestEncoder {
     const model = request.model || this.#options.defaultModel;
     const { tools: extraTools, messages: extraMessages, ...extra } = request.extra ?? {};
     let head = `{${jsonMembers(mergeExtra(this.#parameters(request, model), extra))}`;
-    const own = this.#tools.json(offeredTools(request));
+    const own = toolsJson(offeredTools(request).map(functionTool));
     const more = Array.isArray(extraTools) ? JSON.stringify(extraTools).slice(1, -1) : "";
     if (own !== "" || more !== "") head += `,"tools":[${[own, more].filter((json) => json !== "").join(",")}]`;
     if (extraMessages !== undefined) return [Buffer.from(`${head},"messages":${JSON.stringify(extraMessages)}}`)];
@@ -74,6 +70,10 @@ export class OllamaRequestEncoder {
     } satisfies OllamaParameters;
     return parameters satisfies Exactly<typeof parameters, OllamaParameters>;
   }
+}
+
+function functionTool({ name, description, inputSchema }: ToolSchema): OllamaTool {
+  return { type: "function", function: { name, description, parameters: inputSchema } };
 }
 
 /** The server knows no choice among tools, so that those that are not to be called are not offered. */

@@ -2,7 +2,7 @@ import type { InferOptions, InferRequest, JsonObject, ToolSchema } from "@keelso
 import { ConversationEncoder } from "../conversation-encoder.ts";
 import { isAssistantGroup, NOTHING_SAID, wireCallId } from "../history.ts";
 import { reasoningEffort } from "../reasoning-effort.ts";
-import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
+import { jsonMembers, mergeExtra, toolsJson } from "../request-body.ts";
 import { strictSchema } from "../strict-schema.ts";
 import type { Exactly } from "../wire-type.ts";
 import { closeChatCalls, type ChatMessageOptions, encodeChatGroup } from "./chat-message.ts";
@@ -25,25 +25,10 @@ export interface ChatRequestOptions extends Omit<ChatMessageOptions, "callId"> {
   readonly maxTokensField: "max_completion_tokens" | "max_tokens";
 }
 
-/** A body up to the first message of the conversation. */
-interface Head {
-  /** What it was made of, and its tools, of which the list might be another by now. */
-  readonly request: Omit<InferRequest, "messages">;
-  readonly tools: readonly ToolSchema[];
-  readonly bytes: Uint8Array;
-  readonly hasSystem: boolean;
-}
-
-/** Encodes requests of the chat wire; what stands before the messages and those before the last group are kept as bytes. */
+/** Encodes requests of the chat wire; the messages before the last group are kept as bytes. */
 export class ChatRequestEncoder {
   readonly #options: ChatRequestOptions & ChatMessageOptions;
-  readonly #tools = new ToolEncoder((tool): ChatTool => ({
-    type: "function",
-    function: { name: tool.name, description: tool.description, parameters: tool.inputSchema },
-  }));
   readonly #messages: ConversationEncoder;
-  /** Of the last request: those of a run differ in nothing but their messages. */
-  #head: Head | undefined;
 
   constructor(options: ChatRequestOptions) {
     const callId = options.callId ?? ((call) => wireCallId(call, options.wire));
@@ -56,33 +41,20 @@ export class ChatRequestEncoder {
   encode(request: InferRequest, options: InferOptions): readonly Uint8Array[] {
     const model = request.model || this.#options.defaultModel;
     const extraMessages = request.extra?.["messages"];
-    if (extraMessages !== undefined) return [Buffer.from(`${this.#opening(request, model)},"messages":${JSON.stringify(extraMessages)}}`)];
+    const opening = this.#opening(request, model);
+    if (extraMessages !== undefined) return [Buffer.from(`${opening},"messages":${JSON.stringify(extraMessages)}}`)];
 
-    const known = this.#head;
-    const head = known !== undefined && isFor(known, request) ? known : this.#newHead(request, model);
-    const { prefix, tail } = this.#messages.encode(request.messages, model, options.conversation);
-    let last = "";
-    for (const { json } of tail) last = last === "" ? json : joined(last, json);
-    const lastGroup = tail.at(-1)?.group;
-    if (lastGroup !== undefined && isAssistantGroup(lastGroup)) last = joined(last, closeChatCalls(lastGroup, this.#options));
-    if (last === "" && prefix.length === 0 && request.messages.length > 0) last = JSON.stringify({ role: "user", content: NOTHING_SAID });
-    const closing = `${last !== "" && (prefix.length > 0 || head.hasSystem) ? "," : ""}${last}]}`;
-    // As by `Buffer.from`, in fewer steps.
-    const end = Buffer.allocUnsafe(Buffer.byteLength(closing));
-    end.write(closing);
-    if (prefix.length === 0) return [head.bytes, end];
-    return [head.bytes, head.hasSystem ? prefix : prefix.subarray(1), end];
-  }
-
-  #newHead(request: InferRequest, model: string): Head {
     const system = joined(request.system ?? "", this.#options.dialect?.instructions(request) ?? "", "\n\n");
-    const message = system === "" ? "" : `{"role":"system","content":${JSON.stringify(system)}}`;
-    const bytes = Buffer.from(`${this.#opening(request, model)},"messages":[${message}`);
-    const { messages: _, ...told } = request;
-    const head: Head = { request: told, tools: [...(request.tools ?? [])], bytes, hasSystem: system !== "" };
-    // What stands in `extra` is the caller's own affair, and may change from call to call.
-    if (request.extra === undefined) this.#head = head;
-    return head;
+    const head = `${opening},"messages":[`;
+    const first = system === "" ? "" : JSON.stringify({ role: "system", content: system });
+    const { prefix, tail } = this.#messages.encode(request.messages, model, options.conversation);
+    const pieces = tail.map(({ json }) => json);
+    const lastGroup = tail.at(-1)?.group;
+    if (lastGroup !== undefined && isAssistantGroup(lastGroup)) pieces.push(closeChatCalls(lastGroup, this.#options));
+    let last = pieces.filter((json) => json !== "").join(",");
+    if (last === "" && prefix.length === 0 && request.messages.length > 0) last = JSON.stringify({ role: "user", content: NOTHING_SAID });
+    if (prefix.length === 0) return [Buffer.from(`${head}${joined(first, last)}]}`)];
+    return [Buffer.from(head + first), first === "" ? prefix.subarray(1) : prefix, Buffer.from(`${last === "" ? "" : `,${last}`}]}`)];
   }
 
   /** The body up to its messages, with no brace at its end. */
@@ -91,7 +63,10 @@ export class ChatRequestEncoder {
     const { dialect } = this.#options;
     const standard = this.#parameters(request, model);
     const parameters = mergeExtra(dialect === undefined ? standard : dialect.parameters(standard, request, model), extra);
-    const tools = joined(this.#tools.json(request.tools ?? []), Array.isArray(extraTools) ? JSON.stringify(extraTools).slice(1, -1) : "");
+    const tools = joined(
+      toolsJson((request.tools ?? []).map(chatTool)),
+      Array.isArray(extraTools) ? JSON.stringify(extraTools).slice(1, -1) : "",
+    );
     return `{${jsonMembers(parameters)}${tools === "" ? "" : `,"tools":[${tools}]`}`;
   }
 
@@ -129,24 +104,8 @@ export class ChatRequestEncoder {
   }
 }
 
-/** Whether a request differs from that of `head` in nothing but its messages. */
-function isFor({ request: before, tools: known }: Head, request: InferRequest): boolean {
-  const { tools = [] } = request;
-  if (tools.length !== known.length) return false;
-  for (let at = 0; at < known.length; at += 1) if (tools[at] !== known[at]) return false;
-  return (
-    request.model === before.model &&
-    request.system === before.system &&
-    request.maxTokens === before.maxTokens &&
-    request.temperature === before.temperature &&
-    request.topP === before.topP &&
-    request.stopSequences === before.stopSequences &&
-    request.effort === before.effort &&
-    request.thinking === before.thinking &&
-    request.toolChoice === before.toolChoice &&
-    request.output === before.output &&
-    request.extra === before.extra
-  );
+function chatTool({ name, description, inputSchema }: ToolSchema): ChatTool {
+  return { type: "function", function: { name, description, parameters: inputSchema } };
 }
 
 function joined(a: string, b: string, separator = ","): string {

@@ -2,7 +2,7 @@ import type { InferOptions, InferRequest, JsonObject, JsonValue, ToolSchema } fr
 import { ConversationEncoder } from "../conversation-encoder.ts";
 import { isAssistantGroup, NOTHING_SAID } from "../history.ts";
 import { reasoningEffort } from "../reasoning-effort.ts";
-import { jsonMembers, mergeExtra, ToolEncoder } from "../request-body.ts";
+import { jsonMembers, mergeExtra, toolsJson } from "../request-body.ts";
 import { strictSchema } from "../strict-schema.ts";
 import type { Exactly } from "../wire-type.ts";
 import { closeResponsesCalls, encodeResponsesGroup, responsesCallId, type ResponsesMessageOptions } from "./responses-message.ts";
@@ -22,7 +22,6 @@ const NO_REASONING = /(?:^|\/)(?:gpt-[34]|chatgpt-|gpt-.*-chat)/;
  */
 export class ResponsesRequestEncoder {
   readonly #options: ResponsesRequestOptions;
-  readonly #tools = new ToolEncoder(functionTool);
   readonly #messages: ConversationEncoder;
 
   constructor(options: ResponsesRequestOptions) {
@@ -40,7 +39,7 @@ export class ResponsesRequestEncoder {
     const { tools: extraTools, input: extraInput, include: extraInclude, ...extra } = request.extra ?? {};
     const parameters = { ...mergeExtra(this.#parameters(request, model), extra), ...(included(model, extraInclude) as JsonObject) };
     let head = `{${jsonMembers(parameters)}`;
-    const own = this.#tools.json(request.tools ?? []);
+    const own = toolsJson((request.tools ?? []).map(functionTool));
     const more = Array.isArray(extraTools) ? JSON.stringify(extraTools).slice(1, -1) : "";
     if (own !== "" || more !== "") head += `,"tools":[${[own, more].filter((json) => json !== "").join(",")}]`;
     if (extraInput !== undefined) return [Buffer.from(`${head},"input":${JSON.stringify(extraInput)}}`)];
