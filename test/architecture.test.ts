@@ -63,7 +63,12 @@ describe("implementations", () => {
     expect(offers.get("Memory")?.length).toBeGreaterThan(1);
     expect(offers.get("Sqlite")?.length).toBeGreaterThan(1);
     for (const name of factories) {
-      const file = join(source, "state", `${name.replace(/(?<!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase()}.ts`);
+      const file = join(
+        source,
+        "state",
+        /^[A-Z][a-z]+/.exec(name)?.[0].toLowerCase() ?? "",
+        `${name.replace(/(?<!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase()}.ts`,
+      );
       expect(existsSync(file), file).toBe(true);
     }
   });

@@ -17,14 +17,24 @@ const violations: readonly { readonly rule: string; readonly file: string; reado
   { rule: "json-imports-downward-only", file: "packages/runtime/src/json/planted.ts", text: `import "../schema/planted-target.ts";` },
   { rule: "platform-imports-downward-only", file: "packages/runtime/src/platform/planted.ts", text: `import "../json/planted-target.ts";` },
   {
-    rule: "state-imports-downward-only",
-    file: "packages/runtime/src/state/planted-type.ts",
-    text: `import type { Planted } from "../agent/runner/planted-target.ts";`,
+    rule: "state/kit-imports-downward-only",
+    file: "packages/runtime/src/state/kit/planted-type.ts",
+    text: `import type { Planted } from "../../agent/runner/planted-target.ts";`,
+  },
+  {
+    rule: "state/kit-imports-downward-only",
+    file: "packages/runtime/src/state/kit/planted-up.ts",
+    text: `import type { Planted } from "../memory/planted-target.ts";`,
+  },
+  {
+    rule: "state/sqlite-imports-downward-only",
+    file: "packages/runtime/src/state/sqlite/planted.ts",
+    text: `import type { Planted } from "../memory/planted-target.ts";`,
   },
   {
     rule: "tools-imports-downward-only",
     file: "packages/runtime/src/tools/planted.ts",
-    text: `import type { Planted } from "../state/planted-target.ts";`,
+    text: `import type { Planted } from "../state/kit/planted-target.ts";`,
   },
   // Each border inside of the agent, and one between siblings of a row.
   {
@@ -74,9 +84,9 @@ const violations: readonly { readonly rule: string; readonly file: string; reado
     text: `import type { There } from "./planted-there.ts"; export type Back = There;`,
   },
   {
-    rule: "state-imports-downward-only",
-    file: "packages/runtime/src/state/planted.ts",
-    text: `await import("../environment/planted-target.ts");`,
+    rule: "state/kit-imports-downward-only",
+    file: "packages/runtime/src/state/kit/planted.ts",
+    text: `await import("../../environment/planted-target.ts");`,
   },
   { rule: "package-protocol-imports-downward-only", file: "packages/protocol/src/planted.ts", text: `import "keelson";` },
   {
@@ -102,7 +112,8 @@ const targets = [
   "agent/loop",
   "agent/runner",
   "schema",
-  "state",
+  "state/kit",
+  "state/memory",
   "environment",
   "json",
   "testing",

@@ -31,8 +31,8 @@ const parts: Readonly<Record<string, Part>> = {
   "gates": { mutate: gates, tests: [`${test}/agent/*.test.ts`, `${agent}/{loop,features}/**/*.test.ts`, dying] },
   "tool-call-ledger": { mutate: [toolCallLedger], tests: [`${test}/agent/{tools,approvals,hooks}.test.ts`, dying] },
   "budget-ledger": {
-    mutate: [`${state}/memory-budget-*.ts`, `${state}/budget-{amounts,ledger-terms}.ts`, `${state}/recent-settlements.ts`],
-    tests: [`${state}/{memory-budget-*,budget-*}.test.ts`],
+    mutate: [`${state}/memory/memory-budget-*.ts`, `${state}/kit/budget-*.ts`, `${state}/kit/recent-settlements.ts`],
+    tests: [`${state}/{memory,kit}/*budget-*.test.ts`, `${state}/budget-*.test.ts`],
   },
   "loop": {
     mutate: [`${agent}/{loop,turn}/*.ts`, `${agent}/features/compaction/*.ts`, ...[...gates, toolCallLedger].map((file) => `!${file}`)],

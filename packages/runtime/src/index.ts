@@ -12,10 +12,10 @@ import { openDebugFile } from "./platform/debug-file.ts";
 import { randomId } from "./json/random-id.ts";
 import { lazyProvider } from "./providers/lazy-provider.ts";
 import { systemClock } from "./platform/clock.ts";
-import { createMemoryBlobStore } from "./state/memory-blob-store.ts";
-import { createMemoryBudgetLedger } from "./state/memory-budget-ledger.ts";
-import { createMemoryEventLog } from "./state/memory-event-log.ts";
-import { processOwner } from "./state/process-owner.ts";
+import { createMemoryBlobStore } from "./state/memory/memory-blob-store.ts";
+import { createMemoryBudgetLedger } from "./state/memory/memory-budget-ledger.ts";
+import { createMemoryEventLog } from "./state/memory/memory-event-log.ts";
+import { processOwner } from "./state/kit/process-owner.ts";
 import { definedOptions } from "./json/defined-options.ts";
 
 export { agentTool } from "./agent/definition/children/agent-tool.ts";

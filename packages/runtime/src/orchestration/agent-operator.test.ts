@@ -14,7 +14,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { createAgent } from "../agent/definition/create-agent.ts";
 import { createRunner } from "../index.ts";
-import { createMemoryEventLog } from "../state/memory-event-log.ts";
+import { createMemoryEventLog } from "../state/memory/memory-event-log.ts";
 import { scriptedModel, type ScriptedTurn } from "../testing/scripted-model.ts";
 import type { Rule } from "../context/rule.ts";
 import { defineTool } from "../tools/define-tool.ts";

@@ -7,8 +7,8 @@ import { toPicoUsd, usd } from "@keelson/protocol";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { sampleSize, seed } from "../../../../test/tier.ts";
-import { createMemoryBudgetLedger } from "./memory-budget-ledger.ts";
-import { createSqliteBudgetLedger } from "./sqlite-budget-ledger.ts";
+import { createMemoryBudgetLedger } from "./memory/memory-budget-ledger.ts";
+import { createSqliteBudgetLedger } from "./sqlite/sqlite-budget-ledger.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "keelson-laws-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { type Appended, type EventLog, LogError, type LogId, type LogRecord, type NewRecord } from "@keelson/protocol";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { createMemoryEventLog } from "./memory-event-log.ts";
-import { createSqliteEventLog } from "./sqlite-event-log.ts";
+import { createMemoryEventLog } from "./memory/memory-event-log.ts";
+import { createSqliteEventLog } from "./sqlite/sqlite-event-log.ts";
 
 const TTL = 100;
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { sampleSize, seed } from "../../../../test/tier.ts";
 import type { Run } from "../../src/agent/definition/run.ts";
 import { createMemoryBlobStore, createMemoryEventLog } from "../../src/state/index.ts";
-import { openSqliteDatabase } from "../../src/state/sqlite-database.ts";
+import { openSqliteDatabase } from "../../src/state/sqlite/sqlite-database.ts";
 import { randomNumbers } from "../processes/random-numbers.ts";
 import { FAILURE_MODES, failingLog } from "./failing-log.ts";
 import { finish, type Finished } from "./finish.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryEventLog } from "../../state/memory-event-log.ts";
+import { createMemoryEventLog } from "../../state/memory/memory-event-log.ts";
 import { agentTool, createAgent, createRunner } from "../../index.ts";
 import { scriptedModel } from "../../testing/scripted-model.ts";
 

@@ -11,7 +11,7 @@ import {
   type SessionId,
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { createMemoryBlobStore } from "../../state/memory-blob-store.ts";
+import { createMemoryBlobStore } from "../../state/memory/memory-blob-store.ts";
 import { mockOrchestrator } from "../../testing/mocks/mock-orchestrator.ts";
 import { mockStateStore } from "../../testing/mocks/mock-state-store.ts";
 import type { ScheduleId, ScheduleRequest, Scheduler } from "../schedules/scheduler.ts";

@@ -9,7 +9,7 @@ import {
   type SessionId,
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { createMemoryEventLog } from "../../../state/memory-event-log.ts";
+import { createMemoryEventLog } from "../../../state/memory/memory-event-log.ts";
 import { EventHub } from "./event-hub.ts";
 
 interface Stage {

@@ -13,7 +13,7 @@ import {
   type SessionId,
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { createMemoryEventLog } from "../../../state/memory-event-log.ts";
+import { createMemoryEventLog } from "../../../state/memory/memory-event-log.ts";
 import type { DeltaEvent } from "./event-backlog.ts";
 import { sizeOfEvent } from "./event-size.ts";
 import { eventOf, logSource, sourceOfChild, withPath, type EventSource } from "./event-source.ts";

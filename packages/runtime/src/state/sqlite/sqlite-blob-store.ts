@@ -1,8 +1,8 @@
 import { type BlobStore, type Digest, LogError } from "@keelson/protocol";
-import { assertBlob, closedBlobStore, digestOf, MAX_BLOB_BYTES, missingBlob, sliceBlob } from "./blob-content.ts";
+import { assertBlob, closedBlobStore, digestOf, MAX_BLOB_BYTES, missingBlob, sliceBlob } from "../kit/blob-content.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
-import { checkOptionNames } from "../json/option-names.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface SqliteBlobStoreOptions {
   /** The database file; it and its folder are created when missing. An event log may use the same one. */

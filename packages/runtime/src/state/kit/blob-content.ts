@@ -1,5 +1,5 @@
 import { type Digest, LogError } from "@keelson/protocol";
-import { nodeCrypto } from "../platform/node-crypto.ts";
+import { nodeCrypto } from "../../platform/node-crypto.ts";
 
 /** What one blob may hold unless the store is told otherwise. */
 export const MAX_BLOB_BYTES: number = 256 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { LogId, LogRecord } from "@keelson/protocol";
-import { deletedLog } from "./log-conflict.ts";
-import type { RecordSource } from "./read-records.ts";
+import { deletedLog } from "../kit/log-conflict.ts";
+import type { RecordSource } from "../kit/read-records.ts";
 import { type AppendRow, damagedRow, recordsIn } from "./sqlite-append-row.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 import type { ForeignWatch } from "./sqlite-foreign-watch.ts";

@@ -9,8 +9,14 @@ import {
   shortageOf,
   waitAnswer,
   writeAmounts,
-} from "./budget-amounts.ts";
-import { noReservation, otherReservation, otherSettlement, REMEMBERED_RETIRED, REMEMBERED_SETTLEMENTS } from "./budget-ledger-terms.ts";
+} from "../kit/budget-amounts.ts";
+import {
+  noReservation,
+  otherReservation,
+  otherSettlement,
+  REMEMBERED_RETIRED,
+  REMEMBERED_SETTLEMENTS,
+} from "../kit/budget-ledger-terms.ts";
 import { changesOf, idsIn, type PlaceRow, type ReservationRow, scopeIdsOf, type ScopeRow } from "./sqlite-budget-rows.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 

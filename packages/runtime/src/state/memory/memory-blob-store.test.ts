@@ -1,6 +1,6 @@
 import { LogError } from "@keelson/protocol";
 import { expect, it } from "vitest";
-import { describeBlobStore } from "../testing/blob-store-contract.ts";
+import { describeBlobStore } from "../../testing/blob-store-contract.ts";
 import { createMemoryBlobStore } from "./memory-blob-store.ts";
 
 describeBlobStore("createMemoryBlobStore", () => createMemoryBlobStore());

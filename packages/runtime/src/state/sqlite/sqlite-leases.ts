@@ -1,7 +1,7 @@
 import { type Lease, LogError, type LogId } from "@keelson/protocol";
-import { assertName } from "./encoded-record.ts";
-import { assertEpoch, assertLeaseRequest, createLease, leaseEnd, leaseHeld, type LeaseState } from "./lease-state.ts";
-import { isDeadOwner } from "./process-owner.ts";
+import { assertName } from "../kit/encoded-record.ts";
+import { assertEpoch, assertLeaseRequest, createLease, leaseEnd, leaseHeld, type LeaseState } from "../kit/lease-state.ts";
+import { isDeadOwner } from "../kit/process-owner.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 
 const FIND_LEASE = "SELECT epoch, owner, ttl_ms AS ttlMs, expires_at AS expiresAt FROM logs WHERE name = ?";

@@ -1,5 +1,5 @@
 import type { JsonValue, LogRecord, NewRecord } from "@keelson/protocol";
-import type { LogContent } from "./plan-append.ts";
+import type { LogContent } from "../kit/plan-append.ts";
 
 /** The records of one append: their data as one text, since a few long strings cost the garbage collector much less than many objects. */
 interface Appended {

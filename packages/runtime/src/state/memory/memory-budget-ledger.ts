@@ -11,7 +11,7 @@ import {
   sameAmounts,
   shortageOf,
   waitAnswer,
-} from "./budget-amounts.ts";
+} from "../kit/budget-amounts.ts";
 import {
   LOOK_FOR_DEAD_EVERY_MS,
   PRESUME_SPENT_AFTER_MS,
@@ -19,12 +19,12 @@ import {
   noReservation,
   otherReservation,
   otherSettlement,
-} from "./budget-ledger-terms.ts";
+} from "../kit/budget-ledger-terms.ts";
 import { type Account, isFirst, isIdle, joinLine, type Place, wakeNext } from "./memory-budget-line.ts";
-import { isDeadOwner } from "./process-owner.ts";
-import { RecentSettlements } from "./recent-settlements.ts";
-import { type Poll, pollAlive } from "./sqlite-foreign-watch.ts";
-import { checkOptionNames } from "../json/option-names.ts";
+import { isDeadOwner } from "../kit/process-owner.ts";
+import { RecentSettlements } from "../kit/recent-settlements.ts";
+import { type Poll, pollAlive } from "../kit/poll.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface MemoryBudgetLedgerOptions {
   /** What was spent before, by scope: for budgets that outlive the process. Runs that are resumed tell their part themselves. */

@@ -1,13 +1,13 @@
 import type { Appended, AppendOptions, EventLog, JsonObject, Lease, LogId, LogInfo, NewRecord } from "@keelson/protocol";
-import { compareCodePoints } from "./compare-code-points.ts";
-import { assertName, encodeSummary, encodeTogether, MAX_RECORD_BYTES } from "./encoded-record.ts";
-import { assertEpoch, assertLeaseRequest, createLease, leaseEnd, leaseHeld, type LeaseState } from "./lease-state.ts";
-import { assertExpectedSeq, closedLog, deletedLog } from "./log-conflict.ts";
+import { compareCodePoints } from "../kit/compare-code-points.ts";
+import { assertName, encodeSummary, encodeTogether, MAX_RECORD_BYTES } from "../kit/encoded-record.ts";
+import { assertEpoch, assertLeaseRequest, createLease, leaseEnd, leaseHeld, type LeaseState } from "../kit/lease-state.ts";
+import { assertExpectedSeq, closedLog, deletedLog } from "../kit/log-conflict.ts";
 import { MemoryLogContent } from "./memory-log-content.ts";
-import { planAppend } from "./plan-append.ts";
-import { readRecords, type ReadOptions, type RecordSource } from "./read-records.ts";
-import { timeAt } from "./time-at.ts";
-import { checkOptionNames } from "../json/option-names.ts";
+import { planAppend } from "../kit/plan-append.ts";
+import { readRecords, type ReadOptions, type RecordSource } from "../kit/read-records.ts";
+import { timeAt } from "../kit/time-at.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface MemoryEventLogOptions {
   /** Unix ms. Default `Date.now`. */

@@ -1,6 +1,6 @@
 import { type LogId, LogError } from "@keelson/protocol";
 import { expect, it } from "vitest";
-import { describeEventLog } from "../testing/event-log-contract.ts";
+import { describeEventLog } from "../../testing/event-log-contract.ts";
 import { createMemoryEventLog } from "./memory-event-log.ts";
 
 describeEventLog("createMemoryEventLog", (now) => createMemoryEventLog({ now }));

@@ -10,23 +10,24 @@ import type {
   LogRecord,
   NewRecord,
 } from "@keelson/protocol";
-import { assertName, encodeSummary, encodeTogether, MAX_RECORD_BYTES } from "./encoded-record.ts";
-import { assertEpoch, type LeaseState } from "./lease-state.ts";
-import { assertExpectedSeq, closedLog } from "./log-conflict.ts";
-import { planAppend } from "./plan-append.ts";
-import { type ReadOptions, readRecords } from "./read-records.ts";
-import { timeAt } from "./time-at.ts";
+import { assertName, encodeSummary, encodeTogether, MAX_RECORD_BYTES } from "../kit/encoded-record.ts";
+import { assertEpoch, type LeaseState } from "../kit/lease-state.ts";
+import { assertExpectedSeq, closedLog } from "../kit/log-conflict.ts";
+import { planAppend } from "../kit/plan-append.ts";
+import { type ReadOptions, readRecords } from "../kit/read-records.ts";
+import { timeAt } from "../kit/time-at.ts";
 import { rowsOf, summaryIn } from "./sqlite-append-row.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
-import { createForeignWatch, type Poll } from "./sqlite-foreign-watch.ts";
+import { type Poll } from "../kit/poll.ts";
+import { createForeignWatch } from "./sqlite-foreign-watch.ts";
 import { createSqliteBudgetLedger, type SqliteBudgetLedger } from "./sqlite-budget-ledger.ts";
 import { createSqliteBlobStore } from "./sqlite-blob-store.ts";
 import { FIND_LOG, hashOf, type KnownLog, LIST_LOGS } from "./sqlite-known-logs.ts";
 import { createSqliteLeases } from "./sqlite-leases.ts";
 import { createSqliteRecordSource } from "./sqlite-record-source.ts";
 import { SEQ_BITS } from "./sqlite-schema.ts";
-import { checkOptionNames } from "../json/option-names.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface SqliteEventLogOptions {
   /** The database file; it and its folder are created when missing. A blob store may use the same one. */

@@ -3,7 +3,7 @@ import { accessSync, closeSync, constants, copyFileSync, linkSync, openSync, rmS
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { LogError } from "@keelson/protocol";
-import { makeFolder } from "../platform/make-folder.ts";
+import { makeFolder } from "../../platform/make-folder.ts";
 import { damaged, isBusy, toLogError } from "./sqlite-failure.ts";
 import { migrate, schemaVersionOf } from "./sqlite-schema.ts";
 

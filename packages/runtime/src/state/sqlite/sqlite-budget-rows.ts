@@ -1,4 +1,4 @@
-import type { Standing } from "./budget-amounts.ts";
+import type { Standing } from "../kit/budget-amounts.ts";
 
 export interface ScopeRow extends Standing {
   readonly id: number;

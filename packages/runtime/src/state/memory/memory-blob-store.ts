@@ -1,6 +1,6 @@
 import type { BlobStore, Digest } from "@keelson/protocol";
-import { assertBlob, closedBlobStore, digestOf, MAX_BLOB_BYTES, missingBlob, sliceBlob } from "./blob-content.ts";
-import { checkOptionNames } from "../json/option-names.ts";
+import { assertBlob, closedBlobStore, digestOf, MAX_BLOB_BYTES, missingBlob, sliceBlob } from "../kit/blob-content.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface MemoryBlobStoreOptions {
   /** Default 256 MiB. */

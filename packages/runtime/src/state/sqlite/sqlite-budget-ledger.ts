@@ -8,15 +8,15 @@ import {
   type ReserveOptions,
   type Usd,
 } from "@keelson/protocol";
-import { type Amounts, amountsOf, budgetAmountOf, limitsByScope, moneyIn } from "./budget-amounts.ts";
-import { LOOK_FOR_DEAD_EVERY_MS, PRESUME_SPENT_AFTER_MS } from "./budget-ledger-terms.ts";
-import { isDeadOwner, processOwner } from "./process-owner.ts";
+import { type Amounts, amountsOf, budgetAmountOf, limitsByScope, moneyIn } from "../kit/budget-amounts.ts";
+import { LOOK_FOR_DEAD_EVERY_MS, PRESUME_SPENT_AFTER_MS } from "../kit/budget-ledger-terms.ts";
+import { isDeadOwner, processOwner } from "../kit/process-owner.ts";
 import { createSqliteBudgetBook } from "./sqlite-budget-book.ts";
 import { createSqliteBudgetWaiters } from "./sqlite-budget-waiters.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
-import type { Poll } from "./sqlite-foreign-watch.ts";
-import { checkOptionNames } from "../json/option-names.ts";
+import type { Poll } from "../kit/poll.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface SqliteBudgetLedgerOptions {
   /** The database file; it and its folder are created when missing. An event log may use the same one. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { LogError, type LogId } from "@keelson/protocol";
 import { afterAll, expect, it } from "vitest";
-import { describeBlobStore } from "../testing/blob-store-contract.ts";
+import { describeBlobStore } from "../../testing/blob-store-contract.ts";
 import { createSqliteBlobStore } from "./sqlite-blob-store.ts";
 import { createSqliteEventLog } from "./sqlite-event-log.ts";
 

@@ -1,7 +1,5 @@
+import { type Poll, pollByTimer } from "../kit/poll.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
-
-/** Repeats `tick` every `everyMs` until the returned function is called. */
-export type Poll = (tick: () => void, everyMs: number) => () => void;
 
 /** Wakes readers when another process has changed the database. It polls while somebody waits, and only then. */
 export interface ForeignWatch {
@@ -11,18 +9,6 @@ export interface ForeignWatch {
 }
 
 const POLL_MS = 50;
-
-/** A timer that keeps its process alive: for those who wait for others to act, not to be told. */
-export const pollAlive: Poll = (tick, everyMs) => {
-  const timer = setInterval(tick, everyMs);
-  return () => clearInterval(timer);
-};
-
-const pollByTimer: Poll = (tick, everyMs) => {
-  const timer = setInterval(tick, everyMs);
-  timer.unref();
-  return () => clearInterval(timer);
-};
 
 export function createForeignWatch(
   database: SqliteDatabase,

@@ -1,5 +1,5 @@
 import { type JsonObject, LogError, type LogId, type LogRecord, type NewRecord } from "@keelson/protocol";
-import { encodeRecords } from "./encoded-record.ts";
+import { encodeRecords } from "../kit/encoded-record.ts";
 
 /**
  * The records of one append, as they lie in the database. One row for all of them costs half of a row and an index entry for each;

@@ -1,7 +1,8 @@
 import type { SqliteBudgetBook } from "./sqlite-budget-book.ts";
 import { changesOf, type PlaceRow, type ScopeRow } from "./sqlite-budget-rows.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
-import { createForeignWatch, type Poll, pollAlive } from "./sqlite-foreign-watch.ts";
+import { type Poll, pollAlive } from "../kit/poll.ts";
+import { createForeignWatch } from "./sqlite-foreign-watch.ts";
 
 /** Those of this process who wait for a budget. */
 export interface SqliteBudgetWaiters {

@@ -2,8 +2,8 @@ import { getEventListeners } from "node:events";
 import { addUsd, type Usd, usd, ZERO_USD } from "@keelson/protocol";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { describeBudgetLedger } from "../testing/budget-ledger-contract.ts";
-import { REMEMBERED_RETIRED, REMEMBERED_SETTLEMENTS } from "./budget-ledger-terms.ts";
+import { describeBudgetLedger } from "../../testing/budget-ledger-contract.ts";
+import { REMEMBERED_RETIRED, REMEMBERED_SETTLEMENTS } from "../kit/budget-ledger-terms.ts";
 import { createMemoryBudgetLedger } from "./memory-budget-ledger.ts";
 
 describeBudgetLedger("createMemoryBudgetLedger", (options) => createMemoryBudgetLedger(options));

@@ -1,6 +1,6 @@
 import type { StatementSync } from "node:sqlite";
 import type { LogId, LogRecord, NewRecord } from "@keelson/protocol";
-import type { LogContent } from "./plan-append.ts";
+import type { LogContent } from "../kit/plan-append.ts";
 import { type AppendRow, namesIn, recordsIn } from "./sqlite-append-row.ts";
 import { SEQ_BITS, SEQ_MASK } from "./sqlite-schema.ts";
 
