@@ -99,10 +99,10 @@ describe("the file", () => {
 
   it("is opened without loading SQLite before it is needed", () => {
     const script = `
-      await import(${JSON.stringify(new URL("./index.ts", import.meta.url).href)});
+      await import(${JSON.stringify(new URL("../index.ts", import.meta.url).href)});
       const loaded = () => process.moduleLoadList.some((name) => name.includes("sqlite"));
       console.log(loaded());
-      const { createSqliteEventLog } = await import(${JSON.stringify(new URL("./index.ts", import.meta.url).href)});
+      const { createSqliteEventLog } = await import(${JSON.stringify(new URL("../index.ts", import.meta.url).href)});
       await createSqliteEventLog(${JSON.stringify(newPath())})[Symbol.asyncDispose]();
       console.log(loaded());`;
     const { stdout, stderr } = spawnSync(process.execPath, ["--conditions=source", "--input-type=module", "-e", script], {
@@ -134,7 +134,7 @@ describe("the file", () => {
     chmodSync(place, 0o755);
     chmodSync(path, 0o444);
     const script = `
-      const { createSqliteEventLog } = await import(${JSON.stringify(new URL("./index.ts", import.meta.url).href)});
+      const { createSqliteEventLog } = await import(${JSON.stringify(new URL("../index.ts", import.meta.url).href)});
       if (process.getuid() === 0) process.setuid(65534);
       for (const path of ${JSON.stringify([path, join(place, "new.db")])}) try { createSqliteEventLog(path); } catch (error) { console.log(error.failure.kind, error.message); }`;
     const { stdout, stderr } = spawnSync(process.execPath, ["--conditions=source", "--input-type=module", "-e", script], {

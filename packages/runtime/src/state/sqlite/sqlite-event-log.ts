@@ -19,7 +19,7 @@ import { timeAt } from "../kit/time-at.ts";
 import { rowsOf, summaryIn } from "./sqlite-append-row.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
-import { type Poll } from "../kit/poll.ts";
+import type { Poll } from "../kit/poll.ts";
 import { createForeignWatch } from "./sqlite-foreign-watch.ts";
 import { createSqliteBudgetLedger, type SqliteBudgetLedger } from "./sqlite-budget-ledger.ts";
 import { createSqliteBlobStore } from "./sqlite-blob-store.ts";
