@@ -194,7 +194,7 @@ describe("the layers", () => {
       (await readdir(join(root, "packages/runtime/src", folder), { withFileTypes: true })).flatMap((entry) =>
         entry.isDirectory() ? [join(folder, entry.name)] : [],
       );
-    const split = new Set(["agent", "agent/features"]);
+    const split = new Set(["agent", "agent/features", "state"]);
     const folders = (await Promise.all(["", ...split].map(foldersOf))).flat().filter((folder) => !split.has(folder));
     expect(rows.flat()).toEqual(expect.arrayContaining(folders));
     expect(Object.keys(packages)).toEqual(expect.arrayContaining(await readdir(join(root, "packages"))));

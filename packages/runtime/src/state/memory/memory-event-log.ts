@@ -4,7 +4,7 @@ import { assertName, encodeSummary, encodeTogether, MAX_RECORD_BYTES } from "../
 import { assertEpoch, assertLeaseRequest, createLease, leaseEnd, leaseHeld, type LeaseState } from "../kit/lease-state.ts";
 import { assertExpectedSeq, closedLog, deletedLog } from "../kit/log-conflict.ts";
 import { MemoryLogContent } from "./memory-log-content.ts";
-import { planAppend } from "../kit/plan-append.ts";
+import { type LogContent, planAppend } from "../kit/plan-append.ts";
 import { readRecords, type ReadOptions, type RecordSource } from "../kit/read-records.ts";
 import { timeAt } from "../kit/time-at.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
@@ -17,6 +17,7 @@ export interface MemoryEventLogOptions {
 }
 
 const RECORDS_PER_PAGE = 64;
+const EMPTY: LogContent = { head: 0, standing: new Map() };
 const NOBODY: readonly (() => void)[] = [];
 
 /** Logs that live as long as this object: for tests, and for runs that nobody resumes. Durability has no meaning here. */
@@ -80,7 +81,7 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
       const about = encodeSummary(log, summary, maxRecordBytes);
       if (epoch !== undefined) assertEpoch(log, epoch, leases.get(log));
       const content = logs.get(log);
-      const { missing, lastSeq } = planAppend(log, expectedSeq, records, text, content);
+      const { missing, lastSeq } = planAppend({ log, expectedSeq, records, text }, content?.about(records) ?? EMPTY);
       const isWhole = missing.length === records.length;
       const at = missing.length > 0 ? store(log, content, missing, isWhole ? text : encodeTogether(log, missing, maxRecordBytes)) : 0;
       const added = logs.get(log);

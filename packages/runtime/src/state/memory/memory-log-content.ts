@@ -1,4 +1,4 @@
-import type { JsonValue, LogRecord, NewRecord } from "@keelson/protocol";
+import type { LogRecord, NewRecord } from "@keelson/protocol";
 import type { LogContent } from "../kit/plan-append.ts";
 
 /** The records of one append: their data as one text, since a few long strings cost the garbage collector much less than many objects. */
@@ -13,7 +13,7 @@ interface Appended {
 }
 
 /** The records of one log in memory. No later change of the caller's objects reaches them, and every reading gives new ones. */
-export class MemoryLogContent implements LogContent {
+export class MemoryLogContent {
   readonly #appended: Appended[] = [];
   /** Of all records. Where one stands is looked for in the few cases that it is taken: a map would take half as much again. */
   readonly #keys = new Set<string>();
@@ -23,11 +23,11 @@ export class MemoryLogContent implements LogContent {
   /** What the last append said of the log, as JSON text. */
   summary: string | undefined;
 
-  seqOf(key: string): number | undefined {
-    if (!this.#keys.has(key)) return undefined;
-    for (const { after, names } of this.#appended)
-      for (let place = 0; place < names.length; place += 2) if (names[place] === key) return after + place / 2 + 1;
-    return undefined;
+  /** What has to be known before these are appended. */
+  about(records: readonly NewRecord[]): LogContent {
+    const standing = new Map<string, LogRecord>();
+    for (const { key } of records) if (this.#keys.has(key)) standing.set(key, this.#recordOf(key));
+    return { head: this.head, standing };
   }
 
   /** @param text the data of the records as a JSON list */
@@ -63,10 +63,11 @@ export class MemoryLogContent implements LogContent {
     return found;
   }
 
-  recordAt(seq: number): { readonly type: string; readonly data: JsonValue | undefined } {
-    const { after, names, text } = this.#appended[this.#indexOf(seq)] as Appended;
-    const place = seq - 1 - after;
-    return { type: names[place * 2 + 1] as string, data: (JSON.parse(text) as JsonValue[])[place] };
+  #recordOf(key: string): LogRecord {
+    for (const { after, names } of this.#appended)
+      for (let place = 0; place < names.length; place += 2)
+        if (names[place] === key) return this.read(after + place / 2, 1)[0] as LogRecord;
+    throw new RangeError(`the log has no record "${key}"`);
   }
 
   /** Which append holds the record with this seq; one past the last when none does. */

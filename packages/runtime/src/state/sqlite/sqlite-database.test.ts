@@ -16,7 +16,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type EventLog, LogError, type LogId, type LogRecord } from "@keelson/protocol";
+import { type EventLog, LogError, type LogId, type LogRecord, type NewRecord } from "@keelson/protocol";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { createSqliteEventLog } from "./sqlite-event-log.ts";
@@ -184,6 +184,27 @@ describe("the schema's version", () => {
     await using log = createSqliteEventLog(path);
     await fill(log, 1);
     expect(await count(log)).toBe(1);
+  });
+
+  it("knows which keys are taken in files from before the database did, also where some can't be read", async () => {
+    const path = newPath();
+    const raw = new DatabaseSync(path);
+    migrate(raw, path, 3);
+    raw.exec(`
+      INSERT INTO logs (id, name) VALUES (7, '${LOG}');
+      INSERT INTO appends (place, at, records, names, data) VALUES (7 << 36 | 1, 5, 2, '["k0","t","k1","t"]', '[{},{}]'), (7 << 36 | 3, 6, 1, '["k2', '[{}]')`);
+    raw.close();
+    await using log = createSqliteEventLog(path);
+    const record = (key: string): NewRecord => ({ key, type: "t", data: {} });
+    expect(await log.append(LOG, 0, [record("k0"), record("k1")])).toEqual({ seq: 2, at: 5 });
+    for (const [seq, key] of [
+      [1, "k0"],
+      [2, "k1"],
+    ] as const)
+      await expect(log.append(LOG, 3, [record("new"), record(key)])).rejects.toSatisfy(
+        (error) => LogError.is(error, "conflict") && error.failure.actualSeq === seq,
+      );
+    expect(await log.append(LOG, 3, [record("new")])).toMatchObject({ seq: 4 });
   });
 
   it("keeps the records of files from before appends had rows of their own", async () => {

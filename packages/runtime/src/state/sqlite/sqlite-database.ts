@@ -4,7 +4,6 @@ import { type Durability, LogError } from "@keelson/protocol";
 import { Epochs } from "./sqlite-epochs.ts";
 import { damaged, isBusy, isSqlError, toLogError } from "./sqlite-failure.ts";
 import { BUSY_TIMEOUT_MS, connect, identifyFile, RETRY_DELAY_MS } from "./sqlite-file.ts";
-import { KnownLogs } from "./sqlite-known-logs.ts";
 
 /**
  * One connection to a database file, shared by all stores of this process that use the file. Writes take effect in the
@@ -14,8 +13,6 @@ export interface SqliteDatabase {
   readonly path: string;
   readonly connection: DatabaseSync;
   prepare(sql: string): StatementSync;
-  /** For use within `write` only: whoever changes a log there tells it. */
-  readonly known: KnownLogs;
   readonly epochs: Epochs;
   /** Runs `work` in one transaction, or not at all. It may run again when the lock was taken; rejects with `LogError`. */
   write<T>(durability: Durability, work: () => T, busyTimeoutMs?: number): Promise<T>;
@@ -79,7 +76,6 @@ interface PendingWrite {
 class SharedDatabase implements SqliteDatabase {
   readonly path: string;
   readonly connection: DatabaseSync;
-  readonly known: KnownLogs = new KnownLogs(this);
   readonly epochs: Epochs = new Epochs((sql) => this.prepare(sql));
   readonly #onClose: () => void;
   readonly #statements = new Map<string, StatementSync>();
@@ -211,14 +207,12 @@ class SharedDatabase implements SqliteDatabase {
       const version = this.#dataVersion.get()?.["data_version"];
       if (version !== this.#knownVersion) {
         this.#knownVersion = version;
-        this.known.othersCommitted();
         this.epochs.drop();
       }
       const result = work();
       this.#commit.run();
       return result;
     } catch (error) {
-      this.known.clear();
       if (this.epochs.last !== last) this.epochs.drop();
       // A full disk or a damaged page may have rolled back already.
       if (this.connection.isTransaction) this.#rollback.run();

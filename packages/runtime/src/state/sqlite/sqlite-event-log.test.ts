@@ -198,7 +198,23 @@ it("refuses a key that another process has taken meanwhile, and one that stood b
   );
 });
 
-it("forgets logs beyond a number, and reads again which keys are taken where it is asked", async () => {
+it("has the database refuse a key that a log has taken, whoever writes to it", async () => {
+  const path = newPath();
+  await using log = createSqliteEventLog(path);
+  await log.append(LOG, 0, recordsWith("a", "b"));
+  await log.append("other" as LogId, 0, recordsWith("a"));
+  const raw = new DatabaseSync(path);
+  const add = raw.prepare("INSERT INTO appends (place, at, records, names, data) VALUES (1 << 36 | 3, 5, 2, ?, '[{},{}]')");
+  expect(() => add.run('["c","t","b","t"]')).toThrow(/UNIQUE constraint failed/);
+  add.run('["c","t","d","t"]');
+  raw.close();
+  expect(await log.head(LOG)).toBe(4);
+  // A log that is made anew under its name has taken none.
+  await log.delete(LOG);
+  expect(await log.append(LOG, 0, recordsWith("b", "a"))).toMatchObject({ seq: 2 });
+});
+
+it("refuses the keys of each of many logs, whatever letters they have", async () => {
   await using log = createSqliteEventLog(newPath());
   const names = Array.from({ length: 150 }, (_, index) => `log/${index}` as LogId);
   const keys = ['a"b', "\\u0061", "ö\n", "plain"];

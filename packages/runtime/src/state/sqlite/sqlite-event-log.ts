@@ -13,7 +13,7 @@ import type {
 import { assertName, encodeSummary, encodeTogether, MAX_RECORD_BYTES } from "../kit/encoded-record.ts";
 import { assertEpoch, type LeaseState } from "../kit/lease-state.ts";
 import { assertExpectedSeq, closedLog } from "../kit/log-conflict.ts";
-import { planAppend } from "../kit/plan-append.ts";
+import { type AppendRequest, type LogContent, planAppend } from "../kit/plan-append.ts";
 import { type ReadOptions, readRecords } from "../kit/read-records.ts";
 import { timeAt } from "../kit/time-at.ts";
 import { rowsOf, summaryIn } from "./sqlite-append-row.ts";
@@ -23,7 +23,7 @@ import type { Poll } from "../kit/poll.ts";
 import { createForeignWatch } from "./sqlite-foreign-watch.ts";
 import { createSqliteBudgetLedger, type SqliteBudgetLedger } from "./sqlite-budget-ledger.ts";
 import { createSqliteBlobStore } from "./sqlite-blob-store.ts";
-import { FIND_LOG, hashOf, type KnownLog, LIST_LOGS } from "./sqlite-known-logs.ts";
+import { contentOf, findLog, LAST_APPEND, LAST_SEQ, type LogRow } from "./sqlite-log-row.ts";
 import { createSqliteLeases } from "./sqlite-leases.ts";
 import { createSqliteRecordSource } from "./sqlite-record-source.ts";
 import { SEQ_BITS } from "./sqlite-schema.ts";
@@ -45,19 +45,20 @@ export interface SqliteEventLogOptions {
 }
 
 const ADD_APPEND = `INSERT INTO appends (place, at, records, names, data, summary) VALUES (?1 << ${SEQ_BITS} | ?2, ?3, ?4, ?5, ?6, ?7)`;
-/** Nothing, where the log was deleted or its lease has gone to somebody else; fails where others have appended. */
+/** Nothing, where the log does not end at `?2`, its lease has gone to somebody else, or its clock was ahead; fails where a key is taken. */
 const ADD_NEXT = `
   INSERT INTO appends (place, at, records, names, data, summary)
-  SELECT ?1 << ${SEQ_BITS} | ?2, ?3, ?4, ?5, ?6, ?7 FROM logs WHERE id = ?1 AND epoch = ?8 AND owner IS NOT NULL`;
-const KEEP_SUMMARY = `
-  UPDATE appends SET summary = ?2
-  WHERE place = (SELECT max(place) FROM appends WHERE place > ?1 << ${SEQ_BITS} AND place < (?1 + 1) << ${SEQ_BITS})`;
+  SELECT l.id << ${SEQ_BITS} | (?2 + 1), ?3, ?4, ?5, ?6, ?7 FROM logs l LEFT JOIN appends a ON a.place = ${LAST_APPEND}
+  WHERE l.name = ?1 AND l.epoch = ?8 AND l.owner IS NOT NULL AND coalesce(${LAST_SEQ}, 0) = ?2 AND coalesce(a.at, 0) <= ?3`;
+const KEEP_SUMMARY = `UPDATE appends SET summary = ?2 WHERE place = (SELECT ${LAST_APPEND} FROM logs l WHERE l.id = ?1)`;
 const COUNT_SYNC = "UPDATE counters SET syncs = syncs + 1";
+const LIST_LOGS = `
+  SELECT l.name, ${LAST_SEQ} AS head, a.at, a.summary FROM logs l JOIN appends a ON a.place = ${LAST_APPEND}
+  WHERE l.name >= ? AND l.name > ? ORDER BY l.name`;
+const DELETE_APPENDS = `DELETE FROM appends WHERE place > ?1 << ${SEQ_BITS} AND place < (?1 + 1) << ${SEQ_BITS}`;
 
-/** What an append adds. `text` is the data of the records as a JSON list, `summary` what it says of the log. */
-interface Addition {
-  readonly records: readonly NewRecord[];
-  readonly text: string;
+/** What an append has to do, with what it says of its log as JSON text. */
+interface Addition extends AppendRequest {
   readonly summary: string | undefined;
 }
 
@@ -83,7 +84,6 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
   });
   const { now = Date.now, maxRecordBytes = MAX_RECORD_BYTES, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   const database = openSqliteDatabase(options.path);
-  const findLog = database.prepare(FIND_LOG);
   const addAppend = database.prepare(ADD_APPEND);
   const addNext = database.prepare(ADD_NEXT);
   let closed = false;
@@ -93,38 +93,23 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
   const leases = createSqliteLeases({ database, now, busyTimeoutMs, assertOpen });
   const foreignWatch = createForeignWatch(database, options);
 
-  /** What the holder of a lease nearly always does, in one statement. @returns when it was written; nothing where it was not, for whatever reason. */
-  function appendNext(
-    log: LogId,
-    expectedSeq: number,
-    { records, text, summary }: Addition,
-    epoch: number,
-    durability: Durability,
-  ): number | undefined {
-    const known = database.known.lastKnown(log);
-    if (known?.head !== expectedSeq || records.length === 0) return undefined;
-    const hashes = known.freeHashes(records);
-    if (hashes === undefined) return undefined;
-    const rows = rowsOf(log, records, text, maxRecordBytes);
-    if (rows.length > 1) return undefined;
-    const { names, data } = rows[0] as (typeof rows)[number];
-    const at = Math.max(now(), known.at);
-    const values = [known.id, known.head + 1, at, records.length, names, data, summary ?? null, epoch];
-    if (database.tryWrite(durability, addNext, ...values) === undefined) return undefined;
-    database.known.added(known, hashes, at);
-    return at;
+  /** What the holder of a lease nearly always does, in one statement. @returns nothing where it was not written, for whatever reason */
+  function tryNext({ log, expectedSeq, records, text, summary }: Addition, epoch: number, durability: Durability): Written | undefined {
+    if (expectedSeq === "any" || records.length === 0) return undefined;
+    const [row, ...more] = rowsOf(log, records, text, maxRecordBytes);
+    if (row === undefined || more.length > 0) return undefined;
+    const at = now();
+    const values = [log, expectedSeq, at, records.length, row.names, row.data, summary ?? null, epoch];
+    return database.tryWrite(durability, addNext, ...values) ? { lastSeq: expectedSeq + records.length, at } : undefined;
   }
 
   /** Within one transaction. */
-  function append(
-    log: LogId,
-    expectedSeq: number | "any",
-    { records, text, summary }: Addition,
-    { epoch, durability }: AppendOptions,
-  ): Written {
-    const found = database.known.find(log);
-    if (epoch !== undefined) assertEpoch(log, epoch, found === undefined ? undefined : leaseOf(found));
-    const { missing, lastSeq } = planAppend(log, expectedSeq, records, text, found);
+  function append(addition: Addition, { epoch, durability }: AppendOptions): Written {
+    const { log, records, text, summary } = addition;
+    const found = findLog(database, log);
+    if (epoch !== undefined) assertEpoch(log, epoch, leaseOf(found));
+    const content = found === undefined ? EMPTY : contentOf(database, log, found, records);
+    const { missing, lastSeq } = planAppend(addition, content);
     if (missing.length === 0) {
       // Whoever wrote these records may have died before they were on disk. A commit that changes a page syncs them, too.
       if (records.length > 0 && durability === "power") database.prepare(COUNT_SYNC).run();
@@ -132,32 +117,26 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
       return { lastSeq, at: undefined };
     }
     const isWhole = missing.length === records.length;
-    const known = found ?? database.known.create(log);
-    const at = Math.max(now(), known.at);
+    const id = found?.id ?? (database.prepare("INSERT INTO logs (name) VALUES (?) RETURNING id").get(log)?.["id"] as number);
+    const at = Math.max(now(), found?.at ?? 0);
+    let seq = content.head + 1;
     const rows = rowsOf(log, missing, isWhole ? text : encodeTogether(log, missing, maxRecordBytes), maxRecordBytes);
     for (const [index, { records: together, names, data }] of rows.entries()) {
-      const isLast = index === rows.length - 1;
-      addAppend.run(known.id, known.head + 1, at, together.length, names, data, isLast ? (summary ?? null) : null);
-      database.known.added(
-        known,
-        together.map(({ key }) => hashOf(key)),
-        at,
-      );
+      addAppend.run(id, seq, at, together.length, names, data, index === rows.length - 1 ? (summary ?? null) : null);
+      seq += together.length;
     }
     return { lastSeq, at: isWhole ? at : undefined };
   }
 
-  function written(log: LogId, expectedSeq: number | "any", addition: Addition, options: AppendOptions): Written | Promise<Written> {
-    const { epoch, durability = "process" } = options;
-    if (epoch !== undefined && expectedSeq !== "any") {
-      const at = appendNext(log, expectedSeq, addition, epoch, durability);
-      if (at !== undefined) return { lastSeq: expectedSeq + addition.records.length, at };
-    }
+  async function written(addition: Addition, appendOptions: AppendOptions): Promise<Written> {
+    const { epoch, durability = "process" } = appendOptions;
+    const next = epoch === undefined ? undefined : tryNext(addition, epoch, durability);
+    if (next !== undefined) return next;
     return database.write(
       durability,
       () => {
         assertOpen();
-        return append(log, expectedSeq, addition, options);
+        return append(addition, appendOptions);
       },
       busyTimeoutMs,
     );
@@ -192,8 +171,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
       assertExpectedSeq(log, expectedSeq);
       const text = encodeTogether(log, records, maxRecordBytes);
       const summary = encodeSummary(log, appendOptions.summary, maxRecordBytes);
-      const writing = written(log, expectedSeq, { records, text, summary }, appendOptions);
-      const { lastSeq, at } = writing instanceof Promise ? await writing : writing;
+      const { lastSeq, at } = await written({ log, expectedSeq, records, text, summary }, appendOptions);
       database.wake(log);
       return { seq: lastSeq, at: at ?? timeAt(createSqliteRecordSource({ database, log, foreignWatch, assertOpen }), lastSeq) };
     },
@@ -202,7 +180,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
     },
     async head(log: LogId) {
       assertOpen();
-      return database.read(() => (findLog.get(log)?.["head"] as number | null | undefined) ?? 0);
+      return database.read(() => findLog(database, log)?.head ?? 0);
     },
     async list({ prefix = "", after = "", limit = Infinity } = {}) {
       assertOpen();
@@ -224,10 +202,10 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
       await database.write(
         "process",
         () => {
-          database.known.delete(log);
           const id = database.prepare("DELETE FROM logs WHERE name = ? RETURNING id").get(log)?.["id"];
-          if (id !== undefined)
-            database.prepare(`DELETE FROM appends WHERE place > ?1 << ${SEQ_BITS} AND place < (?1 + 1) << ${SEQ_BITS}`).run(id as number);
+          if (id === undefined) return;
+          database.prepare(DELETE_APPENDS).run(id);
+          database.prepare("DELETE FROM keys WHERE log = ?").run(id);
         },
         busyTimeoutMs,
       );
@@ -251,6 +229,8 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
   };
 }
 
-function leaseOf({ epoch, owner }: KnownLog): LeaseState | undefined {
-  return epoch === null ? undefined : { epoch, owner, ttlMs: 0, expiresAt: 0 };
+const EMPTY: LogContent = { head: 0, standing: new Map() };
+
+function leaseOf(row: LogRow | undefined): LeaseState | undefined {
+  return row === undefined || row.epoch === null ? undefined : { epoch: row.epoch, owner: row.owner, ttlMs: 0, expiresAt: 0 };
 }

@@ -11,8 +11,7 @@ const TAKE_NEW = `
   ON CONFLICT (name) DO NOTHING`;
 const TAKE_LEASE = `
   INSERT INTO logs (name, epoch, owner, ttl_ms, expires_at) VALUES (?, ?, ?, ?, ?)
-  ON CONFLICT (name) DO UPDATE SET epoch = excluded.epoch, owner = excluded.owner, ttl_ms = excluded.ttl_ms, expires_at = excluded.expires_at
-  RETURNING id`;
+  ON CONFLICT (name) DO UPDATE SET epoch = excluded.epoch, owner = excluded.owner, ttl_ms = excluded.ttl_ms, expires_at = excluded.expires_at`;
 const SET_END = "UPDATE logs SET expires_at = ? WHERE name = ?";
 const RELEASE = "UPDATE logs SET owner = NULL WHERE name = ? AND epoch = ?";
 
@@ -55,34 +54,18 @@ export function createSqliteLeases(of: {
       }
     }
     const epoch = database.epochs.take();
-    const id = database.prepare(TAKE_LEASE).get(log, epoch, owner, ttlMs, at + ttlMs)?.["id"] as number;
-    if (row === undefined) database.known.created(log, id);
-    database.known.leased(log, epoch, owner);
+    database.prepare(TAKE_LEASE).run(log, epoch, owner, ttlMs, at + ttlMs);
     return epoch;
   }
 
   /** What comes of most acquisitions, in one statement: the lease of a log that is new. */
   function tookNew(log: LogId, owner: string, ttlMs: number): number | undefined {
-    const { known, epochs } = database;
-    if (epochs.next > epochs.last || known.lastKnown(log) !== undefined) return undefined;
+    const { epochs } = database;
+    if (epochs.next > epochs.last) return undefined;
     const epoch = epochs.next;
-    const added = database.tryWrite("process", takeNew, log, epoch, owner, ttlMs, now() + ttlMs, epochs.last);
-    if (added === undefined) return undefined;
+    if (!database.tryWrite("process", takeNew, log, epoch, owner, ttlMs, now() + ttlMs, epochs.last)) return undefined;
     epochs.next++;
-    known.created(log, Number(added.lastInsertRowid));
-    known.leased(log, epoch, owner);
     return epoch;
-  }
-
-  function giveBack(log: LogId, epoch: number): void {
-    if (release.run(log, epoch).changes > 0) database.known.leased(log, epoch, null);
-  }
-
-  /** In one statement, where nobody else writes just now. */
-  function gaveBack(log: LogId, epoch: number): boolean {
-    const isDone = database.tryWrite("process", release, log, epoch) !== undefined;
-    if (isDone) database.known.leased(log, epoch, null);
-    return isDone;
   }
 
   return {
@@ -95,7 +78,6 @@ export function createSqliteLeases(of: {
       if (LogError.is(taken)) throw taken;
       const epoch = taken as number;
       held.set(epoch, log);
-      database.known.hold(log);
       return createLease({
         log,
         owner,
@@ -110,8 +92,8 @@ export function createSqliteLeases(of: {
         async release() {
           // Disposing the log has released it already.
           if (!held.delete(epoch)) return;
-          database.known.letGo(log);
-          if (!gaveBack(log, epoch)) await write(() => giveBack(log, epoch));
+          // In one statement, where nobody else writes just now.
+          if (!database.tryWrite("process", release, log, epoch)) await write(() => release.run(log, epoch));
         },
       });
     },
@@ -119,9 +101,8 @@ export function createSqliteLeases(of: {
       if (held.size === 0) return;
       const leases = [...held];
       held.clear();
-      for (const [, log] of leases) database.known.letGo(log);
       await write(() => {
-        for (const [epoch, log] of leases) giveBack(log, epoch);
+        for (const [epoch, log] of leases) release.run(log, epoch);
       });
     },
   };

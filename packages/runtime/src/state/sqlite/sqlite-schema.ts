@@ -108,6 +108,21 @@ const MIGRATIONS: readonly string[] = [
   `
   -- A JSON object: what the append said of its log. That of the last append is what the list of logs tells.
   ALTER TABLE appends ADD COLUMN summary TEXT;
+  -- Which keys a log has taken, and by which record: nobody takes one twice, whatever a process knows or forgets.
+  CREATE TABLE keys (
+    log INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (log, key)
+  ) STRICT, WITHOUT ROWID;
+  -- Of an append whose names are damaged, what can be read; its readers are told.
+  INSERT OR IGNORE INTO keys
+    SELECT place >> ${SEQ_BITS}, names.value, (place & ${SEQ_MASK}) + names.key / 2
+    FROM appends, json_each(iif(json_valid(appends.names), appends.names, '[]')) AS names
+    WHERE names.key % 2 = 0 AND names.type = 'text';
+  CREATE TRIGGER take_keys AFTER INSERT ON appends BEGIN
+    INSERT INTO keys SELECT new.place >> ${SEQ_BITS}, value, (new.place & ${SEQ_MASK}) + key / 2 FROM json_each(new.names) WHERE key % 2 = 0;
+  END;
   `,
 ];
 
