@@ -352,6 +352,30 @@ export function describeBudgetLedger(name: string, createLedger: CreateBudgetLed
       expect(await ledger.spent("run")).toBe("0.04");
     });
 
+    it("takes a key that is refused out of the line, so that those behind it may go on", async () => {
+      const ledger = await create();
+      await ledger.reserve("open", [RUN], usd("0.9"));
+      expect(await ledger.reserve("first", [RUN], usd("0.5"), { inTurn: true })).toMatchObject({ type: "wait" });
+      expect(await ledger.reserve("next", [RUN], usd("0.1"), { inTurn: true })).toMatchObject({ type: "wait" });
+      await ledger.settle("open", usd("0.8"));
+      expect(await ledger.reserve("first", [RUN], usd("0.5"), { inTurn: true })).toMatchObject({ type: "refused" });
+      expect(await ledger.reserve("next", [RUN], usd("0.1"), { inTurn: true })).toEqual({ type: "reserved" });
+    });
+
+    it("keeps the place of a key that waits for longer than any call should last", async () => {
+      let clock = 1_700_000_000_000;
+      const ledger = await create({ now: () => clock });
+      await ledger.reserve("open", [RUN], usd("1"));
+      await ledger.reserve("first", [RUN], usd("0.5"), { inTurn: true });
+      const turn = ledger.changed(["run"], { signal: new AbortController().signal, key: "first" });
+      clock += 24 * 60 * 60_000;
+      await ledger.reserve("open", [RUN], usd("1"));
+      await ledger.reserve("next", [RUN], usd("0.6"), { inTurn: true });
+      await ledger.settle("open", usd("0"));
+      await turn;
+      expect(await ledger.reserve("first", [RUN], usd("0.5"), { inTurn: true })).toEqual({ type: "reserved" });
+    });
+
     it("remembers a retired scope for a while, and counts what comes late", async () => {
       const ledger = await create();
       await ledger.reserve("a", [RUN], usd("0.5"));

@@ -1,19 +1,20 @@
 import { type BudgetScope, LogError, usd } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import {
-  addTo,
   amountsOf,
   budgetAmountOf,
-  isCounted,
+  difference,
   limitsByScope,
   moneyIn,
   readAmounts,
   refusalBy,
   sameAmounts,
   shortageOf,
+  sum,
   waitAnswer,
   writeAmounts,
 } from "./budget-amounts.ts";
+import { countedLines } from "./budget-queue.ts";
 import { noReservation, otherReservation, otherSettlement } from "./budget-ledger-terms.ts";
 
 const PICO = 1_000_000_000_000n;
@@ -65,14 +66,11 @@ describe("amounts", () => {
   });
 
   it("are added to sums that grow with them, and taken away again", () => {
-    const sum: bigint[] = [1n];
-    addTo(sum, [2n, undefined, 3n]);
-    expect(sum).toEqual([3n, 0n, 3n]);
-    addTo(sum, [1n], -1);
-    addTo(sum, [undefined, undefined, 1n], -1);
-    expect(sum).toEqual([2n, 0n, 2n]);
-    addTo(sum, [undefined, undefined, undefined, undefined]);
-    expect(sum).toEqual([2n, 0n, 2n]);
+    const grown = sum([1n], [2n, undefined, 3n]);
+    expect(grown).toEqual([3n, 0n, 3n]);
+    const less = difference(difference(grown, [1n]), [undefined, undefined, 1n]);
+    expect(less).toEqual([2n, 0n, 2n]);
+    expect(sameAmounts(sum(less, [undefined, undefined, undefined, undefined]), less)).toBe(true);
   });
 
   it("come back from text as they were", () => {
@@ -139,9 +137,12 @@ describe("limits", () => {
   });
 
   it("count a unit only where both the limit and what is asked for name it", () => {
-    expect(isCounted([1n], [1n], 0)).toBe(true);
-    expect(isCounted([undefined], [1n], 0)).toBe(false);
-    expect(isCounted([1n], [undefined], 0)).toBe(false);
+    expect(countedLines("a:b", [1n, 1n], [1n, 1n])).toEqual([
+      { unit: 0, line: "0:a:b" },
+      { unit: 1, line: "1:a:b" },
+    ]);
+    expect(countedLines("a", [undefined], [1n])).toEqual([]);
+    expect(countedLines("a", [1n], [undefined])).toEqual([]);
   });
 });
 

@@ -87,14 +87,18 @@ export function sameAmounts(a: Amounts, b: Amounts): boolean {
   return true;
 }
 
-/** Adds in place, `times` may be -1. */
-export function addTo(sum: bigint[], amounts: Amounts, times: 1 | -1 = 1): void {
-  for (let unit = 0; unit < amounts.length; unit++) {
-    const amount = amounts[unit];
-    if (amount === undefined) continue;
-    while (sum.length <= unit) sum.push(0n);
-    sum[unit] = (sum[unit] as bigint) + (times === 1 ? amount : -amount);
-  }
+export function sum(a: Amounts, b: Amounts): Amounts {
+  return added(a, b, 1n);
+}
+
+export function difference(a: Amounts, b: Amounts): Amounts {
+  return added(a, b, -1n);
+}
+
+function added(a: Amounts, b: Amounts, times: 1n | -1n): Amounts {
+  return Array.from({ length: Math.max(a.length, b.length) }, (_, unit) => {
+    return (a[unit] ?? 0n) + times * (b[unit] ?? 0n);
+  });
 }
 
 export function writeAmounts(amounts: Amounts): string {
@@ -153,8 +157,4 @@ export function waitAnswer(scope: string, unit: number, available: bigint): Rese
   return unit === 0
     ? { type: "wait", scope, available: fromPicoUsd(available) }
     : { type: "wait", scope, unit: UNITS[unit] as Exclude<BudgetUnit, "cost">, available: Number(available) };
-}
-
-export function isCounted(limits: Amounts, wanted: Amounts, unit: number): boolean {
-  return limits[unit] !== undefined && wanted[unit] !== undefined;
 }

@@ -1,21 +1,12 @@
-import {
-  type BudgetAmount,
-  type BudgetLedger,
-  type BudgetScope,
-  type Durability,
-  LogError,
-  type Reservation,
-  type ReserveOptions,
-  type Usd,
-} from "@keelson/protocol";
-import { type Amounts, amountsOf, budgetAmountOf, limitsByScope, moneyIn } from "../kit/budget-amounts.ts";
+import { type BudgetLedger, type Durability, LogError } from "@keelson/protocol";
 import { LOOK_FOR_DEAD_EVERY_MS, PRESUME_SPENT_AFTER_MS } from "../kit/budget-ledger-terms.ts";
+import { createBudgetLedger } from "../kit/create-budget-ledger.ts";
 import { isDeadOwner, processOwner } from "../kit/process-owner.ts";
-import { createSqliteBudgetBook } from "./sqlite-budget-book.ts";
-import { createSqliteBudgetWaiters } from "./sqlite-budget-waiters.ts";
+import { type Poll, pollAlive } from "../kit/poll.ts";
+import { SqliteBudgetRows } from "./sqlite-budget-rows.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
-import type { Poll } from "../kit/poll.ts";
+import { createForeignWatch } from "./sqlite-foreign-watch.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface SqliteBudgetLedgerOptions {
@@ -55,83 +46,71 @@ export function createSqliteBudgetLedger(pathOrOptions: string | SqliteBudgetLed
     poll: true,
     busyTimeoutMs: true,
   });
-  const { durability = "power", now = Date.now, busyTimeoutMs = BUSY_TIMEOUT_MS, presumeSpentAfterMs = PRESUME_SPENT_AFTER_MS } = options;
+  const { durability = "power", busyTimeoutMs = BUSY_TIMEOUT_MS, poll = pollAlive, pollMs } = options;
   const database = openSqliteDatabase(options.path);
-  const book = createSqliteBudgetBook({ database, now, presumeSpentAfterMs, isDeadOwner: options.isDeadOwner ?? isDeadOwner });
+  const rows = new SqliteBudgetRows(database);
+  const foreignWatch = createForeignWatch(database, { poll, pollMs });
   let closed = false;
-  const waiters = createSqliteBudgetWaiters({
-    database,
-    book,
-    presumeDead: () => write("process", () => book.presumeDead()),
-    lookEveryMs: LOOK_FOR_DEAD_EVERY_MS,
-    ...(options.pollMs !== undefined && { pollMs: options.pollMs }),
-    ...(options.poll && { poll: options.poll }),
-  });
-
-  function assertOpen(): void {
+  const assertOpen = (): void => {
     if (closed) throw new LogError({ kind: "closed", message: "The budget ledger was disposed of. Create another one to go on." });
-  }
-
-  async function write<T>(how: Durability, work: () => T): Promise<T> {
-    const result = await database.write(
-      how,
-      () => {
-        assertOpen();
-        return work();
+  };
+  const { close, ...ledger } = createBudgetLedger(
+    {
+      async change(_needs, how, work) {
+        const result = await database.write(
+          how,
+          () => {
+            assertOpen();
+            return work(rows);
+          },
+          busyTimeoutMs,
+        );
+        database.wake(BUDGETS);
+        return result;
       },
-      busyTimeoutMs,
-    );
-    waiters.lookAgain();
-    return result;
-  }
-
+      // In a transaction of its own: what other processes commit meanwhile must not be seen in part.
+      async look(_needs, work) {
+        return database.read(() => {
+          database.prepare("BEGIN").run();
+          try {
+            return work(rows);
+          } finally {
+            if (database.connection.isTransaction) database.prepare("COMMIT").run();
+          }
+        });
+      },
+      listen(wake) {
+        const stopListening = database.listen(BUDGETS, wake);
+        const stopWatching = foreignWatch.watch(wake);
+        return () => {
+          stopListening();
+          stopWatching();
+        };
+      },
+    },
+    {
+      id: `sqlite/${database.read(() => database.prepare("SELECT id FROM budget_ledger").get()?.["id"] as string)}`,
+      owner: processOwner(),
+      durability,
+      presumeSpentAfterMs: options.presumeSpentAfterMs ?? PRESUME_SPENT_AFTER_MS,
+      isDeadOwner: options.isDeadOwner ?? isDeadOwner,
+      now: options.now ?? Date.now,
+      lookEveryMs: LOOK_FOR_DEAD_EVERY_MS,
+      poll,
+      assertOpen,
+    },
+  );
   return {
-    id: `sqlite/${database.read(() => book.id())}`,
-    async reserve(
-      key: string,
-      scopes: readonly BudgetScope[],
-      amount: Usd | BudgetAmount,
-      { owner = processOwner(), inTurn = false }: ReserveOptions = {},
-    ): Promise<Reservation> {
-      assertOpen();
-      const wanted = amountsOf(amount, "the amount of reservation", key);
-      const limits = limitsByScope(scopes);
-      return write("process", () => book.reserve({ key, limits, wanted, owner, inTurn }));
-    },
-    async settle(key: string, actual: Usd | BudgetAmount) {
-      assertOpen();
-      const amounts = amountsOf(actual, "the settlement of", key);
-      await write(durability, () => book.settle(key, amounts));
-    },
-    async release(key: string) {
-      assertOpen();
-      await write("process", () => book.release(key));
-    },
-    async spent(scope: string) {
-      return moneyIn(spentOf(scope));
-    },
-    async used(scope: string) {
-      return budgetAmountOf(spentOf(scope));
-    },
-    async retire(scope: string) {
-      assertOpen();
-      await write("process", () => book.retire(scope));
-    },
-    async changed(scopes: readonly string[], { signal, key }: { readonly signal: AbortSignal; readonly key?: string }) {
-      assertOpen();
-      await waiters.wait(scopes, key, signal);
-      assertOpen();
-    },
+    ...ledger,
     async [Symbol.asyncDispose]() {
       if (closed) return;
       closed = true;
-      waiters.close();
+      close();
+      foreignWatch.close();
       database.close();
     },
   };
-
-  function spentOf(scope: string): Amounts {
-    assertOpen();
-    return database.read(() => book.spent(scope));
-  }
 }
+
+/** What the waiters of all ledgers on one file listen to. No log has such a name. */
+const BUDGETS = "\0budgets";

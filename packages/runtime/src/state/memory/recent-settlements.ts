@@ -1,5 +1,5 @@
-import type { Amounts } from "./budget-amounts.ts";
-import { REMEMBERED_SETTLEMENTS } from "./budget-ledger-terms.ts";
+import type { Amounts } from "../kit/budget-amounts.ts";
+import { REMEMBERED_SETTLEMENTS } from "../kit/budget-ledger-terms.ts";
 
 /** What was settled last, by reservation: what is older than so many is forgotten. */
 export class RecentSettlements {
