@@ -1,5 +1,6 @@
 import {
   AgentError,
+  LogError,
   type Authority,
   type CallId,
   type ChildSpec,
@@ -8,7 +9,6 @@ import {
   type ExecutionContext,
   type InboxEntry,
   type Json,
-  type JsonObject,
   type JsonValue,
   type LogRecord,
   type OperatorOutput,
@@ -26,6 +26,7 @@ import { digestOf } from "../json/digest.ts";
 import { asRecorded } from "./as-recorded.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Journal } from "./journal.ts";
+import { isRecordOf, type RecordData, type RecordOf, type RecordType, type VerdictData } from "./record-data.ts";
 import { stepFailureOf } from "./step-failure.ts";
 import { Suspension } from "./suspension.ts";
 
@@ -43,15 +44,6 @@ export interface ExecutionOptions {
   emit(event: TransientEvent): void;
   startChild(spec: ChildSpec): Promise<OperatorOutput>;
 }
-
-/** What the events of a type say beside it. */
-type DurableEventData<T extends DurableEvent["type"]> = Omit<Extract<DurableEvent, { readonly type: T }>, "type">;
-
-/** What a decision says: a value where there is one, or that it could not be taken. */
-export type VerdictData = {
-  readonly value?: JsonValue;
-  readonly panic?: { readonly callback: string; readonly message: string };
-};
 
 /** What is to be attempted. */
 interface Act {
@@ -94,13 +86,8 @@ export class Execution implements ExecutionContext {
     this.#prefix = `${options.runId}/`;
   }
 
-  /** Adds an event to the next append. */
-  put<T extends DurableEvent["type"]>(key: string, type: T, data: DurableEventData<T>, durability?: Durability): void {
-    this.journal.put(this.#prefix + key, type, data as JsonObject, durability);
-  }
-
-  /** Adds a record that watchers do not see. */
-  note(key: string, type: string, data: JsonObject, durability?: Durability): void {
+  /** Adds a record to the next append. Watchers see those that are events of the protocol. */
+  put<T extends RecordType>(key: string, type: T, data: RecordData[T], durability?: Durability): void {
     this.journal.put(this.#prefix + key, type, data, durability);
   }
 
@@ -108,24 +95,46 @@ export class Execution implements ExecutionContext {
     return this.journal.flush();
   }
 
-  lookup(key: string): LogRecord | undefined {
+  /** Whether anything stands under a key of this run, in its open turn or between turns. */
+  has(key: string): boolean {
+    return this.#find(key) !== undefined;
+  }
+
+  /**
+   * What stands under a key of this run, in its open turn or between turns.
+   * @param types which it can be
+   * @throws LogError of kind `corrupt` where it is of another type
+   */
+  lookup<T extends RecordType>(key: string, ...types: readonly [T, ...T[]]): RecordOf<T> | undefined {
+    const record = this.#find(key);
+    if (record === undefined || isRecordOf(record, ...types)) return record;
+    throw new LogError({
+      kind: "corrupt",
+      log: this.journal.log,
+      seq: record.seq,
+      message: `Record ${record.seq} of session "${this.session}" stands under "${record.key}" and is of type "${record.type}", not ${types.join(" or ")}: restore the log from a backup, or start another session.`,
+    });
+  }
+
+  #find(key: string): LogRecord | undefined {
     return this.journal.state.run?.open.get(this.#prefix + key);
   }
 
   async commit(key: string, event: DurableEvent): Promise<number> {
     const { type, ...data } = event;
-    this.note(key, type, data);
+    this.put(key, type, data);
     await this.flush();
-    return this.lookup(key)?.seq ?? this.journal.state.seq;
+    return this.#find(key)?.seq ?? this.journal.state.seq;
   }
 
   async step<T>(key: string, run: (attempt: StepAttempt) => Promise<T & Json<T>>): Promise<StepResult<T>> {
-    const done = this.lookup(key);
+    const done = this.lookup(key, "step");
+    // It holds what the same step gave, as JSON: of the type that it gives now.
     if (done) return done.data as StepResult<T>;
     const number = this.#countAttempt(key);
     await this.flush();
     const result = await this.#attempt({ key, number }, (_act, attempt) => run(attempt));
-    this.note(key, "step", result as JsonObject);
+    this.put(key, "step", result as StepResult<JsonValue>);
     await this.flush();
     return result;
   }
@@ -163,13 +172,14 @@ export class Execution implements ExecutionContext {
    * comes back from there as it is
    */
   async decide<T>(point: string, run: () => T | Promise<T>, record?: (data: VerdictData) => void): Promise<T> {
-    const done = this.lookup(point);
+    const done = this.#find(point);
     if (done) {
-      const panic = done.data["panic"] as { readonly callback: string; readonly message: string } | undefined;
+      // One that was recorded as something else, such as a change of state, has no value of its own.
+      const { panic, value }: VerdictData = isRecordOf(done, "decision") ? done.data : {};
       if (panic) throw new AgentError({ kind: "panic", ...panic });
-      return done.data["value"] as T;
+      return value as T;
     }
-    const put = record ?? ((data: VerdictData): void => this.note(point, "decision", data));
+    const put = record ?? ((data: VerdictData): void => this.put(point, "decision", data));
     let value: T;
     try {
       const given = await run();
@@ -187,10 +197,10 @@ export class Execution implements ExecutionContext {
 
   /** @param atMostMs bounds the wait where the clock was set back since `at` was recorded */
   async sleepUntil(key: string, at: number, atMostMs: number = Number.POSITIVE_INFINITY): Promise<void> {
-    if (this.lookup(key)) return;
+    if (this.has(key)) return;
     await this.flush();
     await this.wait(Math.min(atMostMs, Math.max(0, at - this.clock.now())));
-    if (!this.signal.aborted) this.note(key, "slept", { until: at });
+    if (!this.signal.aborted) this.put(key, "slept", { until: at });
   }
 
   /** Waits so long, or until the run is aborted or asked to stop. Records nothing. */
@@ -210,8 +220,8 @@ export class Execution implements ExecutionContext {
   }
 
   async select(key: string, branches: readonly SelectBranch[]): Promise<number> {
-    const done = this.lookup(key);
-    if (done) return done.data["winner"] as number;
+    const done = this.lookup(key, "selected");
+    if (done) return done.data.winner;
     await this.flush();
     const cleanups: (() => void)[] = [];
     const winner = await new Promise<number>((resolve, reject) => {
@@ -224,7 +234,7 @@ export class Execution implements ExecutionContext {
       this.signal.addEventListener("abort", abort, { once: true });
       cleanups.push(() => this.signal.removeEventListener("abort", abort));
     }).finally(() => cleanups.forEach((cleanup) => cleanup()));
-    this.note(key, "selected", { winner });
+    this.put(key, "selected", { winner });
     await this.flush();
     return winner;
   }
@@ -261,8 +271,8 @@ export class Execution implements ExecutionContext {
 
   #countAttempt(key: string): number {
     for (let number = 1; ; number++) {
-      if (this.lookup(`${key}/attempt/${number}`)) continue;
-      this.note(`${key}/attempt/${number}`, "step-attempt", {});
+      if (this.has(`${key}/attempt/${number}`)) continue;
+      this.put(`${key}/attempt/${number}`, "step-attempt", {});
       return number;
     }
   }

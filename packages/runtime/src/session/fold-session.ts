@@ -1,6 +1,7 @@
 import { LogError, sessionLog, type BlobStore, type EventLog, type SessionId } from "@keelson/protocol";
 import { applyRecord } from "./apply-record.ts";
 import { restoreLargeRecord } from "./large-records.ts";
+import { isRecordOf } from "./record-data.ts";
 import { emptySession, forkedSession, type SessionState } from "./session-state.ts";
 
 /** Folds a session's log into its state. An unknown session folds to an empty one; a fork begins with its parent's history. */
@@ -34,7 +35,7 @@ async function fold(log: EventLog, blobs: BlobStore, session: SessionId, upTo: n
   if (upTo === 0) return;
   for await (const stored of log.read(sessionLog(session))) {
     const record = await restoreLargeRecord(stored, blobs);
-    const parent = record.type === "session-create" ? (record.data["parent"] as SessionState["parent"]) : undefined;
+    const parent = isRecordOf(record, "session-create") ? record.data.parent : undefined;
     if (parent) reached.state = forkedSession(session, await foldParent(log, blobs, session, parent));
     try {
       applyRecord(reached.state, record);

@@ -7,7 +7,6 @@ import {
   type EventLog,
   type InboxEntry,
   type InboxMessage,
-  type JsonObject,
   type Lease,
   type LogId,
   type LogRecord,
@@ -21,6 +20,7 @@ import { applyRecord } from "./apply-record.ts";
 import { foldSession } from "./fold-session.ts";
 import { inboxEntry, inboxRecord } from "./inbox-record.ts";
 import { sessionSummary } from "./session-summary.ts";
+import type { RecordData, RecordType } from "./record-data.ts";
 import type { SessionState } from "./session-state.ts";
 
 export interface JournalOptions {
@@ -113,7 +113,7 @@ export class Journal {
   }
 
   /** Adds a record to the next append, and to the state. One that stands there already is not added again. */
-  put(key: string, type: string, data: JsonObject, durability?: Durability): void {
+  put<T extends RecordType>(key: string, type: T, data: RecordData[T], durability?: Durability): void {
     if (this.#failure) throw this.#failure;
     if (this.state.run?.open.has(key)) return;
     const record: LogRecord = { key, type, data, seq: this.state.seq + 1, at: this.state.at };

@@ -1,10 +1,11 @@
-import type { Directive, Effect, EffectMeta, JsonValue, LogRecord } from "@keelson/protocol";
+import type { Directive, Effect, EffectMeta } from "@keelson/protocol";
+import type { RecordOf } from "./record-data.ts";
 
 /** An effect that a run declared: its record, and what became of it. */
 export interface DeclaredEffect {
   readonly id: string;
   /** Of type `directive` or `effect`. */
-  readonly record: LogRecord;
+  readonly record: Declaration;
   readonly causationId?: string;
   /** How often its execution was begun. */
   attempts: number;
@@ -20,16 +21,12 @@ export interface Outbox {
   openDirectives: number;
 }
 
-/** What `directive` and `effect` records hold beside what is declared. */
-export type DeclarationData = {
-  readonly id?: string;
-  readonly causationId?: string;
-};
+type Declaration = RecordOf<"directive" | "effect">;
 
 /** A directive to emit is done once it is declared: its own record is the event that watchers see. */
-export function addDeclared(outbox: Outbox | undefined, record: LogRecord, data: DeclarationData): Outbox {
+export function addDeclared(outbox: Outbox | undefined, record: Declaration): Outbox {
   const kept: Outbox = outbox ?? { effects: new Map(), open: new Map(), openDirectives: 0 };
-  const { id = record.key, causationId } = data;
+  const { id = record.key, causationId } = record.data;
   const declared: DeclaredEffect = { id, record, ...(causationId !== undefined && { causationId }), attempts: 0 };
   kept.effects.set(id, declared);
   const directive = directiveOf(declared);
@@ -58,18 +55,17 @@ export function isDirective({ record }: DeclaredEffect): boolean {
 
 /** Whoever called the run may be the one to carry it out. */
 export function isHandoff({ record }: DeclaredEffect): boolean {
-  return record.type === "effect" && (record.data["effect"] as Effect).type === "handoff";
+  return record.type === "effect" && record.data.effect.type === "handoff";
 }
 
-export function directiveOf(declared: DeclaredEffect): Directive | undefined {
-  return isDirective(declared) ? (declared.record.data["directive"] as Directive) : undefined;
+export function directiveOf({ record }: DeclaredEffect): Directive | undefined {
+  return record.type === "directive" ? record.data.directive : undefined;
 }
 
 /** The effect with its meta. `at` is the log's once its record was appended. */
 export function effectOf(declared: DeclaredEffect, correlationId: string): Effect & { readonly meta: EffectMeta } {
   const { id, record, causationId, outcome } = declared;
-  const directive = directiveOf(declared);
-  const effect: Effect = directive ? { type: "directive", directive } : (record.data["effect"] as Effect);
+  const effect: Effect = record.type === "directive" ? { type: "directive", directive: record.data.directive } : record.data.effect;
   const meta: EffectMeta = {
     id,
     ...(causationId !== undefined && { causationId }),
@@ -86,10 +82,3 @@ export function effectsOf(run: { readonly id: string; readonly outbox?: Outbox }
   return run?.outbox === undefined ? NONE : Array.from(run.outbox.effects.values(), (declared) => effectOf(declared, run.id));
 }
 const NONE: readonly Effect[] = [];
-
-/** Data of an `effect-done` record. */
-export type EffectDone = {
-  readonly id: string;
-  readonly value?: JsonValue;
-  readonly failure?: JsonValue;
-};

@@ -1,18 +1,14 @@
 import {
   UNKNOWN_USAGE,
   ZERO_USD,
-  type Authority,
   type ApprovalRequest,
   type CallId,
   type Decision,
-  type EndReason,
   type EstimatedCalls,
-  type Failure,
   type JsonObject,
   type JsonValue,
   type LogRecord,
   type Message,
-  type ReachedLimit,
   type RunId,
   type SessionId,
   type SubDispatchRecord,
@@ -25,6 +21,7 @@ import { Conversation } from "../context/conversation.ts";
 import { textOf } from "../providers/infer.ts";
 import type { Children } from "./child-state.ts";
 import type { Outbox } from "./outbox.ts";
+import type { RunEnd, RunTerms } from "./record-data.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 
 /** Sums over model calls. `cost` holds what is known; `costKnown` is false once a call had no price. */
@@ -67,19 +64,7 @@ export interface RunState {
   /** Where the inbox ended when the run began: what was told to earlier runs is not for this one. */
   inboxBase: number;
   /** What it was started with; a resume goes by this, not by what the definition says by then. */
-  terms?: {
-    readonly authority: Authority;
-    readonly limits: {
-      readonly maxTurns: number;
-      readonly maxCost?: Usd;
-      readonly maxTokens?: number;
-      readonly unknownPrice?: "refuse" | "allow";
-      readonly withoutUsage?: "reserve" | "estimate";
-      readonly maxDurationMs?: number;
-    };
-    readonly deadline?: number;
-    readonly systemAddendum?: string;
-  };
+  terms?: RunTerms;
   /** What the agent's `instructions` function answered for this run. */
   instructions?: string;
   /** Calls of the last message are not all answered. */
@@ -163,16 +148,6 @@ export const MAX_SUB_DISPATCHES: number = 1000;
 
 export interface Question extends ApprovalRequest {
   decision?: Decision;
-}
-
-export interface RunEnd {
-  readonly reason: EndReason;
-  readonly text: string;
-  readonly output?: JsonValue;
-  readonly failure?: Failure;
-  readonly halted?: { readonly by: string; readonly reason: string };
-  readonly limit?: ReachedLimit;
-  readonly why?: string;
 }
 
 export interface TurnBorder {

@@ -18,6 +18,7 @@ import { foldReadable, foldSession } from "./fold-session.ts";
 import { Journal } from "./journal.ts";
 import { restoreLargeRecord } from "./large-records.ts";
 import { agentErrorOf, atAgentBoundary, isOfOneSession } from "./log-failure.ts";
+import { isRecordOf, type NewRecordOf } from "./record-data.ts";
 import { sessionError } from "./session-error.ts";
 import { CHILD_MARK, checkSessionId } from "./session-id.ts";
 import { sessionMetadata } from "./session-metadata.ts";
@@ -166,7 +167,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         return {
           key,
           type: "session-rewind",
-          data: { ...data, ...(isCompacted && { restored: restored }), ...(hasOtherState && { agentState }) },
+          data: { ...data, ...(isCompacted && { restored }), ...(hasOtherState && { agentState }) },
         };
       });
     },
@@ -186,11 +187,12 @@ export function createSessions(options: SessionsOptions): Sessions {
         await existing(id);
         const children: SessionId[] = [];
         for await (const { session: other } of sessionLogs(log)) {
-          const parent = (await firstRecord(other))?.data["parent"] as
-            | { readonly session?: string; readonly seq?: number; readonly run?: string }
-            | undefined;
-          if (parent?.run !== undefined && other.startsWith(`${id}${CHILD_MARK}`)) children.push(other);
-          if (parent?.session === id && parent.seq !== 0)
+          const first = await firstRecord(other);
+          if (first === undefined) continue;
+          if (isRecordOf(first, "run-start") && first.data.parent !== undefined && other.startsWith(`${id}${CHILD_MARK}`))
+            children.push(other);
+          const origin = isRecordOf(first, "session-create") ? first.data.parent : undefined;
+          if (origin?.session === id && origin.seq !== 0)
             throw sessionError(id, `Session "${id}" shares its history with its fork "${other}". Delete that one first.`);
         }
         // Taking the lease makes sure that nobody works on it.
@@ -282,11 +284,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 }
 
-interface Change {
-  readonly key: string;
-  readonly type: string;
-  readonly data: JsonObject;
-}
+type Change = NewRecordOf<"session-create" | "session-rename" | "session-tag" | "session-rewind">;
 
 /** The end of that turn; nothing for 0, which is before the first. */
 function borderAfter({ id, turnBorders }: SessionState, turn: number, what: string): TurnBorder | undefined {

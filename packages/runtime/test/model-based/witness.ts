@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type LogId, type LogRecord, type NewRecord, type RunId, type SessionId, sessionLog } from "@keelson/protocol";
-import { Execution, type VerdictData } from "../../src/session/execution.ts";
+import { Execution } from "../../src/session/execution.ts";
+import type { VerdictData } from "../../src/session/record-data.ts";
 import { Journal } from "../../src/session/journal.ts";
 
 /** What the tools did. */

@@ -60,11 +60,9 @@ function publish(loop: Loop, question: Question): Published {
   const place = `${question.key}/question/${question.type}/${question.round}/${shortHash(`${question.tool.version}/${argumentsDigest}`, 8)}`;
   let key = place;
   for (let issue = 2; ; issue++) {
-    const existing = execution.lookup(key);
+    const existing = execution.lookup(key, "approval-request");
     if (existing === undefined) break;
-    const { question: type, ...rest } = existing.data as Omit<Published, "type"> & {
-      readonly question: ApprovalRequest["type"];
-    };
+    const { question: type, ...rest } = existing.data;
     // A token that nobody used in its time, or whose key ended with the process that had it, is replaced by another for the same decision.
     const isUsable = rest.expiresAt >= session.at && approvals.tokens.isOurs(rest.token);
     if (isUsable || decisionOn(loop, rest.nonce) !== undefined) return { ...rest, type };

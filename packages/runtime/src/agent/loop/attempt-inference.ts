@@ -21,6 +21,7 @@ import { billAttempt, NO_BILL, type Attempted } from "./bill-attempt.ts";
 import { callIdAt } from "../turn/call-id.ts";
 import { cutResponse } from "../turn/cut-response.ts";
 import { messagesWithBlobs } from "./inline-blobs.ts";
+import type { RecordData } from "../../session/record-data.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
 import { modelFailureOf } from "../turn/model-failure-of.ts";
 import { checkEnding } from "../turn/run-ending.ts";
@@ -32,11 +33,7 @@ import { outputOf } from "../features/output/run-output.ts";
 type Outcome = { readonly response: ModelResponse } | FailedAttempt;
 
 /** Why there is no answer, as the log keeps it. */
-export type FailedAttempt = {
-  readonly failure: ModelFailure;
-  /** The request was lost with a kept connection, which the server had given up: it can be sent again at once. */
-  readonly lost?: true;
-};
+export type FailedAttempt = RecordData["inference-failed"];
 
 /** One call of the model: rules before it, compile, reserve, stream, settle, commit, rules after it. */
 export async function attemptInference(loop: Loop, key: string, modelCall: number, system: string | undefined): Promise<Outcome> {
@@ -55,7 +52,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   const compiled = await loop.context.run({ type: "compile", key: `${key}/compile`, execute: () => compile(loop, model, system) });
   const fitting = fitted(loop, compiled, model);
   if ("failure" in fitting) {
-    execution.note(`${key}/failed`, "inference-failed", { failure: fitting.failure });
+    execution.put(`${key}/failed`, "inference-failed", { failure: fitting.failure });
     return fitting;
   }
   const { request } = fitting;
@@ -89,7 +86,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
     key: `${key}/append`,
     execute: () => execution.put(`${key}/message`, "message", { message }),
   });
-  execution.note(`${key}/answer`, "answer", { stopReason, ...(overflowed && { overflowed: true }) });
+  execution.put(`${key}/answer`, "answer", { stopReason, ...(overflowed && { overflowed: true }) });
   await showResponse(loop, key, response);
   return { response };
 }
@@ -117,7 +114,7 @@ async function takeFailure(
     execution.put(`${key}/rate-limit`, "rate-limit", { utilization: 1, resetAt, allowed: false });
   }
   await settle(loop, key, model, billAttempt(attempted, ledgerOf(loop).scopes, failure));
-  execution.note(`${key}/failed`, "inference-failed", { failure: failure, ...(lost && { lost }) });
+  execution.put(`${key}/failed`, "inference-failed", { failure: failure, ...(lost && { lost }) });
   await afterInference(loop, key, { failure: failure });
   return { failure, ...(lost && { lost }) };
 }

@@ -17,7 +17,7 @@ export async function beginInference(loop: Loop, key: string, model: Model, requ
   const reserved: Reserved =
     ledgerOf(loop).scopes.length === 0 ? { maxTokens: request.maxTokens } : await reserveInference(loop, key, model, request, inputBound);
   const { maxTokens, outputTokens, amount } = reserved;
-  execution.note(key, "inference", {
+  execution.put(key, "inference", {
     model: model.reference,
     inputBound,
     ...(maxTokens !== undefined && { maxTokens }),

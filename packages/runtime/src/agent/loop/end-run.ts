@@ -42,7 +42,7 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   // Not where the way the run ends was known, and its process ended in what follows again and again.
   const mayFollow = run.ending === undefined || !endsProcesses(run);
   if (mayFollow && momentsOf(loop).afterResult.some((step) => appliesAt(loop, step, place))) {
-    execution.note("ending", "run-ending", { ...result, ...ending.details }, "power");
+    execution.put("ending", "run-ending", { ...result, ...ending.details }, "power");
     await execution.flush();
     // A crash in between finds the ending in the log and goes on here.
     await passMoment(loop, momentsOf(loop).afterResult, place);

@@ -26,18 +26,18 @@ export async function inferResponse(loop: Loop, turn: string, from: number, syst
   let lost = false;
   for (let modelCall = from; ; modelCall++) {
     const key = `${turn}/infer/${modelCall}`;
-    const settled = execution.lookup(`${key}/answer`);
+    const settled = execution.lookup(`${key}/answer`, "answer");
     if (settled) {
       const response = responseFrom(loop, settled.data, modelCall);
       await showResponse(loop, key, response);
       return response;
     }
-    const failed = execution.lookup(`${key}/failed`)?.data as FailedAttempt | undefined;
+    const failed = execution.lookup(`${key}/failed`, "inference-failed")?.data;
     let attempt: FailedAttempt;
     if (failed) attempt = failed;
     else {
       checkEnding(loop);
-      if (execution.lookup(key)) {
+      if (execution.has(key)) {
         await settleUnseen(loop, key);
         continue;
       }
@@ -109,14 +109,14 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
         : { type: "abort", message: failure.message });
   if (action.type === "retry" && mayRetry) {
     const attempt = retries + 1;
-    if (!execution.lookup(`${key}/retry`)) {
+    if (!execution.has(`${key}/retry`)) {
       const delayMs = retryDelayMs(attempt, retryAfterMs, loop.random(), limits.maxRetryDelayMs);
       recordRetry(loop, key, { attempt, reason: failure.kind, delayMs, failure });
       loop.debug?.(`retry ${attempt} of ${limits.maxRetries} in ${delayMs} ms: ${failure.kind}: ${failure.message}`);
     }
-    const recorded = execution.lookup(`${key}/retry`);
+    const recorded = execution.lookup(`${key}/retry`, "retry");
     await execution.flush();
-    const delayMs = (recorded?.data["delayMs"] as number | undefined) ?? 0;
+    const delayMs = recorded?.data.delayMs ?? 0;
     await execution.sleepUntil(`${key}/backoff`, (recorded?.at ?? 0) + delayMs, delayMs);
     await loop.readInbox(`${key}/after-backoff`);
     return attempt;
@@ -128,8 +128,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
     recordRetry(loop, key, { attempt: 0, reason: failure.kind, delayMs: 0, failure });
     return 0;
   }
-  const switched = execution.lookup(`${key}/switch`);
-  if (switched) return 0;
+  if (execution.has(`${key}/switch`)) return 0;
   const message =
     own?.type === "abort"
       ? own.message

@@ -18,7 +18,7 @@ import { ledgerOf } from "../features/budget/run-ledger.ts";
  */
 export async function inferText(loop: Loop, key: string, question: Omit<InferRequest, "model">): Promise<string | undefined> {
   const { execution, limits } = loop;
-  if (execution.lookup(key)) {
+  if (execution.has(key)) {
     await settleUnseen(loop, key);
     return undefined;
   }

@@ -36,8 +36,8 @@ export function leafCall(loop: Loop, call: PendingCall, number: number, signal: 
 
 /** The same on every attempt, also where the tool has another version by then. */
 export function idempotencyKey(loop: Loop, call: PendingCall): string {
-  const first = loop.execution.lookup(`${call.key}/reserved/1`)?.data["idempotencyKey"];
-  if (typeof first === "string") return first;
+  const first = loop.execution.lookup(`${call.key}/reserved/1`, "tool-reserved");
+  if (first !== undefined) return first.data.idempotencyKey;
   const tool = call.tool as NonNullable<PendingCall["tool"]>;
   return `k_${shortHash(`${sessionOf(loop).id}/${call.part.id}/${tool.name}/${tool.version}/${digestOf(call.input ?? null)}`, 32)}`;
 }

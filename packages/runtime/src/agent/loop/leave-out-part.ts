@@ -14,7 +14,7 @@ const MOST_SINGLE = 4;
 export function leaveOutPart(loop: Loop, key: string, failure: ModelFailure, before: number): boolean {
   const { execution, context, models } = loop;
   if (failure.kind !== "invalid-request" || before > MOST_SINGLE) return false;
-  if (execution.lookup(`${key}/left-out`)) return true;
+  if (execution.has(`${key}/left-out`)) return true;
   const { wire } = models.resolve(runOf(loop).model).provider;
   const left = leaveOutRefused(context.messages, failure, wire, before === MOST_SINGLE);
   if (left === undefined) return false;

@@ -1,4 +1,5 @@
 import { conversationTokens } from "../../context/room/conversation-tokens.ts";
+import type { RecordData } from "../../session/record-data.ts";
 import { cutResults } from "../../context/room/cut-results.ts";
 import type { Entry } from "../../context/room/entry.ts";
 import { foldIntoSummary, splitForSummary } from "../../context/room/fold-into-summary.ts";
@@ -35,6 +36,11 @@ export function isTooLong(loop: Loop): boolean {
   return tokens > FULL * contextWindow;
 }
 
+/** A part that a vendor refused is left out under keys of its own: it makes no room. */
+function roomLevelOf({ level }: RecordData["compaction"]): RoomLevel {
+  return level === undefined || level === "refused" ? "agent" : level;
+}
+
 /**
  * Shortens a conversation that does not fit, further than the last time: the agent's own `compact` comes first, then old results
  * become a line each, then all that is old becomes a summary, then what is left is cut. Recorded, so that a replay has the same.
@@ -42,9 +48,9 @@ export function isTooLong(loop: Loop): boolean {
  */
 export async function makeRoom(loop: Loop, key: string, after: RoomLevel | undefined): Promise<RoomLevel | undefined> {
   const { execution, agent } = loop;
-  const done = execution.lookup(`${key}/done`);
+  const done = execution.lookup(`${key}/done`, "compaction");
   if (done) {
-    const level = (done.data["level"] as RoomLevel | undefined) ?? "agent";
+    const level = roomLevelOf(done.data);
     await compactConversation(loop, key, async () => undefined);
     return level;
   }

@@ -41,9 +41,9 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
   }
   const key = `${turn}/calls/${parts[0]?.id ?? ""}`;
   // All that the log says of a call stands behind this record.
-  const isResumed = execution.lookup(key) !== undefined;
+  const isResumed = execution.has(key);
   execution.put(key, "tool-calls-start", { calls: summaries });
-  const open = isResumed ? calls.filter((call) => execution.lookup(`${call.key}/result`) === undefined) : calls;
+  const open = isResumed ? calls.filter((call) => !execution.has(`${call.key}/result`)) : calls;
   const { form } = outputOf(loop);
   if (form?.tool !== undefined) for (const call of calls) if (isOutputCall(form, call.part)) refuse(call, OUTPUT_TOO_EARLY);
   const last = calls.at(-1);

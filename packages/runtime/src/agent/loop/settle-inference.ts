@@ -2,7 +2,7 @@ import { LogError, type Usage, type Usd } from "@keelson/protocol";
 import type { BudgetMeter } from "../features/budget/budget-meter.ts";
 import { markBudgets } from "../features/budget/mark-budgets.ts";
 import { spendOnLedger } from "../features/budget/spend-on-ledger.ts";
-import { inferenceAmount, spendUnseen, unseenUsage, type BegunInference } from "../features/budget/unseen-inference.ts";
+import { inferenceAmount, spendUnseen, unseenUsage } from "../features/budget/unseen-inference.ts";
 import type { Model } from "../definition/model-source.ts";
 import type { Bill } from "./bill-attempt.ts";
 import type { Loop } from "../turn/loop.ts";
@@ -52,10 +52,11 @@ export async function settleUnseen(loop: Loop, key: string): Promise<void> {
   const { execution, models } = loop;
   const { scopes } = ledgerOf(loop);
   const meter = meterOf(loop);
-  if (execution.lookup(`${key}/usage`)) return;
-  const begun = execution.lookup(key)?.data as BegunInference;
-  const { usage, cost } = unseenUsage(begun, models);
+  if (execution.has(`${key}/usage`)) return;
+  const begun = execution.lookup(key, "inference");
+  if (begun === undefined) return;
+  const { usage, cost } = unseenUsage(begun.data, models);
   if (meter !== undefined && scopes.length > 0)
     await spendUnseen(ledgerOf(loop), `${execution.runId}/${key}`, inferenceAmount(meter, usage, cost));
-  execution.put(`${key}/usage`, "usage", { usage, cost, model: begun.model, estimated: true }, "power");
+  execution.put(`${key}/usage`, "usage", { usage, cost, model: begun.data.model, estimated: true }, "power");
 }

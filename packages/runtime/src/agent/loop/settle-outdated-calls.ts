@@ -2,7 +2,7 @@ import type { Tool } from "@keelson/protocol";
 import { askPeople, endIfAborted, type Question } from "./ask-approval.ts";
 import { refuse, type PendingCall } from "../turn/pending-call.ts";
 import type { Loop } from "../turn/loop.ts";
-import { countReservations, isUnknown, mayHaveRun, noteNotDone, noteUnknown } from "./tool-call-ledger.ts";
+import { isUnknown, lastReservation, mayHaveRun, noteNotDone, noteUnknown } from "./tool-call-ledger.ts";
 
 /** A call that was asked for under an earlier definition, and what keeps it from going on under this one. */
 interface OutdatedCall {
@@ -55,10 +55,10 @@ function outdatedCallOf(loop: Loop, call: PendingCall): OutdatedCall | undefined
   if (tool === undefined) return { call, why: `it has no tool "${part.name}" any more`, canRun: false };
   if (call.invalid) return { call, why: `${tool.name} no longer takes these arguments: ${String(call.answer?.output)}`, canRun: false };
   if (call.answer !== undefined || !isUnknown(loop, call)) return undefined;
-  const reserved = loop.execution.lookup(`${call.key}/reserved/${countReservations(loop, call)}`)?.data["version"];
-  return reserved === tool.version
+  const version = lastReservation(loop, call)?.version;
+  return version === tool.version
     ? undefined
-    : { call, why: `${tool.name} is of the version ${tool.version} by now, not ${String(reserved)}`, canRun: true };
+    : { call, why: `${tool.name} is of the version ${tool.version} by now, not ${String(version)}`, canRun: true };
 }
 
 function questionAbout(loop: Loop, { call, why, canRun }: OutdatedCall, round: number): Question {

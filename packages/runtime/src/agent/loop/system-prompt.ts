@@ -30,6 +30,6 @@ async function askInstructions(loop: Loop, instructions: (context: RunContext) =
     if (typeof returned !== "string") throw new TypeError(`the instructions must be a text, not ${typeof returned}`);
     return returned;
   });
-  loop.execution.note("instructions", "instructions", { text });
+  loop.execution.put("instructions", "instructions", { text });
   return text;
 }

@@ -1,3 +1,4 @@
+import type { RecordData } from "../../session/record-data.ts";
 import type { PendingCall } from "../turn/pending-call.ts";
 import { askPeople, endIfAborted, type Question } from "./ask-approval.ts";
 import { refuse } from "../turn/pending-call.ts";
@@ -8,7 +9,7 @@ import { idempotencyKey, leafCall } from "./leaf-call.ts";
 /** Whether the log holds a reservation of this call that nothing followed: the process ended between the two. */
 export function mayHaveRun(loop: Loop, call: Pick<PendingCall, "key">): boolean {
   const reservations = countReservations(loop, call);
-  return reservations > 0 && loop.execution.lookup(`${call.key}/not-done/${reservations}`) === undefined;
+  return reservations > 0 && !loop.execution.has(`${call.key}/not-done/${reservations}`);
 }
 
 /**
@@ -17,14 +18,18 @@ export function mayHaveRun(loop: Loop, call: Pick<PendingCall, "key">): boolean 
  */
 export function isUnknown(loop: Loop, call: PendingCall): boolean {
   if (!mayHaveRun(loop, call)) return false;
-  const reserved = loop.execution.lookup(`${call.key}/reserved/${countReservations(loop, call)}`);
-  return call.tool?.effect === "write" || reserved?.data["effect"] === "write";
+  return call.tool?.effect === "write" || lastReservation(loop, call)?.effect === "write";
+}
+
+/** What the log says of the call when it was last about to run. */
+export function lastReservation(loop: Loop, call: Pick<PendingCall, "key">): RecordData["tool-reserved"] | undefined {
+  return loop.execution.lookup(`${call.key}/reserved/${countReservations(loop, call)}`, "tool-reserved")?.data;
 }
 
 /** How often the log says that this call was about to run. */
 export function countReservations(loop: Loop, { key }: Pick<PendingCall, "key">): number {
   let count = 0;
-  while (loop.execution.lookup(`${key}/reserved/${count + 1}`)) count++;
+  while (loop.execution.has(`${key}/reserved/${count + 1}`)) count++;
   return count;
 }
 
@@ -35,7 +40,7 @@ export function countReservations(loop: Loop, { key }: Pick<PendingCall, "key">)
 export function reserveCall(loop: Loop, call: PendingCall): void {
   const tool = call.tool as NonNullable<PendingCall["tool"]>;
   call.number = countReservations(loop, call) + 1;
-  loop.execution.note(
+  loop.execution.put(
     `${call.key}/reserved/${call.number}`,
     "tool-reserved",
     { callId: call.part.id, tool: tool.name, version: tool.version, effect: tool.effect, idempotencyKey: idempotencyKey(loop, call) },
@@ -113,5 +118,5 @@ export function noteUnknown(loop: Loop, call: PendingCall): string {
 
 /** The call did not take effect, or is to run as if it had not. */
 export function noteNotDone(loop: Loop, call: PendingCall): undefined {
-  loop.execution.note(`${call.key}/not-done/${countReservations(loop, call)}`, "tool-not-done", { callId: call.part.id });
+  loop.execution.put(`${call.key}/not-done/${countReservations(loop, call)}`, "tool-not-done", { callId: call.part.id });
 }

@@ -1,4 +1,5 @@
-import type { JsonObject, Message, StopReason, ToolCallPart } from "@keelson/protocol";
+import type { RecordData } from "../../session/record-data.ts";
+import type { Message, StopReason, ToolCallPart } from "@keelson/protocol";
 import { runOf, type Loop } from "./loop.ts";
 
 /** What an inference gave, as the log keeps it beside the message. */
@@ -12,16 +13,16 @@ export interface ModelResponse {
 }
 
 /** The answer that the log holds for a model call of the open turn. */
-export function responseFrom(loop: Loop, data: JsonObject, modelCall: number): ModelResponse {
+export function responseFrom(loop: Loop, data: RecordData["answer"], modelCall: number): ModelResponse {
   const { execution } = loop;
   const turn = `t${runOf(loop).turn}`;
-  const message = execution.lookup(`${turn}/infer/${modelCall}/message`)?.data["message"] as Message;
+  const message = execution.lookup(`${turn}/infer/${modelCall}/message`, "message")?.data.message as Message;
   return {
     modelCall,
     message,
     calls: message.content.filter((part) => part.type === "tool-call"),
-    stopReason: data["stopReason"] as StopReason,
-    overflowed: data["overflowed"] === true,
+    stopReason: data.stopReason,
+    overflowed: data.overflowed === true,
   };
 }
 

@@ -22,7 +22,7 @@ export class RunBinding implements ContextBinding {
   }
 
   isDecided(point: string): boolean {
-    return this.#execution.lookup(point) !== undefined;
+    return this.#execution.has(point);
   }
 
   warn(message: string): void {

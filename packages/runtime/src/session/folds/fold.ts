@@ -1,10 +1,12 @@
-import { addEstimated, addUsage, addUsd, type EstimatedCalls, type LogRecord, type Usage, type Usd } from "@keelson/protocol";
+import { addEstimated, addUsage, addUsd, type EstimatedCalls, type Usage, type Usd } from "@keelson/protocol";
+import type { RecordData, RecordOf, RecordType } from "../record-data.ts";
 import type { RunState, SessionState, Totals } from "../session-state.ts";
 
-/** Changes the state by one record. The shapes of `data` are those of the durable events in the protocol, less `type`; records of other types are named where they are folded. */
-export type Fold = (state: SessionState, record: LogRecord, data: never) => void;
+/** Changes the state by one record of a type. */
+export type Fold<T extends RecordType> = (state: SessionState, record: RecordOf<T>, data: RecordData[T]) => void;
 
-export type Folds = { readonly [type: string]: Fold | undefined };
+/** Folds of some types of records. */
+export type Folds<T extends RecordType> = { readonly [K in T]: Fold<K> };
 
 /** The run that a record belongs to. @throws RangeError when there is none */
 export function running(state: SessionState): RunState {

@@ -1,31 +1,28 @@
-import type { CallId, Failure, JsonObject, LogRecord, RunId, SuspendReason, Wait } from "@keelson/protocol";
-import {
-  emptyTotals,
-  lastTextOf,
-  NO_CALLS,
-  NO_MESSAGES,
-  NO_NAMES,
-  NO_QUESTIONS,
-  NO_WAITS,
-  type RunEnd,
-  type RunState,
-} from "../session-state.ts";
+import type { LogRecord, RunId } from "@keelson/protocol";
+import { emptyTotals, lastTextOf, NO_CALLS, NO_MESSAGES, NO_NAMES, NO_QUESTIONS, NO_WAITS } from "../session-state.ts";
 import { type Folds, running } from "./fold.ts";
 import { keepShown, noteShown } from "./shown-events.ts";
 
+export type RunRecordType =
+  | "run-start"
+  | "run-resume"
+  | "run-suspend"
+  | "run-terms"
+  | "instructions"
+  | "inbox-read"
+  | "model-switch"
+  | "definition-change"
+  | "run-context"
+  | "events-shown"
+  | "decision"
+  | "output-repair"
+  | "run-ending"
+  | "run-complete"
+  | "error";
+
 /** Folds of the life of a run: its terms, its waits, its end. */
-export const RUN_FOLDS: Folds = {
-  "run-start": (
-    state,
-    record,
-    data: {
-      readonly agent: string;
-      readonly definition: string;
-      readonly model: string;
-      readonly metadata?: RunState["metadata"];
-      readonly parent?: { readonly run: RunId; readonly call?: CallId };
-    },
-  ) => {
+export const RUN_FOLDS: Folds<RunRecordType> = {
+  "run-start": (state, record, data) => {
     state.agent = data.agent;
     state.run = {
       id: runIdOf(record),
@@ -63,7 +60,7 @@ export const RUN_FOLDS: Folds = {
       stalls: 0,
     };
   },
-  "run-resume": (state, _record, data: { readonly cause: string }) => {
+  "run-resume": (state, _record, data) => {
     const run = running(state);
     run.status = "working";
     run.waits = NO_WAITS;
@@ -73,31 +70,22 @@ export const RUN_FOLDS: Folds = {
     run.crashes++;
     run.stalls++;
   },
-  "run-suspend": (state, _record, data: { readonly reason: SuspendReason; readonly waits: readonly Wait[] }) => {
+  "run-suspend": (state, _record, data) => {
     const run = running(state);
     run.status = "suspended";
     run.suspendReason = data.reason;
     run.waits = data.waits;
   },
-  "run-terms": (state, _record, data: NonNullable<RunState["terms"]> & { readonly inboxBase?: number; readonly ledger?: string }) => {
+  "run-terms": (state, _record, data) => {
     const run = running(state);
     run.terms = data;
     run.inboxBase = data.inboxBase ?? 0;
     if (data.ledger !== undefined) run.ledger = data.ledger;
   },
-  "instructions": (state, _record, data: { readonly text: string }) => {
+  "instructions": (state, _record, data) => {
     running(state).instructions = data.text;
   },
-  "inbox-read": (
-    state,
-    _record,
-    data: {
-      readonly upTo: number;
-      readonly stopping?: "stop" | "abort";
-      readonly why?: string;
-      readonly setModel?: { readonly agent: string; readonly model: string };
-    },
-  ) => {
+  "inbox-read": (state, _record, data) => {
     state.inboxRead = data.upTo;
     if (data.setModel) state.models = new Map([...state.models, [data.setModel.agent, data.setModel.model]]);
     if (!state.run) return;
@@ -106,34 +94,34 @@ export const RUN_FOLDS: Folds = {
     state.run.stopping = data.stopping;
     if (data.why !== undefined) state.run.stoppedFor = data.why;
   },
-  "model-switch": (state, _record, data: { readonly to: string }) => {
+  "model-switch": (state, _record, data) => {
     running(state).model = data.to;
   },
-  "definition-change": (state, _record, data: { readonly to: string }) => {
+  "definition-change": (state, _record, data) => {
     const run = running(state);
     run.definition = data.to;
     if (run.turnOpen && run.responded) run.outdated = true;
   },
-  "run-context": (state, _record, data: { readonly context: JsonObject }) => {
+  "run-context": (state, _record, data) => {
     running(state).metadata = data.context;
   },
-  "events-shown": (state, record, { upTo, types }: { readonly upTo: number; readonly types?: readonly string[] }) => {
+  "events-shown": (state, record, { upTo, types }) => {
     const run = running(state);
     if (run.shown === undefined) keepShown(run, record.key, upTo, types);
     else noteShown(run, record, upTo);
   },
-  "decision": (state, record, { shownUpTo }: { readonly shownUpTo?: number }) => {
+  "decision": (state, record, { shownUpTo }) => {
     if (shownUpTo !== undefined) noteShown(running(state), record, shownUpTo);
   },
   "output-repair": (state) => {
     running(state).repairs++;
   },
-  "run-ending": (state, _record, data: RunEnd) => {
+  "run-ending": (state, _record, data) => {
     const run = running(state);
     run.ending = data;
     run.stalls = 0;
   },
-  "run-complete": (state, _record, data: RunEnd) => {
+  "run-complete": (state, _record, data) => {
     const run = running(state);
     run.status = "ended";
     run.end = {
@@ -146,7 +134,7 @@ export const RUN_FOLDS: Folds = {
     };
     run.open = new Map();
   },
-  "error": (state, _record, data: { readonly failure: Failure }) => {
+  "error": (state, _record, data) => {
     const run = running(state);
     run.status = "ended";
     run.end = { reason: "error", text: lastTextOf(run), failure: data.failure };

@@ -1,39 +1,33 @@
-import type { CompactionPolicy, JsonObject, JsonValue, Message } from "@keelson/protocol";
+import type { JsonObject } from "@keelson/protocol";
 import { applyJsonPatch } from "../../json/json-patch.ts";
-import { NO_STATES, type SessionState } from "../session-state.ts";
+import { NO_STATES } from "../session-state.ts";
 import { type Folds, running } from "./fold.ts";
 import { noteShown } from "./shown-events.ts";
 
+export type SessionRecordType =
+  | "session-create"
+  | "session-rename"
+  | "session-tag"
+  | "session-rewind"
+  | "compaction"
+  | "state-update"
+  | "strategy-state";
+
 /** Folds of what belongs to the session: its name, its past, the state of its plugins. */
-export const SESSION_FOLDS: Folds = {
-  "session-create": (
-    state,
-    _record,
-    data: { readonly name?: string; readonly tags?: readonly string[]; readonly parent?: SessionState["parent"]; readonly agent?: string },
-  ) => {
+export const SESSION_FOLDS: Folds<SessionRecordType> = {
+  "session-create": (state, _record, data) => {
     if (data.name !== undefined) state.name = data.name;
     if (data.tags) state.tags = data.tags;
     if (data.agent !== undefined) state.agent = data.agent;
     if (data.parent) state.parent = data.parent;
   },
-  "session-rename": (state, _record, data: { readonly name: string }) => {
+  "session-rename": (state, _record, data) => {
     state.name = data.name;
   },
-  "session-tag": (state, _record, data: { readonly tag: string }) => {
+  "session-tag": (state, _record, data) => {
     if (!state.tags.includes(data.tag)) state.tags = state.tags.concat(data.tag);
   },
-  "session-rewind": (
-    state,
-    _record,
-    data: {
-      readonly length: number;
-      readonly turns: number;
-      /** What stood before a compaction, which can't be had back by truncating. */
-      readonly restored?: readonly { readonly message: Message; readonly policy: CompactionPolicy }[];
-      /** The agent's state as it was, where it changed since. */
-      readonly agentState?: JsonObject;
-    },
-  ) => {
+  "session-rewind": (state, _record, data) => {
     if (data.restored) state.conversation.replace(data.restored);
     else state.conversation.truncate(data.length);
     const border = state.turnBorders[data.turns - 1];
@@ -47,12 +41,12 @@ export const SESSION_FOLDS: Folds = {
     state.turnBorders = state.turnBorders.slice(0, data.turns);
     state.totals.turns = data.turns;
   },
-  "compaction": (state, record, data: { readonly messages: readonly Message[]; readonly policies?: readonly CompactionPolicy[] }) => {
+  "compaction": (state, record, data) => {
     state.compaction = `${state.id}/${record.seq}`;
     delete state.counted;
     state.conversation.replace(data.messages.map((message, index) => ({ message, policy: data.policies?.[index] ?? "normal" })));
   },
-  "state-update": (state, record, data: { readonly patch: JsonValue; readonly shownUpTo?: number }) => {
+  "state-update": (state, record, data) => {
     state.agentState = applyJsonPatch(state.agentState, data.patch) as JsonObject;
     state.stateUpdate = `${state.id}/${record.seq}`;
     const { run, turnBorders } = state;
@@ -62,7 +56,7 @@ export const SESSION_FOLDS: Folds = {
     if (run?.ending && border && run.totals.turns > 0)
       turnBorders[turnBorders.length - 1] = { ...border, session: state.id, seq: record.seq, stateUpdate: state.stateUpdate };
   },
-  "strategy-state": (state, _record, data: { readonly agent: string; readonly state: string }) => {
+  "strategy-state": (state, _record, data) => {
     running(state).strategyState = data.state;
     state.strategyStates = new Map([...state.strategyStates, [data.agent, data.state]]);
   },

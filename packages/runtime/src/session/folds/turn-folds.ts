@@ -1,13 +1,26 @@
-import type { CallId, CompactionPolicy, Decision, EstimatedCalls, Digest, JsonValue, Message, Usage, Usd } from "@keelson/protocol";
+import type { Decision, EstimatedCalls, Message } from "@keelson/protocol";
 import { canonicalJson } from "../../json/canonical-json.ts";
 import { exactRule } from "../exact-rule.ts";
-import { recordedCall, type RecordedCall } from "../recorded-call.ts";
+import { recordedCall } from "../recorded-call.ts";
 import { MAX_SUB_DISPATCHES, NO_CALLS, NO_MESSAGES, NO_NAMES, NO_QUESTIONS, type Question, type RunState } from "../session-state.ts";
 import { addTo, type Folds, running } from "./fold.ts";
 
+export type TurnRecordType =
+  | "turn-start"
+  | "inference"
+  | "message"
+  | "steer"
+  | "tool-calls-start"
+  | "tool-calls-complete"
+  | "tool-result"
+  | "approval-request"
+  | "approval-decision"
+  | "usage"
+  | "turn-end";
+
 /** Folds of what happens in a turn: the conversation, calls and their results, questions, usage. */
-export const TURN_FOLDS: Folds = {
-  "turn-start": (state, _record, data: { readonly turn: number; readonly model: string }) => {
+export const TURN_FOLDS: Folds<TurnRecordType> = {
+  "turn-start": (state, _record, data) => {
     const run = running(state);
     run.turn = data.turn;
     run.turnOpen = true;
@@ -19,7 +32,7 @@ export const TURN_FOLDS: Folds = {
     running(state).totals.modelCalls++;
     state.totals.modelCalls++;
   },
-  "message": (state, record, data: { readonly message: Message; readonly policy?: CompactionPolicy }) => {
+  "message": (state, record, data) => {
     state.conversation.append(data.message, data.policy);
     const { run } = state;
     if (run === undefined) return;
@@ -36,7 +49,7 @@ export const TURN_FOLDS: Folds = {
       if (record.key.startsWith("/input", run.id.length)) hear(run, data.message);
     }
   },
-  "steer": (state, _record, data: { readonly message: Message; readonly interrupt?: boolean }) => {
+  "steer": (state, _record, data) => {
     const run = running(state);
     run.calls = NO_CALLS;
     if (data.message.role === "user") hear(run, data.message);
@@ -55,20 +68,7 @@ export const TURN_FOLDS: Folds = {
     for (const message of run.held) state.conversation.append(message);
     run.held = NO_MESSAGES;
   },
-  "tool-result": (
-    state,
-    _record,
-    data: {
-      readonly callId: CallId;
-      readonly name: string;
-      readonly output: JsonValue;
-      readonly isError: boolean;
-      readonly durationMs: number;
-      readonly blob?: Digest;
-      readonly executed?: RecordedCall["key"];
-      readonly changed?: boolean;
-    },
-  ) => {
+  "tool-result": (state, _record, data) => {
     const run = running(state);
     run.totals.toolCalls++;
     state.totals.toolCalls++;
@@ -93,22 +93,18 @@ export const TURN_FOLDS: Folds = {
       ],
     });
   },
-  "approval-request": (state, _record, data: Omit<Question, "type"> & { readonly question: Question["type"]; readonly nonce: string }) => {
+  "approval-request": (state, _record, data) => {
     const run = running(state);
     const { nonce, question: type, ...request } = data;
     run.questions = new Map([...run.questions, [nonce, { ...request, type }]]);
   },
-  "approval-decision": (state, _record, data: DecisionData) => {
+  "approval-decision": (state, _record, data) => {
     const run = running(state);
     const question = run.questions.get(data.nonce);
     if (question) question.decision = data.decision;
     if (data.decision.type === "allow-always") run.newGrants = run.newGrants.concat(grantedBy(data, question));
   },
-  "usage": (
-    state,
-    _record,
-    data: { readonly usage: Usage; readonly cost: Usd | null; readonly estimated?: true; readonly withoutUsage?: "estimate" },
-  ) => {
+  "usage": (state, _record, data) => {
     const { inputTokens } = data.usage;
     if (inputTokens !== null && data.estimated !== true) state.counted = { inputTokens, messages: state.conversation.length };
     const { usage, cost, withoutUsage = "reserve" } = data;

@@ -1,66 +1,68 @@
-import type { EndReason, EstimatedCalls, JsonValue, RunId, TaskEventKind, Usage, Usd } from "@keelson/protocol";
-import { addChild, addTask, endChild, markSettled, markStopping, type ChildEnding, type ChildStart } from "../child-state.ts";
-import { addDeclared, markAttempt, markDone, type DeclarationData, type EffectDone } from "../outbox.ts";
+import type { EndReason } from "@keelson/protocol";
+import { addChild, addTask, endChild, markSettled, markStopping } from "../child-state.ts";
+import { addDeclared, markAttempt, markDone } from "../outbox.ts";
 import { budgetMark } from "../budget-mark.ts";
 import type { RunState } from "../session-state.ts";
 import { addTo, type Folds, running } from "./fold.ts";
 
+export type WorkRecordType =
+  | "child-start"
+  | "child-end"
+  | "child-stop"
+  | "child-settled"
+  | "task"
+  | "budget"
+  | "budget-ledger"
+  | "directive"
+  | "effect"
+  | "effect-attempt"
+  | "effect-done";
+
 /** Folds of what a run started or declared: children, tasks, effects, budgets. */
-export const WORK_FOLDS: Folds = {
-  "child-start": (state, _record, data: ChildStart) => {
+export const WORK_FOLDS: Folds<WorkRecordType> = {
+  "child-start": (state, _record, data) => {
     const run = running(state);
     run.children = addChild(run.children, data);
   },
-  "child-end": (
-    state,
-    _record,
-    data: {
-      readonly child: RunId;
-      readonly reason: EndReason;
-      readonly usage: Usage;
-      readonly cost: Usd | null;
-      readonly counts?: NonNullable<RunState["below"]>;
-      readonly estimated?: EstimatedCalls;
-    },
-  ) => {
+  "child-end": (state, _record, data) => {
     const run = running(state);
     if (data.counts) run.below = addCounts(run.below, data.counts);
     endChild(run.children, data.child, data.reason);
     addTo(state.totals, data.usage, data.cost, data.estimated);
     addTo(run.totals, data.usage, data.cost, data.estimated);
   },
-  "child-stop": (state, _record, data: { readonly child: string }) => {
+  "child-stop": (state, _record, data) => {
     markStopping(running(state).children, data.child);
   },
-  "child-settled": (state, _record, data: { readonly child: string; readonly ending: ChildEnding }) => {
+  "child-settled": (state, _record, data) => {
     markSettled(running(state).children, data.child, data.ending);
   },
-  "task": (state, _record, data: { readonly taskId: string; readonly kind: TaskEventKind; readonly payload: JsonValue }) => {
+  "task": (state, _record, data) => {
     const run = running(state);
     if (data.kind === "started") run.children = addTask(run.children, data.taskId, data.payload);
     else if (data.kind === "completed") endChild(run.children, data.taskId, "complete");
     else if (data.kind === "failed") endChild(run.children, data.taskId, (data.payload as { readonly reason: EndReason }).reason);
   },
-  "budget": (state, _record, data: { readonly limit: string; readonly threshold?: number; readonly scope?: string }) => {
+  "budget": (state, _record, data) => {
     const { threshold } = data;
     if (threshold !== undefined) (running(state).budgetMarks ??= new Set()).add(budgetMark({ ...data, threshold }));
   },
-  "budget-ledger": (state, _record, data: { readonly ledger: string }) => {
+  "budget-ledger": (state, _record, data) => {
     running(state).ledger = data.ledger;
   },
-  "directive": (state, record, data: DeclarationData) => {
+  "directive": (state, record) => {
     const run = running(state);
-    run.outbox = addDeclared(run.outbox, record, data);
+    run.outbox = addDeclared(run.outbox, record);
   },
-  "effect": (state, record, data: DeclarationData & { readonly effect?: { readonly type?: string } }) => {
+  "effect": (state, record, { effect }) => {
     const run = running(state);
-    run.outbox = addDeclared(run.outbox, record, data);
-    if (data.effect?.type === "handoff") run.handedOff = true;
+    run.outbox = addDeclared(run.outbox, record);
+    if (effect.type === "handoff") run.handedOff = true;
   },
-  "effect-attempt": (state, _record, data: EffectDone) => {
+  "effect-attempt": (state, _record, data) => {
     markAttempt(running(state).outbox, data.id);
   },
-  "effect-done": (state, _record, data: EffectDone) => {
+  "effect-done": (state, _record, data) => {
     const run = running(state);
     markDone(run.outbox, data.id, data.failure === undefined ? "done" : "failed");
     run.stalls = 0;

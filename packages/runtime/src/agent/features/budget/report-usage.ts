@@ -6,7 +6,8 @@ import { countedAmount, countedBy, type BudgetMeter } from "./budget-meter.ts";
 import { runScopeId } from "../../definition/budget/budget-scopes.ts";
 import { countsOf } from "../../turn/run-counts.ts";
 import { countKey, spendOnLedger, type Spending } from "./spend-on-ledger.ts";
-import { inferenceAmount, spendUnseen, unseenUsage, type BegunInference } from "./unseen-inference.ts";
+import { isRecordOf } from "../../../session/record-data.ts";
+import { inferenceAmount, spendUnseen, unseenUsage } from "./unseen-inference.ts";
 
 export interface ReportOptions extends Spending {
   /** All that the run counts against. */
@@ -47,12 +48,13 @@ export function reportedScope(id: RunId): string {
  */
 async function reportBegun({ open }: RunState, options: ReportOptions, meter: Pick<BudgetMeter, "counts">): Promise<number> {
   let inferences = 0;
-  for (const { type, key, data } of open.values()) {
-    if (type === "inference" && !open.has(`${key}/usage`)) {
+  for (const record of open.values()) {
+    const { key } = record;
+    if (isRecordOf(record, "inference") && !open.has(`${key}/usage`)) {
       inferences++;
-      const { usage, cost } = unseenUsage(data as BegunInference, options.models);
+      const { usage, cost } = unseenUsage(record.data, options.models);
       await spendUnseen(options, key, inferenceAmount(meter, usage, cost));
-    } else if (type === "tool-reserved" && meter.counts.toolCalls) {
+    } else if (record.type === "tool-reserved" && meter.counts.toolCalls) {
       const call = key.slice(0, key.lastIndexOf("/reserved/"));
       if (!open.has(`${call}/result`)) await spendOnLedger(options, countKey(call), { toolCalls: 1 });
     }

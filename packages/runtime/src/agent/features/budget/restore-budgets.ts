@@ -44,5 +44,5 @@ export async function restoreBudgets(loop: Loop, { services, find, budgetsOf, as
   }
   await ledger.retire(reportedScope(run.id));
   // Nothing comes after the end of a run.
-  if (run.status !== "ended") execution.note(`ledger/${run.resumes}`, "budget-ledger", { ledger: ledger.id });
+  if (run.status !== "ended") execution.put(`ledger/${run.resumes}`, "budget-ledger", { ledger: ledger.id });
 }

@@ -1,4 +1,5 @@
-import { AgentError, LogError, UNKNOWN_USAGE, ZERO_USD, type BudgetAmount, type JsonObject, type Usage, type Usd } from "@keelson/protocol";
+import { AgentError, LogError, UNKNOWN_USAGE, ZERO_USD, type BudgetAmount, type Usage, type Usd } from "@keelson/protocol";
+import type { InferenceData } from "../../../session/record-data.ts";
 import { worstCase } from "../../../providers/prices.ts";
 import type { ModelSource } from "../../definition/model-source.ts";
 import { countedAmount, type BudgetMeter } from "./budget-meter.ts";
@@ -7,24 +8,14 @@ import { spendOnLedger, type Spending } from "./spend-on-ledger.ts";
 /** What a call may answer under a limit of money or tokens when nobody says otherwise. */
 export const DEFAULT_MAX_OUTPUT_TOKENS: number = 4096;
 
-/** A model call as the log tells of it before it is made. */
-export interface BegunInference extends JsonObject {
-  readonly model: string;
-  readonly inputBound: number;
-  readonly maxTokens?: number;
-  /** What may be billed of output, where that is not `maxTokens`. */
-  readonly outputTokens?: number;
-  readonly reserved?: Usd;
-}
-
 /** What a model call whose end nobody saw (a crash came first) is taken to have used: the whole of its reservation. */
-export function unseenUsage(begun: BegunInference, models: ModelSource): { readonly usage: Usage; readonly cost: Usd | null } {
+export function unseenUsage(begun: InferenceData, models: ModelSource): { readonly usage: Usage; readonly cost: Usd | null } {
   const usage: Usage = { ...UNKNOWN_USAGE, inputTokens: begun.inputBound, outputTokens: begun.outputTokens ?? begun.maxTokens ?? null };
   return { usage, cost: begun.reserved ?? worstCaseOf(begun, models) };
 }
 
 /** `null` where the price is unknown, and where the model itself is by now. */
-function worstCaseOf({ model, inputBound, maxTokens, outputTokens = maxTokens }: BegunInference, models: ModelSource): Usd | null {
+function worstCaseOf({ model, inputBound, maxTokens, outputTokens = maxTokens }: InferenceData, models: ModelSource): Usd | null {
   try {
     const { price } = models.resolve(model);
     return price === null ? null : worstCase(inputBound, outputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS, price);

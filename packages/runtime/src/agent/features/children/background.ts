@@ -166,7 +166,7 @@ export class Background implements BackgroundWork {
     this.#progress.tell(this.#options.execution, this.#run.resumes);
     for (const { state, ending } of this.#works.values())
       if (ending && state.kind === "task" && !state.settled)
-        execution.note(`background/${state.id}/settled`, "child-settled", { child: state.id, ending: ending });
+        execution.put(`background/${state.id}/settled`, "child-settled", { child: state.id, ending: ending });
   }
 
   /** What it waits for, where some of it can't go on for now. */
@@ -227,7 +227,7 @@ export class Background implements BackgroundWork {
   }
 
   #stop({ id }: ChildState, key: string): void {
-    this.#options.execution.note(`${key}/stop/${id}`, "child-stop", { child: id });
+    this.#options.execution.put(`${key}/stop/${id}`, "child-stop", { child: id });
     this.interrupt(id);
   }
 

@@ -27,7 +27,7 @@ export async function startChildRun(runner: RunStarter, spec: ChildSpec, parent:
   let handoff: Handoff | undefined;
   for (let hop = 0; ; hop++) {
     const place = hop === 0 ? spec.key : `${spec.key}/handoff/${hop}`;
-    const passedOn = execution.lookup(`${place}/handed-off`)?.data as Handoff | undefined;
+    const passedOn = execution.lookup(`${place}/handed-off`, "handed-off")?.data;
     if (passedOn) {
       handoff = passedOn;
       continue;
@@ -38,7 +38,7 @@ export async function startChildRun(runner: RunStarter, spec: ChildSpec, parent:
     const { outcome, counts } = await outcomeOfChild(plan, parent, execution);
     handoff = handoffIn(outcome);
     const isLast = handoff === undefined || hop === MAX_HANDOFFS;
-    if (handoff && !isLast) execution.note(`${place}/handed-off`, "handed-off", handoff);
+    if (handoff && !isLast) execution.put(`${place}/handed-off`, "handed-off", handoff);
     putEnd(execution, place, plan.id, outcome, counts);
     if (isLast) return handoff ? endless(outcome) : outputOf(outcome);
   }

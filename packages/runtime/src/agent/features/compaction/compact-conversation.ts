@@ -19,7 +19,7 @@ export interface Compacted {
 export async function compactConversation(loop: Loop, key: string, shorten: () => Promise<Compacted | undefined>): Promise<boolean> {
   const { execution } = loop;
   if (hooksOf(loop) !== undefined && !(await mayCompact(loop, key))) return false;
-  if (!execution.lookup(`${key}/done`)) await compact(loop, key, shorten);
+  if (!execution.has(`${key}/done`)) await compact(loop, key, shorten);
   if (hooksOf(loop) !== undefined) await afterCompaction(loop, key);
   return true;
 }

@@ -78,7 +78,7 @@ async function carryOut(loop: Loop, declared: DeclaredEffect, signal: AbortSigna
     const message = `it was begun ${declared.attempts} times, and each time the process ended before it was done`;
     return fail(loop, effect, id, new DirectiveError({ kind: "execution-failed", directive: nameOf(effect), message }));
   }
-  execution.note(`effect/${id}/attempt/${attempt}`, "effect-attempt", { id }, "power");
+  execution.put(`effect/${id}/attempt/${attempt}`, "effect-attempt", { id }, "power");
   await execution.flush();
   const context: EffectContext = {
     runId: execution.runId,
@@ -101,7 +101,7 @@ async function carryOut(loop: Loop, declared: DeclaredEffect, signal: AbortSigna
     if (ending) throw ending;
     return undefined;
   }
-  execution.note(`effect/${id}/done`, "effect-done", { id, ...(value !== undefined && { value }) });
+  execution.put(`effect/${id}/done`, "effect-done", { id, ...(value !== undefined && { value }) });
   return value;
 }
 
@@ -110,7 +110,7 @@ function fail(loop: Loop, effect: Effect, id: string, error: unknown): undefined
   const { failure } = DirectiveError.is(error)
     ? error
     : new DirectiveError({ kind: "execution-failed", directive: nameOf(effect), message: describeThrown(error) });
-  loop.execution.note(`effect/${id}/done`, "effect-done", { id, failure: failure });
+  loop.execution.put(`effect/${id}/done`, "effect-done", { id, failure: failure });
   loop.execution.emit({ type: "status", level: "warn", status: `The effect "${nameOf(effect)}" (${id}) failed: ${failure.message}` });
   return undefined;
 }

@@ -33,10 +33,9 @@ const NOTHING: readonly Declaration[] = [];
  */
 export function admitEffect(loop: Loop, key: string, given: Effect, before: number): Admission {
   const id = effectId(loop, key);
-  const recorded = loop.execution.lookup(key);
+  const recorded = loop.execution.lookup(key, "directive-rejected", "directive", "effect");
   // What a replay finds in the log was admitted then, whatever the filters would say now.
-  if (recorded?.type === "directive-rejected")
-    return { type: "rejected", key, id, by: String(recorded.data["by"]), error: recorded.data["error"] as SerializedError };
+  if (recorded?.type === "directive-rejected") return { type: "rejected", key, id, by: recorded.data.by, error: recorded.data.error };
   if (recorded || isDeclared(loop, id)) return { type: "declared", key, id, effect: given };
   let effect: Effect;
   try {
@@ -76,8 +75,8 @@ export function recordEffects(loop: Loop, admissions: readonly Admission[], caus
     const { type, key, id } = admission;
     if (type === "suppressed" || isDeclared(loop, id)) continue;
     if (type === "rejected") {
-      if (execution.lookup(key)) continue;
-      execution.note(key, "directive-rejected", { id, by: admission.by, error: admission.error, causationId });
+      if (execution.has(key)) continue;
+      execution.put(key, "directive-rejected", { id, by: admission.by, error: admission.error, causationId });
       execution.emit({ type: "status", level: "warn", status: messageOf(admission.error) });
       continue;
     }
@@ -86,7 +85,7 @@ export function recordEffects(loop: Loop, admissions: readonly Admission[], caus
     else {
       const { meta, ...bare } = effect;
       // An effect that was declared elsewhere, by an operator that this run called, is caused by that declaration.
-      execution.note(key, "effect", { effect: bare, id, causationId: meta?.id ?? causationId });
+      execution.put(key, "effect", { effect: bare, id, causationId: meta?.id ?? causationId });
       show(loop, effect);
     }
   }

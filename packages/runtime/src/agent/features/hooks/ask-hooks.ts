@@ -24,7 +24,7 @@ interface About<P extends DecidingPoint | ObserverPoint> {
 export async function askHooks<P extends DecidingPoint>(loop: Loop, about: About<P>): Promise<HookVerdict | undefined> {
   const { execution } = loop;
   const { key } = about;
-  const asked: Consultation = execution.lookup(key) === undefined ? await consult(loop, about) : {};
+  const asked: Consultation = execution.has(key) ? {} : await consult(loop, about);
   return execution.decide<HookVerdict | undefined>(key, () => {
     if (asked.panic !== undefined) throw asked.panic;
     return asked.verdict;
@@ -75,9 +75,9 @@ function joined(earlier: HookVerdict, later: HookVerdict): HookVerdict {
  */
 export async function notifyHooks<P extends ObserverPoint>(loop: Loop, about: About<P>): Promise<void> {
   const { execution } = loop;
-  if (execution.lookup(about.key) !== undefined) return;
+  if (execution.has(about.key)) return;
   await showHooks(loop, about, { untilEnd: true });
-  execution.note(about.key, "hooks-told", {});
+  execution.put(about.key, "hooks-told", {});
 }
 
 /** {@link notifyHooks} without a trace in the log. */

@@ -1,4 +1,4 @@
-import { textMessage, type JsonValue } from "@keelson/protocol";
+import { textMessage } from "@keelson/protocol";
 import { canonicalJson, shortHash } from "../../../json/index.ts";
 import { guardKey } from "../../turn/call-key.ts";
 import { refuse, type PendingCall } from "../../turn/pending-call.ts";
@@ -50,7 +50,7 @@ function applyVerdict(loop: Loop, call: PendingCall, verdict: HookVerdict | unde
 /** Keeps, beside a result, the arguments that the tool was given where they are not those of the model: hooks may have to be told after a crash. */
 export function noteArguments(loop: Loop, { key, input, part }: PendingCall): void {
   if (input === undefined || input === part.input || canonicalJson(input) === canonicalJson(part.input ?? null)) return;
-  loop.execution.note(`${key}/hooks/arguments`, "hook-arguments", { arguments: input });
+  loop.execution.put(`${key}/hooks/arguments`, "hook-arguments", { arguments: input });
 }
 
 /**
@@ -68,17 +68,16 @@ export async function afterTools(loop: Loop, calls: readonly PendingCall[]): Pro
 async function afterTool(loop: Loop, { key, part }: PendingCall): Promise<HookVerdict | undefined> {
   const { execution } = loop;
   const all = hooksOf(loop);
-  const result = execution.lookup(`${key}/result`)?.data;
-  if (all === undefined || result?.["executed"] === undefined) return undefined;
-  const toolName = result["name"] as string;
-  const output = result["output"] as JsonValue;
+  const result = execution.lookup(`${key}/result`, "tool-result")?.data;
+  if (all === undefined || result?.executed === undefined) return undefined;
+  const { name: toolName, output } = result;
   const payload = {
     toolName,
-    arguments: (execution.lookup(`${key}/hooks/arguments`)?.data["arguments"] ?? part.input ?? null) as JsonValue,
+    arguments: execution.lookup(`${key}/hooks/arguments`, "hook-arguments")?.data.arguments ?? part.input ?? null,
   };
   const place = { key: `${key}/hooks/post`, callId: part.id };
   // Whatever becomes of the hooks, what the tool did is known then.
-  if (result["isError"] === true) {
+  if (result.isError) {
     const hooks = hooksAt(loop, "post-tool-use-failure", toolName);
     if (hooks === undefined) return undefined;
     await execution.flush();
@@ -95,7 +94,7 @@ async function afterTool(loop: Loop, { key, part }: PendingCall): Promise<HookVe
 export function addHookRemarks(loop: Loop, turn: string, calls: readonly PendingCall[]): void {
   const { execution } = loop;
   const remarks = calls.flatMap(({ key, part }) => {
-    const verdict = execution.lookup(`${key}/hooks/post`)?.data["value"] as HookVerdict | undefined;
+    const verdict = execution.lookup(`${key}/hooks/post`, "decision")?.data.value as HookVerdict | undefined;
     return verdict?.type === "tell"
       ? [`About the result of ${part.name} (${part.id}), from the hook "${verdict.by}": ${verdict.reason}`]
       : [];

@@ -24,13 +24,13 @@ async function callAfterTurn(loop: Loop, afterTurn: AfterTurn, end: TurnEnd): Pr
   const { execution } = loop;
   const run = runOf(loop);
   const key = `t${run.turn}/after-turn`;
-  if (!run.turnOpen || execution.lookup(key) !== undefined) return;
+  if (!run.turnOpen || execution.has(key)) return;
   try {
     await afterTurn(turnContext(loop), end);
   } catch (error) {
     execution.emit({ type: "status", status: `afterTurn failed: ${describeThrown(error)}`, level: "warn" });
   }
-  execution.note(key, "turn-told", {});
+  execution.put(key, "turn-told", {});
 }
 
 export const beforeTurnStep: Step = {

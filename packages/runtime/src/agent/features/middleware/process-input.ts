@@ -1,4 +1,4 @@
-import { AgentError, messageCodec, type JsonObject, type Message, type MiddlewareInput, type MiddlewareResult } from "@keelson/protocol";
+import { AgentError, messageCodec, type JsonObject, type MiddlewareInput, type MiddlewareResult } from "@keelson/protocol";
 import { plainJson } from "../../../json/plain-json.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
 import { runOf, type Loop } from "../../turn/loop.ts";
@@ -19,7 +19,7 @@ export const inputMiddlewareStep: Step = {
 
 async function process(loop: Loop, middleware: MiddlewareStack): Promise<void> {
   const { execution } = loop;
-  const given = execution.lookup(GIVEN_INPUT)?.data["messages"] as readonly Message[] | undefined;
+  const given = execution.lookup(GIVEN_INPUT, "run-input")?.data.messages;
   // The input of a loop over somebody's context is in the conversation already.
   if (given === undefined) return;
   const input: MiddlewareInput = { messages: given, context: runOf(loop).metadata };
@@ -28,7 +28,7 @@ async function process(loop: Loop, middleware: MiddlewareStack): Promise<void> {
   );
   if (result.type === "terminate") throw new RunEnding("halted", { halted: { by: "middleware", reason: result.reason } });
   const { messages, context } = result.input;
-  if (context !== input.context) execution.note("context", "run-context", { context });
+  if (context !== input.context) execution.put("context", "run-context", { context });
   for (const [index, message] of messages.entries()) execution.put(index === 0 ? "input" : `input/${index}`, "message", { message });
 }
 

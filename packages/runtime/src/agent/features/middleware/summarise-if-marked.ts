@@ -11,7 +11,7 @@ export const summariseStep: Step = {
   applies(loop, { turn }) {
     const middleware = loop.agent.middleware?.stack;
     // A replay that is past the inference is past this.
-    return middleware?.marks === true && !loop.execution.lookup(`${turn}/infer/0`) && middleware.marksForSummary(sizeOf(loop));
+    return middleware?.marks === true && !loop.execution.has(`${turn}/infer/0`) && middleware.marksForSummary(sizeOf(loop));
   },
   run: (loop, { turn }) => summarise(loop, turn, loop.agent.middleware?.stack as MiddlewareStack),
 };

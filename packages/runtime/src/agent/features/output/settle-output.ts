@@ -145,7 +145,7 @@ function take(loop: Loop, output: JsonValue, value: unknown): "taken" {
 
 /** Whether this answer was given back to the model before the process ended: what stands behind it in the conversation says so. */
 function wasRepaired(loop: Loop, turn: string, { modelCall }: ModelResponse): boolean {
-  return loop.execution.lookup(`${turn}/repair/${modelCall}`) !== undefined;
+  return loop.execution.has(`${turn}/repair/${modelCall}`);
 }
 
 /** Whoever steered while the model gave its answer gets another one. */
@@ -167,7 +167,7 @@ function repair(loop: Loop, turn: string, { modelCall }: ModelResponse, verdict:
     throw new RunEnding("error", { failure });
   }
   loop.debug?.(`the answer was not accepted: ${issues.join("; ")}`);
-  execution.note(`${turn}/repair/${modelCall}`, "output-repair", { issues: issues as string[] });
+  execution.put(`${turn}/repair/${modelCall}`, "output-repair", { issues: issues as string[] });
   return "again";
 }
 

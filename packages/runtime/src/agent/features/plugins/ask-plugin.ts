@@ -1,7 +1,8 @@
 import { AgentError, type Directive } from "@keelson/protocol";
 import type { JsonPatch } from "../../../json/json-patch.ts";
 import { asRecorded } from "../../../session/as-recorded.ts";
-import type { Execution, VerdictData } from "../../../session/execution.ts";
+import type { Execution } from "../../../session/execution.ts";
+import type { VerdictData } from "../../../session/record-data.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
 import { declareEffects, directiveEffects } from "../effects/declare-effects.ts";
 import { sessionOf, type Loop } from "../../turn/loop.ts";
@@ -59,8 +60,8 @@ function applyVerdict(loop: Loop, { key }: Question, verdict: Verdict | undefine
 function record(execution: Execution, { key, shownUpTo }: Question, data: VerdictData): void {
   const { patch, directives } = (data.value ?? {}) as Verdict;
   const about = shownUpTo === undefined ? undefined : { shownUpTo };
-  if (patch !== undefined && directives === undefined) execution.note(key, "state-update", { patch, ...about });
-  else execution.note(key, "decision", { ...data, ...about });
+  if (patch !== undefined && directives === undefined) execution.put(key, "state-update", { patch, ...about });
+  else execution.put(key, "decision", { ...data, ...about });
 }
 
 async function verdictOf(loop: Loop, { plugin, callback, ask }: Question): Promise<Verdict> {

@@ -32,7 +32,7 @@ async function begin(loop: Loop, plugins: LoopPlugins): Promise<void> {
   const missing = states.serializeAll();
   if (Object.keys(missing).length > 0) loop.execution.put("plugins/initial", "state-update", { patch: additionOf(agentState, missing) });
   // From here on the run's events are kept until they are shown.
-  if (plugins.onEvent.length > 0) loop.execution.note("plugins/events", "events-shown", { upTo: 0, ...wantedTypes(plugins.onEvent) });
+  if (plugins.onEvent.length > 0) loop.execution.put("plugins/events", "events-shown", { upTo: 0, ...wantedTypes(plugins.onEvent) });
   const input = { turn: 0, ...messageOf(runOf(loop).unreadMessages) };
   for (const plugin of plugins.beforeRun)
     await askPlugin(loop, {

@@ -10,7 +10,7 @@ import type { SignalPlan } from "./plan-signals.ts";
  */
 export function applySignal(loop: Loop, key: string, { signal, action, wait, state }: SignalPlan, message: Message | undefined): void {
   const { execution } = loop;
-  execution.note(`${key}/signal`, "signal", { ...signal, action, ...(wait && { callId: wait.callId }) });
+  execution.put(`${key}/signal`, "signal", { ...signal, action, ...(wait && { callId: wait.callId }) });
   if (wait) giveSignal(loop, wait, signal);
   if (message) execution.put(key, "steer", { message, interrupt: false });
   if (state === undefined) return;

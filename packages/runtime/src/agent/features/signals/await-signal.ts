@@ -1,4 +1,4 @@
-import type { JsonValue, Wait } from "@keelson/protocol";
+import type { Wait } from "@keelson/protocol";
 import { Suspension } from "../../../session/suspension.ts";
 import { boundOutput } from "../../../tools/bound-output.ts";
 import { createAlarm, type Alarm } from "../../../platform/alarm.ts";
@@ -12,7 +12,7 @@ import { signalsOf } from "./run-signals.ts";
 export async function awaitSignal(loop: Loop, call: PendingCall): Promise<void> {
   const { execution } = loop;
   const { waitMs: signalWaitMs } = signalsOf(loop);
-  const wait = execution.lookup(`${call.key}/wait`)?.data as OpenWait;
+  const wait = execution.lookup(`${call.key}/wait`, "signal-wait")?.data as OpenWait;
   const alarm = createAlarm();
   const cleanups: (() => void)[] = [];
   let patient = signalWaitMs > 0;
@@ -59,9 +59,9 @@ function listen({ execution }: Loop, { ring }: Alarm, cleanups: (() => void)[]):
 /** Whether the signal is there, or its time is over. */
 async function finishIfOver(loop: Loop, call: PendingCall, { until }: OpenWait): Promise<boolean> {
   const { execution } = loop;
-  const given = execution.lookup(`${call.key}/signal`);
+  const given = execution.lookup(`${call.key}/signal`, "signal-given");
   if (given === undefined && (until === undefined || execution.clock.now() < until)) return false;
-  const result = given === undefined ? { timedOut: true } : { signal: given.data["signal"] as JsonValue };
+  const result = given === undefined ? { timedOut: true } : { signal: given.data.signal };
   const { output } = await boundOutput(result, call.tool as NonNullable<PendingCall["tool"]>, { blobs: loop.blobs });
   call.answer = { output, isError: false };
   call.ran = true;

@@ -1,18 +1,11 @@
-import type { CallId, Signal, SignalKind } from "@keelson/protocol";
+import type { Signal } from "@keelson/protocol";
+import { isRecordOf, type RecordData } from "../../../session/record-data.ts";
 import type { PendingCall } from "../../turn/pending-call.ts";
 import { runOf, type Loop } from "../../turn/loop.ts";
 import { isWaitForSignalTool, type WaitForSignalTool } from "../../definition/signals/wait-for-signal-tool.ts";
 
 /** A call of the open turn that waits. */
-export type OpenWait = {
-  /** The call's place in the log. */
-  readonly key: string;
-  readonly callId: CallId;
-  /** Absent: any. */
-  readonly kinds?: readonly SignalKind[];
-  /** Unix ms. */
-  readonly until?: number;
-};
+export type OpenWait = RecordData["signal-wait"];
 
 export function isWaiting({ tool, answer }: PendingCall): boolean {
   return answer === undefined && tool !== undefined && isWaitForSignalTool(tool);
@@ -25,7 +18,7 @@ export function isWaiting({ tool, answer }: PendingCall): boolean {
 export function registerWaits(loop: Loop, calls: readonly PendingCall[]): void {
   const { execution } = loop;
   for (const call of calls) {
-    if (!isWaiting(call) || execution.lookup(`${call.key}/wait`)) continue;
+    if (!isWaiting(call) || execution.has(`${call.key}/wait`)) continue;
     const { kinds, timeoutMs } = (call.tool as WaitForSignalTool).waitsFor;
     const { seconds } = call.value as { readonly seconds?: number };
     const lastsMs = timeoutMs === undefined ? undefined : Math.min(timeoutMs, seconds === undefined ? timeoutMs : seconds * 1000);
@@ -35,7 +28,7 @@ export function registerWaits(loop: Loop, calls: readonly PendingCall[]): void {
       ...(kinds && { kinds }),
       ...(lastsMs !== undefined && { until: execution.clock.now() + lastsMs }),
     };
-    execution.note(`${call.key}/wait`, "signal-wait", wait);
+    execution.put(`${call.key}/wait`, "signal-wait", wait);
   }
 }
 
@@ -43,10 +36,10 @@ export function registerWaits(loop: Loop, calls: readonly PendingCall[]): void {
 export function openWaits(loop: Loop): readonly OpenWait[] {
   const { execution } = loop;
   const found: OpenWait[] = [];
-  for (const { type, data } of runOf(loop).open.values()) {
-    if (type !== "signal-wait") continue;
-    const wait = data as OpenWait;
-    if (!execution.lookup(`${wait.key}/signal`) && !execution.lookup(`${wait.key}/result`)) found.push(wait);
+  for (const record of runOf(loop).open.values()) {
+    if (!isRecordOf(record, "signal-wait")) continue;
+    const { key } = record.data;
+    if (!execution.has(`${key}/signal`) && !execution.has(`${key}/result`)) found.push(record.data);
   }
   return found;
 }
@@ -58,5 +51,5 @@ export function waitFor(waits: readonly OpenWait[], { kind }: Signal): OpenWait 
 
 /** Gives a signal to the call that waited for it, in the append that says it was read. */
 export function giveSignal(loop: Loop, wait: OpenWait, signal: Signal): void {
-  loop.execution.note(`${wait.key}/signal`, "signal-given", { callId: wait.callId, signal: signal }, "power");
+  loop.execution.put(`${wait.key}/signal`, "signal-given", { callId: wait.callId, signal: signal }, "power");
 }

@@ -104,7 +104,7 @@ export function moveBySignal(loop: Loop, key: string, to: string): string | unde
 function moveTo(loop: Loop, machine: StateMachine, key: string, to: string, cause: { readonly [name: string]: JsonValue }): void {
   const from = stateOf(loop, machine);
   if (from === to) return;
-  loop.execution.note(key, "strategy-state", { agent: loop.agent.name, state: to, from, ...cause });
+  loop.execution.put(key, "strategy-state", { agent: loop.agent.name, state: to, from, ...cause });
   loop.execution.emit({ type: "status", status: `state "${from}" -> "${to}"`, level: "info" });
 }
 

@@ -1,0 +1,190 @@
+import type {
+  Authority,
+  CallId,
+  CompactionPolicy,
+  DurableEvent,
+  Effect,
+  ToolEffect,
+  EndReason,
+  Failure,
+  JsonObject,
+  JsonValue,
+  LogRecord,
+  Message,
+  ModelFailure,
+  ReachedLimit,
+  SerializedError,
+  SessionId,
+  Signal,
+  SignalKind,
+  StepResult,
+  StopReason,
+  Usd,
+} from "@keelson/protocol";
+import type { ChildEnding } from "./child-state.ts";
+
+/** What the events of the protocol say, by their types: the records that watchers see. */
+type EventData = { readonly [T in DurableEvent["type"]]: Omit<Extract<DurableEvent, { readonly type: T }>, "type"> };
+
+/** What a decision says: a value where there is one, or that it could not be taken. */
+export type VerdictData = {
+  readonly value?: JsonValue;
+  readonly panic?: { readonly callback: string; readonly message: string };
+};
+
+/** A model call as the log tells of it before it is made. */
+export type InferenceData = {
+  readonly model: string;
+  readonly inputBound: number;
+  readonly maxTokens?: number;
+  /** What may be billed of output, where that is not `maxTokens`. */
+  readonly outputTokens?: number;
+  readonly reserved?: Usd;
+};
+
+/** What a run was started with. */
+export type RunTerms = {
+  readonly authority: Authority;
+  readonly limits: {
+    readonly maxTurns: number;
+    readonly maxCost?: Usd;
+    readonly maxTokens?: number;
+    readonly unknownPrice?: "refuse" | "allow";
+    readonly withoutUsage?: "reserve" | "estimate";
+    readonly maxDurationMs?: number;
+  };
+  readonly deadline?: number;
+  readonly systemAddendum?: string;
+};
+
+/** How a run ends. */
+export type RunEnd = {
+  readonly reason: EndReason;
+  readonly text: string;
+  readonly output?: JsonValue;
+  readonly failure?: Failure;
+  readonly halted?: { readonly by: string; readonly reason: string };
+  readonly limit?: ReachedLimit;
+  readonly why?: string;
+};
+
+/** What a record about shown events has beside its own data: how far plugins have seen the events of the run. */
+type Shown = { readonly shownUpTo?: number };
+
+/**
+ * What the data of each type of record in a session's log is. Everything that writes a record, looks one up or folds it goes by
+ * this. What an earlier version did not write yet is optional here; types that are not listed (of a later version, or of
+ * somebody else) stay in the log and are read by nobody.
+ */
+export interface RecordData extends Omit<EventData, "state-update"> {
+  /** Of the session. */
+  readonly "session-create": {
+    readonly name?: string;
+    readonly tags?: readonly string[];
+    readonly agent?: string;
+    readonly parent?: { readonly session: SessionId; readonly seq: number };
+  };
+  readonly "session-rename": { readonly name: string };
+  readonly "session-tag": { readonly tag: string };
+  readonly "session-rewind": {
+    readonly length: number;
+    readonly turns: number;
+    /** What stood before a compaction, which can't be had back by truncating. */
+    readonly restored?: readonly { readonly message: Message; readonly policy: CompactionPolicy }[];
+    /** The agent's state as it was, where it changed since. */
+    readonly agentState?: JsonObject;
+  };
+  readonly "state-update": EventData["state-update"] & Shown;
+  readonly "strategy-state": {
+    readonly agent: string;
+    readonly state: string;
+    readonly from?: string;
+    readonly action?: string;
+    readonly callId?: CallId;
+    readonly signal?: true;
+  };
+
+  /** Of the run. */
+  readonly "run-terms": RunTerms & { readonly inboxBase?: number; readonly ledger?: string };
+  readonly "run-input": { readonly messages: readonly Message[] };
+  readonly "run-context": { readonly context: JsonObject };
+  readonly "instructions": { readonly text: string };
+  readonly "events-shown": { readonly upTo: number; readonly types?: readonly string[] };
+  readonly "run-ending": RunEnd;
+
+  /** Of the execution context. */
+  readonly "decision": VerdictData & Shown;
+  readonly "step": StepResult<JsonValue>;
+  readonly "step-attempt": Empty;
+  readonly "slept": { readonly until: number };
+  readonly "selected": { readonly winner: number };
+
+  /** Of model calls. */
+  readonly "inference": InferenceData;
+  readonly "answer": { readonly stopReason: StopReason; readonly overflowed?: true };
+  /** `lost`: the request was lost with a kept connection, which the server had given up: it can be sent again at once. */
+  readonly "inference-failed": { readonly failure: ModelFailure; readonly lost?: true };
+  readonly "output-repair": { readonly issues: readonly string[] };
+
+  /** Of tool calls. */
+  readonly "tool-reserved": {
+    readonly callId: CallId;
+    readonly tool: string;
+    readonly version: string;
+    readonly effect: ToolEffect;
+    readonly idempotencyKey: string;
+  };
+  readonly "tool-not-done": { readonly callId: CallId };
+  readonly "hook-arguments": { readonly arguments: JsonValue };
+  readonly "hooks-told": Empty;
+  readonly "turn-told": Empty;
+
+  /** Of signals. */
+  readonly "signal": Signal & { readonly action: string; readonly callId?: CallId };
+  /** `key`: the call's place in the log. Without `kinds`, any will do. `until` is Unix ms. */
+  readonly "signal-wait": {
+    readonly key: string;
+    readonly callId: CallId;
+    readonly kinds?: readonly SignalKind[];
+    readonly until?: number;
+  };
+  readonly "signal-given": { readonly callId: CallId; readonly signal: Signal };
+
+  /** Of children, effects and budgets. */
+  readonly "child-stop": { readonly child: string };
+  readonly "child-settled": { readonly child: string; readonly ending: ChildEnding };
+  /** `session`: whose conversation the next one goes on with; else it begins with the task alone. */
+  readonly "handed-off": { readonly operator: string; readonly task: string; readonly session?: SessionId };
+  readonly "effect": { readonly effect: Effect; readonly id?: string; readonly causationId?: string };
+  readonly "directive-rejected": {
+    readonly id: string;
+    readonly by: string;
+    readonly error: SerializedError;
+    readonly causationId?: string;
+  };
+  readonly "effect-attempt": { readonly id: string };
+  readonly "effect-done": { readonly id: string; readonly value?: JsonValue; readonly failure?: JsonObject };
+  readonly "budget-ledger": { readonly ledger: string };
+}
+
+type Empty = { readonly [name in never]: never };
+
+export type RecordType = keyof RecordData;
+
+/** A record of a session's log that this version knows, of one type or of several. */
+export type RecordOf<T extends RecordType = RecordType> = {
+  readonly [K in T]: Omit<LogRecord, "type" | "data"> & { readonly type: K; readonly data: RecordData[K] };
+}[T];
+
+/** A record that is yet to be written. */
+export type NewRecordOf<T extends RecordType = RecordType> = {
+  readonly [K in T]: { readonly key: string; readonly type: K; readonly data: RecordData[K] };
+}[T];
+
+/**
+ * Whether a record is of a type. Its data is taken for what this version or an earlier one writes under that type: the log is the
+ * runtime's own, and what does not fit ends the fold as a damaged log.
+ */
+export function isRecordOf<T extends RecordType>(record: LogRecord, ...types: readonly T[]): record is RecordOf<T> {
+  return types.some((type) => type === record.type);
+}
