@@ -1,4 +1,4 @@
-import type { EffectExecutor, Provider, StateReader, StateStore } from "@keelson/protocol";
+import type { EffectExecutor, StateReader, StateStore } from "@keelson/protocol";
 import type { Agent } from "./agent/definition/agent.ts";
 import { createEphemeralApprovalKeys } from "./agent/turn/approval-keys.ts";
 import { checkRunnerOptions } from "./agent/runner/check-runner.ts";
@@ -7,10 +7,9 @@ import type { RunnerServices } from "./agent/turn/runner-services.ts";
 import type { Agents } from "./agent/definition/agent.ts";
 import type { LocalEffectExecutorOptions } from "./orchestration/effects/create-local-effect-executor.ts";
 import type { Scheduler } from "./orchestration/schedules/scheduler.ts";
-import { createModelRegistry, type ModelRegistry } from "./providers/model-registry.ts";
 import { openDebugFile } from "./platform/debug-file.ts";
 import { randomId } from "./json/random-id.ts";
-import { lazyProvider } from "./providers/lazy-provider.ts";
+import { modelsFromEnvironment } from "./providers/models-from-environment.ts";
 import { systemClock } from "./platform/clock.ts";
 import { createMemoryBlobStore } from "./state/memory/memory-blob-store.ts";
 import { createMemoryBudgetLedger } from "./state/memory/memory-budget-ledger.ts";
@@ -290,52 +289,4 @@ function schedulerOf(runner: () => SingleRunner<unknown>): () => Promise<Pick<Sc
 /** A program that gives its runs a store to read, and not just a reader of one, lets their effects write to it. */
 function isStateStore(state: StateReader | undefined): state is StateStore {
   return typeof (state as Partial<StateStore> | undefined)?.write === "function";
-}
-
-/** Providers by what the environment gives access to. Their code is loaded with the first request. */
-function modelsFromEnvironment(): ModelRegistry {
-  const { ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, GEMINI_API_KEY, GEMINI_BASE_URL, OLLAMA_HOST } =
-    process.env;
-  const providers: { [name: string]: Provider } = {};
-  if (ANTHROPIC_API_KEY) {
-    providers["anthropic"] = lazyProvider("anthropic", "anthropic-messages", async () =>
-      (await import("./providers/anthropic.ts")).createAnthropicProvider({
-        apiKey: ANTHROPIC_API_KEY,
-        ...(ANTHROPIC_BASE_URL && { baseUrl: ANTHROPIC_BASE_URL }),
-      }),
-    );
-  }
-  if (OPENAI_API_KEY) {
-    providers["openai"] = lazyProvider("openai", "openai-chat", async () =>
-      (await import("./providers/openai-chat.ts")).createOpenAiChatProvider({
-        apiKey: OPENAI_API_KEY,
-        ...(OPENAI_BASE_URL && { baseUrl: OPENAI_BASE_URL }),
-      }),
-    );
-    providers["openai-responses"] = lazyProvider("openai-responses", "openai-responses", async () =>
-      (await import("./providers/openai-responses.ts")).createOpenAiResponsesProvider({
-        name: "openai-responses",
-        apiKey: OPENAI_API_KEY,
-        ...(OPENAI_BASE_URL && { baseUrl: OPENAI_BASE_URL }),
-      }),
-    );
-  }
-  if (GEMINI_API_KEY) {
-    providers["gemini"] = lazyProvider("gemini", "gemini", async () =>
-      (await import("./providers/gemini.ts")).createGeminiProvider({
-        apiKey: GEMINI_API_KEY,
-        ...(GEMINI_BASE_URL && { baseUrl: GEMINI_BASE_URL }),
-      }),
-    );
-  }
-  if (OLLAMA_HOST) {
-    providers["ollama"] = lazyProvider("ollama", "ollama-chat", async () =>
-      (await import("./providers/ollama.ts")).createOllamaProvider({ baseUrl: OLLAMA_HOST }),
-    );
-  }
-  // A server of one's own may have ids with slashes.
-  const plainIds = Object.entries({ anthropic: ANTHROPIC_BASE_URL, openai: OPENAI_BASE_URL, gemini: GEMINI_BASE_URL }).flatMap(
-    ([name, baseUrl]) => (baseUrl ? [] : [name]),
-  );
-  return createModelRegistry({ providers, free: ["ollama"], onlyNamed: ["openai-responses"], plainIds });
 }

@@ -145,7 +145,7 @@ function addSessions(program: Command, accept: (command: CommandLine) => void): 
         const options = given.at(-2) as { readonly [name: string]: unknown };
         accept({
           type: "sessions",
-          action: action(options, ...(given.slice(0, -2) as unknown as Arguments)),
+          action: action(options, ...(given.slice(0, -2) as readonly unknown[] as Arguments)),
           json: options["json"] === true,
           ...cwdOf(program),
         });

@@ -158,14 +158,9 @@ export function list<T>(whole: Codec<T>): Codec<readonly T[]> {
 
 /** `map` that gives back the list it was given when nothing changed. */
 function mapChanged<A, B>(items: readonly A[], change: (item: A, index: number) => B): readonly B[] {
-  let changed: B[] | undefined;
-  for (let index = 0; index < items.length; index++) {
-    const item = items[index] as A;
-    const result = change(item, index);
-    if (changed !== undefined) changed.push(result);
-    else if ((result as unknown) !== item) changed = [...(items.slice(0, index) as unknown as B[]), result];
-  }
-  return changed ?? (items as unknown as readonly B[]);
+  const given: readonly unknown[] = items;
+  const changed = items.map(change);
+  return changed.every((item, index) => item === given[index]) ? (given as readonly B[]) : changed;
 }
 
 /** An object with at least these fields. `aliases` are old names of fields: they are read, and never written. */

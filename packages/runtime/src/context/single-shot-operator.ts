@@ -27,10 +27,10 @@ export function createSingleShotOperator(options: SingleShotOptions): Operator {
       });
       const result = await context.step("infer", async ({ signal, idempotencyKey }) => {
         const { content, usage, cost } = await infer(provider, request, { signal, idempotencyKey });
-        return { content, usage, cost } as never as { readonly text: string };
+        return { content, usage, cost };
       });
       if (!result.ok) throw new OperatorError(toOperatorFailure(result.failure as ModelFailure));
-      const { content, usage, cost } = result.value as never as Pick<Awaited<ReturnType<typeof infer>>, "content" | "usage" | "cost">;
+      const { content, usage, cost } = result.value;
       const untracked = [
         ...(usage.inputTokens === null ? ["tokensIn"] : []),
         ...(usage.outputTokens === null ? ["tokensOut"] : []),

@@ -1,23 +1,16 @@
 import { isUtf8 } from "node:buffer";
-import { constants, type Dirent, type Stats } from "node:fs";
-import { type FileHandle, lstat, open, readdir, rename, stat } from "node:fs/promises";
-import { basename, dirname } from "node:path/posix";
-import {
-  type DirEntry,
-  type FileInfo,
-  type TransferResult,
-  type Vfs,
-  type VfsCapability,
-  VfsError,
-  type WriteResult,
-} from "@keelson/protocol";
-import { type AnchoredDirectory, ensureDirectory, openDirectory } from "./anchored-directory.ts";
+import type { Stats } from "node:fs";
+import { lstat, rename, stat } from "node:fs/promises";
+import { basename } from "node:path/posix";
+import { type FileInfo, type TransferResult, type Vfs, type VfsCapability, VfsError } from "@keelson/protocol";
 import { copyTree } from "./copy-tree.ts";
 import { globDisk, grepDisk } from "./disk-search.ts";
+import { listDirectory } from "./list-directory.ts";
 import { mimeTypeOf } from "./file-type.ts";
 import { withPathLock } from "./path-lock.ts";
 import { removeTree } from "./remove-tree.ts";
-import { entryOf, replaceFile } from "./replace-file.ts";
+import { entryOf } from "./replace-file.ts";
+import { createRootedFiles, isDirectory } from "./rooted-files.ts";
 import { createRootedPaths, isWithin, type RootedPath } from "./rooted-paths.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
 import { checkOptionNames } from "../json/option-names.ts";
@@ -43,8 +36,6 @@ export interface DiskVfs extends Vfs {
 const READ_CAPABILITIES: readonly VfsCapability[] = ["ls", "read", "grep", "glob", "pwd", "cd"];
 const WRITE_CAPABILITIES: readonly VfsCapability[] = ["write", "edit", "rm", "cp", "mv"];
 const DEFAULT_MAX_READ_BYTES = 64 * 1024 * 1024;
-// Enough to keep the disk busy, few enough to leave file descriptors to others.
-const PARALLEL_STATS = 64;
 
 /**
  * The files below a folder of this machine. Absolute paths are the machine's own; results name files by their absolute
@@ -64,80 +55,11 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     if (readOnly)
       throw new VfsError({ kind: "unsupported", operation, message: `This file system is read-only: ${operation} is not possible.` });
   };
-  const folderOf = (real: string): Promise<AnchoredDirectory> => openDirectory(dirname(real), paths.root);
-
-  /** The folder that holds `target`, its missing parents made. */
-  async function parentFor(target: RootedPath): Promise<AnchoredDirectory> {
-    if (target.missing.length < 2) return folderOf(target.real);
-    let folder = await openDirectory(target.existing, paths.root);
-    for (const name of target.missing.slice(0, -1)) {
-      await using parent = folder;
-      folder = await ensureDirectory(parent, name, paths.root);
-    }
-    return folder;
-  }
-
-  /** Runs `use` on the regular file at a resolved path, opened without following a link that has just been put there. */
-  async function withFile<T>(real: string, use: (file: FileHandle, stats: Stats) => Promise<T>): Promise<T> {
-    if (isRootItself(real)) throw isDirectory(real);
-    await using folder = await folderOf(real);
-    let file: FileHandle;
-    try {
-      // Not to block on a pipe that nobody writes to.
-      file = await open(folder.at(basename(real)), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    } catch (error) {
-      if (systemCode(error) === "ELOOP")
-        throw new VfsError(
-          {
-            kind: "path-traversal",
-            attempted: real,
-            root: paths.root,
-            message: `${real} was replaced by a link while it was being opened; it is not read.`,
-          },
-          { cause: error },
-        );
-      if (systemCode(error) === "ENXIO") throw notRegular(real, "read");
-      throw vfsErrorFrom(error, real);
-    }
-    try {
-      const stats = await file.stat();
-      if (stats.isDirectory()) throw isDirectory(real);
-      if (!stats.isFile()) throw notRegular(real, "read");
-      return await use(file, stats);
-    } catch (error) {
-      throw vfsErrorFrom(error, real);
-    } finally {
-      await file.close();
-    }
-  }
-
-  const isRootItself = (real: string): boolean => !paths.contains(dirname(real)) || real === "/";
+  const { folderOf, parentFor, isRootItself, readBytes, write: writeResolved } = createRootedFiles(paths, maxReadBytes);
   const refuseRoot = (real: string): void => {
     if (isRootItself(real))
       throw new VfsError({ kind: "operation-denied", path: real, message: `${real} is the root of this file system; it stays.` });
   };
-
-  const readBytes = (real: string, signal?: AbortSignal): Promise<Buffer> =>
-    withFile(real, async (file, stats) => {
-      if (stats.size > maxReadBytes) throw tooLarge(real, stats.size, maxReadBytes);
-      const bytes = await file.readFile(signal === undefined ? null : { signal });
-      if (bytes.byteLength > maxReadBytes) throw tooLarge(real, bytes.byteLength, maxReadBytes);
-      return bytes;
-    });
-
-  async function writeResolved(target: RootedPath, content: Uint8Array | string, ifUnchanged?: Uint8Array | null): Promise<WriteResult> {
-    if (isRootItself(target.real)) throw isDirectory(target.real);
-    const bytes = typeof content === "string" ? Buffer.from(content, "utf8") : content;
-    await using folder = await parentFor(target);
-    const bytesWritten = await replaceFile(folder, basename(target.real), {
-      async write(file) {
-        await file.writeFile(bytes);
-        return bytes.byteLength;
-      },
-      ...(ifUnchanged !== undefined && { ifUnchanged }),
-    });
-    return { path: target.real, bytesWritten };
-  }
 
   return {
     root: paths.root,
@@ -147,18 +69,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     async ls(path, { signal } = {}) {
       signal?.throwIfAborted();
       const { real } = await resolve(path);
-      await using folder = await openDirectory(real, paths.root);
-      const entries = await readdir(folder.self, { withFileTypes: true }).catch((error: unknown) => {
-        throw vfsErrorFrom(error, real);
-      });
-      entries.sort(byName);
-      const results: DirEntry[] = [];
-      for (let from = 0; from < entries.length; from += PARALLEL_STATS) {
-        signal?.throwIfAborted();
-        const part = await Promise.all(entries.slice(from, from + PARALLEL_STATS).map((entry) => describeEntry(folder, entry)));
-        for (const entry of part) if (entry !== undefined) results.push(entry);
-      }
-      return results;
+      return listDirectory(real, paths.root, resolve, signal);
     },
 
     async stat(path, { signal } = {}) {
@@ -309,31 +220,6 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
       bytesTransferred: await copyTree(sourceFolder, basename(source), targetFolder, basename(target.real), paths.root, signal),
     };
   }
-
-  /** A link is followed only to see whether it leads to a folder inside the roots. */
-  async function describeEntry(folder: AnchoredDirectory, entry: Dirent): Promise<DirEntry | undefined> {
-    const path = folder.pathOf(entry.name);
-    try {
-      const stats = await lstat(folder.at(entry.name));
-      const isDir = stats.isSymbolicLink() ? await leadsToDirectory(path) : stats.isDirectory();
-      return { name: entry.name, path, isDir, ...(stats.isFile() && { size: stats.size }), modified: Math.trunc(stats.mtimeMs) };
-    } catch (error) {
-      if (systemCode(error) === "ENOENT") return undefined; // removed since the folder was listed
-      throw vfsErrorFrom(error, path);
-    }
-  }
-
-  async function leadsToDirectory(path: string): Promise<boolean> {
-    try {
-      return (await lstat((await resolve(path)).real)).isDirectory();
-    } catch {
-      return false; // it leads nowhere or outside
-    }
-  }
-}
-
-function byName(a: Dirent, b: Dirent): number {
-  return a.name < b.name ? -1 : 1;
 }
 
 function fileInfo(path: string, stats: Stats, isSymlink: boolean): FileInfo {
@@ -347,20 +233,6 @@ function fileInfo(path: string, stats: Stats, isSymlink: boolean): FileInfo {
   };
 }
 
-function isDirectory(path: string): VfsError {
-  return new VfsError({ kind: "is-directory", path, message: `${path} is a folder, not a file.` });
-}
-function notRegular(path: string, operation: string): VfsError {
-  return new VfsError({ kind: "unsupported", operation, message: `${path} is neither a file nor a folder (a pipe, socket or device).` });
-}
 function intoItself(from: string, to: string): VfsError {
   return new VfsError({ kind: "other", message: `${from} cannot be placed at ${to}, which lies inside it.` });
-}
-function tooLarge(path: string, size: number, limit: number): VfsError {
-  return new VfsError({
-    kind: "resource-limit",
-    path,
-    limit: "maxReadBytes",
-    message: `${path} has ${size} bytes, more than the ${limit} that are read at once. Search it or read a part of it with a command.`,
-  });
 }

@@ -138,11 +138,10 @@ export function composeStack<Request, Response>(
   return {
     names: [...observers, ...transformers, ...guards].map(({ name }) => name),
     run(request, terminal) {
-      const enter = async (index: number, current: Request): Promise<Response> => {
-        const layer = layers[index];
-        return layer === undefined ? terminal(current) : layer(current, (changed) => enter(index + 1, changed));
-      };
-      return layers.length === 0 ? terminal(request) : enter(0, request);
+      if (layers.length === 0) return terminal(request);
+      const inmost: Next<Request, Response> = async (final) => terminal(final);
+      const onion = layers.reduceRight<Next<Request, Response>>((next, layer) => (current) => layer(current, next), inmost);
+      return onion(request);
     },
   };
 }

@@ -9,6 +9,7 @@ export function lazyProvider(name: string, wire: string, load: () => Promise<Pro
   return {
     name,
     wire,
+    // Each piece of a stream would wait once more in a generator: only the first request goes through one.
     stream: (request, options) => (loaded ? loaded.stream(request, options) : streamAfterLoad(get, request, options)),
     // Asked before the first request.
     outputBound(request) {

@@ -5,7 +5,8 @@ import { reasoningEffort } from "../reasoning-effort.ts";
 import { jsonMembers, mergeExtra, toolsJson } from "../request-body.ts";
 import { strictSchema } from "../strict-schema.ts";
 import type { Exactly } from "../wire-type.ts";
-import { closeResponsesCalls, encodeResponsesGroup, responsesCallId, type ResponsesMessageOptions } from "./responses-message.ts";
+import type { ResponsesMessageOptions } from "./responses-input.ts";
+import { closeResponsesCalls, encodeResponsesGroup, responsesCallId } from "./responses-message.ts";
 import type { ResponsesIncluded, ResponsesParameters, ResponsesReasoning, ResponsesTool } from "./responses-wire.ts";
 
 export interface ResponsesRequestOptions extends ResponsesMessageOptions {

@@ -22,7 +22,7 @@ export function mockStateStore(options: MockStateStoreOptions = {}): MockStateSt
   const scopes = new Map<string, Map<string, { value: string; version: number; expiresAt: number }>>();
   const writes: MockStateStore["writes"][number][] = [];
   const within = (scope: Scope) => {
-    const name = canonicalJson(scope as never);
+    const name = canonicalJson(scope);
     let keys = scopes.get(name);
     if (keys === undefined) scopes.set(name, (keys = new Map()));
     return keys;

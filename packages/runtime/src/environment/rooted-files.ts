@@ -1,0 +1,109 @@
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { basename, dirname } from "node:path/posix";
+import { VfsError, type WriteResult } from "@keelson/protocol";
+import { type AnchoredDirectory, ensureDirectory, openDirectory } from "./anchored-directory.ts";
+import { replaceFile } from "./replace-file.ts";
+import type { RootedPath, RootedPaths } from "./rooted-paths.ts";
+import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
+
+/** The files at resolved paths, whole: none is read or replaced through a link that was put there since the path was resolved. */
+export interface RootedFiles {
+  isRootItself(real: string): boolean;
+  /** The folder that holds what is at this path. */
+  folderOf(real: string): Promise<AnchoredDirectory>;
+  /** The folder that holds `target`, its missing parents made. */
+  parentFor(target: RootedPath): Promise<AnchoredDirectory>;
+  readBytes(real: string, signal?: AbortSignal): Promise<Buffer>;
+  /** @param ifUnchanged what the file must hold until it is replaced; `null` for none */
+  write(target: RootedPath, content: Uint8Array | string, ifUnchanged?: Uint8Array | null): Promise<WriteResult>;
+}
+
+/** @param maxReadBytes of the largest file that is read */
+export function createRootedFiles(paths: RootedPaths, maxReadBytes: number): RootedFiles {
+  const isRootItself = (real: string): boolean => !paths.contains(dirname(real)) || real === "/";
+  const folderOf = (real: string): Promise<AnchoredDirectory> => openDirectory(dirname(real), paths.root);
+
+  async function parentFor(target: RootedPath): Promise<AnchoredDirectory> {
+    if (target.missing.length < 2) return folderOf(target.real);
+    let folder = await openDirectory(target.existing, paths.root);
+    for (const name of target.missing.slice(0, -1)) {
+      await using parent = folder;
+      folder = await ensureDirectory(parent, name, paths.root);
+    }
+    return folder;
+  }
+
+  /** Runs `use` on the regular file at a resolved path, opened without following a link that has just been put there. */
+  async function withFile<T>(real: string, use: (file: FileHandle, stats: Stats) => Promise<T>): Promise<T> {
+    if (isRootItself(real)) throw isDirectory(real);
+    await using folder = await folderOf(real);
+    let file: FileHandle;
+    try {
+      // Not to block on a pipe that nobody writes to.
+      file = await open(folder.at(basename(real)), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    } catch (error) {
+      if (systemCode(error) === "ELOOP")
+        throw new VfsError(
+          {
+            kind: "path-traversal",
+            attempted: real,
+            root: paths.root,
+            message: `${real} was replaced by a link while it was being opened; it is not read.`,
+          },
+          { cause: error },
+        );
+      if (systemCode(error) === "ENXIO") throw notRegular(real, "read");
+      throw vfsErrorFrom(error, real);
+    }
+    try {
+      const stats = await file.stat();
+      if (stats.isDirectory()) throw isDirectory(real);
+      if (!stats.isFile()) throw notRegular(real, "read");
+      return await use(file, stats);
+    } catch (error) {
+      throw vfsErrorFrom(error, real);
+    } finally {
+      await file.close();
+    }
+  }
+
+  const readBytes = (real: string, signal?: AbortSignal): Promise<Buffer> =>
+    withFile(real, async (file, stats) => {
+      if (stats.size > maxReadBytes) throw tooLarge(real, stats.size, maxReadBytes);
+      const bytes = await file.readFile(signal === undefined ? null : { signal });
+      if (bytes.byteLength > maxReadBytes) throw tooLarge(real, bytes.byteLength, maxReadBytes);
+      return bytes;
+    });
+
+  async function write(target: RootedPath, content: Uint8Array | string, ifUnchanged?: Uint8Array | null): Promise<WriteResult> {
+    if (isRootItself(target.real)) throw isDirectory(target.real);
+    const bytes = typeof content === "string" ? Buffer.from(content, "utf8") : content;
+    await using folder = await parentFor(target);
+    const bytesWritten = await replaceFile(folder, basename(target.real), {
+      async write(file) {
+        await file.writeFile(bytes);
+        return bytes.byteLength;
+      },
+      ...(ifUnchanged !== undefined && { ifUnchanged }),
+    });
+    return { path: target.real, bytesWritten };
+  }
+
+  return { isRootItself, folderOf, parentFor, readBytes, write };
+}
+
+export function isDirectory(path: string): VfsError {
+  return new VfsError({ kind: "is-directory", path, message: `${path} is a folder, not a file.` });
+}
+function notRegular(path: string, operation: string): VfsError {
+  return new VfsError({ kind: "unsupported", operation, message: `${path} is neither a file nor a folder (a pipe, socket or device).` });
+}
+function tooLarge(path: string, size: number, limit: number): VfsError {
+  return new VfsError({
+    kind: "resource-limit",
+    path,
+    limit: "maxReadBytes",
+    message: `${path} has ${size} bytes, more than the ${limit} that are read at once. Search it or read a part of it with a command.`,
+  });
+}
