@@ -65,7 +65,7 @@ export class Execution implements ExecutionContext {
   readonly authority: Authority;
   readonly emit: (event: TransientEvent) => void;
   readonly #startChild: (spec: ChildSpec) => Promise<OperatorOutput>;
-  /** Of the run's keys: one string for all of them, which the log holds as long as itself. */
+  /** What the keys of the run begin with. */
   readonly #prefix: string;
 
   constructor(options: ExecutionOptions) {

@@ -62,7 +62,7 @@ describe("a structured output that is given by a tool", () => {
     expect(await runner.run("go").outcome).toMatchObject({ reason: "complete", turns: 2, output: { total: 1 } });
     expect(tool.calls).toHaveLength(1);
     expect(model.requests[0]?.tools?.map(({ name }) => name)).toEqual(["look", "final_answer"]);
-    expect(model.requests[1]?.tools).toBe(model.requests[0]?.tools);
+    expect(model.requests[1]?.tools).toEqual(model.requests[0]?.tools);
     expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual([undefined, undefined]);
   });
 

@@ -21,6 +21,7 @@ import type { JsonSchema, Schema } from "../../schema/schema.ts";
 import type { ToolSet } from "../../tools/tool-registry.ts";
 import type { HookAgentOptions } from "./hooks/hook-agent-options.ts";
 import type { AgentMiddleware, MiddlewareAgentOptions } from "./middleware/agent-middleware.ts";
+import type { OutputForm } from "./output/output-form.ts";
 import type { OutputModeOption } from "./output/output-mode.ts";
 import type { PluginAgentOptions } from "./plugins/plugin-agent-options.ts";
 import type { RunContext } from "./run-context.ts";
@@ -122,6 +123,8 @@ export interface Agent<Out = unknown> {
   readonly description: string;
   readonly options: Omit<AgentOptions<never>, "output">;
   readonly output?: Schema<Out> | JsonSchema;
+  /** How the output is asked for and read, where there is one. */
+  readonly outputForm?: OutputForm;
   /** What a model may call, after `excludedTools`. */
   readonly tools: ToolSet;
   /** Its prompt middleware, frozen. */

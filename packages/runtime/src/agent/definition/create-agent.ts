@@ -40,21 +40,19 @@ export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): 
   compilePolicy(policy);
   if (policy.rules.length > 0) checkRuleTools(policy.rules, [...tools, ...toolsBelow(allTools)], { mayBeMore: true });
   if (rest.hooks) sealHooks(rest.hooks);
-  checkOutput(rest, output, tools);
-  let digest: string | undefined;
+  const outputForm = checkOutput(rest, output, tools);
   const agent: Agent<unknown> = {
     name: rest.name,
     description: rest.description ?? "",
     options: rest,
     ...(output !== undefined && { output }),
+    ...(outputForm && { outputForm }),
     tools,
     ...(middleware && { middleware }),
     subAgents: [...tools]
       .filter((tool) => "dispatch" in tool)
       .map((tool) => (tool as { readonly dispatch: { readonly operator: string } }).dispatch.operator),
-    get digest() {
-      return (digest ??= definitionDigest({ options: rest, tools, middleware, output }));
-    },
+    digest: definitionDigest({ options: rest, tools, middleware, output }),
     with: (changes) => createAgent({ ...rest, ...definedOptions(changes), ...(output && { output }) } as AgentOptions<unknown>),
     asTool: (toolOptions) => agentTool(agent, toolOptions),
   };

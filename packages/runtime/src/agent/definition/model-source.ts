@@ -32,8 +32,6 @@ export function createModelSource(choices: readonly (ModelChoice | undefined)[],
 class AgentModels implements ModelSource {
   readonly #choices: readonly (ModelChoice | undefined)[];
   readonly #registry: ModelRegistry | undefined;
-  /** A run stays with one model for long. */
-  #last: Model | undefined;
 
   constructor(choices: readonly (ModelChoice | undefined)[], registry: ModelRegistry | undefined) {
     this.#choices = choices;
@@ -41,12 +39,9 @@ class AgentModels implements ModelSource {
   }
 
   resolve(reference: string): Model {
-    if (this.#last?.reference !== reference) {
-      const found = this.#find(reference);
-      const { provider, facts } = found;
-      this.#last = { ...found, target: { wire: provider.wire, model: found.reference, contextWindow: facts.contextWindow ?? null } };
-    }
-    return this.#last;
+    const found = this.#find(reference);
+    const { provider, facts } = found;
+    return { ...found, target: { wire: provider.wire, model: found.reference, contextWindow: facts.contextWindow ?? null } };
   }
 
   #find(reference: string): Omit<Model, "target"> {

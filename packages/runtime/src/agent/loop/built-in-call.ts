@@ -11,7 +11,7 @@ export function isBuiltInCall(call: PendingCall): boolean {
   return call.answer === undefined && call.tool !== undefined && (isTransitionTool(call.tool) || isWaitForSignalTool(call.tool));
 }
 
-export function runBuiltInCall(loop: Loop, call: PendingCall): Promise<void> | void {
-  if (isWaiting(call)) return awaitSignal(loop, call);
-  runTransition(loop, call);
+export async function runBuiltInCall(loop: Loop, call: PendingCall): Promise<void> {
+  if (isWaiting(call)) await awaitSignal(loop, call);
+  else runTransition(loop, call);
 }

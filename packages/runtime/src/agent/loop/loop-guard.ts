@@ -17,8 +17,7 @@ export function repeats(key: string, calls: readonly RecordedCall[]): string | u
   let first: RecordedCall | undefined;
   let count = 0;
   let isSameEachTime = true;
-  for (let index = 0; index < calls.length; index++) {
-    const call = calls[index] as RecordedCall;
+  for (const call of calls) {
     if (call.key !== key) continue;
     count++;
     first ??= call;

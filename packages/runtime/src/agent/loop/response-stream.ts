@@ -26,8 +26,6 @@ export class ResponseStream {
   readonly #asked: ModelCall;
   /** Not that of `#consume`: a stream may be left behind. */
   readonly #ended = Promise.withResolvers<StepFailure | undefined>();
-  /** Of its calls by their index, made once each: watchers are told one with every piece. */
-  #callIds: CallId[] | undefined;
   #over = false;
   /** The request was lost with a kept connection: it can be sent again at once. */
   lost = false;
@@ -170,9 +168,7 @@ export class ResponseStream {
   }
 
   #callIdAt(index: number): CallId {
-    const loop = this.#loop;
-    const ids = (this.#callIds ??= []);
-    return (ids[index] ??= callIdAt(loop.callPrefix, runOf(loop).turn, this.#asked.modelCall, index));
+    return callIdAt(this.#loop.callPrefix, runOf(this.#loop).turn, this.#asked.modelCall, index);
   }
 
   #fail(error: unknown): void {

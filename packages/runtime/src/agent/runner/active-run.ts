@@ -44,7 +44,6 @@ import type { Limits } from "../definition/limits.ts";
 import { runTurns, type Next } from "../loop/run-turns.ts";
 import { PartialOutputs } from "../features/output/partial-outputs.ts";
 import { invalidOption, shown } from "../definition/invalid-option.ts";
-import { outputFormOf } from "../definition/output/check-output.ts";
 import type { PartialValue } from "../definition/output/partial-value.ts";
 import { accountOf, type RunAccount } from "../turn/operator-output.ts";
 import { createModelSource } from "../definition/model-source.ts";
@@ -110,8 +109,8 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     const { services } = options.runner;
     this.#options = options;
     this.#interrupts = new RunInterrupts(services.clock, services.stopGraceMs);
-    const form = outputFormOf(options.agent as Agent<unknown>);
-    this.#partials = form && new PartialOutputs(form);
+    const { outputForm } = options.agent;
+    this.#partials = outputForm && new PartialOutputs(outputForm);
     this.id = options.id;
     this.session = session;
     this.hub = new EventHub({

@@ -3,9 +3,7 @@ import { isAgentTool } from "../definition/children/agent-tool.ts";
 import { isHandoffTool } from "../definition/children/handoff.ts";
 import type { Agent } from "../definition/agent.ts";
 import { createModelSource, modelName, type Model } from "../definition/model-source.ts";
-import type { OutputForm } from "../definition/output/output-form.ts";
 import { modelProblem } from "../features/output/output-request.ts";
-import { outputFormOf } from "../definition/output/check-output.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 import type { Agents } from "../definition/agent.ts";
 
@@ -76,9 +74,9 @@ export function checkModels(agent: Agent<unknown>, services: RunnerServices): vo
     }
   };
   const found = [resolve(model, "model"), ...(fallbackModel === undefined ? [] : [resolve(fallbackModel, "fallbackModel")])];
-  const form = outputFormOf(agent);
-  for (const asked of form === undefined ? [] : found) {
-    const problem = modelProblem(form as OutputForm, asked);
+  const { outputForm } = agent;
+  for (const asked of found) {
+    const problem = outputForm && modelProblem(outputForm, asked);
     if (problem !== undefined)
       throw new AgentError({ kind: "invalid-option", option: "outputMode", message: `Agent "${agent.name}": ${problem}.` });
   }

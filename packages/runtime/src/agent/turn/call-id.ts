@@ -14,6 +14,5 @@ export function callPrefixOf(run: RunId): string {
  * is given another name for on his wire.
  */
 export function callIdAt(callPrefix: string, turn: number, modelCall: number, index: number): CallId {
-  // Joined, so that it is one flat string: it stays as long as the conversation.
-  return [callPrefix, turn.toString(36), modelCall.toString(36), index.toString(36)].join("_") as CallId;
+  return `${callPrefix}_${turn.toString(36)}_${modelCall.toString(36)}_${index.toString(36)}` as CallId;
 }

@@ -2,22 +2,11 @@ import { AgentError } from "@keelson/protocol";
 import type { ToolSet } from "../../../tools/tool-registry.ts";
 import { compileSchema } from "../../../schema/compile-schema.ts";
 import type { JsonSchema, Schema } from "../../../schema/schema.ts";
-import type { Agent, AgentOptions } from "../agent.ts";
+import type { AgentOptions } from "../agent.ts";
 import { compileOutputForm, type OutputForm } from "./output-form.ts";
 
 type Options = Pick<AgentOptions<never>, "name" | "outputMode" | "settings">;
 type Output = Schema<unknown> | JsonSchema | undefined;
-
-const forms = new WeakMap<object, OutputForm>();
-
-/** How an agent's output is asked for and read; `undefined` for an agent without `output`. */
-export function outputFormOf(agent: Agent<unknown>): OutputForm | undefined {
-  const { output, options } = agent;
-  if (output === undefined) return undefined;
-  let form = forms.get(options);
-  if (form === undefined) forms.set(options, (form = compileOutputForm(agent.name, output, options.outputMode)));
-  return form;
-}
 
 /** What of the output belongs to a definition's digest. */
 export function outputDigest({ outputMode }: Options, output: Output): { readonly [option: string]: unknown } {
@@ -28,21 +17,21 @@ export function outputDigest({ outputMode }: Options, output: Output): { readonl
 
 /**
  * Checks and compiles what an agent says of its structured output.
+ * @returns how it is asked for and read; nothing for an agent without `output`
  * @throws AgentError of kind `invalid-option`
  */
-export function checkOutput(options: Options, output: Output, tools: ToolSet): void {
+export function checkOutput(options: Options, output: Output, tools: ToolSet): OutputForm | undefined {
   const { name, outputMode, settings } = options;
   if (output === undefined) {
     checkToolChoice(settings, tools);
     if (outputMode !== undefined)
       throw invalid("outputMode", 'outputMode says how an output is given, but there is none: add "output", its schema');
-    return;
+    return undefined;
   }
   checkMode(outputMode);
   const form = compile(name, output, outputMode);
-  forms.set(options, form);
   checkToolChoice(settings, tools, form);
-  if (form.tool === undefined) return;
+  if (form.tool === undefined) return form;
   const wanted = form.tool.name.toLowerCase();
   const taken = [...tools].find((tool) => [tool.name, ...tool.aliases].some((own) => own.toLowerCase() === wanted));
   if (taken !== undefined)
@@ -55,6 +44,7 @@ export function checkOutput(options: Options, output: Output, tools: ToolSet): v
       "settings.toolChoice",
       'settings.toolChoice is "none", but outputMode "tool" takes the answer by a call: drop one of them',
     );
+  return form;
 }
 
 function checkToolChoice(settings: Options["settings"], tools: ToolSet, form?: OutputForm): void {

@@ -20,8 +20,8 @@ export interface OutputForm {
   readonly instructions: string | undefined;
   readonly extract: CustomOutputMode["extract"] | undefined;
   /** Holds the output, out of its wrapping, against the schema. */
-  validate(value: unknown): ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
-  /** The tools that a request offers: the same list for the same tools. */
+  validate(value: unknown): Promise<ValidationResult<unknown>>;
+  /** The tools that a request offers. */
   offer(schemas: readonly ToolSchema[]): readonly ToolSchema[];
 }
 
@@ -35,7 +35,6 @@ export function compileOutputForm(agent: string, output: Schema<unknown> | JsonS
   const mode = typeof option === "string" ? option : option.type;
   const asked = mode === "custom" ? { schema: compiled.jsonSchema, wrapped: false } : outputSchema(compiled.jsonSchema);
   const tool = mode === "tool" ? outputTool(asked.schema, asked.wrapped, compiled.validate, option) : undefined;
-  const offers = new WeakMap<readonly ToolSchema[], readonly ToolSchema[]>();
   return {
     mode,
     schema: compiled.jsonSchema,
@@ -47,12 +46,8 @@ export function compileOutputForm(agent: string, output: Schema<unknown> | JsonS
     validate: compiled.validate,
     offer(schemas) {
       if (tool === undefined) return schemas;
-      let offer = offers.get(schemas);
-      if (offer === undefined) {
-        const { name, description, inputSchema } = tool;
-        offers.set(schemas, (offer = Object.freeze([...schemas, Object.freeze({ name, description, inputSchema })])));
-      }
-      return offer;
+      const { name, description, inputSchema } = tool;
+      return [...schemas, { name, description, inputSchema }];
     },
   };
 }
@@ -63,12 +58,12 @@ function outputTool(schema: JsonObject, wrapped: boolean, validate: OutputForm["
   const tool = defineTool({ name, description, input: schema as JsonSchema, effect: "read", execute: () => null });
   return {
     ...tool,
-    parse(input) {
+    async parse(input) {
       if (!wrapped) return validate(input);
       const given = input as JsonObject;
       if (!Object.hasOwn(given, OUTPUT_MEMBER)) return { issues: [{ message: "is missing", path: [OUTPUT_MEMBER] }] };
-      const result = validate(unwrapOutput(given as JsonValue, true));
-      return result instanceof Promise ? result.then(withinMember) : withinMember(result);
+      const result = await validate(unwrapOutput(given as JsonValue, true));
+      return withinMember(result);
     },
   };
 }

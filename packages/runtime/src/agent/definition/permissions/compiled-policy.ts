@@ -25,32 +25,16 @@ export interface ToolRules {
   readonly deny: readonly RuleVerdict[];
   readonly ask: readonly RuleVerdict[];
   readonly allow: readonly RuleVerdict[];
-  /** A rule of its own looks at arguments. */
-  readonly readsArguments: boolean;
   /** Some deny or ask rule looks at what a call does, so that what can't be known of it is no matter of indifference. */
   readonly guards: boolean;
-  /** What the policy last said of the tool, where it says the same of every call. */
-  settled?: SettledVerdict;
 }
-interface SettledVerdict {
-  readonly effect: string;
-  readonly risk: string;
-  readonly category: string | undefined;
-  readonly decision: PermissionDecision;
-}
+
 export interface RuleVerdict extends ToolRule {
   readonly decision: PermissionDecision;
 }
 
-const policies = new WeakMap<PermissionPolicy, CompiledPolicy>();
-
-/**
- * Compiles a policy, once per policy object: children share what their parent compiled.
- * @throws AgentError of kind `invalid-option` for a rule or mode that can't be read
- */
+/** @throws AgentError of kind `invalid-option` for a rule or mode that can't be read */
 export function compilePolicy(policy: PermissionPolicy, option: string = "permissions"): CompiledPolicy {
-  const known = policies.get(policy);
-  if (known !== undefined) return known;
   const { mode } = policy;
   if (!PERMISSION_MODES.includes(mode)) {
     throw new AgentError({
@@ -59,14 +43,12 @@ export function compilePolicy(policy: PermissionPolicy, option: string = "permis
       message: `There is no permission mode ${JSON.stringify(mode)}. Choose one of ${PERMISSION_MODES.join(", ")}.`,
     });
   }
-  const compiled: CompiledPolicy = {
+  return {
     mode,
     rules: policy.rules,
     sensitive: sensitiveSet(policy.sensitivePaths),
     rulesFor: compileRules(policy.rules, `${option}.rules`),
   };
-  policies.set(policy, compiled);
-  return compiled;
 }
 
 /** @throws AgentError of kind `invalid-option` for a rule that can't be read */
@@ -88,7 +70,6 @@ export function compileRules(given: readonly PermissionRule[], option: string): 
         deny: withBehavior("deny"),
         ask: withBehavior("ask"),
         allow: withBehavior("allow"),
-        readsArguments: about.some(({ compiled: { argument }, own }) => own && argument !== undefined),
         guards: about.some(({ compiled: { argument }, decision }) => argument !== undefined && decision.behavior !== "allow"),
       };
       byTool.set(toolName, found);

@@ -32,18 +32,12 @@ export function checkGrantedPatterns(patterns: unknown, operation: string): void
   }
 }
 
-/** What people allowed for good, as allow rules about one tool. @param patterns of the session; never changed in place */
+/** What people allowed for good, as allow rules about one tool. @param patterns of the session */
 export function grantsFor(patterns: ReadonlySet<string>, toolName: string): readonly RuleVerdict[] {
   if (patterns.size === 0) return NONE;
-  let rulesFor = compiled.get(patterns);
-  if (rulesFor === undefined) {
-    // A log may hold what a later version can read: here it allows nothing.
-    rulesFor = compileRules([...patterns].filter(isReadable).map(allowing), "grants");
-    compiled.set(patterns, rulesFor);
-  }
-  return rulesFor(toolName).allow;
+  // A log may hold what a later version can read: here it allows nothing.
+  return compileRules([...patterns].filter(isReadable).map(allowing), "grants")(toolName).allow;
 }
-const compiled = new WeakMap<ReadonlySet<string>, ReturnType<typeof compileRules>>();
 
 function isReadable(pattern: string): boolean {
   try {

@@ -7,8 +7,8 @@ export type PermissionSubject = Pick<Tool, "name" | "effect" | "risk" | "categor
 /** One call as rules see it. */
 export interface JudgedCall {
   readonly tool: PermissionSubject;
-  /** What the tool's `permissionText` says of the final arguments, else their canonical JSON. */
-  readonly text: string;
+  /** What the tool's `permissionText` says of the final arguments, else their canonical JSON. Asked for once, where a rule looks at it. */
+  text(): string;
   /** The canonical JSON of the arguments: what a rule without a wildcard may name as well. */
   json(): string;
   /** Absent where the tool says nothing of its calls. */
@@ -32,15 +32,12 @@ export function judgedCall(given: {
   const { tool, argumentText, json, cwd } = given;
   const effects = given.effects ?? (tool.category === "shell" ? UNREAD : undefined);
   const see = (paths: readonly string[] | undefined): readonly SeenPath[] => paths?.map((path) => seePath(path, cwd)) ?? NOTHING;
-  let text: string | undefined;
+  let known: string | undefined;
+  const text = (): string => (known ??= typeof argumentText === "string" ? argumentText : argumentText());
   return {
     tool,
-    get text() {
-      return (text ??= typeof argumentText === "string" ? argumentText : argumentText());
-    },
-    json() {
-      return json === undefined ? this.text : json();
-    },
+    text,
+    json: json ?? text,
     effects,
     reads: see(effects?.reads),
     writes: see(effects?.writes),

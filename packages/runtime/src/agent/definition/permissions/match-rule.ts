@@ -18,7 +18,7 @@ export interface ToolRule {
 export function namesCall({ compiled, own }: ToolRule, call: JudgedCall): boolean {
   const { argument } = compiled;
   if (argument === undefined) return own;
-  if (own && (matchesGlob(argument, call.text) || matchesJson(compiled, call))) return true;
+  if (own && (matchesGlob(argument, call.text()) || matchesJson(compiled, call))) return true;
   const { effects } = call;
   if (effects === undefined) return false;
   if (own && effects.commands?.some((command) => namesCommand(argument, command))) return true;
@@ -31,7 +31,7 @@ export function namesCall({ compiled, own }: ToolRule, call: JudgedCall): boolea
 
 /** Exactly what stands there, as a whole: the one kind of rule that covers what can't be known by reading. */
 export function isExactly({ compiled, own }: ToolRule, call: JudgedCall): boolean {
-  return own && isExact(compiled) && (compiled.argument?.literals[0] === call.text || matchesJson(compiled, call));
+  return own && isExact(compiled) && (compiled.argument?.literals[0] === call.text() || matchesJson(compiled, call));
 }
 
 function matchesJson(compiled: CompiledRule, call: JudgedCall): boolean {

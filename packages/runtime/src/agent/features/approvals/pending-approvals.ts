@@ -13,14 +13,11 @@ interface Offer {
   isOpen(): boolean;
 }
 
-const NO_TAKERS: readonly Queue<PendingApproval>[] = [];
-const NO_OFFERS: readonly Offer[] = [];
-
 /** Where the questions of a run, and of its children, are laid out for whoever takes them from `run.approvals()`. */
 export class PendingApprovals {
   readonly #options: PendingApprovalsOptions;
-  #takers: readonly Queue<PendingApproval>[] = NO_TAKERS;
-  #offers: readonly Offer[] = NO_OFFERS;
+  #takers: readonly Queue<PendingApproval>[] = [];
+  #offers: readonly Offer[] = [];
   #above: PendingApprovals | undefined;
   #closed = false;
 
@@ -58,9 +55,9 @@ export class PendingApprovals {
   close(): void {
     this.#closed = true;
     this.#above = undefined;
-    this.#offers = NO_OFFERS;
+    this.#offers = [];
     for (const taker of this.#takers) taker.end();
-    this.#takers = NO_TAKERS;
+    this.#takers = [];
   }
 
   #lay(offer: Offer): void {

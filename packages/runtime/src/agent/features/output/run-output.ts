@@ -1,6 +1,5 @@
 import type { JsonValue } from "@keelson/protocol";
 import type { OutputForm } from "../../definition/output/output-form.ts";
-import { outputFormOf } from "../../definition/output/check-output.ts";
 import type { Loop } from "../../turn/loop.ts";
 import { PartKey } from "../../turn/run-parts.ts";
 
@@ -23,5 +22,5 @@ export function outputOf({ parts }: Loop): RunOutput {
 }
 
 export function bindOutput({ parts, agent }: Loop): void {
-  parts.set(OUTPUT, { form: outputFormOf(agent), repairing: false, output: undefined, value: undefined });
+  parts.set(OUTPUT, { form: agent.outputForm, repairing: false, output: undefined, value: undefined });
 }

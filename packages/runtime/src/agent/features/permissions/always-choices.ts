@@ -9,7 +9,7 @@ export function alwaysChoices(
   { open, exactOnly }: { readonly open: readonly OpenPart[]; readonly exactOnly: boolean },
 ): readonly AlwaysChoice[] {
   const { name } = call.tool;
-  const exact: AlwaysChoice = { scope: "exact", rules: [exactRule(name, call.text === "" ? call.json() : call.text)] };
+  const exact: AlwaysChoice = { scope: "exact", rules: [exactRule(name, call.text() === "" ? call.json() : call.text())] };
   if (exactOnly) return [exact];
   const commands = open.flatMap(({ command }) => command ?? []);
   const families =

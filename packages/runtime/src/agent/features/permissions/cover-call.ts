@@ -42,8 +42,8 @@ function coverParts(allow: readonly RuleVerdict[], call: JudgedCall): Coverage {
   return byText(allow, call);
 }
 
-function byText(allow: readonly RuleVerdict[], { text }: JudgedCall): Coverage {
-  const found = allow.find(({ own, compiled }) => own && compiled.argument !== undefined && matchesGlob(compiled.argument, text));
+function byText(allow: readonly RuleVerdict[], call: JudgedCall): Coverage {
+  const found = allow.find(({ own, compiled }) => own && compiled.argument !== undefined && matchesGlob(compiled.argument, call.text()));
   return { ...(found && { decision: found.decision }), open: NOTHING_OPEN };
 }
 

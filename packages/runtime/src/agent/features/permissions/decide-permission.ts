@@ -38,27 +38,11 @@ export function decidePermission(given: {
     const those = allowedTools.length === 0 ? "no tools at all" : `only ${allowedTools.join(", ")}`;
     return { behavior: "deny", reason: `${tool.name} is not on the list of allowed tools: this run may call ${those}.` };
   }
-  let call: JudgedCall | undefined;
+  const call = judgedCall({ tool, argumentText, json, effects, cwd });
   let verdict: PermissionDecision = UNRESTRICTED;
   for (const policy of given.policies) {
     const rules = policy.rulesFor(tool.name);
-    const { settled } = rules;
-    let decision: PermissionDecision;
-    if (
-      settled !== undefined &&
-      effects === undefined &&
-      settled.effect === tool.effect &&
-      settled.risk === tool.risk &&
-      settled.category === tool.category
-    )
-      ({ decision } = settled);
-    else {
-      call ??= judgedCall({ tool, argumentText, json, effects, cwd });
-      decision = decideByPolicy(policy, rules, call, policy.mode === "deny-unauthorized" ? NO_RULES : grants);
-      // What people allowed is the session's, and a question names its call: neither is the policy's word about the tool.
-      if (call.effects === undefined && !rules.readsArguments && decision.behavior !== "ask" && grants.length === 0)
-        rules.settled = { effect: tool.effect, risk: tool.risk, category: tool.category, decision };
-    }
+    const decision = decideByPolicy(policy, rules, call, policy.mode === "deny-unauthorized" ? NO_RULES : grants);
     if (decision.behavior === "deny") return decision;
     if (decision.behavior === "ask") verdict = verdict.behavior === "ask" ? bothAsk(verdict, decision) : decision;
     else if (verdict === UNRESTRICTED) verdict = decision;
@@ -144,7 +128,6 @@ function decideByMode(mode: PermissionMode, call: JudgedCall, open: readonly Ope
   };
 }
 
-// Made once: an allowed call allocates nothing.
 const UNRESTRICTED: PermissionDecision = { behavior: "allow", reason: "No policy restricts this run." };
 const BYPASSED: PermissionDecision = {
   behavior: "allow",

@@ -11,7 +11,7 @@ export interface Constraint {
   readonly machine: StateMachine;
   /** The agent's tools that may be used in this state. */
   toolsIn(state: string): ToolSet;
-  /** What the model is told of them: the same list for the same state. */
+  /** What the model is told of them: the same list for the same state of a run. */
   schemasIn(state: string): readonly ToolSchema[];
 }
 
@@ -19,13 +19,9 @@ export interface Constraint {
 export function constraintOf(agent: Agent<unknown>, allowedTools: readonly string[] | undefined): Constraint | undefined {
   const machine = agent.options.strategy?.machine;
   if (machine === undefined) return undefined;
-  let constraint = constraints.get(agent);
-  if (constraint === undefined) constraints.set(agent, (constraint = createConstraint(agent, machine)));
+  const constraint = createConstraint(agent, machine);
   return allowedTools === undefined ? constraint : narrowed(constraint, allowedTools);
 }
-
-// By agent, so that all its runs send the same lists: requests are cached by them.
-const constraints = new WeakMap<Agent<unknown>, Constraint>();
 
 function createConstraint(agent: Agent<unknown>, machine: StateMachine): Constraint {
   const sets = new Map<string, ToolSet>();

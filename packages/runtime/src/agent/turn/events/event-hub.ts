@@ -32,7 +32,7 @@ export class EventHub {
   readonly #maxBufferBytes: number;
   #subscriptions: readonly EventSubscription[] = [];
   /** Those that wait for the log to be opened, with the seq that they want to go on from. */
-  #early: Map<EventSubscription, number> | undefined;
+  readonly #early = new Map<EventSubscription, number>();
   #above: { readonly hub: EventHub; readonly name: string; readonly sources: Map<EventSource, EventSource> } | undefined;
   /** Seq of the last record before the run's first; unknown until the log is open. */
   #base: number | undefined;
@@ -69,11 +69,11 @@ export class EventHub {
       ...(after !== undefined && { seen: after }),
       onReturn: () => {
         this.#subscriptions = this.#subscriptions.filter((other) => other !== subscription);
-        this.#early?.delete(subscription);
+        this.#early.delete(subscription);
       },
     });
     if (after !== undefined) {
-      if (this.#base === undefined) (this.#early ??= new Map()).set(subscription, after);
+      if (this.#base === undefined) this.#early.set(subscription, after);
       else {
         subscription.catchUp(this.#source, Math.max(after, this.#base), this.#after);
         // Under one number, that of the last of them: what comes goes on from there.
@@ -92,8 +92,8 @@ export class EventHub {
   opened(base: number, head: number): void {
     this.#base = base;
     this.#after = head;
-    for (const [subscription, after] of this.#early ?? []) subscription.catchUp(this.#source, Math.max(after, base), head);
-    this.#early = undefined;
+    for (const [subscription, after] of this.#early) subscription.catchUp(this.#source, Math.max(after, base), head);
+    this.#early.clear();
   }
 
   /** Shows all that happens here to the watchers of `hub` as well, as events of its child `name`. */
@@ -103,8 +103,7 @@ export class EventHub {
 
   committed(records: readonly LogRecord[]): void {
     const watched = this.watched;
-    for (let index = 0; index < records.length; index++) {
-      const record = records[index] as LogRecord;
+    for (const record of records) {
       this.#after = record.seq;
       this.#n = 0;
       if (watched && isDurableEventType(record.type)) this.#show(eventOf(record, this.runId), this.#source);
@@ -141,7 +140,7 @@ export class EventHub {
     this.#closed = true;
     this.#soFar = undefined;
     this.#above = undefined;
-    this.#early = undefined;
+    this.#early.clear();
     for (const subscription of this.#subscriptions) subscription.end();
     this.#subscriptions = [];
   }
@@ -161,10 +160,7 @@ export class EventHub {
   /** Nothing comes behind the event that ends the stream, from children that are told to end meanwhile neither. */
   #show(event: AgentEvent, source: EventSource | undefined, hidden?: EventSubscription): void {
     if (this.#over) return;
-    for (let index = 0; index < this.#subscriptions.length; index++) {
-      const subscription = this.#subscriptions[index];
-      if (subscription !== hidden) subscription?.push(event, source);
-    }
+    for (const subscription of this.#subscriptions) if (subscription !== hidden) subscription.push(event, source);
     // That this process lost a child ends the child's stream, not that of the run above.
     if (this.#above === undefined || event.type === "detached") return;
     const { hub, name, sources } = this.#above;
@@ -194,8 +190,7 @@ function deltaRun(
   const deltas: DeltaEvent[] = [];
   let bytes = 0;
   let n = before;
-  for (let index = 0; index < texts.length; index++) {
-    const text = texts[index] as string;
+  for (const text of texts) {
     deltas.push({ type, text, runId, after, attempt, n: ++n });
     bytes += EVENT_BYTES + text.length;
   }
