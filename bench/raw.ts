@@ -41,7 +41,7 @@ const FIRST_MESSAGES = [
   { role: "user", content: TASK },
 ];
 
-/** Puts one streamed answer together. */
+/** Puts one streamed response together. */
 class StreamedResponse {
   text = "";
   readonly calls: Call[] = [];
@@ -93,7 +93,7 @@ export function createRaw(baseUrl: string): Subject {
   return createRawKeeping(baseUrl);
 }
 
-/** @param keep is given what a conversation adds to its messages, before anything is done with it; the last answer `atEnd` */
+/** @param keep is given what a conversation adds to its messages, before anything is done with it; the last response `atEnd` */
 export function createRawKeeping(baseUrl: string, keep?: (messages: readonly object[], atEnd: boolean) => void): Subject {
   return {
     async run(conversation, watcher) {

@@ -4,7 +4,7 @@
 export interface Conversation {
   readonly calls: number;
   readonly chunks: number;
-  /** How long the model thinks before each answer. */
+  /** How long the model thinks before each response. */
   readonly delayMs: number;
 }
 
@@ -15,7 +15,7 @@ export interface Watcher {
 
 /** Something that can hold such a conversation. */
 export interface Subject {
-  /** @returns the text of the last answer. Rejects when the conversation did not come to its end. */
+  /** @returns the text of the last response. Rejects when the conversation did not come to its end. */
   run(conversation: Conversation, watcher: Watcher): Promise<string>;
   /** Bytes on disk, of a subject that keeps something there. */
   diskBytes?(): number;

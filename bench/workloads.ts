@@ -136,7 +136,7 @@ async function crowdHeap(subject: Subject, { agents }: Sizes): Promise<Figures> 
   await Promise.all(
     Array.from({ length: agents }, () =>
       hold(subject, { calls: AGENT_CALLS, delayMs: 1000 }, (count) => {
-        // The last agent has made its third call: they all wait for the answer that follows it.
+        // The last agent has made its third call: they all wait for the response that follows it.
         if (count === 3 && ++asked === agents) setTimeout(() => (during = held()), AGENT_DELAY_MS);
       }),
     ),

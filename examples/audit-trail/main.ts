@@ -1,4 +1,4 @@
-// Who dispatched what, and who wrote what, in an append-only log; a guard that denies, and one that answers from a cache.
+// Who dispatched what, and who wrote what, in an append-only log; a guard that denies, and one that responds from a cache.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

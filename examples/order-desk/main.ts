@@ -1,4 +1,4 @@
-// Orders that a model places by declaring them: kept in a store behind the answer, priced by the program before it.
+// Orders that a model places by declaring them: kept in a store behind the response, priced by the program before it.
 import assert from "node:assert/strict";
 import { z } from "zod";
 import { mockStateStore, scriptedModel } from "keelson/testing";

@@ -1,4 +1,4 @@
-// Facts out of a letter, as data of a known type: an answer that does not match goes back to the model, and the parts show as they stream.
+// Facts out of a letter, as data of a known type: a response that does not match goes back to the model, and the parts show as they stream.
 import assert from "node:assert/strict";
 import { scriptedModel } from "keelson/testing";
 
@@ -68,5 +68,5 @@ if (failed.error?.failure.kind === "invalid-output") reasons.push(...failed.erro
 // #endregion
 
 assert.equal(failed.reason, "error");
-assert.deepEqual(reasons, ["the answer was not given by a call of final_answer", "no"]);
+assert.deepEqual(reasons, ["the output was not given by a call of final_answer", "no"]);
 console.log(`structured-extraction: ${output?.lines.length} lines for ${output?.to}, after ${model.requests.length - 1} repair`);

@@ -26,7 +26,7 @@ const RETRYABLE: readonly ServerTurn[] = [
 describe.each(WIRES)("keelson -p and a bad server on the wire of %s", (wire) => {
   const headless = ["-p", "--model", MODELS[wire], "--output-format", "stream-json"];
 
-  it("reads every way of writing a good answer", async () => {
+  it("reads every way of writing a good response", async () => {
     const text = "Grüße an 世界 🌍";
     await using workspace = await openWorkspace([
       ...ODD_BUT_GOOD.map((misbehave) => ({ text, toolCalls: LOOK, misbehave })),
@@ -83,7 +83,7 @@ describe.each(WIRES)("keelson -p and a bad server on the wire of %s", (wire) => 
       { type: "error", failure: { kind: "model", model: { kind: "invalid-request" } } },
     ],
     [
-      "a body that is no answer",
+      "a body that is no response",
       { misbehave: { body: "<html>welcome</html>", contentType: "text/html" } },
       { type: "error", failure: { kind: "model" } },
     ],
@@ -95,13 +95,13 @@ describe.each(WIRES)("keelson -p and a bad server on the wire of %s", (wire) => 
     expect(finished.stderr).not.toMatch(/\n +at |key-of-/);
   });
 
-  it("survives an answer that never ends: the time limit does", async () => {
+  it("survives a response that never ends: the time limit does", async () => {
     await using workspace = await openWorkspace([{ misbehave: { stall: "before-headers" } }]);
     const finished = await workspace.keelson(...headless, "--timeout", "1s", "go");
     expect([finished.code, endOf(eventsOf(finished))]).toEqual([3, expect.objectContaining({ reason: "timeout" })]);
   });
 
-  it("answers calls that cannot run so that the model can mend them", async () => {
+  it("gives calls that cannot run a result, so that the model can mend them", async () => {
     await using workspace = await openWorkspace([
       {
         toolCalls: [
@@ -123,7 +123,7 @@ describe.each(WIRES)("keelson -p and a bad server on the wire of %s", (wire) => 
     expect(told).not.toContain("root:");
   });
 
-  it("ends an answer that is too long, and keeps what a tool prints within bounds", async () => {
+  it("ends a response that is too long, and keeps what a tool prints within bounds", async () => {
     await using workspace = await openWorkspace([
       { toolCalls: [{ name: "bash", input: { command: "head -c 100000000 /dev/zero | tr '\\0' x" } }] },
       { text: ["on and ".repeat(10_000)], misbehave: { hugeTextBytes: 20 * 1024 * 1024 } },

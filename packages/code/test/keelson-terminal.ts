@@ -31,7 +31,7 @@ export interface TerminalOptions {
   readonly timeByHand?: boolean;
 }
 
-/** At the cursor's row alone: behind this sign an answer to an approval's question is heard. */
+/** At the cursor's row alone: behind this sign an answer to an approval's question is read. */
 export const HEARD: RegExp = /\n.*(?:a\[b\]ort|\/b\]) › [^\n]*$/;
 
 const PATIENCE_MS = 40_000;

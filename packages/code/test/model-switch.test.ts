@@ -19,7 +19,7 @@ function keelson(workspace: Workspace, ...args: readonly string[]): Promise<Fini
   return workspace.start(["-p", "--output-format", "stream-json", ...args], { env: everyWire(workspace.server) }).finished;
 }
 
-/** Everything that a request says and answers, without the system prompt. */
+/** Everything that a request says, without the system prompt. */
 function saidIn(request: ServerRequest | undefined): string {
   if (request === undefined) return "";
   const messages = requestMessages(request).filter(({ role }) => role !== "system");

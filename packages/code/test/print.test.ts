@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const GREETING = { "src/greeting.js": 'export const greeting = "Helo";\n' };
 
 describe.each(WIRES)("keelson -p over the wire of %s", (wire) => {
-  it("works through a whole loop: reads, edits, runs, answers", async () => {
+  it("works through a whole loop: reads, edits, runs, responds", async () => {
     await using workspace = await openWorkspace(
       [
         {

@@ -64,7 +64,7 @@ describe.each(WIDTHS)("a conversation at %d columns", (columns) => {
 });
 
 describe("a terminal that changes its width", () => {
-  it("while an answer streams keeps one status, one line of input, and every word of the answer", async () => {
+  it("while a response streams keeps one status, one line of input, and every word of the response", async () => {
     const sentence = "The quick brown fox jumps over the lazy dog and runs. ".repeat(6).trim();
     await using workspace = await openWorkspace([{ text: `${sentence}\nThat is`, misbehave: { stall: "in-body" } }]);
     // No frame of the status comes in between, which would be drawn for the old width into the new one.

@@ -169,7 +169,7 @@ describe("Esc and Ctrl-C in a terminal", () => {
   it.each([
     ["Esc", "\u001b"],
     ["Ctrl-C", "\u0003"],
-  ])("%s ends the model's answer at once, and keeps what it said and the draft", async (_name, key) => {
+  ])("%s ends the model's response at once, and keeps what it said and the draft", async (_name, key) => {
     await using workspace = await openWorkspace([
       { text: "Speaking to myself for ever.", misbehave: { stall: "in-body" } },
       { text: "Going on." },

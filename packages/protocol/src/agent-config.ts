@@ -1,4 +1,4 @@
-/** How a structured answer is asked for. `tool` works everywhere, `native` needs the vendor, `prompt` reads it from text. */
+/** How a structured output is asked for. `tool` works everywhere, `native` needs the vendor, `prompt` reads it from text. */
 export type OutputMode = "tool" | "native" | "prompt" | "custom";
 
 /** What becomes of the base prompt. */

@@ -29,7 +29,7 @@ export type BudgetScope = {
    */
   readonly unknownPrice?: "refuse" | "allow";
   /**
-   * What a model call counts as under `maxCost` and `maxTokens` of which the vendor told no usage: it broke off, or its answer names
+   * What a model call counts as under `maxCost` and `maxTokens` of which the vendor told no usage: it broke off, or its response names
    * none. `reserve` (the default): all that it could have come to, so that the limit holds. `estimate`: what was sent and seen of
    * it, so that what was thought unseen may pass the limit. It is for the caller to heed, as is `unknownPrice`.
    */
@@ -55,7 +55,7 @@ export interface ReserveOptions {
   /** Who will settle it, named as the owner of a lease is. Default: this process. */
   readonly owner?: string | undefined;
   /**
-   * Keeps a place in the line where the answer is `wait`: no later key overtakes this one in the scopes where it fell short.
+   * Keeps a place in the queue where the reservation is `wait`: no later key overtakes this one in the scopes where it fell short.
    * It is left by reserving, by a refusal, by `release`, and by the end of its owner.
    */
   readonly inTurn?: boolean | undefined;

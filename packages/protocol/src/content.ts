@@ -64,7 +64,7 @@ export type ToolResultPart = {
   readonly type: "tool-result";
   readonly id: CallId;
   readonly name: string;
-  /** What the model reads: any JSON value, or `{ type: "content", content }` when the tool answered with parts (images). */
+  /** What the model reads: any JSON value, or `{ type: "content", content }` when the tool returned parts (images). */
   readonly output: JsonValue;
   readonly isError?: boolean;
   /** The whole output, when `output` was truncated. */
@@ -102,7 +102,7 @@ export type Role = "system" | "user" | "assistant" | "tool";
 export type Message = {
   readonly role: Role;
   readonly content: readonly Content[];
-  /** An answer whose end never came, since the run was ended or failed while the model wrote it: the text that it had by then. */
+  /** A response whose end never came, since the run was ended or failed while the model wrote it: the text that it had by then. */
   readonly cut?: true;
 };
 

@@ -24,7 +24,7 @@ export type HookResult =
   /** Ends the operation the hook stands before, or, with `ends: "run"`, the whole run. After a tool has run, that is the run in any case. */
   | { readonly type: "abort"; readonly reason: string; readonly ends?: "run" };
 
-/** What a hook of each point may answer. */
+/** What a hook of each point may return. */
 export interface HookResults {
   /** `ask`: a person must allow this call, whatever the permissions say. */
   readonly "pre-tool-use": HookResult | { readonly type: "ask"; readonly reason: string };

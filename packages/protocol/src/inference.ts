@@ -33,7 +33,7 @@ export interface InferRequest {
   readonly stopSequences?: readonly string[];
   readonly effort?: EffortLevel;
   readonly thinking?: ThinkingConfig;
-  /** The answer must be JSON of this schema, by the vendor's native means. */
+  /** The response must be JSON of this schema, by the vendor's native means. */
   readonly output?: { readonly name: string; readonly schema: JsonObject };
   /** Whether to mark the stable prefix for the vendor's prompt cache, where it needs marks. Default `auto`. */
   readonly cache?: "auto" | "none";
@@ -107,7 +107,7 @@ export interface InferOptions {
    */
   readonly conversation?: object | undefined;
   /**
-   * Told of a request that was lost with a kept connection, which the server had given up before any byte of an answer. Whether it is
+   * Told of a request that was lost with a kept connection, which the server had given up before any byte of a response. Whether it is
    * sent once more, over a new connection; what was lost may be billed all the same. Default: it is.
    */
   readonly resendLost?: ((failure: ModelFailure) => boolean) | undefined;

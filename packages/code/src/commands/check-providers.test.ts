@@ -34,7 +34,7 @@ const json =
 describe("a provider that is asked for its models", () => {
   it("works when it lists them", async () => {
     const check = await checkOf(json(200, { data: [{ id: "a" }, { id: "b" }] }));
-    expect(withCheck(found, check)).toEqual({ ...found, detail: "OPENAI_API_KEY is set; it answers, with 2 models" });
+    expect(withCheck(found, check)).toEqual({ ...found, detail: "OPENAI_API_KEY is set; it responds, with 2 models" });
   });
 
   it("is broken by its key when that is refused, and the key is not told", async () => {
@@ -49,7 +49,7 @@ describe("a provider that is asked for its models", () => {
       state: "broken",
       detail: expect.stringContaining("the server can't be used"),
     });
-    expect(await checkOf(() => {}, 50)).toEqual({ type: "unreachable", reason: "no answer within 0.05 s" });
+    expect(await checkOf(() => {}, 50)).toEqual({ type: "unreachable", reason: "no response within 0.05 s" });
     expect(await checkOf((_request, response) => response.end("<html>a login page</html>"))).toMatchObject({ type: "unreachable" });
     const nowhere = createOpenAiChatProvider({ apiKey: KEY, baseUrl: "http://127.0.0.1:9/v1" });
     expect((await checkProviders({ openai: nowhere })).get("openai")).toMatchObject({

@@ -9,7 +9,7 @@ export type ProviderCheck =
   | { readonly type: "unreachable"; readonly reason: string };
 
 const CHECK_MS = 10_000;
-/** What servers without a list answer. */
+/** How servers without a list respond. */
 const NO_LIST: ReadonlySet<number | undefined> = new Set([404, 405, 501]);
 
 /** Asks all of them at once. Failures are told without keys. */
@@ -28,7 +28,7 @@ async function ask(provider: Provider, limitMs: number): Promise<ProviderCheck> 
   try {
     return { type: "models", count: (await provider.listModels({ signal })).length };
   } catch (error) {
-    if (signal.aborted) return { type: "unreachable", reason: `no answer within ${limitMs / 1000} s` };
+    if (signal.aborted) return { type: "unreachable", reason: `no response within ${limitMs / 1000} s` };
     if (!ModelError.is(error)) return { type: "unreachable", reason: error instanceof Error ? error.message : String(error) };
     const { kind, status, message } = error.failure;
     if (NO_LIST.has(status)) return { type: "no-list" };

@@ -94,7 +94,7 @@ export function withCheck(finding: Finding, check: ProviderCheck | undefined): F
   if (check === undefined || state !== "ok") return finding;
   switch (check.type) {
     case "models":
-      return { what, state, detail: `${detail}; it answers, with ${check.count} models` };
+      return { what, state, detail: `${detail}; it responds, with ${check.count} models` };
     case "no-list":
       return { what, state, detail: `${detail}; not tried, as it has no list of models` };
     case "refused":

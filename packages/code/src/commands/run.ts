@@ -20,7 +20,7 @@ import { printRun } from "../modes/print.ts";
 import type { AgentOptions, RunCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
 
-/** Works on a task: one answer for a program or a reader, or a conversation in a terminal. @returns the exit code */
+/** Works on a task: one response for a program or a reader, or a conversation in a terminal. @returns the exit code */
 export async function run(command: RunCommand, host: CommandHost): Promise<number> {
   const interactive = !command.print && host.stdin.isTTY === true && host.stdout.isTTY === true;
   const task = interactive ? command.task : await readTask(command, host);

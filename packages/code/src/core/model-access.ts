@@ -68,7 +68,7 @@ export function accessVariable({ key, baseUrl }: Vendor): string {
   return key ?? baseUrl;
 }
 
-/** A local server answers at once, or is not there. */
+/** A local server responds at once, or is not there. */
 const LIST_MS = 5_000;
 
 /** The models that the environment gives access to. */

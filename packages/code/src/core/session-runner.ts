@@ -8,7 +8,7 @@ import type { Stores } from "./stores.ts";
 const NO_MODEL: Provider = {
   name: "none/none",
   wire: "none",
-  // oxlint-disable-next-line require-yield -- it never answers
+  // oxlint-disable-next-line require-yield -- it never responds
   async *stream() {
     throw new ModelError({ kind: "invalid-request", message: "This runner only keeps sessions; it has no model." });
   },

@@ -33,7 +33,7 @@ describe("the repair script", () => {
     ]);
   });
 
-  it("repairs it by what the tools answer, and concludes by the last test run", async () => {
+  it("repairs it by what the tools return, and concludes by the last test run", async () => {
     const { texts, output } = await play(folder);
     expect(testCounts(output)).toEqual({ total: 18, passed: 18, failed: 0 });
     expect(texts.at(-1)).toMatch(/^All 18 tests pass\./);

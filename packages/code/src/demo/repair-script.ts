@@ -35,7 +35,7 @@ const TEST = "node --test";
 
 /**
  * A model that is a script, for those who have no key. It knows the two bugs of the broken project beforehand, but works like
- * a model: each turn looks at what the tools really answered, and says so when that is not what it expected.
+ * a model: each turn looks at what the tools really returned, and says so when that is not what it expected.
  */
 export const REPAIR_SCRIPT: readonly ((request: InferRequest) => ScriptTurn)[] = [
   () => ({
@@ -112,7 +112,7 @@ function suspects(output: string): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-/** What the calls of the last turn answered. */
+/** What the calls of the last turn returned. */
 function lastResults({ messages }: InferRequest): readonly string[] {
   const last = messages.findLastIndex((message) => message.role === "assistant");
   return messages.slice(last + 1).flatMap(({ content }) => content.flatMap(resultText));

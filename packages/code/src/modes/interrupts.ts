@@ -15,7 +15,7 @@ export interface InterruptOptions {
   note(text: string): void;
   /** After a third one: the run does not even abort. */
   giveUp(): void;
-  /** Whether calls run that a stop leaves to their end; an answer ends at once, which needs no words. */
+  /** Whether calls run that a stop leaves to their end; a response ends at once, which needs no words. */
   finishing(): boolean;
 }
 

@@ -21,7 +21,7 @@ export interface PrintOptions {
 }
 
 /**
- * Shows a run to a program or a reader, without asking anything. Standard output gets the answer (or JSON), standard error
+ * Shows a run to a program or a reader, without asking anything. Standard output gets the response (or JSON), standard error
  * everything else.
  * @returns the exit code
  */
@@ -61,7 +61,7 @@ async function seeAll(run: Run<unknown>, calls: RunningCalls): Promise<void> {
   for await (const event of run.events()) calls.see(event);
 }
 
-/** The last answer alone goes to standard output, so that whoever reads it has nothing to take away from it. */
+/** The last response alone goes to standard output, so that whoever reads it has nothing to take away from it. */
 async function printText(
   run: Run<unknown>,
   model: string,

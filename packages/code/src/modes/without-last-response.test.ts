@@ -19,7 +19,7 @@ async function follow(events: readonly AgentEvent[]): Promise<readonly [seen: re
 }
 
 describe("the work of a run", () => {
-  it("has all that was said but the last answer, each in its place", async () => {
+  it("has all that was said but the last response, each in its place", async () => {
     const events = [
       said("Let me look."),
       event("tool-calls-start"),
@@ -42,7 +42,7 @@ describe("the work of a run", () => {
     ]);
   });
 
-  it("has no last answer where calls came with it, and what children say is never one", async () => {
+  it("has no last response where calls came with it, and what children say is never one", async () => {
     expect((await follow([said("I need to ask."), event("tool-calls-start"), event("run-suspend")]))[1]).toBeUndefined();
     expect(await follow([said("Of a child.", ["child"]), event("run-complete")])).toEqual([["Of a child.", "run-complete"], undefined]);
   });

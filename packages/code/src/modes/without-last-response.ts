@@ -8,7 +8,7 @@ export interface Work extends AsyncIterable<AgentEvent> {
 }
 
 /**
- * Takes the last answer out of a run, for another place. That it is the last is known at the end only, so that each is held back
+ * Takes the last response out of a run, for another place. That it is the last is known at the end only, so that each is held back
  * until something follows it.
  */
 export function withoutLastResponse(events: AsyncIterable<AgentEvent>): Work {

@@ -29,7 +29,7 @@ export type SessionChoice =
 export interface RunCommand {
   readonly type: "run";
   readonly task?: string;
-  /** Print the answer and exit, instead of a conversation. */
+  /** Print the response and exit, instead of a conversation. */
   readonly print: boolean;
   readonly outputFormat: OutputFormat;
   readonly onApproval: OnApproval;

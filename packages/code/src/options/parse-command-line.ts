@@ -44,7 +44,7 @@ interface RawOptions {
 const EXAMPLES = `
 Examples:
   $ keelson                                        a conversation in the terminal
-  $ keelson -p "why does the build fail?"          one task; prints the answer and exits
+  $ keelson -p "why does the build fail?"          one task; prints the response and exits
   $ git diff | keelson -p "review this"            the task with more on standard input
   $ keelson -p --allow 'bash(npm test*)' "make the tests pass"
   $ keelson -c                                     go on with the newest session of this folder
@@ -72,7 +72,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
   program
     .description("A coding agent for the terminal.")
     .argument("[task...]", "what to do; also read from standard input")
-    .option("-p, --print", "print the answer and exit (also when there is no terminal)")
+    .option("-p, --print", "print the response and exit (also when there is no terminal)")
     .option("--model <provider/id>", "model to use", modelName)
     .option("--fallback-model <provider/id>", "model to go on with when the first one keeps failing", modelName)
     .addOption(new Option("--output-format <format>", "what --print writes to standard output").choices(OUTPUT_FORMATS))

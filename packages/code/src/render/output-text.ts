@@ -1,6 +1,6 @@
 import type { Content, JsonValue } from "@keelson/protocol";
 
-/** What a tool answered, as text to show. Parts that are no text are named. */
+/** What a tool returned, as text to show. Parts that are no text are named. */
 export function outputText(output: JsonValue): string {
   if (typeof output === "string") return output;
   if (isContent(output)) return output.content.map(partText).join("\n");

@@ -51,12 +51,12 @@ describe("createRunView", () => {
     expect(notes).toBe("\n✔ complete · test/model · 2 turns · 1.2k in, 80 out · $0.0123 · 5 s\n");
   });
 
-  it("shows an answer once, whether or not its deltas were seen", () => {
+  it("shows a response once, whether or not its deltas were seen", () => {
     expect(shown(start, response("Whole.")).words).toBe("Whole.\n");
     expect(shown(start, delta("Wh"), delta("ole."), response("Whole."), delta("Next."), response("Next.")).words).toBe("Whole.\nNext.\n");
   });
 
-  it("shows an answer again whole after a retry or a gap", () => {
+  it("shows a response again whole after a retry or a gap", () => {
     expect(
       shown(start, delta("Hel"), { type: "retry", attempt: 1, reason: "stream broke off", delayMs: 1_500 }, response("Hello.")).all,
     ).toBe("Hel\n\n↻ stream broke off; trying again in 1.5 s (1)\n\nHello.\n");

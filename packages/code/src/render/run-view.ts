@@ -165,7 +165,7 @@ export function createRunView({ screen, style, now, questions = true, model: fir
         break;
       case "retry":
       case "gap":
-        // What was seen of this answer is void or has holes: it is shown again, whole.
+        // What was seen of this response is void or has holes: it is shown again, whole.
         streamed = false;
         thinking = "";
         break;

@@ -12,7 +12,7 @@ export interface AgentStep {
 
 export interface AgentResponse {
   readonly steps: readonly AgentStep[];
-  /** The text of the last answer; absent when there was none. */
+  /** The text of the last response; absent when there was none. */
   readonly finalResponse?: string;
   readonly iterations: number;
   readonly stopReason: AgentStopReason;
@@ -31,7 +31,7 @@ export type StepResponseEvent =
 
 /**
  * Our events in the words of the step-and-response design, for the run itself (its children are left out). `done` is the
- * last one; a run that suspends or moves to another process ends without it, since it isn't done. An answer whose deltas
+ * last one; a run that suspends or moves to another process ends without it, since it isn't done. A response whose deltas
  * were not seen (a stream read from the log) comes as one delta.
  */
 export async function* toStepResponseEvents(events: AsyncIterable<RecordedEvent>): AsyncGenerator<StepResponseEvent, void, undefined> {

@@ -20,7 +20,7 @@ export type AgentFailure = { readonly message: string } &
     | { readonly kind: "budget-exceeded"; readonly limitUsd: Usd; readonly spentUsd: Usd }
     /** An option of an agent, a runner or a run is wrong; `option` is its path. */
     | { readonly kind: "invalid-option"; readonly option: string }
-    /** The model's last answer does not give the structured output: what is wrong with it, and what it was. */
+    /** The model's last response does not give the structured output: what is wrong with it, and what it was. */
     | { readonly kind: "invalid-output"; readonly issues: readonly string[]; readonly text: string }
     /** An approval token was refused. */
     | { readonly kind: "invalid-token"; readonly reason: "malformed" | "forged" | "expired" | "used" | "mismatch" }

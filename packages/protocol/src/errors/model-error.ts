@@ -3,7 +3,7 @@ import { hasBrand, KeelsonError, type RecordedError, type SerializedError } from
 
 /**
  * How far a request came before it failed: nothing of it was sent; it was sent, and nobody knows what became of it; the vendor
- * refused it by its status (4xx, 5xx); an answer began. What is unsent or refused is not billed.
+ * refused it by its status (4xx, 5xx); a response began. What is unsent or refused is not billed.
  */
 export type RequestProgress = "unsent" | "sent" | "refused" | "begun";
 
@@ -16,7 +16,7 @@ export type ModelFailure = ModelFailureDetails &
     | { readonly kind: "rate-limit"; readonly retryAfterMs?: number }
     | { readonly kind: "server-error"; readonly retryAfterMs?: number }
     | { readonly kind: "invalid-request" }
-    /** The vendor answered with something that is no answer. */
+    /** The vendor responded with something that is no response. */
     | { readonly kind: "invalid-response" }
     | { readonly kind: "max-output-tokens" }
     /** The request is longer than the model's window. */
@@ -36,7 +36,7 @@ type ModelFailureDetails = {
   readonly requestId?: string;
   /** Absent: a request with an error's `status` was refused, any other is taken for one that was sent. */
   readonly progress?: RequestProgress;
-  /** What the vendor had counted for the whole answer before it failed, as he will bill it. */
+  /** What the vendor had counted for the whole response before it failed, as he will bill it. */
   readonly usage?: Usage;
 };
 

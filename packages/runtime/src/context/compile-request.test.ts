@@ -18,7 +18,7 @@ describe("compileRequest", () => {
   });
 });
 
-/** A round of a conversation: a user's message, or an answer that calls tools, with their results. */
+/** A round of a conversation: a user's message, or a response that calls tools, with their results. */
 const round: fc.Arbitrary<readonly Message[]> = fc.oneof(
   fc.string({ minLength: 1 }).map((text) => [textMessage("user", `u${text}`)]),
   fc

@@ -409,7 +409,7 @@ describe("the verdict of a rule", () => {
     expect(seen).toEqual(["changed"]);
   });
 
-  it("skip answers in the operation's place, and nothing after it happens [CE-20]", async () => {
+  it("skip gives an output in the operation's place, and nothing after it happens [CE-20]", async () => {
     let executed = 0;
     const later: string[] = [];
     const rules = [

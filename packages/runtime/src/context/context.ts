@@ -97,7 +97,7 @@ class RuledContext implements ContextOfRules {
       const action = await this.#fire(rule, "before", operation, key, { input, isIdle: idle.has(rule) });
       if (action?.type === "skip") return accepted(rule, operation, action.output);
       if (action?.type === "modify-output")
-        throw misplaced(rule, type, `there is no output before it: answer "skip" to give one in its place`);
+        throw misplaced(rule, type, `there is no output before it: return "skip" to give one in its place`);
       if (action?.type === "modify-input") input = changedInput(rule, operation, action.input);
     }
 
@@ -107,7 +107,7 @@ class RuledContext implements ContextOfRules {
     for (const rule of after) {
       const action = await this.#fire(rule, "after", operation, key, { input, output: () => operation.show?.(output) });
       if (action?.type === "modify-input" || action?.type === "skip")
-        throw misplaced(rule, type, `it has run already: answer "modify-output", or let the rule fire before it`);
+        throw misplaced(rule, type, `it has run already: return "modify-output", or let the rule fire before it`);
       if (action?.type === "modify-output") output = accepted(rule, operation, action.output);
     }
     return output;

@@ -28,7 +28,7 @@ function messageOf(type: MessageOperationType, input: JsonValue | undefined): Me
   try {
     return messageCodec.decode((input as { readonly message?: JsonValue } | null | undefined)?.message ?? null);
   } catch (cause) {
-    const message = `a rule put something in the place of a message that is none (${cause instanceof Error ? cause.message : String(cause)}): answer "modify-input" with { message }, or "skip" to drop it`;
+    const message = `a rule put something in the place of a message that is none (${cause instanceof Error ? cause.message : String(cause)}): return "modify-input" with { message }, or "skip" to drop it`;
     throw new AgentError({ kind: "panic", callback: `a rule on ${type}`, message }, { cause });
   }
 }

@@ -33,8 +33,8 @@ export type RuleTrigger =
   | { readonly type: "before-any" | "after-any" };
 
 /**
- * What a rule wants. Nothing is `continue`. `modify-input` is heeded before an operation, `modify-output` after it; `skip`
- * answers in the operation's place.
+ * What a rule wants. Nothing is `continue`. `modify-input` counts before an operation, `modify-output` after it; `skip`
+ * gives an output in the operation's place.
  */
 export type RuleAction =
   | { readonly type: "continue" }

@@ -11,7 +11,7 @@ const CLOSER: { readonly [opener: string]: string } = { "{": "}", "[": "]" };
 
 /**
  * Walks over something like JSON, in all the dialects that a repair understands (single quotes, comments, bare words),
- * and says whether it is complete. In doubt the answer is not `closed`.
+ * and says whether it is complete. In doubt the value is not `closed`.
  */
 export function scanJson(text: string): JsonOutline {
   const open: string[] = [];

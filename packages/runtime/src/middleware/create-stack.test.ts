@@ -74,7 +74,7 @@ describe("a stack of middleware", () => {
     );
   });
 
-  it("ends at the guard that answers: nothing inside it is called, everything outside sees its answer [BM-02, BM-06]", async () => {
+  it("ends at the guard that responds: nothing inside it is called, everything outside sees its response [BM-02, BM-06]", async () => {
     await fc.assert(
       fc.asyncProperty(added, fc.nat(), async (order, at) => {
         const guards = order.flatMap((kind, index) => (kind === "guard" ? [index] : []));
@@ -240,7 +240,7 @@ describe("a transformer or guard", () => {
     }
   });
 
-  it("that answers before its next is through is waited for", async () => {
+  it("that responds before its next is through is waited for", async () => {
     let finish = (): void => {};
     let isDone = false;
     const hasty: Text = { name: "hasty", handle: async (request, next) => (void next(request), "hasty answer") };
@@ -271,7 +271,7 @@ describe("a transformer or guard", () => {
     }
   });
 
-  it("may turn a failure into an answer, or an answer into a failure", async () => {
+  it("may turn a failure into a response, or a response into a failure", async () => {
     const forgiving: Text = { name: "forgiving", handle: (request, next) => next(request).catch(() => "forgiven") };
     expect(await run(forgiving, "transform", () => Promise.reject(new Error("refused")))).toBe("forgiven");
     const strict: Text = {

@@ -56,7 +56,7 @@ export interface StackBuilder<M, O, S> {
   observe(observer: O): StackBuilder<M, O, S>;
   /** May change the request and the response. Must call `next`. */
   transform(middleware: M): StackBuilder<M, O, S>;
-  /** Innermost, so that it judges the final request. May answer or refuse instead of calling `next`. */
+  /** Innermost, so that it judges the final request. May respond or refuse instead of calling `next`. */
   guard(middleware: M): StackBuilder<M, O, S>;
   build(): S;
 }
@@ -214,7 +214,7 @@ async function pass<Request, Response>(
   if (inner !== undefined && !isSettled) await inner;
   if (misuse !== undefined) throw misuse;
   if (inner === undefined && mustCallNext)
-    throw errors.misuse(`The transformer "${middleware.name}" did not call next; only a guard may answer in its place.`);
+    throw errors.misuse(`The transformer "${middleware.name}" did not call next; only a guard may respond in its place.`);
   return response;
 }
 

@@ -133,7 +133,7 @@ describe("dispatch middleware", () => {
     ]);
   });
 
-  it("answers a start from a guard: attach gives what it said, the operator is not started [BM-02]", async () => {
+  it("gives an output from a guard: attach gives what it said, the operator is not started [BM-02]", async () => {
     const inner = mockOrchestrator({ echo });
     const response = await mockOperator([textOutput("from the cache")]).execute(input(""), {} as never);
     const stack = createDispatchStack()
@@ -150,7 +150,7 @@ describe("dispatch middleware", () => {
     const responseOf = (text: string): OperatorOutput => ({ ...textOutput(text) }) as OperatorOutput;
     for (const [middleware, message] of [
       [broken, 'The middleware "broken" failed: undefined is not a function'],
-      [silent, 'The transformer "silent" did not call next; only a guard may answer in its place.'],
+      [silent, 'The transformer "silent" did not call next; only a guard may respond in its place.'],
     ] as const) {
       const stack = createDispatchStack().transform(middleware).build();
       const error = await withDispatchMiddleware(mockOrchestrator({ echo }), stack)

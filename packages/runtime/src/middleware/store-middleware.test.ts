@@ -47,7 +47,7 @@ describe("store middleware", () => {
     ]);
   });
 
-  it("answers reads from a guard that caches, and refuses writes from one that guards [BM-02, BM-07]", async () => {
+  it("serves reads from a guard that caches, and refuses writes from one that guards [BM-02, BM-07]", async () => {
     let reads = 0;
     const inner: StateStore = mockStateStore({ entries: [[scope, "k", "v"]] });
     const counted: StateStore = { ...inner, read: (...request) => (reads++, inner.read(...request)) };

@@ -42,7 +42,7 @@ export function withDispatchMiddleware(
         if (isAccepted) keep(id, output);
       };
       output.then(settle, settle);
-      // A guard that answers in the operator's place accepts it, too.
+      // A guard that returns an output in the operator's place accepts it, too.
       await Promise.race([accepted, output]);
       isAccepted = true;
       if (!working.has(id)) keep(id, output);

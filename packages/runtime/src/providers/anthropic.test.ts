@@ -384,7 +384,7 @@ describe("an answer", () => {
     });
   });
 
-  it("that answered the calls of its own program raises none of them, and raises them when it waits", async () => {
+  it("that gave results to the calls of its own program raises none of them, and raises them when it waits", async () => {
     const program = {
       type: "tool_use",
       id: "toolu_p",

@@ -1,2 +1,2 @@
-/** The `code` of failures that a circuit breaker answers with. */
+/** The `code` of failures that a circuit breaker responds with. */
 export const CIRCUIT_OPEN = "circuit-open";

@@ -86,7 +86,7 @@ describe.each(Object.keys(makers) as (keyof typeof makers)[])("%s requests of a 
     );
   });
 
-  it("are histories that the vendor takes: answered calls, no empty content, no neighbours that its API refuses", () => {
+  it("are histories that the vendor takes: calls with results, no empty content, no neighbours that its API refuses", () => {
     fc.assert(
       fc.property(messagesOf({ maxLength: 10 }), (history) => {
         const encoded = body(makers[name]().encode({ model: "m", messages: history }, {})).messages;

@@ -25,7 +25,7 @@ export function fitRequest(request: InferRequest, facts: ModelFacts, asked: Requ
     throw refusal(asked, `takes ${levels}, and ${request.effort} was asked for: leave it out, or choose a model that reasons by levels`);
   }
   if (maxOutputTokens !== undefined && request.maxTokens !== undefined && request.maxTokens > maxOutputTokens)
-    throw refusal(asked, `answers with at most ${maxOutputTokens} tokens, and maxTokens asks for ${request.maxTokens}: lower it`);
+    throw refusal(asked, `responds with at most ${maxOutputTokens} tokens, and maxTokens asks for ${request.maxTokens}: lower it`);
   return capabilities.vision === false ? withoutImages(request, asked) : request;
 }
 

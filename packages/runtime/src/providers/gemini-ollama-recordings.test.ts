@@ -141,7 +141,7 @@ function usageByTheRules({ wire, expect: { usage }, response: { body } }: Record
 }
 
 describe.skipIf(!there)(
-  `recorded answers of Gemini and Ollama${there ? "" : ` (skipped: no recordings at ${folder}; set KEELSON_SHARED)`}`,
+  `recorded responses of Gemini and Ollama${there ? "" : ` (skipped: no recordings at ${folder}; set KEELSON_SHARED)`}`,
   () => {
     let server: Server;
     let origin: string;

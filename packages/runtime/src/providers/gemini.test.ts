@@ -18,7 +18,7 @@ interface Sent {
   readonly body: JsonObject;
 }
 
-/** A provider whose server answers with `body`, and what it was asked. */
+/** A provider whose server responds with `body`, and what it was asked. */
 function stub(body: string | JsonObject, options: ProviderOptions & { readonly status?: number } = {}) {
   const sent: Sent[] = [];
   const { status = 200, ...settings } = options;
@@ -44,7 +44,7 @@ const chunkOf = (...parts: readonly JsonObject[]): JsonObject => ({ candidates: 
 const ask: InferRequest = { model: "gemini-2.5-flash", messages: [textMessage("user", "hi")] };
 const read = (body: string | JsonObject, model = ask.model): Promise<InferResponse> => infer(stub(body).provider, { ...ask, model });
 
-describe("answers of Gemini", () => {
+describe("responses of Gemini", () => {
   it("join the text of a stream, and keep a signature with the part it came in, even an empty one [PV-03]", async () => {
     const response = await read(
       events(
@@ -261,7 +261,7 @@ describe("answers of Gemini", () => {
       `[${JSON.stringify({ candidates: [part({ text: "a" })] })},{"candi`,
       { kind: "server-error", code: "stream-cut" },
     ],
-    ["an object that is no answer", { usageMetadata: {} }, { kind: "invalid-response" }],
+    ["an object that is no response", { usageMetadata: {} }, { kind: "invalid-response" }],
     [
       "an error in the stream",
       events({ candidates: [part({ text: "a" })] }, { error: { code: 503, status: "UNAVAILABLE", message: "busy" } }),
@@ -376,7 +376,7 @@ describe("requests to Gemini", () => {
     expect(((await config({ ...request, model })) as JsonObject | undefined)?.["thinkingConfig"]).toEqual(thinking);
   });
 
-  it("ask for structured answers natively, but in words where an older model is given functions too", async () => {
+  it("ask for structured outputs natively, but in words where an older model is given functions too", async () => {
     const output = { name: "sum", schema: { type: "object", properties: { b: { type: "number" }, a: { type: "number" } } } };
     const responseSchema = { type: "OBJECT", properties: { b: { type: "NUMBER" }, a: { type: "NUMBER" } }, propertyOrdering: ["b", "a"] };
     const tools = [{ name: "look", description: "", inputSchema: { type: "object" } }];
@@ -398,7 +398,7 @@ describe("requests to Gemini", () => {
   const contentsFor = async (messages: readonly Message[], model = ask.model): Promise<unknown> =>
     (await sentFor({ messages, model })).body["contents"];
 
-  it("answer calls by place, apart from what else the user says, with media after them, and close those that nobody answered", async () => {
+  it("give results by place, apart from what else the user says, with media after them, and close calls without results", async () => {
     const image: Content = { type: "image", mediaType: "image/png", data: "AQID" };
     expect(
       await contentsFor([

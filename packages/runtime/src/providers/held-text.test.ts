@@ -10,7 +10,7 @@ import type { DecoderContext, WireDecoder } from "./wire-decoder.ts";
 
 const context: DecoderContext = { wire: "w", provider: "p", model: "m" };
 const piece = "x".repeat(64 * 1024);
-/** Four times what an answer may hold. */
+/** Four times what a response may hold. */
 const PIECES = 1024;
 
 /** What a decoder is sent first, and then again and again, without it giving anything. */
@@ -75,7 +75,7 @@ describe("what a decoder holds of calls that are never finished is bounded", () 
   });
 });
 
-describe("the calls of an answer are bounded", () => {
+describe("the calls of a response are bounded", () => {
   const started = (index: number) => ({ type: "tool-call-start", index, id: `c${index}`, name: "look" }) as const;
   const asking = (fold: InferFold, count: number): InferFold => {
     for (let index = 0; index < count; index++) {

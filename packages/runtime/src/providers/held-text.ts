@@ -6,7 +6,7 @@ import type { FailureContext } from "./vendor-failure.ts";
 export const HELD_ITEM_LENGTH = 256;
 
 /**
- * Counts what a decoder keeps of an answer before it can give it: calls without a name, blocks that are gathered whole. Nobody behind
+ * Counts what a decoder keeps of a response before it can give it: calls without a name, blocks that are gathered whole. Nobody behind
  * the decoder sees it grow, so that it is bounded here.
  */
 export class HeldText {
@@ -17,7 +17,7 @@ export class HeldText {
     this.#context = context;
   }
 
-  /** @throws ModelError of kind `max-output-tokens` once it is more than an answer may hold */
+  /** @throws ModelError of kind `max-output-tokens` once it is more than a response may hold */
   add(length: number): void {
     this.#length += length;
     if (this.#length <= DEFAULT_MAX_ANSWER_BYTES) return;

@@ -23,7 +23,7 @@ export function belongsTo(data: ProviderData | undefined, wire: string, model: s
 
 export interface CallWithResult {
   readonly call: ToolCallPart;
-  /** `undefined`: nobody answered it. Vendors refuse such a history, so that it must be closed. */
+  /** `undefined`: it has none. Vendors refuse such a history, so that it must be closed. */
   readonly result: ToolResultPart | undefined;
 }
 

@@ -11,17 +11,17 @@ import type {
   Usd,
 } from "@keelson/protocol";
 
-/** 16 MiB: what one answer may hold before whoever folds it stops reading. */
+/** 16 MiB: what one response may hold before whoever folds it stops reading. */
 export const DEFAULT_MAX_ANSWER_BYTES: number = 16 * 1024 * 1024;
 
-/** What one answer may ask for at once. */
+/** What one response may ask for at once. */
 export const DEFAULT_MAX_ANSWER_CALLS = 128;
 
 /** The pieces are slices of network chunks, which they keep alive, so that they are copied together every so often. */
 const MAX_PIECES = 1024;
 
 export interface FoldOptions {
-  /** Bound of the answer's text, thinking, arguments and parts together, in UTF-8 bytes. Default {@link DEFAULT_MAX_ANSWER_BYTES}. */
+  /** Bound of the response's text, thinking, arguments and parts together, in UTF-8 bytes. Default {@link DEFAULT_MAX_ANSWER_BYTES}. */
   readonly maxAnswerBytes?: number | undefined;
   /** Bound of its tool calls. Default {@link DEFAULT_MAX_ANSWER_CALLS}. */
   readonly maxAnswerCalls?: number | undefined;
@@ -61,9 +61,9 @@ export class InferFold {
   /** At least the bytes so far: a UTF-16 unit is three of them at most. Counted exactly once this bound passes the limit. */
   #bound = 0;
   #exact = false;
-  /** The answer passed a bound: stop reading it. */
+  /** The response passed a bound: stop reading it. */
   overflowed = false;
-  /** The last event, once it came. Without it the answer is not whole. */
+  /** The last event, once it came. Without it the response is not whole. */
   end: InferEnd | undefined;
   /** What the vendor last told of his limits. */
   rateLimit: RateLimit | undefined;
@@ -136,7 +136,7 @@ export class InferFold {
     }
   }
 
-  /** Whether a delta of this text surely does not make the answer too long. Near the bound there may be room all the same. */
+  /** Whether a delta of this text surely does not make the response too long. Near the bound there may be room all the same. */
   fits(text: string): boolean {
     return !this.#exact && this.#bound + text.length * 3 <= this.#maxBytes;
   }
@@ -188,7 +188,7 @@ export class InferFold {
     return content;
   }
 
-  /** The whole answer; `undefined` until its `end` came. */
+  /** The whole response; `undefined` until its `end` came. */
   response(cost: Usd | null): InferResponse | undefined {
     const end = this.end;
     if (end === undefined) return undefined;

@@ -11,7 +11,7 @@ const context = { wire: "w", provider: "p", model: "m" };
 const delta = (content: string | undefined, finish: string | null = null): string =>
   `data: ${JSON.stringify({ id: "1", choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
 
-/** An answer of which these chunks come one after another, each of them only when it is waited for. */
+/** A response of which these chunks come one after another, each of them only when it is waited for. */
 function streamOf(chunks: readonly string[], release: () => void = () => {}): InferStream {
   const left = chunks.map((chunk) => Buffer.from(chunk));
   const body: ByteStream = {
@@ -81,7 +81,7 @@ it.each([
   ["an event stream in one piece", [`${delta("a", "stop")}data: [DONE]\n\n`]],
   ["an event stream that its last event does not end", [delta("a", "stop")]],
   ["one JSON text", ['{"choices":[{"index":0,"message":{"content":"a"},"finish_reason":"stop"}]}']],
-])("gives the connection back once the answer is whole: %s", async (_what, chunks) => {
+])("gives the connection back once the response is whole: %s", async (_what, chunks) => {
   let released = 0;
   const stream = streamOf(chunks, () => void released++);
   let last: InferEvent | undefined;

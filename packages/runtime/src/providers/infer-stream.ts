@@ -26,12 +26,12 @@ export interface WireCall {
   readonly keys: WithheldKeys;
   /** `queue` takes the events. */
   decoder(queue: DecodedEvent[], context: DecoderContext): WireDecoder;
-  /** In which headers a good answer tells of limits; none when it tells of none. */
+  /** In which headers a good response tells of limits; none when it tells of none. */
   readonly rateLimitHeaders?: RateLimitHeaders;
 }
 
 /**
- * The events of one model call. A network chunk is decoded as a batch, and `next` answers from it with a settled promise; the
+ * The events of one model call. A network chunk is decoded as a batch, and `next` reads from it with a settled promise; the
  * network is read only when the batch is used up. Events that came before a failure are delivered before it.
  */
 export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEvents {
@@ -70,7 +70,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     this.#waiting += 1;
     if (before === undefined) this.#pulling = this.#pull();
     else {
-      // Whoever asks for more before the last answer came waits in line.
+      // Whoever asks for more before the last response came waits in line.
       const pull = (): Promise<IteratorResult<InferEvent, undefined>> => this.#pull();
       this.#pulling = before.then(pull, pull);
     }
@@ -264,7 +264,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     this.#decoder?.finish();
   }
 
-  /** Chat answers are whole once they told how they ended; only then may the connection break. */
+  /** Chat responses are whole once they told how they ended; only then may the connection break. */
   #endsAllTheSame(): boolean {
     if (this.#events === undefined) return false;
     try {
@@ -281,7 +281,7 @@ function parseWhole(text: string, context: DecoderContext): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch (cause) {
-    const message = `${context.provider} answered with something that is no JSON: ${text.trimStart().slice(0, 120)}`;
+    const message = `${context.provider} responded with something that is no JSON: ${text.trimStart().slice(0, 120)}`;
     throw new ModelError({ kind: "invalid-response", message, provider: context.provider, model: context.model }, { cause });
   }
 }

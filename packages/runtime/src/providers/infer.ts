@@ -14,7 +14,7 @@ export interface InferCallOptions extends InferOptions, FoldOptions {
 }
 
 /**
- * One model call, awaited as a whole: the same stream as everywhere, folded. Rejects with `ModelError`; an answer over
+ * One model call, awaited as a whole: the same stream as everywhere, folded. Rejects with `ModelError`; a response over
  * `maxAnswerBytes` is one of kind `max-output-tokens`. Never retries, but for `resendLost`.
  */
 export async function infer(provider: Provider, request: InferRequest, options: InferCallOptions = {}): Promise<InferResponse> {
@@ -35,7 +35,7 @@ export async function infer(provider: Provider, request: InferRequest, options: 
   for await (const event of provider.stream(fitting, inferOptions)) {
     fold.push(event);
     if (fold.overflowed) {
-      const message = `the answer of ${request.model} is longer than ${maxAnswerBytes} bytes, or has more than ${maxAnswerCalls} calls: ask for less, or raise maxAnswerBytes or maxAnswerCalls`;
+      const message = `the response of ${request.model} is longer than ${maxAnswerBytes} bytes, or has more than ${maxAnswerCalls} calls: ask for less, or raise maxAnswerBytes or maxAnswerCalls`;
       throw new ModelError({ kind: "max-output-tokens", message, provider: provider.name, model: request.model });
     }
   }
@@ -54,7 +54,7 @@ export async function infer(provider: Provider, request: InferRequest, options: 
   return response;
 }
 
-/** The answer's text: all text parts, joined without separator. Thinking, refusals and results of server-run tools are not text. */
+/** The response's text: all text parts, joined without separator. Thinking, refusals and results of server-run tools are not text. */
 export function textOf(response: { readonly content: readonly Content[] }): string {
   let text = "";
   for (const part of response.content) if (part.type === "text") text += part.text;

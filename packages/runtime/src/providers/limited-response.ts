@@ -5,7 +5,7 @@ import { retryAfterMs } from "./vendor-failure.ts";
 /** Without a word of the vendor's. */
 const DEFAULT_PAUSE_MS = 1000;
 
-/** An answer that gives its permit back when it is over; one that says "too many" holds the others back too. */
+/** A response that gives its permit back when it is over; one that says "too many" holds the others back too. */
 export function limitedResponse(response: TransportResponse, limiter: RateLimiter, permit: RateLimitPermit): TransportResponse {
   if (response.status === 429) limiter.pause(retryAfterMs(response) ?? DEFAULT_PAUSE_MS);
   return { status: response.status, header: (name) => response.header(name), body: new LimitedBody(response.body, permit) };

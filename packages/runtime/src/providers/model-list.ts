@@ -9,7 +9,7 @@ export interface ModelPage {
   readonly next: string | undefined;
 }
 
-/** Reads one page of `GET /models`: both vendors answer with `{ data: [{ id, … }] }`. */
+/** Reads one page of `GET /models`: both vendors respond with `{ data: [{ id, … }] }`. */
 export async function readModelPage(response: TransportResponse, provider: string): Promise<ModelPage> {
   const { items, body } = await readListing(response, provider, "data");
   return { models: items, next: body["has_more"] === true ? stringOf(body["last_id"]) || undefined : undefined };
@@ -31,17 +31,25 @@ export async function readListing(
   let body: Fields | undefined;
   try {
     const parsed: unknown = JSON.parse(text);
-    // Some answer with the bare list (Together).
+    // Some respond with the bare list (Together).
     body = Array.isArray(parsed) ? { [member]: parsed } : fieldsOf(parsed);
   } catch (cause) {
     throw new ModelError(
-      { kind: "invalid-response", message: `${provider} answered the list of models with no JSON: ${text.slice(0, 120)}`, provider },
+      {
+        kind: "invalid-response",
+        message: `${provider} responded to the request for its models with no JSON: ${text.slice(0, 120)}`,
+        provider,
+      },
       { cause },
     );
   }
   const items = body?.[member];
   if (body === undefined || !Array.isArray(items))
-    throw new ModelError({ kind: "invalid-response", message: `${provider} answered the list of models without ${member}`, provider });
+    throw new ModelError({
+      kind: "invalid-response",
+      message: `${provider} responded to the request for its models without ${member}`,
+      provider,
+    });
   return { items: items.map(fieldsOf).filter((model) => model !== undefined), body };
 }
 

@@ -22,7 +22,7 @@ interface Sent {
   readonly body: JsonObject;
 }
 
-/** A provider whose server answers with `body`, and what it was asked. */
+/** A provider whose server responds with `body`, and what it was asked. */
 function stub(body: string, options: OllamaOptions & { readonly status?: number } = {}) {
   const sent: Sent[] = [];
   const { status = 200, ...settings } = options;
@@ -47,7 +47,7 @@ const call = (name: string, args: JsonObject, more: JsonObject = {}): JsonObject
 const ask: InferRequest = { model: "qwen3:4b", messages: [textMessage("user", "hi")] };
 const read = (body: string): Promise<InferResponse> => infer(stub(body).provider, ask);
 
-describe("answers of Ollama", () => {
+describe("responses of Ollama", () => {
   it("join lines to thinking, text and calls; the last line tells how it ended [PV-03]", async () => {
     const response = await read(
       line({ thinking: "Hm" }) +
@@ -154,7 +154,7 @@ describe("answers of Ollama", () => {
       { kind: "server-error", message: expect.stringContaining("while running the model") },
     ],
     ["words between lines", `${line({ content: "a" })}Internal Server Error`, { kind: "invalid-response" }],
-    ["another API's answer", '{"hello":"world"}', { kind: "invalid-response", message: expect.stringContaining("without a message") }],
+    ["another API's response", '{"hello":"world"}', { kind: "invalid-response", message: expect.stringContaining("without a message") }],
     ["a list", "[]", { kind: "invalid-response" }],
     ["an empty body", "", { kind: "invalid-response" }],
   ])("%s is a failure [PV-09]", async (_name, body, failure) => {

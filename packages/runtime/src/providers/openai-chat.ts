@@ -18,7 +18,7 @@ export const OPENAI_CHAT_WIRE = "openai-chat";
 export const DEFAULT_OPENAI_MODEL = "gpt-5-mini";
 
 export interface OpenAiChatOptions extends ProviderOptions {
-  /** What the server calls the limit of the answer. Default `max_completion_tokens`; servers that do not know it want `max_tokens`. */
+  /** What the server calls the limit of the response. Default `max_completion_tokens`; servers that do not know it want `max_tokens`. */
   readonly maxTokensField?: "max_completion_tokens" | "max_tokens" | undefined;
 }
 

@@ -433,7 +433,7 @@ describe("an answer", () => {
     expect(made.toolCalls[0]?.id).toMatch(/^call_[0-9a-f]{32}$/);
   });
 
-  it("tells calls apart that a server counts anew in each answer (Bedrock)", async () => {
+  it("tells calls apart that a server counts anew in each response (Bedrock)", async () => {
     const call = { type: "function_call", call_id: "call_0", name: "f", arguments: "{}" };
     expect(await backAs(completed({ output: [call] }))).toMatchObject([
       { call_id: "resp_1:call_0" },
@@ -492,7 +492,7 @@ describe("an answer", () => {
     }
     const bare = { type: "reasoning", id: "rs_1", summary: [] };
     expect(await backAs(completed({ output: [bare, message("a")] }))).toEqual([message("a")]);
-    // Where the vendor keeps the answer, he knows it by its id.
+    // Where the vendor keeps the response, he knows it by its id.
     expect(await backAs(completed({ store: true, output: [bare, message("a")] }))).toEqual([bare, message("a")]);
   });
 
@@ -677,10 +677,10 @@ describe("a failure", () => {
     ["an error event", stream(begin, { type: "error", error: { type: "tokens", ...failed } })],
     ["an error event as the API's reference has it", stream(begin, { type: "error", ...failed })],
     ["an error without a type", `data: ${JSON.stringify({ error: failed })}\n\n`],
-    ["a failed answer", stream(begin, delta("output_text", 0, "partial"), end({ status: "failed", error: failed }, "failed"))],
-    ["a failed answer in JSON", completed({ status: "failed", error: failed })],
+    ["a failed response", stream(begin, delta("output_text", 0, "partial"), end({ status: "failed", error: failed }, "failed"))],
+    ["a failed response in JSON", completed({ status: "failed", error: failed })],
     ["an error in JSON", { error: failed }],
-  ])("comes as %s inside of an answer of status 200 [PV-09]", async (_name, response) => {
+  ])("comes as %s inside of a response of status 200 [PV-09]", async (_name, response) => {
     expect(await failureOf(response)).toMatchObject({
       kind: "rate-limit",
       code: "rate_limit_exceeded",
@@ -707,7 +707,7 @@ describe("a failure", () => {
   });
 
   it.each([["[]"], ["{}"], ['"x"'], ["data: 5\n\n"], ["data: {\n\ndata: [DONE]\n\n"], [""]])(
-    "is an answer that is %j",
+    "is a response that is %j",
     async (response) => {
       expect(await failureOf(response)).toMatchObject({ kind: "invalid-response" });
     },

@@ -2,11 +2,11 @@ import type { InferRequest, JsonObject, JsonValue } from "@keelson/protocol";
 
 /** Where a wire says how much may be generated. A path leads through members of the body. */
 export interface OutputMembers {
-  /** Of the limit of one answer. Servers may know it by several names. */
+  /** Of the limit of one response. Servers may know it by several names. */
   readonly limits: readonly (readonly string[])[];
-  /** Of the number of answers, where one request may ask for several. */
+  /** Of the number of responses, where one request may ask for several. */
   readonly counts?: readonly string[];
-  /** Members of the body under which the vendor generates beside the answer, which its limit does not bound. */
+  /** Members of the body under which the vendor generates beside the response, which its limit does not bound. */
   readonly unbounded?: readonly string[];
   /** By how much servers pass the limit: some generate the marks of an end beside it. */
   readonly slack?: number;
@@ -52,7 +52,7 @@ function memberAt(object: JsonObject, path: readonly string[]): JsonValue | unde
   return value;
 }
 
-/** The limits of Messages. A compaction by the vendor writes a summary beside the answer. */
+/** The limits of Messages. A compaction by the vendor writes a summary beside the response. */
 export const ANTHROPIC_OUTPUT: OutputMembers = { limits: [["max_tokens"]], unbounded: ["context_management"] };
 export const CHAT_OUTPUT: OutputMembers = { limits: [["max_completion_tokens"], ["max_tokens"]], counts: ["n"] };
 export const COMPATIBLE_OUTPUT: OutputMembers = { ...CHAT_OUTPUT, slack: 16 };

@@ -30,7 +30,7 @@ const HEADERS: { readonly [prefix in RateLimitHeaders]: readonly LimitHeaders[] 
 };
 
 /**
- * The tightest of the limits that the headers of an answer tell of, `anthropic-ratelimit-tokens-remaining` or
+ * The tightest of the limits that the headers of a response tell of, `anthropic-ratelimit-tokens-remaining` or
  * `x-ratelimit-remaining-tokens`; `undefined` while less than four fifths of it are used.
  */
 export function readRateLimit(response: HeaderLookup, prefix: RateLimitHeaders, now: number): RateLimit | undefined {

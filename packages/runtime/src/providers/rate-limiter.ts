@@ -12,7 +12,7 @@ export interface RateLimiterOptions {
   readonly requestsPerMinute?: number | undefined;
   /** Of input, as far as the size of a request tells. */
   readonly tokensPerMinute?: number | undefined;
-  /** Answers under way at once. */
+  /** Responses under way at once. */
   readonly maxConcurrent?: number | undefined;
   /** The longest that all are held back because the vendor told one of them to wait. Then the next asks him anew. Default 60,000. */
   readonly maxPauseMs?: number | undefined;
@@ -25,7 +25,7 @@ export interface RateLimiterOptions {
  */
 export interface RateLimiter {
   /**
-   * Resolves when the request may be sent. The permit must be released when its answer is over.
+   * Resolves when the request may be sent. The permit must be released when its response is over.
    * @throws ModelError of kind `cancelled` when the signal fires first
    */
   acquire(request?: { readonly tokens?: number; readonly signal?: AbortSignal | undefined }): Promise<RateLimitPermit>;

@@ -33,7 +33,7 @@ function respondingWith(body: string, contentType = "text/event-stream"): Server
 }
 
 describe.each(Object.keys(wires))("a failed request over %s", (wire) => {
-  it("says whether it was refused, or an answer to it began", async () => {
+  it("says whether it was refused, or a response to it began", async () => {
     expect(await failureOf(wire, { status: 503 })).toMatchObject({ status: 503, progress: "refused" });
     expect(await failureOf(wire, { status: 429 })).toMatchObject({ status: 429, progress: "refused" });
     expect(await failureOf(wire, respondingWith("<html>hello</html>", "text/html"))).toMatchObject({ progress: "begun" });
@@ -41,7 +41,7 @@ describe.each(Object.keys(wires))("a failed request over %s", (wire) => {
     expect(await failureOf(wire, { ...said, misbehave: { resetAfterBytes: 200 } })).toMatchObject({ progress: "begun" });
   });
 
-  it("has no usage where the vendor had not counted the whole answer, whatever he had counted until then", async () => {
+  it("has no usage where the vendor had not counted the whole response, whatever he had counted until then", async () => {
     for (const misbehave of [{ resetAfterBytes: 250 }, { errorInStream: { message: "we broke" } }, { garbage: '{"half' }])
       expect(await failureOf(wire, { ...said, misbehave })).not.toHaveProperty("usage");
   });
@@ -65,7 +65,7 @@ describe("a stream that breaks off behind its usage is billed by it", () => {
     expect(await failureOf("openai-chat", respondingWith(counted + counted))).not.toHaveProperty("usage");
   });
 
-  it("over Responses, whose failed answers are told with their usage", async () => {
+  it("over Responses, whose failed responses are told with their usage", async () => {
     const response = {
       id: "r",
       status: "failed",

@@ -37,13 +37,13 @@ const UNSEEN_MEMBERS = [
   "container",
   "prompt",
 ];
-/** Models that search before they answer. */
+/** Models that search before they respond. */
 const SEARCHING_MODEL = /(?:^|[/-])(?:compound|sonar|search|deep-research)(?:-|$|:)/;
 
 interface Hidden {
   /** What hosts put before every prompt: up to 1,600 tokens at Venice, 680 at xAI; Ollama counts thoughts as input too. */
   readonly base: number;
-  /** What vendors and templates say of how tools are called and how the answer must look. */
+  /** What vendors and templates say of how tools are called and how the response must look. */
   readonly tools: number;
 }
 

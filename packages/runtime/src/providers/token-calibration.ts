@@ -37,7 +37,7 @@ interface Report {
   readonly last: Message | undefined;
   readonly weight: Weight;
   readonly inputTokens: number;
-  /** Of the answer, without what was only thought; `null` when not told, or when it thought. */
+  /** Of the response, without what was only thought; `null` when not told, or when it thought. */
   readonly responseTokens: number | null;
 }
 
@@ -108,7 +108,7 @@ export function calibrateTokens(options: CalibrationOptions = {}): TokenCalibrat
         const response = weigh(fresh.slice(0, 1));
         const judged = ratio * response.tokens;
         if (report.responseTokens === null) margin += OPAQUE_ERROR;
-        // His own count of the answer, unless the answer was changed since.
+        // His own count of the response, unless the response was changed since.
         else if (report.responseTokens >= 0.4 * judged && report.responseTokens <= 2.5 * judged + 20) {
           tokens += report.responseTokens - judged;
           margin -= 0.8 * TEXT_ERROR * response.tokens;

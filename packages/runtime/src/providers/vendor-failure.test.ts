@@ -38,7 +38,7 @@ describe("a vendor's error", () => {
     [{ message: "x", code: "content_filter" }, "content-blocked"],
     [{ message: "x", code: "weird" }, "server-error"],
     [{ message: "x" }, "server-error"],
-  ])("inside an answer is of the kind its own code says: %j is %s [PV-09]", (error, kind) => {
+  ])("inside a response is of the kind its own code says: %j is %s [PV-09]", (error, kind) => {
     expect(failureInResponse(error, context, "r").failure).toMatchObject({ kind, requestId: "r", provider: "p" });
   });
 

@@ -15,7 +15,7 @@ export interface FailureContext {
   readonly model: string;
 }
 
-/** What knows the headers of an answer, by lower-case name. */
+/** What knows the headers of a response, by lower-case name. */
 export interface HeaderLookup {
   header(name: string): string | undefined;
 }
@@ -82,7 +82,7 @@ function withUpstream(told: string, metadata: unknown): string {
   return upstream === "" || told.includes(upstream) ? told : `${told}: ${upstream}`;
 }
 
-/** The failure of an answer whose status says so. */
+/** The failure of a response whose status says so. */
 export function failureOfStatus(status: number, response: HeaderLookup, body: string, context: FailureContext): ModelError {
   const error = readVendorError(body);
   const requestId =
@@ -101,7 +101,7 @@ export function failureOfStatus(status: number, response: HeaderLookup, body: st
   });
 }
 
-/** The failure that came inside an answer of status 200: its own code says what it is. */
+/** The failure that came inside a response of status 200: its own code says what it is. */
 export function failureInResponse(error: VendorError, context: FailureContext, requestId: string | undefined): ModelError {
   const known = requestId ?? error.requestId;
   const kind = kindOfCode(error) ?? "server-error";
@@ -194,7 +194,7 @@ function kindOfCode(error: VendorError): Kind | undefined {
 }
 
 /**
- * How long the vendor asks to wait: `retry-after` in seconds or as a date (told against the answer's own `date`, so that a wrong
+ * How long the vendor asks to wait: `retry-after` in seconds or as a date (told against the response's own `date`, so that a wrong
  * clock here does no harm), `retry-after-ms`. Azure sends both, 1 s and 0 ms: the larger counts.
  */
 export function retryAfterMs(response: HeaderLookup): number | undefined {

@@ -2,24 +2,24 @@ import { type JsonValue, ModelError, type ProviderData, type StopReason, type Us
 import type { DecodedEvent } from "./polled-events.ts";
 import type { FailureContext } from "./vendor-failure.ts";
 
-/** What one wire makes of an answer. Everything it decodes is pushed onto the queue it was made with, in order. */
+/** What one wire makes of a response. Everything it decodes is pushed onto the queue it was made with, in order. */
 export interface WireDecoder {
-  /** The format of answers that are a stream of JSON values: `event` gets each of them, `from` being -1. Default: none is. */
+  /** The format of responses that are a stream of JSON values: `event` gets each of them, `from` being -1. Default: none is. */
   readonly sequence?: "array" | "object";
   /** One event of a stream, as `SseHandler.event` gets it. @throws ModelError */
   event(text: string, start: number, end: number, from: number): void;
   /** As `SseHandler.skim`. */
   skim(text: string, at: number): number;
-  /** An answer that came as one JSON value. @throws ModelError */
+  /** A response that came as one JSON value. @throws ModelError */
   whole(body: JsonValue): void;
   /**
    * The input is over: pushes what is open, and `end`.
-   * @throws ModelError of kind `server-error` when the vendor's end of the answer never came.
+   * @throws ModelError of kind `server-error` when the vendor's end of the response never came.
    */
   finish(): void;
   /**
-   * What the vendor counted for the whole answer, once he did: a stream that breaks off behind it is billed so. What he had counted in
-   * the middle of an answer is not it.
+   * What the vendor counted for the whole response, once he did: a stream that breaks off behind it is billed so. What he had counted in
+   * the middle of a response is not it.
    */
   readonly reported?: Usage | undefined;
   /** The `end` was pushed: what may follow is of no interest. */
@@ -71,14 +71,14 @@ export function parseEvent(data: string, context: DecoderContext): Fields {
 export function cutOff(context: DecoderContext): ModelError {
   return new ModelError({
     kind: "server-error",
-    message: `the stream of ${context.provider} ended in the middle of the answer`,
+    message: `the stream of ${context.provider} ended in the middle of the response`,
     code: "stream-cut",
     ...origin(context),
   });
 }
 
 export function invalidResponse(what: string, context: DecoderContext): ModelError {
-  return new ModelError({ kind: "invalid-response", message: `${context.provider} answered with ${what}`, ...origin(context) });
+  return new ModelError({ kind: "invalid-response", message: `${context.provider} responded with ${what}`, ...origin(context) });
 }
 
 function origin({ provider, model, requestId }: DecoderContext): { provider: string; model: string; requestId?: string } {
@@ -138,7 +138,7 @@ export class SegmentWriter {
   }
 }
 
-/** A call in the answer makes an ordinary or unknown ending one for tools, since not every vendor says so. */
+/** A call in the response makes an ordinary or unknown ending one for tools, since not every vendor says so. */
 export function stopReasonWithCalls(reason: StopReason, hasCalls: boolean): StopReason {
   return hasCalls && (reason === "end-turn" || reason === "other") ? "tool-use" : reason;
 }

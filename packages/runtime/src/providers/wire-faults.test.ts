@@ -189,7 +189,7 @@ describe.each(wires)("%s", (wire) => {
       { kind: "invalid-response", message: expect.stringContaining("neither JSON nor") },
     ],
     ["JSON that is cut", { body: '{"id": "x", "cont' }, { kind: "invalid-response", message: expect.stringContaining("no JSON") }],
-    ["JSON that is no answer", { body: '{"hello": "world"}' }, { kind: "invalid-response", message: expect.stringContaining("without") }],
+    ["JSON that is no response", { body: '{"hello": "world"}' }, { kind: "invalid-response", message: expect.stringContaining("without") }],
     [
       "an error under status 200",
       { body: '{"type":"error","error":{"type":"api_error","message":"inside"}}' },
@@ -324,7 +324,7 @@ describe.each(wires)("%s", (wire) => {
     expect(results.at(-1)?.done).toBe(true);
   });
 
-  it("ends an answer over maxAnswerBytes as max-output-tokens and closes the connection", async () => {
+  it("ends a response over maxAnswerBytes as max-output-tokens and closes the connection", async () => {
     const { server, provider } = await setUp(wire, [{ text: "some words to repeat", misbehave: { hugeTextBytes: 50_000_000 } }]);
     const error: unknown = await infer(provider, request, { maxAnswerBytes: 10_000 }).catch((cause: unknown) => cause);
     expect(failure({ error })).toMatchObject({ kind: "max-output-tokens", message: expect.stringContaining("10000") });

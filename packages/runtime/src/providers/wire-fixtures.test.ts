@@ -218,7 +218,7 @@ function kindOf(status: number): string {
   return status >= 500 ? "server-error" : "invalid-request";
 }
 
-describe.skipIf(!there)(`recorded answers${there ? "" : ` (skipped: no recordings at ${folder}; set KEELSON_SHARED)`}`, () => {
+describe.skipIf(!there)(`recorded responses${there ? "" : ` (skipped: no recordings at ${folder}; set KEELSON_SHARED)`}`, () => {
   let server: Server;
   let origin: string;
   beforeAll(async () => {

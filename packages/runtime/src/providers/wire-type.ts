@@ -1,6 +1,6 @@
 import type { JsonValue } from "@keelson/protocol";
 
-/** An object of an answer, by the members that a decoder reads. What stands in them is checked where it is read. */
+/** An object of a response, by the members that a decoder reads. What stands in them is checked where it is read. */
 export type Reads<Member extends string> = { readonly [M in Member]?: unknown };
 
 declare const echoed: unique symbol;

@@ -34,7 +34,7 @@ export interface ChildState {
 /** How work beside the turns ended, with what there was of it. */
 export type ChildEnding = {
   readonly reason: EndReason;
-  /** The last answer of an agent; of a task nothing. */
+  /** The last response of an agent; of a task nothing. */
   readonly text: string;
   /** What a task returned. */
   readonly value?: JsonValue;

@@ -54,7 +54,7 @@ export interface RunState {
   /** The turn that is open, or the last one; 0 before the first. */
   turn: number;
   turnOpen: boolean;
-  /** The open turn has an answer of the model: only then it counts as one. */
+  /** The open turn has a response of the model: only then it counts as one. */
   responded: boolean;
   readonly totals: Totals;
   /** What stands in the log for the open turn (or, between turns, since the last), by key: what a replay finds done. */
@@ -65,19 +65,19 @@ export interface RunState {
   inboxBase: number;
   /** What it was started with; a resume goes by this, not by what the definition says by then. */
   terms?: RunTerms;
-  /** What the agent's `instructions` function answered for this run. */
+  /** What the agent's `instructions` function returned for this run. */
   instructions?: string;
-  /** Calls of the last message are not all answered. */
+  /** Not all calls of the last message have results. */
   callsOpen: boolean;
   /** The state of the agent's state machine, when it has one. */
   strategyState?: string;
   /** The same when the calls of the last message were asked for: the gate looks at this, so that a replay decides alike. */
   callsState?: string;
-  /** The agent's definition changed since the last answer of the open turn: its calls may not fit the new one. */
+  /** The agent's definition changed since the last response of the open turn: its calls may not fit the new one. */
   outdated?: true;
   /** The last assistant message. */
   lastResponse: Message | undefined;
-  /** Answers that were given back to the model, since they did not give the structured output. */
+  /** Responses that were given back to the model, since they did not give the structured output. */
   repairs: number;
   /** The last calls with their outcomes, newest last: what the loop guard looks at. */
   calls: readonly RecordedCall[];
@@ -101,13 +101,13 @@ export interface RunState {
   budgetMarks?: Set<string>;
   /** A steering message wants the rest of this turn's calls skipped. */
   interrupted: boolean;
-  /** What the user said, input and steering, that no model has answered yet. */
+  /** What the user said, input and steering, that no model has responded to yet. */
   unreadMessages: readonly Message[];
   /** How much of that there was in all. */
   userMessages: number;
   /** What plugins are shown of its events. Absent until one wants to see them. */
   shown?: ShownEvents;
-  /** Steering that came while calls were open: it joins the conversation when they are answered. */
+  /** Steering that came while calls were open: it joins the conversation when they have their results. */
   held: readonly Message[];
   waits: readonly Wait[];
   suspendReason?: SuspendReason;
@@ -122,7 +122,7 @@ export interface RunState {
   stoppedFor?: string;
   /** The agents and tasks that it started; absent while there are none. */
   children?: Children;
-  /** It passed its task on to another agent, and ends once its calls are answered. */
+  /** It passed its task on to another agent, and ends once its calls have results. */
   handedOff?: true;
   /** The effects that it declared; absent while there are none. */
   outbox?: Outbox;

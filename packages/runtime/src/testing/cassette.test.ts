@@ -54,7 +54,7 @@ describe("a cassette", () => {
     player.assertDone();
   });
 
-  it("holds no secret, by value or by shape, in requests and answers, and still replays", async () => {
+  it("holds no secret, by value or by shape, in requests and responses, and still replays", async () => {
     const token = "sk-abcdefghijklmnopqrstuvwx";
     const server = await serverOf(() => ({
       text: [`your key is ${KEY} and ${token}, ${"filler ".repeat(20)}`],
@@ -131,7 +131,7 @@ describe("a cassette", () => {
     await expect(infer(anthropic(server, player.fetch), request)).rejects.toThrow("request 3");
   });
 
-  it("keeps an answer that broke off as one", async () => {
+  it("keeps a response that broke off as one", async () => {
     const server = await serverOf([{ text: "some words", misbehave: { resetAfterBytes: 400 } }]);
     const recorder = recordCassette({ fetch: platformFetch });
     await expect(infer(anthropic(server, recorder.fetch), request)).rejects.toMatchObject({ failure: { kind: "server-error" } });

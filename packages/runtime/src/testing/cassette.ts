@@ -4,7 +4,7 @@ import type { FetchLike } from "../transport/index.ts";
 import { type Redact, type RedactionOptions, redactHeaders, redactor } from "./cassette-redaction.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
-/** Recorded requests and answers, in the order the requests were sent. */
+/** Recorded requests and responses, in the order the requests were sent. */
 export interface Cassette {
   readonly v: 1;
   readonly interactions: readonly CassetteInteraction[];
@@ -25,7 +25,7 @@ export interface CassetteInteraction {
     readonly base64?: true;
     /** The lengths of the network chunks, in bytes. */
     readonly chunkSizes: readonly number[];
-    /** The answer broke off, with these words. */
+    /** The response broke off, with these words. */
     readonly broke?: string;
   };
 }
@@ -33,7 +33,7 @@ export interface CassetteInteraction {
 export interface CassetteRecorder {
   /** For the `fetch` option of a provider. */
   readonly fetch: FetchLike;
-  /** What was recorded, once all answers were read to their end. */
+  /** What was recorded, once all responses were read to their end. */
   cassette(): Promise<Cassette>;
   save(path: string): Promise<void>;
 }
@@ -56,7 +56,7 @@ export function recordCassette(options: RecordOptions = {}): CassetteRecorder {
   const record: FetchLike = async (url, init) => {
     const request = describeRequest(url, init, redact);
     const recorded = Promise.withResolvers<CassetteInteraction>();
-    // A request that fails before its answer is no interaction; nobody may wait for this promise.
+    // A request that fails before its response is no interaction; nobody may wait for this promise.
     recorded.promise.catch(() => undefined);
     const place = interactions.push(recorded.promise) - 1;
     let response: Response;
@@ -117,7 +117,7 @@ export interface CassettePlayer {
 }
 
 /**
- * Answers from a cassette. Strict: requests must come in the recorded order and be the recorded ones (headers aside); the error
+ * Responses from a cassette. Strict: requests must come in the recorded order and be the recorded ones (headers aside); the error
  * names the first difference. Give the same secrets as for the recording.
  */
 export function replayCassette(cassette: Cassette, options: RedactionOptions = {}): CassettePlayer {

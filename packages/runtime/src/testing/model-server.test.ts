@@ -18,7 +18,7 @@ const providers: { readonly [wire in ValidatedWire]: (server: ModelServer) => Pr
   "ollama-chat": ({ url }) => createOllamaProvider({ ...key, baseUrl: url }),
 };
 const wires = Object.keys(providers) as ValidatedWire[];
-/** The vendors' words for an answer that was cut at its limit. */
+/** The vendors' words for a response that was cut at its limit. */
 const CUT: { readonly [wire in ValidatedWire]: string } = {
   "anthropic-messages": "max_tokens",
   "openai-chat": "length",
@@ -32,7 +32,7 @@ const OBJECT_CALLS: readonly ValidatedWire[] = ["gemini", "ollama-chat"];
 const request: InferRequest = { model: "gemini-3-test", messages: [textMessage("user", "hi")] };
 
 describe.each(wires)("the model server, asked over %s", (wire) => {
-  // Which of Gemini's answers is streamed is told by the path, which our client does not choose.
+  // Which of Gemini's responses is streamed is told by the path, which our client does not choose.
   const ways = wire === "gemini" ? [true] : [true, false];
   it.each(ways)("says text, thinking, calls and usage of its script (stream: %s)", async (stream) => {
     const mayBreak = stream && !OBJECT_CALLS.includes(wire);
@@ -67,7 +67,7 @@ describe.each(wires)("the model server, asked over %s", (wire) => {
     ]);
   });
 
-  it("answers from a function of the request, and records what it was asked", async () => {
+  it("responds from a function of the request, and records what it was asked", async () => {
     await using server = await startModelServer(async ({ index, model }) => ({ text: `${index}: ${model}` }));
     const provider = providers[wire](server);
     await infer(provider, request);
@@ -138,7 +138,7 @@ describe("the model server", () => {
     ).rejects.toThrow("a signature of anthropic-messages is not valid here");
   });
 
-  it("answers generateContent at once, and streamGenerateContent as an array unless events are asked for", async () => {
+  it("responds to generateContent at once, and streamGenerateContent as an array unless events are asked for", async () => {
     await using server = await startModelServer(() => ({ text: "one two", toolCalls: [{ name: "f", input: { x: 1 } }] }));
     const ask = async (method: string): Promise<string> => {
       const body = JSON.stringify({ contents: [{ role: "user", parts: [{ text: "hi" }] }] });

@@ -11,7 +11,7 @@ import { checkOptionNames } from "../json/option-names.ts";
 
 export type { Misbehaviour, ServerRequest, ServerToolCall, ServerTurn } from "./model-server/server-turn.ts";
 
-/** The turns in order, or a function that answers each request from what it asks. */
+/** The turns in order, or a function that responds to each request from what it asks. */
 export type ServerScript =
   | readonly (ServerTurn | ((request: ServerRequest) => ServerTurn | Promise<ServerTurn>))[]
   | ((request: ServerRequest) => ServerTurn | Promise<ServerTurn>);
@@ -30,13 +30,13 @@ export interface ModelServer extends AsyncDisposable {
   readonly url: string;
   /** For `baseUrl` of the OpenAI providers, and of those that are compatible. */
   readonly openAiUrl: string;
-  /** Every request for an answer so far. */
+  /** Every request for a response so far. */
   readonly requests: readonly ServerRequest[];
   /** What was wrong with requests that were refused, one line for each. */
   readonly refused: readonly string[];
   /** How many connections are open now. */
   readonly connections: number;
-  /** How many answers the client left before their end. */
+  /** How many responses the client left before their end. */
   readonly abandoned: number;
   /** Resolves when no connection is open any more. */
   idle(): Promise<void>;

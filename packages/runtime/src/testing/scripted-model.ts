@@ -12,7 +12,7 @@ import {
 import type { ModelPrice } from "../providers/model-price.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
-/** What the model answers at one call. */
+/** What the model responds at one call. */
 export interface ScriptedResponse {
   readonly text?: string | undefined;
   readonly thinking?: string | undefined;
@@ -28,7 +28,7 @@ export interface ScriptedResponse {
   readonly stopReason?: StopReason | undefined;
   /** Fails with this, after the text if there is any. Without it, it is the refusal of a vendor, which costs nothing, unless its `progress` says otherwise. */
   readonly error?: (Omit<ModelFailure, "message"> & { readonly message?: string }) | undefined;
-  /** Waits for this before answering; heeds cancellation meanwhile. */
+  /** Waits for this before responding; can be cancelled meanwhile. */
   readonly wait?: Promise<unknown> | (() => Promise<unknown>) | undefined;
   /** Text and arguments are sent in pieces of so many characters. Default: whole. */
   readonly chunkSize?: number | undefined;
@@ -47,7 +47,7 @@ export interface ScriptedModelOptions {
   readonly price?: ModelPrice | undefined;
 }
 
-/** A model that answers by script, and remembers what it was asked. Serves as an agent's `model` and as a provider. */
+/** A model that responds by script, and remembers what it was asked. Serves as an agent's `model` and as a provider. */
 export interface ScriptedModel extends Provider {
   readonly requests: readonly InferRequest[];
   readonly price?: ModelPrice;

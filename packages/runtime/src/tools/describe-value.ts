@@ -1,4 +1,4 @@
-/** What a callback answered, for a message that says why it can't be used. Never throws, whatever the value is. */
+/** What a callback returned, for a message that says why it can't be used. Never throws, whatever the value is. */
 export function describeValue(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);

@@ -60,7 +60,7 @@ afterEach(async () => {
   expect(unhandled).toStrictEqual([]);
 });
 
-describe("a leaf that answers", () => {
+describe("a leaf that returns", () => {
   it("gives any JSON value back as it is, as a copy [TL-01]", async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
@@ -113,7 +113,7 @@ describe("a leaf that answers", () => {
     ).toStrictEqual({ output: [{ id: 1 }, { a: 1 }], isError: false });
   });
 
-  it("may answer with parts, and mark them as an error", async () => {
+  it("may return parts, and mark them as an error", async () => {
     const content = [
       { type: "text", text: "a screen" },
       { type: "image", mediaType: "image/png", data: "aGk=" },
@@ -546,7 +546,7 @@ describe("an output over the limit", () => {
     expect(JSON.parse(Buffer.from(store.kept.get(result.blob as Digest) ?? []).toString())).toStrictEqual({ type: "content", content });
   });
 
-  it("is still an answer when the whole cannot be kept", async () => {
+  it("is still a result when the whole cannot be kept", async () => {
     const text = "x".repeat(1_000);
     const broken: LeafOptions = { blobs: { put: () => Promise.reject(new Error("disk full")) } };
     expect(

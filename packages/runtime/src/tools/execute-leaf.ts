@@ -41,7 +41,7 @@ export interface LeafResult {
   readonly isError: boolean;
   /** The whole output, when it was truncated. */
   readonly blob?: Digest;
-  /** Why there is no output. A tool that answered with `isError` has none: it did answer. */
+  /** Why there is no output. A tool that returned `isError` has none: it did run. */
   readonly failure?: ToolFailure;
   /** What went wrong beside it: the whole of a truncated output could not be kept. */
   readonly warning?: string;
@@ -69,7 +69,7 @@ function resultOf(tool: Tool, ending: LeafEnding, options: LeafOptions): LeafRes
   switch (ending.type) {
     case "returned": {
       const { value } = ending;
-      // The usual answer, a text that surely needs no cutting.
+      // The usual output, a text that surely needs no cutting.
       return typeof value === "string" && tool.outputSchema === undefined && value.length * 3 <= tool.maxOutputBytes
         ? { output: value.toWellFormed(), isError: false }
         : acceptOutput(tool, value, options);
@@ -123,7 +123,7 @@ async function whyNotAcceptable(tool: Tool, value: unknown, maxMediaBytes: numbe
     const media = value.content.reduce((sum, part) => sum + ("data" in part && typeof part.data === "string" ? part.data.length : 0), 0);
     return media > maxMediaBytes ? `its images and files hold ${media} bytes of base64, and the limit is ${maxMediaBytes}` : undefined;
   }
-  // A string needs no look inside, and returning nothing is an answer where none was promised.
+  // A string needs no look inside, and returning nothing is a result where none was promised.
   const problem = value === undefined || typeof value === "string" ? undefined : whyNotJson(value);
   if (problem !== undefined || tool.outputSchema === undefined) return problem;
   const issues = await outputValidator(tool.outputSchema)(value ?? null);

@@ -145,7 +145,7 @@ describe("an operator as a tool", () => {
     expect(dispatchInput(plain, { input: { b: 1, a: 2 }, value: {} }).message).toStrictEqual([{ type: "text", text: '{"a":2,"b":1}' }]);
   });
 
-  it("shows the model what the operator answered, cut to its limit", async () => {
+  it("shows the model what the operator gave, cut to its limit", async () => {
     expect(await dispatchResult(research, ended({}))).toStrictEqual({ output: "found", isError: false });
     expect(await dispatchResult(research, ended({ message: [] }))).toStrictEqual({ output: "(no output)", isError: false });
     const small = operatorToTool({ name: "small", description: "", operator: "o", maxOutputBytes: 100 });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { sniffFormat } from "./body-format.ts";
 
-it("tells an answer's format by its first byte that is no blank", () => {
+it("tells a response's format by its first byte that is no blank", () => {
   for (const [text, format] of [
     ["{}", "object"],
     [" \r\n\t[", "array"],

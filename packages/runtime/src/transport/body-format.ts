@@ -1,4 +1,4 @@
-/** What an answer is, told by its first byte that is no blank: the content type is only a hint, and often wrong. */
+/** What a response is, told by its first byte that is no blank: the content type is only a hint, and often wrong. */
 export type BodyFormat = "object" | "array" | "events";
 
 /** `undefined`: nothing but blanks so far. */

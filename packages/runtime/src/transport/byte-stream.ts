@@ -1,7 +1,7 @@
 import { ModelError } from "@keelson/protocol";
 
 /**
- * The bytes of an answer, pulled by one reader. When the reader does not keep up, the connection is paused.
+ * The bytes of a response, pulled by one reader. When the reader does not keep up, the connection is paused.
  */
 export interface ByteStream {
   /** The next bytes, or `undefined` at the end. Rejects with `ModelError`. One call at a time. */
@@ -17,7 +17,7 @@ export interface ByteStream {
   release(): Promise<void>;
 }
 
-/** 64 MiB: the longest answer that is read as a whole. */
+/** 64 MiB: the longest response that is read as a whole. */
 export const MAX_WHOLE_BODY_BYTES: number = 64 * 1024 * 1024;
 
 /**
@@ -36,7 +36,7 @@ export async function readWholeText(
       body.close();
       throw new ModelError({
         kind: "max-output-tokens",
-        message: `the answer is longer than ${maxBytes} bytes and did not come as a stream`,
+        message: `the response is longer than ${maxBytes} bytes and did not come as a stream`,
       });
     }
     const chunk = body.poll() ?? (await body.read());

@@ -36,7 +36,7 @@ async function send(fetch: FetchLike, request: TransportRequest): Promise<Transp
     throw watch.failure;
   }
   watch.begun();
-  // Whether the answer has come whole is not told.
+  // Whether the response has come whole is not told.
   const body = new ReadableBody(readableOf(response), watch, { hasAll: () => false, close: () => controller.abort() });
   return { status: response.status, header: (name) => response.headers.get(name) ?? undefined, body };
 }

@@ -164,7 +164,7 @@ describe("a connection", () => {
     expect(sockets).toHaveLength(4);
   });
 
-  it("is not used again when the answer came before the whole request was sent", async () => {
+  it("is not used again when the response came before the whole request was sent", async () => {
     const sockets: Socket[] = [];
     const server = createServer({ pauseOnConnect: true }, (socket) => {
       sockets.push(socket);
@@ -187,7 +187,7 @@ describe("a connection", () => {
     expect(sockets).toHaveLength(2);
   });
 
-  it("serves again after an answer that ended while nobody read it", async () => {
+  it("serves again after a response that ended while nobody read it", async () => {
     const { url, sockets } = await rawServer((socket, count) => {
       const length = 256 * 1024 + count * 1000;
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n${"x".repeat(length)}`);
@@ -212,7 +212,7 @@ describe("a connection", () => {
     expect(await textOf(direct(), post(url))).toBe("until the end");
   });
 
-  it("says what is wrong with an answer, and where it broke off", async () => {
+  it("says what is wrong with a response, and where it broke off", async () => {
     const { url } = await rawServer((socket, count) => {
       if (count === 0) socket.write("SSH-2.0-OpenSSH\r\n");
       else if (count === 1) socket.end();
@@ -226,12 +226,12 @@ describe("a connection", () => {
     const failures: string[] = [];
     for (let count = 0; count < 6; count += 1) failures.push(await failureOf(textOf(transport, post(url))));
     expect(failures).toEqual([
-      `server-error: no answer from ${host}: the answer is malformed: Expected HTTP/, RTSP/ or ICE/`,
-      `server-error: no answer from ${host}: the server closed the connection`,
-      `server-error: no answer from ${host}: the server closed the connection`,
-      `server-error: the connection to ${host} broke off in the middle of the answer: the server closed the connection`,
-      `server-error: the connection to ${host} broke off in the middle of the answer: read ECONNRESET`,
-      `server-error: the connection to ${host} broke off in the middle of the answer: the answer is malformed: Invalid character in chunk size`,
+      `server-error: no response from ${host}: the response is malformed: Expected HTTP/, RTSP/ or ICE/`,
+      `server-error: no response from ${host}: the server closed the connection`,
+      `server-error: no response from ${host}: the server closed the connection`,
+      `server-error: the connection to ${host} broke off in the middle of the response: the server closed the connection`,
+      `server-error: the connection to ${host} broke off in the middle of the response: read ECONNRESET`,
+      `server-error: the connection to ${host} broke off in the middle of the response: the response is malformed: Invalid character in chunk size`,
     ]);
   });
 
@@ -251,7 +251,7 @@ describe("a connection", () => {
     expect(sockets).toHaveLength(0);
   });
 
-  it("lives until its answer has ended when the transport is closed meanwhile, and no longer", async () => {
+  it("lives until its response has ended when the transport is closed meanwhile, and no longer", async () => {
     const { url, sockets } = await rawServer((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no"));
     const transport = direct();
     const response = await transport.send(post(url));
@@ -273,8 +273,8 @@ describe("a connection", () => {
     expect(stdout).toBe("ok");
   });
 
-  it("lets its next answer be read when the one before was slow to decode", async () => {
-    // The compressed answer has come whole, and the connection serves another, while the first is still being decoded and fails.
+  it("lets its next response be read when the one before was slow to decode", async () => {
+    // The compressed response has come whole, and the connection serves another, while the first is still being decoded and fails.
     const broken = "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\nnope";
     const { url } = await rawServer((socket, count) => socket.write(count === 0 ? broken : OK));
     const transport = direct();
@@ -315,7 +315,7 @@ describe("an answer", () => {
           seen.read += 1;
         } catch (error) {
           expect(ModelError.is(error, "server-error") && error.message).toMatch(
-            /^(?:no answer from|the connection to) 127\.0\.0\.1:\d+.*: (?:the server closed|the answer is malformed: .)/,
+            /^(?:no response from|the connection to) 127\.0\.0\.1:\d+.*: (?:the server closed|the response is malformed: .)/,
           );
           seen.refused += 1;
         }
@@ -331,7 +331,9 @@ describe("an answer", () => {
     );
     const transport = direct();
     expect(await textOf(transport, post(url))).toBe("ok");
-    expect(await failureOf(textOf(transport, post(url)))).toMatch(/^server-error: no answer from .*: the answer is malformed: .*overflow/i);
+    expect(await failureOf(textOf(transport, post(url)))).toMatch(
+      /^server-error: no response from .*: the response is malformed: .*overflow/i,
+    );
   });
 
   it("has no deadline for the time in which nobody reads it", async () => {
@@ -391,7 +393,7 @@ describe("an answer", () => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${text.length}\r\n\r\n`);
       socket.write(text);
     });
-    expect(await failureOf(textOf(direct(), post(url)))).toContain("broke off in the middle of the answer");
+    expect(await failureOf(textOf(direct(), post(url)))).toContain("broke off in the middle of the response");
   });
 });
 

@@ -18,7 +18,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set(["content-length", "transfer-en
 /** What the system says of a connection that the other side has given up. */
 const RESET_CODES: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE"]);
 
-/** A request that was lost together with the kept connection that it went over: no byte of an answer came. */
+/** A request that was lost together with the kept connection that it went over: no byte of a response came. */
 interface LostRequest {
   readonly lost: ModelError;
   readonly peer: Peer;

@@ -86,7 +86,10 @@ export class JsonSequenceReader {
     if (this.#depth === 0) return;
     this.#length += text.length - from;
     if (this.#length > this.#maxLength)
-      throw new ModelError({ kind: "max-output-tokens", message: `one value of the answer is longer than ${this.#maxLength} characters` });
+      throw new ModelError({
+        kind: "max-output-tokens",
+        message: `one value of the response is longer than ${this.#maxLength} characters`,
+      });
     this.#pieces.push(text.slice(from));
   }
 

@@ -12,7 +12,7 @@ const IDLE_CONNECTION_MS = 60_000;
 export interface AgentSource {
   /** @throws ModelError where none can be made as it was asked for */
   agentFor(address: URL, origin: RequestOrigin | undefined): Http.Agent;
-  /** Closes the unused connections now, and those in use when their answers have ended. */
+  /** Closes the unused connections now, and those in use when their responses have ended. */
   close(): void;
 }
 

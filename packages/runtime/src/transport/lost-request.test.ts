@@ -107,7 +107,7 @@ function tlsWays(): typeof ways {
   ];
 }
 
-describe.each(ways)("a request over a kept connection whose server %s before any byte of an answer", (_name, secure, giveUp) => {
+describe.each(ways)("a request over a kept connection whose server %s before any byte of a response", (_name, secure, giveUp) => {
   /** A server that keeps two connections and gives both up with their next request. */
   async function twoKept(): Promise<Serving> {
     let together: Socket[] | undefined = [];
@@ -161,7 +161,7 @@ describe.each(ways)("a request over a kept connection whose server %s before any
     expect(asked).toEqual([0, 0, 1]);
   });
 
-  it("is not sent again once a part of an answer came", async () => {
+  it("is not sent again once a part of a response came", async () => {
     const { url, asked, transport } = await serving(secure, ({ socket, before }) => {
       if (before === 0) socket.write(OK);
       else socket.write("HTTP/1.1 2", () => giveUp(socket));

@@ -6,15 +6,15 @@ import type { RequestWatch } from "./request-watch.ts";
 const DRAIN_BYTES = 64 * 1024;
 const DRAIN_MS = 1000;
 
-/** What an answer comes over. */
+/** What a response comes over. */
 export interface ResponseConnection {
-  /** Whether the answer has come whole, read or not. */
+  /** Whether the response has come whole, read or not. */
   hasAll(): boolean;
-  /** Told where the answer is left before its end. */
+  /** Told where the response is left before its end. */
   close(): void;
 }
 
-/** The body of an answer that comes out of a stream of Node's. The stream pauses the connection while nobody reads. */
+/** The body of a response that comes out of a stream of Node's. The stream pauses the connection while nobody reads. */
 export class ReadableBody implements ByteStream {
   readonly #source: Readable;
   readonly #watch: RequestWatch;

@@ -71,7 +71,7 @@ describe.each(Object.keys(transports))("over %s, a failed request says how far i
     expect(await progressOf(left.url, { signal: leaving.signal })).toBe("sent");
   });
 
-  it("an answer began where it breaks off behind its status", async () => {
+  it("a response began where it breaks off behind its status", async () => {
     const head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf";
     await using cutting = await serving((socket) => socket.end(head));
     expect(await progressOf(cutting.url)).toBe("begun");

@@ -29,7 +29,7 @@ export class RequestWatch {
     this.#host = host;
     this.#timeouts = { ...DEFAULT_TIMEOUTS, ...request.timeouts };
     const { totalMs } = this.#timeouts;
-    this.#totalTimer = timer(totalMs, () => this.fail(this.#timedOut(`no whole answer from ${host}`, "totalMs")));
+    this.#totalTimer = timer(totalMs, () => this.fail(this.#timedOut(`no whole response from ${host}`, "totalMs")));
     request.signal?.addEventListener("abort", this.#aborted, { once: true });
   }
 
@@ -43,7 +43,7 @@ export class RequestWatch {
     this.#timer = timer(this.#timeouts.connectMs, () => this.fail(this.#timedOut(`no connection to ${this.#host}`, "connectMs")));
   }
 
-  /** The connection stands: from now on an answer is waited for. */
+  /** The connection stands: from now on a response is waited for. */
   connected(): void {
     if (this.#isOver) return;
     clearTimeout(this.#timer);
@@ -53,7 +53,7 @@ export class RequestWatch {
     });
   }
 
-  /** The head of the answer is there. */
+  /** The head of the response is there. */
   begun(): void {
     this.progress = "begun";
     this.rests();
@@ -69,7 +69,7 @@ export class RequestWatch {
     this.#isWaiting = false;
   }
 
-  /** The rest of the answer is of no interest: only this deadline holds. */
+  /** The rest of the response is of no interest: only this deadline holds. */
   endIn(ms: number, expire: () => void): void {
     this.end();
     this.#timer = timer(ms, expire);

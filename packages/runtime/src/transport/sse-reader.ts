@@ -148,7 +148,10 @@ export class SseReader {
 
   #check(length: number): void {
     if (length + this.#dataLength > this.#maxLength) {
-      throw new ModelError({ kind: "max-output-tokens", message: `one event of the answer is longer than ${this.#maxLength} characters` });
+      throw new ModelError({
+        kind: "max-output-tokens",
+        message: `one event of the response is longer than ${this.#maxLength} characters`,
+      });
     }
   }
 }

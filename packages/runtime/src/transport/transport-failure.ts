@@ -60,8 +60,8 @@ export function connectionFailed(origin: RequestOrigin | undefined, host: string
   }
   const message =
     progress === "begun"
-      ? `the connection to ${host} broke off in the middle of the answer: ${detail}`
-      : `no answer from ${host}: ${detail}`;
+      ? `the connection to ${host} broke off in the middle of the response: ${detail}`
+      : `no response from ${host}: ${detail}`;
   return new ModelError({ kind: "server-error", message, ...(code !== undefined && { code }), progress, ...origin }, { cause });
 }
 
@@ -81,7 +81,7 @@ const CLOSED = new Set(["aborted", "socket hang up", "Premature close"]);
 function detailOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   if (CLOSED.has(cause.message)) return "the server closed the connection";
-  if (errorCode(cause)?.startsWith("HPE_") === true) return `the answer is malformed: ${cause.message.replace(/^Parse Error: /, "")}`;
+  if (errorCode(cause)?.startsWith("HPE_") === true) return `the response is malformed: ${cause.message.replace(/^Parse Error: /, "")}`;
   const inner = (cause as { cause?: unknown; errors?: readonly unknown[] }).cause ?? (cause as { errors?: readonly unknown[] }).errors?.[0];
   const own = cause.message === "" ? (errorCode(cause) ?? cause.name) : cause.message;
   return inner instanceof Error && !own.includes(inner.message) ? `${own}: ${detailOf(inner)}` : own;

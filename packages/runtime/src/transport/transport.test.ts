@@ -126,7 +126,7 @@ function tlsKinds(): readonly Kind[] {
 }
 
 describe.each(kinds)("over $name", ({ make, secure }) => {
-  it("carries a body in parts, status, headers and the answer", async () => {
+  it("carries a body in parts, status, headers and the response", async () => {
     const { url } = await serve((request, response) => {
       void bodyOf(request).then((body) => {
         response.writeHead(418, { "x-two": ["a", "b"], "x-echo": request.headers["x-mine"] });
@@ -143,7 +143,7 @@ describe.each(kinds)("over $name", ({ make, secure }) => {
     expect(await readWholeText(response.body, [])).toBe("POST {}");
   });
 
-  it("closes the connection when the signal fires, before the answer and within it", async () => {
+  it("closes the connection when the signal fires, before the response and within it", async () => {
     const arrived = [Promise.withResolvers<ServerResponse>(), Promise.withResolvers<ServerResponse>()];
     let count = 0;
     const { url } = await serve((_request, response) => {
@@ -237,7 +237,7 @@ describe.each(kinds)("over $name", ({ make, secure }) => {
     }, secure);
     const carrier = make();
     const response = await carrier.send(post(url, { timeouts: { idleMs: 0 } }));
-    // An answer of the same length that began later is read to its end: only a pause can have held the first one back.
+    // A response of the same length that began later is read to its end: only a pause can have held the first one back.
     const other = await carrier.send(post(url, { timeouts: { idleMs: 0 } }));
     let read = 0;
     for (let chunk = await other.body.read(); chunk !== undefined; chunk = await other.body.read()) read += chunk.length;
@@ -277,7 +277,7 @@ describe.each(kinds)("over $name", ({ make, secure }) => {
     expect(length).toBe(bytes);
   });
 
-  it("refuses at once an answer that switches to another protocol", async () => {
+  it("refuses at once a response that switches to another protocol", async () => {
     const { url } = await serve((_request, response) => {
       response.socket?.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n");
     }, secure);
@@ -294,7 +294,7 @@ describe.each(kinds)("over $name", ({ make, secure }) => {
 });
 
 describe("a connection", () => {
-  it("keeps a connection whose answer was read, or released short of its end", async () => {
+  it("keeps a connection whose response was read, or released short of its end", async () => {
     let connections = 0;
     const { url, server } = await serve(echo);
     server.on("connection", () => (connections += 1));
@@ -305,7 +305,7 @@ describe("a connection", () => {
     expect(connections).toBe(1);
     const response = await carrier.send(post(url));
     await response.body.release();
-    // The rest is read away in its own time; the next answer shows that the connection lives.
+    // The rest is read away in its own time; the next response shows that the connection lives.
     if (Object.values(agent.freeSockets).flat().length === 0) await once(agent, "free");
     await readWholeText((await carrier.send(post(url))).body, []);
     expect(connections).toBe(1);

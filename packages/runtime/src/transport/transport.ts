@@ -18,7 +18,7 @@ export interface TransportRequest {
   readonly timeouts?: Timeouts | undefined;
   readonly origin?: RequestOrigin;
   /**
-   * Told of a request that was lost with a kept connection, which the server had given up: no byte of an answer came. Whether it is
+   * Told of a request that was lost with a kept connection, which the server had given up: no byte of a response came. Whether it is
    * sent once more, over a new connection; what was lost may be billed all the same. Default: it is.
    */
   readonly resendLost?: ((failure: ModelFailure) => boolean) | undefined;

@@ -178,7 +178,7 @@ describe("an agent that was spawned", () => {
     expect(ofType(events, "child-start")).toHaveLength(1);
   });
 
-  it("can be offered as a tool whose calls are answered at once", async () => {
+  it("can be offered as a tool whose calls have their result at once", async () => {
     const helper = createAgent({ name: "helper", model: scriptedModel([(request) => `did ${told(request)}`]) });
     const model = scriptedModel([{ toolCalls: [{ name: "bg", input: { task: "dig" } }] }, "waiting", "done"]);
     const agent = createAgent({ name: "lead", model, tools: [helper.asTool({ name: "bg", background: true, limits: { maxTurns: 2 } })] });

@@ -132,7 +132,7 @@ describe("a budget that many runs share", () => {
     expect(tokens.refusal).toMatchObject({ limit: "tokens", max: 1000 });
     expect(tokens.used.tokens).toBeLessThanOrEqual(1000);
     expect(tokens.used.tokens).toBe((tokens.outcome.usage.inputTokens ?? 0) + (tokens.outcome.usage.outputTokens ?? 0));
-    // The model is told, and may answer with what it has.
+    // The model is told, and may respond with what it has.
     const tools = await runWith({ maxToolCalls: 2 }, [looking(1), looking(1), looking(1), "enough"]);
     expect(tools).toMatchObject({ outcome: { reason: "complete", text: "enough" }, used: { toolCalls: 2 } });
     expect(tools.look.calls).toHaveLength(2);

@@ -349,7 +349,7 @@ describe("rules that look at results", () => {
     expect(ofType((await watch(runnerOf(short.agent).run("go"))).events, "tool-result")[0]).not.toHaveProperty("blob");
   });
 
-  it("turn a failure into a success where they answer in its place", async () => {
+  it("turn a failure into a success where they give a result in its place", async () => {
     const failing = recordingTool("fail", {
       effect: "read",
       output: () => {

@@ -19,7 +19,7 @@ function parentOf(helper: ReturnType<typeof createAgent>, turns: readonly Script
 }
 
 describe("an agent as a tool", () => {
-  it("runs as a child with its own log, told only its task; its answer is the result [LA-14, AG-30, OR-05]", async () => {
+  it("runs as a child with its own log, told only its task; its response is the result [LA-14, AG-30, OR-05]", async () => {
     const helper = helperWith(["It is the lock."], { description: "Looks into things.", instructions: "You look." });
     const lead = parentOf(helper.agent, [ask(), "Fixed."], { instructions: "You lead." });
     const runner = runnerOf(lead.agent);

@@ -52,7 +52,7 @@ function setUp(model: Provider, options: Partial<AgentOptions<undefined>> = {}, 
   return { runner, run: runner.run("What is it?", { session: "s" }) };
 }
 
-describe("an answer that is cut off", () => {
+describe("a response that is cut off", () => {
   it("by an abort stands in the conversation as far as people saw it, marked, and is the text of the outcome [RN-05, EV-14]", async () => {
     const model = hangingModel(HALF, ["Three and a half."]);
     const { runner, run } = setUp(model);
@@ -134,7 +134,7 @@ describe("an answer that is cut off", () => {
   });
 });
 
-describe("an answer that broke off", () => {
+describe("a response that broke off", () => {
   const broken = (text: string) => ({ text, error: { kind: "server-error" as const } });
 
   it("is discarded where it is asked for again, and kept where the run ends with it [ET-07]", async () => {
@@ -147,7 +147,7 @@ describe("an answer that broke off", () => {
     expect(ofType(events, "message").filter(({ message }) => message.role === "assistant")).toHaveLength(1);
   });
 
-  it("is discarded where the next attempt answers", async () => {
+  it("is discarded where the next attempt responds", async () => {
     const { runner, run } = setUp(scriptedModel([broken("First"), "Second"]));
     const { outcome } = await watch(run);
     expect(outcome).toMatchObject({ reason: "complete", text: "Second" });

@@ -17,7 +17,7 @@ export function declaring(): Tool {
   }) as Tool;
 }
 
-/** An answer that declares them. */
+/** A response that declares them. */
 export function declare(...directives: readonly Directive[]): ScriptedResponse {
   return { toolCalls: [{ name: "declare", input: { directives: directives as never } }] };
 }

@@ -176,7 +176,7 @@ describe("an agent with an output schema", () => {
   it.each([
     ["is no JSON", "The total is 12.", /no complete JSON.*The total is 12/],
     ["does not match", '{"total": "12"}', /does not give the output that was asked for.*total/],
-  ])("ends in an error when the answer %s [AG-01]", async (_case, text, message) => {
+  ])("ends in an error when the response %s [AG-01]", async (_case, text, message) => {
     const agent = createAgent({ name: "a", model: scriptedModel([text]), output, outputMode: "native", limits: { maxRepairs: 0 } });
     const { outcome, events } = await watch(runnerOf(agent).run("go"));
     expect(outcome).toMatchObject({ reason: "error", text });

@@ -371,7 +371,7 @@ describe("directives", () => {
     expect(order.indexOf("directive")).toBeLessThan(order.indexOf("turn-end"));
   });
 
-  it("declared with the final answer give the run one more turn when they route a value back, and else none [DI-13]", async () => {
+  it("declared with the final response give the run one more turn when they route a value back, and else none [DI-13]", async () => {
     const asking = definePlugin({
       key: "asking",
       initialState: {},

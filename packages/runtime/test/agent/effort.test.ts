@@ -13,7 +13,7 @@ import { runnerOf } from "./support.ts";
 
 type Sent = { readonly [member: string]: unknown };
 
-/** What goes over a wire when an agent asks; the answer is a refusal. */
+/** What goes over a wire when an agent asks; the response is a refusal. */
 async function sentBy(make: (fetch: typeof globalThis.fetch) => Provider, model: string, options: Partial<AgentOptions>): Promise<Sent> {
   let sent: Sent = {};
   const provider = make(async (_url, init) => {

@@ -19,7 +19,7 @@ function noting(seen: AgentEvent[]): HookRegistry {
 }
 
 describe("hooks on events", () => {
-  it("see what watchers see, in their order, streamed pieces of answers included [WE-01, WE-02]", async () => {
+  it("see what watchers see, in their order, streamed pieces of responses included [WE-01, WE-02]", async () => {
     const seen: AgentEvent[] = [];
     const { events, outcome } = await watch(runnerOf(agentOf([look, "It is there."], noting(seen))).run("go"));
     expect(outcome.reason).toBe("complete");

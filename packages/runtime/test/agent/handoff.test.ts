@@ -103,7 +103,7 @@ describe("a child that hands its task on", () => {
     return { model, agent: createAgent({ name: "lead", model, ...(triage && { agents: triage }) }) };
   };
 
-  it("is followed by its parent: whoever has the task last answers the call, with or without the history", async () => {
+  it("is followed by its parent: the last output is the result of the call, with or without the history", async () => {
     for (const history of [true, false]) {
       const { triage, billingModel } = team({ history });
       const main = lead({ triage });
@@ -165,7 +165,7 @@ describe("a child that hands its task on", () => {
     expect(told).toEqual([expect.stringMatching(/"triage" \(r_\w+\) is done:\nRefunded\.$/)]);
   });
 
-  it("and whose process ends anywhere on the way is followed all the same, and nobody answers twice", async () => {
+  it("and whose process ends anywhere on the way is followed all the same, and no result comes twice", async () => {
     const clock = impatientClock();
     const attempt = async (dieAt: number | undefined) => {
       const { triage, billing } = team({ history: true, billing: Array.from({ length: 5 }, () => "Refunded.") });

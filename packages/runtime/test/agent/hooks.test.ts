@@ -293,9 +293,9 @@ describe("a hook that takes too long", () => {
     expect(clock.waits).toEqual([1000, 500, 1000, 500, 70]);
   });
 
-  it("refuses when it is a guard, and so does a guard that throws or answers nonsense [HK-01]", async () => {
+  it("refuses when it is a guard, and so does a guard that throws or returns nonsense [HK-01]", async () => {
     for (const [hook, why] of [
-      [never, /gave no answer: it took longer than 30000 ms/],
+      [never, /gave no result: it took longer than 30000 ms/],
       [() => Promise.reject(new Error("no database")), /failed: no database/],
       [
         () => {
@@ -303,10 +303,7 @@ describe("a hook that takes too long", () => {
         },
         /failed: no database/,
       ],
-      [
-        () => ({ type: "deny" }) as never,
-        /failed: it answered \{"type":"deny"\}: answer with nothing, or with a type of continue, abort, ask/,
-      ],
+      [() => ({ type: "deny" }) as never, /failed: it returned \{"type":"deny"\}: return nothing, or a type of continue, abort, ask/],
     ] as const) {
       const { agent, look } = agentOf([call("look"), "done"], createHookRegistry().onPreToolUse("*", hook, { name: "door", guard: true }));
       const { outcome, events } = await watch(runnerOf(agent).run("go"));
@@ -783,7 +780,7 @@ describe("beforeTurn and afterTurn", () => {
     expect(kinds(events).filter((type) => type === "turn-end")).toHaveLength(2);
     const panicking = agentOf(["never"], createHookRegistry(), { beforeTurn: () => "stop" as never });
     const { outcome: panicked } = await watch(runnerOf(panicking.agent).run("go"));
-    expect(panicked.error?.failure).toMatchObject({ kind: "panic", message: expect.stringContaining("beforeTurn must answer") as string });
+    expect(panicked.error?.failure).toMatchObject({ kind: "panic", message: expect.stringContaining("beforeTurn must return") as string });
   });
 });
 

@@ -10,7 +10,7 @@ const call = (name = "look", input = {}) => ({ toolCalls: [{ name, input }] });
 const price = { input: "1000", output: "1000", asOf: "2026-01-01" };
 
 describe("a run", () => {
-  it("answers, ends with exactly one terminal event, and nothing after it [RN-01, RN-02, RN-06, EV-14, EV-16, EV-18]", async () => {
+  it("responds, ends with exactly one terminal event, and nothing after it [RN-01, RN-02, RN-06, EV-14, EV-16, EV-18]", async () => {
     const { events, outcome } = await watch(runnerOf(createAgent({ name: "a", model: scriptedModel(["hello"]) })).run("hi"));
     expect(outcome).toMatchObject({ reason: "complete", text: "hello", turns: 1 });
     expect(events.filter(isFinal)).toHaveLength(1);
@@ -97,7 +97,7 @@ describe("a run", () => {
     expect(await runner.sessions.list()).toHaveLength(20);
   });
 
-  it("that says nothing and does nothing ends no-action; a refusal is an answer [WE-06]", async () => {
+  it("that says nothing and does nothing ends no-action; a refusal is a response [WE-06]", async () => {
     expect((await runnerOf(createAgent({ name: "a", model: scriptedModel([""]) })).run("hi").outcome).reason).toBe("no-action");
     expect(
       (await runnerOf(createAgent({ name: "a", model: scriptedModel([{ text: "x", stopReason: "content-filter" }]) })).run("hi").outcome)
@@ -133,7 +133,7 @@ describe("an agent", () => {
   });
 });
 
-describe("a segment of an answer", () => {
+describe("a segment of a response", () => {
   const deltas = fc.array(fc.constantFrom({ content: "a" }, { reasoning_content: "hm" }), { minLength: 1, maxLength: 8 });
   const stream = (chunks: readonly (readonly [delta: object, finish?: string])[]): Response =>
     new Response(
@@ -287,14 +287,14 @@ describe("steering", () => {
     expect(ofType(events, "steer")).toHaveLength(1);
   });
 
-  it("during the final answer gives the run one more turn", async () => {
+  it("during the final response gives the run one more turn", async () => {
     let run: Run | undefined;
     const model = scriptedModel([{ text: "done", wait: () => (run as Run).steer("and now?") }, "now this"]);
     run = runnerOf(createAgent({ name: "a", model })).run("go");
     expect(await run.outcome).toMatchObject({ reason: "complete", text: "now this", turns: 2 });
   });
 
-  it("with interrupt drops the answer that streams and skips calls that have not started", async () => {
+  it("with interrupt drops the response that streams and skips calls that have not started", async () => {
     let run: Run | undefined;
     const first = recordingTool("first", { effect: "write" });
     first.execute = async () => {
@@ -403,7 +403,7 @@ describe("limits", () => {
     expect(ofType(events, "tool-result")[2]?.output).toContain("limit of 2 tool calls");
   });
 
-  it("bound an answer: longer ones end the run as max-output", async () => {
+  it("bound a response: longer ones end the run as max-output", async () => {
     const model = scriptedModel([{ text: "x".repeat(5000), chunkSize: 100 }]);
     expect((await runnerOf(createAgent({ name: "a", model, limits: { maxAnswerBytes: 1000 } })).run("go").outcome).reason).toBe(
       "max-output",
@@ -411,7 +411,7 @@ describe("limits", () => {
   });
 });
 
-describe("an answer cut at its token limit", () => {
+describe("a response cut at its token limit", () => {
   it("ends the run as max-output, or is asked to go on", async () => {
     const cut = { text: "half", stopReason: "max-tokens" as const };
     expect(await runnerOf(createAgent({ name: "a", model: scriptedModel([cut]) })).run("go").outcome).toMatchObject({

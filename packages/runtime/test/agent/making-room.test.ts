@@ -123,7 +123,7 @@ describe("a session whose conversation outgrows its model", () => {
     const asked = model.requests.filter(({ system }) => system?.includes("Summarise"));
     expect(asked).toHaveLength(1);
     expect(JSON.stringify(asked[0]?.messages)).toContain("Question 1");
-    // The refused one, the summary, the answer.
+    // The refused one, the summary, the response.
     expect(ofType(events, "usage")).toHaveLength(3);
     expect(model.requests.at(-1)?.messages.at(-1)).toEqual(textMessage("user", "Question 5"));
     expect(ofType(events, "text-delta").map(({ text }) => text)).toEqual(["Enough."]);

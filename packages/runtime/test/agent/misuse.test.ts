@@ -103,7 +103,7 @@ describe("misuse is refused with the option that is wrong, and what to write ins
 });
 
 describe("a run that is awaited in the place of its outcome", () => {
-  it("is the run, and says where its answer is when it is asked for it", async () => {
+  it("is the run, and says where its outcome is when it is asked for it", async () => {
     const run = createRunner({ agent: agent.with({ model: scriptedModel(["done"]) }) }).run("hi");
     const awaited = (await run) as unknown as { readonly [name: string]: unknown };
     expect(awaited).toBe(run);

@@ -41,7 +41,7 @@ async function loggedBy(agent: ReturnType<typeof createAgent>, options: RunnerOp
   return { events, outcome, records, dataOf: (type: string) => records.filter((record) => record.type === type).map(({ data }) => data) };
 }
 
-/** What it answers is what these events say, and then this is thrown, if it is anything. */
+/** What it responds is what these events say, and then this is thrown, if it is anything. */
 function streaming(events: readonly InferEvent[], thrown?: unknown): Provider {
   return {
     name: "vendor/model",
@@ -124,7 +124,7 @@ describe("rules around a model call", () => {
     expect(model.requests).toEqual([]);
   });
 
-  it("are told of its failure behind it as of an answer", async () => {
+  it("are told of its failure behind it as of a response", async () => {
     const seen: unknown[] = [];
     const agent = createAgent({
       name: "a",
@@ -271,13 +271,13 @@ describe("the stream of a model", () => {
     expect(ofType(events, "retry")).toMatchObject([
       {
         reason: "server-error",
-        failure: { kind: "server-error", provider: "vendor/model", message: expect.stringMatching(/cancelled its answer: not now$/) },
+        failure: { kind: "server-error", provider: "vendor/model", message: expect.stringMatching(/cancelled its response: not now$/) },
       },
     ]);
-    expect(outcome.error?.message).toMatch(/^Max retries \(1\) exceeded: vendor\/model cancelled its answer: not now$/);
+    expect(outcome.error?.message).toMatch(/^Max retries \(1\) exceeded: vendor\/model cancelled its response: not now$/);
   });
 
-  it("that ends before its end is one too, and what it said until then is kept as a part of an answer", async () => {
+  it("that ends before its end is one too, and what it said until then is kept as a part of a response", async () => {
     const { outcome, events } = await watch(
       runnerOf(createAgent({ name: "a", model: streaming(said("half")), limits: { maxRetries: 0 } })).run("go"),
     );
@@ -363,7 +363,7 @@ describe("the stream of a model", () => {
   });
 });
 
-describe("an answer whose deltas come together", () => {
+describe("a response whose deltas come together", () => {
   /** Says these as one run behind the first, where it is asked so. */
   const together = (texts: readonly string[]): Provider => ({
     name: "vendor/model",
@@ -408,7 +408,7 @@ describe("an answer whose deltas come together", () => {
   });
 });
 
-describe("an answer of many calls", () => {
+describe("a response of many calls", () => {
   const asking = (count: number): ScriptedTurn => ({
     toolCalls: Array.from({ length: count }, (_, n) => ({ name: "look", input: { n } })),
   });
@@ -534,7 +534,7 @@ describe("a failed model call", () => {
   });
 });
 
-describe("the answer of a model", () => {
+describe("the response of a model", () => {
   it.each([
     ["thinks and says nothing", { thinking: "hm" }, "no-action"],
     ["says an empty text", { text: "" }, "no-action"],
@@ -543,7 +543,7 @@ describe("the answer of a model", () => {
     expect((await runnerOf(createAgent({ name: "a", model: scriptedModel([turn]) })).run("go").outcome).reason).toBe(reason);
   });
 
-  it("that is longer than allowed ends the run, also where cut answers are gone on with", async () => {
+  it("that is longer than allowed ends the run, also where cut responses are gone on with", async () => {
     const model = scriptedModel([{ text: "x".repeat(5000), chunkSize: 100 }, "never"]);
     const agent = createAgent({ name: "a", model, onMaxTokens: "continue", limits: { maxAnswerBytes: 1000 } });
     const { outcome, dataOf } = await loggedBy(agent);
@@ -600,7 +600,7 @@ describe("the answer of a model", () => {
     expect(ofType(events, "tool-result")[2]).toMatchObject({
       isError: true,
       output:
-        "The answer was cut off at its token limit while this call was being written, so it did not run. Call again with shorter arguments, or in smaller steps.",
+        "The response was cut off at its token limit while this call was being written, so it did not run. Call again with shorter arguments, or in smaller steps.",
     });
   });
 });

@@ -30,7 +30,7 @@ function refusal(request: Partial<InferRequest>, model: string): string {
 }
 
 describe("what is known of models", () => {
-  it("is their window, what they answer at most, and what they can do, under any of their names [MC-01, MC-02]", () => {
+  it("is their window, how much they generate at most, and what they can do, under any of their names [MC-01, MC-02]", () => {
     expect(modelFacts("openai/gpt-4o-2024-08-06")).toEqual({
       contextWindow: 128_000,
       maxOutputTokens: 16_384,
@@ -160,7 +160,7 @@ describe("a vendor's limits", () => {
     expect(told.filter((event) => event.type === "observable").map(({ name }) => name)).toEqual(["rate-limit", "retry", "rate-limit"]);
   });
 
-  it("are left out with a warning where a provider of one's own tells no ratio, and the answer stands [EV-11, EV-22]", async () => {
+  it("are left out with a warning where a provider of one's own tells no ratio, and the response stands [EV-11, EV-22]", async () => {
     for (const rateLimit of [
       { utilization: 87, resetAt: null, allowed: true },
       { utilization: -0.1, resetAt: null, allowed: true },

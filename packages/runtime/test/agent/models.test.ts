@@ -42,7 +42,7 @@ describe("a failing model", () => {
     }
   });
 
-  it("whose answer is longer than anybody may hold ends the run as max-output [ER-08, ET-08]", async () => {
+  it("whose response is longer than anybody may hold ends the run as max-output [ER-08, ET-08]", async () => {
     const model = scriptedModel([{ error: { kind: "max-output-tokens" } }]);
     expect((await runnerOf(createAgent({ name: "a", model })).run("go").outcome).reason).toBe("max-output");
     expect(model.requests).toHaveLength(1);
@@ -75,7 +75,7 @@ describe("a failing model", () => {
     expect((await runnerOf(patient).run("go").outcome).text).toBe("ok");
   });
 
-  it("whose answer can't be read is asked again within its retries, though nobody else is told to try again [ET-07, ER-09]", async () => {
+  it("whose response can't be read is asked again within its retries, though nobody else is told to try again [ET-07, ER-09]", async () => {
     const unreadable = { error: { kind: "invalid-response" as const, message: "half a JSON", progress: "begun" as const } };
     const { events, outcome } = await watch(
       runnerOf(createAgent({ name: "a", model: scriptedModel([unreadable, unreadable, "ok"]) })).run("go"),
@@ -179,13 +179,13 @@ describe("onModelError", () => {
   });
 
   it.each([{ type: "continue" }, { type: "switch-model" }, { type: "abort" }, "retry"])(
-    "that answers %j ends the run as a panic that says what it may answer [RN-11, RN-13]",
+    "that returns %j ends the run as a panic that says what it may return [RN-11, RN-13]",
     async (response) => {
       const model = scriptedModel([overloaded, "never"]);
       const agent = createAgent({ name: "a", model, onModelError: () => response as never });
       const { error } = await runnerOf(agent).run("go").outcome;
       expect(error?.failure).toMatchObject({ kind: "panic", callback: "onModelError" });
-      expect(error?.message).toContain(`answered ${JSON.stringify(response)}`);
+      expect(error?.message).toContain(`returned ${JSON.stringify(response)}`);
       expect(model.requests).toHaveLength(1);
     },
   );
@@ -216,7 +216,7 @@ describe("onModelError", () => {
     },
   );
 
-  it("that leaves an answer over the token limit to the runner has the run end so [AG-28, ER-08]", async () => {
+  it("that leaves a response over the token limit to the runner has the run end so [AG-28, ER-08]", async () => {
     const seen: string[] = [];
     const agent = createAgent({
       name: "a",

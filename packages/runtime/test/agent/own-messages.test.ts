@@ -76,7 +76,7 @@ describe.each(OCCASIONS)("a message of the runtime's own, %s,", (_what, turns, o
       const { outcome, events } = await telling(() => ({ type: "modify-input", input }));
       expect(outcome.error?.failure).toMatchObject({ kind: "panic", callback: "a rule on inject-message" });
       expect(outcome.error?.message).toMatch(
-        /^a rule put something in the place of a message that is none \(.+\): answer "modify-input" with \{ message \}, or "skip" to drop it$/s,
+        /^a rule put something in the place of a message that is none \(.+\): return "modify-input" with \{ message \}, or "skip" to drop it$/s,
       );
       expect(ofType(events, "message").filter(({ path, message }) => path === undefined && message.role === "user")).toHaveLength(1);
     }

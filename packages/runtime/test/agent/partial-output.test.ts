@@ -138,7 +138,7 @@ describe("the structured output of a run as it streams", () => {
     expect(await collect(run.partialOutput())).toEqual([output]);
   });
 
-  it("begins anew where a broken stream is retried, and where an answer is given back", async () => {
+  it("begins anew where a broken stream is retried, and where a response is given back", async () => {
     const broken = new ModelError({ kind: "server-error", message: "reset" });
     const { model, pass } = steppedModel([
       [start, piece('{"title": "First", "lines": [{"text": "a'), broken],
@@ -168,7 +168,7 @@ describe("the structured output of a run as it streams", () => {
   it.each([
     ["broke off", [start, piece('{"title": "Void'), new ModelError({ kind: "invalid-response", message: "garbled" })]],
     ["was not accepted", [start, piece('{"title": "Void"}'), stop, end]],
-  ])("gives nothing of an answer that %s to who looks later", async (_how, events) => {
+  ])("gives nothing of a response that %s to who looks later", async (_how, events) => {
     const { model, pass } = steppedModel([events]);
     const run = runnerOf(createAgent({ name: "a", model, output: report, limits: { maxRepairs: 0 } })).run("go");
     const values = run.partialOutput()[Symbol.asyncIterator]();

@@ -134,7 +134,7 @@ describe("an agent's prompt middleware", () => {
       },
       "threw: oops",
     ],
-    ["answers nothing", () => undefined, "must answer"],
+    ["answers nothing", () => undefined, "must return"],
     ["leaves no message", ({ context }: MiddlewareInput) => ({ type: "continue", input: { messages: [], context } }), "left no message"],
     [
       "makes no message of one",

@@ -34,7 +34,7 @@ describe("reactLoop", () => {
     expect(caller).toBe("react-loop");
   });
 
-  it("leaves the app its data and the context its conversation: the model sees of them what tools answer, and no more [LA-13]", async () => {
+  it("leaves the app its data and the context its conversation: the model sees of them what tools return, and no more [LA-13]", async () => {
     const orders = new Map([["7", { state: "open", card: "4242" }]]);
     const ship = recordingTool("ship", {
       effect: "write",

@@ -7,7 +7,7 @@ import { recordingTool, runnerOf, types } from "./support.ts";
 
 const TEXTS = ["Let me look at it.", "Once more, from another side.", "It is seven."] as const;
 
-/** Streams its answers piece by piece, and lets others go on after each as often as it is told to. */
+/** Streams its responses piece by piece, and lets others go on after each as often as it is told to. */
 function slowModel(size: number, rest: () => Promise<void>): Provider {
   let calls = 0;
   return {
@@ -56,7 +56,7 @@ async function watchBrokenly(run: Run, breaks: readonly number[]): Promise<reado
 }
 
 describe("a watcher that reconnects", () => {
-  it("first gets what the open answer has said so far, and loses and doubles nothing, wherever its connection breaks [EV-14, EV-17]", async () => {
+  it("first gets what the open response has said so far, and loses and doubles nothing, wherever its connection breaks [EV-14, EV-17]", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 9 }),
@@ -76,7 +76,7 @@ describe("a watcher that reconnects", () => {
             for (const event of events) {
               if (event.type === "text-delta") said += event.text;
               if (event.type !== "message" || event.message.role !== "assistant") continue;
-              // Of an answer that was whole before it reconnected, the log alone tells.
+              // Of a response that was whole before it reconnected, the log alone tells.
               expect([textOf(event.message), ""]).toContain(said);
               responses.push(textOf(event.message));
               said = "";
@@ -92,7 +92,7 @@ describe("a watcher that reconnects", () => {
     );
   });
 
-  it("gets thoughts, text and calls as one piece each, in the place of the answer, and then what comes", async () => {
+  it("gets thoughts, text and calls as one piece each, in the place of the response, and then what comes", async () => {
     let pieces = 0;
     let goOn = (): void => {};
     const held = new Promise<void>((resolve) => (goOn = resolve));
@@ -117,7 +117,7 @@ describe("a watcher that reconnects", () => {
     await run.outcome;
   });
 
-  it("gets nothing of an answer that is in the log, or void", async () => {
+  it("gets nothing of a response that is in the log, or void", async () => {
     const run = runnerOf(createAgent({ name: "a", model: slowModel(6, turn), tools: [recordingTool("look", { effect: "read" })] })).run(
       "Look.",
     );

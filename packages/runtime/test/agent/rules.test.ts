@@ -57,7 +57,7 @@ describe("a run passes through its rules", () => {
 });
 
 describe("a rule that asks for more at the last exit check", () => {
-  it("is answered in another turn; the answer before is not the run's last word [CE-07]", async () => {
+  it("is answered in another turn; the response before is not the run's last word [CE-07]", async () => {
     const rule = ruleBefore("exit-check", "ask", 0, async ({ context }) => {
       if (context.metrics.turnsCompleted === 0) await context.injectMessage(textMessage("user", "And the sources?"));
     });
@@ -96,7 +96,7 @@ describe("a rule that halts", () => {
     expect(injecting.model.requests[0]?.messages.map(({ role }) => role)).toEqual(["user", "system"]);
   });
 
-  it("after an inference keeps the answer, and what it cost [CE-17]", async () => {
+  it("after an inference keeps the response, and what it cost [CE-17]", async () => {
     const { agent } = agentWith(
       [{ text: "expensive", usage: { inputTokens: 70 } }],
       rulesFrom({ name: "r", afterInference: () => ({ type: "halt", reason: "no" }) }),
@@ -154,7 +154,7 @@ describe("a rule that changes something", () => {
     expect(ofType(events, "tool-result")[0]).toMatchObject({ isError: true, output: expect.stringContaining("at is missing") });
   });
 
-  it("replaces a tool's output, and may answer in the tool's place [CE-20, TL-07]", async () => {
+  it("replaces a tool's output, and may give a result in the tool's place [CE-20, TL-07]", async () => {
     const replaced = agentWith(
       [look(), "done"],
       [ruleAfter("execute-tool", "r", 0, () => ({ type: "modify-output", output: "[redacted]" }))],

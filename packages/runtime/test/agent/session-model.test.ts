@@ -57,7 +57,7 @@ it("a run that names a model asks that one, and leaves what was set as it is [RN
   expect(await turnModels(processOf(services).run("go", go))).toEqual(["set/model"]);
 });
 
-it.each(["while its last answer streams", "when it is over"])(
+it.each(["while its last response streams", "when it is over"])(
   "a model that is set in a run %s is asked in the next [RN-07]",
   async (when) => {
     for (const explicit of [false, true]) {

@@ -84,7 +84,7 @@ describe("a signal without a route", () => {
     [{ kind: "tool-result", payload: { callId: "c", output: 5 } }, `Signal "tool-result": {"callId":"c","output":5}`],
     [{ kind: "timer", payload: "nightly" }, `Signal "timer": nightly`],
     [{ kind: "order-shipped", payload: null }, `Signal "order-shipped".`],
-  ])("is told to the model before its next answer: %j [SI-02]", async (signal, text) => {
+  ])("is told to the model before its next response: %j [SI-02]", async (signal, text) => {
     const { model, go } = working((run) => run.signal(signal));
     const { outcome, events } = await go();
     expect(outcome.reason).toBe("complete");
@@ -92,7 +92,7 @@ describe("a signal without a route", () => {
     expect(ofType(events, "inbox-read").map((event) => event.signal)).toEqual([{ kind: signal.kind, action: "message" }]);
   });
 
-  it("gives the model one more turn when it comes with the last answer", async () => {
+  it("gives the model one more turn when it comes with the last response", async () => {
     let told: (() => Promise<void>) | undefined;
     const { model, go } = working((run) => void (told = () => run.signal({ kind: "late", payload: 1 })), {}, [
       work,
@@ -219,7 +219,7 @@ describe("the route of a signal", () => {
     expect(ofType(events, "inbox-read").map(({ signal }) => signal?.action)).toEqual(Array(4).fill("custom decide"));
   });
 
-  it("ends the run when its handler says so, throws, or answers nonsense; also when its predicate throws", async () => {
+  it("ends the run when its handler says so, throws, or returns nonsense; also when its predicate throws", async () => {
     const ended = async (handler: () => unknown, predicate?: () => boolean) => {
       const { go } = working((run) => run.signal({ kind: "x", payload: null }), {
         signalRoutes: [signalRoute("x", { type: "custom", name: "decide" }, 0, predicate)],
@@ -234,7 +234,7 @@ describe("the route of a signal", () => {
     expect(await ended(() => ({ type: "graceful-stop" }))).toBe("stopped");
     expect(await ended(() => ({ type: "force-stop" }))).toBe("aborted");
     expect(await ended(thrower)).toMatch(/^panic: .*on-signal" threw: no luck/);
-    expect(await ended(() => ({ type: "custom", name: "decide" }))).toMatch(/^panic: .*answer with one of continue/);
+    expect(await ended(() => ({ type: "custom", name: "decide" }))).toMatch(/^panic: .*return one of continue/);
     expect(await ended(() => undefined, thrower)).toMatch(/^panic: a predicate on signals "x" threw: no luck/);
   });
 
@@ -327,7 +327,7 @@ describe("a signal to a session", () => {
     expect((await recordsOf(log, "signal")).map(({ payload }) => payload)).toEqual([1, 3]);
   });
 
-  it("reaches a run that waits for a person when it is resumed: stop ends it, anything else is told once the call is answered", async () => {
+  it("reaches a run that waits for a person when it is resumed: stop ends it, anything else is told once the call has its result", async () => {
     const ask = () => {
       const model = scriptedModel([{ toolCalls: [{ name: "pay" }] }, "done"]);
       const agent = createAgent({ name: "a", model, tools: [recordingTool("pay", { risk: "high" })] });
@@ -373,7 +373,7 @@ describe("a tool that waits for a signal", () => {
   };
   const outputs = (events: Watched<unknown>["events"]): readonly JsonValue[] => ofType(events, "tool-result").map(({ output }) => output);
 
-  it("suspends the run, says what for, and answers with the signal when it comes, in another process too, once", async () => {
+  it("suspends the run, says what for, and gives the signal as its result when it comes, in another process too, once", async () => {
     const log = createMemoryEventLog();
     const first = agentOf([wait], { kinds: ["paid", "cancelled"] });
     const { outcome } = await watch(runnerOf(first.agent, { log }).run("go", { session: "s" }));

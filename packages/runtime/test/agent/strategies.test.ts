@@ -165,7 +165,7 @@ describe("an agent with a state machine", () => {
     expect(all.refund.calls).toEqual([]);
   });
 
-  it("moves by the answer that a rule gives in the place of an action's tool", async () => {
+  it("moves by the result that a rule gives in the place of an action's tool", async () => {
     const {
       model,
       agent,

@@ -66,7 +66,7 @@ describe("a structured output that is given by a tool", () => {
     expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual([undefined, undefined]);
   });
 
-  it("is forced where nothing else can be called, or the model just answered otherwise; never while it thinks, nor against the settings", async () => {
+  it("is forced where nothing else can be called, or the model just responded otherwise; never while it thinks, nor against the settings", async () => {
     const choices = async (turns: readonly ScriptedTurn[], options: Partial<AgentOptions>) => {
       const { model, runner } = clerk(turns, options);
       await runner.run("go").outcome;
@@ -114,7 +114,7 @@ describe("a structured output that is given by a tool", () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  it("is the first that fits where several are given at once, and each call has its answer", async () => {
+  it("is the first that fits where several are given at once, and each call has its response", async () => {
     const { runner } = clerk([
       {
         toolCalls: [
@@ -129,7 +129,7 @@ describe("a structured output that is given by a tool", () => {
     expect(ofType(events, "tool-result").map(({ isError }) => isError)).toEqual([true, false, true]);
   });
 
-  it("is taken, and its call answered, also where the vendor paused behind it; after a text such a pause is gone on with [MC-06]", async () => {
+  it("is taken, and its call has a result, also where the vendor paused behind it; after a text such a pause is gone on with [MC-06]", async () => {
     const pause = { stopReason: "pause" as const };
     const { model, runner } = clerk([
       { text: "Let me see.", ...pause },
@@ -195,7 +195,7 @@ describe("a structured output that is given by a tool", () => {
   });
 
   it.each(["tool", "native"] as const)(
-    "counts no answer that was wrong when somebody steers while it is given, in mode %s",
+    "counts no response that was wrong when somebody steers while it is given, in mode %s",
     async (outputMode) => {
       const steering: { steer?: () => Promise<void> } = {};
       const turns = [giveOutput({}), giveOutput({ total: 2 })].map((turn) =>
@@ -235,7 +235,7 @@ describe("a structured output that is given by a tool", () => {
   });
 });
 
-describe("an answer that does not give the output", () => {
+describe("a response that does not give the output", () => {
   it("goes back to the model with what is wrong with it, within the turn [AG-15, MC-06]", async () => {
     const { model, runner } = clerk([giveOutput({ total: "12" }), "twelve", giveOutput({ total: 12 })], { limits: { maxTurns: 1 } });
     const { outcome, events } = await watch(runner.run("go"));
@@ -287,7 +287,7 @@ describe("an answer that does not give the output", () => {
     expect(await calls({ maxRepairs: 9, maxModelCalls: 2 }, [wrong, wrong, wrong])).toEqual(["max-turns", 2]);
   });
 
-  it("is an empty answer, too, and nothing is made of one that the vendor withheld", async () => {
+  it("is an empty response, too, and nothing is made of one that the vendor withheld", async () => {
     const { model, runner } = clerk(["", giveOutput({ total: 1 })], { outputMode: "tool" });
     expect((await runner.run("go").outcome).output).toEqual({ total: 1, currency: "EUR" });
     expect(model.requests).toHaveLength(2);
@@ -361,9 +361,9 @@ describe("a structured output that is told in the prompt", () => {
   });
 
   it.each([
-    ["It is twelve.", ["there is no complete JSON in the answer"]],
-    ['{"total": 1, "lines": [1, 2', ["there is no complete JSON in the answer"]],
-    ["", ["the answer is empty"]],
+    ["It is twelve.", ["there is no complete JSON in the response"]],
+    ['{"total": 1, "lines": [1, 2', ["there is no complete JSON in the response"]],
+    ["", ["the response is empty"]],
     [`${"[1] ".repeat(1_001)}{"total": 1}`, [expect.stringContaining("expected object")]],
     ['[1] {"total": "all of it"} {"a": 1}', [expect.stringMatching(/^total: .*string/)]],
   ])("is not found in %s, and the model is told why", async (text, issues) => {
@@ -400,7 +400,7 @@ describe("a structured output that a function of the user reads", () => {
     });
   });
 
-  it("may be read from an answer without a word", async () => {
+  it("may be read from a response without a word", async () => {
     const { runner } = clerk([""], { outputMode: { type: "custom", extract: () => ({ total: 0 }) } });
     expect(await runner.run("go").outcome).toMatchObject({ reason: "complete", output: { total: 0 } });
   });

@@ -11,14 +11,14 @@ import { impatientClock, ofType, recordingTool, runnerOf, types, watch } from ".
 type Call = NonNullable<ScriptedResponse["toolCalls"]>[number];
 const calls = (...toolCalls: readonly Call[]): ScriptedTurn => ({ toolCalls });
 
-/** A run of these calls, then an answer; the results as the log has them and as the model reads them. */
+/** A run of these calls, then a response; the results as the log has them and as the model reads them. */
 async function run(tools: readonly Tool[], turns: readonly ScriptedTurn[], options: Partial<AgentOptions> = {}) {
   const model = scriptedModel([...turns, "done"]);
   const { events, outcome } = await watch(runnerOf(createAgent({ name: "a", model, tools, ...options })).run("go"));
   return { events, outcome, model, results: ofType(events, "tool-result") };
 }
 
-/** What the model reads as the results before its last answer. */
+/** What the model reads as the results before its last response. */
 function told(model: ScriptedModel): readonly unknown[] {
   const messages = model.requests.at(-1)?.messages ?? [];
   const asked = messages.findLastIndex(({ role }) => role === "assistant");
@@ -43,7 +43,7 @@ describe("finding a tool", () => {
     expect(other.model.requests[0]?.tools).toEqual(one.model.requests[0]?.tools);
   });
 
-  it("answers a name there is none of with the names there are, and runs nothing [TL-05]", async () => {
+  it("refuses a name there is none of, with the names there are, and runs nothing [TL-05]", async () => {
     const look = recordingTool("look_around", { effect: "read" });
     const { outcome, results } = await run([look, recordingTool("write")], [calls({ name: "look_arond" })]);
     expect(outcome.reason).toBe("complete");
@@ -120,7 +120,7 @@ describe("the arguments of a call", () => {
     expect(results[0]?.isError).toBe(false);
   });
 
-  it("that are no arguments at all are answered, not run [TL-05]", async () => {
+  it("that are no arguments at all are refused, not run [TL-05]", async () => {
     const { seen, tool } = typed();
     const { results } = await run(
       [tool],

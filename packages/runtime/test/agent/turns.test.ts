@@ -137,7 +137,7 @@ describe("what others tell a run", () => {
       });
       expect(outcome.error?.failure).toMatchObject({ kind: "panic", callback: "a rule on inject-steering" });
       expect(outcome.error?.message).toMatch(
-        /^a rule put something in the place of steering that is no message \(.+\): answer with a message, or null to withhold it$/s,
+        /^a rule put something in the place of steering that is no message \(.+\): return a message, or null to withhold it$/s,
       );
       expect(model.requests).toHaveLength(1);
     }
@@ -187,7 +187,7 @@ describe("what others tell a run", () => {
   });
 });
 
-describe("the last answer of a run", () => {
+describe("the last response of a run", () => {
   it("is not the last where a rule says something behind it, as the user would", async () => {
     let said = 0;
     const { agent, model } = agentOf(["one", "two"], [], {
@@ -252,7 +252,7 @@ describe("the end of a run", () => {
 });
 
 describe("a run that ends while calls are open", () => {
-  it("answers them: with the reason of its end, and as not started where they were not", async () => {
+  it("gives them results: with the reason of its end, and as not started where they were not", async () => {
     const log = createMemoryEventLog();
     const look = recordingTool("look", { effect: "read" });
     const { agent } = agentOf([calling("look", "look"), "never"], [look], {

@@ -12,9 +12,9 @@ import { type ModelServer, type ServerRequest, type ServerTurn, startModelServer
 /** What the vendor charges. Writing its cache is dearer than input. */
 export const VENDOR_PRICE: ModelPrice = { input: "2", output: "10", cacheRead: "0.2", cacheWrite: "2.5", asOf: "2026-01-01" };
 export const VENDOR_MODEL = "gemini-3-billed";
-/** Of one answer, thinking included. */
+/** Of one response, thinking included. */
 export const MOST_TOKENS = 2048;
-/** Without a byte for so long, the client gives an answer up. */
+/** Without a byte for so long, the client gives a response up. */
 export const PATIENCE_MS = 120;
 
 /** A server of one wire, as a client reaches it. */

@@ -33,7 +33,7 @@ async function runOver(turns: readonly ServerTurn[], maxCost: string): Promise<L
   const ledger = createMemoryBudgetLedger();
   const look = defineTool({
     name: "look",
-    description: "Looks, as long as the connection of the answer is not kept yet.",
+    description: "Looks, as long as the connection of the response is not kept yet.",
     effect: "read",
     input: { type: "object" },
     async execute() {

@@ -16,7 +16,7 @@ const WIRE_NAMES = Object.keys(WIRES);
 async function payUntilRefused(begin: () => Run<undefined>, random: () => number): Promise<string> {
   for (let run = 0; run < 200; run++) {
     const under = begin();
-    // Some are left in the middle of an answer.
+    // Some are left in the middle of a response.
     if (random() < 0.1) setTimeout(() => void under.abort(), 10 * random());
     if (random() < 0.1) setTimeout(() => void under.steer("Never mind.", { interrupt: true }), 10 * random());
     const { reason } = await under.outcome;
@@ -27,7 +27,7 @@ async function payUntilRefused(begin: () => Run<undefined>, random: () => number
 
 describe("a limit of money", () => {
   it(
-    "is not passed by what the vendor bills, whatever he reports, hides or leaves out, and however his answers end [LA-07, AG-17]",
+    "is not passed by what the vendor bills, whatever he reports, hides or leaves out, and however his responses end [LA-07, AG-17]",
     { timeout: ROUNDS * 60_000 },
     async () => {
       for (let round = 0; round < ROUNDS; round++) {
@@ -50,7 +50,7 @@ describe("a limit of money", () => {
     },
   );
 
-  it.each(ENDINGS)("holds where every answer ends like this: %s", { timeout: 60_000 }, async (ending) => {
+  it.each(ENDINGS)("holds where every response ends like this: %s", { timeout: 60_000 }, async (ending) => {
     for (const wire of WIRE_NAMES) {
       const random = randomNumbers(seed);
       await using vendor = await startBillingVendor(random, [ending]);

@@ -1,5 +1,5 @@
 // Works on its sessions in the folder given until all their runs are over. Every process on the folder shares one dollar. What
-// the vendor charges is written to a file before anybody hears the answer, so that it is known whoever is killed; each call is
+// the vendor charges is written to a file before anybody hears the response, so that it is known whoever is killed; each call is
 // printed, so that a test can kill at one.
 import { once } from "node:events";
 import { appendFileSync, writeSync } from "node:fs";

@@ -21,7 +21,7 @@ export function usageOf(request: InferRequest, random: () => number): { readonly
 
 /**
  * An agent that would go on for ever: it looks, and is paid for looking, until its money is gone.
- * @param options.bill is told what the vendor charges, whether or not anybody hears the answer
+ * @param options.bill is told what the vendor charges, whether or not anybody hears the response
  */
 export function spender({
   dearness,

@@ -12,7 +12,7 @@ import { simulateLives } from "./simulated-lives.ts";
 
 const TEAM = { id: "team", maxCost: "100", maxTokens: 10_000_000, maxTurns: 100, maxToolCalls: 100, maxModelCalls: 100 } as const;
 
-/** Asks a helper, acts, and answers: five turns of two agents, of which each costs a little. */
+/** Asks a helper, acts, and responds: five turns of two agents, of which each costs a little. */
 function openFamily(services: ScenarioServices, ledger: BudgetLedger): ReturnType<typeof openRunner> {
   const agents = (): Agent<undefined> => {
     const helper = createAgent({

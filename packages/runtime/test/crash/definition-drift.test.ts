@@ -51,7 +51,7 @@ function tool({ points, effects }: Parts, name: string, { effect = "write", inpu
 
 const SEND: ScriptedResponse["toolCalls"] = [{ name: "send", input: { to: "ann" } }];
 
-/** An agent that makes these calls in its first turn and answers in its second. */
+/** An agent that makes these calls in its first turn and responds in its second. */
 function agentOf(
   tools: { readonly [name: string]: Shape },
   options: Partial<AgentOptions> = {},
@@ -188,7 +188,7 @@ describe("an open call whose tool is gone", () => {
     });
   });
 
-  it("gets the output that a person supplies, and `abort` ends the run with it answered", async () => {
+  it("gets the output that a person supplies, and `abort` ends the run with a result for it", async () => {
     for (const decision of [{ type: "supply", output: { sent: true } }, { type: "abort" }] as const) {
       const lives = createLives();
       await diesAt(lives, "send/after#0", before);
@@ -375,7 +375,7 @@ it("a call that was cut off is the model's to repeat, though the definition chan
       });
   await diesAt(lives, "send/before#0", cutting("Old."));
   expect((await resumed(lives, cutting("New."))).outcome.reason).toBe("complete");
-  expect(await results(lives.log)).toMatchObject([{ isError: false }, { output: expect.stringMatching(/^The answer was cut off/) }]);
+  expect(await results(lives.log)).toMatchObject([{ isError: false }, { output: expect.stringMatching(/^The response was cut off/) }]);
 });
 
 describe("a call that was asked for after the definition changed", () => {

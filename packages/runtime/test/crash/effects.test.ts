@@ -71,7 +71,7 @@ describe("a run that declares effects and is killed", () => {
     );
   });
 
-  it("again and again before its next answer, gives up on the run and executes nothing more", { timeout: 60_000 }, async () => {
+  it("again and again before its next response, gives up on the run and executes nothing more", { timeout: 60_000 }, async () => {
     const lives = effectLives(storyOf([[], [["effect"]], []]));
     await lives.live("inferring#1");
     for (let life = 0; life < 3; life++) await lives.live("inferring#0");

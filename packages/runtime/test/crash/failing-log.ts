@@ -1,6 +1,6 @@
 import { type EventLog, LogError } from "@keelson/protocol";
 
-/** How an append fails: refused; done, but its answer is lost; or with what no log should throw. */
+/** How an append fails: refused; done, but its response is lost; or with what no log should throw. */
 export type FailureMode = "refused" | "answer-lost" | "thrown";
 export const FAILURE_MODES: readonly FailureMode[] = ["refused", "answer-lost", "thrown"];
 

@@ -16,7 +16,7 @@ async function decisionsOf(log: EventLog): Promise<ReadonlyMap<string, unknown>>
   return found;
 }
 
-/** Counts each call of each hook where a crash can't reach it, and answers differently from one call to the next. */
+/** Counts each call of each hook where a crash can't reach it, and decides differently from one call to the next. */
 function openHooked(services: ScenarioServices): SingleRunner {
   const { points, effects } = services;
   const act = async (name: string): Promise<number> => {
@@ -175,7 +175,7 @@ describe("a run with hooks that stops for good at a step boundary", () => {
     expect(await faultsOf(lives.log, SESSION)).toEqual([]);
   });
 
-  it("again and again before its answer, ends without one, and tells the hooks at its end [HK-06]", { timeout: 60_000 }, async () => {
+  it("again and again before its response, ends without one, and tells the hooks at its end [HK-06]", { timeout: 60_000 }, async () => {
     const lives = simulateLives({ open: openHooked });
     for (let life = 0; life < 4; life++) await lives.live("inferring#0");
     const { finished } = await lives.live();

@@ -64,7 +64,7 @@ function rename(value: JsonValue | undefined, names: Map<string, string>): JsonV
   return value ?? null;
 }
 
-/** What must be so of any log: keys are single and name a place, each run ends at most once and nothing of it follows, every call has one answer, every inference is settled. */
+/** What must be so of any log: keys are single and name a place, each run ends at most once and nothing of it follows, every call has one result, every inference is settled. */
 export async function faultsOf(log: EventLog, session: string): Promise<readonly string[]> {
   const faults: string[] = [];
   const keys = new Set<string>();

@@ -46,7 +46,7 @@ function acting({ points, effects }: Parts, name: string, { effect = "write", ..
   } as never) as Tool;
 }
 
-/** An agent that calls these tools in its first turn and answers in its second. */
+/** An agent that calls these tools in its first turn and responds in its second. */
 function calling(parts: Parts, calls: ScriptedResponse["toolCalls"], options: Partial<AgentOptions>): Agent<undefined> {
   return createAgent({
     name: "caller",

@@ -73,7 +73,7 @@ describe("a run that is held to a state machine and waits for signals", () => {
   });
 
   it(
-    "comes to the same log wherever it is killed: each move, signal and answer once, each verdict as it was",
+    "comes to the same log wherever it is killed: each move, signal and result once, each verdict as it was",
     { timeout: 60_000 },
     async () => {
       const faults: string[] = [];

@@ -72,7 +72,7 @@ export function openConstrained(services: ScenarioServices): SingleRunner {
           const count = effects.read().filter(({ tool: name }) => name === "book").length;
           effects.write({ tool: "book", key: "book", attempt: count });
           await points.pass("book/after");
-          // Another answer each time it is asked.
+          // Another response each time it is asked.
           return { type: "message", text: `Booked as number ${count}.` };
         },
       },

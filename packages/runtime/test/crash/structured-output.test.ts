@@ -18,7 +18,7 @@ interface Story {
   readonly responses: readonly ScriptedResponse[];
 }
 
-/** Each takes a tool that changes something, then as many wrong answers as there are repairs. */
+/** Each takes a tool that changes something, then as many wrong responses as there are repairs. */
 const STORIES: { readonly [mode: string]: Story } = {
   tool: {
     mode: () => "tool",
@@ -63,7 +63,7 @@ function openStory({ mode, responses }: Story): OpenRunner {
     );
 }
 
-/** Answers of which the log holds what was made of them. */
+/** Responses of which the log holds what was made of them. */
 async function judged(log: EventLog): Promise<number> {
   let count = 0;
   for await (const { key, type } of log.read(sessionLog(SESSION as SessionId)))
@@ -95,7 +95,7 @@ describe.each(Object.entries(STORIES))("a run that gives a structured output in 
         faults.push(`${place}: the output is ${JSON.stringify(later?.outcome.output)}`);
       // What the log holds a verdict of is never asked about again; what it doesn't, once more.
       const again = lives.effects.read().filter(({ tool }) => tool === "mark").length - asked;
-      if (asked > 0 && again !== 3 - known) faults.push(`${place}: ${again} answers were read again, and ${known} of 3 were known`);
+      if (asked > 0 && again !== 3 - known) faults.push(`${place}: ${again} outputs were read again, and ${known} of 3 were known`);
     }
     expect(faults).toEqual([]);
   });

@@ -30,7 +30,7 @@ interface Act {
   readonly reconcile?: Reconcile;
 }
 
-/** An agent that does all of these at once in its first turn, each to its own name, and answers in its second. */
+/** An agent that does all of these at once in its first turn, each to its own name, and responds in its second. */
 function doing(acts: readonly Act[]): (life: { readonly points: Points }) => Agent<undefined> {
   return ({ points }) =>
     createAgent({

@@ -98,7 +98,7 @@ describe("those who watch or intercept Node's client see a model call", () => {
     expect(seen).toEqual([`start POST 127.0.0.1:${port} ${PATH}`, `finish ${PATH} 200`]);
   });
 
-  it("with nock: answers, refusals by status, connections that fail, and what nobody intercepts", async () => {
+  it("with nock: responses, refusals by status, connections that fail, and what nobody intercepts", async () => {
     cleanups.push(
       () => nock.cleanAll(),
       () => nock.enableNetConnect(),
@@ -119,7 +119,7 @@ describe("those who watch or intercept Node's client see a model call", () => {
     expect((await failureOf(ask({ proxyEnvironment: false }))).message).toContain("api.openai.com");
   });
 
-  it("with msw: answers that stream, errors of the network, and calls that are cancelled", async () => {
+  it("with msw: responses that stream, errors of the network, and calls that are cancelled", async () => {
     const server = setupServer();
     server.listen({ onUnhandledFrame: "error" });
     cleanups.push(() => server.close());

@@ -1,4 +1,4 @@
-// Streams an answer and discards it, then says what it received and how much memory the process took at its peak.
+// Streams a response and discards it, then says what it received and how much memory the process took at its peak.
 import { createAnthropicProvider } from "keelson/providers/anthropic";
 import { createOpenAiChatProvider } from "keelson/providers/openai-chat";
 import { textMessage } from "@keelson/protocol";

@@ -48,7 +48,7 @@ async function ask<T>(flags: readonly string[], name: string, ...args: readonly 
 describe("memory", () => {
   for (const wire of ["anthropic", "openai"]) {
     it(
-      `holds less than 200 MiB while an answer of 200 MiB is streamed over the ${wire} wire and discarded`,
+      `holds less than 200 MiB while a response of 200 MiB is streamed over the ${wire} wire and discarded`,
       { timeout: 120_000 },
       async () => {
         const { characters, last, maxRssBytes } = await ask<{ characters: number; last: string; maxRssBytes: number }>(
@@ -63,7 +63,7 @@ describe("memory", () => {
       },
     );
 
-    it(`ends a run whose answer is that long with max-output, over the ${wire} wire`, { timeout: 120_000 }, async () => {
+    it(`ends a run whose response is that long with max-output, over the ${wire} wire`, { timeout: 120_000 }, async () => {
       const { reason, length, events, maxRssBytes } = await ask<{ reason: string; length: number; events: number; maxRssBytes: number }>(
         [],
         "run-flood",
@@ -74,7 +74,7 @@ describe("memory", () => {
       expect(length).toBeLessThanOrEqual(16 * MIB);
       expect(length).toBeGreaterThan(15 * MIB);
       expect(events).toBeGreaterThan(15_000);
-      // The answer stands in the message and in the result, each kept in full by stores that live in this memory.
+      // The response stands in the message and in the result, each kept in full by stores that live in this memory.
       expect(maxRssBytes).toBeLessThan(600 * MIB);
     });
   }

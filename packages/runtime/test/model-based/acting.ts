@@ -12,7 +12,7 @@ export interface Stage {
 const SLOW_MS = 2_000;
 
 /**
- * A callback that decides something, as planned. The process may die before it acts, and before its answer arrives.
+ * A callback that decides something, as planned. The process may die before it acts, and before its verdict arrives.
  * @param decide told whether the time of the plan has come
  * @param options.at where its verdict is kept; default: in the decision that asks it
  */

@@ -104,7 +104,7 @@ const compact: Compact = async (entries) => ({
   summary: "work",
 });
 
-/** What answers that are to have a shape are held against. */
+/** What responses that are to have a shape are held against. */
 const OUTPUT_SCHEMA = { type: "object", properties: { n: { type: "number" } }, required: ["n"] } as const;
 
 function outputOf({ features: { output } }: Story, stage: Stage): { readonly output?: unknown; readonly outputMode?: unknown } {

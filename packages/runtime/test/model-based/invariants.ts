@@ -222,7 +222,7 @@ function withoutBlobs(event: AgentEvent): unknown {
     : plainEvent;
 }
 
-/** Every call of every answer has exactly one result, before the next answer. */
+/** Every call of every response has exactly one result, before the next response. */
 function expectWholeHistory(state: SessionState): void {
   if (state.run?.status !== "ended") return;
   let open = new Map<string, number>();
@@ -239,7 +239,7 @@ function expectWholeHistory(state: SessionState): void {
   close();
 }
 
-/** What a run leaves of an answer that was cut off: what it said, as the last that the model said in this run. */
+/** What a run leaves of a response that was cut off: what it said, as the last that the model said in this run. */
 function expectCutResponses({ records }: Life): void {
   for (const list of records.values()) {
     const responses = list.filter(({ type, data }) => type === "message" && (data["message"] as unknown as Message).role === "assistant");
@@ -260,7 +260,7 @@ function expectKept({ story }: Life, stretch: Stretch, { after, since, events, l
   const { outcome } = stretch;
   const own = events.filter(({ path }) => path === undefined);
   if (outcome === undefined || left || isCut(stretch) || (after ?? since) !== undefined) return;
-  // A rule that halts there keeps the answer out, which is what it is for.
+  // A rule that halts there keeps the response out, which is what it is for.
   if (story.callbacks.rule.moment === "append-response" || own.some(({ type }) => type === "gap")) return;
   let said = "";
   for (const event of own) {

@@ -64,7 +64,7 @@ export class Vendor {
   }
 }
 
-/** An answer that ends a run, in the form that is asked for. */
+/** A response that ends a run, in the form that is asked for. */
 export function lastResponse({ tools }: InferRequest): ScriptedResponse {
   const asked = tools?.some(({ name }) => name === "final_answer");
   return asked ? { toolCalls: [{ name: "final_answer", input: { n: 1 } }] } : { text: '{"n": 1}' };

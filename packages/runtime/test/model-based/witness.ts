@@ -74,7 +74,7 @@ export class Witness {
   }
 
   /**
-   * Somebody asks a callback whose answer decides something. What is in the log is not asked again, and nothing twice in one
+   * Somebody asks a callback whose verdict decides something. What is in the log is not asked again, and nothing twice in one
    * stretch of work.
    */
   asked(callback: string, at: Place | undefined = place.getStore()): void {

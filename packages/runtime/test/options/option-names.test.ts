@@ -114,9 +114,9 @@ const WITHOUT_A_CHECK: { readonly [name: string]: string } = {
   definePlugin: "is called on its definition, which may have members of its author's own",
   mockTool: "takes the fields of a tool",
   executeLeaf: "is a step of the loop: its options go on with more than it reads",
-  planBatches: "is a step of the loop, asked for every answer",
+  planBatches: "is a step of the loop, asked for every response",
   compileRequest: "is a step of the loop, asked for every request",
-  foldInferEvents: "is a step of the loop, made for every answer",
+  foldInferEvents: "is a step of the loop, made for every response",
   reactLoop: "takes the parts of a loop, which do not work where one is missing",
 };
 

@@ -29,7 +29,7 @@ describe("requests of the Messages API", () => {
   });
 });
 
-describe("answers of the Messages API", () => {
+describe("responses of the Messages API", () => {
   it("are read by members that the SDK describes", () => {
     expectTypeOf<Unknown<AnthropicEvent, Event>>().toEqualTypeOf<"error">(); // the SDK throws it
     expectTypeOf<Unknown<AnthropicResponse, Anthropic.Message>>().toEqualTypeOf<"error">();

@@ -38,7 +38,7 @@ describe("requests of generateContent", () => {
   });
 });
 
-describe("answers of generateContent", () => {
+describe("responses of generateContent", () => {
   it("are read by members that the SDK describes", () => {
     expectTypeOf<Unknown<GeminiResponse, GenerateContentResponse>>().toEqualTypeOf<"error">(); // the SDK throws it
     expectTypeOf<Unknown<GeminiCandidate, Candidate>>().toEqualTypeOf<never>();

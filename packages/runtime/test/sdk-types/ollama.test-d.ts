@@ -12,7 +12,7 @@ describe("requests of Ollama's chat API", () => {
   });
 });
 
-describe("answers of Ollama's chat API", () => {
+describe("responses of Ollama's chat API", () => {
   it("are read by members that the SDK describes", () => {
     expectTypeOf<Unknown<OllamaLine, ChatResponse>>().toEqualTypeOf<"error">(); // the SDK throws it
     expectTypeOf<Unknown<OllamaLineMessage, Message>>().toEqualTypeOf<never>();

@@ -31,7 +31,7 @@ describe("requests of the chat wire", () => {
   });
 });
 
-describe("answers of the chat wire", () => {
+describe("responses of the chat wire", () => {
   it("are read by members that the SDK describes, and by those that other servers add", () => {
     expectTypeOf<Unknown<ChatResponse, ChatCompletionChunk | ChatCompletion>>().toEqualTypeOf<"x_groq" | "error">();
     expectTypeOf<Unknown<ChatChoice, Choice>>().toEqualTypeOf<"error">();

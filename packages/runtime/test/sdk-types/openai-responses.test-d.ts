@@ -35,7 +35,7 @@ describe("requests of the Responses API", () => {
   });
 });
 
-describe("answers of the Responses API", () => {
+describe("responses of the Responses API", () => {
   it("are read by members that the SDK describes", () => {
     expectTypeOf<Unknown<ResponsesEvent, ResponseStreamEvent>>().toEqualTypeOf<"error">(); // of errors without a type
     expectTypeOf<Unknown<ResponsesResponse, Response>>().toEqualTypeOf<"store">(); // the server repeats it

@@ -50,7 +50,7 @@ export function decodeRequest(recording: Recording): DecodedRequest | undefined 
 
 const OUTPUT_MEMBERS = ["response_format", "text", "format", "output_config", "output_format", "functions"];
 
-/** The schema of the answer, wherever the wire has it. */
+/** The schema of the response, wherever the wire has it. */
 function outputIn(body: Fields): DecodedRequest["output"] {
   const generation = camelCased((camelCased(body)["generationConfig"] ?? {}) as Fields);
   const schema =

@@ -9,7 +9,7 @@ export const DOUBTFUL: { readonly [id: string]: { readonly thinking?: string; re
   "snowflake.pydantic-ai.test-snowflake-thinking-streaming.0": { thinking: "15 * 27 = 405" },
 };
 
-/** Holds an answer, or the failure that came instead, to what the recording expects by the rules. */
+/** Holds a response, or the failure that came instead, to what the recording expects by the rules. */
 export function checkResponse(recording: Recording, actual: unknown): void {
   const { expect: expected } = recording;
   if (expected.error !== undefined && expected.stop_reason !== "length") {
@@ -47,7 +47,7 @@ function expectedKind(status: number, body: string, code: string | number | null
     if (code === 502 || code === "502" || code === "server_error") return "server-error";
     if (code === "rate_limit_exceeded") return "rate-limit";
     if (code === "tool_use_failed") return "invalid-response";
-    throw new Error(`no rule for the code ${code} in an answer of status 200`);
+    throw new Error(`no rule for the code ${code} in a response of status 200`);
   }
   if (status === 401) return "authentication";
   if (status === 402) return "billing";

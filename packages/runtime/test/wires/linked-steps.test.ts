@@ -11,10 +11,10 @@ const WIRES: readonly { readonly wire: LinkedWire; readonly steps: number; reado
   { wire: linkedChat, steps: 66, withBlocks: 66 },
 ];
 
-/** Steps whose client did not send the answer back as it was; each was looked at. */
+/** Steps whose client did not send the response back as it was; each was looked at. */
 const CHANGED_BY_CLIENT: { readonly [id: string]: string } = {
-  "openai-responses.pydantic-ai.test-background-mode-with-tool-vcr.2": "the answer was queued, and the client polled what it became",
-  "groq.rig.prompt-caching.streaming-probe.2": "the answer was cut off while the model thought, and the client wrote a text of its own",
+  "openai-responses.pydantic-ai.test-background-mode-with-tool-vcr.2": "the response was queued, and the client polled what it became",
+  "groq.rig.prompt-caching.streaming-probe.2": "the response was cut off while the model thought, and the client wrote a text of its own",
 };
 
 /** Clients write JSON anew, and quotes and dashes in ASCII; recordings leave long encrypted reasoning out. */
@@ -30,7 +30,7 @@ function plain(text: string): string {
   }
 }
 
-/** What the vendor would refuse. Some of the recorded answers were stored with him, and only OpenAI itself bounds the ids of calls. */
+/** What the vendor would refuse. Some of the recorded responses were stored with him, and only OpenAI itself bounds the ids of calls. */
 function problems({ before }: LinkedStep, { wire }: LinkedWire, body: JsonObject): readonly unknown[] {
   const stored = before.response.body.includes('"store":true') || before.response.body.includes('"store": true');
   const found = validateRequest(wire, stored ? { ...body, store: true } : body);

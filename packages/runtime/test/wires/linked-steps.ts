@@ -48,7 +48,7 @@ export function recordedTurn(wire: LinkedWire, { before, next }: LinkedStep): Tu
   return turnFrom(wire, wire.entries(next.request.body as JsonObject).slice(known));
 }
 
-/** The turn that we would send back: the answer decoded, put after a question, and encoded again for the same model. */
+/** The turn that we would send back: the response decoded, put after a question, and encoded again for the same model. */
 export async function ownTurn(
   wire: LinkedWire,
   { before }: LinkedStep,

@@ -16,7 +16,7 @@ async function responseOf(recording: Recording, chunks: readonly Buffer[]): Prom
   return infer(provider, { model: recording.expect.model ?? "a-model", messages: [] }).catch((error: unknown) => error);
 }
 
-describe.skipIf(!recordingsThere)(`recorded answers of all who speak the chat wire${recordingsNote}`, () => {
+describe.skipIf(!recordingsThere)(`recorded responses of all who speak the chat wire${recordingsNote}`, () => {
   it("are all there, and under one in a hundred is an exception [PV-03]", () => {
     expect(all).toHaveLength(393);
     expect(Object.keys(DOUBTFUL).length / all.length).toBeLessThan(0.01);

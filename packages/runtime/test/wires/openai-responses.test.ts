@@ -27,7 +27,7 @@ function checkServerItems({ expect: expected }: Recording, { content }: InferRes
   expect(cited).toBe(expected.annotations ?? 0);
 }
 
-describe.skipIf(!recordingsThere)(`recorded answers of the Responses API${recordingsNote}`, () => {
+describe.skipIf(!recordingsThere)(`recorded responses of the Responses API${recordingsNote}`, () => {
   it("are all there [PV-03]", () => {
     expect(all).toHaveLength(170);
   });

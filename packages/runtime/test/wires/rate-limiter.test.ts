@@ -131,7 +131,7 @@ describe("a rate limiter", () => {
 });
 
 describe("providers that share a limiter", () => {
-  it("send no more at once than it allows, give their permits back however answers end, and wait together after a 429", async () => {
+  it("send no more at once than it allows, give their permits back however responses end, and wait together after a 429", async () => {
     const clock = manualClock();
     const rateLimiter = createRateLimiter({ maxConcurrent: 1, clock });
     let open = 0;

@@ -5,7 +5,7 @@ import { type DecodedRequest, decodeRequest, modelOf } from "./decode-request.ts
 import { type Recording, recordings, recordingsNote, recordingsThere } from "./recordings.ts";
 import { RequestMaker, type Target, TARGETS } from "./targets.ts";
 
-/** The messages of the request, and the answer that came, as our own client decodes it. */
+/** The messages of the request, and the response that came, as our own client decodes it. */
 async function conversationOf(recording: Recording): Promise<DecodedRequest | undefined> {
   const decoded = decodeRequest(recording);
   if (decoded === undefined) return undefined;

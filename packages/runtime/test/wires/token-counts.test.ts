@@ -12,7 +12,7 @@ interface Counted {
   readonly usage: Usage;
 }
 
-/** The recorded requests whose answer told their tokens, in the order of their conversations. */
+/** The recorded requests whose response told their tokens, in the order of their conversations. */
 function counted(): readonly Counted[] {
   const values = new Map<string, unknown>();
   // Equal values are one value, as they are in a session, where messages keep their identity.

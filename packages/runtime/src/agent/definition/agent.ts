@@ -32,7 +32,7 @@ import type { AgentLimits } from "./limits.ts";
 /** `provider/model` as the runner's registry knows it, or a provider that serves one model (as in tests). */
 export type ModelChoice = string | Provider;
 
-/** What becomes of a failed model call. Without an answer there is nothing to go on from: that would be to ask again, which is `retry`. */
+/** What becomes of a failed model call. Without a response there is nothing to go on from: that would be to ask again, which is `retry`. */
 export type ModelErrorAction =
   | { readonly type: "retry" }
   | { readonly type: "abort"; readonly message: string }
@@ -50,7 +50,7 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
   readonly model: ModelChoice;
   /** Used when the model is rate-limited, unavailable or out of retries. */
   readonly fallbackModel?: ModelChoice | undefined;
-  /** The system prompt. A function is called once for each run; its answer is recorded. */
+  /** The system prompt. A function is called once for each run; its text is recorded. */
   readonly instructions?: string | ((context: RunContext) => string | Promise<string>) | undefined;
   /** Appended to the instructions, or put in their place. */
   readonly systemPrompt?: { readonly type: "append" | "replace"; readonly content: string } | undefined;
@@ -70,13 +70,13 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
   /** What every directive passes, in this order, before it is declared; each may change, suppress or (by throwing) reject it. Pure. */
   readonly directiveFilters?: readonly DirectiveFilter[] | undefined;
   /**
-   * Asked about every failed model call, but not about one that was interrupted, nor where a conversation that was too long was shortened. To answer nothing
+   * Asked about every failed model call, but not about one that was interrupted, nor where a conversation that was too long was shortened. To return nothing
    * leaves it to the runner: retries, the fallback model, the end.
    */
   readonly onModelError?:
     | ((failure: ModelFailure, context: RunContext) => ModelErrorAction | undefined | Promise<ModelErrorAction | undefined>)
     | undefined;
-  /** Default `end`: an answer cut at its token limit ends the run (`max-output`). `continue` asks for the rest. */
+  /** Default `end`: a response cut at its token limit ends the run (`max-output`). `continue` asks for the rest. */
   readonly onMaxTokens?: "end" | "continue" | undefined;
   readonly compact?: Compact | undefined;
   /** What may be done when: in a state of `fsmStrategy` the model has that state's tools and no others. Default: everything, always. */
@@ -86,8 +86,8 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
   /** Handlers of signals whose route has the action `custom`, by name. */
   readonly onSignal?: { readonly [name: string]: SignalHandler } | undefined;
   /**
-   * What the run has to come to, in the answer that ends it: `outcome.output` has its type. A plain JSON Schema gives a
-   * `JsonValue`. An answer that does not match goes back to the model, at most `limits.maxRepairs` times.
+   * What the run has to come to, in the response that ends it: `outcome.output` has its type. A plain JSON Schema gives a
+   * `JsonValue`. A response that does not match goes back to the model, at most `limits.maxRepairs` times.
    */
   readonly output?: Schema<Out> | undefined;
   /** How `output` is asked for and read. Default `tool`. */
@@ -159,8 +159,8 @@ export interface AgentToolOptions {
   /** Appended to its instructions. */
   readonly systemAddendum?: string | undefined;
   /**
-   * The call is answered at once, and the agent works beside the turns; its result follows as a user message. Default false: the
-   * call is answered by the agent.
+   * The call has its result at once, and the agent works beside the turns; what it comes to follows as a user message. Default
+   * false: the output of the agent is the result of the call.
    */
   readonly background?: boolean | undefined;
 }

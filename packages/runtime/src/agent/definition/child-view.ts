@@ -14,7 +14,7 @@ export interface ChildView {
   /** Whether it works beside the turns. */
   readonly background: boolean;
   readonly status: "working" | "suspended" | EndReason;
-  /** Of its last answer so far. */
+  /** Of its last response so far. */
   readonly text: string;
   readonly turns: number;
   readonly usage: Usage;

@@ -10,7 +10,7 @@ describe("the options of an agent", () => {
     expectTypeOf<ModelErrorAction["type"]>().toEqualTypeOf<"retry" | "abort" | "switch-model">();
     createAgent({ name: "a", model, onModelError: () => ({ type: "switch-model", model: "openai/gpt-5-mini" }) });
     createAgent({ name: "a", model, onModelError: () => undefined });
-    // @ts-expect-error a failed call left no answer to go on from
+    // @ts-expect-error a failed call left no response to go on from
     createAgent({ name: "a", model, onModelError: () => ({ type: "continue" }) });
     // @ts-expect-error switching needs a model to switch to
     createAgent({ name: "a", model, onModelError: () => ({ type: "switch-model" }) });

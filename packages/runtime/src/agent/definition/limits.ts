@@ -14,7 +14,7 @@ export interface AgentLimits {
   /** Under `maxCost`: whether a model without a known price is called. With `allow` it counts nothing, and the cost is `null`. Default `refuse`. */
   readonly unknownPrice?: "refuse" | "allow" | undefined;
   /**
-   * Under `maxCost` and `maxTokens`: what a model call counts as of which the vendor told no usage, because it broke off or its answer
+   * Under `maxCost` and `maxTokens`: what a model call counts as of which the vendor told no usage, because it broke off or its response
    * names none. `reserve`: all that it could have come to. `estimate`: what was sent and seen of it; what was thought unseen may then
    * pass the limit, and the outcome says so. Default `reserve`.
    */
@@ -32,11 +32,11 @@ export interface AgentLimits {
    * ends and says so. Default 60,000.
    */
   readonly maxRetryDelayMs?: number | undefined;
-  /** Answers of a run that may be given back to the model because they do not give the `output`. Default 2; then the run fails. */
+  /** Responses of a run that may be given back to the model because they do not give the `output`. Default 2; then the run fails. */
   readonly maxRepairs?: number | undefined;
-  /** UTF-8 bytes of one answer. Default 16 MiB. */
+  /** UTF-8 bytes of one response. Default 16 MiB. */
   readonly maxAnswerBytes?: number | undefined;
-  /** Tool calls of one answer. One that asks for more ends the run (`max-output`). Default 128. */
+  /** Tool calls of one response. One that asks for more ends the run (`max-output`). Default 128. */
   readonly maxAnswerCalls?: number | undefined;
   /** Of tools that set none of their own. Default: none. */
   readonly toolTimeoutMs?: number | undefined;

@@ -2,9 +2,9 @@ import type { AgentError, Effect, EndReason, EstimatedCalls, ReachedLimit, Suspe
 
 /** What every run that came to an end or a wait says. */
 interface OutcomeBase {
-  /** Text of the last answer. */
+  /** Text of the last response. */
   readonly text: string;
-  /** That answer was cut off, by the end of the run or the failure that ended it: `text` is what it had said by then. */
+  /** That response was cut off, by the end of the run or the failure that ended it: `text` is what it had said by then. */
   readonly cut?: true;
   /** Complete turns. */
   readonly turns: number;
@@ -18,7 +18,7 @@ interface OutcomeBase {
   readonly why?: string;
 }
 
-/** It came to its answer. */
+/** It came to its response. */
 export interface CompleteOutcome<Out = unknown> extends OutcomeBase {
   readonly reason: "complete";
   /** What the agent's `output` asks for; an agent without one gives none. */

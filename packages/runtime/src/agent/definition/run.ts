@@ -45,7 +45,7 @@ export interface Run<Out = unknown> extends AsyncIterable<AgentEvent> {
   /** Rejects only on a bug. */
   readonly outcome: Promise<RunOutcome<Out>>;
   /**
-   * Ends the run (`stopped`): an answer that streams at once, with what it said kept; calls that run may finish, and are aborted
+   * Ends the run (`stopped`): a response that streams at once, with what it said kept; calls that run may finish, and are aborted
    * after `stopGraceMs`. The outcome tells the reason as `why`.
    */
   stop(reason?: string): Promise<void>;
@@ -53,7 +53,7 @@ export interface Run<Out = unknown> extends AsyncIterable<AgentEvent> {
   abort(reason?: string): Promise<void>;
   /** From the next turn on, also in later runs of this agent in the session that name no model. Rejects when there is no such model. */
   setModel(model: string): Promise<void>;
-  /** Adds a message before the next inference. `interrupt`: drops the answer that streams, and skips calls that have not started. */
+  /** Adds a message before the next inference. `interrupt`: drops the response that streams, and skips calls that have not started. */
   steer(message: string | Message, options?: { readonly interrupt?: boolean }): Promise<void>;
   /** Tells the run what happened outside; its signal routes decide what becomes of it. Rejects for what is no signal. */
   signal(signal: Signal): Promise<void>;
@@ -73,14 +73,14 @@ export interface Run<Out = unknown> extends AsyncIterable<AgentEvent> {
   approvals(): AsyncIterable<PendingApproval>;
   /**
    * The structured output as it streams, from the first call on: values that grow, the newest one for who comes late, and
-   * `outcome.output` last. What a retry or a repair makes void is followed by values of the new answer. They are as the model
+   * `outcome.output` last. What a retry or a repair makes void is followed by values of the new response. They are as the model
    * writes them, not yet checked; each stays as it is. Ends with the run. Throws for an agent without `output`.
    */
   partialOutput(): AsyncIterable<PartialValue<Out>>;
   /**
-   * With `after`: first what the log holds behind that seq, then what the open answer has said so far (each text, thought and call
+   * With `after`: first what the log holds behind that seq, then what the open response has said so far (each text, thought and call
    * of it in one piece, all under the number `n` of the last), then what comes. `after: 0` is the whole run. So a watcher that lost
-   * its connection drops what it has of the open answer, and goes on from the last `seq` it saw.
+   * its connection drops what it has of the open response, and goes on from the last `seq` it saw.
    */
   events(options?: { readonly after?: number }): AsyncIterable<AgentEvent>;
 }

@@ -18,7 +18,7 @@ export async function askOnModelError(
   return action ?? undefined;
 }
 
-/** Plain JavaScript may answer anything, and an answer that nobody understands must not pass for one that ends the run. */
+/** Plain JavaScript may return anything, and an action that nobody understands must not pass for one that ends the run. */
 function checked(action: ModelErrorAction | undefined | null): ModelErrorAction | null {
   if (action === undefined || action === null) return null;
   switch (action.type) {
@@ -34,6 +34,6 @@ function checked(action: ModelErrorAction | undefined | null): ModelErrorAction 
   throw new AgentError({
     kind: "panic",
     callback: "onModelError",
-    message: `onModelError answered ${describeValue(action)}: answer { type: "retry" }, { type: "abort", message }, { type: "switch-model", model }, or nothing. A failed call left no answer to go on from, so there is no "continue".`,
+    message: `onModelError returned ${describeValue(action)}: return { type: "retry" }, { type: "abort", message }, { type: "switch-model", model }, or nothing. A failed call left no response to go on from, so there is no "continue".`,
   });
 }

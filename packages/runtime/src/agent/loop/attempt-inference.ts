@@ -32,7 +32,7 @@ import { outputOf } from "../features/output/run-output.ts";
 
 type Outcome = { readonly response: ModelResponse } | FailedAttempt;
 
-/** Why there is no answer, as the log keeps it. */
+/** Why there is no response, as the log keeps it. */
 export type FailedAttempt = RecordData["inference-failed"];
 
 /** One call of the model: rules before it, compile, reserve, stream, settle, commit, rules after it. */
@@ -77,7 +77,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   await settle(loop, key, model, billAttempt(attempted, ledgerOf(loop).scopes));
   const response = responseOf(loop, asked);
   if (fold.overflowed) {
-    const status = `The answer was left where it passed limits.maxAnswerBytes (${maxAnswerBytes}) or limits.maxAnswerCalls (${maxAnswerCalls}).`;
+    const status = `The response was left where it passed limits.maxAnswerBytes (${maxAnswerBytes}) or limits.maxAnswerCalls (${maxAnswerCalls}).`;
     execution.emit({ type: "status", status, level: "warn" });
   }
   const { message, stopReason, overflowed } = response;
@@ -91,7 +91,7 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   return { response };
 }
 
-/** An answer is not lost over what its provider says beside it. */
+/** A response is not lost over what its provider says beside it. */
 function recordRateLimit({ execution }: Loop, { key, model }: ModelCall, rateLimit: RateLimit): void {
   const problem = rateLimitProblem(rateLimit);
   if (problem === undefined) execution.put(`${key}/rate-limit`, "rate-limit", rateLimit);
@@ -119,7 +119,7 @@ async function takeFailure(
   return { failure, ...(lost && { lost }) };
 }
 
-/** Rules look at an answer that is paid for and in the conversation: they can halt, and nothing of it is lost. */
+/** Rules look at a response that is paid for and in the conversation: they can halt, and nothing of it is lost. */
 export async function showResponse(loop: Loop, key: string, { message, stopReason }: ModelResponse): Promise<void> {
   await afterInference(loop, key, { content: message.content, stopReason });
 }
@@ -139,7 +139,7 @@ async function compile(loop: Loop, model: Model, system: string | undefined): Pr
   });
 }
 
-/** The answer as it was folded, with ids of this run for its calls. */
+/** The response as it was folded, with ids of this run for its calls. */
 function responseOf(loop: Loop, { modelCall, fold }: ModelCall): ModelResponse {
   const { turn } = runOf(loop);
   const calls: ToolCallPart[] = [];

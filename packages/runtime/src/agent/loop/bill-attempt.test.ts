@@ -25,7 +25,7 @@ function attempted(text = "", { end, held = true }: { readonly end?: Usage; read
 }
 
 describe("what an attempt counts as", () => {
-  it("is what the vendor reported, of a whole answer and of a broken one, however little of it was seen", () => {
+  it("is what the vendor reported, of a whole response and of a broken one, however little of it was seen", () => {
     const used = tokens(700, 400);
     expect(billAttempt(attempted("hi", { end: used }), strict)).toEqual({ usage: used, cost: "0.0054" });
     expect(billAttempt(attempted("hi"), strict, broken({ progress: "begun", usage: used }))).toEqual({ usage: used, cost: "0.0054" });
@@ -43,9 +43,9 @@ describe("what an attempt counts as", () => {
     for (const progress of ["sent", "begun", undefined] as const)
       for (const text of ["", "half of it"]) expect(billAttempt(attempted(text), strict, broken(progress && { progress }))).toEqual(whole);
     expect(billAttempt(attempted("all of it", { end: UNKNOWN_USAGE }), strict)).toEqual(whole);
-    // Cut at what an answer may hold.
+    // Cut at what a response may hold.
     expect(billAttempt(attempted("too much"), strict)).toEqual(whole);
-    // An error that came in the answer carries no status that refuses it.
+    // An error that came in the response carries no status that refuses it.
     expect(billAttempt(attempted("hi"), strict, broken({ status: 529, progress: "begun" }))).toEqual(whole);
   });
 

@@ -4,7 +4,7 @@ import { costOf, worstCase } from "../../providers/prices.ts";
 import type { ModelPrice } from "../../providers/model-price.ts";
 import type { Reserved } from "./reserve-inference.ts";
 
-/** What an attempt at an answer counts as. */
+/** What an attempt at a response counts as. */
 export interface Bill {
   readonly usage: Usage;
   readonly cost: Usd | null;
@@ -24,7 +24,7 @@ const NOTHING_USED: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 
 export const NO_BILL: Bill = { usage: NOTHING_USED, cost: ZERO_USD };
 
 /**
- * What the vendor reported counts, also of an answer that broke off. A request that was never sent, and one that he refused, cost
+ * What the vendor reported counts, also of a response that broke off. A request that was never sent, and one that he refused, cost
  * nothing. Of every other one without a report nobody knows what he generated unseen: it counts as all that was reserved for it, or,
  * where that was chosen or nothing is limited, as what was sent and seen of it, which is never more than was reserved.
  */

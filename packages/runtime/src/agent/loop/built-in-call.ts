@@ -6,7 +6,7 @@ import { runTransition } from "../features/strategies/enforce-strategy.ts";
 import { isTransitionTool } from "../definition/strategies/transition-tool.ts";
 import type { Loop } from "../turn/loop.ts";
 
-/** Whether the loop itself answers the call: no tool is executed. Such a call is alone in its batch. */
+/** Whether the loop itself runs the call: no tool is executed. Such a call is alone in its batch. */
 export function isBuiltInCall(call: PendingCall): boolean {
   return call.answer === undefined && call.tool !== undefined && (isTransitionTool(call.tool) || isWaitForSignalTool(call.tool));
 }

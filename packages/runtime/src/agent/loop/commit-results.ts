@@ -76,7 +76,7 @@ async function passRules(loop: Loop, call: PendingCall, result: Executed): Promi
   });
 }
 
-/** A rule answers with what it was shown, changed, or with an output alone. */
+/** A rule returns what it was shown, changed, or with an output alone. */
 function replacement(changed: JsonValue): { readonly output: JsonValue; readonly isError: boolean } {
   const { output, isError, ...others } = (typeof changed === "object" && changed !== null ? changed : {}) as Partial<CallResult>;
   if (output === undefined || typeof isError !== "boolean" || Object.keys(others).length > 0) return { output: changed, isError: false };

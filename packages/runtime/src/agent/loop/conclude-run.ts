@@ -5,9 +5,9 @@ import { RunEnding } from "../turn/run-ending.ts";
 import { outputOf } from "../features/output/run-output.ts";
 
 /**
- * After an answer that asks for nothing more. Returns where something was said that is worth another turn: late steering, what
+ * After a response that asks for nothing more. Returns where something was said that is worth another turn: late steering, what
  * a directive routes back, what a rule injects, what background work brings. Else it throws how the run ends.
- * @param isOutput the answer was taken as the structured output
+ * @param isOutput the response was taken as the structured output
  */
 export async function concludeRun(loop: Loop, place: Place, response: ModelResponse, isOutput: boolean): Promise<void> {
   const at = { ...place, isWhole: !cutShort(response) };
@@ -18,7 +18,7 @@ export async function concludeRun(loop: Loop, place: Place, response: ModelRespo
   throw new RunEnding(isOutput ? "complete" : finalReason(response));
 }
 
-/** Whether the model has something to answer again; what it gave as output is not the last word then. */
+/** Whether the model has something to respond to again; what it gave as output is not the last word then. */
 function goesOn(loop: Loop): boolean {
   if (loop.context.messages.at(-1)?.role !== "user") return false;
   outputOf(loop).output = undefined;

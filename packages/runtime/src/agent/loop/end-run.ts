@@ -11,7 +11,7 @@ import { endsProcesses } from "../turn/ends-processes.ts";
 import { momentsOf, appliesAt, passMoment } from "../turn/moments.ts";
 
 /**
- * Ends a run for good: open calls get their answer, so that the history stays whole; the open turn is closed; the result is
+ * Ends a run for good: open calls get their results, so that the history stays whole; the open turn is closed; the result is
  * committed, then the terminal event; inferences that nobody saw the end of are paid. All in one append, on disk before anybody
  * is told; in two where something is to be done once the result is sure.
  */
@@ -67,7 +67,7 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   await execution.flush();
 }
 
-/** Calls of the last response without an answer. */
+/** Calls of the last response without a result. */
 function openCalls(loop: Loop): readonly ToolCallPart[] {
   const { messages } = sessionOf(loop).conversation;
   const finished = new Set<string>();

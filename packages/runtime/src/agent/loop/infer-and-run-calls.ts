@@ -19,8 +19,8 @@ const GO_ON: Message = textMessage(
 );
 
 /**
- * Has the model answer until its calls are worked or something new stands behind its answer: paused, cut and wrong answers are
- * gone on with in the same turn. Throws how the run ends where the answer is the last.
+ * Has the model respond until its calls are done or something new stands behind its response: paused, cut and wrong responses are
+ * gone on with in the same turn. Throws how the run ends where the response is the last.
  */
 export async function inferAndRunCalls(loop: Loop, place: Place, system: string | undefined): Promise<void> {
   const { turn } = place;
@@ -34,12 +34,12 @@ export async function inferAndRunCalls(loop: Loop, place: Place, system: string 
     const response = await inferResponse(loop, turn, modelCall, system);
     modelCall = response.modelCall + 1;
     if (response.overflowed)
-      throw new RunEnding("max-output", { why: `the answer is longer than maxAnswerBytes, ${loop.limits.maxAnswerBytes} bytes` });
+      throw new RunEnding("max-output", { why: `the response is longer than maxAnswerBytes, ${loop.limits.maxAnswerBytes} bytes` });
     if (response.calls.length > 0 && !(form !== undefined && givesOutput(form, response.calls))) {
       await runCalls(loop, turn, response.calls, response.stopReason === "max-tokens");
       return;
     }
-    // An answer by a call is taken as it is: nobody goes on behind a call without a result.
+    // A response by a call is taken as it is: nobody goes on behind a call without a result.
     if (response.stopReason === "pause" && response.calls.length === 0 && ++pauses <= MAX_PAUSES) continue;
     if (response.stopReason === "max-tokens" && loop.agent.options.onMaxTokens === "continue" && saidPart(response)) {
       await askToContinue(loop, `${turn}/continue/${round}`);

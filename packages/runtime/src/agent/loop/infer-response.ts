@@ -15,7 +15,7 @@ import { settleUnseen } from "./settle-inference.ts";
 import { pluginsOf } from "../features/plugins/loop-plugins.ts";
 
 /**
- * One answer of the model: reserve, infer, settle, commit the message; on failure retry, then fall back, then end. `from`
+ * One response of the model: reserve, infer, settle, commit the message; on failure retry, then fall back, then end. `from`
  * is the number of the turn's first model call that is not spoken for.
  */
 export async function inferResponse(loop: Loop, turn: string, from: number, system: string | undefined): Promise<ModelResponse> {
@@ -95,7 +95,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
   const fallback = agent.options.fallbackModel === undefined ? undefined : modelName(agent.options.fallbackModel);
   const own = await askOnModelError(loop, key, failure, retries);
   const canFallBack = fallback !== undefined && fallback !== runOf(loop).model;
-  // A model that is left alone answers nobody now: who can go elsewhere does.
+  // A model that is left alone responds to nobody now: who can go elsewhere does.
   const leftAlone = failure.code === CIRCUIT_OPEN;
   const retryAfterMs = "retryAfterMs" in failure ? failure.retryAfterMs : undefined;
   const tooLong = retryAfterMs !== undefined && retryAfterMs > limits.maxRetryDelayMs;

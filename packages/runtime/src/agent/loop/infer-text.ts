@@ -14,7 +14,7 @@ import { ledgerOf } from "../features/budget/run-ledger.ts";
 /**
  * Asks the run's model something beside the conversation, of which watchers see no text. It is reserved, paid and counted as any
  * inference. Once: one that failed, or whose end nobody saw, is not asked again.
- * @returns what it said; nothing where it gave no whole answer in words
+ * @returns what it said; nothing where it gave no whole response in words
  */
 export async function inferText(loop: Loop, key: string, question: Omit<InferRequest, "model">): Promise<string | undefined> {
   const { execution, limits } = loop;

@@ -24,7 +24,7 @@ import { checkEndingStep } from "./check-ending-step.ts";
 import { ifComplete } from "./if-complete.ts";
 import { turnEndStep, turnStartStep } from "./turn-boundary-steps.ts";
 
-/** Whether a call may run at all; a question to people is the last gate of each call, and asked of all calls of an answer at once. */
+/** Whether a call may run at all; a question to people is the last gate of each call, and asked of all calls of a response at once. */
 const POLICY: readonly Gate[] = [strategyGate, permissionGate, loopGuardGate, toolCallLimitGate, preToolUseGate];
 
 /**
@@ -36,7 +36,7 @@ export const MOMENTS: Moments = {
   onGoingOn: [sessionResumedStep],
   betweenTurns: [inboxStep(), collectBackgroundStep, directivesStep("begin"), limitsStep, chargeTurnStep, turnStartStep, markTurnStep],
   beforeTurn: [beforeTurnStep, summariseStep],
-  // Here the model answers: see `inferAndRunCalls`.
+  // Here the model responds: see `inferAndRunCalls`.
   gates: [findGate, parseGate, transformGate, ...POLICY],
   gatesOfEdited: POLICY,
   afterTurn: [directivesStep("directives"), afterTurnStep, pluginEventsStep, exitRulesStep, checkEndingStep, handoffStep, turnEndStep],

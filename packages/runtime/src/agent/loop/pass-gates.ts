@@ -4,7 +4,7 @@ import { momentsOf, type Gate } from "../turn/moments.ts";
 import type { PendingCall } from "../turn/pending-call.ts";
 import { validateInput } from "./prepare-gates.ts";
 
-/** Takes a call through gates, in their order, until one answers it. A verdict to ask is left for the last gate, the approval. */
+/** Takes a call through gates, in their order, until one gives it a result. A verdict to ask is left for the last gate, the approval. */
 export async function passGates(loop: Loop, call: PendingCall, gates: readonly Gate[]): Promise<void> {
   for (const gate of gates) {
     if (call.answer !== undefined) return;

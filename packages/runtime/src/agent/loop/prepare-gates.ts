@@ -16,7 +16,7 @@ export const findGate: Gate = {
 /** Reads the arguments, repairs what is safe to repair, and holds them against the tool's schema. */
 export const parseGate: Gate = { name: "parse and validate", pass: async (_loop, call) => take(call, call.part) };
 
-/** Rules may change the arguments, answer in the tool's place, or halt; what they changed is validated again. */
+/** Rules may change the arguments, give a result in the tool's place, or halt; what they changed is validated again. */
 export const transformGate: Gate = {
   name: "transform",
   async pass(loop, call) {

@@ -101,7 +101,7 @@ function steeringOf(value: JsonValue | undefined): Message | undefined {
   try {
     return messageCodec.decode(value);
   } catch (cause) {
-    const message = `a rule put something in the place of steering that is no message (${cause instanceof Error ? cause.message : String(cause)}): answer with a message, or null to withhold it`;
+    const message = `a rule put something in the place of steering that is no message (${cause instanceof Error ? cause.message : String(cause)}): return a message, or null to withhold it`;
     throw new AgentError({ kind: "panic", callback: "a rule on inject-steering", message }, { cause });
   }
 }

@@ -182,7 +182,7 @@ function checkUnknownPrice({ scopes, ownScope }: BudgetMeter, model: Model): voi
   }
 }
 
-/** The largest limit of the output, lower than `most`, whose worst case fits into what the answer says is left. */
+/** The largest limit of the output, lower than `most`, whose worst case fits into what the reservation says is left. */
 function largestOutput(
   reserved: Exclude<Reservation, { type: "reserved" }>,
   { model: { price }, inputBound, outputOf }: BoundedCall,

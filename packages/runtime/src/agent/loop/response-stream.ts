@@ -16,11 +16,11 @@ export interface ModelCall {
   readonly modelCall: number;
   readonly model: Model;
   readonly fold: InferFold;
-  /** It is no answer of the run: nobody watches it. */
+  /** It is no response of the run: nobody watches it. */
   readonly hidden?: true;
 }
 
-/** Feeds the provider's stream into the fold and to watchers. Leaves early once the answer is longer than allowed. */
+/** Feeds the provider's stream into the fold and to watchers. Leaves early once the response is longer than allowed. */
 export class ResponseStream {
   readonly #loop: Loop;
   readonly #asked: ModelCall;
@@ -37,7 +37,7 @@ export class ResponseStream {
     this.#asked = asked;
   }
 
-  /** Once. @returns why there is no answer, where there is none */
+  /** Once. @returns why there is no response, where there is none */
   read(request: InferRequest): Promise<StepFailure | undefined> {
     if (!this.#asked.hidden) {
       this.#loop.hub.nextAttempt(() => this.#soFar());
@@ -47,7 +47,7 @@ export class ResponseStream {
     return this.#ended.promise;
   }
 
-  /** Never rejects: what comes of it is told to whoever waits for the answer. */
+  /** Never rejects: what comes of it is told to whoever waits for the response. */
   async #consume(request: InferRequest): Promise<void> {
     const { attempts, context, execution } = this.#loop;
     try {
@@ -191,7 +191,7 @@ function failureOf(error: unknown, model: Model): unknown {
   return new ModelError(
     {
       kind: "server-error",
-      message: `${model.reference} cancelled its answer: ${error.message}`,
+      message: `${model.reference} cancelled its response: ${error.message}`,
       provider: model.provider.name,
       model: model.id,
     },

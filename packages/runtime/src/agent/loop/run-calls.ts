@@ -29,7 +29,7 @@ import { outputOf } from "../features/output/run-output.ts";
 const MAX_EDITS = 3;
 const NONE: readonly PendingCall[] = [];
 
-/** Works the calls of one response: all through the gates, one after another; then in batches. Every call gets its answer into the log. */
+/** Works the calls of one response: all through the gates, one after another; then in batches. The result of every call gets into the log. */
 export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCallPart[], cut: boolean): Promise<void> {
   const { execution } = loop;
   const calls: PendingCall[] = [];
@@ -50,7 +50,7 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
   if (cut && last)
     refuse(
       last,
-      "The answer was cut off at its token limit while this call was being written, so it did not run. Call again with shorter arguments, or in smaller steps.",
+      "The response was cut off at its token limit while this call was being written, so it did not run. Call again with shorter arguments, or in smaller steps.",
     );
   const outdated = runOf(loop).outdated ? open.filter((call) => call.answer === undefined) : NONE;
   let asks = false;
@@ -89,7 +89,7 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
   if (hooksOf(loop)?.afterTools) addHookRemarks(loop, turn, calls);
 }
 
-/** Asks about the calls that a gate wants asked about, until each is answered or may run. */
+/** Asks about the calls that a gate wants asked about, until each has a result or may run. */
 async function settleQuestions(loop: Loop, calls: readonly PendingCall[]): Promise<void> {
   for (let round = 1; ; round++) {
     const asking = calls.filter((call) => call.answer === undefined && call.ask !== undefined);
@@ -203,7 +203,7 @@ async function runBatch(loop: Loop, batch: readonly PendingCall[], isResumed: bo
   if (ending.suspensions !== undefined) throw suspensionOf(ending.suspensions);
 }
 
-/** Answers calls that may no longer start: the run was told to stop, was steered away, or spent its money. */
+/** Gives calls that may no longer start their result: the run was told to stop, was steered away, or spent its money. */
 function withhold(loop: Loop, call: PendingCall, stopped: boolean, overspent: string | undefined): void {
   if (mayHaveRun(loop, call)) {
     // A child is told to stop, and ends, where it is started again.

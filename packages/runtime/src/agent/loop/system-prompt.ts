@@ -8,7 +8,7 @@ export interface SystemPrompt {
   readonly text: string | undefined;
 }
 
-/** The instructions of this run: a function is asked once, then its answer is read from the log. */
+/** The instructions of this run: a function is called once, then its text is read from the log. */
 export async function systemPrompt(loop: Loop): Promise<SystemPrompt> {
   const { instructions } = loop.agent.options;
   const base = typeof instructions === "function" ? await askInstructions(loop, instructions) : instructions;

@@ -12,7 +12,7 @@ export interface EndedSessions {
 
 /**
  * Lets go of sessions that are over and that nobody named, beyond the newest `kept`, with their inboxes and children. For a
- * log that is lost with its process: a server that answers one question a session would fill its memory with them.
+ * log that is lost with its process: a server that works on one question a session would fill its memory with them.
  */
 export function forgetEndedSessions(log: EventLog, kept: number): EndedSessions {
   const over: SessionId[] = [];

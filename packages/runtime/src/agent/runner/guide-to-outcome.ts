@@ -5,7 +5,7 @@ import type { Run, RunOutcome } from "../definition/run.ts";
 const OF_THE_OUTCOME: readonly (keyof RunOutcome)[] = ["reason", "text", "output", "turns", "usage", "cost", "effects"];
 
 /**
- * A run is no promise: `await run` gives the run itself. Who then reads the answer off it is told where it is, instead of finding
+ * A run is no promise: `await run` gives the run itself. Who then reads the outcome off it is told where it is, instead of finding
  * `undefined`; printed, a run shows what it is and not what it is made of.
  */
 export function guideToOutcome(prototype: Run): void {

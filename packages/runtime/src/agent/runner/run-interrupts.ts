@@ -47,7 +47,7 @@ export class RunInterrupts {
     this.#aborting.abort(reason);
   }
 
-  /** Ends the answer that streams, and lets calls that run end by themselves for a while; then it aborts them. */
+  /** Ends the response that streams, and lets calls that run end by themselves for a while; then it aborts them. */
   stop(why?: string): void {
     if (this.#over || this.stopping.aborted) return;
     this.why ??= why;
@@ -60,7 +60,7 @@ export class RunInterrupts {
     if (left !== undefined) this.#abortIn(left, "timeout");
   }
 
-  /** Ends the answer that streams when a stop comes, at once: what runs finishes, but nothing is gone on with behind an answer. */
+  /** Ends the response that streams when a stop comes, at once: what runs finishes, but nothing is gone on with behind a response. */
   stopInferences(attempts: AttemptSignal): void {
     if (this.stopping.aborted) attempts.stop();
     else this.stopping.addEventListener("abort", () => attempts.stop(), { once: true });

@@ -7,7 +7,7 @@ export class AttemptSignal {
   /** Set while an attempt is under way. */
   #attempt: { readonly controller: AbortController; onFired(): void } | undefined;
 
-  /** The run is to stop: no answer is waited for any more. */
+  /** The run is to stop: no response is waited for any more. */
   stopped = false;
 
   constructor(run: AbortSignal) {

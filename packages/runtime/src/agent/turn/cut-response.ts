@@ -1,6 +1,6 @@
 import type { Content, Message } from "@keelson/protocol";
 
-/** What people saw of an answer that broke off. */
+/** What people saw of a response that broke off. */
 export interface CutResponse {
   /** Of the model call. */
   readonly key: string;
@@ -8,8 +8,8 @@ export interface CutResponse {
 }
 
 /**
- * What of a broken answer can stand in a conversation: what it said, as plain text. Calls that nobody runs and reasoning without
- * its signature are refused by vendors, and what else a vendor wants back belongs to answers that are whole.
+ * What of a broken response can stand in a conversation: what it said, as plain text. Calls that nobody runs and reasoning without
+ * its signature are refused by vendors, and what else a vendor wants back belongs to responses that are whole.
  */
 export function cutResponse(key: string, content: readonly Content[]): CutResponse | undefined {
   const said = content.flatMap((part): readonly Content[] =>

@@ -37,7 +37,7 @@ export interface Loop {
   readonly authority: Authority;
   readonly blobs: BlobStore;
   readonly toolServices: ToolServices;
-  /** What the answer that broke off last had said, until it is asked for again: the end of the run keeps it. */
+  /** What the response that broke off last had said, until it is asked for again: the end of the run keeps it. */
   cut: CutResponse | undefined;
   /** What its features keep while it works. */
   readonly parts: RunParts;

@@ -12,7 +12,7 @@ export interface ModelResponse {
   readonly overflowed: boolean;
 }
 
-/** The answer that the log holds for a model call of the open turn. */
+/** The response that the log holds for a model call of the open turn. */
 export function responseFrom(loop: Loop, data: RecordData["answer"], modelCall: number): ModelResponse {
   const { execution } = loop;
   const turn = `t${runOf(loop).turn}`;

@@ -7,7 +7,7 @@ export interface Place {
   /** What the keys of the turn begin with: `t3`. */
   readonly turn: string;
   readonly number: number;
-  /** Whether the answer that may be the last was neither cut nor withheld. Only before the end. */
+  /** Whether the response that may be the last was neither cut nor withheld. Only before the end. */
   readonly isWhole?: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface Step {
   run(loop: Loop, place: Place): Promise<void>;
 }
 
-/** A gate lets a call through, answers it, or wants a person asked. */
+/** A gate lets a call through, gives it a result, or wants a person asked. */
 export interface Gate {
   readonly name: string;
   /** Whether a run has such a gate. Default: every run has. */
@@ -44,7 +44,7 @@ export interface Moments {
   readonly gatesOfEdited: readonly Gate[];
   /** After a turn behind which the run goes on: the last of them closes it. */
   readonly afterTurn: readonly Step[];
-  /** After an answer that asks for nothing more. Behind each group it is seen whether there is something to answer again. */
+  /** After a response that asks for nothing more. Behind each group it is seen whether there is something to respond to again. */
   readonly beforeEnd: readonly (readonly Step[])[];
   /** Between the result of a run and its terminal event. Nothing here changes how the run ends. */
   readonly afterResult: readonly Step[];

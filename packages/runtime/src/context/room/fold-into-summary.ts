@@ -10,7 +10,7 @@ export interface Foldable {
 }
 
 /**
- * Parts what is old from what the model answers next. What is pinned stays as it is, but for calls and their results, of which
+ * Parts what is old from what the model responds to next. What is pinned stays as it is, but for calls and their results, of which
  * neither can stand without the other.
  * @returns nothing where all of it is new
  */

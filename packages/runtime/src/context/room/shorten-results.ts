@@ -10,7 +10,7 @@ const SHOWN_CHARACTERS = 80;
 
 /**
  * A line in the place of each old result of a tool, the oldest first, until the conversation comes to about `tokens`. What the
- * model has not answered yet stays whole, and so does what is pinned.
+ * model has not responded to yet stays whole, and so does what is pinned.
  * @returns nothing where there is none to shorten
  */
 export function shortenResults(

@@ -2,7 +2,7 @@ import { conversationTokens } from "./conversation-tokens.ts";
 import type { Entry } from "./entry.ts";
 
 /**
- * Where begins what the model answers next: its last calls with their results, or what was said to it since its last answer. Of
+ * Where begins what the model responds to next: its last calls with their results, or what was said to it since its last response. Of
  * that as much as comes to `tokens`, and at least the last message.
  */
 export function tailStart(entries: readonly Entry[], tokens: number): number {

@@ -16,7 +16,7 @@ export interface HandoffResult {
 }
 
 /**
- * Starts an operator, and whoever it hands its task to, until one answers. An operator hands on by ending `handed-off` with a `handoff`
+ * Starts an operator, and whoever it hands its task to, until one gives the output. An operator hands on by ending `handed-off` with a `handoff`
  * effect; where that names a session, the next goes on in it. Rejects with `OrchestratorError`.
  */
 export async function handoff(

@@ -249,7 +249,7 @@ describe("handoff", () => {
       { type: "handoff", operator, task, ...(session !== undefined && { history: { session } }) },
     ]);
 
-  it("goes on with whoever is handed the task, in the session that it names, until one answers", async () => {
+  it("goes on with whoever is handed the task, in the session that it names, until one gives the output", async () => {
     const { orchestrator, inputs } = set({
       triage: () => to("billing", "Refund order 7."),
       billing: () => to("manager", "Sign this.", "s1"),
@@ -261,7 +261,7 @@ describe("handoff", () => {
     expect(inputs["manager"]?.[0]?.session).toBe("s1");
   });
 
-  it("leaves a handoff that was carried out already, and an answer is an answer", async () => {
+  it("leaves a handoff that was carried out already, and an output is an output", async () => {
     const done: Effect = { type: "handoff", operator: "b", task: "t", meta: { id: "e_1", seq: 1, at: 1, outcome: "done" } };
     const { orchestrator } = set({ a: () => output("gone", { type: "handed-off" }, [done]) });
     expect((await handoff(orchestrator, "a", "0")).operators).toEqual(["a"]);

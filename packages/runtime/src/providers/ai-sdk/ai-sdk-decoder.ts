@@ -211,7 +211,7 @@ export class AiSdkDecoder {
     const unified = stringOf(reason === undefined ? part["finishReason"] : reason["unified"]);
     const raw = stringOf(reason?.["raw"]) || unified;
     if (unified === "error") {
-      const message = `${this.#context.provider} ended the answer with an error that it did not name`;
+      const message = `${this.#context.provider} ended the response with an error that it did not name`;
       throw new ModelError({ kind: "server-error", message, provider: this.#context.provider, model });
     }
     this.#closeBlock();

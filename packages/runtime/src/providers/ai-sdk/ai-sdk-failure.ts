@@ -65,7 +65,7 @@ function apiCallFailure(error: Fields, context: FailureContext, progress: { read
   const told = messageOf(error);
   const { isRetryable } = error;
   if (typeof status !== "number" || status < 400) {
-    // No answer, or one that was good and could not be read.
+    // No response, or one that was good and could not be read.
     const kind = isRetryable === true ? "server-error" : typeof status === "number" ? "invalid-response" : "other";
     return new ModelError({ kind, message: `${told} (${context.provider})`, ...progress, ...context }, { cause: error });
   }

@@ -16,7 +16,7 @@ export interface BlockSink {
   readonly segments: SegmentWriter;
   readonly context: DecoderContext;
   readonly held: HeldText;
-  /** The place of the next tool call in the answer. */
+  /** The place of the next tool call in the response. */
   nextCallIndex(): number;
 }
 
@@ -62,7 +62,7 @@ export function openToolUseBlock(block: AnthropicBlockStart, { queue, segments, 
       queue.push({ type: "tool-call-delta", index, text });
     },
     finish() {
-      // Without deltas the input is that of the start: `{}`, or the whole in an answer that is not streamed.
+      // Without deltas the input is that of the start: `{}`, or the whole in a response that is not streamed.
       if (!any) queue.push({ type: "tool-call-delta", index, text: JSON.stringify(block["input"] ?? {}) });
       const caller = fieldsOf(block["caller"]);
       const called = caller !== undefined && caller["type"] !== "direct" ? { caller: caller as JsonObject } : {};

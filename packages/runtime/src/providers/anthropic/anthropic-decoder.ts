@@ -49,7 +49,7 @@ interface OpenBlock {
   readonly block: AnthropicBlock;
 }
 
-/** Decodes answers of the Messages API. */
+/** Decodes responses of the Messages API. */
 export class AnthropicDecoder implements WireDecoder {
   readonly #queue: DecodedEvent[];
   readonly #context: DecoderContext;
@@ -59,8 +59,8 @@ export class AnthropicDecoder implements WireDecoder {
   readonly #envelope = new DeltaEnvelope("text", (event) => (event as { delta?: { text?: unknown } }).delta?.text);
   #calls = 0;
   /**
-   * Blocks from the first call of a program on. Whether such a call is ours to answer is told by the stop reason, which comes
-   * after them; an answered one must not run again.
+   * Blocks from the first call of a program on. Whether such a call is ours to run is told by the stop reason, which comes
+   * after them; one that has its result must not run again.
    */
   #held: Fields[] | undefined;
   #stopReason: string | null = null;

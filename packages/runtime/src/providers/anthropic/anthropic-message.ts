@@ -52,7 +52,7 @@ export function encodeAnthropicGroup(
   return blocks.length === 0 ? "" : messageJson({ role: "user", content: blocks });
 }
 
-/** The answers to calls that end a conversation, as a user message; "" when there are none. */
+/** The results of calls that end a conversation, as a user message; "" when there are none. */
 export function closeAnthropicCalls(last: MessageGroup, options: AnthropicMessageOptions): string {
   const blocks = userBlocks([], last, options);
   return blocks.length === 0 ? "" : messageJson({ role: "user", content: blocks });

@@ -3,7 +3,7 @@ import { countOf, fieldsOf } from "../wire-decoder.ts";
 import type { AnthropicCounts } from "./anthropic-wire.ts";
 
 /**
- * Gathers the counts of one answer. `message_delta` replaces those of `message_start` field by field, and `null` replaces nothing.
+ * Gathers the counts of one response. `message_delta` replaces those of `message_start` field by field, and `null` replaces nothing.
  * Anthropic's input leaves the cache out; ours counts it.
  */
 export class AnthropicUsage {

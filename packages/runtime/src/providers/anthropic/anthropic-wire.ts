@@ -106,12 +106,12 @@ export type AnthropicEvent = Reads<"message" | "index" | "content_block" | "delt
     | "error";
 };
 
-/** An answer: whole, or as its stream begins. */
+/** A response: whole, or as its stream begins. */
 export type AnthropicResponse = Reads<
   "type" | "id" | "model" | "container" | "content" | "usage" | "stop_reason" | "stop_sequence" | "error"
 >;
 
-/** What a `message_delta` changes of the answer. */
+/** What a `message_delta` changes of the response. */
 export type AnthropicEnding = Reads<"stop_reason" | "stop_sequence" | "stop_details" | "container">;
 
 /** A block, whole or as it begins. Those that this client knows nothing of are kept as they are. */

@@ -86,7 +86,7 @@ export async function embedInBatches(
 
 function checkArguments(texts: readonly string[], { dimensions, signal }: EmbedOptions, context: EmbedContext): void {
   if (signal?.aborted === true) throw new ModelError({ kind: "cancelled", message: "the embedding was cancelled", ...context });
-  // No vendor embeds nothing: some refuse it, some answer with zeros.
+  // No vendor embeds nothing: some refuse it, some respond with zeros.
   const empty = texts.findIndex((text) => text.trim() === "");
   if (empty >= 0)
     throw new ModelError({ kind: "invalid-request", message: `texts[${empty}] is empty: leave it out (${context.provider})`, ...context });
@@ -101,7 +101,7 @@ function checkVectors(
   context: EmbedContext,
 ): void {
   const wrong = (what: string): ModelError =>
-    new ModelError({ kind: "invalid-response", message: `${context.provider} answered with ${what}`, ...context });
+    new ModelError({ kind: "invalid-response", message: `${context.provider} responded with ${what}`, ...context });
   if (vectors.length !== expected) throw wrong(`${vectors.length} vectors for ${expected} texts`);
   for (const vector of vectors) {
     if (vector.length === 0 || !vector.every(Number.isFinite)) throw wrong("a vector that is empty, or holds what is no number");
@@ -115,7 +115,7 @@ function checkLengths(vectors: readonly (readonly number[])[], context: EmbedCon
   if (vectors.some((vector) => vector.length !== length))
     throw new ModelError({
       kind: "invalid-response",
-      message: `${context.provider} answered with vectors of different lengths`,
+      message: `${context.provider} responded with vectors of different lengths`,
       ...context,
     });
 }

@@ -18,7 +18,7 @@ type EmbedderResponse = { readonly status?: number; readonly headers?: Record<st
 const closing: (() => void)[] = [];
 afterEach(() => closing.splice(0).forEach((close) => close()));
 
-/** A server on the loopback interface that answers as `answer` says. */
+/** A server on the loopback interface that responds as `respond` says. */
 async function serve(
   respond: (asked: Asked, index: number) => EmbedderResponse,
 ): Promise<{ url: string; asked: Asked[]; abandoned: () => number }> {
@@ -49,7 +49,7 @@ async function serve(
 const vector = (text: string): number[] => [text.length, text.charCodeAt(0)];
 const openAiResponse = ({ body }: Asked): EmbedderResponse => {
   const input = body["input"] as string[];
-  // Not in order, as some servers answer that work in parallel.
+  // Not in order, as some servers respond that work in parallel.
   const data = input.map((text, index) => ({ object: "embedding", index, embedding: vector(text) })).reverse();
   return { body: { object: "list", data, model: "m-1", usage: { prompt_tokens: input.length * 2, total_tokens: input.length * 2 } } };
 };
@@ -186,7 +186,7 @@ describe("embedders", () => {
     [{ body: { data: [{ embedding: [1, 2] }, { embedding: [] }] } }, { kind: "invalid-response" }],
     [{ body: { data: [{ embedding: [1, 2] }, { embedding: ["1", "2"] }] } }, { kind: "invalid-response" }],
     [{ body: { data: [{ embedding: [1, 2, 3] }, { embedding: [1, 2, 3] }] } }, { kind: "invalid-response" }],
-  ] as const)("answer %j with a ModelError %j [PV-09]", async (response, failure) => {
+  ] as const)("respond to %j with a ModelError %j [PV-09]", async (response, failure) => {
     const error = await failing(response as EmbedderResponse);
     expect(ModelError.is(error) && error.failure).toMatchObject({ provider: "openai", ...failure });
   });

@@ -4,7 +4,7 @@ import { failureInResponse, failureOfStatus, MAX_ERROR_BYTES, readVendorError } 
 import { type Fields, fieldsOf } from "../wire-decoder.ts";
 import type { EmbedContext } from "./embed-batches.ts";
 
-/** Reads an answer of one JSON object. @throws ModelError for an error, with whatever status it comes, and for what is none */
+/** Reads a response of one JSON object. @throws ModelError for an error, with whatever status it comes, and for what is none */
 export async function readEmbeddings(response: TransportResponse, context: EmbedContext): Promise<Fields> {
   if (response.status < 200 || response.status >= 300)
     throw failureOfStatus(response.status, response, await readTextUpTo(response.body, MAX_ERROR_BYTES), context);
@@ -13,7 +13,7 @@ export async function readEmbeddings(response: TransportResponse, context: Embed
   try {
     body = fieldsOf(JSON.parse(text));
   } catch (cause) {
-    const message = `${context.provider} answered with something that is no JSON: ${text.slice(0, 120)}`;
+    const message = `${context.provider} responded with something that is no JSON: ${text.slice(0, 120)}`;
     throw new ModelError({ kind: "invalid-response", message, ...context }, { cause });
   }
   if (body !== undefined && body["error"] !== undefined && body["error"] !== null)

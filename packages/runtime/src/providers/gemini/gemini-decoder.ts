@@ -55,7 +55,7 @@ interface OpenCall {
   readonly input: PartialArguments;
 }
 
-/** Decodes answers of `generateContent` and `streamGenerateContent`: events, one JSON array, or one whole. */
+/** Decodes responses of `generateContent` and `streamGenerateContent`: events, one JSON array, or one whole. */
 export class GeminiDecoder implements WireDecoder {
   readonly sequence = "array";
   readonly #queue: DecodedEvent[];
@@ -108,7 +108,7 @@ export class GeminiDecoder implements WireDecoder {
 
   finish(): void {
     if (this.complete) return;
-    // More may follow the finish reason, so that only the end of input or [DONE] ends the answer.
+    // More may follow the finish reason, so that only the end of input or [DONE] ends the response.
     if (!this.#ended && this.#finishReason === null) throw cutOff(this.#context);
     const { wire, model } = this.#context;
     this.#segments.end();
@@ -236,7 +236,7 @@ export class GeminiDecoder implements WireDecoder {
     const inline = fieldsOf(part["inlineData"]);
     const file = fieldsOf(part["fileData"]);
     const media = inline ?? file;
-    // Images that the model only thought of are none of the answer.
+    // Images that the model only thought of are none of the response.
     if (media !== undefined && !thought) {
       const mediaType = stringOf(media["mimeType"]) || "application/octet-stream";
       const bytes = inline === undefined ? { url: stringOf(media["fileUri"]) } : { data: stringOf(media["data"]) };

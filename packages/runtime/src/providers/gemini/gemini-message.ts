@@ -45,7 +45,7 @@ export function encodeGeminiGroup(
   return parts.length === 0 ? "" : contentJson("model", parts);
 }
 
-/** The answers to calls that end a conversation; "" when there are none. */
+/** The results of calls that end a conversation; "" when there are none. */
 export function closeGeminiCalls(last: MessageGroup, options: GeminiMessageOptions): string {
   return userContents([], last, options);
 }

@@ -3,7 +3,7 @@ import { countOf } from "../wire-decoder.ts";
 import type { GeminiCounts } from "./gemini-wire.ts";
 
 /**
- * Gathers the counts of one answer. Every chunk of a stream repeats them, cumulated and not always all; the last one wins,
+ * Gathers the counts of one response. Every chunk of a stream repeats them, cumulated and not always all; the last one wins,
  * field by field. Google's format leaves zeros out, so that a count missing beside others is 0; its output leaves thoughts out,
  * and its prompt what tools run by the server put into it.
  */

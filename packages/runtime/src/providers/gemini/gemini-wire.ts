@@ -59,7 +59,7 @@ export type GeminiResult = {
 
 export type GeminiPart = GeminiMedia | GeminiCall | GeminiResult | Echo;
 
-/** An answer, or a chunk of one. */
+/** A response, or a chunk of one. */
 export type GeminiResponse = Reads<"error" | "modelVersion" | "responseId" | "usageMetadata" | "promptFeedback" | "candidates">;
 export type GeminiCandidate = Reads<
   "index" | "content" | "finishReason" | "groundingMetadata" | "citationMetadata" | "urlContextMetadata" | "finishMessage"
@@ -87,7 +87,7 @@ export type GeminiCounts = Reads<
   | "totalTokenCount"
 >;
 
-/** Why an answer ended, where that is more than an error. */
+/** Why a response ended, where that is more than an error. */
 export type GeminiFinishReason =
   | "STOP"
   | "MAX_TOKENS"

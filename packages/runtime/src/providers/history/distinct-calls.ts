@@ -6,7 +6,7 @@ import { shapedCallId } from "./wire-call-id.ts";
 type Renames = ReadonlyMap<string, readonly CallId[]>;
 
 /**
- * Gives each call of a conversation an id that no other has. Servers that count ids anew in each answer, and histories put
+ * Gives each call of a conversation an id that no other has. Servers that count ids anew in each response, and histories put
  * together by hand, repeat them; vendors refuse that, and results would find the wrong call. Groups without repetition, which
  * are nearly all, are passed through as they are.
  */

@@ -23,7 +23,7 @@ const STOP_REASONS: { readonly [reason: string]: StopReason } = {
 /** How long the server took, in nanoseconds. */
 const DURATIONS = ["total_duration", "load_duration", "prompt_eval_duration", "eval_duration"] as const;
 
-/** Decodes answers of `/api/chat`: lines of JSON of which the last is `done`, or that one alone. */
+/** Decodes responses of `/api/chat`: lines of JSON of which the last is `done`, or that one alone. */
 export class OllamaDecoder implements WireDecoder {
   readonly sequence = "object";
   readonly #queue: DecodedEvent[];

@@ -34,14 +34,14 @@ export function encodeOllamaGroup(
   return messages.map((message) => JSON.stringify(message)).join(",");
 }
 
-/** The answers to calls that end a conversation; "" when there are none. */
+/** The results of calls that end a conversation; "" when there are none. */
 export function closeOllamaCalls(last: MessageGroup, options: OllamaMessageOptions): string {
   return resultMessages([], last, options)
     .map((message) => JSON.stringify(message))
     .join(",");
 }
 
-/** Neighbours become one message: the answers to all their calls follow it. */
+/** Neighbours become one message: the results of all their calls follow it. */
 function assistantMessage(group: MessageGroup, model: string, options: OllamaMessageOptions): readonly OllamaResponse[] {
   let content = "";
   let thinking = "";

@@ -10,7 +10,7 @@ export type OllamaParameters = {
   readonly stream: true;
   readonly options?: OllamaModelOptions;
   readonly think?: OllamaThink;
-  /** A JSON Schema that the answer must fit. */
+  /** A JSON Schema that the response must fit. */
   readonly format?: JsonObject;
   readonly keep_alive?: string | number;
 };
@@ -54,7 +54,7 @@ export type OllamaToolMessage = {
   readonly tool_call_id?: string;
 };
 
-/** One line of an answer. */
+/** One line of a response. */
 export type OllamaLine = Reads<
   | "error"
   | "message"

@@ -5,7 +5,7 @@ import { type Fields, fieldsOf, madeUpCallId, stringOf } from "../wire-decoder.t
 import type { ChatCallSaid } from "./chat-wire.ts";
 
 interface ChatCall {
-  /** Place in the answer; `undefined` until the call has a name. */
+  /** Place in the response; `undefined` until the call has a name. */
   index: number | undefined;
   id: string;
   custom: boolean;
@@ -53,7 +53,7 @@ export class ChatCalls {
     }
   }
 
-  /** The calls of a whole answer: their order counts, never their `index`. */
+  /** The calls of a whole response: their order counts, never their `index`. */
   whole(values: readonly unknown[]): void {
     for (const value of values) {
       const fields = fieldsOf(value) as ChatCallSaid | undefined;

@@ -23,7 +23,7 @@ import { chatUsage } from "./chat-usage.ts";
 import type { ChatResponse, ChatChoice, ChatCounts, ChatFinishReason, ChatSaid } from "./chat-wire.ts";
 
 export interface ChatDecoderOptions {
-  /** The format of audio answers, which the answer does not tell: that of the request. */
+  /** The format of audio, which the response does not tell: that of the request. */
   readonly audioFormat?: string;
   /** Thinking keeps what its server wants back. */
   readonly keepsReasoning?: boolean;
@@ -44,7 +44,7 @@ const STOP_REASONS: { readonly [reason: string]: StopReason } = {
   content_filter: "content-filter",
 } satisfies Record<ChatFinishReason, StopReason> & { readonly [reason: string]: StopReason };
 
-/** Decodes answers of the chat wire: OpenAI's, and those of the many servers that speak it more or less. */
+/** Decodes responses of the chat wire: OpenAI's, and those of the many servers that speak it more or less. */
 export class ChatDecoder implements WireDecoder {
   readonly #queue: DecodedEvent[];
   readonly #context: DecoderContext;
@@ -55,7 +55,7 @@ export class ChatDecoder implements WireDecoder {
   #calls: ChatCalls | undefined;
   /** Made with the first that is said beside text and calls. */
   #reasoning: ChatReasoning | undefined;
-  /** Made with the first delta of text: answers that only call tools need none. */
+  /** Made with the first delta of text: responses that only call tools need none. */
   #envelope: DeltaEnvelope | undefined;
   #refusal = "";
   #annotations: JsonValue[] = [];
@@ -64,7 +64,7 @@ export class ChatDecoder implements WireDecoder {
   #ended = false;
   #sawChoice = false;
   #usage: ChatCounts | undefined;
-  /** The usage is that of the whole answer: many servers tell with each chunk what they have counted so far. */
+  /** The usage is that of the whole response: many servers tell with each chunk what they have counted so far. */
   #counted = false;
   #id = "";
   #model = "";
@@ -123,7 +123,7 @@ export class ChatDecoder implements WireDecoder {
 
   finish(): void {
     if (this.complete) return;
-    // Usage comes after the finish reason, so that only the end of input or [DONE] ends the answer.
+    // Usage comes after the finish reason, so that only the end of input or [DONE] ends the response.
     if (!this.#ended && (this.#finishReason === null || this.#finishReason === "")) throw cutOff(this.#context);
     const { wire, model } = this.#context;
     if (this.#segments !== undefined) this.#endText();

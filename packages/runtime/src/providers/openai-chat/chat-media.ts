@@ -3,7 +3,7 @@ import type { DecodedEvent } from "../polled-events.ts";
 import { type Fields, fieldsOf, stringOf } from "../wire-decoder.ts";
 import type { ChatSaid } from "./chat-wire.ts";
 
-/** Gathers the images and the sound of an answer, which stand behind its text. */
+/** Gathers the images and the sound of a response, which stand behind its text. */
 export class ChatMedia {
   readonly #images: string[] = [];
   readonly #sound: string[] = [];

@@ -45,7 +45,7 @@ export function encodeChatGroup(group: MessageGroup, before: MessageGroup | unde
   return jsonOf(isAssistantGroup(group) ? assistantMessage(group, model, options) : resultMessages(group, before, options));
 }
 
-/** The answers to calls that end a conversation; "" when there are none. */
+/** The results of calls that end a conversation; "" when there are none. */
 export function closeChatCalls(last: MessageGroup, options: ChatMessageOptions): string {
   return jsonOf(resultMessages([], last, options));
 }
@@ -56,7 +56,7 @@ function jsonOf(messages: readonly ChatMessage[]): string {
   return json;
 }
 
-/** Neighbours become one message: the answers to all their calls follow it. */
+/** Neighbours become one message: the results of all their calls follow it. */
 function assistantMessage(group: MessageGroup, model: string, options: ChatMessageOptions): readonly ChatAssistantMessage[] {
   let text = "";
   let refusal = "";

@@ -5,7 +5,7 @@ import type { ChatSaid } from "./chat-wire.ts";
 /** Members of a message that hold reasoning as text. Some servers send the same text in two of them: the first counts. */
 const FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
 
-/** Gathers what an answer says of its reasoning, so that it can go back in the form it came in. */
+/** Gathers what a response says of its reasoning, so that it can go back in the form it came in. */
 export class ChatReasoning {
   readonly #origin: ProviderData;
   #field: string | undefined;

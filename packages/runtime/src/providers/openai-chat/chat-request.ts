@@ -21,7 +21,7 @@ export interface ChatRequestOptions extends Omit<ChatMessageOptions, "callId"> {
   readonly callId?: ChatMessageOptions["callId"];
   readonly dialect?: ChatDialect;
   readonly defaultModel: string;
-  /** What the server calls the limit of the answer. OpenAI's reasoning models take the first only, older servers the second only. */
+  /** What the server calls the limit of the response. OpenAI's reasoning models take the first only, older servers the second only. */
   readonly maxTokensField: "max_completion_tokens" | "max_tokens";
 }
 

@@ -1,4 +1,4 @@
-// The chat wire as far as this client writes and reads it: requests as OpenAI takes them, answers with what others say beside. Type
+// The chat wire as far as this client writes and reads it: requests as OpenAI takes them, responses with what others say beside. Type
 // tests hold it to OpenAI's own types.
 import type { JsonObject } from "@keelson/protocol";
 import type { ReasoningEffort } from "../reasoning-effort.ts";
@@ -64,7 +64,7 @@ export type ChatPart =
   | { readonly type: "file"; readonly file: { readonly filename: string; readonly file_data: string } }
   | Echo;
 
-/** One event of a stream, or an answer that is none. */
+/** One event of a stream, or a response that is none. */
 export type ChatResponse = Reads<"id" | "model" | "choices" | "usage" | "system_fingerprint" | "object" | "x_groq" | "error">;
 export type ChatChoice = Reads<"index" | "delta" | "message" | "finish_reason" | "error">;
 /** A message, or what an event adds to it. */

@@ -1,8 +1,8 @@
 import type { EffortLevel, JsonObject } from "@keelson/protocol";
 
 /**
- * In what a vendor of the chat wire differs from OpenAI, as data; what is absent is as most servers have it. What an answer shows by
- * itself (where reasoning stands, how usage is counted, how a stream ends) is found in the answer, and needs no line here.
+ * In what a vendor of the chat wire differs from OpenAI, as data; what is absent is as most servers have it. What a response shows by
+ * itself (where reasoning stands, how usage is counted, how a stream ends) is found in the response, and needs no line here.
  */
 export interface VendorQuirks {
   /** `{NAME}` in it is read from the environment. Absent: the caller must give `baseUrl`. */
@@ -14,7 +14,7 @@ export interface VendorQuirks {
   /** The header that takes the key as it is, where it is no bearer. */
   readonly keyHeader?: string | undefined;
   readonly headers?: { readonly [name: string]: string } | undefined;
-  /** What the limit of the answer is called. Absent: `max_tokens`. */
+  /** What the limit of the response is called. Absent: `max_tokens`. */
   readonly maxTokensField?: "max_completion_tokens" | undefined;
   /** It tells usage in streams without being asked, or refuses to be asked. */
   readonly streamOptions?: false | undefined;

@@ -95,7 +95,7 @@ describe("text that only looks like a repetition is kept", () => {
     expect(await two(SAID, "Done.")).toBe(`${SAID}Done.`);
   });
 
-  it("of an answer that was not streamed at all", async () => {
+  it("of a response that was not streamed at all", async () => {
     expect(textOf(await responseTo([completed(reasoning, message("a", "One. ", "Two. "), message("b", "Three."))]))).toBe(
       "One. Two. Three.",
     );

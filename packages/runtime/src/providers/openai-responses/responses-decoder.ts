@@ -25,7 +25,7 @@ const INCOMPLETE: { readonly [reason: string]: StopReason } = {
   content_filter: "content-filter",
 };
 
-/** Decodes answers of the Responses API. */
+/** Decodes responses of the Responses API. */
 export class ResponsesDecoder implements WireDecoder {
   readonly #queue: DecodedEvent[];
   readonly #context: DecoderContext;
@@ -55,7 +55,7 @@ export class ResponsesDecoder implements WireDecoder {
 
   event(text: string, start: number, end: number, from: number): void {
     const data = text.slice(start, end);
-    // Ends some streams, but only after the event that ends the answer.
+    // Ends some streams, but only after the event that ends the response.
     if (data.trim() === "[DONE]") throw cutOff(this.#context);
     const event = parseEvent(data, this.#context) as ResponsesEvent;
     const at = this.#place(event);
@@ -211,7 +211,7 @@ export class ResponsesDecoder implements WireDecoder {
     this.reported = usage;
     const error = fieldsOf(response["error"]);
     if (error !== undefined || status === "failed") {
-      const told = error === undefined ? { message: "the answer failed, and no reason was given" } : readVendorError({ error });
+      const told = error === undefined ? { message: "the response failed, and no reason was given" } : readVendorError({ error });
       throw failureInResponse(told, this.#context, this.#context.requestId);
     }
     const output = Array.isArray(response["output"]) ? response["output"] : [];

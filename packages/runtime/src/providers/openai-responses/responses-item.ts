@@ -6,10 +6,10 @@ import type { ResponsesOutput, ResponsesOutputPart } from "./responses-wire.ts";
 import { type Echo, SaidText } from "./said-text.ts";
 import { serverItemParts } from "./server-item.ts";
 
-/** What is known of the whole answer. */
+/** What is known of the whole response. */
 export interface ResponseFacts {
   id: string;
-  /** Whether the vendor keeps the answer: only then it knows reasoning by its id alone. */
+  /** Whether the vendor keeps the response: only then it knows reasoning by its id alone. */
   stored: boolean;
 }
 
@@ -251,7 +251,7 @@ export class CallItem implements OpenItem {
       ...this.#sink.origin(),
       ...(id !== "" && { id }),
       ...(itemId !== "" && { itemId }),
-      // Some servers count their calls anew in each answer (Bedrock), so that the answer's id tells them apart.
+      // Some servers count their calls anew in each response (Bedrock), so that the response's id tells them apart.
       ...(/^call_\d{1,4}$/.test(id) && facts.id !== "" && { responseId: facts.id }),
     };
     this.#sink.queue.push({ type: "tool-call-end", index: this.#index, providerData });

@@ -42,7 +42,7 @@ export function encodeResponsesGroup(
   return items.map((item) => JSON.stringify(item)).join(",");
 }
 
-/** The answers to calls that end a conversation; "" when there are none. */
+/** The results of calls that end a conversation; "" when there are none. */
 export function closeResponsesCalls(last: MessageGroup, model: string, options: ResponsesMessageOptions): string {
   return resultItems([], last, model, options)
     .map((item) => JSON.stringify(item))
@@ -71,7 +71,7 @@ class AssistantItems {
     const parts = group.flatMap((message) => message.content);
     for (const part of parts) this.#part(part, parts);
     this.#close();
-    // The API refuses reasoning that nothing follows: an answer that was cut off while the model thought.
+    // The API refuses reasoning that nothing follows: a response that was cut off while the model thought.
     while (fieldsOf(this.#items.at(-1))?.["type"] === "reasoning") this.#items.pop();
     return this.#items;
   }
@@ -199,7 +199,7 @@ function callItem(call: ToolCallPart, model: string, options: ResponsesMessageOp
     : { type: "function_call", ...known, arguments: callArguments(call) };
 }
 
-/** What a request calls a call. Ids that the server counts anew in each answer are told apart by the answer's own. */
+/** What a request calls a call. Ids that the server counts anew in each response are told apart by the response's own. */
 export function responsesCallId(call: ToolCallPart, { wire }: ResponsesMessageOptions): string {
   const response = call.providerData?.wire === wire ? stringOf(call.providerData["responseId"]) : "";
   const id = wireCallId(call, wire);

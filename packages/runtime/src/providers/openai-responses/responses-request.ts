@@ -14,7 +14,7 @@ export interface ResponsesRequestOptions extends ResponsesMessageOptions {
 }
 
 const ENCRYPTED_REASONING = "reasoning.encrypted_content";
-/** OpenAI's models that do not reason answer a wish for encrypted reasoning with an error. */
+/** OpenAI's models that do not reason refuse a wish for encrypted reasoning. */
 const NO_REASONING = /(?:^|\/)(?:gpt-[34]|chatgpt-|gpt-.*-chat)/;
 
 /**

@@ -25,7 +25,7 @@ export type ResponsesParameters = {
 
 export type ResponsesReasoning = { readonly effort?: ReasoningEffort; readonly summary?: "auto" };
 
-/** What the answer must hold beside the usual; users may ask for more. */
+/** What the response must hold beside the usual; users may ask for more. */
 export type ResponsesIncluded = { readonly include?: readonly ("reasoning.encrypted_content" | Echo)[] };
 
 export type ResponsesTool = {
@@ -136,7 +136,7 @@ export type ResponsesEventName =
   | "response.done"
   | "error";
 
-/** An answer: whole, or as its events tell it. */
+/** A response: whole, or as its events tell it. */
 export type ResponsesResponse = Reads<"id" | "model" | "store" | "status" | "error" | "output" | "incomplete_details" | "usage">;
 
 /** An item of the output, whole or as it begins. Those that this client knows nothing of are kept as they are. */

@@ -4,7 +4,7 @@ const LEAST_REPEAT = 32;
 const COMPARED = 4096;
 
 /**
- * What the messages of an answer have said so far, so that what says it again is known: some servers repeat the whole text in a last
+ * What the messages of a response have said so far, so that what says it again is known: some servers repeat the whole text in a last
  * delta, or in message after message, each with all of the text up to there (OpenAI's models over Bedrock's own endpoint).
  */
 export class SaidText {

@@ -44,7 +44,7 @@ const CLIENT_RUN: { readonly [type: string]: (callId: string, words: string) => 
   apply_patch_call: (call_id, output) => ({ type: "apply_patch_call_output", call_id, status: "failed", output }),
 };
 
-/** Answers to the calls among `items` that nothing in `answers` answers: the API refuses a history that leaves one open. */
+/** Results of the calls among `items` that have none in `results`: the API refuses a history that leaves one open. */
 export function closeClientRun(items: readonly JsonObject[], results: readonly object[], words: string): readonly ResponsesClientOutput[] {
   const outputs = [...items, ...results].map(fieldsOf).filter((item) => stringOf(item?.["type"]).endsWith("_output"));
   return items.flatMap((item) => {

@@ -6,7 +6,7 @@ export interface MockEnvironment extends Environment {
   readonly runs: readonly { readonly input: OperatorInput; readonly spec: EnvironmentSpec }[];
 }
 
-/** An environment without boundaries that remembers what it was asked. The operator it holds is given as it is, or as a script of answers. */
+/** An environment without boundaries that remembers what it was asked. The operator it holds is given as it is, or as a script of outputs. */
 export function mockEnvironment(operator: Operator | readonly MockOutput[]): MockEnvironment {
   const held = "execute" in operator ? operator : mockOperator(operator);
   const runs: MockEnvironment["runs"][number][] = [];

@@ -1,6 +1,6 @@
 import { OperatorError, ZERO_USD, type ExecutionContext, type Operator, type OperatorInput, type OperatorOutput } from "@keelson/protocol";
 
-/** What an operator answers at one call: a text, an output of which the rest is filled in, an error to fail with, or a function. */
+/** What an operator gives at one call: a text, an output of which the rest is filled in, an error to fail with, or a function. */
 export type MockOutput =
   | string
   | Partial<OperatorOutput>
@@ -12,7 +12,7 @@ export interface MockOperator extends Operator {
   readonly inputs: readonly OperatorInput[];
 }
 
-/** An operator that answers by script, one answer a call, and remembers what it was asked. When the script is exhausted, a call fails and says which one it was. */
+/** An operator that gives outputs by script, one a call, and remembers what it was asked. When the script is exhausted, a call fails and says which one it was. */
 export function mockOperator(outputs: readonly MockOutput[]): MockOperator {
   const inputs: OperatorInput[] = [];
   return {
@@ -23,7 +23,7 @@ export function mockOperator(outputs: readonly MockOutput[]): MockOperator {
       if (output === undefined) {
         throw new OperatorError({
           kind: "non-retryable",
-          message: `The script of this operator has ${outputs.length} answers, and this is call ${inputs.length}.`,
+          message: `The script of this operator has ${outputs.length} outputs, and this is call ${inputs.length}.`,
         });
       }
       if (output instanceof Error) throw output;

@@ -10,7 +10,7 @@ export interface MockOrchestrator extends Orchestrator {
   readonly cancellations: readonly { readonly target: string; readonly how: "stop" | "abort" }[];
 }
 
-/** An orchestrator in memory that remembers what it was asked. Operators are given as they are, or as scripts of answers. */
+/** An orchestrator in memory that remembers what it was asked. Operators are given as they are, or as scripts of outputs. */
 export function mockOrchestrator(operators: { readonly [id: string]: Operator | readonly MockOutput[] }): MockOrchestrator {
   const local = createLocalOrchestrator({
     operators: Object.fromEntries(

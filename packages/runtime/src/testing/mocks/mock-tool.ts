@@ -10,7 +10,7 @@ export interface MockTool extends Tool {
   readonly calls: readonly JsonValue[];
 }
 
-/** A tool that answers by script and remembers its calls; its last answer is given again and again. It reads, and takes any object, unless told otherwise. */
+/** A tool that gives results by script and remembers its calls; its last result is given again and again. It reads, and takes any object, unless told otherwise. */
 export function mockTool(
   name: string,
   results: readonly MockToolResult[] = ["done"],

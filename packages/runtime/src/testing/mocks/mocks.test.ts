@@ -50,7 +50,7 @@ describe("mocks of every protocol", () => {
     expectTypeOf(scriptedModel([])).toExtend<Provider>();
   });
 
-  it("operator: answers by script, remembers its inputs, and says when the script is over [TE-03]", async () => {
+  it("operator: gives outputs by script, remembers its inputs, and says when the script is over [TE-03]", async () => {
     const operator = mockOperator([
       "one",
       { exitReason: { type: "max-turns" } },
@@ -62,7 +62,7 @@ describe("mocks of every protocol", () => {
     expect((await operator.execute(INPUT, context)).exitReason).toEqual({ type: "max-turns" });
     expect(OperatorError.is(await rejection(operator.execute(INPUT, context)), "retryable")).toBe(true);
     expect((await operator.execute(INPUT, context)).message).toEqual([{ type: "text", text: "task r_7" }]);
-    await expect(operator.execute(INPUT, context)).rejects.toThrow(/has 4 answers, and this is call 5/);
+    await expect(operator.execute(INPUT, context)).rejects.toThrow(/has 4 outputs, and this is call 5/);
     expect(operator.inputs).toHaveLength(5);
   });
 

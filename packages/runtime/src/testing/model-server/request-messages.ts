@@ -6,7 +6,7 @@ export interface RequestMessage {
   readonly text: string;
   /** The names of the tools that are called. */
   readonly calls: readonly string[];
-  /** What calls answered, in words. */
+  /** What calls returned, in words. */
   readonly results: readonly string[];
   /** How many images it shows, in results too. */
   readonly images: number;

@@ -20,14 +20,14 @@ export type StreamForm = "sse" | "lines" | "array";
 
 export interface ServerRoute {
   readonly wire: ValidatedWire;
-  /** How to stream; `undefined`: the whole answer at once. */
+  /** How to stream; `undefined`: the whole response at once. */
   readonly stream: (body: JsonObject) => StreamForm | undefined;
   readonly model: (body: JsonObject) => string;
 }
 
 const GEMINI_METHOD = /\/(?:models|tunedModels|endpoints)\/([^/:]+):(generateContent|streamGenerateContent)$/;
 
-/** The wire whose requests for an answer go to this address; `undefined` when none does. */
+/** The wire whose requests for a response go to this address; `undefined` when none does. */
 export function serverRoute({ pathname, searchParams }: URL): ServerRoute | undefined {
   const model = (body: JsonObject): string => String(body["model"] ?? "");
   const ifAsked = (body: JsonObject): StreamForm | undefined => (body["stream"] === true ? "sse" : undefined);
@@ -42,7 +42,7 @@ export function serverRoute({ pathname, searchParams }: URL): ServerRoute | unde
   return { wire: "gemini", stream: () => (method === "generateContent" ? undefined : streamed), model: () => decodeURIComponent(named) };
 }
 
-/** The answer to a question for models; `undefined` when the address is no such question. */
+/** The response to a question for models; `undefined` when the address is no such question. */
 export function modelListing(pathname: string, ids: readonly string[]): JsonObject | undefined {
   if (pathname.endsWith("/api/tags"))
     return {

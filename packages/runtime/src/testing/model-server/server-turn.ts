@@ -10,7 +10,7 @@ export interface ServerToolCall {
   readonly id?: string;
 }
 
-/** What the server answers to one request. */
+/** How the server responds to one request. */
 export interface ServerTurn {
   /** An array is streamed piece by piece; a string in words. */
   readonly text?: string | readonly string[];
@@ -27,7 +27,7 @@ export interface ServerTurn {
   } | null;
   /** The vendor's word; default: the one that fits. */
   readonly stopReason?: string;
-  /** An HTTP error instead of an answer; with 200 the error comes in an answer that is otherwise good. */
+  /** An HTTP error instead of a response; with 200 the error comes in a response that is otherwise good. */
   readonly status?: number;
   readonly error?: ServerError;
   readonly headers?: { readonly [name: string]: string };
@@ -42,7 +42,7 @@ export interface ServerError {
 
 /** Ways to be a bad server. They can be combined. */
 export interface Misbehaviour {
-  /** The connection is reset before any byte of an answer. */
+  /** The connection is reset before any byte of a response. */
   readonly resetBeforeHeaders?: boolean;
   /** The connection is reset after so many bytes of the body. */
   readonly resetAfterBytes?: number;
@@ -104,7 +104,7 @@ export interface ServerEvent {
 /** What the server knows of a wire. */
 export interface ServerWire {
   encode(turn: ServerTurn, request: ServerRequest): EncodedTurn;
-  /** The body of an answer that is an error. */
+  /** The body of a response that is an error. */
   error(error: ServerError, status: number, requestId: string): JsonObject;
   /** The event in a stream that is an error. */
   streamError(error: ServerError, requestId: string): ServerEvent;

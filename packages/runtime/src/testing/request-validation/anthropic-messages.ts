@@ -133,7 +133,7 @@ function checkMessages(check: RequestCheck, value: unknown, thinking: boolean): 
   // In an open tool loop the turn goes on, and it must have begun with thinking.
   const calling = final.role === "user" && final.blocks.some((block) => block["type"] === "tool_result") ? turns.at(-2) : undefined;
   if (thinking && calling !== undefined && !/^(?:redacted_)?thinking$/.test(String(calling.blocks[0]?.["type"])))
-    check.fail(calling.path, "must begin with thinking, since thinking is enabled and its calls are being answered");
+    check.fail(calling.path, "must begin with thinking, since thinking is enabled and its calls get their results");
 }
 
 function contentBlocks(check: RequestCheck, content: unknown, path: string, role: Turn["role"], last: boolean): Fields[] {
@@ -243,7 +243,7 @@ function checkSource(check: RequestCheck, value: unknown, path: string): void {
   }
 }
 
-/** Every call is answered at the beginning of the next message, once; nothing else is answered. */
+/** Every call has its result at the beginning of the next message, once; nothing else has one. */
 function checkPairs(check: RequestCheck, turns: readonly Turn[]): void {
   const ids = new Set<string>();
   for (const [at, turn] of turns.entries()) {
@@ -265,7 +265,7 @@ function checkResults(check: RequestCheck, turn: Turn, before: Turn | undefined)
   const results = turn.blocks.filter((block) => block["type"] === "tool_result");
   const finished = new Set<string>();
   for (const { tool_use_id: id } of results) {
-    if (finished.has(String(id))) check.fail(turn.path, `the call ${String(id)} is answered twice`);
+    if (finished.has(String(id))) check.fail(turn.path, `the call ${String(id)} has two results`);
     else if (!open.delete(String(id))) check.fail(turn.path, `a result names ${String(id)}, but the message before has no such call`);
     finished.add(String(id));
   }

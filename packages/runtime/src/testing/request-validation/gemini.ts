@@ -2,7 +2,7 @@ import { type Fields, RequestCheck, type RequestFacts, type RequestProblem } fro
 
 const FUNCTION_NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/;
 const TYPES: ReadonlySet<string> = new Set(["OBJECT", "ARRAY", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "NULL", "TYPE_UNSPECIFIED"]);
-/** What `Schema` has; the API answers "Unknown name" to everything else. */
+/** What `Schema` has; the API responds "Unknown name" to everything else. */
 const SCHEMA_FIELDS: ReadonlySet<string> = new Set(
   (
     "type format title description nullable enum maxItems minItems properties required minProperties maxProperties minLength maxLength " +
@@ -172,7 +172,7 @@ function checkPart(check: RequestCheck, part: Fields, path: string, role: string
       const response = check.object(value, `${path}.functionResponse`);
       check.matching(response?.["name"], `${path}.functionResponse.name`, FUNCTION_NAME);
       check.object(response?.["response"], `${path}.functionResponse.response`);
-      if (role === "model") check.fail(path, "the model answers no functions");
+      if (role === "model") check.fail(path, "the model has no results of functions");
     }
   }
 }
@@ -183,7 +183,7 @@ function checkCalls(check: RequestCheck, contents: readonly Content[], content: 
   const next = contents[at + 1];
   if (calls.length > 0) {
     const responses = next === undefined ? [] : functionsOf(next, "functionResponse");
-    if (next?.role === "model") check.fail(next.path, "calls must be answered before the model goes on");
+    if (next?.role === "model") check.fail(next.path, "calls must have results before the model goes on");
     else if (responses.length !== calls.length)
       check.fail(content.path, `has ${calls.length} calls, and ${responses.length} responses after it`);
     else if (names(responses) !== names(calls))

@@ -88,7 +88,7 @@ function checkMessages(check: RequestCheck, value: unknown, maxCallId: number): 
     if (message === undefined || role === undefined) continue;
     if (role === "tool") {
       const id = check.filled(message["tool_call_id"], `${path}.tool_call_id`);
-      if (id !== undefined && finished.has(id)) check.fail(path, `the call ${id} is answered twice`);
+      if (id !== undefined && finished.has(id)) check.fail(path, `the call ${id} has two results`);
       else if (id !== undefined && !open.delete(id)) check.fail(path, `answers ${id}, but no call before it has this id`);
       if (id !== undefined) finished.add(id);
       checkContent(check, message["content"], `${path}.content`, TEXT_PARTS);

@@ -106,7 +106,7 @@ function checkInput(check: RequestCheck, request: Fields, stored: boolean): void
       const id = check.filled(item["call_id"], `${path}.call_id`);
       if (id === undefined) continue;
       if (open.get(id) === type.slice(0, -"_output".length)) open.delete(id);
-      else if (called.has(id)) check.fail(path, `the call ${id} is answered twice, or as one of another kind`);
+      else if (called.has(id)) check.fail(path, `the call ${id} has two results, or one of another kind`);
       else if (!elsewhere) check.fail(path, `there is no call ${id} before its output`);
       called.add(id);
     } else checkItem(check, item, type, path, stored);

@@ -15,7 +15,7 @@ export interface RequestFacts {
   readonly model?: string | undefined;
   /** Who serves it, where that isn't the vendor whose wire it is: his limits of call ids aren't known. */
   readonly vendor?: string | undefined;
-  /** The vendor keeps earlier answers, so that reasoning can be sent by its id alone (Responses). */
+  /** The vendor keeps earlier responses, so that reasoning can be sent by its id alone (Responses). */
   readonly stored?: boolean | undefined;
 }
 

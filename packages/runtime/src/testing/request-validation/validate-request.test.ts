@@ -34,7 +34,7 @@ const TAKEN_ALL_THE_SAME: { readonly [id: string]: string } = {
   "huggingface.pydantic-ai.test-simple-completion.0": "an empty list of tools",
   "llamacpp.rig.image-tool-result.a-tool-result-image-is-read-by-the-model.0": "an image in a tool message",
   "openrouter.req-llm.mistralai-devstral-small-2505.tool-round-trip-2.0":
-    "an id over 40 characters (its answer is an error under status 200)",
+    "an id over 40 characters (its response is an error under status 200)",
   "zai.req-llm.glm-4-5-air.tool-round-trip-2.0": "a tool message without an id",
 };
 

@@ -47,7 +47,7 @@ export interface HandoffTool extends Tool<{ readonly task: string }> {
 }
 
 /**
- * Lets a model hand the rest of its work to another agent. The run ends `handed-off` once the calls of that answer are done, with
+ * Lets a model hand the rest of its work to another agent. The run ends `handed-off` once the calls of that response are done, with
  * a `handoff` effect among `outcome.effects`. A parent or `handoff` of `keelson/orchestration` then starts the other agent.
  *
  * @param agent a definition, or the name of one that the runner has (agents that hand to each other can't hold each other)

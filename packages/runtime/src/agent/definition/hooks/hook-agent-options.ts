@@ -6,7 +6,7 @@ import type { AfterTurn, BeforeTurn } from "./turn-callback.ts";
 export interface HookAgentOptions {
   /** Called at eleven points of a run; made with `createHookRegistry`. */
   readonly hooks?: HookRegistry | undefined;
-  /** Called before the model is asked in each turn; `abort` ends the run as `halted`. Its answer is recorded; one that throws ends the run (`panic`). */
+  /** Called before the model is asked in each turn; `abort` ends the run as `halted`. Its verdict is recorded; one that throws ends the run (`panic`). */
   readonly beforeTurn?: BeforeTurn | undefined;
   /** Called after each turn, whether it went well or the run ended in it. It only looks on; after a crash it may be called again. */
   readonly afterTurn?: AfterTurn | undefined;

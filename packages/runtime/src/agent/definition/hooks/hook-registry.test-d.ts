@@ -23,7 +23,7 @@ describe("a hook registry", () => {
     expectTypeOf<HookResult>().toExtend<Awaited<ReturnType<Hook<"notification">>>>();
   });
 
-  it("takes a shell hook at every point, and an answer only where it means something", () => {
+  it("takes a shell hook at every point, and a result only where it means something", () => {
     createHookRegistry()
       .onPreToolUse("*", createShellHook({ command: "x", exec }))
       .onSessionEnd(createShellHook({ command: "x", exec }));

@@ -28,7 +28,7 @@ export interface HookRegistry {
   onSessionStart(hook: Hook<"session-start">, options?: GuardOptions): HookRegistry;
   /** When the result of a run is sure. Looks on. */
   onSessionEnd(hook: Hook<"session-end">, options?: HookOptions): HookRegistry;
-  /** On each event that watchers are shown, in their order, the deltas of answers and the events of children included. Looks on. */
+  /** On each event that watchers are shown, in their order, the deltas of responses and the events of children included. Looks on. */
   onEvent(subject: HookSubject, hook: Hook<"event">, options?: HookOptions): HookRegistry;
   /** What was registered, in order. */
   readonly hooks: readonly HookRegistration[];

@@ -7,7 +7,7 @@ export interface TurnContext extends RunContext {
   readonly turn: number;
 }
 
-/** How a turn ended. A turn fails when the run ends in it for any reason but the model's final answer. */
+/** How a turn ended. A turn fails when the run ends in it for any reason but the model's last response. */
 export type TurnEnd = { readonly type: "ok" } | { readonly type: "failed"; readonly reason: EndReason; readonly failure?: Failure };
 
 export type BeforeTurn = (context: TurnContext) => HookResult | undefined | void | Promise<HookResult | undefined | void>;

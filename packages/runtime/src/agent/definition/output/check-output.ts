@@ -37,7 +37,7 @@ export function checkOutput(options: Options, output: Output, tools: ToolSet): O
   if (taken !== undefined)
     throw invalid(
       "outputMode",
-      `outputMode "tool" takes the answer by a tool named "${form.tool.name}", which the agent's tool "${taken.name}" is called already: give another name, as in { type: "tool", name: "give_answer" }`,
+      `outputMode "tool" takes the output by a tool named "${form.tool.name}", which the agent's tool "${taken.name}" is called already: give another name, as in { type: "tool", name: "give_answer" }`,
     );
   if (settings?.toolChoice === "none")
     throw invalid(

@@ -14,7 +14,7 @@ export interface OutputForm {
   readonly wrapped: boolean;
   /** Its input is the output, and it has been checked once it is prepared. It is never executed. */
   readonly tool: Tool | undefined;
-  /** What the request says, where the vendor holds the answer to the schema. */
+  /** What the request says, where the vendor holds the response to the schema. */
   readonly output: InferRequest["output"];
   /** What the system prompt says. */
   readonly instructions: string | undefined;

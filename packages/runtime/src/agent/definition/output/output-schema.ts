@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@keelson/protocol";
 import { takesObjects } from "../../../tools/object-schema.ts";
 
-/** The member that holds an answer which is no object itself. */
+/** The member that holds an output which is no object itself. */
 export const OUTPUT_MEMBER = "answer";
 
 /** What a model is asked for: tools and most vendors take objects only, so what is none goes into a member of one. */
@@ -25,7 +25,7 @@ export function outputSchema(jsonSchema: JsonObject): OutputSchema {
   return { schema, wrapped: true };
 }
 
-/** The answer in what the model wrote. One that was given without the member around it is taken as it is. */
+/** The output in what the model wrote. One that was given without the member around it is taken as it is. */
 export function unwrapOutput(value: JsonValue, wrapped: boolean): JsonValue {
   if (!wrapped || typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return (Object.hasOwn(value, OUTPUT_MEMBER) ? (value as JsonObject)[OUTPUT_MEMBER] : value) as JsonValue;

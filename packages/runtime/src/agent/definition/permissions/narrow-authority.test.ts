@@ -74,7 +74,7 @@ function decide(given: Authority, subject: PermissionSubject, argumentText: stri
 }
 
 describe("narrowing an authority", () => {
-  it("never widens it: no call gets an easier answer, no limit grows", () => {
+  it("never widens it: no call gets an easier verdict, no limit grows", () => {
     fc.assert(
       fc.property(authority, authority, tool, argument, (parent, by, subject, text) => {
         const child = narrowAuthority(parent, by);

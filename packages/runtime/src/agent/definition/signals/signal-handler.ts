@@ -4,7 +4,7 @@ import type { RunContext } from "../run-context.ts";
 /** What a handler wants done about a signal. Nothing: the run goes on. */
 export type SignalResponse =
   | Exclude<SignalAction, { readonly type: "custom" }>
-  /** Shown to the model before its next answer. */
+  /** Shown to the model before its next response. */
   | { readonly type: "message"; readonly text: string };
 
 export interface SignalContext extends RunContext {

@@ -13,13 +13,13 @@ export interface WaitForSignalOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** A tool whose calls last until a signal comes: the run suspends meanwhile, for weeks if need be. The loop answers it. */
+/** A tool whose calls last until a signal comes: the run suspends meanwhile, for weeks if need be. The loop itself runs it. */
 export interface WaitForSignalTool extends Tool<{ readonly seconds?: number }> {
   readonly waitsFor: { readonly kinds?: readonly SignalKind[]; readonly timeoutMs?: number };
 }
 
 /**
- * Lets a model wait for a signal, or for time to pass. The answer is `{ signal: { kind, payload } }`, or `{ timedOut: true }`.
+ * Lets a model wait for a signal, or for time to pass. The result is `{ signal: { kind, payload } }`, or `{ timedOut: true }`.
  * A signal that stops the run does so and answers nothing; one signal answers one call.
  * @throws ToolError of kind `invalid-definition` for a wait that could never end, and what `defineTool` refuses
  */
@@ -41,7 +41,7 @@ export function waitForSignalTool(options: WaitForSignalOptions = {}): WaitForSi
     concurrency: "exclusive",
     input: inputSchema(timeoutMs),
     execute(): never {
-      throw new TypeError(`"${name}" is answered by the loop, not called`);
+      throw new TypeError(`"${name}" is handled by the loop itself, not called`);
     },
   });
   return {

@@ -5,7 +5,7 @@ import { DEFAULT_MAX_OUTPUT_BYTES } from "../../../tools/tool-definition.ts";
 /** What the tool is called that takes actions which are no tools. */
 export const TRANSITION_TOOL = "transition";
 
-/** The generated tool. The loop answers it: all that it does is to move the machine. */
+/** The generated tool. The loop itself runs it: all that it does is to move the machine. */
 export interface TransitionTool extends Tool<{ readonly action: string; readonly input?: JsonValue }> {
   readonly movesMachine: true;
 }
@@ -41,7 +41,7 @@ export function transitionTool(actions: ReadonlyMap<string, string | undefined>)
       return { value: { action, ...(about !== undefined && { input: about }) } };
     },
     execute() {
-      throw new TypeError(`"${TRANSITION_TOOL}" is answered by the loop, not called`);
+      throw new TypeError(`"${TRANSITION_TOOL}" is handled by the loop itself, not called`);
     },
   };
 }

@@ -2,7 +2,7 @@ import { refuse, type PendingCall } from "../../turn/pending-call.ts";
 import type { Loop } from "../../turn/loop.ts";
 import { chargeBudget } from "./charge-budget.ts";
 
-/** Counts the calls that are about to start, and answers those for which no budget has room. */
+/** Counts the calls that are about to start, and refuses those for which no budget has room. */
 export async function chargeToolCalls(loop: Loop, batch: readonly PendingCall[]): Promise<void> {
   // In the log first: a call that nobody knows after a crash would be counted again under another key.
   await loop.execution.flush();

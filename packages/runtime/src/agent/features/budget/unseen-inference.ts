@@ -5,7 +5,7 @@ import type { ModelSource } from "../../definition/model-source.ts";
 import { countedAmount, type BudgetMeter } from "./budget-meter.ts";
 import { spendOnLedger, type Spending } from "./spend-on-ledger.ts";
 
-/** What a call may answer under a limit of money or tokens when nobody says otherwise. */
+/** How much a call may generate under a limit of money or tokens when nobody says otherwise. */
 export const DEFAULT_MAX_OUTPUT_TOKENS: number = 4096;
 
 /** What a model call whose end nobody saw (a crash came first) is taken to have used: the whole of its reservation. */

@@ -21,7 +21,7 @@ import type { ParentRun, RunStarter } from "../../turn/live-run.ts";
 /**
  * Runs an agent as a child: its own session, log and lease, the parent's authority narrowed. Started twice under one key it
  * is the same child: over, its outcome is read; interrupted, it goes on. A child that waits makes its parent wait. One that hands
- * its task to another agent is followed: whoever has it last answers.
+ * its task to another agent is followed: the last of them gives the output.
  */
 export async function startChildRun(runner: RunStarter, spec: ChildSpec, parent: ParentRun, execution: Execution): Promise<OperatorOutput> {
   let handoff: Handoff | undefined;

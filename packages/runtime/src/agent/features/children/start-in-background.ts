@@ -6,7 +6,7 @@ import type { Loop } from "../../turn/loop.ts";
 import { spawnConfigOf } from "./spawn-config.ts";
 import { backgroundOf } from "./background.ts";
 
-/** Whether calls of this tool are answered at once, by saying that its agent is at work. */
+/** Whether calls of this tool have their result at once, which says that its agent is at work. */
 export function isBackgroundTool(tool: DispatchTool): boolean {
   return "background" in tool && tool.background === true;
 }

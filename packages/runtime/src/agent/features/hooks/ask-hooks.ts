@@ -60,7 +60,7 @@ function verdictOf<P extends DecidingPoint>(loop: Loop, hook: RegisteredHook<P>,
     if (ending.type === "timeout") warnOfHook(loop, hook.point, `hook "${hook.name}" at ${hook.point} was skipped: ${tooLong(hook)}`);
     return undefined;
   }
-  const why = ending.type === "threw" ? `failed: ${describeThrown(ending.error)}` : `gave no answer: ${tooLong(hook)}`;
+  const why = ending.type === "threw" ? `failed: ${describeThrown(ending.error)}` : `gave no result: ${tooLong(hook)}`;
   warnOfHook(loop, hook.point, `guard "${hook.name}" at ${hook.point} ${why}`);
   return { type: "abort", by: hook.name, reason: `this guard ${why}` };
 }

@@ -138,7 +138,7 @@ const RESULT_TYPES: { readonly [P in HookPoint]: readonly string[] } = {
   "event": ["continue", "abort"],
 };
 
-/** An answer that means nothing counts as a throw: what was meant as a refusal must not pass for a `continue`. */
+/** A result that means nothing counts as a throw: what was meant as a refusal must not pass for a `continue`. */
 function judged<P extends HookPoint>({ point }: RegisteredHook<P>, result: unknown): HookEnding<P> {
   if (result === undefined || result === null) return { type: "returned", result: CONTINUE };
   const { type, reason } = result as { readonly type?: unknown; readonly reason?: unknown };
@@ -147,7 +147,7 @@ function judged<P extends HookPoint>({ point }: RegisteredHook<P>, result: unkno
   return {
     type: "threw",
     error: new TypeError(
-      `it answered ${describeValue(result)}: answer with nothing, or with a type of ${RESULT_TYPES[point].join(", ")}, and a reason beside all but continue`,
+      `it returned ${describeValue(result)}: return nothing, or a type of ${RESULT_TYPES[point].join(", ")}, and a reason beside all but continue`,
     ),
   };
 }

@@ -7,7 +7,7 @@ import { warnOfHook } from "./call-hook.ts";
 import type { HookRegistration } from "../../definition/hooks/hook.ts";
 import { hooksAt, hooksOf, type WatchingHooks } from "./loop-hooks.ts";
 
-/** Failures of one hook that are told. It may fail at each piece of an answer. */
+/** Failures of one hook that are told. It may fail at each piece of a response. */
 const MAX_TOLD = 3;
 
 /**

@@ -1,7 +1,7 @@
 import type { HookPayloads, HookPoint, JsonObject } from "@keelson/protocol";
 import type { HookContext } from "../../definition/hooks/hook.ts";
 
-/** The points at which a command may stand: not at each piece of an answer. */
+/** The points at which a command may stand: not at each piece of a response. */
 export type ShellPoint = Exclude<HookPoint, "event">;
 
 /** The points under the names that shell hooks know them by. */

@@ -10,7 +10,7 @@ type Ended =
 
 /**
  * What a shell hook says with its exit code and its output.
- * @throws Error when a guard has not given a clear answer: it fails closed
+ * @throws Error when a guard has not given a clear result: it fails closed
  */
 export function resultOfShell<P extends HookPoint>(context: HookContext<P>, ended: Ended): HookResults[P] | undefined {
   const said = read(context, ended);
@@ -40,12 +40,12 @@ function read(context: HookContext, ended: Ended): Said | { readonly problem: st
   const text = stdout.trim();
   // Anything else that it prints is for its own log.
   if (!text.startsWith("{")) return { reason: "" };
-  if (stdoutBytes > ended.maxOutputBytes) return { problem: `answered with ${stdoutBytes} bytes; ${ended.maxOutputBytes} are read` };
+  if (stdoutBytes > ended.maxOutputBytes) return { problem: `printed ${stdoutBytes} bytes; ${ended.maxOutputBytes} are read` };
   let printed: JsonObject;
   try {
     printed = JSON.parse(text) as JsonObject;
   } catch (error) {
-    return { problem: `answered with what is no JSON: ${error instanceof Error ? error.message : String(error)}` };
+    return { problem: `printed what is no JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
   return readPrinted(context, printed);
 }

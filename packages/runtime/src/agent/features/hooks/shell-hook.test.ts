@@ -199,18 +199,18 @@ describe("a shell hook", () => {
     ]);
   });
 
-  it("warns with any other exit code, with an answer that can't be read, and where it can't be run; a guard fails closed", async () => {
+  it("warns with any other exit code, with an output that can't be read, and where it can't be run; a guard fails closed", async () => {
     const broken = createShellHook<"pre-tool-use">({ command: "x", exec: { execute: () => Promise.reject(new Error("no shell here")) } });
     for (const [hook, problem] of [
       [shell<"pre-tool-use">("echo oops >&2; exit 1"), "ended with code 1: oops"],
       [shell<"pre-tool-use">("kill -9 $$"), "ended with the signal SIGKILL: it wrote nothing to stderr"],
       [shell<"pre-tool-use">("no-such-program-at-all 2>/dev/null"), "ended with code 127: it wrote nothing to stderr"],
-      [shell<"pre-tool-use">("echo '{nonsense'"), expect.stringMatching(/^answered with what is no JSON: /)],
+      [shell<"pre-tool-use">("echo '{nonsense'"), expect.stringMatching(/^printed what is no JSON: /)],
       [
         shell<"pre-tool-use">(says({ decision: "perhaps" })),
         expect.stringMatching(/^decided "perhaps", which is none of deny, block, ask/),
       ],
-      [shell<"pre-tool-use">(says({ reason: "x".repeat(2000) }), { maxOutputBytes: 1000 }), "answered with 2013 bytes; 1000 are read"],
+      [shell<"pre-tool-use">(says({ reason: "x".repeat(2000) }), { maxOutputBytes: 1000 }), "printed 2013 bytes; 1000 are read"],
       [broken, "could not be run: no shell here"],
     ] as const) {
       expect(await callAt("pre-tool-use", hook)).toEqual({ result: undefined, warnings: [problem] });

@@ -24,7 +24,7 @@ async function judge(loop: Loop, call: PendingCall, hooks: readonly RegisteredHo
   const toolName = call.tool?.name ?? call.part.name;
   return askHooks(loop, {
     point: "pre-tool-use",
-    // Another call, by its arguments, is another question: the answer to the old one is not used.
+    // Another call, by its arguments, is another question: the verdict about the old one is not used.
     key: `${call.key}/hooks/pre/${call.edits}/${call.input === call.part.input ? "given" : shortHash(guardKey(toolName, call), 8)}`,
     hooks,
     payload: { toolName, arguments: call.input ?? null },

@@ -6,7 +6,7 @@ import { RunEnding } from "../../turn/run-ending.ts";
 import type { AfterTurn, BeforeTurn, TurnContext, TurnEnd } from "../../definition/hooks/turn-callback.ts";
 import type { Step } from "../../turn/moments.ts";
 
-/** Asks `beforeTurn`, once for each turn; its answer is a recorded decision. */
+/** Asks `beforeTurn`, once for each turn; its verdict is a recorded decision. */
 async function askBeforeTurn(loop: Loop, turn: string, beforeTurn: BeforeTurn): Promise<void> {
   const verdict = await loop.execution.decide(`${turn}/before-turn`, async () => {
     const result: unknown = await beforeTurn(turnContext(loop));
@@ -14,7 +14,7 @@ async function askBeforeTurn(loop: Loop, turn: string, beforeTurn: BeforeTurn): 
     const { type, reason } = result as { readonly type?: unknown; readonly reason?: unknown };
     if (type === "continue") return null;
     if (type === "abort" && typeof reason === "string") return { reason };
-    throw new TypeError(`beforeTurn must answer nothing, { type: "continue" } or { type: "abort", reason }, not ${describeValue(result)}`);
+    throw new TypeError(`beforeTurn must return nothing, { type: "continue" } or { type: "abort", reason }, not ${describeValue(result)}`);
   });
   if (verdict !== null) throw new RunEnding("halted", { halted: { by: "hook", reason: verdict.reason } });
 }

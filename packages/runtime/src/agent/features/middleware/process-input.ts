@@ -44,7 +44,7 @@ function checked({ name }: PromptMiddleware, result: MiddlewareResult | undefine
   if (result?.type === "terminate" && typeof result.reason === "string") return { type: "terminate", reason: result.reason };
   const input = result?.type === "continue" ? (result.input as Partial<MiddlewareInput> | undefined) : undefined;
   if (!Array.isArray(input?.messages) || typeof input.context !== "object" || input.context === null)
-    throw panic(name, 'must answer { type: "continue", input: { messages, context } } or { type: "terminate", reason }');
+    throw panic(name, 'must return { type: "continue", input: { messages, context } } or { type: "terminate", reason }');
   if (input.messages.length === 0)
     throw panic(name, 'left no message: answer { type: "terminate", reason } where the model is not to be asked');
   try {

@@ -5,7 +5,7 @@ import { schemasOf } from "../strategies/enforce-strategy.ts";
 import type { OutputForm } from "../../definition/output/output-form.ts";
 import { outputOf } from "./run-output.ts";
 
-/** What a request offers: the tools that may be called, and the one that takes the answer. */
+/** What a request offers: the tools that may be called, and the one that takes the output. */
 export function offeredTools(loop: Loop): readonly ToolSchema[] {
   const schemas = schemasOf(loop);
   return outputOf(loop).form?.offer(schemas) ?? schemas;
@@ -22,7 +22,7 @@ export function outputSettings(loop: Loop): Pick<InferRequest, "output" | "toolC
 }
 
 /**
- * Whether the model is made to call a tool: where the only one takes its answer, and where it just answered in another way. A
+ * Whether the model is made to call a tool: where the only one takes its output, and where it just responded in another way. A
  * model that has work to do is left free; so is one that thinks, since vendors refuse to force it.
  */
 function mustCall(loop: Loop): boolean {
@@ -35,7 +35,7 @@ function mustCall(loop: Loop): boolean {
 export function modelProblem({ mode }: OutputForm, { reference, facts }: Pick<Model, "reference" | "facts">): string | undefined {
   const { structuredOutput, toolCalling } = facts.capabilities ?? {};
   if (mode === "native" && structuredOutput === false)
-    return `outputMode "native" needs a vendor that holds answers to a schema, which ${reference} is not: use "${toolCalling === false ? "prompt" : "tool"}", or another model`;
+    return `outputMode "native" needs a vendor that holds responses to a schema, which ${reference} is not: use "${toolCalling === false ? "prompt" : "tool"}", or another model`;
   if (mode === "tool" && toolCalling === false)
     return `outputMode "tool" needs a model that calls tools, which ${reference} does not: use outputMode "${structuredOutput === false ? "prompt" : "native"}", or another model`;
   return undefined;

@@ -10,8 +10,8 @@ const form = compileOutputForm("a", { type: "object" }, "native");
 
 afterEach(() => void vi.restoreAllMocks());
 
-describe("the parts of an answer", () => {
-  it("cost work in proportion to the answer, for a reader that looks after each character", async () => {
+describe("the parts of a response", () => {
+  it("cost work in proportion to the response, for a reader that looks after each character", async () => {
     let copied = 0;
     const snapshot = PartialJson.prototype.snapshot;
     vi.spyOn(PartialJson.prototype, "snapshot").mockImplementation(function (this: PartialJson) {
@@ -57,7 +57,7 @@ describe("the parts of an answer", () => {
     expect(push).toHaveBeenCalledTimes(1);
   });
 
-  it("go on where an answer was cut off and told to", async () => {
+  it("go on where a response was cut off and told to", async () => {
     const partials = new PartialOutputs(form);
     const values = partials.subscribe();
     partials.begin(foldInferEvents());

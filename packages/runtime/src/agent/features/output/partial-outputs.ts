@@ -18,16 +18,16 @@ export class PartialOutputs {
   readonly #form: OutputForm;
   #wanted = false;
   #fold: InferFold | undefined;
-  /** What was written of this answer before it was cut off and told to go on. */
+  /** What was written of this response before it was cut off and told to go on. */
   #begun = "";
   #reader: PartialJson | undefined;
-  /** The call that gives the answer. */
+  /** The call that gives the output. */
   #call: number | undefined;
   #shown: { readonly changes: number; readonly value: unknown } | undefined;
   /** Members that this reader's snapshots copied. */
   #copied = 0;
   #final: { readonly value: unknown } | undefined;
-  /** Grows whenever there is another answer to look at. */
+  /** Grows whenever there is another response to look at. */
   #generation = 0;
   #ended = false;
   #waiting: (() => void)[] = [];
@@ -58,7 +58,7 @@ export class PartialOutputs {
     } else if (event.type === "tool-call-delta" && event.index === this.#call) this.#feed(event.text);
   }
 
-  /** The attempt failed, or its answer was not accepted. */
+  /** The attempt failed, or its response was not accepted. */
   discard(): void {
     this.#fold = undefined;
     this.#reader = undefined;
@@ -68,7 +68,7 @@ export class PartialOutputs {
     this.#generation++;
   }
 
-  /** The answer was accepted: the last value there is, unless somebody steers. */
+  /** The response was accepted: the last value there is, unless somebody steers. */
   finish(value: unknown): void {
     this.#final = { value };
     this.#wake();
@@ -129,7 +129,7 @@ export class PartialOutputs {
         this.#shown = undefined;
       }
       at = this.#reader.push(text, at);
-      // That was a word in brackets: the answer is still to come.
+      // That was a word in brackets: the output is still to come.
       if (this.#reader.status === "broken") this.#reader = undefined;
     }
     if (this.#reader?.changes !== before) this.#wake();
@@ -165,7 +165,7 @@ function isEmpty(value: JsonValue): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
-const PARTIALS = new PartKey<PartialOutputs>("partial answers");
+const PARTIALS = new PartKey<PartialOutputs>("partial outputs");
 
 /** The output of a run as it streams, where the agent has one. */
 export function partialsOf({ parts }: Loop): PartialOutputs | undefined {

@@ -6,7 +6,7 @@ import { describeThrown } from "../../../tools/describe-thrown.ts";
 import type { OutputForm } from "../../definition/output/output-form.ts";
 import { unwrapOutput } from "../../definition/output/output-schema.ts";
 
-/** Whether an answer holds the output. `message` is for the model where it says more than the issues. */
+/** Whether a response holds the output. `message` is for the model where it says more than the issues. */
 export type ReadOutput =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly issues: readonly string[]; readonly message?: string };
@@ -16,7 +16,7 @@ const MAX_ISSUE_LENGTH = 500;
 /** Values of one text that are held against the schema: a citation in brackets is one, too. */
 const MAX_VALUES = 1_000;
 
-/** Reads the input of a call of the answer's tool: slips that are safe to repair are. */
+/** Reads the input of a call of the output's tool: slips that are safe to repair are. */
 export async function readCall(tool: NonNullable<OutputForm["tool"]>, call: ToolCallPart): Promise<ReadOutput> {
   const prepared = await prepareCall(tool, call);
   if (prepared.ok) return { ok: true, value: prepared.value };
@@ -33,14 +33,14 @@ export async function readText(form: OutputForm, text: string): Promise<ReadOutp
     if (++seen > MAX_VALUES) break;
     const read = await checkValue(form, unwrapOutput(candidate, form.wrapped));
     if (read.ok) return read;
-    // What is told is what is wrong with the longest one: that was meant to be the answer.
+    // What is told is what is wrong with the longest one: that was meant to be the output.
     const { length } = JSON.stringify(candidate);
     if (refused === undefined || length > refused.length) refused = { issues: read.issues, length };
   }
   if (refused) return { ok: false, issues: refused.issues };
   const repaired = await repairedIn(text);
   if (repaired !== undefined) return checkValue(form, unwrapOutput(repaired, form.wrapped));
-  return { ok: false, issues: [text.trim() === "" ? "the answer is empty" : "there is no complete JSON in the answer"] };
+  return { ok: false, issues: [text.trim() === "" ? "the response is empty" : "there is no complete JSON in the response"] };
 }
 
 /** A text that is nothing but JSON that fits: what models write that should have called a tool. */

@@ -7,7 +7,7 @@ import { PartKey } from "../../turn/run-parts.ts";
 export interface RunOutput {
   /** How it is asked for, where the agent has one. */
   readonly form: OutputForm | undefined;
-  /** The model was just told that its answer is not accepted. */
+  /** The model was just told that its response is not accepted. */
   repairing: boolean;
   /** Once the run has it, as the log keeps it. */
   output: JsonValue | undefined;

@@ -9,7 +9,7 @@ import { checkValue, panic, readCall, readText, readWholeText, type ReadOutput }
 import { partialsOf } from "./partial-outputs.ts";
 import { outputOf } from "./run-output.ts";
 
-/** What comes after an answer: the run may end with its output, somebody steered meanwhile, or the model is asked again within the turn. */
+/** What comes after a response: the run may end with its output, somebody steered meanwhile, or the model is asked again within the turn. */
 export type Settled = "taken" | "steered" | "again";
 
 type Verdict =
@@ -17,10 +17,10 @@ type Verdict =
   | { readonly taken: -1; readonly issues: readonly string[]; readonly messages: readonly string[] };
 
 /**
- * Reads the output from an answer. The verdict is a recorded decision, so that a replay asks neither the schema nor a function
+ * Reads the output from a response. The verdict is a recorded decision, so that a replay asks neither the schema nor a function
  * of the user again. What is not accepted goes back to the model, at most `maxRepairs` times in a run.
  *
- * @param begun what the model wrote of this answer before it was cut off and told to go on
+ * @param begun what the model wrote of this response before it was cut off and told to go on
  * @throws RunEnding when there were repairs enough
  */
 export async function settleOutput(loop: Loop, form: OutputForm, turn: string, response: ModelResponse, begun: string): Promise<Settled> {
@@ -93,7 +93,7 @@ async function settleText(loop: Loop, form: OutputForm, turn: string, response: 
 async function readTextBy(loop: Loop, form: OutputForm, response: ModelResponse, text: string): Promise<ReadOutput> {
   if (form.tool !== undefined) {
     const read = await readWholeText(form, text);
-    return read.ok || read.issues.length > 0 ? read : { ok: false, issues: [`the answer was not given by a call of ${form.tool.name}`] };
+    return read.ok || read.issues.length > 0 ? read : { ok: false, issues: [`the output was not given by a call of ${form.tool.name}`] };
   }
   if (form.extract === undefined) return readText(form, text);
   let found: unknown;
@@ -110,7 +110,7 @@ async function readTextBy(loop: Loop, form: OutputForm, response: ModelResponse,
   } catch (error) {
     throw panic("outputMode.extract", `"outputMode.extract" threw: ${describeThrown(error)}`, error);
   }
-  return found === undefined ? { ok: false, issues: ["no output was found in the answer"] } : checkValue(form, found);
+  return found === undefined ? { ok: false, issues: ["no output was found in the response"] } : checkValue(form, found);
 }
 
 type Judged = { readonly taken: number; readonly value: unknown } | Extract<Verdict, { readonly taken: -1 }>;
@@ -133,7 +133,7 @@ async function decide(
 }
 
 function refusal(calls: readonly ToolCallPart[], issue: string): Extract<Verdict, { readonly taken: -1 }> {
-  return { taken: -1, issues: [issue], messages: calls.map(() => `The answer was not accepted: ${issue}`) };
+  return { taken: -1, issues: [issue], messages: calls.map(() => `The output was not accepted: ${issue}`) };
 }
 
 function take(loop: Loop, output: JsonValue, value: unknown): "taken" {
@@ -143,12 +143,12 @@ function take(loop: Loop, output: JsonValue, value: unknown): "taken" {
   return "taken";
 }
 
-/** Whether this answer was given back to the model before the process ended: what stands behind it in the conversation says so. */
+/** Whether this response was given back to the model before the process ended: what stands behind it in the conversation says so. */
 function wasRepaired(loop: Loop, turn: string, { modelCall }: ModelResponse): boolean {
   return loop.execution.has(`${turn}/repair/${modelCall}`);
 }
 
-/** Whoever steered while the model gave its answer gets another one. */
+/** Whoever steered while the model gave its response gets another one. */
 function isSteered(loop: Loop): boolean {
   return loop.context.messages.at(-1)?.role === "user";
 }
@@ -160,13 +160,13 @@ function repair(loop: Loop, turn: string, { modelCall }: ModelResponse, verdict:
   if (runOf(loop).repairs >= limits.maxRepairs) {
     const failure: AgentFailure = {
       kind: "invalid-output",
-      message: `The model's answer does not give the output that was asked for, after ${limits.maxRepairs} repairs: ${issues.join("; ")}. The answer was ${JSON.stringify(text.slice(0, 200))}${text.length > 200 ? ", cut here" : ""}.`,
+      message: `The model's response does not give the output that was asked for, after ${limits.maxRepairs} repairs: ${issues.join("; ")}. The response was ${JSON.stringify(text.slice(0, 200))}${text.length > 200 ? ", cut here" : ""}.`,
       issues,
       text,
     };
     throw new RunEnding("error", { failure });
   }
-  loop.debug?.(`the answer was not accepted: ${issues.join("; ")}`);
+  loop.debug?.(`the output was not accepted: ${issues.join("; ")}`);
   execution.put(`${turn}/repair/${modelCall}`, "output-repair", { issues: issues as string[] });
   return "again";
 }

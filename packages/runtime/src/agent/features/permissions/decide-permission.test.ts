@@ -114,7 +114,7 @@ describe("permission rules", () => {
 });
 
 describe("a chain of policies", () => {
-  it("answers as its strictest member, so a child of a careful parent stays careful [MC-08]", () => {
+  it("decides as its strictest member, so a child of a careful parent stays careful [MC-08]", () => {
     const bypass: PermissionPolicy = { mode: "bypass-all", rules: [] };
     const careful: PermissionPolicy = { mode: "default", rules: rules("deny deploy") };
     expect(decide(bash, [careful, bypass]).behavior).toBe("ask");

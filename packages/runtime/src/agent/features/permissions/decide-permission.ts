@@ -11,7 +11,7 @@ import { isExact } from "../../definition/permissions/permission-rule.ts";
 const NO_RULES: readonly RuleVerdict[] = [];
 
 /**
- * May this call run? Every policy, from the outermost run to this one, is asked, and the strictest answer holds. Within a
+ * May this call run? Every policy, from the outermost run to this one, is asked, and the strictest verdict holds. Within a
  * policy: a deny rule, then what its mode forbids, then an ask rule, then an allow rule that is exactly this call, then what can't
  * be known and what is sensitive, then allow rules and grants, then what its mode says of such calls.
  * No policy at all restricts nothing, so the root of a run always brings one.

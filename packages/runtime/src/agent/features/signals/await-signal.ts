@@ -8,7 +8,7 @@ import { checkEnding } from "../../turn/run-ending.ts";
 import { openWaits, type OpenWait } from "./open-waits.ts";
 import { signalsOf } from "./run-signals.ts";
 
-/** Answers a call that waits, once there is something to answer: here, if it comes within `signalWaitMs`; else the run suspends. */
+/** Gives a call that waits its result, once there is one: here, if it comes within `signalWaitMs`; else the run suspends. */
 export async function awaitSignal(loop: Loop, call: PendingCall): Promise<void> {
   const { execution } = loop;
   const { waitMs: signalWaitMs } = signalsOf(loop);

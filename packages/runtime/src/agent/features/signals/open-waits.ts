@@ -32,7 +32,7 @@ export function registerWaits(loop: Loop, calls: readonly PendingCall[]): void {
   }
 }
 
-/** Waits of the open turn that nothing answered, in call order. */
+/** Waits of the open turn that are not over, in call order. */
 export function openWaits(loop: Loop): readonly OpenWait[] {
   const { execution } = loop;
   const found: OpenWait[] = [];
@@ -44,7 +44,7 @@ export function openWaits(loop: Loop): readonly OpenWait[] {
   return found;
 }
 
-/** The call that a signal answers: the first that waits for its kind. */
+/** The call that a signal ends: the first that waits for its kind. */
 export function waitFor(waits: readonly OpenWait[], { kind }: Signal): OpenWait | undefined {
   return waits.find(({ kinds }) => kinds === undefined || kinds.includes(kind));
 }

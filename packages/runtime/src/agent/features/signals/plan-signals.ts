@@ -122,9 +122,7 @@ async function askHandler(loop: Loop, seq: number, name: string, signal: Signal)
   const decided = await loop.execution.decide(`inbox/${seq}/on-signal`, async () => {
     const response = (await handler(signal, context)) ?? GO_ON;
     if (!RESPONSES.has(response.type))
-      throw new TypeError(
-        `onSignal.${name} answered ${describeValue(response)}: answer with one of ${[...RESPONSES].join(", ")}, or nothing`,
-      );
+      throw new TypeError(`onSignal.${name} returned ${describeValue(response)}: return one of ${[...RESPONSES].join(", ")}, or nothing`);
     return response;
   });
   return decided;

@@ -2,7 +2,7 @@ import type { AgentEvent } from "@keelson/protocol";
 import type { EventSource } from "./event-source.ts";
 import { sizeOfEvent } from "./event-size.ts";
 
-/** What a chunk of an answer is for watchers. */
+/** What a chunk of a response is for watchers. */
 export type DeltaEvent = Extract<AgentEvent, { readonly type: "text-delta" | "thinking-delta" }>;
 
 /** One event that waits for its watcher, or deltas that came together. Of one shape, since every chunk passes here. */
@@ -174,7 +174,7 @@ function eachEvent(held: readonly Held[]): HeldSingly[] {
   );
 }
 
-/** Neighbouring deltas of one segment of an answer become one. */
+/** Neighbouring deltas of one segment of a response become one. */
 function joinDeltas(held: readonly HeldSingly[]): HeldSingly[] {
   const joined: HeldSingly[] = [];
   let texts: string[] = [];

@@ -39,7 +39,7 @@ export class EventHub {
   #after = 0;
   #attempt = 0;
   #n = 0;
-  /** What the answer under way has said so far; absent while there is none. */
+  /** What the response under way has said so far; absent while there is none. */
   #soFar: (() => readonly TransientEvent[]) | undefined;
   /** What ends the stream was shown. */
   #over = false;
@@ -62,7 +62,7 @@ export class EventHub {
     return this.#over || this.#closed;
   }
 
-  /** A watcher from now on; with `after` it first gets what the log holds of this run behind that seq, then what the open answer has said. */
+  /** A watcher from now on; with `after` it first gets what the log holds of this run behind that seq, then what the open response has said. */
   subscribe({ after }: { readonly after?: number } = {}): EventSubscription {
     const subscription = new EventSubscription({
       maxBufferBytes: this.#maxBufferBytes,
@@ -173,7 +173,7 @@ export class EventHub {
   }
 }
 
-/** Whether an answer stands in the log from here on, or is void. */
+/** Whether a response stands in the log from here on, or is void. */
 function isEndOfResponse({ type, data }: LogRecord): boolean {
   return type === "retry" || (type === "message" && (data["message"] as { readonly role?: unknown } | undefined)?.role === "assistant");
 }
