@@ -8,12 +8,24 @@ export interface LeaseState {
   readonly expiresAt: number;
 }
 
-/**
- * When others may take it. A clock that was set back must not keep a log locked: from whatever `now` is, a lease ends after
- * one `ttlMs` at the latest, and a backend stores that.
- */
-export function leaseEnd(lease: LeaseState, now: number): number {
-  return Math.min(lease.expiresAt, now + lease.ttlMs);
+/** Somebody else holds the lease, until then. */
+export interface LeaseHeld {
+  readonly owner: string;
+  /** Unix ms. A backend stores it where it is earlier than what stands there. */
+  readonly expiresAt: number;
+}
+
+/** Who keeps this owner from taking the lease now. Its own lease, a released or ended one and that of a dead owner keep nobody. */
+export function otherHolder(
+  lease: LeaseState | undefined,
+  owner: string,
+  now: number,
+  isDead: (owner: string) => boolean = () => false,
+): LeaseHeld | undefined {
+  if (lease === undefined || lease.owner === null || lease.owner === owner || isDead(lease.owner)) return undefined;
+  // A clock that was set back must not keep a log locked: from whatever `now` is, a lease ends after one `ttlMs` at the latest.
+  const expiresAt = Math.min(lease.expiresAt, now + lease.ttlMs);
+  return expiresAt > now ? { owner: lease.owner, expiresAt } : undefined;
 }
 
 /** @throws LogError `stale-epoch` unless `epoch` is that of the present holder. */

@@ -1,12 +1,11 @@
 import type { Appended, AppendOptions, EventLog, JsonObject, Lease, LogId, LogInfo, NewRecord } from "@keelson/protocol";
 import { compareCodePoints } from "../kit/compare-code-points.ts";
 import { assertName, encodeSummary, encodeTogether, MAX_RECORD_BYTES } from "../kit/encoded-record.ts";
-import { assertEpoch, assertLeaseRequest, createLease, leaseEnd, leaseHeld, type LeaseState } from "../kit/lease-state.ts";
+import { assertEpoch, assertLeaseRequest, createLease, leaseHeld, type LeaseState, otherHolder } from "../kit/lease-state.ts";
 import { assertExpectedSeq, closedLog, deletedLog } from "../kit/log-conflict.ts";
 import { MemoryLogContent } from "./memory-log-content.ts";
 import { type LogContent, planAppend } from "../kit/plan-append.ts";
-import { readRecords, type ReadOptions, type RecordSource } from "../kit/read-records.ts";
-import { timeAt } from "../kit/time-at.ts";
+import { readRecords, type ReadOptions, type RecordSource, timeAt } from "../kit/read-records.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface MemoryEventLogOptions {
@@ -49,7 +48,7 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
   function sourceOf(log: LogId): RecordSource {
     let seen = logs.get(log);
     return {
-      page(after) {
+      async page(after) {
         assertOpen();
         const content = logs.get(log);
         if (seen !== undefined && content !== seen) throw deletedLog(log);
@@ -86,7 +85,7 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
       const at = missing.length > 0 ? store(log, content, missing, isWhole ? text : encodeTogether(log, missing, maxRecordBytes)) : 0;
       const added = logs.get(log);
       if (added !== undefined && (missing.length > 0 || (records.length === 0 && about !== undefined))) added.summary = about;
-      return { seq: lastSeq, at: missing.length > 0 && isWhole ? at : timeAt(sourceOf(log), lastSeq) };
+      return { seq: lastSeq, at: missing.length > 0 && isWhole ? at : await timeAt(sourceOf(log), lastSeq) };
     },
     read(log: LogId, readOptions: ReadOptions = {}) {
       return readRecords(sourceOf(log), readOptions);
@@ -117,12 +116,10 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
       assertLeaseRequest(log, request);
       const { owner, ttlMs } = request;
       const held = leases.get(log);
-      if (held !== undefined && held.owner !== null && held.owner !== owner) {
-        const expiresAt = leaseEnd(held, now());
-        if (expiresAt > now()) {
-          leases.set(log, { ...held, expiresAt });
-          throw leaseHeld(log, held.owner, expiresAt);
-        }
+      const other = otherHolder(held, owner, now());
+      if (held !== undefined && other !== undefined) {
+        leases.set(log, { ...held, expiresAt: other.expiresAt });
+        throw leaseHeld(log, other.owner, other.expiresAt);
       }
       const epoch = ++lastEpoch;
       leases.set(log, { epoch, owner, ttlMs, expiresAt: now() + ttlMs });

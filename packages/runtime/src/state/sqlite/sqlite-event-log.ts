@@ -14,8 +14,7 @@ import { assertName, encodeSummary, encodeTogether, MAX_RECORD_BYTES } from "../
 import { assertEpoch, type LeaseState } from "../kit/lease-state.ts";
 import { assertExpectedSeq, closedLog } from "../kit/log-conflict.ts";
 import { type AppendRequest, type LogContent, planAppend } from "../kit/plan-append.ts";
-import { type ReadOptions, readRecords } from "../kit/read-records.ts";
-import { timeAt } from "../kit/time-at.ts";
+import { type ReadOptions, readRecords, timeAt } from "../kit/read-records.ts";
 import { rowsOf, summaryIn } from "./sqlite-append-row.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
@@ -173,7 +172,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
       const summary = encodeSummary(log, appendOptions.summary, maxRecordBytes);
       const { lastSeq, at } = await written({ log, expectedSeq, records, text, summary }, appendOptions);
       database.wake(log);
-      return { seq: lastSeq, at: at ?? timeAt(createSqliteRecordSource({ database, log, foreignWatch, assertOpen }), lastSeq) };
+      return { seq: lastSeq, at: at ?? (await timeAt(createSqliteRecordSource({ database, log, foreignWatch, assertOpen }), lastSeq)) };
     },
     read(log: LogId, readOptions: ReadOptions = {}): AsyncIterable<LogRecord> {
       return readRecords(createSqliteRecordSource({ database, log, foreignWatch, assertOpen }), readOptions);

@@ -1,6 +1,6 @@
 import { type Lease, LogError, type LogId } from "@keelson/protocol";
 import { assertName } from "../kit/encoded-record.ts";
-import { assertEpoch, assertLeaseRequest, createLease, leaseEnd, leaseHeld, type LeaseState } from "../kit/lease-state.ts";
+import { assertEpoch, assertLeaseRequest, createLease, leaseHeld, type LeaseState, otherHolder } from "../kit/lease-state.ts";
 import { isDeadOwner } from "../kit/process-owner.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 
@@ -46,12 +46,10 @@ export function createSqliteLeases(of: {
     const at = now();
     const row = findRow(log);
     const lease = leaseIn(row);
-    if (lease !== undefined && lease.owner !== null && lease.owner !== owner && !isDeadOwner(lease.owner)) {
-      const expiresAt = leaseEnd(lease, at);
-      if (expiresAt > at) {
-        if (expiresAt !== lease.expiresAt) database.prepare(SET_END).run(expiresAt, log);
-        return leaseHeld(log, lease.owner, expiresAt);
-      }
+    const other = otherHolder(lease, owner, at, isDeadOwner);
+    if (other !== undefined) {
+      if (other.expiresAt !== lease?.expiresAt) database.prepare(SET_END).run(other.expiresAt, log);
+      return leaseHeld(log, other.owner, other.expiresAt);
     }
     const epoch = database.epochs.take();
     database.prepare(TAKE_LEASE).run(log, epoch, owner, ttlMs, at + ttlMs);

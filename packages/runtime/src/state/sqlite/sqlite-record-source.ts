@@ -33,7 +33,7 @@ export function createSqliteRecordSource(of: {
   let seenId: number | undefined;
 
   return {
-    page(after) {
+    async page(after) {
       assertOpen();
       return database.read(() => {
         const page: LogRecord[] = [];

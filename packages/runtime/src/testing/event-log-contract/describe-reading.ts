@@ -2,7 +2,7 @@ import type { EventLog, LogId, LogRecord } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import type { CreateEventLog } from "./create-event-log.ts";
 import { failureOf } from "./failure-of.ts";
-import { keysOf, recordsOf } from "./records-of.ts";
+import { recordsOf } from "./records-of.ts";
 import { LOG, OTHER, record } from "./sample-records.ts";
 
 /** Reading, following, deleting and listing. */
@@ -28,15 +28,16 @@ export function describeReading(create: CreateEventLog): void {
     it("follows: every reader gets each record once, in order, also of a log that comes later", async () => {
       await using log = await create(Date.now);
       const stop = new AbortController();
-      const readers = [0, 0, 2].map((after) => keysOf(log.read(LOG, { after, follow: true, signal: stop.signal })));
+      const readers = [0, 0, 2].map((after) => following(log.read(LOG, { after, follow: true, signal: stop.signal }), "f"));
       const last = nthKey(log.read(LOG, { follow: true }), 6);
       await log.append(LOG, 0, [record("a"), record("b"), record("c")]);
       await log.append(LOG, "any", [record("d")]);
       await log.append(OTHER, "any", [record("elsewhere")]);
       await log.append(LOG, 4, [record("e"), record("f")]);
       expect(await last).toBe("f");
+      await Promise.all(readers.map(({ reached }) => reached));
       stop.abort();
-      expect(await Promise.all(readers)).toEqual([
+      expect(await Promise.all(readers.map(({ keys }) => keys))).toEqual([
         ["a", "b", "c", "d", "e", "f"],
         ["a", "b", "c", "d", "e", "f"],
         ["c", "d", "e", "f"],
@@ -111,6 +112,23 @@ export function describeReading(create: CreateEventLog): void {
       expect(info).toEqual({ log: "b", head: 2, updatedAt: (await recordsOf(log.read("b" as LogId)))[1]?.at });
     });
   });
+}
+
+/** All keys that come until the reader ends, and when this one has. */
+function following(
+  records: AsyncIterable<LogRecord>,
+  last: string,
+): { readonly keys: Promise<readonly string[]>; readonly reached: Promise<void> } {
+  const { promise: reached, resolve } = Promise.withResolvers<void>();
+  const keys = (async () => {
+    const all: string[] = [];
+    for await (const { key } of records) {
+      all.push(key);
+      if (key === last) resolve();
+    }
+    return all;
+  })();
+  return { keys, reached };
 }
 
 async function nthKey(records: AsyncIterable<LogRecord>, n: number): Promise<string | undefined> {

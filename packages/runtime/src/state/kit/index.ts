@@ -1,0 +1,30 @@
+// What every event log, blob store and ledger needs, and none should write again: see docs/guides/stores.md. What decides here waits
+// for nothing; a backend looks up what a decision needs and keeps what comes of it, within a transaction of its own.
+
+// Event logs
+export { type AppendPlan, type AppendRequest, type LogContent, planAppend, type StandingRecord } from "./plan-append.ts";
+export { assertName, encodeRecords, encodeSummary, encodeTogether, MAX_RECORD_BYTES } from "./encoded-record.ts";
+export { assertExpectedSeq, closedLog, deletedLog } from "./log-conflict.ts";
+export { assertEpoch, assertLeaseRequest, createLease, type LeaseHeld, leaseHeld, type LeaseState, otherHolder } from "./lease-state.ts";
+export { readRecords, type ReadOptions, type RecordSource, timeAt } from "./read-records.ts";
+export { compareCodePoints } from "./compare-code-points.ts";
+
+// Blob stores
+export { assertBlob, closedBlobStore, digestOf, MAX_BLOB_BYTES, missingBlob, sliceBlob } from "./blob-content.ts";
+
+// Budget ledgers
+export { type BudgetBackend, type BudgetLedgerTerms, type BudgetNeeds, createBudgetLedger } from "./create-budget-ledger.ts";
+export {
+  type BudgetRows,
+  type Line,
+  lineOf,
+  type PlaceRow,
+  type ReservationRow,
+  type ScopeRow,
+  scopeOfLine,
+  unitOfLine,
+} from "./budget-rows.ts";
+export { type BudgetChanges, type BudgetReading, BudgetSheet } from "./budget-sheet.ts";
+export { type Amounts, readAmounts, type Standing, writeAmounts } from "./budget-amounts.ts";
+export { LOOK_FOR_DEAD_EVERY_MS, PRESUME_SPENT_AFTER_MS, REMEMBERED_RETIRED, REMEMBERED_SETTLEMENTS } from "./budget-ledger-terms.ts";
+export { type Poll, pollAlive, pollByTimer } from "./poll.ts";
