@@ -23,5 +23,5 @@ process.exitCode = await main(process.argv.slice(2), {
   now: Date.now,
   exit: (code) => process.exit(code),
 });
-// What a run left behind (a tool that heeds no signal, an open pipe on standard input) must not keep the process.
+// What a run left behind (a tool that ignores its signal, an open pipe on standard input) must not keep the process.
 setTimeout(() => process.exit(), 1_000).unref();

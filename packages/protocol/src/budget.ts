@@ -25,13 +25,13 @@ export type BudgetScope = {
   readonly maxModelCalls?: number;
   /**
    * What becomes of a model without a known price under `maxCost`. `refuse` (the default): it is not called. `allow`: it is
-   * called, and counts nothing. It is for the caller to heed; a ledger sees amounts only.
+   * called, and counts nothing. It is for the caller to act on; a ledger sees amounts only.
    */
   readonly unknownPrice?: "refuse" | "allow";
   /**
    * What a model call counts as under `maxCost` and `maxTokens` of which the vendor told no usage: it broke off, or its response names
    * none. `reserve` (the default): all that it could have come to, so that the limit holds. `estimate`: what was sent and seen of
-   * it, so that what was thought unseen may pass the limit. It is for the caller to heed, as is `unknownPrice`.
+   * it, so that what was thought unseen may pass the limit. It is for the caller to act on, as is `unknownPrice`.
    */
   readonly withoutUsage?: "reserve" | "estimate";
 };

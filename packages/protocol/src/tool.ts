@@ -35,7 +35,7 @@ export interface ToolCall {
   readonly idempotencyKey: string;
   /** 1 on the first execution, more after a crash or a `retry` decision. */
   readonly attempt: number;
-  /** Fires on abort, deadline and tool timeout. A tool that does not heed it is abandoned, and its result dropped. */
+  /** Fires on abort, deadline and tool timeout. A tool that ignores it is abandoned, and its result dropped. */
   readonly signal: AbortSignal;
   /** Fires when the run was asked to stop gracefully: finish soon. */
   readonly stopping: AbortSignal;

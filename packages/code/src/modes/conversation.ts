@@ -210,7 +210,7 @@ export function createConversation({ screen, style, host, model: firstModel, inp
       const [first = "", ...more] = printable(text).split("\n");
       say("", style.bold(`${PROMPT}${first}`), ...more.map((line) => style.bold(`  ${line}`)));
       if (text.startsWith("/")) return slash(text);
-      // A run that is over heeds nothing, though it takes a moment to leave its session.
+      // A run that is over reads nothing, though it takes a moment to leave its session.
       if (over) following = following.then(() => (leaving ? undefined : start(text)));
       else if (!withRun((on) => void on.steer(text).catch(failed))) following = start(text);
     },

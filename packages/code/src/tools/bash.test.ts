@@ -82,12 +82,12 @@ describe("the progress of a command", () => {
   it("is shown at once, and then no more often than a person can follow", async () => {
     vi.useFakeTimers();
     const { promise, resolve } = Promise.withResolvers<ExecuteResponse>();
-    let request: ExecuteRequest | undefined;
-    using fake = createToolWorkspace({ exec: { execute: (given) => ((request = given), promise) } });
+    const started = Promise.withResolvers<ExecuteRequest>();
+    using fake = createToolWorkspace({ exec: { execute: (given) => (started.resolve(given), promise) } });
     const told: string[] = [];
     const running = fake.say("bash", { command: "x" }, { progress: (message) => void told.push(message) });
-    await Promise.resolve();
-    const print = (text: string) => request?.onOutput?.("stdout", text);
+    const request = await started.promise;
+    const print = (text: string) => request.onOutput?.("stdout", text);
     print("one\n");
     expect(told).toEqual(["one\n"]);
     print("two\n");

@@ -156,7 +156,7 @@ describe("the process group", { timeout: 30_000 }, () => {
     expect(members(group)).toEqual([]);
   });
 
-  it("is killed when it does not heed the request to end", async () => {
+  it("is killed when it ignores the request to end", async () => {
     const { error, group } = await withGroup(
       "trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo ready; while :; do sleep 1; done",
       (controller) => controller.abort(),
@@ -219,7 +219,7 @@ describe.runIf(canFindStrays())("what left the process group", { timeout: 30_000
     ["by nohup and setsid", "nohup setsid sleep 300 >/dev/null 2>&1 & echo $! > stray.pid; echo ready"],
     ["by forking twice", "(setsid bash -c 'sleep 300 >/dev/null 2>&1 & echo $! > stray.pid'); echo ready"],
     [
-      "and does not heed SIGTERM",
+      "and ignores SIGTERM",
       "setsid bash -c 'trap \"\" TERM; echo $$ > stray.pid; while :; do sleep 1; done' >/dev/null 2>&1 & sleep 0.3; echo ready",
     ],
     [

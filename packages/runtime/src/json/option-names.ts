@@ -5,7 +5,7 @@ import { nearestName } from "./nearest-name.ts";
 export type OptionNames<Options> = { readonly [Name in keyof Required<Options>]: unknown };
 
 /**
- * A misspelt option would be one that is not heeded. One that is `undefined` counts as left out.
+ * A misspelt option would be one that has no effect. One that is `undefined` counts as left out.
  * @param of whose options they are, as in "createRunner"
  * @throws AgentError of kind `invalid-option` that names it, and the option that was probably meant
  */

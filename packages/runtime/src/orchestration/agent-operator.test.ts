@@ -160,7 +160,7 @@ describe("an agent as an operator", () => {
     ]);
   });
 
-  it("heeds the configuration of a dispatch, which narrows and never widens what the agent may do [OP-05]", async () => {
+  it("applies the configuration of a dispatch, which narrows and never widens what the agent may do [OP-05]", async () => {
     const called: string[] = [];
     const tools = [tool("look", "read", called), tool("write", "write", called)];
     const turns: ScriptedTurn[] = [{ toolCalls: [{ name: "look" }, { name: "write" }] }, "done"];

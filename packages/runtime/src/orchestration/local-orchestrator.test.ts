@@ -209,7 +209,7 @@ describe("a local orchestrator", () => {
     expect(await failureOf(orchestrator.dispatch("never", INPUT, { signal: controller.signal }))).toMatchObject({ kind: "cancelled" });
   });
 
-  it("leaves an operator behind that does not heed its signal", async () => {
+  it("leaves an operator behind that ignores its signal", async () => {
     const clock = manualClock();
     const orchestrator = createLocalOrchestrator({ clock, abandonMs: 77, operators: { deaf: { execute: () => new Promise(() => {}) } } });
     const id = await orchestrator.start("deaf", INPUT);

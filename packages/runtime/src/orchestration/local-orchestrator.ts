@@ -232,7 +232,7 @@ function earliest(times: readonly (number | undefined)[]): number | undefined {
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** An operator that does not heed its signal is left behind after a while, so that nobody waits for it for ever. */
+/** An operator that ignores its signal is left behind after a while, so that nobody waits for it for ever. */
 function abandonedAfter(signal: AbortSignal, ms: number, clock: Clock): { readonly reached: Promise<void>; forget(): void } {
   let cancel = (): void => {};
   let arm = (): void => {};

@@ -402,7 +402,7 @@ describe("failures of an AI SDK model", () => {
     });
   });
 
-  it("a signal that fires is a cancellation, though the model doesn't heed it, and closes the stream", async () => {
+  it("a signal that fires is a cancellation, though the model ignores it, and closes the stream", async () => {
     const never = Promise.withResolvers<Part>();
     const model = fakeModel([{ type: "text-delta", id: "0", delta: "par" }, never.promise]);
     const controller = new AbortController();

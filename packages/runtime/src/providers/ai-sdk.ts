@@ -106,7 +106,7 @@ function withProgress(error: ModelError, progress: RequestProgress): ModelError 
   return new ModelError({ ...error.failure, progress }, { cause: error.cause });
 }
 
-/** Not every model heeds its signal. */
+/** Some models ignore their signal. */
 function untilAborted<T>(reading: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const abort = (): void => reject(new Error("the model call was cancelled"));

@@ -145,12 +145,12 @@ export class Journal {
     }
   }
 
-  /** Whether anything arrived after the last entry that was heeded. */
+  /** Whether anything arrived after the last entry that was read. */
   get hasUnread(): boolean {
     return this.#inboxSeen > this.state.inboxRead;
   }
 
-  /** What arrived after the last entry that was heeded. Reads nothing when nothing did. */
+  /** What arrived after the last entry that was read. Reads nothing when nothing did. */
   async readInbox(): Promise<readonly InboxEntry[]> {
     if (!this.hasUnread) return [];
     const entries: InboxEntry[] = [];

@@ -192,7 +192,7 @@ export interface SessionState {
   models: ReadonlyMap<string, string>;
   /** Patterns of allow rules that people added for the whole session. Never changed in place. */
   grants: ReadonlySet<string>;
-  /** Seq of the last inbox entry that was heeded. */
+  /** Seq of the last inbox entry that was read. */
   inboxRead: number;
   run: RunState | undefined;
 }

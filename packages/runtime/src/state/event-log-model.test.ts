@@ -120,7 +120,7 @@ function isSame(left: NewRecord, right: NewRecord): boolean {
   return left.type === right.type && JSON.stringify(left.data) === JSON.stringify(right.data);
 }
 
-async function answer<T>(action: Promise<T>): Promise<T | string> {
+async function outcomeOf<T>(action: Promise<T>): Promise<T | string> {
   try {
     return await action;
   } catch (error) {
@@ -156,7 +156,7 @@ async function play(script: readonly Act[], create: (now: () => number) => reado
         const epoch = act.epoch === "none" ? undefined : act.epoch === "current" ? current : Math.max(0, (current ?? 1) - 1);
         appends.push({ log: act.log, expectedSeq, records: act.records, epoch });
         const options = { durability: act.isPower ? ("power" as const) : ("process" as const), ...(epoch !== undefined && { epoch }) };
-        expect(await answer(log.append(act.log, expectedSeq, act.records, options))).toEqual(
+        expect(await outcomeOf(log.append(act.log, expectedSeq, act.records, options))).toEqual(
           model.append(act.log, expectedSeq, act.records, epoch),
         );
         break;
@@ -165,13 +165,13 @@ async function play(script: readonly Act[], create: (now: () => number) => reado
         const again = appends[act.pick % Math.max(1, appends.length)];
         if (again === undefined) break;
         const options = again.epoch === undefined ? {} : { epoch: again.epoch };
-        expect(await answer(log.append(again.log, again.expectedSeq, again.records, options))).toEqual(
+        expect(await outcomeOf(log.append(again.log, again.expectedSeq, again.records, options))).toEqual(
           model.append(again.log, again.expectedSeq, again.records, again.epoch),
         );
         break;
       }
       case "acquire": {
-        const lease = await answer(log.acquire(act.log, { owner: act.owner, ttlMs: TTL }));
+        const lease = await outcomeOf(log.acquire(act.log, { owner: act.owner, ttlMs: TTL }));
         if (typeof lease !== "string") leases.push(lease);
         expect(typeof lease === "string" ? lease : lease.epoch).toEqual(model.acquire(act.log, act.owner));
         break;
@@ -179,14 +179,14 @@ async function play(script: readonly Act[], create: (now: () => number) => reado
       case "renew":
       case "release": {
         const lease = leases[act.pick % Math.max(1, leases.length)];
-        if (lease !== undefined) expect(await answer(lease[act.type]())).toEqual(model[act.type](lease.log, lease.epoch));
+        if (lease !== undefined) expect(await outcomeOf(lease[act.type]())).toEqual(model[act.type](lease.log, lease.epoch));
         break;
       }
       case "tick":
         model.clock += act.ms;
         break;
       case "delete":
-        expect(await answer(log.delete(act.log))).toEqual(model.delete(act.log));
+        expect(await outcomeOf(log.delete(act.log))).toEqual(model.delete(act.log));
         break;
       case "read":
         expect(await readAll(log, act.log, act.after)).toEqual((model.logs.get(act.log) ?? []).slice(act.after));

@@ -222,7 +222,7 @@ export function describeBudgetLedger(name: string, createLedger: CreateBudgetLed
       expect(await ledger.reserve("b", [RUN], usd("0.5"), { owner: "p2" })).toEqual({ type: "reserved" });
     });
 
-    it("presumes spent what is open for longer than any call should last, and heeds who comes back all the same", async () => {
+    it("presumes spent what is open for longer than any call should last, and settles who comes back all the same", async () => {
       let now = 1_700_000_000_000;
       const ledger = await create({ now: () => now });
       for (const key of ["settled", "released", "taken up"]) await ledger.reserve(key, [RUN], usd("0.3"));

@@ -20,7 +20,7 @@ const platformClock: LeafClock = {
   },
 };
 
-/** Runs a tool's function to its first end: it settles, runs out of time, or is cancelled and does not heed it. */
+/** Runs a tool's function to its first end: it settles, runs out of time, or is cancelled and ignores it. */
 export function runLeaf(
   tool: Tool,
   value: unknown,

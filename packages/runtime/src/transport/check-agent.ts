@@ -9,8 +9,8 @@ interface BesideAgent {
 }
 
 /**
- * An option that is not heeded would be one that a user relies on in vain.
- * @throws AgentError of kind `invalid-option` where it is no agent, or stands beside an option of which one would not be heeded
+ * An option that has no effect would be one that a user relies on in vain.
+ * @throws AgentError of kind `invalid-option` where it is no agent, or stands beside an option of which one would have no effect
  */
 export function checkAgent(agent: object | undefined, { fetch, tls, proxyEnvironment, transport }: BesideAgent): void {
   if (agent === undefined) return;

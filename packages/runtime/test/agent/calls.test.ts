@@ -298,7 +298,7 @@ describe("steering between calls", () => {
       expect.stringContaining("nowhere"),
     ]);
     expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "tool", "user"]);
-    // It stands in the log where it was heeded: while the calls were still open.
+    // It stands in the log where it was read: while the calls were still open.
     expect(types(events).indexOf("steer")).toBeLessThan(types(events).indexOf("tool-calls-complete"));
   });
 

@@ -457,7 +457,7 @@ describe("a response cut at its token limit", () => {
   });
 });
 
-it("heeds what it is told in the moment in which it is begun [RN-04]", async () => {
+it("acts on what it is told in the moment in which it is begun [RN-04]", async () => {
   const model = scriptedModel(["never"]);
   const stopped = runnerOf(createAgent({ name: "a", model })).run("go");
   await stopped.stop();

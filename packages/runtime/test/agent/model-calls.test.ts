@@ -605,7 +605,7 @@ describe("the response of a model", () => {
   });
 });
 
-it("a model that takes its time is left when the run is aborted, though it heeds no signal", async () => {
+it("a model that takes its time is left when the run is aborted, though it ignores its signal", async () => {
   let begun = (): void => {};
   const asked = new Promise<void>((resolve) => (begun = resolve));
   const deaf: Provider = {

@@ -61,7 +61,7 @@ function steppedModel(attempts: readonly (readonly (InferEvent | Error)[])[]) {
         go();
       }
     },
-    /** Resolves when the model stands before its next event: what came before was heeded. */
+    /** Resolves when the model stands before its next event: what came before was taken in. */
     stand: () => waiting,
   };
 }

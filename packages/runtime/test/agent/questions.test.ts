@@ -89,7 +89,7 @@ describe("the questions of a run", () => {
 });
 
 describe("what a run that waits is told", () => {
-  it("is heeded when it goes on: nothing of it is lost [RN-05]", async () => {
+  it("is used when it goes on: nothing of it is lost [RN-05]", async () => {
     const { tool, worker } = family();
     const runner = runnerOf(worker);
     const run = runner.run("go", { session: "s" });

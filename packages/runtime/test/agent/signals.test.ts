@@ -139,7 +139,7 @@ describe("the route of a signal", () => {
       const { go } = working(
         async (run) => {
           await run.signal({ kind: "halt", payload: null });
-          // What heeds no signal at all is left behind.
+          // What ignores every signal is left behind.
           if (type === "force-stop") await new Promise(() => {});
         },
         { signalRoutes: [signalRoute("halt", { type })] },

@@ -431,7 +431,7 @@ describe("what a tool does", () => {
     expect(ofType(events, "tool-result").map(({ name }) => name)).toEqual(["hang", "own"]);
   });
 
-  it("that never heeds its signal is left behind, and the model is told [TL-05]", async () => {
+  it("that ignores its signal is left behind, and the model is told [TL-05]", async () => {
     const hang = recordingTool("hang", { effect: "write" });
     hang.execute = () => new Promise(() => {});
     const { results, outcome } = await run([hang], [calls({ name: "hang" })], { limits: { toolTimeoutMs: 50 } });

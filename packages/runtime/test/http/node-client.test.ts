@@ -237,7 +237,7 @@ describe("an agent of one's own", () => {
     },
   );
 
-  it("is told apart from what is none, and from options that would not be heeded beside it", () => {
+  it("is told apart from what is none, and from options that would have no effect beside it", () => {
     const agent = new Agent();
     const fetch: FetchLike = () => Promise.reject(new Error("not asked"));
     const transport = { send: () => Promise.reject(new Error("not asked")), close: () => undefined };

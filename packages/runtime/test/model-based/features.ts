@@ -42,7 +42,7 @@ export const HOOK_POINTS = [
 export interface HookPlan extends CallbackPlan {
   readonly point: (typeof HOOK_POINTS)[number];
   readonly pattern: string;
-  /** Heeded where hooks of this point decide something. */
+  /** Used where hooks of this point decide something. */
   readonly guard: boolean;
   /** From the `from`th call on; before that it continues. */
   readonly result: "continue" | "abort" | "abort-run" | "ask" | "tell";

@@ -115,7 +115,7 @@ function expectOutcome(life: Life, stretch: Stretch): void {
   if (outcome.error?.failure.kind === "panic") expect(mayPanic(life.story)).toBe(true);
 }
 
-/** Whether a callback of the story throws, or answers what can't be heeded. */
+/** Whether a callback of the story throws, or returns what can't be used. */
 function mayPanic({ callbacks: { instructions, onModelError, rule }, approvals, features }: Story): boolean {
   if (/"(throw|reject|nonsense)"/.test(JSON.stringify(features))) return true;
   if (!["text", "function"].includes(instructions) || ["throw", "nonsense"].includes(onModelError)) return true;

@@ -102,7 +102,7 @@ export interface Callbacks {
   readonly onModelError: "none" | "retry" | "abort" | "switch-model" | "switch-unknown" | "undefined" | "throw" | "nonsense";
   readonly instructions: "text" | "function" | "throw" | "reject" | "number";
   readonly fallback: boolean;
-  /** The model does not heed that it was cancelled. */
+  /** The model ignores that it was cancelled. */
   readonly deafModel: boolean;
 }
 

@@ -17,7 +17,7 @@ export class Vendor {
     this.#story = story;
   }
 
-  /** A model as one process reaches it. What it answers to the end is to be paid, whether or not anybody heeds it. */
+  /** A model as one process reaches it. What it generates to the end is to be paid, whether or not anybody reads it. */
   model(part: "main" | "child" | "fallback", name: string, stage: Stage): Provider {
     const turn = async (request: InferRequest): Promise<ScriptedResponse> => {
       await stage.process.pass();

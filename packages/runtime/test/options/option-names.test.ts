@@ -107,7 +107,7 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   startModelServer: ["port", (given) => testing.startModelServer([] as never, given)],
 };
 
-/** Take what looks like options, and heed no name that others could misspell unseen. */
+/** Take what looks like options, and use no name that others could misspell unseen. */
 const WITHOUT_A_CHECK: { readonly [name: string]: string } = {
   defineTool: "is called on its definition, which may have members of its author's own",
   defineEffectTool: "is called on its definition, which may have members of its author's own",

@@ -19,7 +19,7 @@ type Event = Anthropic.RawMessageStreamEvent;
 describe("requests of the Messages API", () => {
   it("are what the SDK sends, but for what only some models take and what users name", () => {
     expectTypeOf<Mismatch<AnthropicRequest, Anthropic.MessageCreateParamsStreaming, Echo>>().toEqualTypeOf<
-      // The SDK no longer knows them; older models heed them, newer ones refuse them.
+      // The SDK no longer knows them; older models take them, newer ones refuse them.
       | ".temperature?"
       | ".top_p?"
       // Whatever the user gave: which types are taken changes with the model.

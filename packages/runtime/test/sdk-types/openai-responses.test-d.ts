@@ -26,7 +26,7 @@ import type { Mismatch, Unknown } from "./mismatch.ts";
 describe("requests of the Responses API", () => {
   it("are what the SDK sends, but for what other servers of the wire take, and what users name", () => {
     expectTypeOf<Mismatch<ResponsesRequest, ResponseCreateParamsStreaming, Echo | ResponsesAudio>>().toEqualTypeOf<
-      // OpenAI says that it knows none; others heed them.
+      // OpenAI says that it knows none; others take them.
       | ".stop?"
       // Others give their reasoning no id.
       | ".input[].id!"

@@ -44,7 +44,7 @@ export function checkAgentOptions(given: AgentOptions<never> | AgentOptions<unkn
   checkHookOptions(options);
 }
 
-/** An option that is misspelt would be one that is not heeded: a limit that does not hold. */
+/** An option that is misspelt would be one that has no effect: a limit that does not hold. */
 function checkNames(options: Options): void {
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || OPTION_NAMES.includes(name)) continue;

@@ -37,7 +37,7 @@ export interface PendingApproval {
 /**
  * One run: iterate it to watch, await `outcome` to wait. Each iterator is a subscription from its creation; nothing is
  * emitted before the caller's next microtask. Leaving the loop early does not stop the run. The actions resolve when they
- * are accepted: a run that waits heeds them when it is resumed; on a run that is over they do nothing.
+ * are accepted: a run that waits reads them when it is resumed; on a run that is over they do nothing.
  */
 export interface Run<Out = unknown> extends AsyncIterable<AgentEvent> {
   readonly id: RunId;

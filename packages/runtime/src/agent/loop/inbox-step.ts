@@ -1,6 +1,6 @@
 import type { Step } from "../turn/moments.ts";
 
-/** Heeds what others wrote to the session. @param point where in the turn; nothing as it begins */
+/** Reads what others wrote to the session, and acts on it. @param point where in the turn; nothing as it begins */
 export function inboxStep(point?: string): Step {
   return {
     name: "inbox",

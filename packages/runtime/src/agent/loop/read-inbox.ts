@@ -6,8 +6,8 @@ import { runOf, sessionOf, type Loop } from "../turn/loop.ts";
 import { backgroundOf } from "../features/children/background.ts";
 
 /**
- * Heeds what others wrote since the last point: steering, stop, abort, a new model, decisions, signals. Rules may look at
- * steering first. All of one reading goes into one append, so that nothing of it is lost or heeded twice.
+ * Reads what others wrote since the last point, and acts on it: steering, stop, abort, a new model, decisions, signals. Rules may look at
+ * steering first. All of one reading goes into one append, so that nothing of it is lost or done twice.
  */
 export async function readInbox(loop: Loop, point: string): Promise<void> {
   const entries = await loop.execution.inbox(point);

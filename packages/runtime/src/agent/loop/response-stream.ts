@@ -71,7 +71,7 @@ export class ResponseStream {
     else if (this.#end()) this.#ended.resolve(undefined);
   }
 
-  /** A provider that does not heed its signal must not hold up the run. */
+  /** A provider that ignores its signal must not hold up the run. */
   #leaveSoon(): void {
     this.#isFired = true;
     this.#cancelGrace = this.#loop.execution.clock.after(GRACE_MS, () => this.#fail(leftBehind(this.#asked.model)));

@@ -252,7 +252,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
   /**
    * Writes to the inbox, where a run that waits finds it when it goes on.
    * @param options.afterEnd what is for the session is said also when this run is over
-   * @returns whether the run could still heed it
+   * @returns whether the run could still read it
    */
   async #tell(message: Parameters<Journal["writeInbox"]>[1], { afterEnd = false }: { readonly afterEnd?: boolean } = {}): Promise<boolean> {
     await this.#opened;
@@ -276,7 +276,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       const loop = await this.#open();
       await this.#options.prepare?.(this.#journal as Journal);
       const begun = this.#options.begin(this.#journal as Journal, loop);
-      // Only from here on there is a run that could heed what it is told.
+      // Only from here on there is a run that could read what it is told.
       this.#markOpened();
       await begun;
       const journal = this.#journal as Journal;

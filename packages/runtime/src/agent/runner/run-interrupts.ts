@@ -66,7 +66,7 @@ export class RunInterrupts {
     else this.stopping.addEventListener("abort", () => attempts.stop(), { once: true });
   }
 
-  /** Heeds at once what cannot wait until the run reads its inbox. */
+  /** Acts at once on what cannot wait until the run reads its inbox. */
   watchInbox(journal: Journal, loop: Loop): void {
     const base = journal.state.run?.inboxBase ?? 0;
     journal.onInbox((entry) => {

@@ -73,7 +73,7 @@ interface RunnerBase {
   };
   /**
    * Tells the run of a session what happened outside, from any process: it goes into the inbox, which a run that is at work
-   * heeds soon, one that waits when it is resumed. The run's signal routes decide what becomes of it.
+   * reads it soon, one that waits reads it when it is resumed. The run's signal routes decide what becomes of it.
    * Rejects with AgentError `session` when there is no run, or it is over.
    * @param options.key the same key again is the same signal, and tells nothing new
    */

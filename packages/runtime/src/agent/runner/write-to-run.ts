@@ -8,7 +8,7 @@ import type { RunnerServices } from "../turn/runner-services.ts";
 
 /**
  * Tells the run of a session something, from whatever process: it goes into the session's inbox, once under one key. Rejects with
- * AgentError `session` where there is no run that could heed it.
+ * AgentError `session` where there is no run that could read it.
  */
 export async function writeToRun(services: RunnerServices, session: string, key: string, message: InboxMessage): Promise<void> {
   const id = session as SessionId;

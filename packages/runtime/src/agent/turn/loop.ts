@@ -41,7 +41,7 @@ export interface Loop {
   cut: CutResponse | undefined;
   /** What its features keep while it works. */
   readonly parts: RunParts;
-  /** Heeds what others wrote to the session since the last point: the loop's, which knows what each kind of entry does. */
+  /** Reads what others wrote to the session since the last point, and acts on it: the loop's, which knows what each kind of entry does. */
   readInbox(point: string): Promise<void>;
   /** Why this process was told to end the run, where somebody said so. */
   readonly statedReason?: () => string | undefined;

@@ -43,7 +43,7 @@ it("encodes each request as if it were the first, whatever the one before it ask
     }),
     {
       numRuns: 500,
-      // Few models heed the one without the other.
+      // Few models obey the one without the other.
       examples: [
         [
           { model: "gpt-5.2", thinking: { type: "disabled" } },

@@ -36,7 +36,7 @@ export function dialectOf(quirks: VendorQuirks): ChatDialect {
   };
 }
 
-/** What the encoder of messages must heed. */
+/** What the encoder of messages must consider. */
 export function messageQuirks(quirks: VendorQuirks): Omit<ChatMessageOptions, "wire" | "provider"> {
   const { callIds, reasoning = {}, systemOnlyFirst, joinsUserMessages, afterResults } = quirks;
   return {

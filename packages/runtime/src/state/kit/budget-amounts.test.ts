@@ -11,7 +11,7 @@ import {
   sameAmounts,
   shortageOf,
   sum,
-  waitAnswer,
+  waitingReservation,
   writeAmounts,
 } from "./budget-amounts.ts";
 import { countedLines } from "./budget-queue.ts";
@@ -132,8 +132,8 @@ describe("limits", () => {
   });
 
   it("let wait with what there is, in the unit that is short", () => {
-    expect(waitAnswer("a", 0, PICO / 4n)).toEqual({ type: "wait", scope: "a", available: "0.25" });
-    expect(waitAnswer("a", 3, 2n)).toEqual({ type: "wait", scope: "a", unit: "tool-calls", available: 2 });
+    expect(waitingReservation("a", 0, PICO / 4n)).toEqual({ type: "wait", scope: "a", available: "0.25" });
+    expect(waitingReservation("a", 3, 2n)).toEqual({ type: "wait", scope: "a", unit: "tool-calls", available: 2 });
   });
 
   it("count a unit only where both the limit and what is asked for name it", () => {

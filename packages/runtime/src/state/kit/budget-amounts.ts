@@ -153,7 +153,7 @@ export function shortageOf(limits: Amounts, standing: Standing | undefined, want
   return available >= amount ? undefined : available > 0n ? available : 0n;
 }
 
-export function waitAnswer(scope: string, unit: number, available: bigint): Reservation {
+export function waitingReservation(scope: string, unit: number, available: bigint): Reservation {
   return unit === 0
     ? { type: "wait", scope, available: fromPicoUsd(available) }
     : { type: "wait", scope, unit: UNITS[unit] as Exclude<BudgetUnit, "cost">, available: Number(available) };

@@ -1,5 +1,5 @@
 import type { Reservation } from "@keelson/protocol";
-import { type Amounts, difference, refusalBy, sameAmounts, shortageOf, sum, waitAnswer } from "./budget-amounts.ts";
+import { type Amounts, difference, refusalBy, sameAmounts, shortageOf, sum, waitingReservation } from "./budget-amounts.ts";
 import { noReservation, otherReservation, otherSettlement } from "./budget-ledger-terms.ts";
 import { countedLines, leaveLine, linesAhead, standInLine } from "./budget-queue.ts";
 import type { BudgetRows, Line, ReservationRow, ScopeRow } from "./budget-rows.ts";
@@ -29,12 +29,12 @@ export function reserve(rows: BudgetRows, { key, limits, wanted, owner, at, inTu
     rows.keepReservation({ ...standing, owner, at, isPresumed: false });
     return RESERVED;
   }
-  const { answer, short } = tryReserve(rows, key, limits, wanted);
-  if (answer.type === "wait") {
+  const { reservation, short } = tryReserve(rows, key, limits, wanted);
+  if (reservation.type === "wait") {
     if (inTurn || rows.place(key) !== undefined) standInLine(rows, { key, owner, at }, short);
-    return answer;
+    return reservation;
   }
-  if (answer.type === "reserved") {
+  if (reservation.type === "reserved") {
     for (const name of limits.keys()) {
       const scope = rows.scope(name) ?? emptyScope(name);
       rows.keepScope({ ...scope, reserved: sum(scope.reserved, wanted), open: scope.open + 1 });
@@ -42,7 +42,7 @@ export function reserve(rows: BudgetRows, { key, limits, wanted, owner, at, inTu
     rows.keepReservation({ key, owner, at, amounts: wanted, scopes: [...limits.keys()], isPresumed: false });
   }
   leaveLine(rows, key);
-  return answer;
+  return reservation;
 }
 
 /** @throws LogError `not-found` without a reservation; `invalid-input` when it was settled for another amount */
@@ -86,16 +86,16 @@ export function emptyScope(name: string): ScopeRow {
   return { name, spent: [], reserved: [], open: 0, changes: 0 };
 }
 
-/** @returns the answer, and every line in which this key falls short */
+/** @returns the reservation, and every line in which this key falls short */
 function tryReserve(
   rows: BudgetRows,
   key: string,
   limits: ReserveRequest["limits"],
   wanted: Amounts,
-): { readonly answer: Reservation; readonly short: readonly Line[] } {
+): { readonly reservation: Reservation; readonly short: readonly Line[] } {
   for (const [name, limit] of limits) {
     const refusal = refusalBy(name, limit, rows.scope(name), wanted);
-    if (refusal !== undefined) return { answer: refusal, short: [] };
+    if (refusal !== undefined) return { reservation: refusal, short: [] };
   }
   const ahead = linesAhead(rows, key);
   const short: Line[] = [];
@@ -106,11 +106,11 @@ function tryReserve(
       // Whoever came first goes first, also where there is room for a later one.
       const available = ahead.has(line) ? 0n : shortageOf(limit, scope, wanted, unit);
       if (available === undefined) continue;
-      wait ??= waitAnswer(name, unit, available);
+      wait ??= waitingReservation(name, unit, available);
       short.push(line);
     }
   }
-  return { answer: wait ?? RESERVED, short };
+  return { reservation: wait ?? RESERVED, short };
 }
 
 /** Moves an open reservation to what is spent, or back. */

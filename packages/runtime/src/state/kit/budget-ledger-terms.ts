@@ -1,7 +1,7 @@
 import { LogError } from "@keelson/protocol";
 import { type Amounts, budgetAmountOf, invalidInput } from "./budget-amounts.ts";
 
-/** A model call that takes longer is gone; who settles it later is heeded all the same. */
+/** A model call that takes longer is gone; who settles it later is settled all the same. */
 export const PRESUME_SPENT_AFTER_MS: number = 60 * 60_000;
 /** How often owners are looked after while somebody waits: nobody tells a ledger that a process died. */
 export const LOOK_FOR_DEAD_EVERY_MS = 1000;

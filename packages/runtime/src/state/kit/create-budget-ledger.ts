@@ -103,8 +103,8 @@ export function createBudgetLedger(backend: BudgetBackend, terms: BudgetLedgerTe
         backend.change({ keys: [key], scopes: [...limits.keys()] }, "process", (rows) =>
           reserve(rows, { key, limits, wanted, owner, at: now(), inTurn }),
         );
-      const answer = await attempt();
-      return answer.type === "wait" && (await presumeWhatWasLeft()) ? attempt() : answer;
+      const reservation = await attempt();
+      return reservation.type === "wait" && (await presumeWhatWasLeft()) ? attempt() : reservation;
     },
     async settle(key: string, actual: Usd | BudgetAmount) {
       assertOpen();

@@ -33,7 +33,7 @@ export interface AppendPlan {
 }
 
 /**
- * Which of the records an append has to write. Those that are there already, from a call whose answer was lost, are not written again.
+ * Which of the records an append has to write. Those that are there already, from a call whose response was lost, are not written again.
  * @throws LogError `conflict` when another writer was faster, or a key is taken
  */
 export function planAppend({ log, expectedSeq, records, text }: AppendRequest, { head, standing }: LogContent): AppendPlan {

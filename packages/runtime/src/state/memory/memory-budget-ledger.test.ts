@@ -70,13 +70,13 @@ it("[LA-07] keeps spent plus reserved within every limit, and spent equal to wha
           const thousandths = Math.round(Number(one.amount) * 1000);
           const isRefused = one.names.some((name) => (spent[name] as number) + thousandths > Number(limits[name]) * 1000);
           const mustWait = one.names.some((name) => (spent[name] as number) + held(name) + thousandths > Number(limits[name]) * 1000);
-          const answer = await ledger.reserve(
+          const reservation = await ledger.reserve(
             key as string,
             one.names.map((id) => ({ id, maxCost: limits[id] as Usd })),
             one.amount,
           );
-          expect(answer.type).toBe(isRefused ? "refused" : mustWait ? "wait" : "reserved");
-          if (answer.type === "reserved") open.set(key as string, { names: one.names, thousandths });
+          expect(reservation.type).toBe(isRefused ? "refused" : mustWait ? "wait" : "reserved");
+          if (reservation.type === "reserved") open.set(key as string, { names: one.names, thousandths });
         } else if (key !== undefined) {
           const { names, thousandths } = open.get(key) as { names: readonly string[]; thousandths: number };
           open.delete(key);

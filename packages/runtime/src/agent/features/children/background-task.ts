@@ -65,7 +65,7 @@ function failed(message: string): ChildEnding {
   return { reason: "error", text: "", failure: { kind: "unsupported", message } };
 }
 
-/** Work that does not heed its signal is left behind. */
+/** Work that ignores its signal is left behind. */
 async function unlessAborted<T>(run: () => Promise<T>, signal: AbortSignal): Promise<T> {
   let abort = (): void => {};
   const aborted = new Promise<never>((_resolve, reject) => {

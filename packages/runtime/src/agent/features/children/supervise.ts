@@ -12,7 +12,7 @@ export interface Supervision {
   readonly state: SessionState | undefined;
   /** Its children at work in this process. */
   readonly live: ReadonlyMap<string, LiveRun>;
-  /** Writes to the inbox of the run. @returns whether it can still heed it */
+  /** Writes to the inbox of the run. @returns whether it can still read it */
   tell(message: InboxMessage): Promise<boolean>;
 }
 

@@ -117,7 +117,7 @@ function fail(loop: Loop, effect: Effect, id: string, error: unknown): undefined
 
 const ABORTED: unique symbol = Symbol("aborted");
 
-/** An executor that does not heed its signal is left behind. */
+/** An executor that ignores its signal is left behind. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | typeof ABORTED> {
   let abort = (): void => {};
   const aborted = new Promise<typeof ABORTED>((resolve) => {
