@@ -7,6 +7,7 @@ import {
   type Approver,
   type BlobStore,
   type Decision,
+  type JsonValue,
   type Durability,
   type EventLog,
   type SessionId,
@@ -161,7 +162,7 @@ describe("the calls of a response", () => {
 
 describe("a person's answer to a call", () => {
   const asking = { permissions: { rules: [{ pattern: "write", behavior: "ask" }] } } as const;
-  const decided = async (decide: (asked: string, nth: number) => Decision) => {
+  const decided = async (decide: (asked: string, nth: number, input: JsonValue) => Decision) => {
     const write = defineTool({
       name: "write",
       description: "Writes.",
@@ -171,7 +172,7 @@ describe("a person's answer to a call", () => {
     const written: unknown[] = [];
     const { agent, model } = agentOf([calling("write"), "done"], [write as Tool], asking);
     const asked: string[] = [];
-    const approvals: Approver = ({ reason }) => (asked.push(reason), decide(reason, asked.length));
+    const approvals: Approver = ({ reason, input }) => (asked.push(reason), decide(reason, asked.length, input));
     const { events } = await watch(runnerOf(agent, { approvals }).run("go"));
     return { written, asked, events, output: ofType(events, "tool-result")[0]?.output, requests: model.requests };
   };
@@ -185,6 +186,17 @@ describe("a person's answer to a call", () => {
     const stubborn = await decided(() => ({ type: "allow-modified", input: { n: "one" } }));
     expect([stubborn.asked.length, stubborn.written.length]).toEqual([3, 0]);
     expect(ofType(stubborn.events, "tool-result")[0]).toMatchObject({ isError: true });
+  });
+
+  it("to an edit that was not valid is asked for what would run then: the arguments as they were, which can be allowed", async () => {
+    const shown: unknown[] = [];
+    const { written, events } = await decided((_asked, nth, input) => {
+      shown.push(input);
+      return nth === 1 ? { type: "allow-modified", input: { n: "one" } } : { type: "allow" };
+    });
+    expect(shown).toEqual([shown[0], shown[0]]);
+    expect(written).toEqual([shown[0]]);
+    expect(ofType(events, "tool-result")[0]).toMatchObject({ output: "written", executed: `write:${JSON.stringify(shown[0])}` });
   });
 
   it("that declines tells the model so, with its reason if it has one", async () => {

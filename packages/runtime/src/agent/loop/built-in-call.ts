@@ -1,17 +1,16 @@
-import type { PendingCall } from "../turn/pending-call.ts";
+import type { ReadyCall, SettledCall } from "../turn/pending-call.ts";
 import { awaitSignal } from "../features/signals/await-signal.ts";
-import { isWaiting } from "../features/signals/open-waits.ts";
+import { isSignalCall } from "../features/signals/open-waits.ts";
 import { isWaitForSignalTool } from "../definition/signals/wait-for-signal-tool.ts";
 import { runTransition } from "../features/strategies/enforce-strategy.ts";
 import { isTransitionTool } from "../definition/strategies/transition-tool.ts";
 import type { Loop } from "../turn/loop.ts";
 
 /** Whether the loop itself runs the call: no tool is executed. Such a call is alone in its batch. */
-export function isBuiltInCall(call: PendingCall): boolean {
-  return call.answer === undefined && call.tool !== undefined && (isTransitionTool(call.tool) || isWaitForSignalTool(call.tool));
+export function isBuiltInCall({ tool }: ReadyCall): boolean {
+  return isTransitionTool(tool) || isWaitForSignalTool(tool);
 }
 
-export async function runBuiltInCall(loop: Loop, call: PendingCall): Promise<void> {
-  if (isWaiting(call)) await awaitSignal(loop, call);
-  else runTransition(loop, call);
+export async function runBuiltInCall(loop: Loop, call: ReadyCall): Promise<ReadyCall | SettledCall> {
+  return isSignalCall(call) ? awaitSignal(loop, call) : runTransition(loop, call);
 }

@@ -3,10 +3,9 @@ import { Suspension } from "../../session/suspension.ts";
 import type { LeafResult } from "../../tools/execute-leaf.ts";
 import { recordEffects } from "../features/effects/declare-effects.ts";
 import { guardKey } from "../turn/call-key.ts";
-import type { PendingCall } from "../turn/pending-call.ts";
+import { toolNameOf, type EndedCall, type ExecutedCall, type SettledCall } from "../turn/pending-call.ts";
 import { noteArguments } from "../features/hooks/tool-hooks.ts";
 import { moveFor } from "../features/strategies/enforce-strategy.ts";
-import type { Executed } from "../turn/call-result.ts";
 import type { CallResult } from "../../context/rule-methods.ts";
 import type { Loop } from "../turn/loop.ts";
 import { constraintOn } from "../features/strategies/constraint.ts";
@@ -19,13 +18,11 @@ export interface BatchEnding {
 }
 
 /** What ran is told, also where a rule that looks at a result throws or halts: that ends the run after it. */
-export async function commitJudged(loop: Loop, batch: readonly PendingCall[], ending: BatchEnding): Promise<void> {
+export async function commitJudged(loop: Loop, batch: readonly EndedCall[], ending: BatchEnding): Promise<void> {
   for (const call of batch) {
-    const { result } = call;
     let judged: CallOutcome | undefined;
     try {
-      if (result !== undefined && result.suspended === undefined && ending.thrown === undefined)
-        judged = await passRules(loop, call, result);
+      if (call.state === "executed" && ending.thrown === undefined) judged = await passRules(loop, call);
     } catch (error) {
       ending.thrown = { error };
     }
@@ -34,15 +31,14 @@ export async function commitJudged(loop: Loop, batch: readonly PendingCall[], en
 }
 
 /** Puts what a call came to into the log, or notes that it waits. */
-export function commitResult(loop: Loop, call: PendingCall, ending: BatchEnding, judged?: CallOutcome): void {
-  const { result } = call;
-  if (result?.suspended) {
-    (ending.suspensions ??= []).push(result.suspended);
+export function commitResult(loop: Loop, call: EndedCall, ending: BatchEnding, judged?: CallOutcome): void {
+  if (call.state === "waiting") {
+    (ending.suspensions ??= []).push(call.suspension);
     return;
   }
-  const outcome = judged ?? result ?? (call.answer as NonNullable<PendingCall["answer"]>);
+  const outcome = judged ?? call.result;
   putResult(loop, call, outcome);
-  if (result?.ending) ending.thrown ??= { error: result.ending };
+  if (call.state === "executed" && call.result.ending) ending.thrown ??= { error: call.result.ending };
   if (!outcome.isError && constraintOn(loop) !== undefined) moveFor(loop, call);
 }
 
@@ -62,14 +58,13 @@ interface CallOutcome {
 }
 
 /** Rules may look at what a tool returned, put something else in its place, or halt. */
-async function passRules(loop: Loop, call: PendingCall, result: Executed): Promise<CallOutcome> {
-  const { context } = loop;
+async function passRules({ context }: Loop, { key, tool, input, result }: ExecutedCall): Promise<CallOutcome> {
   const { blob } = result;
   return context.run<CallOutcome>({
     type: "execute-tool",
     phase: "after",
-    key: call.key,
-    input: { name: call.tool?.name ?? call.part.name, input: call.input ?? null },
+    key,
+    input: { name: tool.name, input },
     execute: () => result,
     show: ({ output, isError }) => ({ output: output as JsonValue, isError }),
     accept: (changed) => ({ ...replacement(changed), ...(blob && { blob }) }),
@@ -83,12 +78,11 @@ function replacement(changed: JsonValue): { readonly output: JsonValue; readonly
   return { output, isError };
 }
 
-function putResult(loop: Loop, call: PendingCall, outcome: CallOutcome): void {
-  const { result } = call;
-  const name = call.tool?.name ?? call.part.name;
-  const ran = result !== undefined || call.ran === true;
+function putResult(loop: Loop, call: ExecutedCall | SettledCall, outcome: CallOutcome): void {
+  const name = toolNameOf(call);
+  const ran = call.state === "executed" || call.why === "ran";
   if (ran && hooksOf(loop)?.afterTools) noteArguments(loop, call);
-  if (call.declared !== undefined && result?.isError === false) recordEffects(loop, call.declared, call.part.id);
+  if (call.state === "executed" && !call.result.isError) recordEffects(loop, call.declared, call.part.id);
   loop.execution.put(
     `${call.key}/result`,
     "tool-result",
@@ -97,7 +91,7 @@ function putResult(loop: Loop, call: PendingCall, outcome: CallOutcome): void {
       name,
       output: outcome.output as JsonValue,
       isError: outcome.isError,
-      durationMs: result?.durationMs ?? 0,
+      durationMs: call.state === "executed" ? call.result.durationMs : 0,
       ...(outcome.blob && { blob: outcome.blob }),
       ...(ran && { executed: guardKey(name, call), ...(call.tool?.effect !== "read" && { changed: true }) }),
     },

@@ -1,23 +1,22 @@
 import type { ToolCall } from "@keelson/protocol";
 import { digestOf, shortHash } from "../../json/index.ts";
-import type { PendingCall } from "../turn/pending-call.ts";
+import type { ReadyCall, RunningCall } from "../turn/pending-call.ts";
 import { declareInCall } from "../features/effects/declare-in-call.ts";
 import { mayRead } from "./may-read.ts";
 import { sessionOf, type Loop } from "../turn/loop.ts";
 
 /** What a tool is given beside its input. */
-export function leafCall(loop: Loop, call: PendingCall, number: number, signal: AbortSignal): ToolCall {
+export function leafCall(loop: Loop, call: RunningCall, signal: AbortSignal): ToolCall {
   const { execution } = loop;
   const { cwd } = loop.agent.options;
   const callId = call.part.id;
-  if (call.declared !== undefined) call.declared.length = 0;
   return {
     callId,
     runId: execution.runId,
     session: execution.session,
     agent: loop.agent.name,
     idempotencyKey: idempotencyKey(loop, call),
-    attempt: number,
+    attempt: call.number,
     signal,
     stopping: execution.stopping,
     progress(message, ratio) {
@@ -35,9 +34,9 @@ export function leafCall(loop: Loop, call: PendingCall, number: number, signal: 
 }
 
 /** The same on every attempt, also where the tool has another version by then. */
-export function idempotencyKey(loop: Loop, call: PendingCall): string {
+export function idempotencyKey(loop: Loop, call: ReadyCall | RunningCall): string {
   const first = loop.execution.lookup(`${call.key}/reserved/1`, "tool-reserved");
   if (first !== undefined) return first.data.idempotencyKey;
-  const tool = call.tool as NonNullable<PendingCall["tool"]>;
-  return `k_${shortHash(`${sessionOf(loop).id}/${call.part.id}/${tool.name}/${tool.version}/${digestOf(call.input ?? null)}`, 32)}`;
+  const { tool } = call;
+  return `k_${shortHash(`${sessionOf(loop).id}/${call.part.id}/${tool.name}/${tool.version}/${digestOf(call.input)}`, 32)}`;
 }

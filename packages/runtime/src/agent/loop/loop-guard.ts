@@ -4,7 +4,7 @@ import type { RecordedCall } from "../../session/recorded-call.ts";
 import { guardKey } from "../turn/call-key.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
 import type { Gate } from "../turn/moments.ts";
-import { refuse, type PendingCall } from "../turn/pending-call.ts";
+import { refuse, type OpenCall, type SettledCall } from "../turn/pending-call.ts";
 
 const SAME_OUTCOME_LIMIT = 3;
 const SAME_CALL_LIMIT = 6;
@@ -40,10 +40,9 @@ export const loopGuardGate: Gate = {
   pass: guardLoops,
 };
 
-async function guardLoops(loop: Loop, call: PendingCall): Promise<void> {
-  if (!call.tool) return;
+async function guardLoops(loop: Loop, call: OpenCall): Promise<OpenCall | SettledCall> {
   const { calls } = runOf(loop).turnBase;
-  if (calls.length < 2) return;
+  if (calls.length < 2) return call;
   const repeated = repeats(guardKey(call.tool.name, call), calls);
-  if (repeated !== undefined) refuse(call, repeated);
+  return repeated === undefined ? call : refuse(call, repeated);
 }

@@ -14,7 +14,7 @@ import { pluginEventsStep, pluginsBeginStep, pluginsEndStep } from "../features/
 import { strategyGate } from "../features/strategies/enforce-strategy.ts";
 import type { Gate, Moments } from "../turn/moments.ts";
 import { handoffStep } from "./handoff-step.ts";
-import { findGate, parseGate, transformGate } from "./prepare-gates.ts";
+import { transformGate } from "./transform-gate.ts";
 import { exitRulesStep } from "./exit-rules-step.ts";
 import { inboxStep } from "./inbox-step.ts";
 import { limitsStep } from "./limits-step.ts";
@@ -37,7 +37,8 @@ export const MOMENTS: Moments = {
   betweenTurns: [inboxStep(), collectBackgroundStep, directivesStep("begin"), limitsStep, chargeTurnStep, turnStartStep, markTurnStep],
   beforeTurn: [beforeTurnStep, summariseStep],
   // Here the model responds: see `inferAndRunCalls`.
-  gates: [findGate, parseGate, transformGate, ...POLICY],
+  // Before its first gate the tool of a call is found, and its arguments are parsed and validated: see `passGates`.
+  gates: [transformGate, ...POLICY],
   gatesOfEdited: POLICY,
   afterTurn: [directivesStep("directives"), afterTurnStep, pluginEventsStep, exitRulesStep, checkEndingStep, handoffStep, turnEndStep],
   beforeEnd: [

@@ -1,31 +1,49 @@
 import type { JsonValue } from "@keelson/protocol";
+import { whatThereIs } from "../features/strategies/enforce-strategy.ts";
 import type { Loop } from "../turn/loop.ts";
 import { momentsOf, type Gate } from "../turn/moments.ts";
-import type { PendingCall } from "../turn/pending-call.ts";
-import { validateInput } from "./prepare-gates.ts";
+import { refuse, type ArrivedCall, type AskingCall, type OpenCall, type SettledCall } from "../turn/pending-call.ts";
+import { fitArguments } from "./fit-arguments.ts";
 
-/** Takes a call through gates, in their order, until one gives it a result. A verdict to ask is left for the last gate, the approval. */
-export async function passGates(loop: Loop, call: PendingCall, gates: readonly Gate[]): Promise<void> {
-  for (const gate of gates) {
-    if (call.answer !== undefined) return;
-    if (gate.applies?.(loop) === false) continue;
-    await gate.pass(loop, call);
-    loop.debug?.(`${call.part.name} ${call.part.id}, gate "${gate.name}": ${verdictOf(call)}`);
+/** Finds the tool of a call, holds the arguments against it, then takes it through the gates, in their order, until one settles it. */
+export async function passGates(loop: Loop, call: ArrivedCall): Promise<OpenCall | SettledCall> {
+  const found = loop.tools.find(call.part.name);
+  if (!found.ok) {
+    const settled = refuse(call, whatThereIs(loop, call.part.name) ?? found.failure.message, "no-such-tool");
+    tellVerdict(loop, "find", settled);
+    return settled;
   }
+  tellVerdict(loop, "find", call);
+  const fitting = await fitArguments(call, found.tool, call.part);
+  tellVerdict(loop, "parse and validate", fitting);
+  return fitting.state === "settled" ? fitting : pass(loop, fitting, momentsOf(loop).gates);
 }
 
-/** The same with arguments that an approver edited. */
-export async function passEditedArguments(loop: Loop, call: PendingCall, input: JsonValue): Promise<void> {
-  delete call.ask;
-  delete call.always;
-  delete call.invalid;
-  call.input = input;
-  await validateInput(call);
-  await passGates(loop, call, momentsOf(loop).gatesOfEdited);
+/** Takes a call with arguments that an approver edited through the gates that look at them. */
+export async function passEditedArguments(loop: Loop, call: AskingCall, input: JsonValue): Promise<OpenCall | SettledCall> {
+  const fitting = await fitArguments({ ...call, input, edits: call.edits + 1 }, call.tool, { input });
+  return fitting.state === "settled" ? fitting : pass(loop, fitting, momentsOf(loop).gatesOfEdited);
 }
 
-function verdictOf({ answer, ask }: PendingCall): string {
-  if (answer !== undefined)
-    return `${answer.isError ? "refused" : "answered"}: ${typeof answer.output === "string" ? answer.output : JSON.stringify(answer.output)}`;
-  return ask === undefined ? "passed" : `asks: ${ask}`;
+async function pass(loop: Loop, call: OpenCall, gates: readonly Gate[]): Promise<OpenCall | SettledCall> {
+  let passing = call;
+  for (const gate of gates) {
+    if (gate.applies?.(loop) === false) continue;
+    const next = await gate.pass(loop, passing);
+    tellVerdict(loop, gate.name, next);
+    if (next.state === "settled") return next;
+    passing = next;
+  }
+  return passing;
+}
+
+function tellVerdict(loop: Loop, gate: string, call: ArrivedCall | OpenCall | SettledCall): void {
+  loop.debug?.(`${call.part.name} ${call.part.id}, gate "${gate}": ${verdictOn(call)}`);
+}
+
+function verdictOn(call: ArrivedCall | OpenCall | SettledCall): string {
+  if (call.state === "asking") return `asks: ${call.reason}`;
+  if (call.state !== "settled") return "passed";
+  const { output, isError } = call.result;
+  return `${isError ? "refused" : "answered"}: ${typeof output === "string" ? output : JSON.stringify(output)}`;
 }

@@ -1,12 +1,12 @@
 import type { Tool } from "@keelson/protocol";
 import { askPeople, endIfAborted, type Question } from "./ask-approval.ts";
-import { refuse, type PendingCall } from "../turn/pending-call.ts";
+import { refuse, settleCall, toolNameOf, type OpenCall, type SettledCall } from "../turn/pending-call.ts";
 import type { Loop } from "../turn/loop.ts";
 import { isUnknown, lastReservation, mayHaveRun, noteNotDone, noteUnknown } from "./tool-call-ledger.ts";
 
 /** A call that was asked for under an earlier definition, and what keeps it from going on under this one. */
 interface OutdatedCall {
-  readonly call: PendingCall;
+  readonly call: OpenCall | SettledCall;
   readonly why: string;
   /** Whether it could run as it is now. */
   readonly canRun: boolean;
@@ -17,8 +17,12 @@ interface OutdatedCall {
  * became of them, or whether it ends. Nothing is decided here for them: with the old definition the run could still go on.
  * @param calls those that went through the gates
  */
-export async function settleOutdatedCalls(loop: Loop, calls: readonly PendingCall[]): Promise<void> {
+export async function settleOutdatedCalls(
+  loop: Loop,
+  calls: readonly (OpenCall | SettledCall)[],
+): Promise<readonly (OpenCall | SettledCall)[]> {
   let open = calls.flatMap((call) => outdatedCallOf(loop, call) ?? []);
+  const settled = new Map<OpenCall | SettledCall, SettledCall>();
   for (const { call } of open) if (isUnknown(loop, call)) noteUnknown(loop, call);
   for (let round = 1; open.length > 0; round++) {
     const decisions = await askPeople(
@@ -30,31 +34,32 @@ export async function settleOutdatedCalls(loop: Loop, calls: readonly PendingCal
       const outdated = open[index] as OutdatedCall;
       const { call, why } = outdated;
       endIfAborted(decision);
-      call.settled = true;
       if (decision.type === "retry") {
         if (outdated.canRun) noteNotDone(loop, call);
         else again.push(outdated);
       } else if (decision.type === "supply") {
-        call.input ??= call.part.input ?? null;
-        call.answer = { output: decision.output, isError: false };
-        call.ran = true;
+        const ran = settleCall(call, "ran", { output: decision.output, isError: false });
+        settled.set(call, { ...ran, input: ran.input ?? call.part.input ?? null });
       } else {
         const reason = "reason" in decision && decision.reason ? ` (${decision.reason})` : "";
-        refuse(
-          call,
-          `This call is no longer possible: the agent was changed, and ${why}${reason}. ${mayHaveRun(loop, call) ? "It was started before that and may have taken effect: look before you repeat it." : "It did not run."}`,
-        );
+        const message = `This call is no longer possible: the agent was changed, and ${why}${reason}. ${mayHaveRun(loop, call) ? "It was started before that and may have taken effect: look before you repeat it." : "It did not run."}`;
+        settled.set(call, refuse(call, message, "given-up"));
       }
     }
     open = again;
   }
+  return calls.map((call) => settled.get(call) ?? call);
 }
 
-function outdatedCallOf(loop: Loop, call: PendingCall): OutdatedCall | undefined {
-  const { tool, part } = call;
-  if (tool === undefined) return { call, why: `it has no tool "${part.name}" any more`, canRun: false };
-  if (call.invalid) return { call, why: `${tool.name} no longer takes these arguments: ${String(call.answer?.output)}`, canRun: false };
-  if (call.answer !== undefined || !isUnknown(loop, call)) return undefined;
+function outdatedCallOf(loop: Loop, call: OpenCall | SettledCall): OutdatedCall | undefined {
+  const { part } = call;
+  if (call.state === "settled") {
+    if (call.why === "no-such-tool") return { call, why: `it has no tool "${part.name}" any more`, canRun: false };
+    if (call.why !== "invalid-arguments") return undefined;
+    return { call, why: `${toolNameOf(call)} no longer takes these arguments: ${String(call.result.output)}`, canRun: false };
+  }
+  const { tool } = call;
+  if (!isUnknown(loop, call)) return undefined;
   const version = lastReservation(loop, call)?.version;
   return version === tool.version
     ? undefined

@@ -1,7 +1,11 @@
+import type { JsonValue } from "@keelson/protocol";
 import { canonicalJson, shortHash } from "../../json/index.ts";
-import type { PendingCall } from "./pending-call.ts";
+import type { GuardedArguments } from "./pending-call.ts";
 
-type Guarded = Pick<PendingCall, "input" | "guarded">;
+interface Guarded {
+  input?: JsonValue;
+  guarded?: GuardedArguments;
+}
 
 /** The canonical JSON of a call's arguments. */
 export function argumentsText(call: Guarded): string {
@@ -16,7 +20,7 @@ export function guardKey(tool: string, call: Guarded): string {
 }
 
 /** Asked for at several gates and again for the record; edited arguments are other arguments. */
-function guardedOf(call: Guarded): NonNullable<PendingCall["guarded"]> {
+function guardedOf(call: Guarded): GuardedArguments {
   const { input, guarded } = call;
   return guarded !== undefined && guarded.input === input ? guarded : (call.guarded = { input, text: canonicalJson(input) });
 }

@@ -1,5 +1,5 @@
 import type { Loop } from "./loop.ts";
-import type { PendingCall } from "./pending-call.ts";
+import type { OpenCall, SettledCall } from "./pending-call.ts";
 import { PartKey } from "./run-parts.ts";
 
 /** Where a run is. */
@@ -20,12 +20,12 @@ export interface Step {
   run(loop: Loop, place: Place): Promise<void>;
 }
 
-/** A gate lets a call through, gives it a result, or wants a person asked. */
+/** A gate lets a call through, changes its arguments, settles it, or has a person asked: it returns the call as it goes on. */
 export interface Gate {
   readonly name: string;
   /** Whether a run has such a gate. Default: every run has. */
   applies?(loop: Loop): boolean;
-  pass(loop: Loop, call: PendingCall): Promise<void>;
+  pass(loop: Loop, call: OpenCall): Promise<OpenCall | SettledCall>;
 }
 
 /** The moments of a run, and what is done at each of them, in order. */

@@ -1,48 +1,174 @@
-import type { AlwaysChoice, JsonValue, Tool, ToolCallPart } from "@keelson/protocol";
+import type { AlwaysChoice, JsonValue, StepResult, Tool, ToolCallPart } from "@keelson/protocol";
+import type { Suspension } from "../../session/suspension.ts";
 import type { Admission } from "./declaration.ts";
-import type { Executed } from "./call-result.ts";
+import type { CallExecution, SuspendedExecution } from "./call-execution.ts";
 
-/** A call on its way through the gates. */
-export interface PendingCall {
+/**
+ * A call on its way. The functions below say where it can go from each state; whoever takes it on puts the next state in its place.
+ *
+ *     arrived ─► ready ◄─► asking      the gates, and the people that they want asked
+ *        │         │ └───────┐│
+ *        │      running      ││
+ *        │       │    │      ││
+ *        ▼       ▼    ▼      ▼▼
+ *     settled executed waiting settled
+ */
+export type PendingCall = ArrivedCall | OpenCall | RunningCall | EndedCall;
+
+/** It passed the gates so far and can still run. */
+export type OpenCall = ReadyCall | AskingCall;
+
+/** It has its result, or waits for something outside of this process. */
+export type EndedCall = SettledCall | ExecutedCall | WaitingCall;
+
+interface AnyCall {
   readonly part: ToolCallPart;
   /** Place in the log: `<turn>/call/<callId>`. */
   readonly key: string;
-  tool?: Tool;
-  /** The final arguments, once parsed, validated and transformed. */
-  input?: JsonValue;
-  /** The canonical JSON of these arguments, and what the loop guard knows the call by. */
-  guarded?: { readonly input: JsonValue | undefined; readonly text: string; key?: string };
-  /** What the tool's schema made of them (defaults, transforms): what it is executed with. */
-  value?: unknown;
-  /** Where the call ends without running: what the model is told instead. */
-  answer?: { readonly output: JsonValue; readonly isError: boolean };
-  /** The answer is that the user steered away before it started. */
-  skipped?: true;
-  /** The answer is that of an execution, though not of one in this process. */
-  ran?: true;
-  /** The answer is what a person said, who knew that it may have run. */
-  settled?: true;
-  /** The answer is that the arguments are not valid. */
-  invalid?: true;
-  /** Why a gate wants a person's word; absent when nobody needs to be asked. */
-  ask?: string;
-  /** What a person may allow for good; absent where some gate would ask all the same. */
-  always?: readonly AlwaysChoice[];
-  /** What it reads, as its tool said. */
-  reads?: readonly string[];
-  /** Effects that its execution declared; they count with its result. */
-  declared?: Admission[];
-  /** Which of its executions is the next, or under way; from 1. */
-  number: number;
-  /** What it came to, once it ran in this process. */
-  result?: Executed;
   /** Among the calls of its response, from 0. */
   readonly index: number;
-  /** Edits by approvers so far. */
-  edits: number;
 }
 
-/** Ends the call here, with an error that the model can act on. */
-export function refuse(call: PendingCall, message: string): void {
-  call.answer = { output: message, isError: true };
+/** The model asked for it; nobody has looked at it yet. */
+export interface ArrivedCall extends AnyCall {
+  readonly state: "arrived";
+}
+
+/** What a call has once its tool is found and takes its arguments. */
+export interface FittingCall extends AnyCall {
+  readonly tool: Tool;
+  /** The final arguments, once parsed, validated and transformed. */
+  readonly input: JsonValue;
+  /** What the tool's schema made of them (defaults, transforms): what it is executed with. */
+  readonly value: unknown;
+  /** What it reads, as its tool said. */
+  readonly reads: readonly string[];
+  /** Edits by approvers so far. */
+  readonly edits: number;
+  guarded?: GuardedArguments;
+}
+
+/** The canonical JSON of arguments, and what the loop guard knows a call by. */
+export interface GuardedArguments {
+  readonly input: JsonValue | undefined;
+  readonly text: string;
+  key?: string;
+}
+
+export interface ReadyCall extends FittingCall {
+  readonly state: "ready";
+}
+
+/** A gate wants a person's word. */
+export interface AskingCall extends FittingCall {
+  readonly state: "asking";
+  readonly reason: string;
+  /** What a person may allow for good; absent where some gate would ask all the same. */
+  readonly always: readonly AlwaysChoice[] | undefined;
+}
+
+export interface RunningCall extends FittingCall {
+  readonly state: "running";
+  /** Which of its executions this is, from 1. */
+  readonly number: number;
+  /** Effects that the execution declares; they count with its result. */
+  readonly declared: Admission[];
+}
+
+/** It ran in this process. */
+export interface ExecutedCall extends FittingCall {
+  readonly state: "executed";
+  readonly declared: readonly Admission[];
+  readonly result: CallExecution & { readonly durationMs: number };
+}
+
+/** A child that it started waits, and so does the run. */
+export interface WaitingCall extends FittingCall {
+  readonly state: "waiting";
+  readonly suspension: Suspension;
+}
+
+/** It has its result without an execution in this process. */
+export interface SettledCall extends AnyCall {
+  readonly state: "settled";
+  readonly why: SettledBy;
+  readonly result: { readonly output: JsonValue; readonly isError: boolean };
+  /** Absent where there is none of its name, or nobody looked. */
+  readonly tool?: Tool;
+  /** Absent where its arguments were never valid. */
+  readonly input?: JsonValue;
+  guarded?: GuardedArguments;
+}
+
+export type SettledBy =
+  /** A gate, a person or the state of the run keeps it from running. */
+  | "refused"
+  | "no-such-tool"
+  | "invalid-arguments"
+  /** The user steered away before it started. */
+  | "skipped"
+  /** A rule gave its result in the tool's place. */
+  | "replaced"
+  /** A person who knew that it may have run said that it counts as failed. */
+  | "given-up"
+  /** It did run, not as an execution in this process: its tool or a person said how, or the loop itself is what executes it. */
+  | "ran";
+
+export function arrivedCall(part: ToolCallPart, turn: string, index: number): ArrivedCall {
+  return { state: "arrived", part, key: `${turn}/call/${part.id}`, index };
+}
+
+/** A call whose arguments fit, as they are now. */
+export function readyCall(call: ArrivedCall | OpenCall, { tool, input, value }: Pick<FittingCall, "tool" | "input" | "value">): ReadyCall {
+  const { part, key, index } = call;
+  const { reads, edits } = call.state === "arrived" ? UNTOUCHED : call;
+  return { state: "ready", part, key, index, tool, input, value, reads, edits };
+}
+const UNTOUCHED: Pick<FittingCall, "reads" | "edits"> = { reads: [], edits: 0 };
+
+/** Has a person asked, for this reason. @param always what they may allow for good */
+export function askAbout(call: OpenCall, reason: string, always?: readonly AlwaysChoice[]): AskingCall {
+  return { ...call, state: "asking", reason, always };
+}
+
+/** Lets a call run that people were asked about. */
+export function allow(call: AskingCall): ReadyCall {
+  const { reason: _reason, always: _always, ...fitting } = call;
+  return { ...fitting, state: "ready" };
+}
+
+/** @param number which of its executions this is */
+export function startCall(call: ReadyCall, number: number): RunningCall {
+  return { ...call, state: "running", number, declared: [] };
+}
+
+/** A call whose execution came to its end, also where it threw. */
+export function endedCall(call: RunningCall, result: StepResult<CallExecution | SuspendedExecution>): ExecutedCall | WaitingCall {
+  const { number: _number, declared, ...fitting } = call;
+  if (!result.ok) return executed({ output: result.failure.message, isError: true });
+  if ("suspended" in result.value) return { ...fitting, state: "waiting", suspension: result.value.suspended };
+  return executed(result.value);
+
+  function executed(execution: CallExecution): ExecutedCall {
+    return { ...fitting, state: "executed", declared, result: { ...execution, durationMs: result.endedAt - result.startedAt } };
+  }
+}
+
+/** Ends a call here, with a result that no execution in this process gave. */
+export function settleCall(call: ArrivedCall | OpenCall | SettledCall, why: SettledBy, result: SettledCall["result"]): SettledCall {
+  const { part, key, index } = call;
+  const settled: SettledCall = { state: "settled", part, key, index, why, result };
+  if (call.state === "arrived") return settled;
+  const { tool, input, guarded } = call;
+  return { ...settled, ...(tool && { tool }), ...(input !== undefined && { input }), ...(guarded && { guarded }) };
+}
+
+/** Ends a call here, with an error that the model can act on. */
+export function refuse(call: ArrivedCall | OpenCall | SettledCall, message: string, why: SettledBy = "refused"): SettledCall {
+  return settleCall(call, why, { output: message, isError: true });
+}
+
+/** What a call is of, in the words of the tool where there is one. */
+export function toolNameOf(call: PendingCall): string {
+  return (call.state === "arrived" ? undefined : call.tool?.name) ?? call.part.name;
 }

@@ -1,7 +1,7 @@
 import type { OperatorInput } from "@keelson/protocol";
 import type { DispatchTool } from "../../../tools/dispatch-tool.ts";
 import type { LeafResult } from "../../../tools/execute-leaf.ts";
-import type { PendingCall } from "../../turn/pending-call.ts";
+import type { RunningCall } from "../../turn/pending-call.ts";
 import type { Loop } from "../../turn/loop.ts";
 import { spawnConfigOf } from "./spawn-config.ts";
 import { backgroundOf } from "./background.ts";
@@ -11,7 +11,7 @@ export function isBackgroundTool(tool: DispatchTool): boolean {
   return "background" in tool && tool.background === true;
 }
 
-export async function startInBackground(loop: Loop, call: PendingCall, tool: DispatchTool, input: OperatorInput): Promise<LeafResult> {
+export async function startInBackground(loop: Loop, call: RunningCall, tool: DispatchTool, input: OperatorInput): Promise<LeafResult> {
   const background = backgroundOf(loop);
   if (background === undefined) return { output: `"${tool.name}" can't be started here: only a runner can.`, isError: true };
   const { operator } = tool.dispatch;

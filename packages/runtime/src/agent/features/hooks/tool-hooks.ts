@@ -1,7 +1,7 @@
 import { textMessage } from "@keelson/protocol";
 import { canonicalJson, shortHash } from "../../../json/index.ts";
 import { guardKey } from "../../turn/call-key.ts";
-import { refuse, type PendingCall } from "../../turn/pending-call.ts";
+import { askAbout, refuse, type EndedCall, type OpenCall, type PendingCall, type SettledCall } from "../../turn/pending-call.ts";
 import type { Loop } from "../../turn/loop.ts";
 import { askHooks } from "./ask-hooks.ts";
 import { haltedBy } from "./halted-by-hook.ts";
@@ -15,40 +15,38 @@ export const preToolUseGate: Gate = {
   name: "pre-tool-use hooks",
   applies: (loop) => hooksOf(loop) !== undefined,
   async pass(loop, call) {
-    const hooks = call.tool && hooksAt(loop, "pre-tool-use", call.tool.name);
-    if (hooks !== undefined) applyVerdict(loop, call, await judge(loop, call, hooks));
+    const hooks = hooksAt(loop, "pre-tool-use", call.tool.name);
+    return hooks === undefined ? call : applyVerdict(loop, call, await judge(loop, call, hooks));
   },
 };
 
-async function judge(loop: Loop, call: PendingCall, hooks: readonly RegisteredHook<"pre-tool-use">[]): Promise<HookVerdict | undefined> {
-  const toolName = call.tool?.name ?? call.part.name;
+async function judge(loop: Loop, call: OpenCall, hooks: readonly RegisteredHook<"pre-tool-use">[]): Promise<HookVerdict | undefined> {
+  const toolName = call.tool.name;
   return askHooks(loop, {
     point: "pre-tool-use",
     // Another call, by its arguments, is another question: the verdict about the old one is not used.
     key: `${call.key}/hooks/pre/${call.edits}/${call.input === call.part.input ? "given" : shortHash(guardKey(toolName, call), 8)}`,
     hooks,
-    payload: { toolName, arguments: call.input ?? null },
+    payload: { toolName, arguments: call.input },
     callId: call.part.id,
   });
 }
 
-function applyVerdict(loop: Loop, call: PendingCall, verdict: HookVerdict | undefined): void {
-  if (verdict === undefined) return;
+function applyVerdict(loop: Loop, call: OpenCall, verdict: HookVerdict | undefined): OpenCall | SettledCall {
+  if (verdict === undefined) return call;
   const reason = `the hook "${verdict.by}": ${verdict.reason}`;
   if (verdict.type === "abort") {
     if (verdict.ends === "run") throw haltedBy(verdict);
-    refuse(call, `Refused by ${reason}`);
-  } else if (loop.authority.policies.some(({ mode }) => mode === "deny-unauthorized"))
-    refuse(call, `Not permitted: ${reason}. It wants a person asked, and in the mode deny-unauthorized nobody is.`);
-  else {
-    call.ask = call.ask === undefined ? reason : `${call.ask}; ${reason}`;
-    // The hook asks again, whatever was allowed.
-    delete call.always;
+    return refuse(call, `Refused by ${reason}`);
   }
+  if (loop.authority.policies.some(({ mode }) => mode === "deny-unauthorized"))
+    return refuse(call, `Not permitted: ${reason}. It wants a person asked, and in the mode deny-unauthorized nobody is.`);
+  // Nothing can be allowed for good: the hook asks again, whatever was allowed.
+  return askAbout(call, call.state === "asking" ? `${call.reason}; ${reason}` : reason);
 }
 
 /** Keeps, beside a result, the arguments that the tool was given where they are not those of the model: hooks may have to be told after a crash. */
-export function noteArguments(loop: Loop, { key, input, part }: PendingCall): void {
+export function noteArguments(loop: Loop, { key, input, part }: EndedCall): void {
   if (input === undefined || input === part.input || canonicalJson(input) === canonicalJson(part.input ?? null)) return;
   loop.execution.put(`${key}/hooks/arguments`, "hook-arguments", { arguments: input });
 }
@@ -58,14 +56,14 @@ export function noteArguments(loop: Loop, { key, input, part }: PendingCall): vo
  * their hooks are shown now.
  * @throws RunEnding when a hook aborts: the calls ran, so what is left to abort is the run
  */
-export async function afterTools(loop: Loop, calls: readonly PendingCall[]): Promise<void> {
+export async function afterTools(loop: Loop, calls: readonly Pick<PendingCall, "key" | "part">[]): Promise<void> {
   for (const call of calls) {
     const verdict = await afterTool(loop, call);
     if (verdict?.type === "abort") throw haltedBy(verdict);
   }
 }
 
-async function afterTool(loop: Loop, { key, part }: PendingCall): Promise<HookVerdict | undefined> {
+async function afterTool(loop: Loop, { key, part }: Pick<PendingCall, "key" | "part">): Promise<HookVerdict | undefined> {
   const { execution } = loop;
   const all = hooksOf(loop);
   const result = execution.lookup(`${key}/result`, "tool-result")?.data;
@@ -91,7 +89,7 @@ async function afterTool(loop: Loop, { key, part }: PendingCall): Promise<HookVe
 }
 
 /** Passes on to the model, behind the results, what hooks have to say about them. */
-export function addHookRemarks(loop: Loop, turn: string, calls: readonly PendingCall[]): void {
+export function addHookRemarks(loop: Loop, turn: string, calls: readonly Pick<PendingCall, "key" | "part">[]): void {
   const { execution } = loop;
   const remarks = calls.flatMap(({ key, part }) => {
     const verdict = execution.lookup(`${key}/hooks/post`, "decision")?.data.value as HookVerdict | undefined;

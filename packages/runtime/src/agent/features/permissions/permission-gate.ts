@@ -6,22 +6,21 @@ import { isTransitionTool } from "../../definition/strategies/transition-tool.ts
 import { argumentsText } from "../../turn/call-key.ts";
 import { sessionOf, type Loop } from "../../turn/loop.ts";
 import type { Gate } from "../../turn/moments.ts";
-import { refuse, type PendingCall } from "../../turn/pending-call.ts";
+import { askAbout, refuse, type OpenCall, type SettledCall } from "../../turn/pending-call.ts";
 import { decidePermission } from "./decide-permission.ts";
 import { policiesOf } from "./run-policies.ts";
 
 /** Holds a call against the policies of its run. */
 export const permissionGate: Gate = { name: "permission", pass: checkPermission };
 
-async function checkPermission(loop: Loop, call: PendingCall): Promise<void> {
+async function checkPermission(loop: Loop, call: OpenCall): Promise<OpenCall | SettledCall> {
   const { tool } = call;
-  if (!tool) return;
   const effects = tool.effectsOf === undefined || !policiesOf(loop).some(looksAtEffects) ? undefined : await effectsOf(loop, tool, call);
-  judge(loop, call, tool, effects);
+  return judge(loop, effects?.reads === undefined ? call : { ...call, reads: effects.reads }, effects);
 }
 
-function judge(loop: Loop, call: PendingCall, tool: Tool, effects: CallEffects | undefined): void {
-  if (effects?.reads !== undefined) call.reads = effects.reads;
+function judge(loop: Loop, call: OpenCall, effects: CallEffects | undefined): OpenCall | SettledCall {
+  const { tool } = call;
   const decision = decidePermission({
     policies: policiesOf(loop),
     // What a child does is judged call by call, under the same policies: starting it changes nothing by itself.
@@ -34,10 +33,13 @@ function judge(loop: Loop, call: PendingCall, tool: Tool, effects: CallEffects |
     allowedTools: isTransitionTool(tool) ? undefined : loop.authority.allowedTools,
     grants: grantsFor(sessionOf(loop).grants, tool.name),
   });
-  if (decision.behavior === "deny") refuse(call, `Not permitted: ${decision.reason}`);
-  else if (decision.behavior === "ask") {
-    call.ask = decision.reason;
-    if (decision.always !== undefined) call.always = decision.always;
+  switch (decision.behavior) {
+    case "deny":
+      return refuse(call, `Not permitted: ${decision.reason}`);
+    case "ask":
+      return askAbout(call, decision.reason, decision.always);
+    case "allow":
+      return call;
   }
 }
 
@@ -47,7 +49,7 @@ function looksAtEffects({ mode, rules }: CompiledPolicy): boolean {
 }
 
 /** Pure, like what follows: it is asked again on replay. */
-async function effectsOf(loop: Loop, tool: Tool, call: PendingCall): Promise<CallEffects | undefined> {
+async function effectsOf(loop: Loop, tool: Tool, call: OpenCall): Promise<CallEffects | undefined> {
   const { cwd } = loop.agent.options;
   try {
     return await tool.effectsOf?.(call.value, cwd === undefined ? {} : { cwd });
@@ -57,7 +59,7 @@ async function effectsOf(loop: Loop, tool: Tool, call: PendingCall): Promise<Cal
 }
 
 /** What rules about arguments are held against. */
-function permissionTextOf(tool: Tool, call: PendingCall): string {
+function permissionTextOf(tool: Tool, call: OpenCall): string {
   try {
     return tool.permissionText?.(call.value) ?? argumentsText(call);
   } catch (thrown) {

@@ -2,14 +2,14 @@ import type { Wait } from "@keelson/protocol";
 import { Suspension } from "../../../session/suspension.ts";
 import { boundOutput } from "../../../tools/bound-output.ts";
 import { createAlarm, type Alarm } from "../../../platform/alarm.ts";
-import { refuse, type PendingCall } from "../../turn/pending-call.ts";
+import { refuse, settleCall, type SettledCall } from "../../turn/pending-call.ts";
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import { checkEnding } from "../../turn/run-ending.ts";
-import { openWaits, type OpenWait } from "./open-waits.ts";
+import { openWaits, type OpenWait, type SignalCall } from "./open-waits.ts";
 import { signalsOf } from "./run-signals.ts";
 
 /** Gives a call that waits its result, once there is one: here, if it comes within `signalWaitMs`; else the run suspends. */
-export async function awaitSignal(loop: Loop, call: PendingCall): Promise<void> {
+export async function awaitSignal(loop: Loop, call: SignalCall): Promise<SettledCall> {
   const { execution } = loop;
   const { waitMs: signalWaitMs } = signalsOf(loop);
   const wait = execution.lookup(`${call.key}/wait`, "signal-wait")?.data as OpenWait;
@@ -33,13 +33,11 @@ export async function awaitSignal(loop: Loop, call: PendingCall): Promise<void> 
       const rung = alarm.next();
       const last = !patient;
       if (execution.hasUnread) await loop.readInbox(`${call.key}/waiting`);
-      if (await finishIfOver(loop, call, wait)) return;
+      const over = await settleIfOver(loop, call, wait);
+      if (over !== undefined) return over;
       checkEnding(loop);
-      if (runOf(loop).interrupted) {
-        refuse(call, "The wait was ended: the user sent a new message. Read it, then decide again.");
-        call.skipped = true;
-        return;
-      }
+      if (runOf(loop).interrupted)
+        return refuse(call, "The wait was ended: the user sent a new message. Read it, then decide again.", "skipped");
       if (last) throw suspension(loop);
       await rung;
     }
@@ -56,16 +54,14 @@ function listen({ execution }: Loop, { ring }: Alarm, cleanups: (() => void)[]):
   }
 }
 
-/** Whether the signal is there, or its time is over. */
-async function finishIfOver(loop: Loop, call: PendingCall, { until }: OpenWait): Promise<boolean> {
+/** The call with its result, once the signal is there or its time is over. */
+async function settleIfOver(loop: Loop, call: SignalCall, { until }: OpenWait): Promise<SettledCall | undefined> {
   const { execution } = loop;
   const given = execution.lookup(`${call.key}/signal`, "signal-given");
-  if (given === undefined && (until === undefined || execution.clock.now() < until)) return false;
+  if (given === undefined && (until === undefined || execution.clock.now() < until)) return undefined;
   const result = given === undefined ? { timedOut: true } : { signal: given.data.signal };
-  const { output } = await boundOutput(result, call.tool as NonNullable<PendingCall["tool"]>, { blobs: loop.blobs });
-  call.answer = { output, isError: false };
-  call.ran = true;
-  return true;
+  const { output } = await boundOutput(result, call.tool, { blobs: loop.blobs });
+  return settleCall(call, "ran", { output, isError: false });
 }
 
 /** All that the calls of this response still wait for. */

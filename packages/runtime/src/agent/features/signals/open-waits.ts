@@ -1,14 +1,17 @@
 import type { Signal } from "@keelson/protocol";
 import { isRecordOf, type RecordData } from "../../../session/record-data.ts";
-import type { PendingCall } from "../../turn/pending-call.ts";
+import type { PendingCall, ReadyCall } from "../../turn/pending-call.ts";
 import { runOf, type Loop } from "../../turn/loop.ts";
 import { isWaitForSignalTool, type WaitForSignalTool } from "../../definition/signals/wait-for-signal-tool.ts";
 
 /** A call of the open turn that waits. */
 export type OpenWait = RecordData["signal-wait"];
 
-export function isWaiting({ tool, answer }: PendingCall): boolean {
-  return answer === undefined && tool !== undefined && isWaitForSignalTool(tool);
+/** A call that waits for a signal, not for its tool to be executed. */
+export type SignalCall = ReadyCall & { readonly tool: WaitForSignalTool };
+
+export function isSignalCall(call: PendingCall): call is SignalCall {
+  return call.state === "ready" && isWaitForSignalTool(call.tool);
 }
 
 /**
@@ -18,8 +21,8 @@ export function isWaiting({ tool, answer }: PendingCall): boolean {
 export function registerWaits(loop: Loop, calls: readonly PendingCall[]): void {
   const { execution } = loop;
   for (const call of calls) {
-    if (!isWaiting(call) || execution.has(`${call.key}/wait`)) continue;
-    const { kinds, timeoutMs } = (call.tool as WaitForSignalTool).waitsFor;
+    if (!isSignalCall(call) || execution.has(`${call.key}/wait`)) continue;
+    const { kinds, timeoutMs } = call.tool.waitsFor;
     const { seconds } = call.value as { readonly seconds?: number };
     const lastsMs = timeoutMs === undefined ? undefined : Math.min(timeoutMs, seconds === undefined ? timeoutMs : seconds * 1000);
     const wait: OpenWait = {

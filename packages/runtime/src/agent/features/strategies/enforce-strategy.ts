@@ -1,8 +1,8 @@
-import { AgentError, StrategyError, type FsmStateId, type JsonValue, type ToolSchema } from "@keelson/protocol";
+import { AgentError, StrategyError, type FsmStateId, type JsonValue, type Tool, type ToolSchema } from "@keelson/protocol";
 import type { SessionState } from "../../../session/session-state.ts";
 import { sessionError } from "../../../session/session-error.ts";
 import type { Agent } from "../../definition/agent.ts";
-import { refuse, type PendingCall } from "../../turn/pending-call.ts";
+import { refuse, settleCall, type EndedCall, type OpenCall, type ReadyCall, type SettledCall } from "../../turn/pending-call.ts";
 import { runOf, type Loop } from "../../turn/loop.ts";
 import { quoted, type StateMachine } from "../../definition/strategies/state-machine.ts";
 import { isTransitionTool, TRANSITION_TOOL } from "../../definition/strategies/transition-tool.ts";
@@ -44,7 +44,7 @@ export const strategyGate: Gate = {
   applies: (loop) => constraintOn(loop) !== undefined,
   async pass(loop, call) {
     const constraint = constraintOn(loop);
-    if (constraint !== undefined) refuseImpossible(loop, call, runOf(loop).callsState ?? stateOf(loop, constraint.machine));
+    return constraint === undefined ? call : refuseImpossible(loop, call, runOf(loop).callsState ?? stateOf(loop, constraint.machine));
   },
 };
 
@@ -58,36 +58,35 @@ export function whatThereIs(loop: Loop, name: string): string | undefined {
 }
 
 /** Just before a call starts: a call before it, or a signal, may have moved the machine since the gate. */
-export function checkMoved(loop: Loop, call: PendingCall): void {
+export function checkMoved(loop: Loop, call: ReadyCall): ReadyCall | SettledCall {
   const constraint = constraintOn(loop);
-  if (constraint === undefined) return;
+  if (constraint === undefined) return call;
   const { callsState } = runOf(loop);
   const state = stateOf(loop, constraint.machine);
-  if (callsState !== undefined && state !== callsState) refuseImpossible(loop, call, state);
+  return callsState !== undefined && state !== callsState ? refuseImpossible(loop, call, state) : call;
 }
 
 /** Whether the call must run alone because it may move the machine, under all that comes after it. */
-export function mayMove(loop: Loop, call: PendingCall): boolean {
+export function mayMove(loop: Loop, call: ReadyCall): boolean {
   const constraint = constraintOn(loop);
-  return constraint !== undefined && call.tool !== undefined && (isTransitionTool(call.tool) || constraint.machine.moves(call.tool.name));
+  return constraint !== undefined && (isTransitionTool(call.tool) || constraint.machine.moves(call.tool.name));
 }
 
 /** Tells the model where a call of the generated tool leads; it moves with the result, like any other. */
-export function runTransition(loop: Loop, call: PendingCall): void {
+export function runTransition(loop: Loop, call: ReadyCall): ReadyCall | SettledCall {
   const machine = constraintOn(loop)?.machine;
-  const done = actionOf(call);
-  if (machine === undefined || done === undefined) return;
-  const to = attempt(machine, stateOf(loop, machine), done);
+  if (machine === undefined) return call;
+  const to = attempt(machine, stateOf(loop, machine), actionOf(call.tool, call.input));
   if (typeof to !== "string") return refuse(call, to.message);
-  call.answer = { output: `Now in the state "${to}". ${possibleIn(loop, to)}`, isError: false };
-  call.ran = true;
+  return settleCall(call, "ran", { output: `Now in the state "${to}". ${possibleIn(loop, to)}`, isError: false });
 }
 
 /** Moves the machine for an action that is done, in the append of its result. A call that is no transition by now moves nothing. */
-export function moveFor(loop: Loop, call: PendingCall): void {
+export function moveFor(loop: Loop, call: EndedCall): void {
   const machine = constraintOn(loop)?.machine;
-  const done = actionOf(call);
-  if (machine === undefined || done === undefined || !machine.actions.has(done.action as never)) return;
+  if (machine === undefined || call.tool === undefined) return;
+  const done = actionOf(call.tool, call.input ?? null);
+  if (!machine.actions.has(done.action as never)) return;
   const to = attempt(machine, stateOf(loop, machine), done);
   if (typeof to === "string") moveTo(loop, machine, `${call.key}/strategy`, to, { action: done.action, callId: call.part.id });
 }
@@ -119,20 +118,22 @@ interface Action {
 }
 
 /** The action that a call is: its tool's name, or what the generated tool is told. */
-function actionOf({ tool, input = null }: PendingCall): Action | undefined {
-  if (tool === undefined) return undefined;
+function actionOf(tool: Tool, input: JsonValue): Action {
   if (!isTransitionTool(tool)) return { action: tool.name, input };
   const { action, input: about = null } = input as { readonly action: string; readonly input?: JsonValue };
   return { action, input: about };
 }
 
-function refuseImpossible(loop: Loop, call: PendingCall, state: string): void {
+function refuseImpossible<C extends OpenCall>(loop: Loop, call: C, state: string): C | SettledCall {
   const machine = constraintOn(loop)?.machine;
-  const wanted = actionOf(call);
-  if (machine === undefined || wanted === undefined || machine.toolsIn(state).includes(wanted.action)) return;
+  const wanted = actionOf(call.tool, call.input);
+  if (machine === undefined || machine.toolsIn(state).includes(wanted.action)) return call;
   const refusal = attempt(machine, state, wanted);
-  if (typeof refusal === "string") return;
-  refuse(call, `${refusal.message} ${refusal.failure.kind === "guard-rejected" ? "It did not run. " : ""}${possibleIn(loop, state)}`);
+  if (typeof refusal === "string") return call;
+  return refuse(
+    call,
+    `${refusal.message} ${refusal.failure.kind === "guard-rejected" ? "It did not run. " : ""}${possibleIn(loop, state)}`,
+  );
 }
 
 function attempt(machine: StateMachine, state: string, { action, input }: Action): string | StrategyError {

@@ -1,0 +1,91 @@
+import { isDispatchTool } from "../../tools/dispatch-tool.ts";
+import { meterOf } from "../features/budget/budget-meter.ts";
+import { countOnBudget } from "../features/budget/charge-budget.ts";
+import { chargeToolCalls } from "../features/budget/charge-tool-calls.ts";
+import { overspentBudget } from "../features/budget/mark-budgets.ts";
+import { ledgerOf } from "../features/budget/run-ledger.ts";
+import { hooksOf } from "../features/hooks/loop-hooks.ts";
+import { afterTools } from "../features/hooks/tool-hooks.ts";
+import { constraintOn } from "../features/strategies/constraint.ts";
+import { checkMoved } from "../features/strategies/enforce-strategy.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
+import { endedCall, refuse, type EndedCall, type ReadyCall, type RunningCall, type SettledCall } from "../turn/pending-call.ts";
+import { isBuiltInCall, runBuiltInCall } from "./built-in-call.ts";
+import { commitJudged, commitResult, suspensionOf, type BatchEnding } from "./commit-results.ts";
+import { executeCall } from "./execute-call.ts";
+import { isUnknown, mayHaveRun, reserveCall, resolveUnknown } from "./tool-call-ledger.ts";
+
+type Batch = readonly (ReadyCall | SettledCall)[];
+
+/**
+ * Reserves in one append, executes together, commits in one append in call order.
+ * @param isResumed the log may hold more of these calls than that they were asked for
+ * @returns the calls with their results
+ */
+export async function runBatch(loop: Loop, batch: Batch, isResumed: boolean): Promise<readonly EndedCall[]> {
+  let going = await withholdCalls(loop, batch);
+  const [first] = going;
+  if (first?.state === "ready" && isBuiltInCall(first)) going = [await runBuiltInCall(loop, first), ...going.slice(1)];
+  if (isResumed) going = await resolveInterrupted(loop, going);
+  if (meterOf(loop)?.counts.toolCalls) going = await chargeToolCalls(loop, going);
+  const ended = await executeReady(loop, going);
+  const ending: BatchEnding = {};
+  try {
+    if (loop.context.watches("execute-tool", "after")) await commitJudged(loop, ended, ending);
+    else for (const call of ended) commitResult(loop, call, ending);
+  } finally {
+    if (hooksOf(loop)?.afterTools) await afterTools(loop, ended);
+  }
+  if (ending.thrown !== undefined) throw ending.thrown.error;
+  if (ending.suspensions !== undefined) throw suspensionOf(ending.suspensions);
+  return ended;
+}
+
+/** Settles calls that may no longer start: the run was told to stop, was steered away, or spent its money. */
+async function withholdCalls(loop: Loop, batch: Batch): Promise<Batch> {
+  const mayChange = ledgerOf(loop).scopes.length > 0 && batch.some((call) => call.state === "ready" && call.tool.effect !== "read");
+  const overspent = mayChange ? await overspentBudget(loop) : undefined;
+  const run = runOf(loop);
+  const stopped = loop.attempts.runAborted || run.stopping !== undefined;
+  // Seldom so; else the log need not be asked.
+  if (!stopped && !run.interrupted && overspent === undefined && constraintOn(loop) === undefined) return batch;
+  return batch.map((call) => (call.state === "ready" ? withhold(loop, call, stopped, overspent) : call));
+}
+
+function withhold(loop: Loop, call: ReadyCall, stopped: boolean, overspent: string | undefined): ReadyCall | SettledCall {
+  if (mayHaveRun(loop, call)) {
+    // A child is told to stop, and ends, where it is started again.
+    if (!stopped || isDispatchTool(call.tool)) return call;
+    return refuse(
+      call,
+      "Interrupted: the process ended while this call ran, and then the run was stopped. It may have taken effect: look before you repeat it.",
+    );
+  }
+  if (stopped) return refuse(call, "Not run: the run was stopped before this call started.");
+  if (runOf(loop).interrupted) return refuse(call, "Not run: the user sent a new message first. Read it, then decide again.", "skipped");
+  if (overspent !== undefined && call.tool.effect !== "read") return refuse(call, overspent);
+  return checkMoved(loop, call);
+}
+
+/** Settles the calls of an earlier process of which nobody knows whether they took effect, or lets them run again. */
+async function resolveInterrupted(loop: Loop, batch: Batch): Promise<Batch> {
+  const unknown = batch.filter((call) => call.state === "ready").filter((call) => isUnknown(loop, call));
+  if (unknown.length === 0) return batch;
+  // Whatever comes out about them, they were started: a ledger that died with the process does not know that.
+  if (meterOf(loop)?.counts.toolCalls) for (const call of unknown) await countOnBudget(loop, call.key, { toolCalls: 1 });
+  const resolved = await resolveUnknown(loop, unknown);
+  const byKey = new Map(resolved.map((call) => [call.key, call]));
+  return batch.map((call) => byKey.get(call.key) ?? call);
+}
+
+/** Executes what is ready, all at once. */
+async function executeReady(loop: Loop, batch: Batch): Promise<readonly EndedCall[]> {
+  const { execution } = loop;
+  // Nothing waits between these reservations and the append that keeps them: a call that is reserved has started, or the process died.
+  const started = batch.map((call): RunningCall | SettledCall => (call.state === "ready" ? reserveCall(loop, call) : call));
+  const running = started.filter((call) => call.state === "running");
+  if (running.length > 0) await execution.flush();
+  const results = await execution.attempts(running, (call, { signal }) => executeCall(loop, call, signal));
+  const ended = new Map(results.map((result, index) => [running[index]?.key, endedCall(running[index] as RunningCall, result)]));
+  return started.map((call) => (call.state === "running" ? (ended.get(call.key) as EndedCall) : call));
+}
