@@ -1,8 +1,9 @@
 import type { EventLog, LogInfo, SessionId } from "@keelson/protocol";
+import { mayHaveOpenRun } from "./session-summary.ts";
 
-/** All sessions of a log. */
-export async function* sessionIds(log: EventLog): AsyncGenerator<SessionId> {
-  for await (const { session } of sessionLogs(log)) yield session;
+/** The sessions of a log that may have a run that is not over: the others need not be read to know that nothing is open in them. */
+export async function* openSessions(log: EventLog): AsyncGenerator<SessionId> {
+  for await (const { session, info } of sessionLogs(log)) if (mayHaveOpenRun(info)) yield session;
 }
 
 /** All sessions of a log, with what its list tells of them. */

@@ -24,6 +24,11 @@ export function sessionSummary(state: SessionState, isFirst = false): JsonObject
   };
 }
 
+/** Whether a session may have a run that is not over. Where its log keeps no summary of this version, nobody knows without reading it. */
+export function mayHaveOpenRun({ summary }: LogInfo): boolean {
+  return summary?.["v"] !== VERSION || summary["status"] === "working" || summary["status"] === "suspended";
+}
+
 /** The members as {@link sessionSummary} writes them. */
 interface Summary extends Pick<SessionMetadata, "name" | "tags" | "usage" | "cost" | "parent"> {
   readonly agent: string;

@@ -13,13 +13,15 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
 
 /** A log that counts who reads it. */
-function counting(log: EventLog): { readonly log: EventLog; readonly reads: () => number } {
+function counting(log: EventLog): { readonly log: EventLog; readonly reads: () => number; readonly readOf: ReadonlySet<string> } {
   let reads = 0;
+  const readOf = new Set<string>();
   const read: EventLog["read"] = (...given) => {
     reads++;
+    readOf.add(given[0]);
     return log.read(...given);
   };
-  return { log: { ...log, read }, reads: () => reads };
+  return { log: { ...log, read }, reads: () => reads, readOf };
 }
 
 /** Sessions of many kinds: with tools, children, names and tags; forked, rewound, suspended, broken off in a turn, and without a run. */
@@ -83,6 +85,21 @@ describe.each([
     );
     expect(listed.size).toBeGreaterThan(8);
     for (const [id, metadata] of listed) expect(metadata, id).toEqual((await sessions.get(id)).metadata);
+  });
+
+  it("are not read for open questions or to be recovered once their runs are over", async () => {
+    const clock = impatientClock();
+    await using kept = open(() => clock.now());
+    const { blobs, agent } = await someSessions(kept, clock);
+    const { log, readOf } = counting(kept);
+    const { approvals, recover } = createRunner({ log, blobs, clock, agent });
+    expect((await approvals.list()).map(({ session }) => session)).toEqual(["suspended"]);
+    await recover();
+    expect([...readOf].filter((id) => !id.includes("~")).sort()).toEqual([
+      "session/broken",
+      "session/suspended",
+      "session/suspended/inbox",
+    ]);
   });
 
   it("that an earlier version left without summaries are folded once, and listed the same without it afterwards", async () => {

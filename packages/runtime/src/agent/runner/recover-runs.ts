@@ -2,7 +2,7 @@ import { AgentError, inboxLog, LogError, type SessionId } from "@keelson/protoco
 import { foldSession } from "../../session/fold-session.ts";
 import { agentErrorOf } from "../../session/log-failure.ts";
 import type { SessionState } from "../../session/session-state.ts";
-import { sessionIds } from "../../session/session-logs.ts";
+import { openSessions } from "../../session/session-logs.ts";
 import type { Run } from "../definition/run.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 
@@ -26,7 +26,7 @@ export async function recoverRuns(services: RunnerServices, { has, resume, concu
   const runs: Run<unknown>[] = [];
   const failed: { readonly session: SessionId; readonly error: AgentError }[] = [];
   const working = new Set<Promise<unknown>>();
-  for (const session of await allSessionIds(services)) {
+  for (const session of await allOpenSessions(services)) {
     try {
       if (!(await canGoOn(services, session, has))) continue;
       if (working.size >= concurrency) await Promise.race(working);
@@ -44,10 +44,10 @@ export async function recoverRuns(services: RunnerServices, { has, resume, concu
 }
 
 /** Before any of them is touched: a log that can't say which there are fails with nothing begun. */
-async function allSessionIds({ log }: RunnerServices): Promise<readonly SessionId[]> {
+async function allOpenSessions({ log }: RunnerServices): Promise<readonly SessionId[]> {
   const ids: SessionId[] = [];
   try {
-    for await (const session of sessionIds(log)) ids.push(session);
+    for await (const session of openSessions(log)) ids.push(session);
   } catch (error) {
     throw agentErrorOf("*" as SessionId, error);
   }

@@ -3,17 +3,17 @@ import { foldReadable } from "../../../session/fold-session.ts";
 import { atAgentBoundary, isOfOneSession } from "../../../session/log-failure.ts";
 import { rootSession } from "../../../session/session-id.ts";
 import type { SessionState } from "../../../session/session-state.ts";
-import { sessionIds } from "../../../session/session-logs.ts";
+import { openSessions } from "../../../session/session-logs.ts";
 import type { RunnerServices } from "../../turn/runner-services.ts";
 
 /**
  * The questions of all sessions that can still be decided. One session is folded at a time, so that memory holds no more than
- * the longest of them. A damaged one has none: nothing could be decided in it.
+ * the longest of them, and none whose summary says that its run is over. A damaged one has none: nothing could be decided in it.
  */
 export async function listQuestions(services: RunnerServices): Promise<readonly OpenQuestion[]> {
   return atAgentBoundary("*", async () => {
     const found: OpenQuestion[] = [];
-    for await (const session of sessionIds(services.log)) {
+    for await (const session of openSessions(services.log)) {
       const { state, damage } = await foldReadable(services.log, services.blobs, session);
       if (damage === undefined) found.push(...(await openQuestionsOf(services, state)));
       else if (!isOfOneSession(damage)) throw damage;
