@@ -51,7 +51,8 @@ export type {
   SuspendedOutcome,
 } from "./definition/run-outcome.ts";
 export type { Recovery } from "./runner/recover-runs.ts";
-export { createRunnerWith, runnerInternals, type OutputOf, type Runner, type RunnerInternals, type SingleRunner } from "./runner/runner.ts";
+export { runnerInternals, type RunnerInternals } from "./runner/runner-internals.ts";
+export { createRunnerWith, type OutputOf, type Runner, type SingleRunner } from "./runner/runner.ts";
 export type { DebugFile } from "../platform/debug-file.ts";
 export type { RunnerServices } from "./turn/runner-services.ts";
 export type { Agents } from "./definition/agent.ts";

@@ -1,6 +1,7 @@
 import { OperatorError, type ExecutionContext, type InboxEntry, type Operator, type RunId, type SelectBranch } from "@keelson/protocol";
 import { operatorOutputOf } from "../agent/turn/operator-output.ts";
-import { runnerInternals, type Runner, type SingleRunner } from "../agent/runner/runner.ts";
+import { runnerInternals } from "../agent/runner/runner-internals.ts";
+import type { Runner, SingleRunner } from "../agent/runner/runner.ts";
 import type { Run } from "../agent/definition/run.ts";
 import type { Agents } from "../agent/definition/agent.ts";
 

@@ -1,5 +1,6 @@
 import type { Operator } from "@keelson/protocol";
-import { runnerInternals, type Runner, type SingleRunner } from "../agent/runner/runner.ts";
+import { runnerInternals } from "../agent/runner/runner-internals.ts";
+import type { Runner, SingleRunner } from "../agent/runner/runner.ts";
 import type { Agents } from "../agent/definition/agent.ts";
 import { agentOperator } from "./agent-operator.ts";
 

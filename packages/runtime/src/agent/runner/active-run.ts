@@ -2,16 +2,13 @@ import {
   AgentError,
   LogError,
   type AgentEvent,
-  type Authority,
-  type LifecycleEvent,
+  type InboxMessage,
   type LogRecord,
   type Message,
-  type OperatorOutput,
   type RunId,
   type SessionId,
   type Signal,
 } from "@keelson/protocol";
-import { Execution } from "../../session/execution.ts";
 import type { Journal, JournalWatcher } from "../../session/journal.ts";
 import { restoreLargeRecord } from "../../session/large-records.ts";
 import type { SessionState } from "../../session/session-state.ts";
@@ -22,25 +19,22 @@ import { emitLifecycleEvents } from "../features/budget/emit-lifecycle-events.ts
 import { checkImages, shownTo } from "./check-images.ts";
 import { decideHere, isOpenQuestion } from "../features/approvals/decide-here.ts";
 import { settleBackground } from "../features/children/await-background.ts";
-import { Background, backgroundOf } from "../features/children/background.ts";
+import { backgroundOf } from "../features/children/background.ts";
 import { listChildren } from "../features/children/list-children.ts";
 import type { ChildView } from "../definition/child-view.ts";
-import { startChildRun } from "../features/children/start-child.ts";
 import { retryChild, stopChild, type Supervision } from "../features/children/supervise.ts";
-import { createLoop } from "./create-loop.ts";
-import { openDebugTrace, type DebugTrace } from "./debug-trace.ts";
+import type { DebugTrace } from "./debug-trace.ts";
 import { EventHub } from "../turn/events/event-hub.ts";
 import { agentErrorOf, atAgentBoundary } from "../../session/log-failure.ts";
-import { notifyEventHooks } from "../features/hooks/event-hooks.ts";
 import { hooksOf } from "../features/hooks/loop-hooks.ts";
-import { notified, notifyOfStatus } from "../features/hooks/notification-hooks.ts";
+import { notified } from "../features/hooks/notification-hooks.ts";
 import { steeringMessage } from "./steering-message.ts";
-import { startWithHooks } from "../features/hooks/subagent-hooks.ts";
+import type { ActiveRunOptions } from "./active-run-options.ts";
 import { guideToOutcome } from "./guide-to-outcome.ts";
+import { openLoop } from "./open-loop.ts";
+import { writeToOpenRun } from "./write-to-run.ts";
 import type { Loop } from "../turn/loop.ts";
-import type { Moments } from "../turn/moments.ts";
-import type { LiveRun, ParentRun, RunStarter } from "../turn/live-run.ts";
-import type { Limits } from "../definition/limits.ts";
+import type { LiveRun, ParentRun } from "../turn/live-run.ts";
 import { runTurns, type Next } from "../loop/run-turns.ts";
 import { PartialOutputs } from "../features/output/partial-outputs.ts";
 import { invalidOption, shown } from "../definition/invalid-option.ts";
@@ -53,32 +47,6 @@ import { RunInterrupts } from "./run-interrupts.ts";
 import { checkSignal } from "../definition/signals/check-signals.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
 import { outputOf } from "../features/output/run-output.ts";
-
-export interface ActiveRunOptions<Out> {
-  readonly runner: RunStarter;
-  readonly agent: Agent<Out>;
-  readonly id: RunId;
-  readonly session: SessionId;
-  readonly authority: Authority;
-  readonly limits: Limits;
-  readonly deadline?: number;
-  readonly signal?: AbortSignal;
-  readonly parent?: { readonly run: RunId };
-  /** Takes the lease and folds the log. */
-  open(watcher: JournalWatcher): Promise<Journal>;
-  /** Finds out what the first records of a run need. */
-  prepare?(journal: Journal): Promise<void>;
-  /** Puts the records that begin this stretch of work, at once where the run is new, or throws why it can't begin. */
-  begin(journal: Journal, loop: Loop): Promise<void>;
-  /** Called beside the runner's own. */
-  onLifecycleEvent?(event: LifecycleEvent): void;
-  /** Default: those of every run. */
-  readonly moments?: Moments | undefined;
-  /** Turns to work before letting go. Default: to the end. */
-  readonly turns?: number;
-}
-
-const NO_CHILDREN: ReadonlyMap<string, ActiveRun<unknown>> = new Map();
 
 /** A run at work in this process: drives the loop turn by turn, and is the handle that users hold. */
 export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatcher {
@@ -95,7 +63,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
   readonly #pendingApprovals: PendingApprovals;
   readonly #partials: PartialOutputs | undefined;
   /** The children at work in this process. */
-  #children: Map<string, ActiveRun<unknown>> | undefined;
+  readonly #children = new Map<string, ActiveRun<unknown>>();
   #journal: Journal | undefined;
   #loop: Loop | undefined;
   #trace: DebugTrace | undefined;
@@ -214,9 +182,8 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     const child = given as ActiveRun<unknown>;
     child.hub.forwardTo(this.hub, name);
     child.#pendingApprovals.forwardTo(this.#pendingApprovals);
-    const children = (this.#children ??= new Map());
-    children.set(child.id, child);
-    return () => void children.delete(child.id);
+    this.#children.set(child.id, child);
+    return () => void this.#children.delete(child.id);
   }
 
   async children(): Promise<readonly ChildView[]> {
@@ -238,7 +205,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     return {
       services: this.#options.runner.services,
       state: this.#state,
-      live: this.#children ?? NO_CHILDREN,
+      live: this.#children,
       tell: (message) => this.#tell(message),
     };
   }
@@ -249,18 +216,10 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     return state?.run?.id === this.id ? state : undefined;
   }
 
-  /**
-   * Writes to the inbox, where a run that waits finds it when it goes on.
-   * @param options.afterEnd what is for the session is said also when this run is over
-   * @returns whether the run could still read it
-   */
-  async #tell(message: Parameters<Journal["writeInbox"]>[1], { afterEnd = false }: { readonly afterEnd?: boolean } = {}): Promise<boolean> {
+  /** @returns whether the run could still read it */
+  async #tell(message: InboxMessage, options?: { readonly afterEnd?: boolean }): Promise<boolean> {
     await this.#opened;
-    const journal = this.#journal;
-    const { run } = journal?.state ?? {};
-    if (!journal || run?.id !== this.id || (run.status === "ended" && !afterEnd)) return false;
-    await atAgentBoundary(this.session, () => journal.writeInbox(`${message.type}/${this.#options.runner.services.newId()}`, message));
-    return true;
+    return writeToOpenRun(this.#options.runner.services, this.#journal, this.id, message, options);
   }
 
   /** What the log says of the run's work so far. */
@@ -271,7 +230,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
   async #work(): Promise<RunOutcome<Out>> {
     // Lets the caller subscribe first.
     await Promise.resolve();
-    const unlink = this.#linkSignal();
+    const unlink = this.#interrupts.linkSignal(this.#options.signal, (why) => this.abort(why));
     try {
       const loop = await this.#open();
       await this.#options.prepare?.(this.#journal as Journal);
@@ -298,7 +257,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       const failure = (this.failure = agentErrorOf(this.session, this.#lost ?? error));
       return outcomeOf<Out>(this.#journal?.state, { type: "done" }, undefined, failure, this.#journal?.committedSeq);
     } finally {
-      unlink?.();
+      unlink();
       this.#interrupts.end();
       this.#markOpened();
       if (this.#loop !== undefined) {
@@ -316,61 +275,24 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     }
   }
 
-  /** @returns what ends it */
-  #linkSignal(): (() => void) | undefined {
-    const { signal } = this.#options;
-    if (signal === undefined) return undefined;
-    const why = (): string => (typeof signal.reason === "string" ? signal.reason : "the signal that the run was given fired");
-    const forwardAbort = (): void => void this.abort(why()).catch(() => {});
-    signal.addEventListener("abort", forwardAbort, { once: true });
-    if (signal.aborted) this.#interrupts.abort("aborted", why());
-    return () => signal.removeEventListener("abort", forwardAbort);
-  }
-
   async #open(): Promise<Loop> {
-    const { runner, agent, id, session, authority, limits, deadline, parent } = this.#options;
-    const { services } = runner;
+    const { id } = this;
     const journal = (this.#journal = await this.#options.open(this));
     const { state } = journal;
     this.hub.opened(state.run?.id === id ? state.run.startSeq - 1 : state.seq, state.seq);
     if (this.#lost) journal.abandon(this.#lost);
-    const execution: Execution = new Execution({
+    const { loop, trace } = await openLoop({
+      options: this.#options,
       journal,
-      clock: services.clock,
-      runId: id,
-      session,
-      ...(parent && { parent }),
-      signal: this.#interrupts.aborting,
-      stopping: this.#interrupts.stopping,
-      ...(deadline !== undefined && { deadline }),
-      authority,
-      emit: (event) => {
-        const events = this.#loop && hooksOf(this.#loop)?.events;
-        this.hub.transient(event, events?.isHidden === true ? events.watcher : undefined);
-        if (event.type === "status" && this.#loop !== undefined) notifyOfStatus(this.#loop, event);
-      },
-      startChild: (spec) => {
-        const start = (): Promise<OperatorOutput> => startChildRun(runner, spec, this, execution);
-        return this.#loop === undefined ? start() : startWithHooks(this.#loop, spec, start);
-      },
-    });
-    const trace = (this.#trace = openDebugTrace(agent as Agent<unknown>, services, execution));
-    this.#loop = createLoop({
-      services,
-      agent: agent as Agent<unknown>,
-      execution,
-      limits,
       hub: this.hub,
-      background: new Background({ runner, parent: this, execution, maxOpen: limits.maxBackground }),
+      interrupts: this.#interrupts,
       approvals: this.#pendingApprovals,
-      statedReason: () => this.#interrupts.why,
-      moments: this.#options.moments,
-      ...(this.#partials && { partials: this.#partials }),
-      ...(trace && { debug: (message) => trace.say(message) }),
+      partials: this.#partials,
+      parent: this,
     });
-    notifyEventHooks(this.#loop, this.hub);
-    this.#interrupts.stopInferences(this.#loop.attempts);
-    return this.#loop;
+    this.#loop = loop;
+    this.#trace = trace;
+    return loop;
   }
 
   async #close(): Promise<void> {

@@ -55,6 +55,16 @@ export class RunInterrupts {
     this.#abortIn(this.#stopGraceMs, "stop-grace");
   }
 
+  /** Aborts the run when the signal of its caller fires. @returns what ends that */
+  linkSignal(signal: AbortSignal | undefined, abort: (why: string) => Promise<void>): () => void {
+    if (signal === undefined) return () => {};
+    const why = (): string => (typeof signal.reason === "string" ? signal.reason : "the signal that the run was given fired");
+    const forwardAbort = (): void => void abort(why()).catch(() => {});
+    signal.addEventListener("abort", forwardAbort, { once: true });
+    if (signal.aborted) this.abort("aborted", why());
+    return () => signal.removeEventListener("abort", forwardAbort);
+  }
+
   setDeadline(journal: Journal, deadline: number | undefined, maxDurationMs: number | undefined): void {
     const left = timeLeft(journal, this.#clock.now(), deadline, maxDurationMs);
     if (left !== undefined) this.#abortIn(left, "timeout");

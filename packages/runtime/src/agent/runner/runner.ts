@@ -1,6 +1,4 @@
 import {
-  AgentError,
-  KeelsonError,
   isSuspendReason,
   sessionLog,
   type Decision,
@@ -10,35 +8,28 @@ import {
   type SessionId,
   type Signal,
 } from "@keelson/protocol";
-import { Journal, type JournalWatcher } from "../../session/journal.ts";
-import { sessionModel } from "../../session/session-model.ts";
-import { sessionError } from "../../session/session-error.ts";
-import { checkSessionId } from "../../session/session-id.ts";
 import { createSessions, type Sessions } from "../../session/sessions.ts";
 import type { Agent } from "../definition/agent.ts";
-import { ActiveRun } from "./active-run.ts";
-import { agentErrorOf, atAgentBoundary } from "../../session/log-failure.ts";
+import { atAgentBoundary } from "../../session/log-failure.ts";
 import { createApprovalTokens } from "../features/approvals/approval-token.ts";
 import { checkDecisionShape } from "../features/approvals/check-decision.ts";
 import { writeDecision } from "../features/approvals/write-decision.ts";
-import { authorityOf } from "./create-loop.ts";
-import { limitsOf } from "../definition/limits.ts";
-import { createModelSource, modelName, modelsOf } from "../definition/model-source.ts";
 import { forgetEndedSessions, notingSessions } from "./ended-sessions.ts";
 import type { Next } from "../loop/run-turns.ts";
-import { beginResumed, beginRun } from "./begin-run.ts";
-import { checkBudgets, withBudgets } from "../definition/budget/check-budgets.ts";
+import { checkBudgets } from "../definition/budget/check-budgets.ts";
 import { checkRuleTools } from "../definition/permissions/check-rule-tools.ts";
-import { narrowAuthority } from "../definition/permissions/narrow-authority.ts";
-import { ANY_MODEL, checkImages, shownTo } from "./check-images.ts";
+import { ANY_MODEL, checkImages } from "./check-images.ts";
 import { checkRun, checkRunnerOptions } from "./check-runner.ts";
 import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
 import { listQuestions } from "../features/approvals/list-questions.ts";
 import type { Recovery } from "./recover-runs.ts";
-import type { Run, RunInput, RunOptions, RunOrigin } from "../definition/run.ts";
-import { budgetsOf, termsOf } from "./run-terms.ts";
+import type { Run, RunInput, RunOptions } from "../definition/run.ts";
 import { checkSignal } from "../definition/signals/check-signals.ts";
 import { steeringMessage } from "./steering-message.ts";
+import { DEFAULT_LEASE_TTL_MS } from "./open-journal.ts";
+import { keepInternals, type RunnerInternals } from "./runner-internals.ts";
+import { startRun } from "./start-run.ts";
+import { takeUpRun } from "./take-up-run.ts";
 import { writeToRun } from "./write-to-run.ts";
 import type { Moments } from "../turn/moments.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
@@ -98,52 +89,6 @@ export interface Runner<A extends Agents> extends RunnerBase {
   run<N extends keyof A & string>(input: RunInput, options: RunOptions & { readonly agent: N }): Run<OutputOf<A[N]>>;
 }
 
-function earlier(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined ? b : b === undefined ? a : Math.min(a, b);
-}
-
-/** What orchestrators and children need beside what users do. */
-export interface RunnerInternals {
-  resume(session: string): Promise<ActiveRun<unknown>>;
-  start(agent: Agent<unknown>, input: RunInput, options: RunOptions, origin: RunOrigin): ActiveRun<unknown>;
-  find(name: string): Agent<unknown> | undefined;
-  /** Of all its agents. */
-  names(): readonly string[];
-  readonly services: RunnerServices;
-}
-
-const internals = new WeakMap<object, RunnerInternals>();
-
-/** @throws AgentError when this is no runner of this package */
-export function runnerInternals(runner: RunnerBase): RunnerInternals {
-  const found = internals.get(runner);
-  if (found === undefined)
-    throw new AgentError({ kind: "invalid-option", option: "runner", message: "This is no runner: make one with createRunner." });
-  return found;
-}
-
-interface ChosenModel {
-  readonly model: string;
-  /** Why it is not the one that was set for the session. */
-  readonly missing?: string;
-}
-
-/** The model of a run that names none: the one that was set for the session, where this runner has it, else the agent's own. */
-async function modelFor(journal: Journal, agent: Agent<unknown>, services: RunnerServices): Promise<ChosenModel> {
-  const own = modelName(agent.options.model);
-  const model = sessionModel(journal.state, agent.name, await journal.readInbox());
-  if (model === undefined) return { model: own };
-  try {
-    modelsOf(agent, services.models).resolve(model);
-    return { model };
-  } catch (error) {
-    if (!AgentError.is(error, "model")) throw error;
-    return { model: own, missing: `The model that was set for this session is not to be had, so ${own} is asked: ${error.message}` };
-  }
-}
-
-const DEFAULT_LEASE_TTL_MS = 30_000;
-
 /**
  * Binds agents to services; it fills in nothing that is left out.
  * @throws AgentError of kind `invalid-option` for a model that can't be found, a money limit on a model without a price, or a
@@ -168,148 +113,19 @@ export function createRunnerWith(
   const sessions = forgetting ? notingSessions(allSessions, forgetting) : allSessions;
   const tokens = createApprovalTokens({ keys: services.approvalKeys, now: () => clock.now() });
 
-  const open =
-    (session: SessionId) =>
-    (watcher: JournalWatcher): Promise<Journal> =>
-      // Each stretch of work is an owner of its own: two runs of one process exclude each other too.
-      Journal.open({
-        log,
-        blobs,
-        clock,
-        session,
-        owner: `${owner}:${services.newId()}`,
-        leaseTtlMs,
-        durability: services.durability ?? "power",
-        watcher,
-      });
-
   const inner: RunnerInternals = {
     services,
-    resume: (session) => openRun(session, { asChild: true }),
+    moments,
+    resume: (session) => takeUpRun(inner, session, { asChild: true }),
     find: (name) => agents.get(name),
     names: () => [...agents.keys()],
-    start(agent, input, options, origin) {
-      const session = (options.session ?? services.newId()) as SessionId;
-      checkSessionId(session, { child: origin.parent !== undefined });
-      const id = origin.id ?? (`r_${services.newId()}` as RunId);
-      if (options.model !== undefined) createModelSource([agent.options.model], services.models).resolve(options.model);
-      // What a parent passes on was looked at where it came in.
-      if (origin.parent === undefined) checkImages("input", input, shownTo(agent, services, options.model));
-      const own = authorityOf(agent, services, origin.authority);
-      const unbudgeted = origin.allowedTools === undefined ? own : narrowAuthority(own, { allowedTools: origin.allowedTools });
-      const limits = limitsOf(agent.options.limits, options.limits, unbudgeted);
-      const authority = withBudgets(unbudgeted, { id, limits, shared: services.budgets, given: options.budgets });
-      const deadline = earlier(options.deadline, authority.deadline);
-      let chosen: ChosenModel = { model: options.model ?? modelName(agent.options.model) };
-      return new ActiveRun<unknown>({
-        runner: inner,
-        moments,
-        agent,
-        id,
-        session,
-        authority,
-        limits,
-        ...(deadline !== undefined && { deadline }),
-        ...(options.signal && { signal: options.signal }),
-        ...(origin.parent && { parent: origin.parent }),
-        ...(origin.onLifecycleEvent && { onLifecycleEvent: (event) => origin.onLifecycleEvent?.(event) }),
-        open: open(session),
-        prepare: async (journal) => {
-          if (options.model === undefined) chosen = await modelFor(journal, agent, services);
-        },
-        begin: async (journal, loop) => {
-          const { model, missing } = chosen;
-          await beginRun(journal, {
-            id,
-            agent,
-            model,
-            input,
-            options: deadline === undefined ? options : { ...options, deadline },
-            origin,
-            limits,
-            authority,
-            ...(authority.budgets && { ledger: services.ledger.id }),
-          });
-          if (missing !== undefined) loop.execution.emit({ type: "status", status: missing, level: "warn" });
-        },
-      });
-    },
+    start: (agent, input, options, origin) => startRun(inner, agent, input, options, origin),
   };
-
-  /** Takes up the run of a session. */
-  async function openRun(
-    session: string,
-    options: { readonly signal?: AbortSignal; readonly turns?: number; readonly asChild?: boolean },
-  ): Promise<ActiveRun<unknown>> {
-    checkSessionId(session, { child: true });
-    if ((await log.head(sessionLog(session as SessionId))) === 0) throw sessionError(session, `There is no session "${session}".`);
-    // The lease comes first, so that a session on which another process works is refused here. The run takes over as soon as it is there.
-    const relay: { to?: JournalWatcher } = {};
-    const journal = await open(session as SessionId)({
-      committed: (records) => relay.to?.committed(records),
-      lost: (error) => relay.to?.lost(error),
-    }).catch((error: unknown) => {
-      // Nothing was done yet but to read and fold: what stumbles here stumbles over what the log holds.
-      if (error instanceof KeelsonError) throw agentErrorOf(session as SessionId, error);
-      throw new AgentError(
-        { kind: "backend", message: `The log of session "${session}" holds what no run wrote: restore it from a backup.` },
-        { cause: error },
-      );
-    });
-    try {
-      return takeUp(session as SessionId, journal, relay, options);
-    } catch (error) {
-      await journal.close();
-      throw error;
-    }
-  }
-
-  function takeUp(
-    session: SessionId,
-    journal: Journal,
-    relay: { to?: JournalWatcher },
-    options: { readonly signal?: AbortSignal; readonly turns?: number; readonly asChild?: boolean },
-  ): ActiveRun<unknown> {
-    const { run } = journal.state;
-    if (run === undefined) throw sessionError(session, `Session "${session}" has no run to go on with.`);
-    const agent = agents.get(run.agent);
-    if (agent === undefined)
-      throw sessionError(
-        session,
-        `The run of session "${session}" belongs to the agent "${run.agent}", which this runner does not have (it has ${[...agents.keys()].join(", ")}).`,
-      );
-    const { limits, authority } = termsOf(run, agent, services);
-    const deadline = run.terms?.deadline;
-    return new ActiveRun<unknown>({
-      runner: inner,
-      moments,
-      agent,
-      id: run.id,
-      session,
-      authority,
-      limits,
-      ...(deadline !== undefined && { deadline }),
-      ...(options.signal && { signal: options.signal }),
-      ...(options.turns !== undefined && { turns: options.turns }),
-      ...(run.parent && { parent: run.parent }),
-      async open(own) {
-        relay.to = own;
-        return journal;
-      },
-      begin: (_journal, loop) =>
-        beginResumed(journal, loop, agent, {
-          ...inner,
-          budgetsOf: (run, itsAgent) => budgetsOf(run, itsAgent, services),
-          turnByTurn: options.turns !== undefined,
-          asChild: options.asChild === true,
-        }),
-    });
-  }
 
   const base: RunnerBase = {
     sessions,
 
-    resume: (session, options = {}) => atAgentBoundary(session, () => openRun(session, options)),
+    resume: (session, options = {}) => atAgentBoundary(session, () => takeUpRun(inner, session, options)),
 
     async recover({ concurrency = 4 } = {}) {
       const { recoverRuns } = await import("./recover-runs.ts");
@@ -340,7 +156,7 @@ export function createRunnerWith(
     },
 
     async advance(session, options = {}) {
-      const active = await atAgentBoundary(session, () => openRun(session, { ...options, turns: 1 }));
+      const active = await atAgentBoundary(session, () => takeUpRun(inner, session, { ...options, turns: 1 }));
       const outcome = await active.outcome;
       if (
         outcome.error?.failure.kind === "detached" ||
@@ -363,6 +179,6 @@ export function createRunnerWith(
       return run;
     },
   };
-  internals.set(runner, inner);
+  keepInternals(runner, inner);
   return runner as SingleRunner<unknown>;
 }

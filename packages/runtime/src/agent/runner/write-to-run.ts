@@ -1,5 +1,15 @@
-import { inboxLog, LogError, sessionLog, type EventLog, type InboxMessage, type LogRecord, type SessionId } from "@keelson/protocol";
+import {
+  inboxLog,
+  LogError,
+  sessionLog,
+  type EventLog,
+  type InboxMessage,
+  type LogRecord,
+  type RunId,
+  type SessionId,
+} from "@keelson/protocol";
 import { foldSession } from "../../session/fold-session.ts";
+import type { Journal } from "../../session/journal.ts";
 import { inboxRecord } from "../../session/inbox-record.ts";
 import { atAgentBoundary } from "../../session/log-failure.ts";
 import { sessionError } from "../../session/session-error.ts";
@@ -23,6 +33,24 @@ export async function writeToRun(services: RunnerServices, session: string, key:
       if (!LogError.is(error, "conflict")) throw error;
     }
   });
+}
+
+/**
+ * The same for a run that is open in this process; one that waits finds it when it goes on.
+ * @param options.afterEnd what is for the session is said also when this run is over
+ * @returns whether the run could still read it
+ */
+export async function writeToOpenRun(
+  services: RunnerServices,
+  journal: Journal | undefined,
+  id: RunId,
+  message: InboxMessage,
+  { afterEnd = false }: { readonly afterEnd?: boolean } = {},
+): Promise<boolean> {
+  const { run } = journal?.state ?? {};
+  if (!journal || run?.id !== id || (run.status === "ended" && !afterEnd)) return false;
+  await atAgentBoundary(journal.state.id, () => journal.writeInbox(`${message.type}/${services.newId()}`, message));
+  return true;
 }
 
 /** Looks at the last record alone where that says it: a session may be long. */

@@ -14,7 +14,8 @@ import {
   type Signal,
 } from "@keelson/protocol";
 import { narrowAuthority } from "../../agent/definition/permissions/narrow-authority.ts";
-import { runnerInternals, type Runner, type RunnerInternals, type SingleRunner } from "../../agent/runner/runner.ts";
+import { runnerInternals, type RunnerInternals } from "../../agent/runner/runner-internals.ts";
+import type { Runner, SingleRunner } from "../../agent/runner/runner.ts";
 import type { ActiveRun } from "../../agent/runner/active-run.ts";
 import type { Agents } from "../../agent/definition/agent.ts";
 import { shortHash } from "../../json/digest.ts";

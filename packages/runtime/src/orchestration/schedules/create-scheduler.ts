@@ -1,6 +1,7 @@
 import { DirectiveError, LogError, type EventLog, type Lease } from "@keelson/protocol";
 import { createAlarm } from "../../platform/alarm.ts";
-import { runnerInternals, type Runner, type SingleRunner } from "../../agent/runner/runner.ts";
+import { runnerInternals } from "../../agent/runner/runner-internals.ts";
+import type { Runner, SingleRunner } from "../../agent/runner/runner.ts";
 import type { Run } from "../../agent/definition/run.ts";
 import type { Agents } from "../../agent/definition/agent.ts";
 import type { Clock } from "../../platform/clock.ts";

@@ -1,6 +1,6 @@
 import { AgentError, DirectiveError, inboxLog, LogError, sessionLog, type JsonObject, type RunId, type Signal } from "@keelson/protocol";
 import type { Run } from "../../agent/definition/run.ts";
-import type { RunnerInternals } from "../../agent/runner/runner.ts";
+import type { RunnerInternals } from "../../agent/runner/runner-internals.ts";
 import { shortHash } from "../../json/digest.ts";
 import { foldSession } from "../../session/fold-session.ts";
 import { inboxRecord } from "../../session/inbox-record.ts";

@@ -1,6 +1,6 @@
 import { DirectiveError, sessionLog } from "@keelson/protocol";
 import type { Run } from "../../agent/definition/run.ts";
-import type { RunnerInternals } from "../../agent/runner/runner.ts";
+import type { RunnerInternals } from "../../agent/runner/runner-internals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { deliver, isInUse, signalSession, type Delivery } from "./deliver-instant.ts";
 import type { InstantFinder } from "./due-instants.ts";

@@ -1,6 +1,6 @@
 import { DirectiveError, parseDuration, type Authority, type SessionId } from "@keelson/protocol";
 import type { Agent } from "../../agent/definition/agent.ts";
-import type { RunnerInternals } from "../../agent/runner/runner.ts";
+import type { RunnerInternals } from "../../agent/runner/runner-internals.ts";
 import type { RunnerServices } from "../../agent/turn/runner-services.ts";
 import { shortHash } from "../../json/digest.ts";
 import { foldSession } from "../../session/fold-session.ts";

@@ -1,0 +1,31 @@
+import type { Authority, LifecycleEvent, RunId, SessionId } from "@keelson/protocol";
+import type { Journal, JournalWatcher } from "../../session/journal.ts";
+import type { Agent } from "../definition/agent.ts";
+import type { Limits } from "../definition/limits.ts";
+import type { RunStarter } from "../turn/live-run.ts";
+import type { Loop } from "../turn/loop.ts";
+import type { Moments } from "../turn/moments.ts";
+
+export interface ActiveRunOptions<Out> {
+  readonly runner: RunStarter;
+  readonly agent: Agent<Out>;
+  readonly id: RunId;
+  readonly session: SessionId;
+  readonly authority: Authority;
+  readonly limits: Limits;
+  readonly deadline?: number;
+  readonly signal?: AbortSignal;
+  readonly parent?: { readonly run: RunId };
+  /** Takes the lease and folds the log. */
+  open(watcher: JournalWatcher): Promise<Journal>;
+  /** Finds out what the first records of a run need. */
+  prepare?(journal: Journal): Promise<void>;
+  /** Puts the records that begin this stretch of work, at once where the run is new, or throws why it can't begin. */
+  begin(journal: Journal, loop: Loop): Promise<void>;
+  /** Called beside the runner's own. */
+  onLifecycleEvent?(event: LifecycleEvent): void;
+  /** Default: those of every run. */
+  readonly moments?: Moments | undefined;
+  /** Turns to work before letting go. Default: to the end. */
+  readonly turns?: number;
+}

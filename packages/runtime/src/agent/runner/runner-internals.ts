@@ -1,0 +1,33 @@
+import { AgentError } from "@keelson/protocol";
+import type { Agent } from "../definition/agent.ts";
+import type { RunInput, RunOptions, RunOrigin } from "../definition/run.ts";
+import type { Moments } from "../turn/moments.ts";
+import type { RunnerServices } from "../turn/runner-services.ts";
+import type { ActiveRun } from "./active-run.ts";
+
+/** What orchestrators and children need beside what users do. */
+export interface RunnerInternals {
+  resume(session: string): Promise<ActiveRun<unknown>>;
+  start(agent: Agent<unknown>, input: RunInput, options: RunOptions, origin: RunOrigin): ActiveRun<unknown>;
+  find(name: string): Agent<unknown> | undefined;
+  /** Of all its agents. */
+  names(): readonly string[];
+  readonly services: RunnerServices;
+  /** What its runs do when. Default: `MOMENTS`. */
+  readonly moments: Moments | undefined;
+}
+
+/** Of each runner of this package. A runner shows its users nothing of them. */
+const internals = new WeakMap<object, RunnerInternals>();
+
+export function keepInternals(runner: object, kept: RunnerInternals): void {
+  internals.set(runner, kept);
+}
+
+/** @throws AgentError when this is no runner of this package */
+export function runnerInternals(runner: object): RunnerInternals {
+  const found = internals.get(runner);
+  if (found === undefined)
+    throw new AgentError({ kind: "invalid-option", option: "runner", message: "This is no runner: make one with createRunner." });
+  return found;
+}

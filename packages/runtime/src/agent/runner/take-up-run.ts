@@ -1,0 +1,87 @@
+import { AgentError, KeelsonError, sessionLog, type SessionId } from "@keelson/protocol";
+import type { Journal, JournalWatcher } from "../../session/journal.ts";
+import { agentErrorOf } from "../../session/log-failure.ts";
+import { sessionError } from "../../session/session-error.ts";
+import { checkSessionId } from "../../session/session-id.ts";
+import { ActiveRun } from "./active-run.ts";
+import { beginResumed } from "./begin-run.ts";
+import { openJournal } from "./open-journal.ts";
+import { budgetsOf, termsOf } from "./run-terms.ts";
+import type { RunnerInternals } from "./runner-internals.ts";
+
+export interface TakeUpOptions {
+  readonly signal?: AbortSignal;
+  /** Turns to work before letting go. Default: to the end. */
+  readonly turns?: number;
+  /** It is the run above that takes it up. */
+  readonly asChild?: boolean;
+}
+
+/** Takes up the run of a session. */
+export async function takeUpRun(runner: RunnerInternals, session: string, options: TakeUpOptions): Promise<ActiveRun<unknown>> {
+  checkSessionId(session, { child: true });
+  if ((await runner.services.log.head(sessionLog(session as SessionId))) === 0)
+    throw sessionError(session, `There is no session "${session}".`);
+  // The lease comes first, so that a session on which another process works is refused here. The run takes over as soon as it is there.
+  const relay: { to?: JournalWatcher } = {};
+  const journal = await openJournal(runner.services, session as SessionId, {
+    committed: (records) => relay.to?.committed(records),
+    lost: (error) => relay.to?.lost(error),
+  }).catch((error: unknown) => {
+    // Nothing was done yet but to read and fold: what stumbles here stumbles over what the log holds.
+    if (error instanceof KeelsonError) throw agentErrorOf(session as SessionId, error);
+    throw new AgentError(
+      { kind: "backend", message: `The log of session "${session}" holds what no run wrote: restore it from a backup.` },
+      { cause: error },
+    );
+  });
+  try {
+    return takeUp(runner, session as SessionId, journal, relay, options);
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+}
+
+function takeUp(
+  runner: RunnerInternals,
+  session: SessionId,
+  journal: Journal,
+  relay: { to?: JournalWatcher },
+  options: TakeUpOptions,
+): ActiveRun<unknown> {
+  const { run } = journal.state;
+  if (run === undefined) throw sessionError(session, `Session "${session}" has no run to go on with.`);
+  const agent = runner.find(run.agent);
+  if (agent === undefined)
+    throw sessionError(
+      session,
+      `The run of session "${session}" belongs to the agent "${run.agent}", which this runner does not have (it has ${runner.names().join(", ")}).`,
+    );
+  const { limits, authority } = termsOf(run, agent, runner.services);
+  const deadline = run.terms?.deadline;
+  return new ActiveRun<unknown>({
+    runner,
+    moments: runner.moments,
+    agent,
+    id: run.id,
+    session,
+    authority,
+    limits,
+    ...(deadline !== undefined && { deadline }),
+    ...(options.signal && { signal: options.signal }),
+    ...(options.turns !== undefined && { turns: options.turns }),
+    ...(run.parent && { parent: run.parent }),
+    async open(own) {
+      relay.to = own;
+      return journal;
+    },
+    begin: (_journal, loop) =>
+      beginResumed(journal, loop, agent, {
+        ...runner,
+        budgetsOf: (run, itsAgent) => budgetsOf(run, itsAgent, runner.services),
+        turnByTurn: options.turns !== undefined,
+        asChild: options.asChild === true,
+      }),
+  });
+}
