@@ -15,7 +15,7 @@ export interface Question {
   /** Place in the log. */
   readonly key: string;
   readonly callback: keyof PluginCallbacks<unknown>;
-  ask(state: PluginState<unknown>): PluginDirectives | Promise<PluginDirectives>;
+  ask(state: PluginState<unknown>): Promise<PluginDirectives>;
   /** Where the events end that it is asked about. */
   readonly shownUpTo?: number;
 }

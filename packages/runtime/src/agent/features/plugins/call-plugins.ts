@@ -39,7 +39,7 @@ async function begin(loop: Loop, plugins: LoopPlugins): Promise<void> {
       plugin,
       key: `prologue/plugin/${plugin.key}`,
       callback: "beforeRun",
-      ask: (state) => plugin.beforeRun?.(input, state),
+      ask: async (state) => plugin.beforeRun?.(input, state),
     });
 }
 
@@ -62,7 +62,7 @@ export async function callOnUserMessage(loop: Loop, plugins: LoopPlugins): Promi
         plugin,
         key: `t${turn}/plugin/${plugin.key}/message/${number}`,
         callback: "onUserMessage",
-        ask: (state) => plugin.onUserMessage?.({ turn, ...messageOf([message]) }, state),
+        ask: async (state) => plugin.onUserMessage?.({ turn, ...messageOf([message]) }, state),
       });
   }
 }
@@ -84,7 +84,7 @@ export const pluginsEndStep: Step = {
         plugin,
         key: `epilogue/plugin/${plugin.key}`,
         callback: "afterRun",
-        ask: (state) => plugin.afterRun?.(input, state),
+        ask: async (state) => plugin.afterRun?.(input, state),
       });
   },
 };
