@@ -598,38 +598,3 @@ describe("an output over the limit", () => {
     ).toBe("a\ufffd");
   });
 });
-
-describe("a call that was made for one execution", () => {
-  it("is given to the tool as it is, and asked for nothing that the tool does not ask for", async () => {
-    let asked = 0;
-    const told: string[] = [];
-    const call = Object.defineProperty(createToolCall({ progress: (message) => told.push(message) }), "idempotencyKey", {
-      get: () => `k_${++asked}`,
-      enumerable: true,
-    });
-    let seen: ToolCall | undefined;
-    const tool = leaf((_input, given) => {
-      seen = given;
-      given.progress("half");
-      return "done";
-    });
-    expect(await executeLeaf(tool, {}, call, { ownsCall: true })).toStrictEqual({ output: "done", isError: false });
-    expect(seen).toBe(call);
-    seen?.progress("too late");
-    expect(told).toStrictEqual(["half"]);
-    expect(asked).toBe(0);
-    expect(call.idempotencyKey).toBe("k_1");
-  });
-
-  it("has the signal of the tool's own limit", async () => {
-    const clock = manualClock();
-    const call = createToolCall();
-    const run = new AbortController();
-    const running = executeLeaf(leaf(hang, { timeoutMs: 50 }), {}, Object.assign(call, { signal: run.signal }), { clock, ownsCall: true });
-    expect(call.signal).not.toBe(run.signal);
-    clock.fire();
-    expect(call.signal.aborted).toBe(true);
-    clock.fire();
-    expect(await running).toMatchObject({ isError: true, failure: { kind: "timeout" } });
-  });
-});

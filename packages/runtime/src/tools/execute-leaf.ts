@@ -1,22 +1,11 @@
-import type {
-  Content,
-  Digest,
-  ImagePart,
-  JsonObject,
-  JsonValue,
-  Tool,
-  ToolCall,
-  ToolContent,
-  ToolFailure,
-  ToolOutput,
-} from "@keelson/protocol";
+import type { Content, Digest, ImagePart, JsonValue, Tool, ToolCall, ToolContent, ToolFailure, ToolOutput } from "@keelson/protocol";
 import { ToolError } from "@keelson/protocol";
 import { truncateText } from "../json/index.ts";
 import { createJsonSchemaValidator, formatIssue } from "../schema/index.ts";
 import { boundOutput, type OutputBounds } from "./bound-output.ts";
 import { describeThrown } from "./describe-thrown.ts";
 import { isToolContent, whyNotContent, whyNotJson } from "./json-output.ts";
-import { type LeafClock, type LeafEnding, runLeaf } from "./run-leaf.ts";
+import { type LeafClock, runLeaf } from "./run-leaf.ts";
 
 export interface LeafOptions extends OutputBounds {
   /** Time, injected. Default: the platform's timers. */
@@ -30,8 +19,6 @@ export interface LeafOptions extends OutputBounds {
   readonly maxMediaBytes?: number | undefined;
   /** Why an image of the output can't be shown to the model, if so: a note stands in its place. Default: none is looked at. */
   readonly imageProblem?: ((part: ImagePart) => string | undefined) | undefined;
-  /** The call was made for this execution alone: its signal and progress are put into it, instead of into a copy. Default false. */
-  readonly ownsCall?: boolean | undefined;
 }
 
 /** What one execution came to. */
@@ -56,24 +43,10 @@ const NO_OUTPUT = "(no output)";
  * dropped. The output is JSON, checked against the output schema (parts are not: a schema describes data).
  */
 export async function executeLeaf(tool: Tool, value: unknown, call: ToolCall, options: LeafOptions = {}): Promise<LeafResult> {
-  return resultOfLeaf(tool, value, call, options);
-}
-
-/** {@link executeLeaf}, with a promise only where something has to be waited for. */
-export function resultOfLeaf(tool: Tool, value: unknown, call: ToolCall, options: LeafOptions): LeafResult | Promise<LeafResult> {
-  const running = runLeaf(tool, value, call, options);
-  return running instanceof Promise ? running.then((ending) => resultOf(tool, ending, options)) : resultOf(tool, running, options);
-}
-
-function resultOf(tool: Tool, ending: LeafEnding, options: LeafOptions): LeafResult | Promise<LeafResult> {
+  const ending = await runLeaf(tool, value, call, options);
   switch (ending.type) {
-    case "returned": {
-      const { value } = ending;
-      // The usual output, a text that surely needs no cutting.
-      return typeof value === "string" && tool.outputSchema === undefined && value.length * 3 <= tool.maxOutputBytes
-        ? { output: value.toWellFormed(), isError: false }
-        : acceptOutput(tool, value, options);
-    }
+    case "returned":
+      return acceptOutput(tool, ending.value, options);
     case "threw":
       return failed(tool, failureOf(tool, ending.error));
     case "timeout":
@@ -126,16 +99,8 @@ async function whyNotAcceptable(tool: Tool, value: unknown, maxMediaBytes: numbe
   // A string needs no look inside, and returning nothing is a result where none was promised.
   const problem = value === undefined || typeof value === "string" ? undefined : whyNotJson(value);
   if (problem !== undefined || tool.outputSchema === undefined) return problem;
-  const issues = await outputValidator(tool.outputSchema)(value ?? null);
+  const issues = await createJsonSchemaValidator(tool.outputSchema)(value ?? null);
   return issues.length === 0 ? undefined : `it does not match the output schema: ${issues.slice(0, 5).map(formatIssue).join("; ")}`;
-}
-
-const validators = new WeakMap<JsonObject, ReturnType<typeof createJsonSchemaValidator>>();
-
-function outputValidator(schema: JsonObject): ReturnType<typeof createJsonSchemaValidator> {
-  let validate = validators.get(schema);
-  if (validate === undefined) validators.set(schema, (validate = createJsonSchemaValidator(schema)));
-  return validate;
 }
 
 function badOutput(tool: Tool, problem: string): ToolFailure {

@@ -32,7 +32,7 @@ const MAX_ISSUE_LENGTH = 500;
 const MAX_DEPTH = 500;
 
 /** The gates *parse* and *validate* of one call. Runs nothing of the tool but its schema, and never throws. */
-export function prepareCall(tool: Tool, call: CallArguments): PreparedCall | Promise<PreparedCall> {
+export async function prepareCall(tool: Tool, call: CallArguments): Promise<PreparedCall> {
   if (call.input === undefined) return prepareText(tool, call.inputText ?? "");
   if (nestsDeeper(call.input, MAX_DEPTH)) return refuse(tool, "invalid", [`The arguments are nested deeper than ${MAX_DEPTH} levels.`]);
   return check(tool, call.input ?? {}, false);
@@ -43,32 +43,24 @@ async function prepareText(tool: Tool, text: string): Promise<PreparedCall> {
   return parsed.ok ? check(tool, parsed.value, parsed.repaired) : refuse(tool, parsed.reason, [parsed.message]);
 }
 
-/** Holds arguments against the tool's schema. A promise only where the schema gives one. */
-function check(tool: Tool, given: JsonValue, wasRepaired: boolean): PreparedCall | Promise<PreparedCall> {
+/** Holds arguments against the tool's schema. */
+async function check(tool: Tool, given: JsonValue, wasRepaired: boolean): Promise<PreparedCall> {
   // Some models encode their arguments twice.
   const inner = typeof given === "string" ? parseJson(given) : undefined;
   const [input, repaired] = isObject(inner) ? [inner, true] : [given, wasRepaired];
   if (!isObject(input)) return refuse(tool, "invalid", [`The arguments must be a JSON object, not ${describeValue(input)}.`]);
   try {
-    const result = tool.parse(input);
-    if (!("then" in result) && result.issues === undefined) return { ok: true, input, value: result.value, repaired };
-    return judge(tool, input, repaired, result).catch((cause: unknown) => brokenSchema(tool, cause));
+    const result = await tool.parse(input);
+    if (result.issues === undefined) return { ok: true, input, value: result.value, repaired };
+    const decoded = decodeMembers(tool, input, result.issues);
+    if (decoded !== undefined) {
+      const second = await tool.parse(decoded);
+      if (second.issues === undefined) return { ok: true, input: decoded, value: second.value, repaired: true };
+    }
+    return refuse(tool, "schema", result.issues.slice(0, MAX_ISSUES).map(describeIssue), result.issues.length, input);
   } catch (cause) {
     return brokenSchema(tool, cause);
   }
-}
-
-type Result = Awaited<ReturnType<Tool["parse"]>>;
-
-async function judge(tool: Tool, input: JsonObject, repaired: boolean, pending: Result | Promise<Result>): Promise<PreparedCall> {
-  const result = await pending;
-  if (result.issues === undefined) return { ok: true, input, value: result.value, repaired };
-  const decoded = decodeMembers(tool, input, result.issues);
-  if (decoded !== undefined) {
-    const second = await tool.parse(decoded);
-    if (second.issues === undefined) return { ok: true, input: decoded, value: second.value, repaired: true };
-  }
-  return refuse(tool, "schema", result.issues.slice(0, MAX_ISSUES).map(describeIssue), result.issues.length, input);
 }
 
 function brokenSchema(tool: Tool, cause: unknown): PreparedCall {

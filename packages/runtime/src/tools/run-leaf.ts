@@ -21,12 +21,12 @@ const platformClock: LeafClock = {
 };
 
 /** Runs a tool's function to its first end: it settles, runs out of time, or is cancelled and ignores it. */
-export function runLeaf(
+export async function runLeaf(
   tool: Tool,
   value: unknown,
   call: ToolCall,
-  options: { readonly clock?: LeafClock | undefined; readonly graceMs?: number | undefined; readonly ownsCall?: boolean | undefined },
-): LeafEnding | Promise<LeafEnding> {
+  options: { readonly clock?: LeafClock | undefined; readonly graceMs?: number | undefined },
+): Promise<LeafEnding> {
   const { clock = platformClock, graceMs = DEFAULT_GRACE_MS } = options;
   const { timeoutMs } = tool;
   const { signal } = call;
@@ -34,28 +34,14 @@ export function runLeaf(
   let over = false;
   // Only a tool's own limit needs a signal of its own.
   const controller = timeoutMs === undefined ? undefined : new AbortController();
-  const { progress } = call;
-  const own: Pick<ToolCall, "signal" | "progress"> = {
+  const leafCall: ToolCall = {
+    ...call,
     signal: controller?.signal ?? signal,
     progress(message, ratio) {
-      if (!over) progress.call(call, message, ratio);
+      if (!over) call.progress(message, ratio);
     },
   };
-  // A copy would ask for every field, also for those that are made only when they are asked for.
-  const leafCall: ToolCall = options.ownsCall === true ? Object.assign(call, own) : { ...call, ...own };
-  let working: ReturnType<Tool["execute"]>;
-  try {
-    working = tool.execute(value, leafCall);
-  } catch (error) {
-    over = true;
-    return { type: "threw", error };
-  }
-  // As `await` tells it, except that a `then` that throws counts as one: awaiting it is then the failure.
-  if (typeof working !== "object" || working === null || !("then" in working)) {
-    over = true;
-    return { type: "returned", value: working };
-  }
-  const pending = working;
+  const working = (async () => tool.execute(value, leafCall))();
 
   return new Promise((resolve) => {
     /** Set once the signal fired; from then on only the grace is waited for. */
@@ -90,7 +76,7 @@ export function runLeaf(
       );
     }
     // `then` with both arguments: a result or failure that comes after the end is dropped, and never unhandled.
-    Promise.resolve(pending).then((returned) => end({ type: "returned", value: returned }), onThrow);
+    working.then((returned) => end({ type: "returned", value: returned }), onThrow);
     // The tool itself may have had the run aborted.
     if (signal.aborted) onAbort();
   });

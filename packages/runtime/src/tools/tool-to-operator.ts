@@ -26,7 +26,6 @@ export function toolToOperator(tool: Tool, options: LeafOptions & { readonly age
     graceMs: true,
     maxMediaBytes: true,
     imageProblem: true,
-    ownsCall: true,
     blobs: true,
     maxBlobBytes: true,
     agent: true,

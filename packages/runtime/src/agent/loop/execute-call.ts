@@ -20,7 +20,6 @@ export async function executeCall(loop: Loop, call: RunningCall, signal: AbortSi
   const result = await executeLeaf(limited, call.value, leafCall(loop, call, signal), {
     clock: loop.execution.clock,
     blobs: loop.blobs,
-    ownsCall: true,
     imageProblem: (part) => imageProblem(part, loop.models.resolve(runOf(loop).model).provider.wire),
   });
   if (result.warning !== undefined) tellWarning(loop, call, result.warning);
