@@ -35,6 +35,7 @@ function refusal(asked: RequestedModel, message: string): ModelError {
 
 function withoutImages(request: InferRequest, asked: RequestedModel): InferRequest {
   const { messages } = request;
+  if (!messages.some(({ content }) => content.some(holdsImage))) return request;
   const asking = messages.findLastIndex(({ role }) => role === "assistant") + 1;
   const seen = messages.map((message, at) => {
     if (at >= asking && message.role === "user" && message.content.some((part) => part.type === "image"))

@@ -72,7 +72,7 @@ describe("a request that asks for more than the model has", () => {
     expect(refusal({ tools: [] }, "o1-mini")).toBe("");
   });
 
-  it("is not one for images that another model was shown: they are named in words, each time by the same message", () => {
+  it("is not one for images that another model was shown: they are named in words", () => {
     const result: Message = {
       role: "tool",
       content: [{ type: "tool-result", id: "c" as never, name: "shot", output: { type: "content", content: [image] } as never }],
@@ -86,7 +86,6 @@ describe("a request that asks for more than the model has", () => {
       fitRequest({ model: "m", messages }, { capabilities: { vision: false } }, { provider: "p", model: "m" });
     expect(JSON.stringify(fit().messages)).not.toContain("QQ==");
     expect(fit().messages.map(({ content }) => JSON.stringify(content).split("[image]").length - 1)).toEqual([1, 0, 1]);
-    expect(fit().messages[0]).toBe(fit().messages[0]);
     expect(fit().messages[1]).toBe(messages[1]);
     const blind = { model: "m", messages: [textMessage("user", "hi")] };
     expect(fitRequest(blind, { capabilities: { vision: false } }, { provider: "p", model: "m" })).toBe(blind);
