@@ -34,6 +34,9 @@ interface Learned extends Envelope {
  * has the same bytes before and after a string literal means the same, with another text, since JSON has no other context. What
  * may differ besides is spaces before the last brace (Anthropic pads its events) and the value of an `obfuscation` member
  * (OpenAI does so with random letters), which says nothing, and the number of the member that is named as a counter.
+ *
+ * Decoding streams is the one place that is written for speed before it is written to be read: an answer comes in thousands of pieces.
+ * See *one answer of 20,000 chunks* in docs/benchmarks.md.
  */
 export class DeltaEnvelope {
   readonly #member: string;

@@ -23,6 +23,7 @@ const BYTE_ORDER_MARK = 0xfe_ff;
 /**
  * Cuts the values out of a sequence of JSON values that comes in pieces: one object after the other (NDJSON, however its lines
  * are broken), or the elements of one array while the array is still being sent. A value that never ends is not handed over.
+ * Looks at character codes: streams are decoded fast on purpose.
  */
 export class JsonSequenceReader {
   readonly #handler: JsonSequenceHandler;
