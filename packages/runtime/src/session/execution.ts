@@ -150,11 +150,11 @@ export class Execution implements ExecutionContext {
    * Runs one attempt of each act and says when it began and ended: started in this order, awaited together. Records nothing, for
    * acts whose outcome stands in the log as events of their own. One that suspends the run keeps none of the others from being started.
    */
-  attempts<A extends Act, T>(acts: readonly A[], run: (act: A, attempt: StepAttempt) => T | Promise<T>): Promise<readonly StepResult<T>[]> {
+  attempts<A extends Act, T>(acts: readonly A[], run: (act: A, attempt: StepAttempt) => Promise<T>): Promise<readonly StepResult<T>[]> {
     return Promise.all(acts.map((act) => this.#attempt(act, run)));
   }
 
-  async #attempt<A extends Act, T>(act: A, run: (act: A, attempt: StepAttempt) => T | Promise<T>): Promise<StepResult<T>> {
+  async #attempt<A extends Act, T>(act: A, run: (act: A, attempt: StepAttempt) => Promise<T>): Promise<StepResult<T>> {
     const { key, number } = act;
     const startedAt = this.clock.now();
     const endedAt = (): number => Math.max(startedAt, this.clock.now());

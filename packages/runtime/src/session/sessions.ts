@@ -152,7 +152,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
 
     async rewind(id, turns) {
-      await change(existing(id), async (state) => {
+      await change(await existing(id), async (state) => {
         if (state.run && state.run.status !== "ended")
           throw sessionError(id, `Session "${id}" has a run that is not finished. Finish or abort it, then rewind.`);
         const border = borderAfter(state, turns, "rewound to turn");
@@ -173,11 +173,11 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
 
     async rename(id, name) {
-      await change(existing(id), () => ({ key: `rename/${options.newId()}`, type: "session-rename", data: { name } }));
+      await change(await existing(id), () => ({ key: `rename/${options.newId()}`, type: "session-rename", data: { name } }));
     },
 
     async tag(id, tag) {
-      await change(existing(id), (state) =>
+      await change(await existing(id), (state) =>
         state.tags.includes(tag) ? undefined : { key: `tag/${options.newId()}`, type: "session-tag", data: { tag } },
       );
     },
@@ -258,10 +258,9 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   /** Adds the record that `decide` makes of the session as it is, while nobody else can change it. */
   async function change(
-    target: SessionId | Promise<SessionId>,
+    session: SessionId,
     decide: (state: SessionState) => Change | undefined | Promise<Change | undefined>,
   ): Promise<void> {
-    const session = await target;
     await atAgentBoundary(session, async () => {
       const journal = await Journal.open({
         log,

@@ -119,7 +119,7 @@ function filtered<P extends HookPoint>(
   if (matches === undefined) return hook;
   const { label, timeoutMs } = hook;
   return Object.assign(
-    (payload: HookPayloads[P], context: HookContext<P>) => (matches(kindOf(payload, context)) ? hook(payload, context) : undefined),
+    async (payload: HookPayloads[P], context: HookContext<P>) => (matches(kindOf(payload, context)) ? hook(payload, context) : undefined),
     { ...(label !== undefined && { label }), ...(timeoutMs !== undefined && { timeoutMs }) },
   );
 }
