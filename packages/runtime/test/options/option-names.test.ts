@@ -117,6 +117,7 @@ const WITHOUT_A_CHECK: { readonly [name: string]: string } = {
   planBatches: "is a step of the loop, asked for every response",
   compileRequest: "is a step of the loop, asked for every request",
   foldInferEvents: "is a step of the loop, made for every response",
+  readRecords: "is given what `EventLog.read` was given, by a store",
   reactLoop: "takes the parts of a loop, which do not work where one is missing",
 };
 

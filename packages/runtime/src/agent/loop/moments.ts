@@ -13,16 +13,11 @@ import { permissionGate } from "../features/permissions/permission-gate.ts";
 import { pluginEventsStep, pluginsBeginStep, pluginsEndStep } from "../features/plugins/call-plugins.ts";
 import { strategyGate } from "../features/strategies/enforce-strategy.ts";
 import type { Gate, Moments } from "../turn/moments.ts";
-import { handoffStep } from "./handoff-step.ts";
 import { transformGate } from "./transform-gate.ts";
-import { exitRulesStep } from "./exit-rules-step.ts";
-import { inboxStep } from "./inbox-step.ts";
 import { limitsStep } from "./limits-step.ts";
 import { loopGuardGate } from "./loop-guard.ts";
 import { toolCallLimitGate } from "./tool-call-limit-gate.ts";
-import { checkEndingStep } from "./check-ending-step.ts";
-import { ifComplete } from "./if-complete.ts";
-import { turnEndStep, turnStartStep } from "./turn-boundary-steps.ts";
+import { checkEndingStep, exitRulesStep, handoffStep, ifComplete, inboxStep, turnEndStep, turnStartStep } from "./turn-steps.ts";
 
 /** Whether a call may run at all; a question to people is the last gate of each call, and asked of all calls of a response at once. */
 const POLICY: readonly Gate[] = [strategyGate, permissionGate, loopGuardGate, toolCallLimitGate, preToolUseGate];

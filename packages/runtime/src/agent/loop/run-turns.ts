@@ -7,11 +7,10 @@ import { inferAndRunCalls } from "./infer-and-run-calls.ts";
 import { keepCutResponse } from "./keep-cut-response.ts";
 import { endRun } from "./end-run.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
-import { openTurn } from "./open-turn.ts";
 import { endingOf, RunEnding } from "../turn/run-ending.ts";
 import { systemPrompt, type SystemPrompt } from "./system-prompt.ts";
 import { backgroundOf } from "../features/children/background.ts";
-import { momentsOf, passMoment } from "../turn/moments.ts";
+import { momentsOf, passMoment, type Place } from "../turn/moments.ts";
 import { outputOf } from "../features/output/run-output.ts";
 
 /** What whoever drives a run does next. */
@@ -52,6 +51,19 @@ function takeUp(loop: Loop): void {
     throw new RunEnding(ending.reason, { ...told, ...(failure && { failure: knownFailure(failure) }) });
   }
   if (isBackgroundOpen(loop)) backgroundOf(loop)?.takeUp();
+}
+
+/** Begins a turn, or goes on with the one that is open. */
+async function openTurn(loop: Loop): Promise<Place> {
+  const moments = momentsOf(loop);
+  const run = runOf(loop);
+  const number = run.turnOpen ? run.turn : run.turn + 1;
+  const place: Place = { turn: `t${number}`, number };
+  const isFirst = number === 1 && !run.turnOpen;
+  await passMoment(loop, isFirst ? moments.beforeRun : moments.onGoingOn, place);
+  if (!run.turnOpen) await passMoment(loop, moments.betweenTurns, place);
+  await passMoment(loop, moments.beforeTurn, place);
+  return place;
 }
 
 /** What was thrown in a turn suspends the run or ends it. */
