@@ -54,9 +54,11 @@ function exactMembersOf(checker: ts.TypeChecker, type: ts.Type, of: string): rea
     const declaration = property.declarations?.[0];
     if (declaration === undefined) return [];
     const declared = checker.getTypeOfSymbol(property);
-    // Options within options, written in place.
+    // Options within options, written in place. What has a name of its own is data.
     const within = (declared.isUnion() ? declared.types : [declared]).flatMap((part) =>
-      part.symbol?.flags & ts.SymbolFlags.TypeLiteral && part.getCallSignatures().length === 0 ? exactMembersOf(checker, part, place) : [],
+      part.aliasSymbol === undefined && part.symbol?.flags & ts.SymbolFlags.TypeLiteral && part.getCallSignatures().length === 0
+        ? exactMembersOf(checker, part, place)
+        : [],
     );
     // Methods that may be left out are called where they are there; their `undefined` is not spelled out.
     if (!(property.flags & ts.SymbolFlags.Optional) || ts.isMethodSignature(declaration)) return within;

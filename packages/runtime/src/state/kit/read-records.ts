@@ -9,9 +9,10 @@ export interface RecordSource {
 }
 
 export interface ReadOptions {
-  readonly after?: number;
-  readonly follow?: boolean;
-  readonly signal?: AbortSignal;
+  /** Default 0. */
+  readonly after?: number | undefined;
+  readonly follow?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Reads a log page by page; with `follow` it waits for more. It holds nothing while nobody waits on it. */
