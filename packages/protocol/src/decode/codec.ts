@@ -156,7 +156,7 @@ export function list<T>(whole: Codec<T>): Codec<readonly T[]> {
   };
 }
 
-/** `map` that gives back the list it was given when nothing changed. */
+/** `map` that gives back the list it was given when nothing changed: its items are of both types then, which the compiler can't see. */
 function mapChanged<A, B>(items: readonly A[], change: (item: A, index: number) => B): readonly B[] {
   const given: readonly unknown[] = items;
   const changed = items.map(change);

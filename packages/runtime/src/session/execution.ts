@@ -143,6 +143,7 @@ export class Execution implements ExecutionContext {
     specs: S,
   ): Promise<{ readonly [I in keyof S]: S[I] extends StepSpec<infer T> ? StepResult<T> : never }> {
     const results = await Promise.all(specs.map((spec) => this.step(spec.key, (attempt) => spec.run(attempt) as Promise<never>)));
+    // A `map` over a tuple is a list to the compiler.
     return results as never;
   }
 

@@ -7,6 +7,7 @@ import {
   type ExecutionContext,
   type InboxEntry,
   type InboxMessage,
+  type Json,
   type OperatorOutput,
   type RunId,
   type SelectBranch,
@@ -65,19 +66,16 @@ export class VolatileContext implements ExecutionContext {
     for (const wake of this.#listeners) wake();
   }
 
-  step<T>(key: string, run: (attempt: StepAttempt) => Promise<T & never>): Promise<StepResult<T>> {
-    let result = this.#steps.get(key);
-    if (result === undefined) {
-      result = this.#attempt(key, run as (attempt: StepAttempt) => Promise<unknown>);
-      this.#steps.set(key, result);
-    }
-    return result as Promise<StepResult<T>>;
+  async step<T>(key: string, run: (attempt: StepAttempt) => Promise<T & Json<T>>): Promise<StepResult<T>> {
+    return (await this.#step(key, run)) as StepResult<T>;
   }
 
   async steps<const S extends readonly StepSpec<unknown>[]>(
     specs: S,
   ): Promise<{ readonly [I in keyof S]: S[I] extends StepSpec<infer T> ? StepResult<T> : never }> {
-    return (await Promise.all(specs.map((spec) => this.step(spec.key, spec.run as never)))) as never;
+    const results = await Promise.all(specs.map((spec) => this.#step(spec.key, spec.run)));
+    // A `map` over a tuple is a list to the compiler.
+    return results as never;
   }
 
   async select(key: string, branches: readonly SelectBranch[]): Promise<number> {
@@ -88,7 +86,7 @@ export class VolatileContext implements ExecutionContext {
           branches.forEach((branch, index) => {
             if (branch.type === "timer")
               cleanups.push(this.#options.clock.after(Math.max(0, branch.at - this.#options.clock.now()), () => resolve(index)));
-            else if (branch.type === "step") void this.step(branch.spec.key, branch.spec.run as never).then(() => resolve(index), reject);
+            else if (branch.type === "step") void this.#step(branch.spec.key, branch.spec.run).then(() => resolve(index), reject);
             else if (this.#inbox.length > this.#read) resolve(index);
             else {
               const wake = (): void => resolve(index);
@@ -159,6 +157,15 @@ export class VolatileContext implements ExecutionContext {
       operator: spec.operator,
       message: `"${spec.operator}" can't be started here: there is no orchestrator`,
     });
+  }
+
+  #step(key: string, run: (attempt: StepAttempt) => Promise<unknown>): Promise<StepResult<unknown>> {
+    let result = this.#steps.get(key);
+    if (result === undefined) {
+      result = this.#attempt(key, run);
+      this.#steps.set(key, result);
+    }
+    return result;
   }
 
   async #attempt(key: string, run: (attempt: StepAttempt) => Promise<unknown>): Promise<StepResult<unknown>> {

@@ -52,7 +52,8 @@ export function describeBlobStore(name: string, create: () => BlobStore | Promis
     it("says so when there is no such blob, and refuses what is no blob", async () => {
       await using store = await create();
       expect(await kindOf(store.get(`sha256:${"0".repeat(64)}` as Digest))).toBe("not-found");
-      expect(await kindOf(store.put("text" as never))).toBe("invalid-input");
+      // @ts-expect-error: a text is no bytes
+      expect(await kindOf(store.put("text"))).toBe("invalid-input");
     });
 
     it("rejects everything after its disposal", async () => {

@@ -146,10 +146,14 @@ export function describeAppending(create: CreateEventLog): void {
         { key: "", type: "note", data: {} },
         { key: "lone \ud800", type: "note", data: {} },
         { key: "x", type: "", data: {} },
-        { key: "x", type: "note", data: undefined as never },
-        { key: "x", type: "note", data: [] as never },
-        { key: "x", type: "note", data: cyclic as never },
-        { key: "x", type: "note", data: { big: 1n } as never },
+        // @ts-expect-error: it is no JSON object
+        { key: "x", type: "note", data: undefined },
+        // @ts-expect-error: it is no JSON object
+        { key: "x", type: "note", data: [] },
+        // @ts-expect-error: it is no JSON object
+        { key: "x", type: "note", data: cyclic },
+        // @ts-expect-error: it is no JSON object
+        { key: "x", type: "note", data: { big: 1n } },
       ];
       for (const one of bad)
         expect(await failureOf(log.append(LOG, 0, [record("good"), one])), JSON.stringify(one.key)).toMatchObject({

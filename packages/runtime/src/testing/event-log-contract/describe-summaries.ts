@@ -69,8 +69,11 @@ export function describeSummaries(create: CreateEventLog): void {
       summary.list.push(2);
       ((await summaryOf(log))?.["list"] as number[]).push(3);
       expect(await summaryOf(log)).toEqual({ list: [1] });
-      for (const bad of [[], "text", { big: 1n }])
-        expect(await failureOf(log.append(LOG, 1, [record("b")], { summary: bad as never }))).toMatchObject({ kind: "invalid-input" });
+      for (const summary of [[], "text", { big: 1n }]) {
+        // @ts-expect-error: it is no JSON object
+        const appended = log.append(LOG, 1, [record("b")], { summary });
+        expect(await failureOf(appended)).toMatchObject({ kind: "invalid-input" });
+      }
       expect(await log.head(LOG)).toBe(1);
       await log.delete(LOG);
       await log.append(LOG, 0, [record("a")]);

@@ -59,6 +59,7 @@ export function createHookRegistry(): HookRegistry {
         "hooks",
         `an agent was made with these hooks already: register "${point}" before createAgent, or make another registry`,
       );
+    // Each is called at its own point only: `hooksByPoint` parts them by it.
     registered.hooks.push(registrationOf(point, subject, hook, options) as unknown as RegisteredHook);
     return registry;
   }

@@ -1,4 +1,4 @@
-import { AgentError, signalCodec, type Signal, type SignalAction, type SignalRoute } from "@keelson/protocol";
+import { AgentError, signalCodec, type FsmStateId, type Signal, type SignalAction, type SignalRoute } from "@keelson/protocol";
 import type { AgentOptions } from "../agent.ts";
 
 const ACTIONS: ReadonlySet<string> = new Set<SignalAction["type"]>(["continue", "graceful-stop", "force-stop", "transition", "custom"]);
@@ -24,7 +24,7 @@ function checkRoute(option: string, route: SignalRoute, { strategy, onSignal }: 
   if (typeof priority !== "number" || Number.isNaN(priority))
     throw invalid(option, `must have a priority that is a number, not ${String(priority)}`);
   if (predicate !== undefined && typeof predicate !== "function") throw invalid(option, "has a predicate that is no function");
-  if (action.type === "transition" && !strategy?.machine?.states.has(action.state as never))
+  if (action.type === "transition" && !strategy?.machine?.states.has(action.state as FsmStateId))
     throw invalid(option, `moves to the state ${JSON.stringify(action.state)}, which the agent's strategy does not have`);
   if (action.type === "custom" && (onSignal === undefined || !Object.hasOwn(onSignal, action.name)))
     throw invalid(option, `names the handler ${JSON.stringify(action.name)}, which onSignal does not have`);

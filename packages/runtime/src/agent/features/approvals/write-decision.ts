@@ -19,13 +19,10 @@ export async function writeDecision(services: RunnerServices, claims: ApprovalCl
   if (question === undefined) throw mismatch(`The run no longer asks this question about ${tool}.`);
   checkDecision(question.type, decision, tool);
   try {
+    const record = inboxRecord(nonce, { type: "decision", callId, decision });
     // `decidedAs` makes two decisions differ, so that the second is a conflict and not a repetition.
-    await log.append(
-      inboxLog(session),
-      "any",
-      [inboxRecord(nonce, { type: "decision", callId, decision, decidedAs: services.newId() } as never)],
-      { durability: services.durability ?? "power" },
-    );
+    const own = { ...record, data: { ...record.data, decidedAs: services.newId() } };
+    await log.append(inboxLog(session), "any", [own], { durability: services.durability ?? "power" });
   } catch (error) {
     if (LogError.is(error, "conflict")) throw usedBefore(tool);
     throw error;

@@ -28,6 +28,7 @@ async function begin(loop: Loop, plugins: LoopPlugins): Promise<void> {
   const states = new PluginStateMap();
   const { agentState } = sessionOf(loop);
   for (const plugin of plugins.all)
+    // That it is JSON was checked where the plugin was defined; of a state of any type the compiler can't know it.
     if (storedState(plugin.key, agentState) === undefined) states.register(plugin, plugin.initialState as never);
   const missing = states.serializeAll();
   if (Object.keys(missing).length > 0) loop.execution.put("plugins/initial", "state-update", { patch: additionOf(agentState, missing) });

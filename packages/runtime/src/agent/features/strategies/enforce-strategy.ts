@@ -1,4 +1,4 @@
-import { AgentError, StrategyError, type FsmStateId, type JsonValue, type Tool, type ToolSchema } from "@keelson/protocol";
+import { AgentError, StrategyError, type ActionId, type FsmStateId, type JsonValue, type Tool, type ToolSchema } from "@keelson/protocol";
 import type { SessionState } from "../../../session/session-state.ts";
 import { sessionError } from "../../../session/session-error.ts";
 import type { Agent } from "../../definition/agent.ts";
@@ -86,7 +86,7 @@ export function moveFor(loop: Loop, call: EndedCall): void {
   const machine = constraintOn(loop)?.machine;
   if (machine === undefined || call.tool === undefined) return;
   const done = actionOf(call.tool, call.input ?? null);
-  if (!machine.actions.has(done.action as never)) return;
+  if (!machine.actions.has(done.action as ActionId)) return;
   const to = attempt(machine, stateOf(loop, machine), done);
   if (typeof to === "string") moveTo(loop, machine, `${call.key}/strategy`, to, { action: done.action, callId: call.part.id });
 }
