@@ -46,6 +46,31 @@ export interface AgentLimits {
   readonly maxBackground?: number | undefined;
 }
 
+/** What the value of a limit is: a whole number of at least `least`, a number of ms or bytes, or what budgets check. */
+export type LimitKind = { readonly least: number } | "measure" | "budget";
+
+/** A limit that is added needs a line here, so that no other name passes for one. */
+export const LIMITS: { readonly [L in keyof Required<AgentLimits>]: LimitKind } = {
+  maxTurns: { least: 1 },
+  maxModelCalls: { least: 1 },
+  maxCost: "budget",
+  maxTokens: "budget",
+  unknownPrice: "budget",
+  withoutUsage: "budget",
+  budgetThresholds: "budget",
+  maxDurationMs: "measure",
+  maxToolCalls: { least: 0 },
+  maxFailedTurns: { least: 1 },
+  maxRetries: { least: 0 },
+  maxRetryDelayMs: { least: 0 },
+  maxRepairs: { least: 0 },
+  maxAnswerBytes: "measure",
+  maxAnswerCalls: { least: 1 },
+  toolTimeoutMs: "measure",
+  maxParallelCalls: { least: 1 },
+  maxBackground: { least: 1 },
+};
+
 /** The limits of a run with every default filled in. */
 export interface Limits {
   readonly maxTurns: number;

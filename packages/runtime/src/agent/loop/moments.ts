@@ -12,30 +12,28 @@ import { summariseStep } from "../features/middleware/summarise-if-marked.ts";
 import { permissionGate } from "../features/permissions/permission-gate.ts";
 import { pluginEventsStep, pluginsBeginStep, pluginsEndStep } from "../features/plugins/call-plugins.ts";
 import { strategyGate } from "../features/strategies/enforce-strategy.ts";
-import type { Gate, Moments } from "../turn/moments.ts";
+import type { Moments } from "../turn/moments.ts";
 import { transformGate } from "./transform-gate.ts";
 import { limitsStep } from "./limits-step.ts";
 import { loopGuardGate } from "./loop-guard.ts";
 import { toolCallLimitGate } from "./tool-call-limit-gate.ts";
 import { checkEndingStep, exitRulesStep, handoffStep, ifComplete, inboxStep, turnEndStep, turnStartStep } from "./turn-steps.ts";
 
-/** Whether a call may run at all; a question to people is the last gate of each call, and asked of all calls of a response at once. */
-const POLICY: readonly Gate[] = [strategyGate, permissionGate, loopGuardGate, toolCallLimitGate, preToolUseGate];
-
 /**
  * What happens in a run, and in which order. A feature that an agent does not use is not called. A new one is a folder, and a line
- * here at each moment that it needs.
+ * here at each moment that it needs. What belongs to one model call or to one batch of calls stands there: `attemptInference`,
+ * `runBatch`.
  */
 export const MOMENTS: Moments = {
   beforeRun: [sessionStartStep, inputMiddlewareStep, pluginsBeginStep],
-  onGoingOn: [sessionResumedStep],
+  onResume: [sessionResumedStep],
   betweenTurns: [inboxStep(), collectBackgroundStep, directivesStep("begin"), limitsStep, chargeTurnStep, turnStartStep, markTurnStep],
   beforeTurn: [beforeTurnStep, summariseStep],
   // Here the model responds: see `inferAndRunCalls`.
-  // Before its first gate the tool of a call is found, and its arguments are parsed and validated: see `passGates`.
-  gates: [transformGate, ...POLICY],
-  gatesOfEdited: POLICY,
-  afterTurn: [directivesStep("directives"), afterTurnStep, pluginEventsStep, exitRulesStep, checkEndingStep, handoffStep, turnEndStep],
+  // Before its first gate the tool of a call is found, and its arguments are parsed and validated: see `passGates`. Behind the last,
+  // people are asked about all calls of a response at once.
+  gates: [transformGate, strategyGate, permissionGate, loopGuardGate, toolCallLimitGate, preToolUseGate],
+  beforeNextTurn: [directivesStep("directives"), afterTurnStep, pluginEventsStep, exitRulesStep, checkEndingStep, handoffStep, turnEndStep],
   beforeEnd: [
     [inboxStep("final"), ifComplete(directivesStep("final/directives"))],
     [ifComplete(afterTurnStep), exitRulesStep, ifComplete(directivesStep("exit/directives"))],

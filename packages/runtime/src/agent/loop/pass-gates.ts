@@ -22,7 +22,13 @@ export async function passGates(loop: Loop, call: ArrivedCall): Promise<OpenCall
 /** Takes a call with arguments that an approver edited through the gates that look at them. */
 export async function passEditedArguments(loop: Loop, call: AskingCall, input: JsonValue): Promise<OpenCall | SettledCall> {
   const fitting = await fitArguments({ ...call, input, edits: call.edits + 1 }, call.tool, { input });
-  return fitting.state === "settled" ? fitting : pass(loop, fitting, momentsOf(loop).gatesOfEdited);
+  return fitting.state === "settled"
+    ? fitting
+    : pass(
+        loop,
+        fitting,
+        momentsOf(loop).gates.filter(({ skipsEdited }) => skipsEdited !== true),
+      );
 }
 
 async function pass(loop: Loop, call: OpenCall, gates: readonly Gate[]): Promise<OpenCall | SettledCall> {

@@ -31,10 +31,10 @@ export async function runTurns(loop: Loop, most: number = Number.POSITIVE_INFINI
   for (let left = most; left > 0 && next.type === "now"; left--) {
     try {
       takeUp(loop);
-      const place = await openTurn(loop);
+      const place = await openTurn(loop, left === most);
       prompt ??= await systemPrompt(loop);
       await inferAndRunCalls(loop, place, prompt.text);
-      await passMoment(loop, momentsOf(loop).afterTurn, place);
+      await passMoment(loop, momentsOf(loop).beforeNextTurn, place);
     } catch (error) {
       next = await leaveTurn(loop, error);
     }
@@ -53,14 +53,15 @@ function takeUp(loop: Loop): void {
   if (isBackgroundOpen(loop)) backgroundOf(loop)?.takeUp();
 }
 
-/** Begins a turn, or goes on with the one that is open. */
-async function openTurn(loop: Loop): Promise<Place> {
+/** Begins a turn, or goes on with the one that is open. @param isTakenUp nothing of the run was worked yet since it was taken up */
+async function openTurn(loop: Loop, isTakenUp: boolean): Promise<Place> {
   const moments = momentsOf(loop);
   const run = runOf(loop);
   const number = run.turnOpen ? run.turn : run.turn + 1;
   const place: Place = { turn: `t${number}`, number };
   const isFirst = number === 1 && !run.turnOpen;
-  await passMoment(loop, isFirst ? moments.beforeRun : moments.onGoingOn, place);
+  if (isFirst) await passMoment(loop, moments.beforeRun, place);
+  else if (isTakenUp) await passMoment(loop, moments.onResume, place);
   if (!run.turnOpen) await passMoment(loop, moments.betweenTurns, place);
   await passMoment(loop, moments.beforeTurn, place);
   return place;

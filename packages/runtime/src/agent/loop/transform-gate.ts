@@ -6,6 +6,7 @@ import { fitArguments } from "./fit-arguments.ts";
 /** Rules may change the arguments, give a result in the tool's place, or halt; what they changed is validated again. */
 export const transformGate: Gate = {
   name: "transform",
+  skipsEdited: true,
   async pass(loop, call) {
     if (!loop.context.watches("execute-tool", "before")) return call;
     const result = await loop.context.run<{ readonly input: JsonValue } | { readonly skipped: JsonValue }>({

@@ -20,11 +20,16 @@ export interface Step {
   run(loop: Loop, place: Place): Promise<void>;
 }
 
-/** A gate lets a call through, changes its arguments, settles it, or has a person asked: it returns the call as it goes on. */
+/**
+ * A gate lets a call through, changes its arguments, settles it, or has a person asked: it returns the call as it goes on. After a
+ * crash calls pass it again, so it goes by what the log holds and asks user code through `execution.decide` only.
+ */
 export interface Gate {
   readonly name: string;
   /** Whether a run has such a gate. Default: every run has. */
   applies?(loop: Loop): boolean;
+  /** It is not passed again with arguments that an approver edited: what a person wrote is not changed. Default: it is. */
+  readonly skipsEdited?: boolean;
   pass(loop: Loop, call: OpenCall): Promise<OpenCall | SettledCall>;
 }
 
@@ -32,18 +37,16 @@ export interface Gate {
 export interface Moments {
   /** Once, before the first turn. What is decided is recorded, so that it may begin again after a crash. */
   readonly beforeRun: readonly Step[];
-  /** When a run that waited, or whose process ended, is taken up again. */
-  readonly onGoingOn: readonly Step[];
+  /** When a run that has begun is taken up: after a wait, after its process ended, or for its next turn. */
+  readonly onResume: readonly Step[];
   /** While no turn is open: the last of them opens the next. */
   readonly betweenTurns: readonly Step[];
   /** In the open turn, before the model is asked. */
   readonly beforeTurn: readonly Step[];
-  /** What each call passes before it may run. */
+  /** What each call passes before it may run; once more with arguments that an approver edited. */
   readonly gates: readonly Gate[];
-  /** What arguments that a person edited pass once more. */
-  readonly gatesOfEdited: readonly Gate[];
-  /** After a turn behind which the run goes on: the last of them closes it. */
-  readonly afterTurn: readonly Step[];
+  /** After a turn that another one follows: the last of them closes it. After the last turn comes `beforeEnd` in its place. */
+  readonly beforeNextTurn: readonly Step[];
   /** After a response that asks for nothing more. Behind each group it is seen whether there is something to respond to again. */
   readonly beforeEnd: readonly (readonly Step[])[];
   /** Between the result of a run and its terminal event. Nothing here changes how the run ends. */
