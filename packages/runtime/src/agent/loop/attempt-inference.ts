@@ -114,8 +114,8 @@ async function takeFailure(
     execution.put(`${key}/rate-limit`, "rate-limit", { utilization: 1, resetAt, allowed: false });
   }
   await settle(loop, key, model, billAttempt(attempted, ledgerOf(loop).scopes, failure));
-  execution.put(`${key}/failed`, "inference-failed", { failure: failure, ...(lost && { lost }) });
-  await afterInference(loop, key, { failure: failure });
+  execution.put(`${key}/failed`, "inference-failed", { failure, ...(lost && { lost }) });
+  await afterInference(loop, key, { failure });
   return { failure, ...(lost && { lost }) };
 }
 
