@@ -173,7 +173,7 @@ export function createKeyedEventLog(server: KeyedServer, now: () => number = Dat
       assertName(log, "The id of a log");
       assertLeaseRequest(log, request);
       const { owner, ttlMs } = request;
-      const { epoch, other } = await server.transaction(async (values) => {
+      const { epoch, before, other } = await server.transaction(async (values) => {
         const kept = await findLog(server, values, log);
         const other = otherHolder(kept.lease, owner, now(), isDeadOwner);
         // A refusal keeps something, too: a lease ends no later than a clock that was set back says.
@@ -182,7 +182,7 @@ export function createKeyedEventLog(server: KeyedServer, now: () => number = Dat
             ? { ...kept.lease, expiresAt: other.expiresAt }
             : { epoch: await nextNumber(server, values), owner, ttlMs, expiresAt: now() + ttlMs };
         values.set(logName(log), JSON.stringify({ ...kept, lease }));
-        return { epoch: lease.epoch, other };
+        return { epoch: lease.epoch, before: kept.lease, other };
       });
       if (other !== undefined) throw leaseHeld(log, other.owner, other.expiresAt);
       taken.set(epoch, log);
@@ -190,6 +190,7 @@ export function createKeyedEventLog(server: KeyedServer, now: () => number = Dat
         log,
         owner,
         epoch,
+        before,
         async renew() {
           assertOpen();
           await changeLease(log, (lease) => {

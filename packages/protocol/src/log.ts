@@ -25,6 +25,8 @@ export interface Lease extends AsyncDisposable {
   readonly log: LogId;
   readonly epoch: number;
   readonly owner: string;
+  /** Whether the holder before did not give it back: its process died, or it was silent for too long. */
+  readonly tookOver: boolean;
   /** Lets it end `ttlMs` from now. Rejects with `LogError` of kind `stale-epoch` when another holder has taken over or it was released. */
   renew(): Promise<void>;
   /** Gives the right back; its epoch writes no more. Without effect when another holder has taken over. */

@@ -55,6 +55,7 @@ export function createForgetfulLog(now: () => number): EventLog {
       log,
       owner,
       epoch: 1,
+      tookOver: false,
       renew: async () => {},
       release: async () => {},
       [Symbol.asyncDispose]: async () => {},

@@ -70,9 +70,12 @@ export function createLease(lease: {
   readonly log: LogId;
   readonly epoch: number;
   readonly owner: string;
+  /** What the backend kept of the lease before this one. */
+  readonly before: LeaseState | undefined;
   readonly renew: () => Promise<void>;
   readonly release: () => Promise<void>;
 }): Lease {
-  const { log, epoch, owner, renew, release } = lease;
-  return { log, epoch, owner, renew, release, [Symbol.asyncDispose]: release };
+  const { log, epoch, owner, before, renew, release } = lease;
+  const tookOver = before !== undefined && before.owner !== null;
+  return { log, epoch, owner, tookOver, renew, release, [Symbol.asyncDispose]: release };
 }

@@ -127,6 +127,7 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
         log,
         epoch,
         owner,
+        before: held,
         async renew() {
           assertOpen();
           assertEpoch(log, epoch, leases.get(log));

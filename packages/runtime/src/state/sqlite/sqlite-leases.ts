@@ -22,6 +22,12 @@ function leaseIn(row: LeaseRow | undefined): LeaseState | undefined {
   return row === undefined || row.epoch === null ? undefined : { ...row, epoch: row.epoch };
 }
 
+/** A lease that was taken, and the one before it. */
+interface Taken {
+  readonly epoch: number;
+  readonly before: LeaseState | undefined;
+}
+
 /** The leases of the logs of one database, and which of them were taken through this object. */
 export interface SqliteLeases {
   acquire(log: LogId, request: { readonly owner: string; readonly ttlMs: number }): Promise<Lease>;
@@ -42,7 +48,7 @@ export function createSqliteLeases(of: {
   const findRow = (log: LogId): LeaseRow | undefined => database.prepare(FIND_LEASE).get(log) as LeaseRow | undefined;
 
   /** The new epoch, or why there is none. A refusal is a value here, since what it wrote down must be committed. */
-  function take(log: LogId, owner: string, ttlMs: number): number | LogError {
+  function take(log: LogId, owner: string, ttlMs: number): Taken | LogError {
     const at = now();
     const row = findRow(log);
     const lease = leaseIn(row);
@@ -53,17 +59,17 @@ export function createSqliteLeases(of: {
     }
     const epoch = database.epochs.take();
     database.prepare(TAKE_LEASE).run(log, epoch, owner, ttlMs, at + ttlMs);
-    return epoch;
+    return { epoch, before: lease };
   }
 
   /** What comes of most acquisitions, in one statement: the lease of a log that is new. */
-  function tookNew(log: LogId, owner: string, ttlMs: number): number | undefined {
+  function tookNew(log: LogId, owner: string, ttlMs: number): Taken | undefined {
     const { epochs } = database;
     if (epochs.next > epochs.last) return undefined;
     const epoch = epochs.next;
     if (!database.tryWrite("process", takeNew, log, epoch, owner, ttlMs, now() + ttlMs, epochs.last)) return undefined;
     epochs.next++;
-    return epoch;
+    return { epoch, before: undefined };
   }
 
   return {
@@ -74,12 +80,13 @@ export function createSqliteLeases(of: {
       const { owner, ttlMs } = request;
       const taken = tookNew(log, owner, ttlMs) ?? (await write(() => take(log, owner, ttlMs)));
       if (LogError.is(taken)) throw taken;
-      const epoch = taken as number;
+      const { epoch, before } = taken;
       held.set(epoch, log);
       return createLease({
         log,
         owner,
         epoch,
+        before,
         async renew() {
           assertOpen();
           await write(() => {

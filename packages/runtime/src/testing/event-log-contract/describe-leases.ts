@@ -44,6 +44,20 @@ export function describeLeases(create: CreateEventLog): void {
       expect(await keysOf(log.read(LOG))).toEqual(["a", "b", "c"]);
     });
 
+    it("says whether the holder before gave it back", async () => {
+      let clock = 0;
+      await using log = await create(() => clock);
+      const first = await log.acquire(LOG, { owner: "first", ttlMs: 100 });
+      expect(first.tookOver).toBe(false);
+      await first.release();
+      expect((await log.acquire(LOG, { owner: "second", ttlMs: 100 })).tookOver).toBe(false);
+      clock = 1000;
+      const third = await log.acquire(LOG, { owner: "third", ttlMs: 100 });
+      expect(third.tookOver).toBe(true);
+      await third.release();
+      expect((await log.acquire(LOG, { owner: "fourth", ttlMs: 100 })).tookOver).toBe(false);
+    });
+
     it("gives the same owner a new epoch", async () => {
       await using log = await create(() => 0);
       const first = await log.acquire(LOG, { owner: "me", ttlMs: 100 });
