@@ -21,3 +21,14 @@ export function sessionLog(session: string): LogId {
 export function inboxLog(session: string): LogId {
   return `session/${session}/inbox` as LogId;
 }
+
+/** Snapshots of what a session's log folds to. Nobody needs them: without them the log is read from its beginning. */
+export function snapshotLog(session: string): LogId {
+  return `session/${session}/snapshots` as LogId;
+}
+
+/** The session whose log this is; nothing for its inbox, its snapshots, and other logs. */
+export function sessionOf(log: LogId | string): SessionId | undefined {
+  const id = log.startsWith("session/") ? log.slice("session/".length) : "";
+  return id === "" || id.includes("/") ? undefined : (id as SessionId);
+}

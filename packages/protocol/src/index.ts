@@ -9,6 +9,8 @@ export {
   type SessionId,
   type WorkflowId,
   inboxLog,
+  snapshotLog,
+  sessionOf,
   sessionLog,
 } from "./ids.ts";
 export { type Usd, ZERO_USD, addUsd, compareUsd, fromPicoUsd, subtractUsd, toPicoUsd, usd } from "./usd.ts";

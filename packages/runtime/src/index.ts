@@ -231,7 +231,7 @@ export function createRunner(
   const blobs = options.blobs ?? options.log?.blobs ?? createMemoryBlobStore();
   const runner: SingleRunner<unknown> = createRunnerWith({
     // A log of our own choosing forgets what ended, unless told otherwise.
-    ...(options.log === undefined && { keepEndedSessions: 100 }),
+    ...(options.log === undefined && { keepEndedSessions: 100, recordsPerSnapshot: Infinity }),
     ...definedOptions(options),
     clock,
     log: options.log ?? createMemoryEventLog({ now: () => clock.now() }),

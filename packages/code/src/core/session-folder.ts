@@ -1,4 +1,4 @@
-import { type EventLog, sessionLog, type SessionId } from "@keelson/protocol";
+import { type EventLog, sessionLog, sessionOf, type SessionId } from "@keelson/protocol";
 
 // Which folder a session works in is a tag, so that it stands in the session's first record and is found without reading more.
 const PREFIX = "folder:";
@@ -30,9 +30,11 @@ export async function sessionIds(log: EventLog, beginning = ""): Promise<readonl
   let after: string | undefined;
   for (;;) {
     const page = await log.list({ prefix: LOG_PREFIX + beginning, limit: 500, ...(after !== undefined && { after }) });
-    // Inboxes are no sessions, and the sessions of child runs (their ids hold a "~") are nobody's to go on with.
-    for (const { log: name, updatedAt } of page)
-      if (!name.endsWith("/inbox") && !name.includes("~")) found.push({ id: name.slice(LOG_PREFIX.length), updatedAt });
+    // The sessions of child runs (their ids hold a "~") are nobody's to go on with.
+    for (const { log: name, updatedAt } of page) {
+      const id = sessionOf(name);
+      if (id !== undefined && !id.includes("~")) found.push({ id, updatedAt });
+    }
     after = page.at(-1)?.log;
     if (page.length < 500) return found;
   }

@@ -11,6 +11,7 @@ export class Conversation {
   #policies: CompactionPolicy[] | undefined;
   #tokenBound = 0;
   #namesBlobs = false;
+  #revision = 0;
 
   get messages(): readonly Message[] {
     return this.#messages;
@@ -30,8 +31,21 @@ export class Conversation {
     return this.#namesBlobs;
   }
 
+  /** How often it was replaced or shortened: as long as it stays, messages were only added. */
+  get revision(): number {
+    return this.#revision;
+  }
+
   policyAt(index: number): CompactionPolicy {
     return this.#policies?.[index] ?? "normal";
+  }
+
+  /** The messages from the one at `index` on; those that compaction may treat as any other have no policy. */
+  entriesFrom(index: number): readonly { readonly message: Message; readonly policy?: CompactionPolicy }[] {
+    return this.#messages.slice(index).map((message, offset) => {
+      const policy = this.policyAt(index + offset);
+      return policy === "normal" ? { message } : { message, policy };
+    });
   }
 
   append(message: Message, policy: CompactionPolicy = "normal"): void {
@@ -56,6 +70,7 @@ export class Conversation {
   }
 
   #count(): void {
+    this.#revision++;
     this.#namesBlobs = this.#messages.some((message) => message.content.some(namesBlob));
     this.#tokenBound = 0;
     for (const message of this.#messages) this.#tokenBound += messageTokenBound(message);

@@ -3,17 +3,40 @@ import { applyRecord } from "./apply-record.ts";
 import { restoreLargeRecord } from "./large-records.ts";
 import { isRecordOf } from "./record-data.ts";
 import { emptySession, forkedSession, type SessionState } from "./session-state.ts";
+import { readSnapshot, type SnapshotPlace } from "./snapshots/snapshot.ts";
 
-/** Folds a session's log into its state. An unknown session folds to an empty one; a fork begins with its parent's history. */
+/** A state on its way to where a log ends. */
+interface Folding {
+  state: SessionState;
+  /** The last record that was folded since the snapshot. */
+  key?: string;
+  /** What it began with. */
+  snapshot?: SnapshotPlace;
+}
+
+/**
+ * Folds a session's log into its state, from the newest snapshot on. An unknown session folds to an empty one; a fork begins with
+ * its parent's history.
+ */
 export async function foldSession(
   log: EventLog,
   blobs: BlobStore,
   session: SessionId,
   upTo: number = Number.POSITIVE_INFINITY,
 ): Promise<SessionState> {
-  const reached = { state: emptySession(session) };
+  return (await foldFromSnapshot(log, blobs, session, upTo)).state;
+}
+
+/** {@link foldSession}, with where the snapshot stands that it began with. */
+export async function foldFromSnapshot(
+  log: EventLog,
+  blobs: BlobStore,
+  session: SessionId,
+  upTo: number = Number.POSITIVE_INFINITY,
+): Promise<Readonly<Folding>> {
+  const reached: Folding = { state: emptySession(session) };
   await fold(log, blobs, session, upTo, reached);
-  return reached.state;
+  return reached;
 }
 
 /** What of a session's log can be read, and why no more of it. */
@@ -22,18 +45,24 @@ export async function foldReadable(
   blobs: BlobStore,
   session: SessionId,
 ): Promise<{ readonly state: SessionState; readonly damage?: unknown }> {
-  const reached = { state: emptySession(session) };
+  const reached: Folding = { state: emptySession(session) };
   try {
     await fold(log, blobs, session, Number.POSITIVE_INFINITY, reached);
-    return reached;
+    return { state: reached.state };
   } catch (damage) {
-    return { ...reached, damage };
+    return { state: reached.state, damage };
   }
 }
 
-async function fold(log: EventLog, blobs: BlobStore, session: SessionId, upTo: number, reached: { state: SessionState }): Promise<void> {
+async function fold(log: EventLog, blobs: BlobStore, session: SessionId, upTo: number, reached: Folding): Promise<void> {
   if (upTo === 0) return;
-  for await (const stored of log.read(sessionLog(session))) {
+  const snapshot = await readSnapshot(log, blobs, session);
+  if (snapshot !== undefined && snapshot.place.seq <= upTo) {
+    reached.state = snapshot.state;
+    reached.snapshot = snapshot.place;
+  }
+  if (reached.state.seq >= upTo) return;
+  for await (const stored of log.read(sessionLog(session), { after: reached.state.seq })) {
     const record = await restoreLargeRecord(stored, blobs);
     const parent = isRecordOf(record, "session-create") ? record.data.parent : undefined;
     if (parent) reached.state = forkedSession(session, await foldParent(log, blobs, session, parent));
@@ -50,6 +79,7 @@ async function fold(log: EventLog, blobs: BlobStore, session: SessionId, upTo: n
         { cause },
       );
     }
+    reached.key = record.key;
     if (record.seq >= upTo) break;
   }
 }

@@ -17,11 +17,12 @@ import type { Conversation } from "../context/conversation.ts";
 import type { Clock } from "../platform/clock.ts";
 import { spillLargeData } from "./large-records.ts";
 import { applyRecord } from "./apply-record.ts";
-import { foldSession } from "./fold-session.ts";
+import { foldFromSnapshot } from "./fold-session.ts";
 import { inboxEntry, inboxRecord } from "./inbox-record.ts";
 import { sessionSummary } from "./session-summary.ts";
 import type { RecordData, RecordType } from "./record-data.ts";
 import type { SessionState } from "./session-state.ts";
+import { RECORDS_PER_SNAPSHOT, writeSnapshot, type SnapshotPlace } from "./snapshots/snapshot.ts";
 
 export interface JournalOptions {
   readonly log: EventLog;
@@ -35,6 +36,8 @@ export interface JournalOptions {
   readonly leaseTtlMs: number;
   /** What "power" acts (reservations of writes, decisions, settlements, endings) ask of the log. */
   readonly durability: Durability;
+  /** How many records may stand behind the newest snapshot before another is written. Default {@link RECORDS_PER_SNAPSHOT}. */
+  readonly recordsPerSnapshot?: number | undefined;
   /** Default: nobody is told. */
   readonly watcher?: JournalWatcher | undefined;
 }
@@ -44,6 +47,8 @@ export interface JournalWatcher {
   committed(records: readonly LogRecord[]): void;
   /** Called once when the right to write is lost: the journal is dead from then on. */
   lost(error: LogError): void;
+  /** Called when a snapshot could not be written. Nothing is lost by it but time, where the session is opened again. */
+  snapshotFailed?(error: unknown): void;
 }
 
 /**
@@ -69,11 +74,19 @@ export class Journal {
   readonly inboxAtOpen: number;
   #inboxSeen: number;
   #committedSeq: number;
+  /** The last record that is in the log, where this journal has seen it. */
+  #committedKey: string | undefined;
+  #snapshot: SnapshotPlace | undefined;
   #inboxListeners: readonly ((entry: InboxEntry) => void)[] = [];
   #following: Promise<void> | undefined;
   #closed = false;
 
-  private constructor(options: JournalOptions, lease: Lease, state: SessionState, inboxHead: number) {
+  private constructor(
+    options: JournalOptions,
+    lease: Lease,
+    { state, key, snapshot }: Awaited<ReturnType<typeof foldFromSnapshot>>,
+    inboxHead: number,
+  ) {
     this.#options = options;
     this.#lease = lease;
     this.state = state;
@@ -81,6 +94,8 @@ export class Journal {
     this.inboxLog = inboxLog(options.session);
     this.inboxAtOpen = inboxHead;
     this.#committedSeq = state.seq;
+    this.#committedKey = key;
+    this.#snapshot = snapshot;
     this.#inboxSeen = inboxHead;
     this.#scheduleRenewal();
   }
@@ -89,13 +104,19 @@ export class Journal {
   static async open(options: JournalOptions): Promise<Journal> {
     const lease = await options.log.acquire(sessionLog(options.session), { owner: options.owner, ttlMs: options.leaseTtlMs });
     try {
-      const folded = await foldSession(options.log, options.blobs, options.session);
-      const state = options.conversation && folded.seq === 0 ? { ...folded, conversation: options.conversation } : folded;
-      return new Journal(options, lease, state, await options.log.head(inboxLog(options.session)));
+      const folded = await foldFromSnapshot(options.log, options.blobs, options.session);
+      const { conversation } = options;
+      const given = conversation && folded.state.seq === 0 ? { state: { ...folded.state, conversation } } : folded;
+      return new Journal(options, lease, given, await options.log.head(inboxLog(options.session)));
     } catch (error) {
       await lease.release();
       throw error;
     }
+  }
+
+  /** Whether whoever worked on the session before was cut off at it. */
+  get tookOver(): boolean {
+    return this.#lease.tookOver;
   }
 
   get failure(): LogError | undefined {
@@ -167,6 +188,21 @@ export class Journal {
     };
   }
 
+  /** Writes a snapshot where enough records stand behind the newest, and flushes for it: who opens the session reads no more than those. */
+  async keepSnapshot(): Promise<void> {
+    const { log, blobs, recordsPerSnapshot = RECORDS_PER_SNAPSHOT } = this.#options;
+    if (this.state.seq - (this.#snapshot?.seq ?? 0) < recordsPerSnapshot) return;
+    await this.flush();
+    const key = this.#committedKey;
+    // What was put in the meantime is not in the log yet: later, then.
+    if (key === undefined || this.state.seq !== this.#committedSeq) return;
+    try {
+      this.#snapshot = await writeSnapshot(log, blobs, this.state, key, this.#snapshot);
+    } catch (error) {
+      this.#options.watcher?.snapshotFailed?.(error);
+    }
+  }
+
   /** Flushes, lets go of the lease, stops following. */
   async close(): Promise<void> {
     if (this.#closed) return;
@@ -176,6 +212,7 @@ export class Journal {
     try {
       await this.#following;
       if (!this.#failure) await this.flush();
+      if (!this.#failure) await this.keepSnapshot();
     } finally {
       await this.#lease.release();
     }
@@ -197,6 +234,7 @@ export class Journal {
         const { at } = await log.append(this.log, expected, records, { epoch: this.#lease.epoch, durability, summary });
         stampTimes(this.state, batch, at);
         this.#committedSeq = expected + batch.length;
+        this.#committedKey = batch.at(-1)?.key;
         this.#options.watcher?.committed(batch);
       }
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { EventLog, LogInfo, SessionId } from "@keelson/protocol";
+import { sessionOf, type EventLog, type LogInfo, type SessionId } from "@keelson/protocol";
 import { mayHaveOpenRun } from "./session-summary.ts";
 
 /** The sessions of a log that may have a run that is not over: the others need not be read to know that nothing is open in them. */
@@ -12,7 +12,10 @@ export async function* sessionLogs(log: EventLog): AsyncGenerator<{ readonly ses
   let after: string | undefined;
   for (;;) {
     const page = await log.list({ prefix, limit: 500, ...(after !== undefined && { after }) });
-    for (const info of page) if (!info.log.endsWith("/inbox")) yield { session: info.log.slice(prefix.length) as SessionId, info };
+    for (const info of page) {
+      const session = sessionOf(info.log);
+      if (session !== undefined) yield { session, info };
+    }
     after = page.at(-1)?.log;
     if (page.length < 500) return;
   }

@@ -3,6 +3,7 @@ import {
   LogError,
   isDurableEventType,
   sessionLog,
+  snapshotLog,
   type BlobStore,
   type EventLog,
   type JsonObject,
@@ -200,6 +201,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         for (const session of [...children, id]) {
           await log.delete(sessionLog(session));
           await log.delete(inboxLog(session));
+          await log.delete(snapshotLog(session));
         }
         await lease.release();
       }),

@@ -12,6 +12,7 @@ import {
   type Tool,
   type ToolCall,
   type Wait,
+  sessionOf,
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import type { Agent, AgentOptions } from "../../src/agent/definition/agent.ts";
@@ -459,7 +460,7 @@ describe("a child agent", () => {
     expect((await run.outcome).reason).toBe("aborted");
     const ends: unknown[] = [];
     for (const { log } of await lives.log.list())
-      if (!log.endsWith("/inbox"))
+      if (sessionOf(log) !== undefined)
         for await (const { type, data } of lives.log.read(log)) if (type === "run-complete") ends.push(data["reason"]);
     expect(ends).toEqual(["aborted", "aborted"]);
   });
@@ -469,7 +470,9 @@ describe("a child agent", () => {
       const lives = createLives();
       const { runner } = lives.begin(agent);
       const { waits } = await runner.run("Go.", { session: SESSION }).outcome;
-      const [child] = (await lives.log.list()).map(({ log }) => log).filter((log) => log.includes(CHILD_MARK) && !log.endsWith("/inbox"));
+      const [child] = (await lives.log.list())
+        .map(({ log }) => log)
+        .filter((log) => log.includes(CHILD_MARK) && sessionOf(log) !== undefined);
       if (begun) await runner.approve(tokens(waits)["pay"] ?? "", { type: "allow" });
       else await lives.log.delete(child as LogId);
       await lives.log.acquire(child as LogId, { owner: "earlier", ttlMs: 100_000 });

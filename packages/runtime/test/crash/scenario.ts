@@ -107,6 +107,8 @@ export function openRunner(
     approvalKeys: { current: { id: "test", secret: new Uint8Array(32).fill(7) } },
     ...(approvals && { approvals }),
     ...(services.owner !== undefined && { owner: services.owner }),
+    // What each life goes on with is restored from a snapshot, however short the log.
+    recordsPerSnapshot: 1,
     ...(services.leaseTtlMs !== undefined && { leaseTtlMs: services.leaseTtlMs }),
   });
 }

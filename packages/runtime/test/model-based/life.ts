@@ -8,6 +8,7 @@ import {
   type NewRecord,
   type SessionId,
   sessionLog,
+  sessionOf,
 } from "@keelson/protocol";
 import { createRunner, type Run, type RunOutcome, type SingleRunner } from "keelson";
 import { foldSession, type Journal, type SessionState } from "keelson/session";
@@ -195,6 +196,7 @@ export async function live(story: Story): Promise<Life> {
         stopGraceMs: 10_000,
         signalWaitMs: story.signalWaitMs,
         ...(features.budgets?.shared && { budgets: [{ id: "team", ...features.budgets.shared }] }),
+        recordsPerSnapshot: 7,
         ...(callbacks.maxBufferBytes !== undefined && { maxBufferBytes: callbacks.maxBufferBytes }),
         ...(story.approvals.by === "callback" && { approvals: person.approver((ms) => own.sleep(ms)) }),
       }),
@@ -229,7 +231,7 @@ export async function live(story: Story): Promise<Life> {
 
   async function heads(): Promise<ReadonlyMap<LogId, number>> {
     return new Map(
-      (await memory.list({ prefix: "session/" })).filter((info) => !info.log.endsWith("/inbox")).map((info) => [info.log, info.head]),
+      (await memory.list({ prefix: "session/" })).filter((info) => sessionOf(info.log) !== undefined).map((info) => [info.log, info.head]),
     );
   }
 

@@ -1,4 +1,4 @@
-import { type EventLog, LogError, type LogId, type LogRecord, type NewRecord } from "@keelson/protocol";
+import { type EventLog, LogError, sessionOf, type LogId, type LogRecord, type NewRecord } from "@keelson/protocol";
 
 export interface Observer {
   /** After each append, with the number of appends to logs of sessions so far (inboxes not counted). */
@@ -25,7 +25,7 @@ export function observedLog(log: EventLog, appends: Appends, observer: Observer)
       return following;
     },
     async append(id, expectedSeq, records, options) {
-      if (id.endsWith("/inbox")) return log.append(id, expectedSeq, records, options);
+      if (sessionOf(id) === undefined) return log.append(id, expectedSeq, records, options);
       const count = ++appends.count;
       const fails = observer.fault?.at === count;
       if (fails && !observer.fault?.done) throw new LogError({ kind: "unavailable", message: "the disk is away" });

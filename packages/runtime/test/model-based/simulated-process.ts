@@ -1,4 +1,4 @@
-import type { EventLog, Lease, LogRecord } from "@keelson/protocol";
+import { sessionOf, type EventLog, type Lease, type LogRecord } from "@keelson/protocol";
 import type { ProcessClock } from "./virtual-clock.ts";
 
 /** Where a process dies: at its so-manieth append to a session's log, before or after that is kept, or at a callback. */
@@ -72,6 +72,7 @@ export class SimulatedProcess {
       log: lease.log,
       epoch: lease.epoch,
       owner: lease.owner,
+      tookOver: lease.tookOver,
       renew: () => alive(() => lease.renew()),
       release: () => alive(() => lease.release()),
       [Symbol.asyncDispose]: () => alive(async () => lease[Symbol.asyncDispose]()),
@@ -79,7 +80,7 @@ export class SimulatedProcess {
     return {
       append: (id, expectedSeq, appended, options) =>
         alive(async () => {
-          const dies = !id.endsWith("/inbox") && this.#crash?.by === "append" && ++this.#appends === this.#crash.at;
+          const dies = sessionOf(id) !== undefined && this.#crash?.by === "append" && ++this.#appends === this.#crash.at;
           if (dies && this.#crash?.kept !== true) this.#die();
           if (this.#isDead) return never();
           const stands = await log.append(id, expectedSeq, appended, options);

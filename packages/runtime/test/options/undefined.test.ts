@@ -19,7 +19,18 @@ const nothing = (...names: readonly string[]): object => Object.fromEntries(name
 const RUNNER_PARTS = [
   ...["agents", "log", "blobs", "ledger", "clock", "approvalKeys", "models", "approvals", "approvalWaitMs", "signalWaitMs"],
   ...["approvalTtlMs", "files", "exec", "state", "secrets", "effects", "handoffs", "tasks", "openDebugFile", "owner", "leaseTtlMs"],
-  ...["durability", "stopGraceMs", "maxBufferBytes", "keepEndedSessions", "maxDepth", "budgets", "onLifecycleEvent", "random", "newId"],
+  ...[
+    "durability",
+    "stopGraceMs",
+    "maxBufferBytes",
+    "keepEndedSessions",
+    "recordsPerSnapshot",
+    "maxDepth",
+    "budgets",
+    "onLifecycleEvent",
+    "random",
+    "newId",
+  ],
 ];
 const LIMITS = ["maxTurns", "maxCost", "maxTokens", "maxDurationMs", "unknownPrice", "withoutUsage"];
 const SETTINGS = ["maxTokens", "temperature", "topP", "stopSequences", "toolChoice", "cache", "extra"];

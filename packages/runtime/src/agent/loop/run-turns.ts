@@ -35,6 +35,7 @@ export async function runTurns(loop: Loop, most: number = Number.POSITIVE_INFINI
       prompt ??= await systemPrompt(loop);
       await inferAndRunCalls(loop, place, prompt.text);
       await passMoment(loop, momentsOf(loop).beforeNextTurn, place);
+      await loop.execution.journal.keepSnapshot();
     } catch (error) {
       next = await leaveTurn(loop, error);
     }

@@ -47,6 +47,7 @@ import { RunInterrupts } from "./run-interrupts.ts";
 import { checkSignal } from "../definition/signals/check-signals.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
 import { outputOf } from "../features/output/run-output.ts";
+import { describeThrown } from "../../tools/describe-thrown.ts";
 
 /** A run at work in this process: drives the loop turn by turn, and is the handle that users hold. */
 export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatcher {
@@ -135,6 +136,11 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
   lost(error: LogError): void {
     this.#lost ??= error;
     this.#interrupts.abort("detached");
+  }
+
+  /** From the journal: the next one to open the session reads more than it would have to. */
+  snapshotFailed(error: unknown): void {
+    this.hub.transient({ type: "status", status: `No snapshot of the session could be kept: ${describeThrown(error)}`, level: "warn" });
   }
 
   /** Leaves the run where it is and writes nothing more: for a child whose parent lost its log. */

@@ -58,6 +58,10 @@ const PARTS: { readonly [P in keyof Required<RunnerParts>]: Check } = {
   stopGraceMs: duration,
   maxBufferBytes: count,
   keepEndedSessions: count,
+  recordsPerSnapshot: [
+    (value) => value === Infinity || (Number.isSafeInteger(value) && (value as number) > 0),
+    "a whole number from 1, or Infinity",
+  ],
   maxDepth: count,
   budgets: elsewhere,
   onLifecycleEvent: callable,

@@ -27,6 +27,7 @@ export async function takeUpRun(runner: RunnerInternals, session: string, option
   const journal = await openJournal(runner.services, session as SessionId, {
     committed: (records) => relay.to?.committed(records),
     lost: (error) => relay.to?.lost(error),
+    snapshotFailed: (error) => relay.to?.snapshotFailed?.(error),
   }).catch((error: unknown) => {
     // Nothing was done yet but to read and fold: what stumbles here stumbles over what the log holds.
     if (error instanceof KeelsonError) throw agentErrorOf(session as SessionId, error);

@@ -63,6 +63,11 @@ export interface RunnerServices {
   readonly maxBufferBytes?: number | undefined;
   /** Sessions without a name that are over and kept all the same; older ones are deleted. Default: all are kept. */
   readonly keepEndedSessions?: number | undefined;
+  /**
+   * How many records of a session may stand behind the newest snapshot before another is written: who opens it reads little more than
+   * those. `Infinity` writes none. Default 500; none in the memory that `createRunner` brings, which nobody opens again.
+   */
+  readonly recordsPerSnapshot?: number | undefined;
   /** Levels of child agents. Default 8. */
   readonly maxDepth?: number | undefined;
   /** Budgets that all runs share, in every process with the same ledger. Those that a run was begun with hold for it to its end. */
