@@ -85,6 +85,7 @@ const TELLS_BY_OUTCOME = "what befalls the run is told by its outcome";
 
 const RUNNER: Calls<SingleRunner> = {
   run: TELLS_BY_OUTCOME,
+  begin: (runner) => runner.begin("t", "wipe it"),
   sessions: "its methods are called below",
   resume: (runner) => runner.resume("s"),
   recover: (runner) => runner.recover(),

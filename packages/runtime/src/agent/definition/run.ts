@@ -121,6 +121,8 @@ export interface RunOrigin {
   readonly authority?: Authority;
   readonly allowedTools?: readonly string[];
   readonly systemAddendum?: string;
+  /** Turns to work before letting go. Default: to the end. */
+  readonly turns?: number;
   /** Told what orchestrators may want to act upon, beside the runner's own. */
   onLifecycleEvent?(event: LifecycleEvent): void;
 }

@@ -84,7 +84,7 @@ function putInput(journal: Journal, id: RunId, agent: Agent<unknown>, input: Run
 
 /**
  * Puts the records that take a run up again. A run that crashed again and again is ended instead.
- * @param options.turnByTurn an engine works it so: only what comes after a wait counts as resumed
+ * @param options.turnByTurn an engine works it so: its next turn is no resume, unless it waited or was cut off
  */
 export async function beginResumed(
   journal: Journal,
@@ -102,13 +102,16 @@ export async function beginResumed(
   }
   checkState(state, agent);
   const cause = causeOf(run);
+  const isResume = !options.turnByTurn || cause !== "recovery" || wasCutOff(journal, run);
   const hooks = hooksOf(loop);
   if (hooks !== undefined) hooks.resumed = cause === "decision" || !options.turnByTurn;
-  journal.put(`${run.id}/resume/${run.resumes}`, "run-resume", { cause });
-  if (run.definition !== agent.digest)
-    journal.put(`${run.id}/definition/${run.resumes}`, "definition-change", { from: run.definition, to: agent.digest });
+  if (isResume) journal.put(`${run.id}/resume/${run.resumes}`, "run-resume", { cause });
+  if (run.definition !== agent.digest) {
+    const place = isResume ? `${run.resumes}` : `t${run.turn}`;
+    journal.put(`${run.id}/definition/${place}`, "definition-change", { from: run.definition, to: agent.digest });
+  }
   await restoreBudgets(loop, options);
-  if (cause === "recovery" && endsProcesses(run)) {
+  if (isResume && cause === "recovery" && endsProcesses(run)) {
     if (run.ending === undefined)
       return endRun(loop, new RunEnding("circuit-breaker", { why: `its process ended ${run.stalls} times before the run got on` }));
     // Whoever would be notified may be what ends the process.
@@ -118,6 +121,11 @@ export async function beginResumed(
     );
   }
   await journal.flush();
+}
+
+/** Whether whoever worked on the run before left something undone, and did not only come to the end of a turn. */
+function wasCutOff({ tookOver }: Journal, { turnOpen, ending }: RunState): boolean {
+  return tookOver || turnOpen || ending !== undefined;
 }
 
 function causeOf({ status, suspendReason }: RunState): "decision" | "signal" | "timer" | "recovery" {

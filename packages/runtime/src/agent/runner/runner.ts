@@ -1,6 +1,5 @@
 import {
   isSuspendReason,
-  sessionLog,
   type Decision,
   type Message,
   type OpenQuestion,
@@ -15,8 +14,9 @@ import { createApprovalTokens } from "../features/approvals/approval-token.ts";
 import { checkDecisionShape } from "../features/approvals/check-decision.ts";
 import { writeDecision } from "../features/approvals/write-decision.ts";
 import { forgetEndedSessions, notingSessions } from "./ended-sessions.ts";
-import type { Next } from "../loop/run-turns.ts";
+import { advanceRun, beginOnly, type Advanced, type BeginOptions } from "./advance-run.ts";
 import { checkBudgets } from "../definition/budget/check-budgets.ts";
+import { invalidOption, shown } from "../definition/invalid-option.ts";
 import { checkRuleTools } from "../definition/permissions/check-rule-tools.ts";
 import { ANY_MODEL, checkImages } from "./check-images.ts";
 import { checkRun, checkRunnerOptions } from "./check-runner.ts";
@@ -75,18 +75,29 @@ interface RunnerBase {
   abort(session: string, reason?: string): Promise<void>;
   /** `run.steer()`, likewise. */
   steer(session: string, message: string | Message, options?: { readonly interrupt?: boolean }): Promise<void>;
-  /** Works at most one turn of the session's run, and says what comes next: what an engine calls, one at a time, until done. */
-  advance(session: string, options?: { readonly signal?: AbortSignal }): Promise<{ readonly seq: number; readonly next: Next }>;
+  /**
+   * Works at most one turn of the session's run, and says what comes next: what an engine calls, one at a time, until done. It holds
+   * the lease for that long only. A repeated call finds in the log what is done. Rejects with AgentError `session`, `backend` or
+   * `detached` where the log or the lease failed: then it is to be called again, later.
+   */
+  advance(session: string, options?: { readonly signal?: AbortSignal }): Promise<Advanced>;
 }
 
 /** Runs of one agent. */
 export interface SingleRunner<Out = unknown> extends RunnerBase {
   run(input: RunInput, options?: RunOptions): Run<Out>;
+  /**
+   * Writes the start of a run, and works nothing of it: `advance` does, here or in another process. What `run()` throws or gives
+   * as a failed outcome, this rejects with.
+   */
+  begin(session: string, input: RunInput, options?: BeginOptions): Promise<RunId>;
 }
 
 /** Runs of several agents, by name. */
 export interface Runner<A extends Agents> extends RunnerBase {
   run<N extends keyof A & string>(input: RunInput, options: RunOptions & { readonly agent: N }): Run<OutputOf<A[N]>>;
+  /** As of a runner of one agent. */
+  begin<N extends keyof A & string>(session: string, input: RunInput, options: BeginOptions & { readonly agent: N }): Promise<RunId>;
 }
 
 /**
@@ -155,17 +166,7 @@ export function createRunnerWith(
       await writeToRun(services, session, `steer/${services.newId()}`, { type: "steer", message: steering, interrupt });
     },
 
-    async advance(session, options = {}) {
-      const active = await atAgentBoundary(session, () => takeUpRun(inner, session, { ...options, turns: 1 }));
-      const outcome = await active.outcome;
-      if (
-        outcome.error?.failure.kind === "detached" ||
-        outcome.error?.failure.kind === "backend" ||
-        outcome.error?.failure.kind === "session"
-      )
-        throw outcome.error;
-      return { seq: await atAgentBoundary(session, () => log.head(sessionLog(session))), next: active.next };
-    },
+    advance: (session, options = {}) => advanceRun(inner, session, options),
   };
 
   const runner = {
@@ -177,6 +178,13 @@ export function createRunnerWith(
       if (options.session !== undefined) forgetting?.keep(options.session);
       else if (forgetting) void run.outcome.then(({ reason }) => (isSuspendReason(reason) ? undefined : forgetting.ended(run.session)));
       return run;
+    },
+    async begin(session: string, input: RunInput, options: BeginOptions & { readonly agent?: string } = {}): Promise<RunId> {
+      const { id, ...runOptions } = options;
+      if (id !== undefined && (typeof id !== "string" || id === "")) throw invalidOption("id", `must be the id of a run, not ${shown(id)}`);
+      checkRun(input, { ...runOptions, session });
+      forgetting?.keep(session);
+      return beginOnly(inner, chooseAgent(services, options.agent), session, input, options);
     },
   };
   keepInternals(runner, inner);

@@ -48,6 +48,7 @@ export function startRun(
     ...(deadline !== undefined && { deadline }),
     ...(options.signal && { signal: options.signal }),
     ...(origin.parent && { parent: origin.parent }),
+    ...(origin.turns !== undefined && { turns: origin.turns }),
     ...(origin.onLifecycleEvent && { onLifecycleEvent: (event) => origin.onLifecycleEvent?.(event) }),
     open: (watcher) => openJournal(services, session, watcher),
     prepare: async (journal) => {
