@@ -275,6 +275,12 @@ export async function live(story: Story): Promise<Life> {
     pending.push({ what, promise: settled, scene: at });
   }
 
+  function tellSignal(what: string, active: Run<unknown>, kind: string): void {
+    // A route may make an abort of it.
+    wasAborted ||= story.features.signals?.routes.some((route) => route.kind === kind && route.action === "force-stop") === true;
+    follow(what, active.signal({ kind, payload: "told" }));
+  }
+
   function onlyKnown(error: unknown, what: string = "runner.signal"): void {
     if (!AgentError.is(error) && !LogError.is(error)) oddities.push(`${what} failed: ${String(error)}`);
   }
@@ -328,7 +334,7 @@ export async function live(story: Story): Promise<Life> {
           }),
         );
       default:
-        return follow(what, active.signal({ kind: what.slice("signal-".length), payload: "told" }));
+        return tellSignal(what, active, what.slice("signal-".length));
     }
   }
 
