@@ -36,6 +36,11 @@ describe("the files of a line", () => {
 
 describe("a line that can't be read in good time", () => {
   const nested = { "a=(": 20_000, "f() ": 16_000, "$( ": 20_000, "a|": 30_000, "cat <<E\nx\nE\n": 5000, "{ ": 30_000, "((": 30_000 };
+  it("is unknown where the parser had to supply what it lacks: bash may read it as commands", async () => {
+    const line = `echo "$(( echo "a'" 'b"' \\' ; evil\n)\n)"`;
+    expect((await readCommandLine(line, { cwd: "/work" })).unknown).toContainEqual(expect.stringContaining("is not understood as bash"));
+  });
+
   it("is unknown, whatever its length or its nesting, and says so", async () => {
     for (const line of ["a".repeat(1 << 20), ...Object.entries(nested).map(([part, times]) => part.repeat(times))])
       expect((await read(line)).unknown?.length, line.slice(0, 20)).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { CallEffects } from "@keelson/protocol";
 import { doubtCalculated } from "./arithmetic.ts";
-import { loadBashParser, MAX_PARSED_CHARACTERS } from "./parse-bash.ts";
+import { loadBashParser, MAX_PARSED_CHARACTERS, type SyntaxNode } from "./parse-bash.ts";
 import { StatementReader } from "./read-statements.ts";
 import { type Reading, type Scope, effectsOfReading, shorten } from "./reading.ts";
 
@@ -29,7 +29,11 @@ export async function readCommandLine(text: string, { cwd }: { readonly cwd?: st
       if (STRANGE.test(part)) reading.unknown.add("It holds characters that are blanks to some and not to others.");
       const root = ++texts > MAX_TEXTS ? undefined : parse(part);
       if (root === undefined) reading.unknown.add(`\`${shorten(part.slice(0, 200))}\` is too long or too involved to be read.`);
-      else new StatementReader(part, reading).statements([root], scope);
+      else {
+        // The parser supplies what a text lacks, and goes on as if it were there; bash may read it as something else.
+        if (lacksSomething(root)) reading.unknown.add(`\`${shorten(part.slice(0, 200))}\` is not understood as bash.`);
+        new StatementReader(part, reading).statements([root], scope);
+      }
     },
     workspace,
     commands: [],
@@ -45,4 +49,13 @@ export async function readCommandLine(text: string, { cwd }: { readonly cwd?: st
   reading.readText(text, { folders: [workspace ?? "."] });
   doubtCalculated(reading);
   return effectsOfReading(reading);
+}
+
+function lacksSomething(root: SyntaxNode): boolean {
+  const open = [root];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (node.type === "MISSING") return true;
+    open.push(...node.children);
+  }
+  return false;
 }
