@@ -10,8 +10,8 @@ export default defineConfig({
     setupFiles: ["test/setup.ts"],
     // By default one core is left alone, which is half of a small machine; many tests wait for processes of their own.
     maxWorkers: Math.max(2, availableParallelism()),
-    // For machines that are slow or busy. What hangs, hangs for longer than this.
-    testTimeout: 30_000,
+    // For machines that are slow or busy. What hangs, hangs for longer than this. In the soak laws draw many more cases.
+    testTimeout: process.env["KEELSON_TIER"] === "soak" ? 120_000 : 30_000,
     hookTimeout: 30_000,
     coverage: {
       provider: "v8",
