@@ -27,7 +27,8 @@ export {
   type PayloadCodec,
   type PayloadTypes,
 } from "./features/effects/index.ts";
-export type { Advanced, BeginOptions, NextAdvance } from "./runner/advance-run.ts";
+export type { Advanced, NextAdvance } from "./runner/advance-run.ts";
+export type { BeginOptions } from "./runner/begin-only.ts";
 export type { CustomOutputMode, ExtractContext, OutputModeOption, ToolOutputMode } from "./definition/output/output-mode.ts";
 export type { PartialValue } from "./definition/output/partial-value.ts";
 export { compilePolicy } from "./definition/permissions/compiled-policy.ts";
