@@ -21,6 +21,8 @@ export type Wait = { readonly path?: readonly string[] } &
     /** `name` is the kind of signal, `*` any; `session`: whose inbox takes it. */
     | { readonly type: "signal"; readonly name: string; readonly session?: SessionId }
     | { readonly type: "timer"; readonly at: number }
+    /** A child that works elsewhere, to its end. */
+    | { readonly type: "child"; readonly run: RunId; readonly session: SessionId }
     | { readonly type: "other"; readonly raw: JsonValue }
   );
 
@@ -53,10 +55,11 @@ export type DurableEvent =
       /** Digest of the agent's definition. */
       readonly definition: string;
       readonly model: string;
-      readonly parent?: { readonly run: RunId; readonly call?: CallId };
+      /** `session`: the parent's, where it has one. Logs of the first release do not say it. */
+      readonly parent?: { readonly run: RunId; readonly call?: CallId; readonly session?: SessionId };
       readonly metadata?: JsonObject;
     }
-  | { readonly type: "run-resume"; readonly cause: "decision" | "recovery" | "signal" | "timer" }
+  | { readonly type: "run-resume"; readonly cause: "decision" | "recovery" | "signal" | "timer" | "child" }
   | { readonly type: "run-suspend"; readonly reason: SuspendReason; readonly waits: readonly Wait[] }
   | { readonly type: "turn-start"; readonly turn: number; readonly model: string }
   | { readonly type: "message"; readonly message: Message; readonly policy?: CompactionPolicy }

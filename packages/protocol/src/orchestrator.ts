@@ -1,5 +1,5 @@
 import type { Signal } from "./effect.ts";
-import type { OperatorId, RunId } from "./ids.ts";
+import type { OperatorId, RunId, SessionId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { OperatorInput } from "./operator-input.ts";
 import type { OperatorOutput } from "./operator-output.ts";
@@ -10,6 +10,8 @@ export interface DispatchOptions {
   /** Starting twice under one id is starting once. */
   readonly id?: RunId | undefined;
   readonly parent?: RunId | undefined;
+  /** The session of `parent`: woken when the run is over, where runs go on without the process that started them. */
+  readonly parentSession?: SessionId | undefined;
   /** Unix ms. */
   readonly deadline?: number | undefined;
   readonly authority?: Authority | undefined;
@@ -44,4 +46,10 @@ export interface Orchestrator {
   signal(target: RunId | string, signal: Signal): Promise<void>;
   /** Read only. */
   query(target: RunId | string, query: Query): Promise<JsonValue>;
+  /**
+   * Only of an orchestrator whose runs go on without the process that started them. The run of this session may have something to do:
+   * it was begun, its inbox was written to, a child of it is over. Once too often does no harm; a session that is worked while it is
+   * woken is looked at again after that.
+   */
+  wake?(session: SessionId): Promise<void>;
 }

@@ -30,7 +30,7 @@ export type ReachedLimit = {
 };
 
 /** Why a run waits. It goes on under the same id once what it waits for is there. */
-export type SuspendReason = "awaiting-approval" | "awaiting-decision" | "awaiting-signal" | "awaiting-timer";
+export type SuspendReason = "awaiting-approval" | "awaiting-decision" | "awaiting-signal" | "awaiting-timer" | "awaiting-child";
 
 export type RunReason = EndReason | SuspendReason;
 
@@ -39,6 +39,7 @@ const SUSPEND_REASONS: ReadonlySet<string> = new Set<SuspendReason>([
   "awaiting-decision",
   "awaiting-signal",
   "awaiting-timer",
+  "awaiting-child",
 ]);
 
 export function isSuspendReason(reason: string): reason is SuspendReason {
@@ -62,6 +63,7 @@ export const EXIT_CODES: { readonly [K in RunReason]: number } = {
   "awaiting-decision": 4,
   "awaiting-signal": 4,
   "awaiting-timer": 4,
+  "awaiting-child": 4,
   "stopped": 130,
   "aborted": 130,
 };

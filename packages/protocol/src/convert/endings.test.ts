@@ -26,7 +26,13 @@ it("has every ending that the sources name [OP-07, OP-08, EV-18, EV-19, WE-06]",
       "no-action",
     ]),
   );
-  expect(reasons.filter(isSuspendReason)).toEqual(["awaiting-approval", "awaiting-decision", "awaiting-signal", "awaiting-timer"]);
+  expect(reasons.filter(isSuspendReason)).toEqual([
+    "awaiting-approval",
+    "awaiting-decision",
+    "awaiting-signal",
+    "awaiting-timer",
+    "awaiting-child",
+  ]);
   expect(["complete", "toString", "", "from-the-future"].map(isRunReason)).toEqual([true, false, false, false]);
 });
 
@@ -50,6 +56,7 @@ describe("an ending as a termination reason", () => {
       "awaiting-decision": "stopped",
       "awaiting-signal": "stopped",
       "awaiting-timer": "stopped",
+      "awaiting-child": "stopped",
     });
     expect(toTerminationReason(future)).toBe("error");
     expect(toTerminationReason("constructor" as RunReason)).toBe("error");

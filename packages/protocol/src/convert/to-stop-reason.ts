@@ -25,6 +25,7 @@ const STOPS: { readonly [K in RunReason]: "text-response" | "max-iterations" | "
   "awaiting-decision": "error",
   "awaiting-signal": "error",
   "awaiting-timer": "error",
+  "awaiting-child": "error",
 };
 
 /** What that design has no word for is an error that names our reason, or says `message`. */

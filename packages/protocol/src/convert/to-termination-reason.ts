@@ -22,6 +22,7 @@ const TERMINATION: { readonly [K in RunReason]: TerminationReason } = {
   "awaiting-decision": "stopped",
   "awaiting-signal": "stopped",
   "awaiting-timer": "stopped",
+  "awaiting-child": "stopped",
 };
 
 /** A reason from a later version is an `error`. */

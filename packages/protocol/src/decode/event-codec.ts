@@ -89,6 +89,7 @@ export const waitCodec: Codec<Wait> = versioned(
     decision: member<MemberOf<Wait, "decision">>(question),
     signal: member<MemberOf<Wait, "signal">>({ path, name: text(), session: optional(text<SessionId>()) }),
     timer: member<MemberOf<Wait, "timer">>({ path, at: number }),
+    child: member<MemberOf<Wait, "child">>({ path, run: runId, session: text<SessionId>() }),
   }),
 );
 
@@ -106,10 +107,16 @@ const durable = {
     agent: text(),
     definition: text(),
     model: text(),
-    parent: optional(fields<{ readonly run: RunId; readonly call?: CallId }>({ run: runId, call: optional(callId) })),
+    parent: optional(
+      fields<{ readonly run: RunId; readonly call?: CallId; readonly session?: SessionId }>({
+        run: runId,
+        call: optional(callId),
+        session: optional(text<SessionId>()),
+      }),
+    ),
     metadata: optional(jsonObject),
   }),
-  "run-resume": member<Durable<"run-resume">>({ cause: word<"decision" | "recovery" | "signal" | "timer">() }),
+  "run-resume": member<Durable<"run-resume">>({ cause: word<"decision" | "recovery" | "signal" | "timer" | "child">() }),
   "run-suspend": member<Durable<"run-suspend">>({ reason: word<SuspendReason>(), waits: list(waitCodec) }),
   "turn-start": member<Durable<"turn-start">>({ turn: count, model: text() }),
   "message": member<Durable<"message">>({ message: messageCodec, policy: optional(word<CompactionPolicy>()) }),

@@ -41,6 +41,7 @@ export const wait: fc.Arbitrary<Wait> = oneMember<Wait>({
   decision: question,
   signal: some({ name: text }, { path }),
   timer: some({ at }, { path }),
+  child: some({ run: id, session: id }, { path }),
 } satisfies Members<Wait>);
 
 const endReason = fc.oneof(fc.constantFrom(...Object.keys(EXIT_CODES)), fc.constant("a-reason-from-the-future"));
@@ -48,9 +49,9 @@ const endReason = fc.oneof(fc.constantFrom(...Object.keys(EXIT_CODES)), fc.const
 const durable: Members<DurableEvent> = {
   "run-start": some(
     { session: id, agent: text, definition: text, model: text },
-    { parent: some({ run: id }, { call: id }), metadata: jsonObject },
+    { parent: some({ run: id }, { call: id, session: id }), metadata: jsonObject },
   ),
-  "run-resume": fc.record({ cause: fc.constantFrom("decision", "recovery", "signal", "timer") }),
+  "run-resume": fc.record({ cause: fc.constantFrom("decision", "recovery", "signal", "timer", "child") }),
   "run-suspend": fc.record({ reason: endReason, waits: few(wait) }),
   "turn-start": fc.record({ turn: count, model: text }),
   "message": some({ message }, { policy: fc.constantFrom("pinned", "normal") }),

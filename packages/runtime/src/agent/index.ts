@@ -28,7 +28,6 @@ export {
   type PayloadTypes,
 } from "./features/effects/index.ts";
 export type { Advanced, NextAdvance } from "./runner/advance-run.ts";
-export type { BeginOptions } from "./runner/begin-only.ts";
 export type { CustomOutputMode, ExtractContext, OutputModeOption, ToolOutputMode } from "./definition/output/output-mode.ts";
 export type { PartialValue } from "./definition/output/partial-value.ts";
 export { compilePolicy } from "./definition/permissions/compiled-policy.ts";
@@ -42,7 +41,7 @@ export {
   type RulesFromClaudeOptions,
   type UntranslatedRule,
 } from "./definition/permissions/rules-from-claude.ts";
-export type { Budget, PendingApproval, Run, RunInput, RunOptions } from "./definition/run.ts";
+export type { BeginOptions, Budget, PendingApproval, Run, RunInput, RunOptions } from "./definition/run.ts";
 export type {
   CompleteOutcome,
   EndedOutcome,

@@ -71,6 +71,7 @@ export function withDispatchMiddleware(
     cancel: (id, how) => orchestrator.cancel(id, how),
     signal: (target, signal) => orchestrator.signal(target, signal),
     query: (target, query) => orchestrator.query(target, query),
+    ...(orchestrator.wake && { wake: (session) => (orchestrator.wake as NonNullable<Orchestrator["wake"]>)(session) }),
   };
   return wrapped;
 

@@ -105,7 +105,7 @@ describe("an agent as an operator", () => {
       },
     });
     const { run, messages } = await runner.sessions.get("books");
-    expect(run).toMatchObject({ id: `r_${id}`, status: "ended" });
+    expect(run).toMatchObject({ id, status: "ended" });
     expect(messages).toHaveLength(4);
   });
 

@@ -4,6 +4,7 @@ import { runnerInternals } from "../agent/runner/runner-internals.ts";
 import type { Runner, SingleRunner } from "../agent/runner/runner.ts";
 import type { Run } from "../agent/definition/run.ts";
 import type { Agents } from "../agent/definition/agent.ts";
+import { dispatchedRun } from "./dispatched-run.ts";
 
 /**
  * An agent of a runner as an operator: an orchestrator runs it like any other, and the runner gives it its log. Stop and
@@ -15,28 +16,15 @@ export function agentOperator(runner: SingleRunner<unknown> | SingleRunner | Run
     async execute(input, context) {
       const found = inner.find(agent);
       if (found === undefined) throw new OperatorError({ kind: "non-retryable", message: `The runner has no agent "${agent}".` });
-      const { maxTurns, maxCost, maxDurationMs, model, allowedOperators, systemAddendum } = input.config ?? {};
       const committing: Promise<number>[] = [];
+      const { options, origin } = dispatchedRun(input, context);
       const run = inner.start(
         found,
         input.message,
+        { ...options, ...(input.session && { session: input.session }) },
         {
-          limits: {
-            ...(maxTurns !== undefined && { maxTurns }),
-            ...(maxCost !== undefined && { maxCost }),
-            ...(maxDurationMs !== undefined && { maxDurationMs }),
-          },
-          metadata: input.metadata,
-          ...(model !== undefined && { model }),
-          ...(input.session && { session: input.session }),
-          ...(context.deadline !== undefined && { deadline: context.deadline }),
-        },
-        {
-          id: `r_${context.runId}` as RunId,
-          authority: context.authority,
-          ...(context.parent && { parent: context.parent }),
-          ...(allowedOperators && { allowedTools: allowedOperators }),
-          ...(systemAddendum !== undefined && { systemAddendum }),
+          ...origin,
+          id: runIdOf(context.runId),
           onLifecycleEvent: (event) => {
             if (event.type === "budget") committing.push(context.commit(`budget/${committing.length}`, event));
           },
@@ -55,6 +43,11 @@ export function agentOperator(runner: SingleRunner<unknown> | SingleRunner | Run
       }
     },
   };
+}
+
+/** A dispatch that was given the id of a run is that run. */
+function runIdOf(id: RunId): RunId {
+  return id.startsWith("r_") ? id : (`r_${id}` as RunId);
 }
 
 /** Passes on what the dispatch is told, until the run is over. */

@@ -1,4 +1,4 @@
-import { AgentError, KeelsonError, LogError, type SessionId } from "@keelson/protocol";
+import { AgentError, KeelsonError, LogError, OrchestratorError, type SessionId } from "@keelson/protocol";
 
 /** Why a process can't work on a session any more, or at all: what its log said, in the words of the agent boundary. */
 export function agentErrorOf(session: SessionId, cause: unknown): AgentError {
@@ -22,6 +22,8 @@ export function agentErrorOf(session: SessionId, cause: unknown): AgentError {
       { kind: "backend", message: `The log or the budget ledger of session "${session}" failed: ${cause.message}` },
       { cause },
     );
+  if (OrchestratorError.is(cause))
+    return new AgentError({ kind: "backend", message: `The orchestrator of session "${session}" failed: ${cause.message}` }, { cause });
   return new AgentError(
     { kind: "bug", message: `The run failed unexpectedly: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}` },
     { cause },

@@ -46,7 +46,7 @@ export interface RunState {
   setModel?: string;
   /** What it was started with, or what prompt middleware made of that. */
   metadata: { readonly [key: string]: JsonValue | undefined };
-  readonly parent?: { readonly run: RunId; readonly call?: CallId };
+  readonly parent?: { readonly run: RunId; readonly call?: CallId; readonly session?: SessionId };
   readonly startSeq: number;
   /** Unix ms; from the log. */
   startedAt: number;

@@ -114,10 +114,15 @@ export interface RunOptions {
   readonly metadata?: JsonObject | undefined;
 }
 
+export interface BeginOptions extends Omit<RunOptions, "session" | "signal"> {
+  /** The same id again is the same run. Default: a new one. */
+  readonly id?: string | undefined;
+}
+
 /** What a run is given by what started it, beside what users may say. */
 export interface RunOrigin {
   readonly id?: RunId;
-  readonly parent?: { readonly run: RunId };
+  readonly parent?: { readonly run: RunId; readonly session?: SessionId };
   readonly authority?: Authority;
   readonly allowedTools?: readonly string[];
   readonly systemAddendum?: string;

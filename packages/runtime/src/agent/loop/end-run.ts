@@ -1,6 +1,7 @@
-import type { JsonValue, ToolCallPart } from "@keelson/protocol";
+import type { EndReason, JsonValue, ToolCallPart } from "@keelson/protocol";
 import { endBackground, isBackgroundOpen } from "../features/children/await-background.ts";
-import { lastTextOf } from "../../session/session-state.ts";
+import { lastTextOf, type RunState } from "../../session/session-state.ts";
+import { Suspension } from "../../session/suspension.ts";
 import { notifiedStep } from "../features/hooks/notification-hooks.ts";
 import { runOf, sessionOf, type Loop } from "../turn/loop.ts";
 import type { RunEnding } from "../turn/run-ending.ts";
@@ -19,6 +20,7 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   const { execution } = loop;
   const run = runOf(loop);
   const turn = `t${run.turn}`;
+  if (run.children !== undefined) await leaveNoneElsewhere(loop, ending, output);
   if (isBackgroundOpen(loop)) await endBackground(loop);
   if (run.children !== undefined) await backgroundOf(loop)?.endCalled();
   if (run.turnOpen) {
@@ -31,12 +33,9 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
     if (run.callsOpen) execution.put(`${turn}/calls-closed`, "tool-calls-complete", {});
     execution.put(`${turn}/end`, "turn-end", { turn: run.turn });
   }
-  // An output that was given by a call has no text of its own.
-  const said = lastTextOf(run);
-  const text = said === "" && output !== undefined ? JSON.stringify(output) : said;
   const { usage, cost, costKnown, estimated, turns } = run.totals;
   const { failure, ...told } = ending.details;
-  const result = { reason: ending.reason, text, ...(output !== undefined && { output }) };
+  const result = resultOf(run, ending, output);
   if (!failure) execution.put("result", "run-result", result, "power");
   const place = { turn, number: run.turn };
   // Not where the way the run ends was known, and its process ended in what follows again and again.
@@ -65,6 +64,32 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
       "power",
     );
   await execution.flush();
+}
+
+function resultOf(run: RunState, { reason }: RunEnding, output: JsonValue | undefined): EndingResult {
+  // An output that was given by a call has no text of its own.
+  const said = lastTextOf(run);
+  const text = said === "" && output !== undefined ? JSON.stringify(output) : said;
+  return { reason, text, ...(output !== undefined && { output }) };
+}
+
+interface EndingResult {
+  readonly reason: EndReason;
+  readonly text: string;
+  readonly output?: JsonValue;
+}
+
+/**
+ * No child that works elsewhere is left at work behind a run that is over: it is told to end, and waited for.
+ * @throws Suspension while any of them is at work. How the run ends stands in the log then, and is what it goes on with.
+ */
+async function leaveNoneElsewhere(loop: Loop, ending: RunEnding, output: JsonValue | undefined): Promise<void> {
+  const { execution } = loop;
+  const run = runOf(loop);
+  const waits = (await backgroundOf(loop)?.stopElsewhere(ending.reason === "aborted" ? "abort" : "stop")) ?? [];
+  if (waits.length === 0) return;
+  if (run.ending === undefined) execution.put("ending", "run-ending", { ...resultOf(run, ending, output), ...ending.details }, "power");
+  throw new Suspension("awaiting-child", waits);
 }
 
 /** Calls of the last response without a result. */

@@ -79,7 +79,12 @@ async function leaveTurn(loop: Loop, error: unknown): Promise<Next> {
   keepCutResponse(loop);
   if (isNew) await callAfterFailedTurn(loop, ending);
   if (ending.reason !== "complete") outputOf(loop).output = undefined;
-  await endRun(loop, ending, outputOf(loop).output);
+  try {
+    await endRun(loop, ending, outputOf(loop).output);
+  } catch (waiting) {
+    if (waiting instanceof Suspension) return suspend(loop, waiting);
+    throw waiting;
+  }
   return { type: "done" };
 }
 

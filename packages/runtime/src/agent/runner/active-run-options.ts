@@ -16,6 +16,8 @@ export interface ActiveRunOptions<Out> {
   readonly deadline?: number;
   readonly signal?: AbortSignal;
   readonly parent?: { readonly run: RunId };
+  /** The session whose run waits for this one, woken when it is over. */
+  readonly wakes?: SessionId;
   /** Takes the lease and folds the log. */
   open(watcher: JournalWatcher): Promise<Journal>;
   /** Finds out what the first records of a run need. */

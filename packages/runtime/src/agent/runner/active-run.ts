@@ -33,6 +33,7 @@ import type { ActiveRunOptions } from "./active-run-options.ts";
 import { guideToOutcome } from "./guide-to-outcome.ts";
 import { openLoop } from "./open-loop.ts";
 import { writeToOpenRun } from "./write-to-run.ts";
+import { wakeSession } from "../turn/wake-session.ts";
 import type { Loop } from "../turn/loop.ts";
 import type { LiveRun, ParentRun } from "../turn/live-run.ts";
 import { runTurns, type Next } from "../loop/run-turns.ts";
@@ -64,7 +65,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
   readonly #pendingApprovals: PendingApprovals;
   readonly #partials: PartialOutputs | undefined;
   /** The children at work in this process. */
-  readonly #children = new Map<string, ActiveRun<unknown>>();
+  readonly #children = new Map<string, LiveRun>();
   #journal: Journal | undefined;
   #loop: Loop | undefined;
   #trace: DebugTrace | undefined;
@@ -184,12 +185,13 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
 
   /** Shows the events and questions of a child to the watchers of this run, too. @returns what to call when it is over */
   adopt(given: LiveRun, name: string): () => void {
-    // There is no other class of live runs.
-    const child = given as ActiveRun<unknown>;
-    child.hub.forwardTo(this.hub, name);
-    child.#pendingApprovals.forwardTo(this.#pendingApprovals);
-    this.#children.set(child.id, child);
-    return () => void this.#children.delete(child.id);
+    // What works elsewhere is watched there.
+    if (given instanceof ActiveRun) {
+      given.hub.forwardTo(this.hub, name);
+      given.#pendingApprovals.forwardTo(this.#pendingApprovals);
+    }
+    this.#children.set(given.id, given);
+    return () => void this.#children.delete(given.id);
   }
 
   async children(): Promise<readonly ChildView[]> {
@@ -252,6 +254,8 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       if (this.next.type === "now") await settleBackground(loop);
       const meter = meterOf(loop);
       if (this.next.type === "done" && meter !== undefined) await retireRunBudget(loop, meter);
+      const { wakes } = this.#options;
+      if (this.next.type === "done" && wakes !== undefined) await wakeSession(this.#options.runner.services, wakes);
       this.#ended = true;
       return outcomeOf<Out>(
         (this.#journal as Journal).state,

@@ -1,9 +1,10 @@
-import { sessionLog, type SuspendReason, type Wait } from "@keelson/protocol";
+import { LogError, sessionLog, type SuspendReason, type Wait } from "@keelson/protocol";
 import { atAgentBoundary } from "../../session/log-failure.ts";
 import type { RunOutcome } from "../definition/run.ts";
 import type { RunnerInternals } from "./runner-internals.ts";
 import type { Next } from "../loop/run-turns.ts";
-import { takeUpRun } from "./take-up-run.ts";
+import { hasNews } from "./has-news.ts";
+import { openSession, takeUpOpen, type OpenSession } from "./take-up-run.ts";
 
 /** What an engine does next with a run. */
 export type NextAdvance =
@@ -20,19 +21,51 @@ export interface Advanced {
   readonly next: NextAdvance;
 }
 
-/** Works at most one turn. Rejects only where the log or the lease failed: what the run ends with is its outcome. */
-export async function advanceRun(runner: RunnerInternals, session: string, options: { readonly signal?: AbortSignal }): Promise<Advanced> {
-  const active = await atAgentBoundary(session, () => takeUpRun(runner, session, { ...options, turns: 1 }));
-  const outcome = await active.outcome;
-  if (active.failure !== undefined) throw active.failure;
-  const seq = await atAgentBoundary(session, () => runner.services.log.head(sessionLog(session)));
-  return { seq, next: nextOf(active.next, outcome) };
+/** Works at most one turn. Rejects only where the log, the lease or the orchestrator failed: what the run ends with is its outcome. */
+export async function advanceRun(
+  runner: RunnerInternals,
+  session: string,
+  { signal }: { readonly signal?: AbortSignal },
+): Promise<Advanced> {
+  return atAgentBoundary(session, async () => {
+    signal?.throwIfAborted();
+    const open = await openSession(runner, session);
+    const { state } = open.journal;
+    const waiting = await waitsStill(runner, open);
+    if (waiting !== undefined) return { seq: state.seq, next: waiting };
+    const active = await takeUpOpen(runner, open, { turns: 1 });
+    const letGo = (): void => active.detach(new LogError({ kind: "closed", message: "Whoever advanced the session let go of it." }));
+    signal?.addEventListener("abort", letGo, { once: true });
+    try {
+      const outcome = await active.outcome;
+      if (active.failure !== undefined) throw active.failure;
+      return { seq: await runner.services.log.head(sessionLog(open.session)), next: nextOf(active.next, outcome) };
+    } finally {
+      signal?.removeEventListener("abort", letGo);
+    }
+  });
+}
+
+/** What a run still waits for: nothing is written then, and the session is given back. */
+async function waitsStill(runner: RunnerInternals, { journal }: OpenSession): Promise<NextAdvance | undefined> {
+  const { run } = journal.state;
+  if (run?.status !== "suspended") return undefined;
+  try {
+    if (await hasNews(runner.services, journal.state)) return undefined;
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+  await journal.close();
+  return waitFor(run.suspendReason ?? "awaiting-decision", run.waits);
 }
 
 function nextOf(next: Next, outcome: RunOutcome<unknown>): NextAdvance {
   if (next.type === "now") return { type: "now" };
-  if (next.type === "done" || outcome.waits === undefined) return { type: "done", outcome };
-  const { reason, waits } = outcome;
+  return next.type === "done" || outcome.waits === undefined ? { type: "done", outcome } : waitFor(outcome.reason, outcome.waits);
+}
+
+function waitFor(reason: SuspendReason, waits: readonly Wait[]): NextAdvance {
   const times = waits.filter((wait) => wait.type === "timer").map(({ at }) => at);
   return times.length === 0 ? { type: "waiting", reason, waits } : { type: "at", at: Math.min(...times), reason, waits };
 }

@@ -2,14 +2,9 @@ import type { RunId, SessionId } from "@keelson/protocol";
 import { foldSession } from "../../session/fold-session.ts";
 import { atAgentBoundary } from "../../session/log-failure.ts";
 import type { Agent } from "../definition/agent.ts";
-import type { RunInput, RunOptions } from "../definition/run.ts";
+import type { BeginOptions, RunInput, RunOrigin } from "../definition/run.ts";
 import type { RunnerInternals } from "./runner-internals.ts";
 import { startRun } from "./start-run.ts";
-
-export interface BeginOptions extends Omit<RunOptions, "session" | "signal"> {
-  /** The same id again is the same run. Default: a new one. */
-  readonly id?: string | undefined;
-}
 
 /** Writes the first records of a run, and works nothing of it. */
 export async function beginOnly(
@@ -18,13 +13,14 @@ export async function beginOnly(
   session: string,
   input: RunInput,
   { id: given, ...options }: BeginOptions,
+  origin: RunOrigin = {},
 ): Promise<RunId> {
   const { log, blobs, newId } = runner.services;
   const id = (given ?? `r_${newId()}`) as RunId;
   const isBegun = async (): Promise<boolean> => given !== undefined && (await foldSession(log, blobs, session as SessionId)).run?.id === id;
   return atAgentBoundary(session, async () => {
     if (await isBegun()) return id;
-    const run = startRun(runner, agent, input, { ...options, session }, { id, turns: 0 });
+    const run = startRun(runner, agent, input, { ...options, session }, { ...origin, id, turns: 0 });
     await run.outcome;
     // Somebody else may have begun it in between, and work on it already.
     if (run.failure !== undefined && !(await isBegun())) throw run.failure;

@@ -1,4 +1,4 @@
-import { textMessage, type Authority, type Message, type RunId } from "@keelson/protocol";
+import { textMessage, type Authority, type Message, type RunId, type SuspendReason } from "@keelson/protocol";
 import type { Journal } from "../../session/journal.ts";
 import type { RunState } from "../../session/session-state.ts";
 import { sessionError } from "../../session/session-error.ts";
@@ -52,7 +52,7 @@ export async function beginRun(
     definition: agent.digest,
     model,
     ...(metadata && { metadata }),
-    ...(parent && { parent: { run: parent.run } }),
+    ...(parent && { parent: { run: parent.run, ...(parent.session && { session: parent.session }) } }),
   });
   journal.put(`${id}/terms`, "run-terms", {
     authority: authority,
@@ -128,7 +128,14 @@ function wasCutOff({ tookOver }: Journal, { turnOpen, ending }: RunState): boole
   return tookOver || turnOpen || ending !== undefined;
 }
 
-function causeOf({ status, suspendReason }: RunState): "decision" | "signal" | "timer" | "recovery" {
-  if (status !== "suspended") return "recovery";
-  return suspendReason === "awaiting-signal" ? "signal" : suspendReason === "awaiting-timer" ? "timer" : "decision";
+const CAUSES = {
+  "awaiting-approval": "decision",
+  "awaiting-decision": "decision",
+  "awaiting-signal": "signal",
+  "awaiting-timer": "timer",
+  "awaiting-child": "child",
+} as const satisfies { readonly [R in SuspendReason]: string };
+
+function causeOf({ status, suspendReason }: RunState): (typeof CAUSES)[SuspendReason] | "recovery" {
+  return status === "suspended" ? CAUSES[suspendReason ?? "awaiting-decision"] : "recovery";
 }

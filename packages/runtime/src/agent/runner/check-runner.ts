@@ -58,6 +58,7 @@ const PARTS: { readonly [P in keyof Required<RunnerParts>]: Check } = {
   stopGraceMs: duration,
   maxBufferBytes: count,
   keepEndedSessions: count,
+  orchestrator: having("start", "attach", "cancel"),
   recordsPerSnapshot: [
     (value) => value === Infinity || (Number.isSafeInteger(value) && (value as number) > 0),
     "a whole number from 1, or Infinity",

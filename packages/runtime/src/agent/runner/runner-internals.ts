@@ -1,6 +1,6 @@
-import { AgentError } from "@keelson/protocol";
+import { AgentError, type RunId } from "@keelson/protocol";
 import type { Agent } from "../definition/agent.ts";
-import type { RunInput, RunOptions, RunOrigin } from "../definition/run.ts";
+import type { BeginOptions, RunInput, RunOptions, RunOrigin } from "../definition/run.ts";
 import type { Moments } from "../turn/moments.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 import type { ActiveRun } from "./active-run.ts";
@@ -9,6 +9,8 @@ import type { ActiveRun } from "./active-run.ts";
 export interface RunnerInternals {
   resume(session: string): Promise<ActiveRun<unknown>>;
   start(agent: Agent<unknown>, input: RunInput, options: RunOptions, origin: RunOrigin): ActiveRun<unknown>;
+  /** Writes the start of a run, and works nothing of it. */
+  begin(agent: Agent<unknown>, session: string, input: RunInput, options: BeginOptions, origin: RunOrigin): Promise<RunId>;
   find(name: string): Agent<unknown> | undefined;
   /** Of all its agents. */
   names(): readonly string[];

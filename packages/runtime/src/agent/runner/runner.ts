@@ -15,7 +15,7 @@ import { checkDecisionShape } from "../features/approvals/check-decision.ts";
 import { writeDecision } from "../features/approvals/write-decision.ts";
 import { forgetEndedSessions, notingSessions } from "./ended-sessions.ts";
 import { advanceRun, type Advanced } from "./advance-run.ts";
-import { beginOnly, type BeginOptions } from "./begin-only.ts";
+import { beginOnly } from "./begin-only.ts";
 import { checkBudgets } from "../definition/budget/check-budgets.ts";
 import { invalidOption, shown } from "../definition/invalid-option.ts";
 import { checkRuleTools } from "../definition/permissions/check-rule-tools.ts";
@@ -24,7 +24,7 @@ import { checkRun, checkRunnerOptions } from "./check-runner.ts";
 import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
 import { listQuestions } from "../features/approvals/list-questions.ts";
 import type { Recovery } from "./recover-runs.ts";
-import type { Run, RunInput, RunOptions } from "../definition/run.ts";
+import type { BeginOptions, Run, RunInput, RunOptions } from "../definition/run.ts";
 import { checkSignal } from "../definition/signals/check-signals.ts";
 import { steeringMessage } from "./steering-message.ts";
 import { DEFAULT_LEASE_TTL_MS } from "./open-journal.ts";
@@ -78,8 +78,10 @@ interface RunnerBase {
   steer(session: string, message: string | Message, options?: { readonly interrupt?: boolean }): Promise<void>;
   /**
    * Works at most one turn of the session's run, and says what comes next: what an engine calls, one at a time, until done. It holds
-   * the lease for that long only. A repeated call finds in the log what is done. Rejects with AgentError `session`, `backend` or
-   * `detached` where the log or the lease failed: then it is to be called again, later.
+   * the lease for that long only. A repeated call finds in the log what is done; of a run that waits, and has nothing to go on with yet,
+   * nothing is written. Rejects with AgentError `session`, `backend` or `detached` where the log or the lease failed: then it is to be
+   * called again, later.
+   * @param options.signal fires where the caller lets go: the turn is cut off, nothing more is written, and the next call goes on with it
    */
   advance(session: string, options?: { readonly signal?: AbortSignal }): Promise<Advanced>;
 }
@@ -132,6 +134,7 @@ export function createRunnerWith(
     find: (name) => agents.get(name),
     names: () => [...agents.keys()],
     start: (agent, input, options, origin) => startRun(inner, agent, input, options, origin),
+    begin: (agent, session, input, options, origin) => beginOnly(inner, agent, session, input, options, origin),
   };
 
   const base: RunnerBase = {

@@ -17,8 +17,20 @@ export interface TakeUpOptions {
   readonly asChild?: boolean;
 }
 
+/** A session whose lease this process has, and whose run nobody works yet. */
+export interface OpenSession {
+  readonly session: SessionId;
+  readonly journal: Journal;
+  readonly relay: { to?: JournalWatcher };
+}
+
 /** Takes up the run of a session. */
 export async function takeUpRun(runner: RunnerInternals, session: string, options: TakeUpOptions): Promise<ActiveRun<unknown>> {
+  return takeUpOpen(runner, await openSession(runner, session), options);
+}
+
+/** Takes the lease of a session that there is, and folds its log. Whoever opened it takes its run up, or closes the journal. */
+export async function openSession(runner: RunnerInternals, session: string): Promise<OpenSession> {
   checkSessionId(session, { child: true });
   if ((await runner.services.log.head(sessionLog(session as SessionId))) === 0)
     throw sessionError(session, `There is no session "${session}".`);
@@ -36,8 +48,14 @@ export async function takeUpRun(runner: RunnerInternals, session: string, option
       { cause: error },
     );
   });
+  return { session: session as SessionId, journal, relay };
+}
+
+/** Gives the journal back where the run can't be taken up. */
+export async function takeUpOpen(runner: RunnerInternals, open: OpenSession, options: TakeUpOptions): Promise<ActiveRun<unknown>> {
+  const { session, journal, relay } = open;
   try {
-    return takeUp(runner, session as SessionId, journal, relay, options);
+    return takeUp(runner, session, journal, relay, options);
   } catch (error) {
     await journal.close();
     throw error;
@@ -73,6 +91,7 @@ function takeUp(
     ...(options.signal && { signal: options.signal }),
     ...(options.turns !== undefined && { turns: options.turns }),
     ...(run.parent && { parent: run.parent }),
+    ...(run.parent?.session && options.asChild !== true && { wakes: run.parent.session }),
     async open(own) {
       relay.to = own;
       return journal;

@@ -15,6 +15,7 @@ import { atAgentBoundary } from "../../session/log-failure.ts";
 import { sessionError } from "../../session/session-error.ts";
 import { checkSessionId } from "../../session/session-id.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
+import { wakeSession } from "../turn/wake-session.ts";
 
 /**
  * Tells the run of a session something, from whatever process: it goes into the session's inbox, once under one key. Rejects with
@@ -32,6 +33,7 @@ export async function writeToRun(services: RunnerServices, session: string, key:
       // Told already, if in other words: the first counts.
       if (!LogError.is(error, "conflict")) throw error;
     }
+    await wakeSession(services, id);
   });
 }
 
@@ -49,7 +51,10 @@ export async function writeToOpenRun(
 ): Promise<boolean> {
   const { run } = journal?.state ?? {};
   if (!journal || run?.id !== id || (run.status === "ended" && !afterEnd)) return false;
-  await atAgentBoundary(journal.state.id, () => journal.writeInbox(`${message.type}/${services.newId()}`, message));
+  await atAgentBoundary(journal.state.id, async () => {
+    await journal.writeInbox(`${message.type}/${services.newId()}`, message);
+    if (run.status === "suspended") await wakeSession(services, journal.state.id);
+  });
   return true;
 }
 

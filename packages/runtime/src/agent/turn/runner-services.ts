@@ -7,6 +7,7 @@ import type {
   EventLog,
   Executor,
   LifecycleEvent,
+  Orchestrator,
   SecretResolver,
   StateReader,
   Vfs,
@@ -68,6 +69,11 @@ export interface RunnerServices {
    * those. `Infinity` writes none. Default 500; none in the memory that `createRunner` brings, which nobody opens again.
    */
   readonly recordsPerSnapshot?: number | undefined;
+  /**
+   * Starts the children of runs. Default: they work in this process, beside their parents. Those of one that has `wake` work elsewhere:
+   * a run that needs their results suspends with `awaiting-child`, and is woken when they are over.
+   */
+  readonly orchestrator?: Orchestrator | undefined;
   /** Levels of child agents. Default 8. */
   readonly maxDepth?: number | undefined;
   /** Budgets that all runs share, in every process with the same ledger. Those that a run was begun with hold for it to its end. */

@@ -19,7 +19,7 @@ export async function chain(
   task: PatternTask,
   options: PatternOptions = {},
 ): Promise<ChainResult> {
-  checkOptionNames("chain", options, { id: true, parent: true, deadline: true, authority: true, signal: true });
+  checkOptionNames("chain", options, { id: true, parent: true, parentSession: true, deadline: true, authority: true, signal: true });
   const outputs: OperatorOutput[] = [];
   let input = inputOf(task);
   for (const [index, operator] of operators.entries()) {

@@ -27,6 +27,7 @@ export async function fanIn(
     least: true,
     id: true,
     parent: true,
+    parentSession: true,
     deadline: true,
     authority: true,
     signal: true,

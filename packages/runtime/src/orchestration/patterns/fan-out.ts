@@ -21,7 +21,15 @@ export async function fanOut(
   tasks: readonly FanOutTask[],
   options: FanOutOptions = {},
 ): Promise<readonly DispatchResult[]> {
-  checkOptionNames("fanOut", options, { maxParallel: true, id: true, parent: true, deadline: true, authority: true, signal: true });
+  checkOptionNames("fanOut", options, {
+    maxParallel: true,
+    id: true,
+    parent: true,
+    parentSession: true,
+    deadline: true,
+    authority: true,
+    signal: true,
+  });
   const { maxParallel = 16, signal } = options;
   if (!(maxParallel >= 1)) throw new OrchestratorError({ kind: "other", message: `maxParallel must be at least 1, not ${maxParallel}.` });
   const results: DispatchResult[] = [];

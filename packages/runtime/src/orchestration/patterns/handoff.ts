@@ -25,7 +25,15 @@ export async function handoff(
   task: PatternTask,
   options: HandoffPatternOptions = {},
 ): Promise<HandoffResult> {
-  checkOptionNames("handoff", options, { maxHandoffs: true, id: true, parent: true, deadline: true, authority: true, signal: true });
+  checkOptionNames("handoff", options, {
+    maxHandoffs: true,
+    id: true,
+    parent: true,
+    parentSession: true,
+    deadline: true,
+    authority: true,
+    signal: true,
+  });
   const { maxHandoffs = 8 } = options;
   const operators = [operator];
   let input: OperatorInput = inputOf(task);

@@ -18,10 +18,14 @@ export function inputOf(task: PatternTask): OperatorInput {
 }
 
 /** Options of one dispatch of a pattern. */
-export function optionsAt({ id, parent, deadline, authority, signal }: PatternOptions, place: string | number): DispatchOptions {
+export function optionsAt(
+  { id, parent, parentSession, deadline, authority, signal }: PatternOptions,
+  place: string | number,
+): DispatchOptions {
   return {
     ...(id !== undefined && { id: `${id}/${place}` as RunId }),
     ...(parent && { parent }),
+    ...(parentSession && { parentSession }),
     ...(deadline !== undefined && { deadline }),
     ...(authority && { authority }),
     ...(signal && { signal }),

@@ -2,6 +2,7 @@ import { AgentError, inboxLog, LogError, type Decision } from "@keelson/protocol
 import { foldSession } from "../../../session/fold-session.ts";
 import { inboxRecord } from "../../../session/inbox-record.ts";
 import type { RunnerServices } from "../../turn/runner-services.ts";
+import { wakeSession } from "../../turn/wake-session.ts";
 import type { ApprovalClaims } from "./approval-token.ts";
 import { checkDecision } from "./check-decision.ts";
 
@@ -27,6 +28,7 @@ export async function writeDecision(services: RunnerServices, claims: ApprovalCl
     if (LogError.is(error, "conflict")) throw usedBefore(tool);
     throw error;
   }
+  await wakeSession(services, session);
 }
 
 function usedBefore(tool: string): AgentError {

@@ -4,6 +4,7 @@ import type { Execution } from "../../../session/execution.ts";
 import { stepFailureOf } from "../../../session/step-failure.ts";
 import type { RunOutcome } from "../../definition/run.ts";
 import { planChild, type ChildRequest } from "./child-plan.ts";
+import { followEnd } from "./follow-end.ts";
 import { followInboxes } from "./follow-inboxes.ts";
 import { handoffIn } from "../../definition/children/handoff.ts";
 import { readSpawnConfig } from "./spawn-config.ts";
@@ -84,9 +85,11 @@ export function workAgent({ runner, parent, execution, ring }: BackgroundParts, 
     ring();
   }
 
-  /** Something was written to the child or to whoever it waits for, or the run wants it ended. */
+  /** Something was written to the child or to whoever it waits for, or the run wants it ended. One that works elsewhere is over. */
   async function news(): Promise<void> {
-    if (stopped || execution.signal.aborted || execution.stopping.aborted) return;
+    const { log, orchestrator } = runner.services;
+    const isElsewhere = orchestrator?.wake !== undefined;
+    if (!isElsewhere && (stopped || execution.signal.aborted || execution.stopping.aborted)) return;
     const following = new AbortController();
     const woken = new Promise<void>((resolve) => {
       wake = resolve;
@@ -94,7 +97,8 @@ export function workAgent({ runner, parent, execution, ring }: BackgroundParts, 
     execution.signal.addEventListener("abort", wake, { once: true });
     execution.stopping.addEventListener("abort", wake, { once: true });
     try {
-      await Promise.race([woken, followInboxes(runner.services, [session], following.signal)]);
+      const { signal } = following;
+      await Promise.race([woken, isElsewhere ? followEnd(log, session, signal) : followInboxes(runner.services, [session], signal)]);
     } finally {
       following.abort("over");
       execution.signal.removeEventListener("abort", wake);

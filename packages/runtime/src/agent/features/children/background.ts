@@ -1,4 +1,4 @@
-import { DirectiveError, type CallId, type JsonObject, type JsonValue, type OperatorInput, type RunId } from "@keelson/protocol";
+import { DirectiveError, type CallId, type JsonObject, type JsonValue, type OperatorInput, type RunId, type Wait } from "@keelson/protocol";
 import { messageOperation } from "../../../context/message-operation.ts";
 import { shortHash } from "../../../json/digest.ts";
 import type { ChildEnding, ChildState } from "../../../session/child-state.ts";
@@ -20,6 +20,7 @@ import { recordEnding } from "./record-ending.ts";
 import { recordRetry, recordStart } from "./record-start.ts";
 import { readSpawnConfig } from "./spawn-config.ts";
 import { waitsBelow } from "./start-child.ts";
+import { stopChildrenElsewhere } from "./stop-children-elsewhere.ts";
 import type { Waiting, Work } from "./work.ts";
 import type { ParentRun, RunStarter } from "../../turn/live-run.ts";
 import { PartKey } from "../../turn/run-parts.ts";
@@ -182,6 +183,11 @@ export class Background implements BackgroundWork {
   get isWorking(): boolean {
     for (const work of this.#works.values()) if (work.ending === undefined && work.waiting === undefined) return true;
     return false;
+  }
+
+  /** Tells the agents that work elsewhere to end, those that calls wait for too. @returns what the run has to wait for first */
+  stopElsewhere(how: "stop" | "abort"): Promise<readonly Wait[]> {
+    return stopChildrenElsewhere(this.#boundLoop, this.services, how);
   }
 
   /** Ends the children that calls still wait for, for a run that is over. */

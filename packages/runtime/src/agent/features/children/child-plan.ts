@@ -15,6 +15,7 @@ import type { Agent } from "../../definition/agent.ts";
 import { narrowAuthority } from "../../definition/permissions/narrow-authority.ts";
 import type { RunOptions, RunOrigin } from "../../definition/run.ts";
 import type { LiveRun, RunStarter } from "../../turn/live-run.ts";
+import { dispatchChild } from "./dispatch-child.ts";
 
 /** What a run says of a child that it starts. */
 export interface ChildRequest {
@@ -48,18 +49,23 @@ export function planChild(runner: RunStarter, request: ChildRequest, execution: 
   const options = optionsOf(session, config, metadata, execution.deadline);
   const origin: RunOrigin = {
     id,
-    parent: { run: execution.runId },
+    parent: { run: execution.runId, session: execution.session },
     authority: narrowAuthority(narrowAuthority(authority, request.authority ?? {}), { depth: authority.depth - 1 }),
     ...(config.allowedOperators && { allowedTools: config.allowedOperators }),
     ...(config.systemAddendum !== undefined && { systemAddendum: config.systemAddendum }),
   };
-  const { log, blobs } = runner.services;
+  const { log, blobs, orchestrator } = runner.services;
   return {
     agent,
     id,
     session,
-    begin: async () =>
-      (await foldSession(log, blobs, session)).run?.id === id ? runner.resume(session) : runner.start(agent, message, options, origin),
+    async begin() {
+      const { run } = await foldSession(log, blobs, session);
+      const isBegun = run?.id === id;
+      if (orchestrator !== undefined && (!isBegun || (orchestrator.wake !== undefined && run.status !== "ended")))
+        return dispatchChild(runner, orchestrator, { isBegun, id, session, operator, input, origin, deadline: execution.deadline });
+      return isBegun ? runner.resume(session) : runner.start(agent, message, options, origin);
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import { foldSession } from "../../../session/fold-session.ts";
 import { inboxRecord } from "../../../session/inbox-record.ts";
 import type { SessionState } from "../../../session/session-state.ts";
 import type { RunnerServices } from "../../turn/runner-services.ts";
+import { wakeSession } from "../../turn/wake-session.ts";
 import { hasEndedWell } from "./background-report.ts";
 import type { LiveRun } from "../../turn/live-run.ts";
 
@@ -64,4 +65,5 @@ async function stopBelow(id: string, services: RunnerServices, state: SessionSta
 async function write(services: RunnerServices, session: SessionId, message: InboxMessage): Promise<void> {
   const { log, durability = "power" } = services;
   await log.append(inboxLog(session), "any", [inboxRecord(`${message.type}/${services.newId()}`, message)], { durability });
+  await wakeSession(services, session);
 }
