@@ -1,0 +1,58 @@
+import type { BlobStore, BudgetLedger, EventLog, Orchestrator } from "@keelson/protocol";
+import { createRunnerWith, type Agent, type Agents, type ApprovalKeys, type Runner, type RunnerServices } from "../../agent/index.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { randomId } from "../../json/random-id.ts";
+import { processOwner } from "../../state/kit/process-owner.ts";
+import { ENGINE_SCENARIOS } from "./engine-scenarios.ts";
+import { scenarioClock } from "./scenario-clock.ts";
+import { createScenarioKit } from "./scenario-kit.ts";
+
+/** What all processes of an engine share while it works scenarios. */
+export interface ScenarioServices {
+  readonly log: EventLog;
+  /** Default: those of the log. */
+  readonly blobs: BlobStore;
+  readonly ledger: BudgetLedger;
+  /** Where the tools of scenarios leave what they did, and time what passed: a directory that all processes see. */
+  readonly directory: string;
+  /** Default: the same in every process. */
+  readonly approvalKeys?: ApprovalKeys;
+  /** Default: children work inside of their parents' turns. */
+  readonly orchestrator?: Orchestrator;
+  /** Default: {@link scenarioClock} of the directory. */
+  readonly clock?: Clock;
+}
+
+const KEYS: ApprovalKeys = { current: { id: "scenarios", secret: new Uint8Array(32).fill(7) } };
+
+/**
+ * A runner with the agents of all scenarios, for any process of an engine: made anew from the same services, it goes on where
+ * another stopped.
+ *
+ * @param options anything else that a runner takes
+ */
+export function createScenarioRunner(services: ScenarioServices, options: Partial<RunnerServices> = {}): Runner<Agents> {
+  const { directory, orchestrator, clock = scenarioClock(directory), approvalKeys = KEYS, log, blobs, ledger } = services;
+  const kit = createScenarioKit(directory, () => runner);
+  const agents: { [name: string]: Agent<unknown> } = {};
+  for (const scenario of ENGINE_SCENARIOS) {
+    for (const agent of scenario.agents(kit)) {
+      if (agents[agent.name] !== undefined) throw new Error(`Two agents of the scenarios for engines are called "${agent.name}".`);
+      agents[agent.name] = agent;
+    }
+  }
+  const runner: Runner<Agents> = createRunnerWith({
+    owner: processOwner(),
+    random: () => 0.5,
+    newId: randomId,
+    ...options,
+    log,
+    blobs,
+    ledger,
+    clock,
+    approvalKeys,
+    ...(orchestrator && { orchestrator }),
+    agents,
+  });
+  return runner;
+}

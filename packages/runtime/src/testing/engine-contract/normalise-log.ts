@@ -1,0 +1,100 @@
+import type { JsonObject, JsonValue, LogRecord } from "@keelson/protocol";
+import type { SessionRecords } from "./session-records.ts";
+
+/** What two engines may write differently although they did the same, and why. */
+export interface Erasure {
+  readonly what: string;
+  readonly why: string;
+}
+
+/** A member of records, wherever in their data it stands: its value becomes `"*"`. */
+interface ErasedMember extends Erasure {
+  readonly member: string;
+  /** Types of records. */
+  readonly of: readonly string[];
+}
+
+const QUESTIONS = ["approval-request", "approval-decision", "run-suspend"];
+
+const ERASED_MEMBERS: readonly ErasedMember[] = [
+  { what: "nonces of questions", member: "nonce", of: QUESTIONS, why: "they are drawn by chance" },
+  { what: "tokens of questions", member: "token", of: QUESTIONS, why: "the nonce and the time are in them" },
+  { what: "when questions expire", member: "expiresAt", of: QUESTIONS, why: "it is a time" },
+  { what: "until when a call waits", member: "until", of: ["signal-wait"], why: "it is a time" },
+  { what: "the time that a run waits for", member: "at", of: ["run-suspend"], why: "it is a time" },
+  { what: "how long a call took", member: "durationMs", of: ["tool-result"], why: "it is a duration" },
+];
+
+/** Everything that {@link normaliseLog} takes away; what is not on this list must be equal. */
+export const ERASURES: readonly Erasure[] = [
+  ...ERASED_MEMBERS.map(({ what, why }) => ({ what, why })),
+  { what: "the seq of a record", why: "it moves where a record before it is taken away" },
+  { what: "the time of a record", why: "it is a time" },
+  {
+    what: "the waits for children in a suspension, and a suspension and its resume where it has no other",
+    why: "a parent waits without suspending for a child that works in its process, says itself what such a child waits for, and waits for the child as a whole where that works elsewhere; what the child waits for stands in the log of the child",
+  },
+  { what: "the number in the key of a suspension and its resume", why: "it moves where one before it is taken away" },
+  {
+    what: "the second and further reservations of a call that started a child",
+    why: "the call is taken up again after each wait for the child",
+  },
+];
+
+/** A record without what engines may write differently. */
+export type NormalisedRecord = JsonObject & { readonly key: string; readonly type: string; readonly data: JsonObject };
+
+/** A session and, behind it, the children that it started. */
+export interface NormalisedLog {
+  readonly session: string;
+  readonly records: readonly NormalisedRecord[];
+  readonly children: readonly NormalisedLog[];
+}
+
+/** What a session and its children's say happened, without what {@link ERASURES} lists. */
+export function normaliseLog({ session, records, children }: SessionRecords): NormalisedLog {
+  return { session, records: normaliseRecords(records), children: children.map(normaliseLog) };
+}
+
+function normaliseRecords(records: readonly LogRecord[]): readonly NormalisedRecord[] {
+  const kept: NormalisedRecord[] = [];
+  const callsOfChildren = new Set(records.filter(({ type }) => type === "child-start").map(({ data }) => data["callId"]));
+  const reserved = new Set<JsonValue | undefined>();
+  let isWaitForChildren = false;
+  for (const { key, type, data } of records) {
+    if (type === "run-suspend") {
+      const waits = (data["waits"] as readonly JsonObject[]).filter((wait) => wait["type"] !== "child" && wait["path"] === undefined);
+      isWaitForChildren = waits.length === 0;
+      if (!isWaitForChildren) kept.push({ key: withoutNumber(key), type, data: erase(type, { ...data, waits }) });
+      continue;
+    }
+    if (type === "run-resume") {
+      if (!isWaitForChildren) kept.push({ key: withoutNumber(key), type, data });
+      isWaitForChildren = false;
+      continue;
+    }
+    if (type === "tool-reserved" && callsOfChildren.has(data["callId"])) {
+      if (reserved.has(data["callId"])) continue;
+      reserved.add(data["callId"]);
+    }
+    kept.push({ key, type, data: erase(type, data) });
+  }
+  return kept;
+}
+
+function withoutNumber(key: string): string {
+  return key.replace(/\d+$/, "*");
+}
+
+function erase(type: string, data: JsonObject): JsonObject {
+  const members = ERASED_MEMBERS.filter(({ of }) => of.includes(type)).map(({ member }) => member);
+  return members.length === 0 ? data : (without(data, members) as JsonObject);
+}
+
+function without(value: JsonValue, members: readonly string[]): JsonValue {
+  if (Array.isArray(value)) return value.map((item: JsonValue) => without(item, members));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [name, members.includes(name) ? "*" : without(part ?? null, members)]),
+  );
+}
