@@ -68,6 +68,7 @@ interface Advancing {
   advance(session: string, options: { readonly signal?: AbortSignal }): Promise<{ readonly next: NextAdvance }>;
 }
 
+// #region work
 /** Advances what is due, one session after the other, until `signal` fires. */
 export async function workDueSessions(table: DueTable, runner: Advancing, worker: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -89,3 +90,4 @@ export async function workDueSessions(table: DueTable, runner: Advancing, worker
     }
   }
 }
+// #endregion
