@@ -2,6 +2,7 @@ import type {
   Appended,
   AppendOptions,
   BlobStore,
+  BudgetLedger,
   Durability,
   EventLog,
   Lease,
@@ -27,6 +28,12 @@ import { createSqliteLeases } from "./sqlite-leases.ts";
 import { createSqliteRecordSource } from "./sqlite-record-source.ts";
 import { SEQ_BITS } from "./sqlite-schema.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+
+/** Brings the blobs and the ledger of the same file; each is opened when it is first asked for, and closed with the log. */
+export interface SqliteEventLog extends EventLog {
+  readonly blobs: BlobStore;
+  readonly ledger: BudgetLedger;
+}
 
 export interface SqliteEventLogOptions {
   /** The database file; it and its folder are created when missing. A blob store may use the same one. */
@@ -71,7 +78,7 @@ interface Written {
  * Logs in a SQLite database on a local disk, for any number of processes at once.
  * @throws LogError when the file is damaged, another program's, of a newer version, or can't be created
  */
-export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptions): EventLog {
+export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptions): SqliteEventLog {
   const options: SqliteEventLogOptions = typeof pathOrOptions === "string" ? { path: pathOrOptions } : pathOrOptions;
   checkOptionNames("createSqliteEventLog", options, {
     path: true,
