@@ -4,6 +4,7 @@ import { AgentError } from "@keelson/protocol";
 import { scriptedModel, type ScriptedResponse } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 import type { NextAdvance } from "../../src/agent/runner/advance-run.ts";
+import { failingLog } from "../crash/failing-log.ts";
 import { watchedLog } from "../crash/watched-log.ts";
 import { recordingTool, runnerOf, sharedServices } from "./support.ts";
 
@@ -57,6 +58,17 @@ describe("a run that is begun", () => {
     expect(await recordsOf(services.log)).toEqual(before);
   });
 
+  it("is not begun where its records could not be written, and can be begun again", async () => {
+    const services = sharedServices();
+    const { agent } = looking(1);
+    const log = failingLog(services.log, { at: 1, mode: "refused", recovers: true });
+    const runner = runnerOf(agent, { ...services, log });
+    await expect(runner.begin("s", "go", { id: "r_1" })).rejects.toMatchObject({ failure: { kind: "backend" } });
+    expect(await services.log.head(sessionLog("s"))).toBe(0);
+    expect(await runner.begin("s", "go", { id: "r_1" })).toBe("r_1");
+    expect((await advanceAll(() => runnerOf(agent, services))).map(({ type }) => type)).toEqual(["now", "done"]);
+  });
+
   it("is refused while another one is open, and for ids and options that are none", async () => {
     const services = sharedServices();
     const runner = runnerOf(looking(1).agent, services);
@@ -95,6 +107,23 @@ describe("a run that is advanced", () => {
       seq: first.seq,
       next: { type: "done", outcome: { text: "done" } },
     });
+  });
+
+  it("rejects where the end of its turn could not be written, and the next goes on with that turn", async () => {
+    const services = sharedServices();
+    const { agent } = looking(1);
+    await runnerOf(agent, services).begin("s", "go");
+    const appends: string[] = [];
+    const counting = watchedLog(services.log, { before: (_log, records) => void appends.push(records.map(({ type }) => type).join(" ")) });
+    await runnerOf(agent, { ...services, log: counting }).advance("s");
+    const last = appends.findLastIndex((types) => types.includes("turn-end")) + 1;
+
+    const again = sharedServices();
+    await runnerOf(agent, again).begin("s", "go");
+    const log = failingLog(again.log, { at: last, mode: "refused", recovers: true });
+    await expect(runnerOf(agent, { ...again, log }).advance("s")).rejects.toMatchObject({ failure: { kind: "backend" } });
+    expect((await recordsOf(again.log)).map(({ type }) => type)).not.toContain("turn-end");
+    expect((await advanceAll(() => runnerOf(agent, again))).at(-1)).toMatchObject({ type: "done", outcome: { reason: "complete" } });
   });
 
   it("is resumed after a wait, and after a process that was cut off, and at no other time", async () => {

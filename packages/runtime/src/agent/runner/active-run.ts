@@ -251,7 +251,11 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       this.#interrupts.setDeadline(journal, this.#options.deadline, this.#options.limits.maxDurationMs);
       const over = journal.state.run?.status === "ended";
       this.next = over ? { type: "done" } : await runTurns(loop, this.#options.turns);
-      if (this.next.type === "now") await settleBackground(loop);
+      if (this.next.type === "now") {
+        await settleBackground(loop);
+        // Whoever is told to come again must find it: closing the journal is no place to fail.
+        await journal.flush();
+      }
       const meter = meterOf(loop);
       if (this.next.type === "done" && meter !== undefined) await retireRunBudget(loop, meter);
       const { wakes } = this.#options;
