@@ -3,12 +3,15 @@ import {
   OrchestratorError,
   sessionLog,
   toOrchestratorError,
+  type Decision,
   type EventLog,
   type LogId,
+  type Message,
   type Orchestrator,
   type OperatorOutput,
   type RunId,
   type SessionId,
+  type Signal,
 } from "@keelson/protocol";
 import type { Agents } from "../agent/definition/agent.ts";
 import { checkSignal } from "../agent/definition/signals/check-signals.ts";
@@ -20,11 +23,13 @@ import { writeToRun } from "../agent/runner/write-to-run.ts";
 import { accountOf, operatorOutputOf } from "../agent/turn/operator-output.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 import { foldSession } from "../session/fold-session.ts";
+import { rootSession } from "../session/session-id.ts";
 import type { SessionState } from "../session/session-state.ts";
 import { dispatchTasks } from "./dispatch-tasks.ts";
 import { dispatchedRun } from "./dispatched-run.ts";
 
-type AnyRunner = SingleRunner | SingleRunner<unknown> | Runner<Agents>;
+/** A runner of one agent or of several. */
+export type AnyRunner = SingleRunner | SingleRunner<unknown> | Runner<Agents>;
 
 export interface DurableOrchestratorOptions {
   /** Whose agents it starts, by name: a function, so that the runner can be made with this orchestrator. */
@@ -39,6 +44,22 @@ export interface DurableOrchestratorOptions {
 /** An orchestrator whose runs go on without the process that started them. */
 export interface DurableOrchestrator extends Orchestrator {
   wake(session: SessionId): Promise<void>;
+  /** @param options.signal fires where nobody waits any more: it rejects as `cancelled`, and the run goes on */
+  attach(id: RunId, options?: { readonly signal?: AbortSignal | undefined }): Promise<OperatorOutput>;
+  /** @param options.key the same key again is the same signal, and tells nothing new */
+  signal(target: RunId | string, signal: Signal, options?: { readonly key?: string | undefined }): Promise<void>;
+  /** `runner.approve()`, after which the run is advanced. Rejects as that does, with AgentError. */
+  approve(
+    token: string,
+    decision: Decision,
+    options?: { readonly key?: string | undefined },
+  ): Promise<{ readonly session: SessionId; readonly runId: RunId }>;
+  /** `runner.steer()` of the session that a run works in. Rejects as `signal` does. */
+  steer(
+    target: RunId | string,
+    message: string | Message,
+    options?: { readonly interrupt?: boolean | undefined; readonly key?: string | undefined },
+  ): Promise<void>;
 }
 
 /**
@@ -73,14 +94,15 @@ export function createDurableOrchestrator(options: DurableOrchestratorOptions): 
         return id;
       }),
 
-    attach: (id) =>
+    attach: (id, { signal = new AbortController().signal } = {}) =>
       atBoundary(async () => {
         const { log } = inner().services;
         const session = await addressOf(log, id);
         for (;;) {
           const state = await stateOf(id, session);
           if (state.run?.status === "ended") return outputOf(state);
-          await followEnd(log, session, new AbortController().signal);
+          if (signal.aborted) throw new OrchestratorError({ kind: "cancelled", message: `Nobody waits for "${id}" any more; it goes on.` });
+          await followEnd(log, session, signal);
         }
       }),
 
@@ -95,15 +117,24 @@ export function createDurableOrchestrator(options: DurableOrchestratorOptions): 
 
     dispatchMany: (tasks) => dispatchTasks(tasks, (task) => orchestrator.dispatch(task.operator, task.input, task.options)),
 
-    signal: (target, signal) =>
+    signal: (target, signal, { key } = {}) =>
+      atBoundary(async () =>
+        tell(await openSession(target), `signal/${key ?? inner().services.newId()}`, { type: "signal", signal: checkSignal(signal) }),
+      ),
+
+    steer: (target, message, steering) =>
       atBoundary(async () => {
-        const { log, newId } = inner().services;
-        const session = await addressOf(log, target);
-        const { run } = await stateOf(target, session);
-        if (run?.status === "ended")
-          throw new OrchestratorError({ kind: "signal-failed", message: `"${target}" is over; it takes no signals any more.` });
-        await tell(session, `signal/${newId()}`, { type: "signal", signal: checkSignal(signal) });
+        const session = await openSession(target);
+        await options.runner().steer(session, message, steering);
+        await wakeWhereNobodyDid(session);
       }),
+
+    async approve(token, decision, approving) {
+      const decided = await options.runner().approve(token, decision, approving);
+      // Children that work with their parent are taken up by it.
+      await wakeWhereNobodyDid(rootSession(decided.session));
+      return decided;
+    },
 
     query: (target, { name }) =>
       atBoundary(async () => {
@@ -124,10 +155,21 @@ export function createDurableOrchestrator(options: DurableOrchestratorOptions): 
   return orchestrator;
 
   async function tell(session: SessionId, key: string, message: Parameters<typeof writeToRun>[3]): Promise<void> {
-    const { services } = inner();
-    await writeToRun(services, session, key, message);
-    // Else that has woken it.
-    if (services.orchestrator?.wake === undefined) await wake(session);
+    await writeToRun(inner().services, session, key, message);
+    await wakeWhereNobodyDid(session);
+  }
+
+  /** What is written to an inbox wakes its session by itself where the runner has an orchestrator that can. */
+  async function wakeWhereNobodyDid(session: SessionId): Promise<void> {
+    if (inner().services.orchestrator?.wake === undefined) await wake(session);
+  }
+
+  /** Of a run that is not over. */
+  async function openSession(target: string): Promise<SessionId> {
+    const session = await addressOf(inner().services.log, target);
+    const { run } = await stateOf(target, session);
+    if (run?.status !== "ended") return session;
+    throw new OrchestratorError({ kind: "signal-failed", message: `"${target}" is over; it takes no signals any more.` });
   }
 
   /** Of a session, as it stood at the end of this run where others followed. */

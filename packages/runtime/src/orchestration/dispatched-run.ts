@@ -20,7 +20,8 @@ export function dispatchedRun(
         ...(maxCost !== undefined && { maxCost }),
         ...(maxDurationMs !== undefined && { maxDurationMs }),
       },
-      metadata,
+      // An input has them always; a run that was given none records none.
+      ...(Object.keys(metadata).length > 0 && { metadata }),
       ...(model !== undefined && { model }),
       ...(deadline !== undefined && { deadline }),
     },

@@ -1,7 +1,12 @@
 export { agentOperator } from "./agent-operator.ts";
 export { agentOperators } from "./agent-operators.ts";
 export { authorityBelow } from "./authority-below.ts";
-export { createDurableOrchestrator, type DurableOrchestrator, type DurableOrchestratorOptions } from "./create-durable-orchestrator.ts";
+export {
+  createDurableOrchestrator,
+  type AnyRunner,
+  type DurableOrchestrator,
+  type DurableOrchestratorOptions,
+} from "./create-durable-orchestrator.ts";
 export { dispatchTasks } from "./dispatch-tasks.ts";
 export {
   createEffectExecutor,

@@ -63,6 +63,7 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   createEffectExecutor: ["directives", (given) => orchestration.createEffectExecutor(given)],
   createLocalEffectExecutor: ["instructions", (given) => orchestration.createLocalEffectExecutor(given)],
   createLocalOrchestrator: ["operators", (given) => orchestration.createLocalOrchestrator(given)],
+  createDurableOrchestrator: ["runner", (given) => orchestration.createDurableOrchestrator(given)],
   createScheduler: ["log", (given) => orchestration.createScheduler(given)],
   chain: ["deadline", (given) => orchestration.chain(orchestrator, [], "t", given)],
   delegate: ["allowedOperators", (given) => orchestration.delegate(orchestrator, "o", "t", given)],
@@ -118,6 +119,7 @@ const WITHOUT_A_CHECK: { readonly [name: string]: string } = {
   compileRequest: "is a step of the loop, asked for every request",
   foldInferEvents: "is a step of the loop, made for every response",
   readRecords: "is given what `EventLog.read` was given, by a store",
+  describeEngine: "is a suite of tests, which is written once and shows what it runs",
   reactLoop: "takes the parts of a loop, which do not work where one is missing",
 };
 

@@ -54,8 +54,13 @@ interface RunnerBase {
   /**
    * Decides a question, from any process. The run goes on by itself where it is at work, else at the next `resume`.
    * Rejects with AgentError `invalid-token` for a token that is malformed, forged, expired or used.
+   * @param options.key the same key again is the same decision, and decides nothing new: for whoever can't know whether he was heard
    */
-  approve(token: string, decision: Decision): Promise<{ readonly session: SessionId; readonly runId: RunId }>;
+  approve(
+    token: string,
+    decision: Decision,
+    options?: { readonly key?: string | undefined },
+  ): Promise<{ readonly session: SessionId; readonly runId: RunId }>;
   readonly approvals: {
     /**
      * The open questions of all sessions, those of child agents too: each can be decided with its `token`, and its run goes on where
@@ -69,13 +74,17 @@ interface RunnerBase {
    * Rejects with AgentError `session` when there is no run, or it is over.
    * @param options.key the same key again is the same signal, and tells nothing new
    */
-  signal(session: string, signal: Signal, options?: { readonly key?: string }): Promise<void>;
+  signal(session: string, signal: Signal, options?: { readonly key?: string | undefined }): Promise<void>;
   /** `run.stop()` of a session's run, from any process. It reaches the run as a signal does, and rejects alike. */
   stop(session: string): Promise<void>;
   /** `run.abort()`, likewise. */
   abort(session: string, reason?: string): Promise<void>;
   /** `run.steer()`, likewise. */
-  steer(session: string, message: string | Message, options?: { readonly interrupt?: boolean }): Promise<void>;
+  steer(
+    session: string,
+    message: string | Message,
+    options?: { readonly interrupt?: boolean | undefined; readonly key?: string | undefined },
+  ): Promise<void>;
   /**
    * Works at most one turn of the session's run, and says what comes next: what an engine calls, one at a time, until done. It holds
    * the lease for that long only. A repeated call finds in the log what is done; of a run that waits, and has nothing to go on with yet,
@@ -147,10 +156,10 @@ export function createRunnerWith(
       return recoverRuns(services, { has: (name) => agents.has(name), resume: base.resume, concurrency });
     },
 
-    async approve(token, decision) {
+    async approve(token, decision, { key } = {}) {
       const claims = tokens.verify(token);
       checkDecisionShape(decision);
-      await atAgentBoundary(claims.session, () => writeDecision(services, claims, decision));
+      await atAgentBoundary(claims.session, () => writeDecision(services, claims, decision, key));
       return { session: claims.session, runId: claims.runId };
     },
 
@@ -164,10 +173,10 @@ export function createRunnerWith(
     abort: (session, reason) =>
       writeToRun(services, session, `abort/${services.newId()}`, { type: "abort", ...(reason !== undefined && { reason }) }),
 
-    async steer(session, message, { interrupt = false } = {}) {
+    async steer(session, message, { interrupt = false, key = services.newId() } = {}) {
       const steering = steeringMessage(message);
       checkImages("message", steering.content, ANY_MODEL);
-      await writeToRun(services, session, `steer/${services.newId()}`, { type: "steer", message: steering, interrupt });
+      await writeToRun(services, session, `steer/${key}`, { type: "steer", message: steering, interrupt });
     },
 
     advance: (session, options = {}) => advanceRun(inner, session, options),

@@ -9,20 +9,29 @@ import { checkDecision } from "./check-decision.ts";
 /**
  * Puts the answer to a question into the inbox of the run that asked it.
  * Rejects with AgentError `invalid-token` where it was answered already, or nobody asks it any more.
+ * @param decidedAs makes two decisions differ, so that the second is refused; the same again is a repetition of the first
  */
-export async function writeDecision(services: RunnerServices, claims: ApprovalClaims, decision: Decision): Promise<void> {
+export async function writeDecision(
+  services: RunnerServices,
+  claims: ApprovalClaims,
+  decision: Decision,
+  decidedAs: string = services.newId(),
+): Promise<void> {
   const { log, blobs } = services;
   const { session, runId, nonce, callId, tool } = claims;
   const state = await foldSession(log, blobs, session);
-  for await (const entry of log.read(inboxLog(session))) if (entry.key === nonce) throw usedBefore(tool);
+  for await (const entry of log.read(inboxLog(session))) {
+    if (entry.key !== nonce) continue;
+    if (entry.data["decidedAs"] !== decidedAs) throw usedBefore(tool);
+    return wakeSession(services, session);
+  }
   if (state.run?.id !== runId || state.run.status === "ended") throw mismatch(`The run that asked about ${tool} is over.`);
   const question = state.run.questions.get(nonce);
   if (question === undefined) throw mismatch(`The run no longer asks this question about ${tool}.`);
   checkDecision(question.type, decision, tool);
   try {
     const record = inboxRecord(nonce, { type: "decision", callId, decision });
-    // `decidedAs` makes two decisions differ, so that the second is a conflict and not a repetition.
-    const own = { ...record, data: { ...record.data, decidedAs: services.newId() } };
+    const own = { ...record, data: { ...record.data, decidedAs } };
     await log.append(inboxLog(session), "any", [own], { durability: services.durability ?? "power" });
   } catch (error) {
     if (LogError.is(error, "conflict")) throw usedBefore(tool);
