@@ -24,6 +24,13 @@ mkdirSync(join(root, "results"), { recursive: true });
 const reportPath = join(root, "results", `tests${isWhole ? "" : "-part"}${tier === "test" ? "" : `-${tier}`}.json`);
 rmSync(reportPath, { force: true });
 
+// The soak runs everything, also what `npm ci` leaves out.
+if (tier === "soak" && isWhole) {
+  const installed = await runCommand(join(root, "packages", "restate", "server", "install.sh"), [], { inherit: true });
+  if (installed.code !== 0) throw new Error("The server of Restate, which the soak needs, could not be installed.");
+  process.env["KEELSON_REQUIRE_RESTATE"] = "1";
+}
+
 console.log(`tests: tier ${tier}${seed === "" ? "" : `, seed ${seed}`}`);
 const { code, seconds } = await runCommand(
   process.execPath,

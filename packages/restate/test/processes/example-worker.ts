@@ -1,0 +1,66 @@
+// Serves the example agents on the directory given, until it is ended by SIGTERM, upon which it closes its endpoint. With `--hold-after <n>` it says
+// `holding` after its n-th turn, and goes on once its input has a line. It prints `turn <session> <records read>` after each turn.
+import { once } from "node:events";
+import { writeSync } from "node:fs";
+import { parseArgs } from "node:util";
+import type { EventLog } from "@keelson/protocol";
+import { createRestateOrchestrator, serveRestate } from "@keelson/restate";
+import { createRunner } from "keelson";
+import { errorsOnly } from "../support/errors-only.ts";
+import { exampleAgents } from "../support/example-agents.ts";
+import { openServices } from "../support/open-services.ts";
+
+const { values } = parseArgs({
+  options: {
+    "directory": { type: "string", default: "" },
+    "ingress": { type: "string", default: "" },
+    "build": { type: "string", default: "one" },
+    "port": { type: "string", default: "0" },
+    "hold-after": { type: "string" },
+  },
+});
+const { directory, ingress, build } = values;
+const say = (line: string): void => void writeSync(1, `${line}\n`);
+
+const { log: stored, blobs, ledger } = openServices(directory);
+let records = 0;
+const log: EventLog = {
+  append: (...given) => stored.append(...given),
+  async *read(...given) {
+    for await (const record of stored.read(...given)) {
+      records++;
+      yield record;
+    }
+  },
+  head: (id) => stored.head(id),
+  list: (options) => stored.list(options),
+  delete: (id) => stored.delete(id),
+  acquire: (id, options) => stored.acquire(id, options),
+  [Symbol.asyncDispose]: () => stored[Symbol.asyncDispose](),
+};
+const runner = createRunner({
+  agents: exampleAgents(directory, build),
+  log,
+  blobs,
+  ledger,
+  approvalKeys: { current: { id: "test", secret: new Uint8Array(32).fill(7) } },
+  orchestrator: createRestateOrchestrator({ ingress }),
+});
+let turns = 0;
+const { advance } = runner;
+Object.assign(runner, {
+  advance: async (...given: Parameters<typeof advance>) => {
+    const before = records;
+    const advanced = await advance(...given);
+    say(`turn ${given[0]} ${records - before}`);
+    if (String(++turns) === values["hold-after"]) {
+      say("holding");
+      await once(process.stdin.resume(), "data");
+      process.stdin.pause();
+    }
+    return advanced;
+  },
+});
+const endpoint = await serveRestate(runner, { port: Number(values.port), logger: errorsOnly });
+process.once("SIGTERM", () => void endpoint.close().then(() => process.exit(0)));
+say(`serving ${endpoint.url}`);

@@ -1,0 +1,22 @@
+import { join } from "node:path";
+import { createSqliteBlobStore, createSqliteBudgetLedger, createSqliteEventLog } from "keelson/state";
+import { scenarioClock, type ScenarioServices } from "keelson/testing/engines";
+
+/** What the workers of one application share: a directory with databases, and what scenarios leave beside them. */
+export function openServices(directory: string): Omit<ScenarioServices, "orchestrator"> & AsyncDisposable {
+  const path = join(directory, "sessions.db");
+  const log = createSqliteEventLog({ path, now: () => scenarioClock(directory).now() });
+  const blobs = createSqliteBlobStore(path);
+  const ledger = createSqliteBudgetLedger({ path: join(directory, "ledger.db") });
+  return {
+    directory,
+    log,
+    blobs,
+    ledger,
+    async [Symbol.asyncDispose]() {
+      await ledger[Symbol.asyncDispose]();
+      await blobs[Symbol.asyncDispose]();
+      await log[Symbol.asyncDispose]();
+    },
+  };
+}
