@@ -30,4 +30,6 @@ export interface ActiveRunOptions<Out> {
   readonly moments?: Moments | undefined;
   /** Turns to work before letting go. Default: to the end. */
   readonly turns?: number;
+  /** Whether a child that waits, and has nothing to go on with, is left as it is. Default: it is taken up, and asks again. */
+  readonly leavesWaiting?: boolean;
 }

@@ -183,6 +183,10 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     return this.#pendingApprovals.take();
   }
 
+  get leavesWaiting(): boolean {
+    return this.#options.leavesWaiting === true;
+  }
+
   /** Shows the events and questions of a child to the watchers of this run, too. @returns what to call when it is over */
   adopt(given: LiveRun, name: string): () => void {
     // What works elsewhere is watched there.

@@ -3,7 +3,7 @@ import { atAgentBoundary } from "../../session/log-failure.ts";
 import type { RunOutcome } from "../definition/run.ts";
 import type { RunnerInternals } from "./runner-internals.ts";
 import type { Next } from "../loop/run-turns.ts";
-import { hasNews } from "./has-news.ts";
+import { hasNews } from "../turn/has-news.ts";
 import { openSession, takeUpOpen, type OpenSession } from "./take-up-run.ts";
 
 /** What an engine does next with a run. */
@@ -33,7 +33,7 @@ export async function advanceRun(
     const { state } = open.journal;
     const waiting = await waitsStill(runner, open);
     if (waiting !== undefined) return { seq: state.seq, next: waiting };
-    const active = await takeUpOpen(runner, open, { turns: 1 });
+    const active = await takeUpOpen(runner, open, { turns: 1, leavesWaiting: true });
     const letGo = (): void => active.detach(new LogError({ kind: "closed", message: "Whoever advanced the session let go of it." }));
     signal?.addEventListener("abort", letGo, { once: true });
     try {

@@ -5,7 +5,7 @@ import { openSessions } from "../../session/session-logs.ts";
 import type { Run } from "../definition/run.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 import { wakeSession } from "../turn/wake-session.ts";
-import { hasNews } from "./has-news.ts";
+import { hasNews } from "../turn/has-news.ts";
 
 /** What became of the runs that were left behind. */
 export interface Recovery {

@@ -7,7 +7,7 @@ import type { ActiveRun } from "./active-run.ts";
 
 /** What orchestrators and children need beside what users do. */
 export interface RunnerInternals {
-  resume(session: string): Promise<ActiveRun<unknown>>;
+  resume(session: string, options?: { readonly leavesWaiting?: boolean }): Promise<ActiveRun<unknown>>;
   start(agent: Agent<unknown>, input: RunInput, options: RunOptions, origin: RunOrigin): ActiveRun<unknown>;
   /** Writes the start of a run, and works nothing of it. */
   begin(agent: Agent<unknown>, session: string, input: RunInput, options: BeginOptions, origin: RunOrigin): Promise<RunId>;

@@ -139,7 +139,7 @@ export function createRunnerWith(
   const inner: RunnerInternals = {
     services,
     moments,
-    resume: (session) => takeUpRun(inner, session, { asChild: true }),
+    resume: (session, options = {}) => takeUpRun(inner, session, { ...options, asChild: true }),
     find: (name) => agents.get(name),
     names: () => [...agents.keys()],
     start: (agent, input, options, origin) => startRun(inner, agent, input, options, origin),

@@ -13,6 +13,8 @@ export interface TakeUpOptions {
   readonly signal?: AbortSignal;
   /** Turns to work before letting go. Default: to the end. */
   readonly turns?: number;
+  /** Whether a child that waits, and has nothing to go on with, is left as it is. Default: it is taken up, and asks again. */
+  readonly leavesWaiting?: boolean;
   /** It is the run above that takes it up. */
   readonly asChild?: boolean;
 }
@@ -90,6 +92,7 @@ function takeUp(
     ...(deadline !== undefined && { deadline }),
     ...(options.signal && { signal: options.signal }),
     ...(options.turns !== undefined && { turns: options.turns }),
+    ...(options.leavesWaiting !== undefined && { leavesWaiting: options.leavesWaiting }),
     ...(run.parent && { parent: run.parent }),
     ...(run.parent?.session && options.asChild !== true && { wakes: run.parent.session }),
     async open(own) {

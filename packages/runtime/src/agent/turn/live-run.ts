@@ -21,13 +21,18 @@ export interface LiveRun {
 
 /** A run that has others work for it. */
 export interface ParentRun {
+  /**
+   * Whether a child that waits, and has nothing to go on with, is left as it is: so it is where somebody advances the run turn by turn.
+   * Else it is taken up, for whoever can answer its question here.
+   */
+  readonly leavesWaiting: boolean;
   /** Shows the events and questions of a child to the watchers of this run, too. @returns what to call when it is over */
   adopt(child: LiveRun, name: string): () => void;
 }
 
 /** Starts runs and goes on with them: a runner, to those who need no more of it. */
 export interface RunStarter {
-  resume(session: string): Promise<LiveRun>;
+  resume(session: string, options?: { readonly leavesWaiting?: boolean }): Promise<LiveRun>;
   start(agent: Agent<unknown>, input: RunInput, options: RunOptions, origin: RunOrigin): LiveRun;
   find(name: string): Agent<unknown> | undefined;
   /** Of all its agents. */

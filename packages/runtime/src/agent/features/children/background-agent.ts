@@ -3,12 +3,13 @@ import type { ChildEnding, ChildState } from "../../../session/child-state.ts";
 import type { Execution } from "../../../session/execution.ts";
 import { stepFailureOf } from "../../../session/step-failure.ts";
 import type { RunOutcome } from "../../definition/run.ts";
-import { planChild, type ChildRequest } from "./child-plan.ts";
+import { planChild, type ChildPlan, type ChildRequest } from "./child-plan.ts";
 import { followEnd } from "./follow-end.ts";
 import { followInboxes } from "./follow-inboxes.ts";
 import { handoffIn } from "../../definition/children/handoff.ts";
 import { readSpawnConfig } from "./spawn-config.ts";
-import type { Work } from "./work.ts";
+import { stillWaits } from "./still-waits.ts";
+import type { Waiting, Work } from "./work.ts";
 import { logErrorOf, workChild } from "./work-child.ts";
 import type { LiveRun, ParentRun, RunStarter } from "../../turn/live-run.ts";
 
@@ -52,32 +53,40 @@ export function workAgent({ runner, parent, execution, ring }: BackgroundParts, 
     if (stopped && (await runner.services.log.head(sessionLog(session))) === 0) return end(neverBegun);
     const plan = planChild(runner, requestOf(state), execution);
     while (!left.signal.aborted) {
-      const { outcome, lost, counts } = await workChild({
-        plan,
-        parent,
-        execution,
-        name: state.name,
-        begun(active) {
-          child = active;
-          if (stopped) void active.stop().catch(() => {});
-        },
-      });
-      child = undefined;
-      if (lost) {
-        execution.journal.abandon(logErrorOf(lost));
-        // A run that is being aborted hears of it no other way.
-        return ring();
-      }
-      if (!isSuspendReason(outcome.reason)) {
-        work.effects = outcome.effects;
-        work.handoff = handoffIn(outcome);
-        return end({ ...endingOf(outcome), ...(counts && { counts }) });
-      }
-      work.waiting = { reason: outcome.reason, waits: outcome.waits ?? [] };
+      const still = stopped ? undefined : await stillWaits({ runner, parent, execution, plan });
+      const waiting = still ?? (await workIt(plan));
+      if (waiting === undefined) return;
+      work.waiting = waiting;
       ring();
       await news();
       work.waiting = undefined;
     }
+  }
+
+  /** @returns what it waits for; nothing when nothing of it goes on here any more */
+  async function workIt(plan: ChildPlan): Promise<Waiting | undefined> {
+    const { outcome, lost, counts } = await workChild({
+      plan,
+      parent,
+      execution,
+      name: state.name,
+      begun(active) {
+        child = active;
+        if (stopped) void active.stop().catch(() => {});
+      },
+    });
+    child = undefined;
+    if (lost) {
+      execution.journal.abandon(logErrorOf(lost));
+      // A run that is being aborted hears of it no other way.
+      ring();
+      return undefined;
+    }
+    if (isSuspendReason(outcome.reason)) return { reason: outcome.reason, waits: outcome.waits ?? [] };
+    work.effects = outcome.effects;
+    work.handoff = handoffIn(outcome);
+    end({ ...endingOf(outcome), ...(counts && { counts }) });
+    return undefined;
   }
 
   function end(ending: ChildEnding): void {

@@ -14,7 +14,7 @@ import { CHILD_MARK } from "../../../session/session-id.ts";
 import type { Agent } from "../../definition/agent.ts";
 import { narrowAuthority } from "../../definition/permissions/narrow-authority.ts";
 import type { RunOptions, RunOrigin } from "../../definition/run.ts";
-import type { LiveRun, RunStarter } from "../../turn/live-run.ts";
+import type { LiveRun, ParentRun, RunStarter } from "../../turn/live-run.ts";
 import { dispatchChild } from "./dispatch-child.ts";
 
 /** What a run says of a child that it starts. */
@@ -32,7 +32,7 @@ export interface ChildPlan {
   readonly id: RunId;
   readonly session: SessionId;
   /** Its run as it stands: over, its outcome is read; interrupted, it goes on; else it begins. */
-  begin(): Promise<LiveRun>;
+  begin(parent: Pick<ParentRun, "leavesWaiting">): Promise<LiveRun>;
 }
 
 /**
@@ -59,12 +59,12 @@ export function planChild(runner: RunStarter, request: ChildRequest, execution: 
     agent,
     id,
     session,
-    async begin() {
+    async begin({ leavesWaiting }) {
       const { run } = await foldSession(log, blobs, session);
       const isBegun = run?.id === id;
       if (orchestrator !== undefined && (!isBegun || (orchestrator.wake !== undefined && run.status !== "ended")))
         return dispatchChild(runner, orchestrator, { isBegun, id, session, operator, input, origin, deadline: execution.deadline });
-      return isBegun ? runner.resume(session) : runner.start(agent, message, options, origin);
+      return isBegun ? runner.resume(session, { leavesWaiting }) : runner.start(agent, message, options, origin);
     },
   };
 }

@@ -15,6 +15,7 @@ import { operatorOutputOf } from "../../turn/operator-output.ts";
 import type { RunOutcome } from "../../definition/run.ts";
 import { childIds, planChild, type ChildPlan, type ChildRequest } from "./child-plan.ts";
 import { handoffIn, MAX_HANDOFFS, type Handoff } from "../../definition/children/handoff.ts";
+import { stillWaits } from "./still-waits.ts";
 import { logErrorOf, workChild, type ChildOutcome } from "./work-child.ts";
 import type { ParentRun, RunStarter } from "../../turn/live-run.ts";
 
@@ -35,6 +36,8 @@ export async function startChildRun(runner: RunStarter, spec: ChildSpec, parent:
     const plan = planChild(runner, requestAt(place, spec, handoff, execution), execution);
     putStart(execution, place, plan, spec.call);
     await execution.flush();
+    const still = await stillWaits({ runner, parent, execution, plan });
+    if (still) throw new Suspension(still.reason, waitsBelow(plan.agent.name, still.waits));
     const { outcome, counts } = await outcomeOfChild(plan, parent, execution);
     handoff = handoffIn(outcome);
     const isLast = handoff === undefined || hop === MAX_HANDOFFS;

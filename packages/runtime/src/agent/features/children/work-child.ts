@@ -32,7 +32,7 @@ export async function workChild(supervision: ChildSupervision): Promise<ChildOut
   for (;;) {
     let held: AgentError;
     try {
-      const child = await plan.begin();
+      const child = await plan.begin(supervision.parent);
       const outcome = await watchChild(child, supervision);
       const counts = execution.authority.budgets && child.account?.counts;
       if (!isHeld(child.failure)) return { outcome, lost: child.failure, counts };

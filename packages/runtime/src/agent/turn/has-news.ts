@@ -1,12 +1,15 @@
-import { inboxLog } from "@keelson/protocol";
+import { inboxLog, type Wait } from "@keelson/protocol";
 import { foldSession } from "../../session/fold-session.ts";
 import type { SessionState } from "../../session/session-state.ts";
-import type { RunnerServices } from "../turn/runner-services.ts";
+import type { RunnerServices } from "./runner-services.ts";
 
-/** Whether a run that waits can go on: its time has come, something was written to it, or a child that it waits for is over or can go on. */
+/**
+ * Whether a run that waits can go on: its time has come, or that of a question, which is then asked anew; something was written to it; or
+ * a child that it waits for is over or can go on.
+ */
 export async function hasNews(services: RunnerServices, { id, inboxRead, run }: SessionState): Promise<boolean> {
   const { log, blobs, clock, orchestrator } = services;
-  if (run?.waits.some((wait) => wait.type === "timer" && wait.at <= clock.now())) return true;
+  if (run?.waits.some((wait) => isDue(wait, clock.now()))) return true;
   if ((await log.head(inboxLog(id))) > inboxRead) return true;
   for (const child of run?.children?.all.values() ?? []) {
     if (child.session === undefined || child.status !== "working") continue;
@@ -17,4 +20,9 @@ export async function hasNews(services: RunnerServices, { id, inboxRead, run }: 
     } else if (state.run?.status !== "suspended" || (await hasNews(services, state))) return true;
   }
   return false;
+}
+
+function isDue(wait: Wait, now: number): boolean {
+  if (wait.type === "timer") return wait.at <= now;
+  return (wait.type === "approval" || wait.type === "decision") && wait.expiresAt !== undefined && wait.expiresAt <= now;
 }
