@@ -1,7 +1,12 @@
 import { describeEngine } from "keelson/testing/contracts";
+import { ENGINE_SCENARIOS } from "keelson/testing/engines";
+import { sampleSize } from "../../../../test/tier.ts";
+import { sample } from "../crash/sample.ts";
 import { advanceInProcess } from "./advance-in-process.ts";
 import { openAdvancingEngine } from "./advancing-engine.ts";
 import { openSqliteServices } from "./sqlite-services.ts";
+
+const count = sampleSize("scenarios of which each turn is worked in a new process", { test: 5, ci: 10, soak: ENGINE_SCENARIOS.length });
 
 for (const childrenApart of [false, true]) {
   describeEngine(
@@ -15,5 +20,6 @@ for (const childrenApart of [false, true]) {
         close: async () => services[Symbol.asyncDispose](),
       });
     },
+    { scenarios: sample(ENGINE_SCENARIOS, count), timeoutMs: 60_000 },
   );
 }

@@ -1,4 +1,4 @@
-import type { BlobStore, BudgetLedger, EventLog, Orchestrator } from "@keelson/protocol";
+import type { BlobStore, BudgetLedger, EffectExecutor, EventLog, Orchestrator } from "@keelson/protocol";
 import { createRunnerWith, type Agent, type Agents, type ApprovalKeys, type Runner, type RunnerServices } from "../../agent/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { randomId } from "../../json/random-id.ts";
@@ -6,6 +6,7 @@ import { processOwner } from "../../state/kit/process-owner.ts";
 import { ENGINE_SCENARIOS } from "./engine-scenarios.ts";
 import { scenarioClock } from "./scenario-clock.ts";
 import { createScenarioKit } from "./scenario-kit.ts";
+import { countCall } from "./tool-counters.ts";
 
 /** What all processes of an engine share while it works scenarios. */
 export interface ScenarioServices {
@@ -24,6 +25,17 @@ export interface ScenarioServices {
 }
 
 const KEYS: ApprovalKeys = { current: { id: "scenarios", secret: new Uint8Array(32).fill(7) } };
+
+/** Leaves a line for each effect, as tools do. */
+function countingEffects(directory: string): EffectExecutor {
+  return {
+    supports: () => true,
+    async execute(effect, { session, idempotencyKey, attempt }) {
+      countCall(directory, { session, tool: effect.type, effect: "idempotent", idempotencyKey, attempt });
+      return effect.type === "directive" ? `${effect.directive.type} is done` : undefined;
+    },
+  };
+}
 
 /**
  * A runner with the agents of all scenarios, for any process of an engine: made anew from the same services, it goes on where
@@ -45,6 +57,7 @@ export function createScenarioRunner(services: ScenarioServices, options: Partia
     owner: processOwner(),
     random: () => 0.5,
     newId: randomId,
+    effects: countingEffects(directory),
     ...options,
     log,
     blobs,

@@ -15,6 +15,8 @@ export type ScenarioAct =
   | { readonly type: "abort"; readonly reason?: string }
   /** Time goes by, for all processes. */
   | { readonly type: "pass"; readonly ms: number }
+  /** All but the first turns of the conversation are taken back. */
+  | { readonly type: "rewind"; readonly turns: number }
   /** Another run in the same session, once the one before is over. */
   | { readonly type: "run"; readonly input: string };
 

@@ -1,7 +1,25 @@
 import type { EngineScenario } from "./engine-scenario.ts";
 import { APPROVALS } from "./scenarios/approvals.ts";
-import { CHILDREN } from "./scenarios/children.ts";
-import { TOOLS } from "./scenarios/tools.ts";
+import { BUDGETS } from "./scenarios/budgets.ts";
+import { CHILDREN, HANDOFFS } from "./scenarios/children.ts";
+import { CANCELLATION, FAILURES, STEERING } from "./scenarios/endings.ts";
+import { PLUGINS_AND_HOOKS, SHAPED_RUNS } from "./scenarios/shaped-runs.ts";
+import { PARALLEL_TOOLS, TOOLS } from "./scenarios/tools.ts";
+import { SIGNALS, TIMERS } from "./scenarios/waits.ts";
 
 /** What every engine must do alike. */
-export const ENGINE_SCENARIOS: readonly EngineScenario[] = [...TOOLS, ...APPROVALS, ...CHILDREN];
+export const ENGINE_SCENARIOS: readonly EngineScenario[] = [
+  ...TOOLS,
+  ...PARALLEL_TOOLS,
+  ...APPROVALS,
+  ...TIMERS,
+  ...SIGNALS,
+  ...CHILDREN,
+  ...HANDOFFS,
+  ...FAILURES,
+  ...STEERING,
+  ...CANCELLATION,
+  ...BUDGETS,
+  ...PLUGINS_AND_HOOKS,
+  ...SHAPED_RUNS,
+];

@@ -20,7 +20,10 @@ const ERASED_MEMBERS: readonly ErasedMember[] = [
   { what: "nonces of questions", member: "nonce", of: QUESTIONS, why: "they are drawn by chance" },
   { what: "tokens of questions", member: "token", of: QUESTIONS, why: "the nonce and the time are in them" },
   { what: "when questions expire", member: "expiresAt", of: QUESTIONS, why: "it is a time" },
-  { what: "until when a call waits", member: "until", of: ["signal-wait"], why: "it is a time" },
+  { what: "until when a call, or a retry, waits", member: "until", of: ["signal-wait", "slept"], why: "it is a time" },
+  { what: "when a step began", member: "startedAt", of: ["step"], why: "it is a time" },
+  { what: "when a step ended", member: "endedAt", of: ["step"], why: "it is a time" },
+  { what: "the name of the ledger", member: "ledger", of: ["run-terms"], why: "each ledger has its own" },
   { what: "the time that a run waits for", member: "at", of: ["run-suspend"], why: "it is a time" },
   { what: "how long a call took", member: "durationMs", of: ["tool-result"], why: "it is a duration" },
 ];

@@ -1,6 +1,7 @@
 import type { RunId, SessionId } from "@keelson/protocol";
 import { runnerInternals, type Agent } from "../../agent/index.ts";
 import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog } from "../../state/index.ts";
+import { hasNews } from "../../agent/turn/has-news.ts";
 import { foldSession } from "../../session/fold-session.ts";
 import { createScenarioRunner, type ScenarioServices } from "./create-scenario-runner.ts";
 import { scenarioClock } from "./scenario-clock.ts";
@@ -46,7 +47,11 @@ export async function openOneGo(directory: string): Promise<ScenarioEngine> {
       await start(find(agent) as Agent<unknown>, input, { session }, { id: id as RunId }).outcome;
       await untilItWaits(session);
     },
-    wake: work,
+    async wake(session) {
+      const { services: bound } = runnerInternals(runner);
+      // Whom a wake tells nothing new is left as it is, as `advance` does.
+      if (await hasNews(bound, await foldSession(services.log, services.blobs, session as SessionId))) await work(session);
+    },
     async close() {
       await services.log[Symbol.asyncDispose]();
       await services.blobs[Symbol.asyncDispose]();

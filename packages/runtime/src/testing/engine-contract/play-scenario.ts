@@ -59,7 +59,12 @@ async function perform(play: Play, act: ActFromOutside): Promise<void> {
   const { session, engine } = play;
   await tell(play, act);
   // An orchestrator wakes whom it tells something. Without one, children are worked in the turns of those above them.
-  if (engine.services.orchestrator === undefined || act.type === "pass") await engine.wake(session);
+  if (act.type !== "rewind" && (engine.services.orchestrator === undefined || letsTimePass(act))) await engine.wake(session);
+}
+
+/** Nobody is told then. */
+function letsTimePass({ type }: Pick<ScenarioAct, "type">): boolean {
+  return type === "pass" || type === "decide-too-late";
 }
 
 async function tell(play: Play, act: ActFromOutside): Promise<void> {
@@ -85,6 +90,9 @@ async function tell(play: Play, act: ActFromOutside): Promise<void> {
       break;
     case "abort":
       await runner.abort(session, act.reason);
+      break;
+    case "rewind":
+      await runner.sessions.rewind(session, act.turns);
       break;
     case "pass":
       scenarioClock(engine.services.directory).pass(act.ms);

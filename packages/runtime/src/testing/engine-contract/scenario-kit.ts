@@ -28,7 +28,7 @@ export interface ScenarioKit {
   /** A tool that, unless it only reads, leaves a line outside of the process each time it runs. */
   tool(name: string, effect: ToolEffect, options?: ScenarioToolOptions): Tool;
   /** Responds by how many responses of a model the conversation holds, and knows nothing else: any process goes on with it. */
-  model(turns: readonly ScenarioTurn[], options?: { readonly price?: ModelPrice }): ScriptedModel;
+  model(turns: readonly ScenarioTurn[], options?: { readonly price?: ModelPrice; readonly name?: string }): ScriptedModel;
   /** True once, in whatever process. */
   once(place: string): boolean;
   /** The runner of this process: for tools that write to their own session. */
@@ -36,7 +36,7 @@ export interface ScenarioKit {
 }
 
 /** A model of a scenario is called so often at most in one process. */
-const MAX_CALLS = 10_000;
+const MAX_CALLS = 500;
 
 export function createScenarioKit(directory: string, runner: () => Runner<Agents>): ScenarioKit {
   return {

@@ -1,6 +1,7 @@
 import { inboxLog, sessionLog, type BlobStore, type EventLog, type SessionId } from "@keelson/protocol";
 import type { Clock } from "../../platform/clock.ts";
 import { foldSession } from "../../session/fold-session.ts";
+import type { SessionState } from "../../session/session-state.ts";
 
 /** A timer that is due within so many ms is waited for. */
 const SOON_MS = 10_000;
@@ -23,7 +24,7 @@ interface Looking {
  */
 export async function settleSession(services: Looking, session: string, signal: AbortSignal): Promise<void> {
   for (;;) {
-    const busy = await findBusy(services, session as SessionId);
+    const busy = await findBusy(services, await look(services, session as SessionId));
     if (busy === undefined) return;
     for await (const _record of services.log.read(sessionLog(busy.session), { after: busy.seq, follow: true, signal })) break;
     if (signal.aborted)
@@ -34,20 +35,23 @@ export async function settleSession(services: Looking, session: string, signal: 
 }
 
 /** A session, this one or below it, of which more is to come. */
-async function findBusy(services: Looking, session: SessionId): Promise<Place | undefined> {
-  const { log, blobs, clock } = services;
-  const { run, seq, inboxRead } = await foldSession(log, blobs, session);
-  const here: Place = { session, seq };
-  if (run === undefined) return here;
+async function findBusy(services: Looking, state: SessionState): Promise<Place | undefined> {
+  const { log, clock } = services;
+  const { id, run, seq, inboxRead } = state;
+  const here: Place = { session: id, seq };
+  if (run === undefined || run.status === "working") return here;
   if (run.status === "ended") return undefined;
-  if (run.status === "working") return here;
   for (const child of run.children?.all.values() ?? []) {
     if (child.session === undefined || child.status !== "working") continue;
-    const below = await foldSession(log, blobs, child.session);
+    const below = await look(services, child.session);
     if (below.run?.id === child.id && below.run.status === "ended") return here;
-    const busy = await findBusy(services, child.session);
+    const busy = await findBusy(services, below);
     if (busy !== undefined) return busy;
   }
-  if ((await log.head(inboxLog(session))) > inboxRead) return here;
+  if ((await log.head(inboxLog(id))) > inboxRead) return here;
   return run.waits.some((wait) => wait.type === "timer" && wait.at < clock.now() + SOON_MS) ? here : undefined;
+}
+
+async function look({ log, blobs }: Looking, session: SessionId): Promise<SessionState> {
+  return foldSession(log, blobs, session);
 }
