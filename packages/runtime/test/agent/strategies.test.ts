@@ -347,12 +347,16 @@ describe("the state of an agent's machine", () => {
     expect(AgentError.is(outcome.error, "session") && outcome.error.message).toBe(
       `Session "s" is in the state "verified", which the strategy of the agent "desk" no longer has; it has "start". Go on with a definition that has it, or in another session.`,
     );
+    expect(await runner.advance("s")).toMatchObject({ next: { type: "waiting" } });
+    expect(await log.head(inboxLog("s" as SessionId))).toBe(0);
+    // It has something to do only now.
+    await runner.signal("s", { kind: "news", payload: null });
     await expect(runner.advance("s")).rejects.toThrow(/no longer has/);
     expect(await log.head(sessionLog("s" as SessionId))).toBe(length);
     const mended = set(["ok"], { permissions: { mode: "bypass-all" } });
     const { outcome: end } = await watch(await runnerOf(mended.agent, { log }).resume("s"));
     expect(end.reason).not.toBe("error");
-    expect(await log.head(inboxLog("s" as SessionId))).toBe(0);
+    expect(await log.head(inboxLog("s" as SessionId))).toBe(1);
   });
 });
 
