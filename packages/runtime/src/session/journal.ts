@@ -19,6 +19,7 @@ import { spillLargeData } from "./large-records.ts";
 import { applyRecord } from "./apply-record.ts";
 import { foldFromSnapshot } from "./fold-session.ts";
 import { inboxEntry, inboxRecord } from "./inbox-record.ts";
+import { keepLease } from "./keep-lease.ts";
 import { sessionSummary } from "./session-summary.ts";
 import type { RecordData, RecordType } from "./record-data.ts";
 import type { SessionState } from "./session-state.ts";
@@ -33,7 +34,8 @@ export interface JournalOptions {
   readonly conversation?: Conversation | undefined;
   /** Who holds the lease. */
   readonly owner: string;
-  readonly leaseTtlMs: number;
+  /** Absent: the log is of this process alone, and no lease is taken. */
+  readonly leaseTtlMs?: number | undefined;
   /** What "power" acts (reservations of writes, decisions, settlements, endings) ask of the log. */
   readonly durability: Durability;
   /** How many records may stand behind the newest snapshot before another is written. Default {@link RECORDS_PER_SNAPSHOT}. */
@@ -63,12 +65,12 @@ export class Journal {
   readonly log: LogId;
   readonly inboxLog: LogId;
   readonly #options: JournalOptions;
-  #lease: Lease;
+  readonly #lease: Lease | undefined;
   #queue: LogRecord[] = [];
   #durability: Durability = "process";
   #draining: Promise<void> | undefined;
   #failure: LogError | undefined;
-  #cancelRenewal: () => void = () => {};
+  #endRenewal: () => void = () => {};
   readonly #tail = new AbortController();
   /** Where the inbox ended when the journal was opened: what stands behind it was written since. */
   readonly inboxAtOpen: number;
@@ -83,7 +85,7 @@ export class Journal {
 
   private constructor(
     options: JournalOptions,
-    lease: Lease,
+    lease: Lease | undefined,
     { state, key, snapshot }: Awaited<ReturnType<typeof foldFromSnapshot>>,
     inboxHead: number,
   ) {
@@ -97,26 +99,29 @@ export class Journal {
     this.#committedKey = key;
     this.#snapshot = snapshot;
     this.#inboxSeen = inboxHead;
-    this.#scheduleRenewal();
+    const { leaseTtlMs, clock } = options;
+    if (lease !== undefined && leaseTtlMs !== undefined)
+      this.#endRenewal = keepLease(lease, leaseTtlMs, clock, (error) => this.#fail(error));
   }
 
   /** Takes the lease, then folds the log. Rejects with `LogError` `lease-held` while another process works on the session. */
   static async open(options: JournalOptions): Promise<Journal> {
-    const lease = await options.log.acquire(sessionLog(options.session), { owner: options.owner, ttlMs: options.leaseTtlMs });
+    const { owner, leaseTtlMs: ttlMs } = options;
+    const lease = ttlMs === undefined ? undefined : await options.log.acquire(sessionLog(options.session), { owner, ttlMs });
     try {
       const folded = await foldFromSnapshot(options.log, options.blobs, options.session);
       const { conversation } = options;
       const given = conversation && folded.state.seq === 0 ? { state: { ...folded.state, conversation } } : folded;
       return new Journal(options, lease, given, await options.log.head(inboxLog(options.session)));
     } catch (error) {
-      await lease.release();
+      await lease?.release();
       throw error;
     }
   }
 
   /** Whether whoever worked on the session before was cut off at it. */
   get tookOver(): boolean {
-    return this.#lease.tookOver;
+    return this.#lease?.tookOver === true;
   }
 
   get failure(): LogError | undefined {
@@ -173,9 +178,16 @@ export class Journal {
 
   /** What arrived after the last entry that was read. Reads nothing when nothing did. */
   async readInbox(): Promise<readonly InboxEntry[]> {
-    if (!this.hasUnread) return [];
+    return this.hasUnread ? this.readInboxAfter(this.state.inboxRead) : [];
+  }
+
+  async readInboxAfter(after: number, upTo: number = Number.POSITIVE_INFINITY): Promise<readonly InboxEntry[]> {
     const entries: InboxEntry[] = [];
-    for await (const record of this.#options.log.read(this.inboxLog, { after: this.state.inboxRead })) entries.push(inboxEntry(record));
+    if (after >= upTo) return entries;
+    for await (const record of this.#options.log.read(this.inboxLog, { after })) {
+      entries.push(inboxEntry(record));
+      if (record.seq >= upTo) break;
+    }
     return entries;
   }
 
@@ -208,13 +220,13 @@ export class Journal {
     if (this.#closed) return;
     this.#closed = true;
     this.#tail.abort("the journal was closed");
-    this.#cancelRenewal();
+    this.#endRenewal();
     try {
       await this.#following;
       if (!this.#failure) await this.flush();
       if (!this.#failure) await this.keepSnapshot();
     } finally {
-      await this.#lease.release();
+      await this.#lease?.release();
     }
   }
 
@@ -231,7 +243,7 @@ export class Journal {
         // history that it shares: what it comes to is known when it is folded.
         const summary = expected === 0 && this.state.parent ? undefined : sessionSummary(this.state, expected === 0);
         const records = await recordsToAppend(batch, blobs);
-        const { at } = await log.append(this.log, expected, records, { epoch: this.#lease.epoch, durability, summary });
+        const { at } = await log.append(this.log, expected, records, { epoch: this.#lease?.epoch, durability, summary });
         stampTimes(this.state, batch, at);
         this.#committedSeq = expected + batch.length;
         this.#committedKey = batch.at(-1)?.key;
@@ -250,25 +262,8 @@ export class Journal {
     this.#failure = LogError.is(error)
       ? error
       : new LogError({ kind: "other", message: `the log of session "${this.#options.session}" could not be written` }, { cause: error });
-    this.#cancelRenewal();
+    this.#endRenewal();
     this.#options.watcher?.lost(this.#failure);
-  }
-
-  #scheduleRenewal(): void {
-    const renew = (): void => {
-      this.#lease.renew().then(
-        () => {
-          if (!this.#closed) this.#scheduleRenewal();
-        },
-        (error: unknown) => {
-          if (this.#closed) return;
-          // A lease that could not be renewed for the moment still writes until somebody takes it over: that is fenced.
-          if (LogError.is(error) && error.retryable) this.#scheduleRenewal();
-          else this.#fail(error);
-        },
-      );
-    };
-    this.#cancelRenewal = this.#options.clock.after(this.#options.leaseTtlMs / 3, renew, { keepAlive: false });
   }
 
   async #follow(): Promise<void> {
