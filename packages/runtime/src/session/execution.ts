@@ -25,6 +25,7 @@ import {
 import { digestOf } from "../json/digest.ts";
 import { asRecorded } from "./as-recorded.ts";
 import type { Clock } from "../platform/clock.ts";
+import { firstBranch } from "./first-branch.ts";
 import type { Journal } from "./journal.ts";
 import { isRecordOf, type RecordData, type RecordOf, type RecordType, type VerdictData } from "./record-data.ts";
 import { stepFailureOf } from "./step-failure.ts";
@@ -41,6 +42,8 @@ export interface ExecutionOptions {
   readonly stopping: AbortSignal;
   readonly deadline?: number | undefined;
   readonly authority: Authority;
+  /** Told what `commit` added, once it is in the log. */
+  readonly committed?: ((event: DurableEvent) => void) | undefined;
   emit(event: TransientEvent): void;
   startChild(spec: ChildSpec): Promise<OperatorOutput>;
 }
@@ -64,24 +67,26 @@ export class Execution implements ExecutionContext {
   readonly deadline?: number;
   readonly authority: Authority;
   readonly emit: (event: TransientEvent) => void;
+  readonly #committed: ((event: DurableEvent) => void) | undefined;
   readonly #startChild: (spec: ChildSpec) => Promise<OperatorOutput>;
   /** What the keys of the run begin with. */
   readonly #prefix: string;
+  /** Steps and decisions that are not over yet, by key: who asks for one again waits for the same. */
+  readonly #underway = new Map<string, Promise<unknown>>();
 
   constructor(options: ExecutionOptions) {
     this.journal = options.journal;
     this.clock = options.clock;
     this.runId = options.runId;
     this.session = options.session;
-    if (options.parent) {
-      const { run, call } = options.parent;
-      this.parent = call === undefined ? { run } : { run, call };
-    }
+    const { run, call } = options.parent ?? {};
+    if (run !== undefined) this.parent = call === undefined ? { run } : { run, call };
     this.signal = options.signal;
     this.stopping = options.stopping;
     if (options.deadline !== undefined) this.deadline = options.deadline;
     this.authority = options.authority;
     this.emit = options.emit;
+    this.#committed = options.committed;
     this.#startChild = options.startChild;
     this.#prefix = `${options.runId}/`;
   }
@@ -121,22 +126,26 @@ export class Execution implements ExecutionContext {
   }
 
   async commit(key: string, event: DurableEvent): Promise<number> {
-    const { type, ...data } = event;
-    this.put(key, type, data);
+    const place = `commit/${key}`;
+    const isNew = !this.has(place);
+    this.put(place, "committed", { event });
     await this.flush();
-    return this.#find(key)?.seq ?? this.journal.state.seq;
+    if (isNew) this.#committed?.(event);
+    return this.#find(place)?.seq ?? this.journal.state.seq;
   }
 
   async step<T>(key: string, run: (attempt: StepAttempt) => Promise<T & Json<T>>): Promise<StepResult<T>> {
     const done = this.lookup(key, "step");
     // It holds what the same step gave, as JSON: of the type that it gives now.
     if (done) return done.data as StepResult<T>;
-    const number = this.#countAttempt(key);
-    await this.flush();
-    const result = await this.#attempt({ key, number }, (_act, attempt) => run(attempt));
-    this.put(key, "step", result as StepResult<JsonValue>);
-    await this.flush();
-    return result;
+    return this.#once(key, async () => {
+      const number = this.#countAttempt(key);
+      await this.flush();
+      const result = await this.#attempt({ key, number }, (_act, attempt) => run(attempt));
+      this.put(key, "step", result as StepResult<JsonValue>);
+      await this.flush();
+      return result;
+    });
   }
 
   async steps<const S extends readonly StepSpec<unknown>[]>(
@@ -180,12 +189,17 @@ export class Execution implements ExecutionContext {
       if (panic) throw new AgentError({ kind: "panic", ...panic });
       return value as T;
     }
+    return this.#once(point, () => this.#decide(point, run, record));
+  }
+
+  async #decide<T>(point: string, run: () => T | Promise<T>, record?: (data: VerdictData) => void): Promise<T> {
     const put = record ?? ((data: VerdictData): void => this.put(point, "decision", data));
     let value: T;
     try {
       const given = await run();
       value = record === undefined ? asRecorded(given) : given;
     } catch (error) {
+      if (error instanceof Suspension) throw error;
       const panic = AgentError.is(error, "panic")
         ? { callback: error.failure.callback, message: error.message }
         : { callback: point, message: `"${point}" threw: ${error instanceof Error ? error.message : String(error)}` };
@@ -196,12 +210,21 @@ export class Execution implements ExecutionContext {
     return value;
   }
 
-  /** @param atMostMs bounds the wait where the clock was set back since `at` was recorded */
-  async sleepUntil(key: string, at: number, atMostMs: number = Number.POSITIVE_INFINITY): Promise<void> {
-    if (this.has(key)) return;
+  #once<T>(key: string, act: () => Promise<T>): Promise<T> {
+    const underway = this.#underway.get(key);
+    // Under one key is one act, and what it gives is of one type.
+    if (underway !== undefined) return underway as Promise<T>;
+    const begun = act().finally(() => this.#underway.delete(key));
+    this.#underway.set(key, begun);
+    return begun;
+  }
+
+  async sleepUntil(key: string, at: number): Promise<void> {
+    const place = `sleep/${key}`;
+    if (this.has(place)) return;
     await this.flush();
-    await this.wait(Math.min(atMostMs, Math.max(0, at - this.clock.now())));
-    if (!this.signal.aborted) this.put(key, "slept", { until: at });
+    await firstBranch(this, key, [{ type: "timer", at }]);
+    this.put(place, "slept", { until: at });
   }
 
   /** Waits so long, or until the run is aborted or asked to stop. Records nothing. */
@@ -221,22 +244,12 @@ export class Execution implements ExecutionContext {
   }
 
   async select(key: string, branches: readonly SelectBranch[]): Promise<number> {
-    const done = this.lookup(key, "selected");
+    const place = `select/${key}`;
+    const done = this.lookup(place, "selected");
     if (done) return done.data.winner;
     await this.flush();
-    const cleanups: (() => void)[] = [];
-    const winner = await new Promise<number>((resolve, reject) => {
-      branches.forEach((branch, index) => {
-        if (branch.type === "timer") cleanups.push(this.clock.after(Math.max(0, branch.at - this.clock.now()), () => resolve(index)));
-        else if (branch.type === "inbox") void this.#inboxArrives(cleanups).then(() => resolve(index), reject);
-        else void this.step(branch.spec.key, (attempt) => branch.spec.run(attempt) as Promise<never>).then(() => resolve(index), reject);
-      });
-      const abort = (): void => reject(this.signal.reason);
-      this.signal.addEventListener("abort", abort, { once: true });
-      cleanups.push(() => this.signal.removeEventListener("abort", abort));
-    }).finally(() => cleanups.forEach((cleanup) => cleanup()));
-    this.put(key, "selected", { winner });
-    await this.flush();
+    const winner = await firstBranch(this, key, branches);
+    this.put(place, "selected", { winner });
     return winner;
   }
 
@@ -245,8 +258,22 @@ export class Execution implements ExecutionContext {
     return this.journal.hasUnread;
   }
 
-  inbox(_point: string): Promise<readonly InboxEntry[]> {
+  /** What `inbox` would give. It stays unread. */
+  unread(): Promise<readonly InboxEntry[]> {
     return this.journal.readInbox();
+  }
+
+  async inbox(point: string): Promise<readonly InboxEntry[]> {
+    const place = `inbox/${point}`;
+    const done = this.lookup(place, "inbox-read")?.data;
+    if (done) return this.journal.readInboxAfter(done.from ?? done.upTo, done.upTo);
+    return this.#once(place, async () => {
+      const unread = await this.unread();
+      const from = this.journal.state.inboxRead;
+      const entries = unread.filter(({ seq }) => seq > from);
+      this.put(place, "inbox-read", { from, upTo: entries.at(-1)?.seq ?? from });
+      return entries;
+    });
   }
 
   suspend(reason: SuspendReason, waits: readonly Wait[]): never {
@@ -260,14 +287,6 @@ export class Execution implements ExecutionContext {
   /** A derived id or key: the same parts give the same digest. */
   derive(...parts: readonly JsonValue[]): string {
     return digestOf(parts);
-  }
-
-  async #inboxArrives(cleanups: (() => void)[]): Promise<void> {
-    if ((await this.journal.readInbox()).length > 0) return;
-    await new Promise<void>((resolve) => {
-      const stop = this.journal.onInbox(() => resolve());
-      cleanups.push(stop);
-    });
   }
 
   #countAttempt(key: string): number {

@@ -76,7 +76,7 @@ type Shown = { readonly shownUpTo?: number };
  * this. What an earlier version did not write yet is optional here; types that are not listed (of a later version, or of
  * somebody else) stay in the log and are read by nobody.
  */
-export interface RecordData extends Omit<EventData, "state-update"> {
+export interface RecordData extends Omit<EventData, "state-update" | "inbox-read"> {
   /** Of the session. */
   readonly "session-create": {
     readonly name?: string;
@@ -118,6 +118,10 @@ export interface RecordData extends Omit<EventData, "state-update"> {
   readonly "step-attempt": Empty;
   readonly "slept": { readonly until: number };
   readonly "selected": { readonly winner: number };
+  /** `from`: what was read before, where an operator read it at a point of its own. */
+  readonly "inbox-read": EventData["inbox-read"] & { readonly from?: number };
+  /** What an operator committed: the log of an operator is folded for its keys alone. */
+  readonly "committed": { readonly event: DurableEvent };
 
   /** Of model calls. */
   readonly "inference": InferenceData;

@@ -40,7 +40,7 @@ export interface Question {
 export async function askPeople(loop: Loop, questions: readonly Question[]): Promise<readonly Decision[]> {
   const asked = questions.map((question) => publish(loop, question));
   await loop.execution.flush();
-  await loop.readInbox("approvals");
+  await loop.readInbox();
   const open = asked.filter((request) => decisionOn(loop, request.nonce) === undefined);
   if (open.length > 0) {
     if (hooksOf(loop) !== undefined) for (const request of open) notifyOfQuestion(loop, request);
@@ -157,7 +157,7 @@ async function waitForDecisions(loop: Loop, asked: readonly Published[]): Promis
       // Whatever comes from here on rings again, so that nothing slips in between looking and waiting.
       const rung = alarm.next();
       const last = callbacks <= 0 && !patient;
-      await loop.readInbox("approvals");
+      await loop.readInbox();
       if (failure) throw failure;
       if (open().length === 0) return;
       checkEnding(loop);

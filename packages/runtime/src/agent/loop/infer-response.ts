@@ -5,6 +5,7 @@ import { modelName } from "../definition/model-source.ts";
 import { callOnUserMessage } from "../features/plugins/call-plugins.ts";
 import { responseFrom, type ModelResponse } from "../turn/model-response.ts";
 import { askOnModelError } from "./ask-on-model-error.ts";
+import { backOff } from "./back-off.ts";
 import { attemptInference, type FailedAttempt, showResponse } from "./attempt-inference.ts";
 import { leaveOutPart } from "./leave-out-part.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
@@ -54,7 +55,7 @@ export async function inferResponse(loop: Loop, turn: string, from: number, syst
     }
     let { failure } = attempt;
     if (failure.kind === "cancelled" && !execution.signal.aborted) {
-      await loop.readInbox(`${key}/interrupted`);
+      await loop.readInbox();
       checkEnding(loop);
       recordRetry(loop, key, { attempt: 0, reason: "interrupted", delayMs: 0 });
       continue;
@@ -117,8 +118,8 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
     const recorded = execution.lookup(`${key}/retry`, "retry");
     await execution.flush();
     const delayMs = recorded?.data.delayMs ?? 0;
-    await execution.sleepUntil(`${key}/backoff`, (recorded?.at ?? 0) + delayMs, delayMs);
-    await loop.readInbox(`${key}/after-backoff`);
+    await backOff(execution, `${key}/backoff`, (recorded?.at ?? 0) + delayMs, delayMs);
+    await loop.readInbox();
     return attempt;
   }
   const to = action.type === "switch-model" ? action.model : action.type === "retry" && retryable && canFallBack ? fallback : undefined;

@@ -27,16 +27,16 @@ import { checkEndingStep, exitRulesStep, handoffStep, ifComplete, inboxStep, tur
 export const MOMENTS: Moments = {
   beforeRun: [sessionStartStep, inputMiddlewareStep, pluginsBeginStep],
   onResume: [sessionResumedStep],
-  betweenTurns: [inboxStep(), collectBackgroundStep, directivesStep("begin"), limitsStep, chargeTurnStep, turnStartStep, markTurnStep],
+  betweenTurns: [inboxStep, collectBackgroundStep, directivesStep, limitsStep, chargeTurnStep, turnStartStep, markTurnStep],
   beforeTurn: [beforeTurnStep, summariseStep],
   // Here the model responds: see `inferAndRunCalls`.
   // Before its first gate the tool of a call is found, and its arguments are parsed and validated: see `passGates`. Behind the last,
   // people are asked about all calls of a response at once.
   gates: [transformGate, strategyGate, permissionGate, loopGuardGate, toolCallLimitGate, preToolUseGate],
-  beforeNextTurn: [directivesStep("directives"), afterTurnStep, pluginEventsStep, exitRulesStep, checkEndingStep, handoffStep, turnEndStep],
+  beforeNextTurn: [directivesStep, afterTurnStep, pluginEventsStep, exitRulesStep, checkEndingStep, handoffStep, turnEndStep],
   beforeEnd: [
-    [inboxStep("final"), ifComplete(directivesStep("final/directives"))],
-    [ifComplete(afterTurnStep), exitRulesStep, ifComplete(directivesStep("exit/directives"))],
+    [inboxStep, ifComplete(directivesStep)],
+    [ifComplete(afterTurnStep), exitRulesStep, ifComplete(directivesStep)],
     [handoffStep, ifComplete(awaitBackgroundStep)],
   ],
   // What plugins declare at the end is carried out as well.

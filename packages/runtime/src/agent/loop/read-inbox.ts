@@ -9,8 +9,8 @@ import { backgroundOf } from "../features/children/background.ts";
  * Reads what others wrote since the last point, and acts on it: steering, stop, abort, a new model, decisions, signals. Rules may look at
  * steering first. All of one reading goes into one append, so that nothing of it is lost or done twice.
  */
-export async function readInbox(loop: Loop, point: string): Promise<void> {
-  const entries = await loop.execution.inbox(point);
+export async function readInbox(loop: Loop): Promise<void> {
+  const entries = await loop.execution.unread();
   if (entries.length === 0) return;
   const signals = entries.some(({ type }) => type === "signal") ? await planSignals(loop, entries) : NO_SIGNALS;
   const steering = await admitSteering(loop, entries, signals);

@@ -54,10 +54,10 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
   const batches = batchesOf(loop, calls);
   for (const [index, batch] of batches.entries()) {
     loop.debug?.(`batch ${index + 1} of ${batches.length}: ${batch.map(({ part }) => `${part.name} ${part.id}`).join(", ")}`);
-    if (execution.hasUnread) await loop.readInbox(`${turn}/batch/${index}`);
+    if (execution.hasUnread) await loop.readInbox();
     const ended = await runBatch(loop, batch, isResumed);
     skipped.push(...ended.filter((call) => call.state === "settled" && call.why === "skipped"));
-    if (execution.hasUnread) await loop.readInbox(`${turn}/batch/${index}/after`);
+    if (execution.hasUnread) await loop.readInbox();
   }
   if (skipped.length > 0 && loop.context.watches("steering-skip")) await notifyRulesOfSkipped(loop, turn, skipped);
   const meter = meterOf(loop);

@@ -3,14 +3,12 @@ import { runOf } from "../turn/loop.ts";
 import type { Step } from "../turn/moments.ts";
 import { checkEnding, RunEnding } from "../turn/run-ending.ts";
 
-/** Reads what others wrote to the session, and acts on it. @param point where in the turn; nothing as it begins */
-export function inboxStep(point?: string): Step {
-  return {
-    name: "inbox",
-    applies: ({ execution }) => execution.hasUnread,
-    run: (loop, { turn }) => loop.readInbox(point === undefined ? turn : `${turn}/${point}`),
-  };
-}
+/** Reads what others wrote to the session, and acts on it. */
+export const inboxStep: Step = {
+  name: "inbox",
+  applies: ({ execution }) => execution.hasUnread,
+  run: (loop) => loop.readInbox(),
+};
 
 export const turnStartStep: Step = {
   name: "turn start",

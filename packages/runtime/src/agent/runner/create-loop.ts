@@ -111,7 +111,7 @@ export function createLoop({
     debug,
     ...(statedReason && { statedReason }),
     parts: new RunParts(),
-    readInbox: (point) => readInbox(loop, point),
+    readInbox: () => readInbox(loop),
   };
   bindMoments(loop, moments);
   bindPolicies(loop);

@@ -42,7 +42,7 @@ export interface Loop {
   /** What its features keep while it works. */
   readonly parts: RunParts;
   /** Reads what others wrote to the session since the last point, and acts on it: the loop's, which knows what each kind of entry does. */
-  readInbox(point: string): Promise<void>;
+  readInbox(): Promise<void>;
   /** Why this process was told to end the run, where somebody said so. */
   readonly statedReason?: () => string | undefined;
   /** Ends an attempt at the model, because the run was aborted or somebody steered with `interrupt`. */

@@ -21,19 +21,19 @@ export const collectBackgroundStep: Step = {
 export const awaitBackgroundStep: Step = {
   name: "background work",
   applies: isBackgroundOpen,
-  run: (loop, { turn }) => awaitBackground(loop, turn),
+  run: (loop) => awaitBackground(loop),
 };
 
 /**
  * Holds a run that is done with its turns until its background work has something to say, or is over. What it says is the last
  * message then. Where all of it waits for others, so does the run.
  */
-async function awaitBackground(loop: Loop, turn: string): Promise<void> {
+async function awaitBackground(loop: Loop): Promise<void> {
   const { execution, context } = loop;
   const background = backgroundOf(loop);
   if (background === undefined) return;
   await lookUntil(loop, background, async () => {
-    if (execution.hasUnread) await loop.readInbox(`${turn}/background`);
+    if (execution.hasUnread) await loop.readInbox();
     await background.collect();
     background.takeUp();
     // Watchers are told now, not when the waiting is over.

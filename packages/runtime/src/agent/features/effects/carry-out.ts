@@ -30,7 +30,7 @@ function hasOpenDirectives(loop: Loop): boolean {
  * Executes the directives declared so far, in order. What one returns goes before the model as a user message, in the same append
  * as the mark that it is done. One that fails is told as a warning.
  */
-async function carryOutDirectives(loop: Loop, point: string): Promise<void> {
+async function carryOutDirectives(loop: Loop): Promise<void> {
   const { execution } = loop;
   for (const declared of [...(runOf(loop).outbox?.open.values() ?? [])]) {
     const directive = directiveOf(declared);
@@ -41,17 +41,10 @@ async function carryOutDirectives(loop: Loop, point: string): Promise<void> {
     const message = textMessage("user", `Result of ${inWords(directive)}:\n${asText(value)}`);
     execution.put(`effect/${declared.id}/value`, "message", { message });
   }
-  if (execution.hasUnread) await loop.readInbox(point);
+  if (execution.hasUnread) await loop.readInbox();
 }
 
-/** @param point where in the turn, as the place of what it reads from the inbox */
-export function directivesStep(point: string): Step {
-  return {
-    name: "directives",
-    applies: hasOpenDirectives,
-    run: (loop, { turn }) => carryOutDirectives(loop, `${turn}/${point}`),
-  };
-}
+export const directivesStep: Step = { name: "directives", applies: hasOpenDirectives, run: (loop) => carryOutDirectives(loop) };
 
 /** Executes all that is open, in order, once the run has its result. Nothing is routed back any more. */
 export async function carryOutEffects(loop: Loop): Promise<void> {
@@ -139,7 +132,7 @@ async function wasAborted(loop: Loop): Promise<boolean> {
   const { execution } = loop;
   if (!execution.hasUnread) return false;
   const { inboxBase } = runOf(loop);
-  return (await execution.inbox("effects")).some(({ type, seq }) => type === "abort" && seq > inboxBase);
+  return (await execution.unread()).some(({ type, seq }) => type === "abort" && seq > inboxBase);
 }
 
 /** How long the effects of a run may take once its own time is over. */

@@ -57,7 +57,7 @@ async function settleCalls(
     }
     return { taken: -1, issues, messages };
   });
-  if (execution.hasUnread) await loop.readInbox(`${turn}/final`);
+  if (execution.hasUnread) await loop.readInbox();
   for (const [index, call] of calls.entries()) {
     const output = verdict.taken === index ? TAKEN : "messages" in verdict ? (verdict.messages[index] ?? NOT_TAKEN) : NOT_TAKEN;
     const isError = verdict.taken !== index;
@@ -78,7 +78,7 @@ async function settleCalls(
 
 async function settleText(loop: Loop, form: OutputForm, turn: string, response: ModelResponse, text: string): Promise<Settled> {
   if (wasRepaired(loop, turn, response)) return "again";
-  if (loop.execution.hasUnread) await loop.readInbox(`${turn}/final`);
+  if (loop.execution.hasUnread) await loop.readInbox();
   if (isSteered(loop)) return "steered";
   const { verdict, value } = await decide(loop, turn, response, async () => {
     const read = await readTextBy(loop, form, response, text);

@@ -32,7 +32,7 @@ export async function awaitSignal(loop: Loop, call: SignalCall): Promise<Settled
       // Whatever comes from here on rings, so that nothing slips in between looking and waiting.
       const rung = alarm.next();
       const last = !patient;
-      if (execution.hasUnread) await loop.readInbox(`${call.key}/waiting`);
+      if (execution.hasUnread) await loop.readInbox();
       const over = await settleIfOver(loop, call, wait);
       if (over !== undefined) return over;
       checkEnding(loop);
