@@ -1,17 +1,10 @@
-import { OperatorError, type OperatorInput, type RunId, type SessionId } from "@keelson/protocol";
+import { OperatorError, type ExecutionContext, type OperatorInput } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { VolatileContext } from "../session/volatile-context.ts";
+import { mockExecutionContext } from "../testing/mocks/mock-execution-context.ts";
 import { scriptedModel, type ScriptedTurn } from "../testing/scripted-model.ts";
 import { createSingleShotOperator } from "./single-shot-operator.ts";
 
-const executionContext = (): VolatileContext =>
-  new VolatileContext({
-    clock: { now: () => 5, after: () => () => {} },
-    runId: "r" as RunId,
-    session: "s" as SessionId,
-    signal: new AbortController().signal,
-    authority: { policies: [], depth: 1 },
-  });
+const executionContext = (): ExecutionContext => mockExecutionContext({ clock: { now: () => 5, after: () => () => {} } }).context;
 const input = (fields: Partial<OperatorInput> = {}): OperatorInput => ({
   message: [{ type: "text", text: "What is 1 + 1?" }],
   trigger: "user",

@@ -26,7 +26,11 @@ export function agentOperator(runner: SingleRunner<unknown> | SingleRunner | Run
           ...origin,
           id: runIdOf(context.runId),
           onLifecycleEvent: (event) => {
-            if (event.type === "budget") committing.push(context.commit(`budget/${committing.length}`, event));
+            if (event.type !== "budget") return;
+            const committed = context.commit(`budget/${committing.length}`, event);
+            committing.push(committed);
+            // Awaited below; a dispatch that was left behind commits nothing more.
+            committed.catch(() => {});
           },
         },
       );

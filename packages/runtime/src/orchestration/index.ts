@@ -22,6 +22,7 @@ export {
   type LocalEffectExecutorOptions,
 } from "./effects/index.ts";
 export { createLocalOrchestrator, type LocalOrchestrator, type LocalOrchestratorOptions } from "./local-orchestrator.ts";
+export { OperatorContext, type OperatorContextOptions } from "./operator-context.ts";
 export { chain, type ChainResult } from "./patterns/chain.ts";
 export { delegate, type DelegateOptions } from "./patterns/delegate.ts";
 export { fanIn, type FanInOptions } from "./patterns/fan-in.ts";

@@ -1,4 +1,5 @@
 import {
+  LogError,
   OrchestratorError,
   ZERO_USD,
   type Authority,
@@ -16,13 +17,13 @@ import {
 } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { systemClock, type Clock } from "../platform/clock.ts";
-import { VolatileContext } from "../session/volatile-context.ts";
 import { describeOrchestrator } from "../testing/orchestrator-contract.ts";
 import { toolToOperator } from "../tools/tool-to-operator.ts";
 import { defineTool } from "../tools/define-tool.ts";
 import { authorityBelow } from "./authority-below.ts";
 import { dispatchTasks } from "./dispatch-tasks.ts";
 import { createLocalOrchestrator } from "./local-orchestrator.ts";
+import { OperatorContext } from "./operator-context.ts";
 
 const INPUT: OperatorInput = { message: [{ type: "text", text: "go" }], trigger: "task", metadata: {} };
 const output = (text: string): OperatorOutput => ({
@@ -67,7 +68,7 @@ function createWireOrchestrator(operators: { readonly [id: string]: Operator }):
     string,
     {
       readonly operator: string;
-      readonly context: VolatileContext;
+      readonly context: OperatorContext;
       readonly result: Promise<string>;
       readonly abort: AbortController;
       over?: "done" | "failed";
@@ -93,8 +94,9 @@ function createWireOrchestrator(operators: { readonly [id: string]: Operator }):
           message: `there is no operator "${operator}"`,
         });
       const abort = new AbortController();
-      const context = new VolatileContext({
+      const context = new OperatorContext({
         clock: systemClock,
+        operator,
         runId: id,
         session: id as string as SessionId,
         signal: abort.signal,
@@ -104,7 +106,7 @@ function createWireOrchestrator(operators: { readonly [id: string]: Operator }):
       const run = async (): Promise<string> => {
         await Promise.resolve();
         try {
-          const result = await found.execute(overTheWire(input), context);
+          const result = await context.execute(found, overTheWire(input));
           record.over = "done";
           return JSON.stringify({ output: result });
         } catch (error) {
@@ -126,14 +128,14 @@ function createWireOrchestrator(operators: { readonly [id: string]: Operator }):
     },
     async cancel(id, how) {
       const { context, abort } = find(id);
-      context.write(`${how}/${++ids}`, { type: how });
+      await context.write(`${how}/${++ids}`, { type: how });
       if (how === "abort") abort.abort();
     },
     dispatch: async (operator, input, options) => wire.attach(await wire.start(operator, input, options)),
     dispatchMany: (tasks) => dispatchTasks(tasks, (task) => wire.dispatch(task.operator, task.input, task.options)),
     async signal(target, signal: Signal) {
       if (find(target).over) throw new OrchestratorError({ kind: "signal-failed", message: "it is over" });
-      find(target).context.write(`signal/${++ids}`, overTheWire({ type: "signal" as const, signal }));
+      await find(target).context.write(`signal/${++ids}`, overTheWire({ type: "signal" as const, signal }));
     },
     async query(target, { name }): Promise<JsonValue> {
       const { operator, over } = find(target);
@@ -281,6 +283,66 @@ describe("a local orchestrator", () => {
     expect((await orchestrator.attach(ids[3] as RunId)).message).toEqual(output("quick").message);
     release();
     expect((await orchestrator.attach(slow)).message).toEqual(output("slow").message);
+  });
+
+  it("gives its operators the execution context of runs: their keys last, whatever they commit, and are of a kind", async () => {
+    const events: string[] = [];
+    const orchestrator = createLocalOrchestrator({
+      onEvent: (event, { operator }) => events.push(`${operator} ${event.type}`),
+      operators: {
+        careful: {
+          async execute(_input, context) {
+            let acts = 0;
+            const seen: unknown[] = [];
+            for (let round = 0; round < 2; round++) {
+              const step = await context.step("a", async () => ++acts);
+              seen.push(step.ok && step.value, await context.decide("a", () => `decided ${++acts}`));
+              await context.sleepUntil("a", 0);
+              seen.push(await context.select("a", [{ type: "timer", at: 0 }]), (await context.inbox("a")).length);
+              // What ends a turn, or a run, of an agent ends nothing here.
+              seen.push(
+                await context.commit("a", { type: "turn-end", turn: 1 }),
+                await context.commit("b", { type: "tool-calls-complete" }),
+              );
+              context.emit({ type: "text-start" });
+            }
+            expect(seen.slice(seen.length / 2)).toEqual(seen.slice(0, seen.length / 2));
+            return output(`${acts}`);
+          },
+        },
+      },
+    });
+    expect((await orchestrator.dispatch("careful", INPUT)).message).toEqual(output("2").message);
+    const told = ["careful turn-end", "careful tool-calls-complete", "careful text-start", "careful text-start"];
+    expect(events).toEqual(told);
+  });
+
+  it("refuses to suspend an operator, since nothing keeps it, and says what to do instead", async () => {
+    const orchestrator = createLocalOrchestrator({
+      operators: { patient: { execute: async (_input, context) => context.suspend("awaiting-timer", [{ type: "timer", at: 9e15 }]) } },
+    });
+    expect(await failureOf(orchestrator.dispatch("patient", INPUT))).toMatchObject({
+      kind: "operator-error",
+      operator: { kind: "non-retryable", message: expect.stringMatching(/"patient" wants to wait .*awaiting-timer.*select or sleepUntil/) },
+    });
+  });
+
+  it("lets go of the log of a dispatch with it: an operator that works on records nothing more, and shows nothing", async () => {
+    const events: string[] = [];
+    const contexts: ExecutionContext[] = [];
+    const orchestrator = createLocalOrchestrator({
+      onEvent: ({ type }) => events.push(type),
+      operators: {
+        used: { execute: async (_input, context) => (contexts.push(context), await context.step("a", async () => 1), output("done")) },
+        unused: { execute: async (_input, context) => (contexts.push(context), output("done")) },
+      },
+    });
+    for (const operator of ["used", "unused"]) await orchestrator.dispatch(operator, INPUT);
+    for (const context of contexts) {
+      const late = [context.step("b", async () => 2), context.commit("c", { type: "turn-end", turn: 1 })];
+      for (const act of late) await expect(act).rejects.toSatisfy((error) => LogError.is(error, "closed"));
+    }
+    expect(events).toEqual([]);
   });
 
   it("has no unhandled rejection when nobody attaches to what fails [ET-16]", async () => {

@@ -1,6 +1,8 @@
 import {
+  OperatorError,
   OrchestratorError,
   toOrchestratorError,
+  type Authority,
   type DispatchOptions,
   type DurableEvent,
   type JsonObject,
@@ -16,9 +18,9 @@ import {
 import type { DispatchStack } from "../middleware/dispatch-middleware.ts";
 import { withDispatchMiddleware } from "../middleware/with-dispatch-middleware.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
-import { VolatileContext } from "../session/volatile-context.ts";
 import { authorityBelow } from "./authority-below.ts";
 import { dispatchTasks } from "./dispatch-tasks.ts";
+import { OperatorContext } from "./operator-context.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
 export interface LocalOrchestratorOptions {
@@ -48,11 +50,12 @@ export interface LocalOrchestrator extends Orchestrator {
 }
 
 interface Dispatch {
-  readonly id: RunId;
   readonly operator: string;
-  readonly context: VolatileContext;
-  readonly controller: AbortController;
+  readonly authority: Authority;
+  readonly deadline: number | undefined;
   readonly output: Promise<OperatorOutput>;
+  /** While it works: then its output alone is kept. */
+  working: { readonly context: OperatorContext; readonly controller: AbortController } | undefined;
   status: "working" | "done" | "failed";
   signals: number;
 }
@@ -95,10 +98,9 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
     attach: async (id) => find(id).output,
 
     async cancel(id, how) {
-      const dispatch = find(id);
-      if (dispatch.status !== "working") return;
-      dispatch.context.write(`${how}/${newId()}`, { type: how });
-      if (how === "abort") dispatch.controller.abort("aborted");
+      const { working } = find(id);
+      await working?.context.write(`${how}/${newId()}`, { type: how });
+      if (how === "abort") working?.controller.abort("aborted");
     },
 
     async dispatch(operator, input, dispatchOptions) {
@@ -110,10 +112,10 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
 
     async signal(target, signal) {
       const dispatch = find(target);
-      if (dispatch.status !== "working")
+      const isAccepted = await dispatch.working?.context.write(`signal/${newId()}`, { type: "signal", signal });
+      if (isAccepted !== true)
         throw new OrchestratorError({ kind: "signal-failed", message: `"${target}" is over; it takes no signals any more.` });
       dispatch.signals++;
-      dispatch.context.write(`signal/${newId()}`, { type: "signal", signal });
     },
 
     async query(target, { name, params }) {
@@ -143,7 +145,7 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
         available: [...operators.keys()],
         message: `There is no operator "${operatorId}"; there are ${[...operators.keys()].join(", ") || "none"}.`,
       });
-    const above = parent === undefined ? undefined : dispatches.get(parent)?.context;
+    const above = parent === undefined ? undefined : dispatches.get(parent);
     const authority = authorityBelow(above?.authority, given, operatorId);
     const deadline = earliest([options.deadline, authority.deadline, above?.deadline]);
     const controller = new AbortController();
@@ -152,8 +154,9 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
     if (signal?.aborted) forward();
     const cancelDeadline =
       deadline === undefined ? () => {} : clock.after(Math.max(0, deadline - clock.now()), () => controller.abort("timeout"));
-    const context = new VolatileContext({
+    const context = new OperatorContext({
       clock,
+      operator: operatorId,
       runId: id,
       session: (input.session ?? id) as SessionId,
       signal: controller.signal,
@@ -169,43 +172,38 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
           signal: controller.signal,
         }),
     });
-    const cancelled = (cause?: unknown): OrchestratorError =>
-      new OrchestratorError(
-        { kind: "cancelled", message: `"${operatorId}" was cancelled (${String(controller.signal.reason)}).` },
-        { cause },
-      );
     const abandonment = abandonedAfter(controller.signal, abandonMs, clock);
-    // Begins in the next microtask, when the dispatch is known: its children find it.
-    const output = Promise.race([
-      Promise.resolve().then(() => {
-        controller.signal.throwIfAborted();
-        return operator.execute(input, context);
-      }),
-      abandonment.reached.then(() => Promise.reject(cancelled())),
-    ])
-      .then(
-        (result) => {
-          dispatch.status = "done";
-          return result;
-        },
-        (error: unknown) => {
-          dispatch.status = "failed";
-          throw controller.signal.aborted
-            ? OrchestratorError.is(error, "cancelled")
-              ? error
-              : cancelled(error)
-            : toOrchestratorError(error);
-        },
-      )
-      .finally(() => {
+    const work = async (): Promise<OperatorOutput> => {
+      // Begins when the dispatch is known: its children find it.
+      await Promise.resolve();
+      try {
+        const result = await Promise.race([context.execute(operator, input), abandonment.reached.then(() => leftBehind(context))]);
+        dispatch.status = "done";
+        return result;
+      } catch (error) {
+        dispatch.status = "failed";
+        if (!controller.signal.aborted) throw toOrchestratorError(error);
+        throw OrchestratorError.is(error, "cancelled") ? error : cancelled(operatorId, controller.signal, error);
+      } finally {
+        dispatch.working = undefined;
         cancelDeadline();
         abandonment.forget();
         signal?.removeEventListener("abort", forward);
         forget();
-      });
+      }
+    };
+    const output = work();
     // A failure belongs to whoever attaches; nobody has to.
     output.catch(() => {});
-    const dispatch: Dispatch = { id, operator: operatorId, context, controller, output, status: "working", signals: 0 };
+    const dispatch: Dispatch = {
+      operator: operatorId,
+      authority,
+      deadline,
+      output,
+      working: { context, controller },
+      status: "working",
+      signals: 0,
+    };
     dispatches.set(id, dispatch);
   }
 
@@ -225,6 +223,15 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
       over--;
     }
   }
+}
+
+async function leftBehind(context: OperatorContext): Promise<never> {
+  await context.end();
+  throw new OperatorError({ kind: "non-retryable", message: "It did not end when it was cancelled, and was left behind." });
+}
+
+function cancelled(operator: string, { reason }: AbortSignal, cause: unknown): OrchestratorError {
+  return new OrchestratorError({ kind: "cancelled", message: `"${operator}" was cancelled (${String(reason)}).` }, { cause });
 }
 
 function earliest(times: readonly (number | undefined)[]): number | undefined {

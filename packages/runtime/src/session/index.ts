@@ -7,6 +7,5 @@ export { emptySession, type RunState, type SessionState, type Totals } from "./s
 export { modelSetSince } from "./session-model.ts";
 export { createSessions, type Sessions, type SessionsOptions, type SessionView } from "./sessions.ts";
 export { Suspension } from "./suspension.ts";
-export { VolatileContext, type VolatileContextOptions } from "./volatile-context.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.
 export type { BlobStore, EventLog, ExecutionContext, RecordedEvent } from "@keelson/protocol";

@@ -15,7 +15,6 @@ import {
   type OperatorFailure,
   type OrchestratorFailure,
   type RunId,
-  type SessionId,
   type StrategyFailure,
 } from "@keelson/protocol";
 import { createAgent, defineTool, type AgentOptions, type RunnerOptions } from "keelson";
@@ -23,9 +22,8 @@ import { closureGuard, createDirectivePayloads, createFilterChain, fsmStrategy, 
 import { Context, createSingleShotOperator } from "keelson/context";
 import { createDispatchStack, denyOperators } from "keelson/middleware";
 import { createEffectExecutor, createLocalOrchestrator } from "keelson/orchestration";
-import { VolatileContext } from "keelson/session";
 import { createMemoryBudgetLedger, createMemoryEventLog } from "keelson/state";
-import { scriptedModel, type ScriptedTurn } from "keelson/testing";
+import { mockExecutionContext, scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { impatientClock, runnerOf } from "./support.ts";
@@ -163,13 +161,7 @@ const OPERATOR: Taxonomy<OperatorFailure> = {
   "retryable": () => dispatched(createSingleShotOperator({ provider: scriptedModel([{ error: { kind: "rate-limit" } }]), model: "m" })),
   "non-retryable": () => loopWith("invalid-request"),
   "sub-dispatch": () => {
-    const context = new VolatileContext({
-      clock: impatientClock(),
-      runId: "r_1" as RunId,
-      session: "s" as SessionId,
-      signal: new AbortController().signal,
-      authority: { policies: [], depth: 1 },
-    });
+    const { context } = mockExecutionContext();
     return context.startChild({ key: "child", operator: "nobody", input: INPUT });
   },
   "context-assembly": "what fails while a context is assembled is a rule, and a rule that throws is a panic",

@@ -289,6 +289,7 @@ describe("handoff", () => {
 /** An operator that shows a number, which a test changes, and hears signals. */
 function shown() {
   const heard: unknown[] = [];
+  const heardThree = Promise.withResolvers<void>();
   let value = 0;
   let finish = (_text: string): void => {};
   let giveUp = (_error: Error): void => {};
@@ -306,6 +307,7 @@ function shown() {
           for (let round = 0; ; round++) {
             await context.select(`inbox/${round}`, [{ type: "inbox" }]);
             heard.push(...(await context.inbox(`inbox/${round}`)).map((entry) => (entry.type === "signal" ? entry.signal : entry.type)));
+            if (heard.length >= 3) heardThree.resolve();
           }
         })();
         listening.catch(() => {});
@@ -319,6 +321,7 @@ function shown() {
   return {
     orchestrator,
     heard,
+    heardThree: heardThree.promise,
     clock,
     set: (next: number) => (value = next),
     /** Lets the time pass that somebody waits for, once somebody does. */
@@ -408,6 +411,7 @@ describe("intervene", () => {
       await work.tick();
     }
     await work.tick();
+    await work.heardThree;
     work.finish("done");
     expect((await acting).map(({ type }) => type)).toEqual(["steer", "signal", "stop"]);
     expect(work.heard).toEqual([{ kind: "user-message", payload: "hurry" }, { kind: "price", payload: 7 }, "stop"]);

@@ -9,7 +9,7 @@ import type {
   TransientEvent,
 } from "@keelson/protocol";
 import { systemClock, type Clock } from "../../platform/clock.ts";
-import { VolatileContext } from "../../session/volatile-context.ts";
+import { OperatorContext } from "../../orchestration/operator-context.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface MockExecutionContextOptions {
@@ -24,12 +24,12 @@ export interface MockExecutionContextOptions {
 
 /** What a mock context was told, beside what it is. */
 export interface MockExecutionContext {
-  readonly context: ExecutionContext & Pick<VolatileContext, "write">;
+  readonly context: ExecutionContext & Pick<OperatorContext, "write">;
   /** Everything that was committed or emitted, in order. */
   readonly events: readonly (DurableEvent | TransientEvent)[];
 }
 
-/** An execution context for one operator under test: steps happen once, decisions are taken once, nothing is kept. Write to its inbox with `context.write`. */
+/** An execution context for one operator under test: steps happen once, decisions are taken once, as in a run, over a log in memory. Write to its inbox with `context.write`. */
 export function mockExecutionContext(options: MockExecutionContextOptions = {}): MockExecutionContext {
   checkOptionNames("mockExecutionContext", options, {
     clock: true,
@@ -48,8 +48,9 @@ export function mockExecutionContext(options: MockExecutionContextOptions = {}):
     authority = { policies: [], depth: 8 },
   } = options;
   const events: (DurableEvent | TransientEvent)[] = [];
-  const context = new VolatileContext({
+  const context = new OperatorContext({
     clock,
+    operator: "mock",
     runId: runId as RunId,
     session: session as SessionId,
     signal,

@@ -140,7 +140,7 @@ describe("mocks of every protocol", () => {
       failure: { kind: "rate-limit", retryable: true },
     });
     await context.startChild({ key: "c", operator: "helper", input: INPUT });
-    context.write("k", { type: "stop" });
+    await context.write("k", { type: "stop" });
     expect(await context.inbox("point")).toMatchObject([{ type: "stop", key: "k", seq: 1 }]);
     await context.commit("e", { type: "turn-end", turn: 1 });
     context.emit({ type: "text-start" });
