@@ -12,9 +12,9 @@ import { writeFaults } from "./engine-contract/write-faults.ts";
 
 export interface EngineContractOptions {
   /** Default: all of `ENGINE_SCENARIOS`. */
-  readonly scenarios?: readonly EngineScenario[];
+  readonly scenarios?: readonly EngineScenario[] | undefined;
   /** How long one may take on this engine. Default 30 s. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 const TIMEOUT_MS = 30_000;

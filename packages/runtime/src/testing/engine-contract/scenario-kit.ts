@@ -12,15 +12,15 @@ import { countCall, countedCalls } from "./tool-counters.ts";
 export type ScenarioTurn = string | ScriptedResponse | ((request: InferRequest) => string | ScriptedResponse);
 
 export interface ScenarioToolOptions {
-  readonly output?: JsonValue | ((input: JsonValue, call: ToolCall) => JsonValue | Promise<JsonValue>);
+  readonly output?: JsonValue | ((input: JsonValue, call: ToolCall) => JsonValue | Promise<JsonValue>) | undefined;
   /** Fails with this. */
-  readonly fails?: string;
+  readonly fails?: string | undefined;
   /** Whether it can tell after a crash if it ran. */
-  readonly canTell?: boolean;
-  readonly concurrency?: Tool["concurrency"];
-  readonly risk?: Tool["risk"];
-  readonly timeoutMs?: number;
-  readonly input?: { readonly [name: string]: JsonValue };
+  readonly canTell?: boolean | undefined;
+  readonly concurrency?: Tool["concurrency"] | undefined;
+  readonly risk?: Tool["risk"] | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly input?: { readonly [name: string]: JsonValue } | undefined;
 }
 
 /** What agents of scenarios are made of: parts that behave alike in every process. */
