@@ -1,4 +1,13 @@
-import { inboxLog, sessionLog, type Authority, type LogRecord, type Orchestrator, type RunId, type SessionId } from "@keelson/protocol";
+import {
+  inboxLog,
+  sessionLog,
+  type Authority,
+  type EventLog,
+  type LogRecord,
+  type Orchestrator,
+  type RunId,
+  type SessionId,
+} from "@keelson/protocol";
 import { agentTool, createAgent, createRunner, type Agent, type SingleRunner } from "keelson";
 import {
   agentOperators,
@@ -10,6 +19,8 @@ import {
 import { createMemoryEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { describe, expect, it } from "vitest";
+import { failingLog } from "../crash/failing-log.ts";
+import { watchedLog } from "../crash/watched-log.ts";
 import { recordingTool, runnerOf, sharedServices } from "./support.ts";
 
 const ask = (...names: readonly string[]): ScriptedTurn => ({
@@ -182,6 +193,60 @@ describe("a child that works elsewhere", () => {
     await engine.orchestrator.wake("s" as SessionId);
     await engine.work();
     expect(typesOf(await engine.records("s"), "child-start", "child-end", "run-complete")).toEqual(["child-start", "complete", "complete"]);
+  });
+
+  it("is woken again by its parent where whoever began it died before it was said", async () => {
+    const services = sharedServices();
+    const lead = agentOf("lead", [ask(), "fixed"], { tools: [agentTool(agentOf("helper", ["the lock"]))] });
+    const due: SessionId[] = [];
+    let isAway = true;
+    const orchestrator = createDurableOrchestrator({
+      runner: () => runner,
+      wake: async (session) => {
+        if (session !== "s" && isAway) {
+          isAway = false;
+          throw new Error("the queue is away");
+        }
+        due.push(session);
+      },
+    });
+    const runner: SingleRunner<unknown> = runnerOf(lead, { ...services, orchestrator });
+    await runner.begin("s", "go");
+    await expect(runner.advance("s")).rejects.toMatchObject({ failure: { kind: "backend" } });
+    expect(due).toEqual([]);
+    expect(await runner.advance("s")).toMatchObject({ next: { type: "waiting", reason: "awaiting-child" } });
+    const [child] = due;
+    expect(child).toMatch(/^s~/);
+    expect(await runner.advance(child as string)).toMatchObject({ next: { type: "done", outcome: { text: "the lock" } } });
+    expect(due).toEqual([child, "s"]);
+    await runner.advance("s");
+    expect(await runner.advance("s")).toMatchObject({ next: { type: "done", outcome: { text: "fixed" } } });
+  });
+
+  it("beside the turns of its parent does not keep it from letting go, at whatever append its log fails", async () => {
+    const lead = () =>
+      agentOf("lead", [ask(), "started it", "it says 42"], { tools: [agentTool(agentOf("helper", ["42"]), { background: true })] });
+    const advanceThrough = async (log: (services: ReturnType<typeof sharedServices>) => EventLog): Promise<readonly string[]> => {
+      const services = sharedServices();
+      const orchestrator = createDurableOrchestrator({ runner: () => runner, wake: async () => {} });
+      const runner: SingleRunner<unknown> = runnerOf(lead(), { ...services, orchestrator });
+      await runner.begin("s", "go");
+      const failing = runnerOf(lead(), { ...services, log: log(services), orchestrator });
+      const nexts: string[] = [];
+      for (let turn = 0; turn < 2; turn++)
+        nexts.push(
+          await failing.advance("s").then(
+            ({ next }) => next.type,
+            () => "failed",
+          ),
+        );
+      return nexts;
+    };
+    let appends = 0;
+    await advanceThrough(({ log }) => watchedLog(log, { before: () => void appends++ }));
+    expect(appends).toBeGreaterThan(4);
+    for (let at = 1; at <= appends; at++)
+      expect(await advanceThrough(({ log }) => failingLog(log, { at, mode: "refused", recovers: true }))).toContain("failed");
   });
 });
 

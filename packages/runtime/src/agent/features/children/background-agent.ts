@@ -96,6 +96,7 @@ export function workAgent({ runner, parent, execution, ring }: BackgroundParts, 
 
   /** Something was written to the child or to whoever it waits for, or the run wants it ended. One that works elsewhere is over. */
   async function news(): Promise<void> {
+    if (left.signal.aborted) return;
     const { log, orchestrator } = runner.services;
     const isElsewhere = orchestrator?.wake !== undefined;
     if (!isElsewhere && (stopped || execution.signal.aborted || execution.stopping.aborted)) return;

@@ -63,7 +63,15 @@ export function planChild(runner: RunStarter, request: ChildRequest, execution: 
       const { run } = await foldSession(log, blobs, session);
       const isBegun = run?.id === id;
       if (orchestrator !== undefined && (!isBegun || (orchestrator.wake !== undefined && run.status !== "ended")))
-        return dispatchChild(runner, orchestrator, { isBegun, id, session, operator, input, origin, deadline: execution.deadline });
+        return dispatchChild(runner, orchestrator, {
+          isAtWork: isBegun && run.turn > 0,
+          id,
+          session,
+          operator,
+          input,
+          origin,
+          deadline: execution.deadline,
+        });
       return isBegun ? runner.resume(session, { leavesWaiting }) : runner.start(agent, message, options, origin);
     },
   };

@@ -17,8 +17,8 @@ import type { LiveRun, RunStarter } from "../../turn/live-run.ts";
 import { accountOf, type RunAccount } from "../../turn/operator-output.ts";
 
 export interface ChildDispatch {
-  /** Whether its log has its start. */
-  readonly isBegun: boolean;
+  /** Whether a turn of it was begun: who wrote its start may have died before anybody was told to work it. */
+  readonly isAtWork: boolean;
   readonly id: RunId;
   readonly session: SessionId;
   readonly operator: string;
@@ -29,9 +29,9 @@ export interface ChildDispatch {
 
 /** Has the runner's orchestrator start a child. One that works elsewhere is waited for there; in this process it is worked to its end. */
 export async function dispatchChild(runner: RunStarter, orchestrator: Orchestrator, dispatch: ChildDispatch): Promise<LiveRun> {
-  const { id, session, operator, input, origin, deadline, isBegun } = dispatch;
+  const { id, session, operator, input, origin, deadline, isAtWork } = dispatch;
   const { parent, authority } = origin;
-  if (isBegun) return new DispatchedChild(runner, orchestrator, { id, session });
+  if (isAtWork) return new DispatchedChild(runner, orchestrator, { id, session });
   const started = orchestrator.start(
     operator,
     { ...input, metadata: input.metadata ?? {}, trigger: "task", session },
