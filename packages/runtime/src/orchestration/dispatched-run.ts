@@ -20,8 +20,7 @@ export function dispatchedRun(
         ...(maxCost !== undefined && { maxCost }),
         ...(maxDurationMs !== undefined && { maxDurationMs }),
       },
-      // An input has them always; a run that was given none records none.
-      ...(Object.keys(metadata).length > 0 && { metadata }),
+      metadata,
       ...(model !== undefined && { model }),
       ...(deadline !== undefined && { deadline }),
     },

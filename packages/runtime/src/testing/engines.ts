@@ -4,7 +4,7 @@ export { ENGINE_SCENARIOS } from "./engine-contract/engine-scenarios.ts";
 export type { EngineScenario, ScenarioAct } from "./engine-contract/engine-scenario.ts";
 export { ERASURES, type Erasure, type NormalisedLog, type NormalisedRecord, normaliseLog } from "./engine-contract/normalise-log.ts";
 export { openOneGo } from "./engine-contract/open-one-go.ts";
-export { type PlayedScenario, playScenario } from "./engine-contract/play-scenario.ts";
+export { type OnUnknown, type PlayedScenario, playScenario } from "./engine-contract/play-scenario.ts";
 export type { CreateScenarioEngine, ScenarioEngine } from "./engine-contract/scenario-engine.ts";
 export { type ScenarioClock, scenarioClock } from "./engine-contract/scenario-clock.ts";
 export type { ScenarioKit, ScenarioToolOptions, ScenarioTurn } from "./engine-contract/scenario-kit.ts";

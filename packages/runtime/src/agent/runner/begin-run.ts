@@ -45,13 +45,14 @@ export async function beginRun(
   const machineState = firstState(state, agent);
   const parent = origin.parent;
   const { maxTurns, maxCost, maxTokens, unknownPrice, withoutUsage, maxDurationMs } = limits;
-  const metadata = agent.options.metadata || options.metadata ? { ...agent.options.metadata, ...options.metadata } : undefined;
+  const metadata = { ...agent.options.metadata, ...options.metadata };
   journal.put(`${id}/start`, "run-start", {
     session: state.id,
     agent: agent.name,
     definition: agent.digest,
     model,
-    ...(metadata && { metadata }),
+    // What starts runs for others has an empty one to pass on, or none: the log says the same of both.
+    ...(Object.keys(metadata).length > 0 && { metadata }),
     ...(parent && { parent: { run: parent.run, ...(parent.session && { session: parent.session }) } }),
   });
   journal.put(`${id}/terms`, "run-terms", {

@@ -22,7 +22,8 @@ export async function hasNews(services: RunnerServices, { id, inboxRead, run }: 
   return false;
 }
 
-function isDue(wait: Wait, now: number): boolean {
+/** Whether a wait is over by itself. */
+export function isDue(wait: Wait, now: number): boolean {
   if (wait.type === "timer") return wait.at <= now;
   return (wait.type === "approval" || wait.type === "decision") && wait.expiresAt !== undefined && wait.expiresAt <= now;
 }

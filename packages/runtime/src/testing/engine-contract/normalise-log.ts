@@ -42,6 +42,10 @@ export const ERASURES: readonly Erasure[] = [
     what: "the second and further reservations of a call that started a child",
     why: "the call is taken up again after each wait for the child",
   },
+  {
+    what: "in which order children that one response started end",
+    why: "where they work elsewhere, whichever is done first has its parent woken first",
+  },
 ];
 
 /** A record without what engines may write differently. */
@@ -82,7 +86,18 @@ function normaliseRecords(records: readonly LogRecord[]): readonly NormalisedRec
     }
     kept.push({ key, type, data: erase(type, data) });
   }
-  return kept;
+  return inOrderOfCalls(kept, ({ type, data }) => type === "child-end" || (type === "tool-result" && callsOfChildren.has(data["callId"])));
+}
+
+/** Puts those of a turn that are chosen into the order of their keys, in the places that they have. */
+function inOrderOfCalls(
+  records: readonly NormalisedRecord[],
+  isChosen: (record: NormalisedRecord) => boolean,
+): readonly NormalisedRecord[] {
+  const turnOf = ({ key }: NormalisedRecord): string => key.split("/call/")[0] as string;
+  const chosen = Map.groupBy(records.filter(isChosen), turnOf);
+  for (const ofTurn of chosen.values()) ofTurn.sort((a, b) => (a.key < b.key ? -1 : 1));
+  return records.map((record) => (isChosen(record) ? (chosen.get(turnOf(record))?.shift() as NormalisedRecord) : record));
 }
 
 function withoutNumber(key: string): string {

@@ -1,4 +1,4 @@
-import { AgentError, type OpenQuestion, type SessionId } from "@keelson/protocol";
+import { AgentError, type Decision, type OpenQuestion, type SessionId } from "@keelson/protocol";
 import { runnerInternals, type Agents, type Runner } from "../../agent/index.ts";
 import { foldSession } from "../../session/fold-session.ts";
 import { lastTextOf } from "../../session/session-state.ts";
@@ -27,21 +27,31 @@ interface Play {
   readonly runner: Runner<Agents>;
   readonly session: SessionId;
   readonly signal: AbortSignal;
+  readonly onUnknown: OnUnknown | undefined;
 }
+
+/** Asked about a write of which nobody knows whether it ran, after a crash; it says what to do. */
+export type OnUnknown = (question: OpenQuestion) => Promise<Decision>;
 
 /**
  * Begins a scenario, does what happens from outside whenever nothing works on it, and reads what it came to.
  *
  * @param signal fires where it takes too long
+ * @param onUnknown for engines whose processes end in the middle: without it, a run that asks that waits on
  */
-export async function playScenario(scenario: EngineScenario, engine: ScenarioEngine, signal: AbortSignal): Promise<PlayedScenario> {
+export async function playScenario(
+  scenario: EngineScenario,
+  engine: ScenarioEngine,
+  signal: AbortSignal,
+  onUnknown?: OnUnknown,
+): Promise<PlayedScenario> {
   const { log, blobs, directory } = engine.services;
   const session = scenario.name as SessionId;
-  const play: Play = { scenario, engine, runner: createScenarioRunner(engine.services), session, signal };
+  const play: Play = { scenario, engine, runner: createScenarioRunner(engine.services), session, signal, onUnknown };
   for (const [index, act] of [{ type: "run", input: scenario.input } as const, ...(scenario.acts ?? [])].entries()) {
     if (act.type === "run") await engine.begin(session, act.input, { agent: scenario.agent, id: `r_${session}-${index}` });
     else await perform(play, act);
-    await settleSession(runnerInternals(play.runner).services, session, signal);
+    await settle(play);
   }
   const { run } = await foldSession(log, blobs, session);
   return {
@@ -51,6 +61,18 @@ export async function playScenario(scenario: EngineScenario, engine: ScenarioEng
     records: await readSessionRecords(log, session),
     calls: countedCalls(directory, session),
   };
+}
+
+async function settle(play: Play): Promise<void> {
+  const { runner, session, signal, engine, onUnknown } = play;
+  for (;;) {
+    await settleSession(runnerInternals(runner).services, session, signal);
+    if (onUnknown === undefined) return;
+    const unknown = (await runner.approvals.list()).filter(({ rootSession, type }) => rootSession === session && type === "decision");
+    if (unknown.length === 0) return;
+    for (const question of unknown) await runner.approve(question.token, await onUnknown(question));
+    if (engine.services.orchestrator === undefined) await engine.wake(session);
+  }
 }
 
 type ActFromOutside = Exclude<ScenarioAct, { readonly type: "run" }>;

@@ -1,4 +1,5 @@
 import { inboxLog, sessionLog, type BlobStore, type EventLog, type SessionId } from "@keelson/protocol";
+import { isDue } from "../../agent/turn/has-news.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { foldSession } from "../../session/fold-session.ts";
 import type { SessionState } from "../../session/session-state.ts";
@@ -49,7 +50,7 @@ async function findBusy(services: Looking, state: SessionState): Promise<Place |
     if (busy !== undefined) return busy;
   }
   if ((await log.head(inboxLog(id))) > inboxRead) return here;
-  return run.waits.some((wait) => wait.type === "timer" && wait.at < clock.now() + SOON_MS) ? here : undefined;
+  return run.waits.some((wait) => isDue(wait, clock.now() + (wait.type === "timer" ? SOON_MS : 0))) ? here : undefined;
 }
 
 async function look({ log, blobs }: Looking, session: SessionId): Promise<SessionState> {
