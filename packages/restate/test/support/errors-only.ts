@@ -1,6 +1,6 @@
 import type { ServeRestateOptions } from "@keelson/restate";
 
-/** What goes wrong, without the advice about identity keys that a server for everybody needs. */
+/** What goes wrong, but for connections that tests cut, and without the advice about identity keys that a server for everybody needs. */
 export const errorsOnly: NonNullable<ServeRestateOptions["logger"]> = ({ level }, message) => {
-  if (level === "error") console.error(message);
+  if (level === "error" && !String(message).startsWith("Got abort error")) console.error(message);
 };

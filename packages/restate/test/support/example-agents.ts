@@ -35,7 +35,7 @@ export function exampleAgents(directory: string, build: string): Agents {
     looker: createAgent({
       name: "looker",
       instructions,
-      model: model((turn, { messages }) => (turn < Number(textOf(messages[0])) ? call("look") : `looked ${turn} times`)),
+      model: model((turn, { messages }) => (turn < Number(textOf(messages[0])) ? call("look", turn) : `looked ${turn} times`)),
       tools: [tool("look", "read")],
       limits: { maxTurns: 5000 },
     }),
@@ -74,8 +74,8 @@ export function exampleAgents(directory: string, build: string): Agents {
     walker: createAgent({
       name: "walker",
       instructions,
-      model: model((_turn, { messages }) =>
-        messages.some((message) => message.role === "user" && textOf(message) === "enough") ? "home" : call("look"),
+      model: model((turn, { messages }) =>
+        messages.some((message) => message.role === "user" && textOf(message) === "enough") ? "home" : call("look", turn),
       ),
       tools: [tool("look", "read")],
       limits: { maxTurns: 5000 },
@@ -100,8 +100,8 @@ function model(respond: (turn: number, request: InferRequest) => string | Script
   return scriptedModel(Array.from({ length: 10_000 }, () => turn));
 }
 
-function call(name: string): ScriptedResponse {
-  return { toolCalls: [{ name, input: {} }] };
+function call(name: string, n?: number): ScriptedResponse {
+  return { toolCalls: [{ name, input: n === undefined ? {} : { n } }] };
 }
 
 function textOf(message: InferRequest["messages"][number] | undefined): string {
