@@ -1,7 +1,7 @@
 import { OrchestratorError, type JsonValue } from "@keelson/protocol";
 import type { Clock } from "keelson/session";
 import { valueOf, type Answer } from "./answer.ts";
-import { unreachable } from "./passing-failure.ts";
+import { UnreachableError } from "./passing-failure.ts";
 
 export interface IngressOptions {
   /** Where Restate takes requests, as in "http://localhost:8080". */
@@ -49,7 +49,7 @@ export function createIngress({ url, headers, fetch, clock, retryForMs }: Ingres
     for (let delay = 50; ; delay = Math.min(delay * 2, 2000)) {
       const outcome = await attempt(path, request);
       if (!OrchestratorError.is(outcome)) return outcome.json;
-      if (outcome.failure.kind !== "operator-error" || clock.now() + delay > until) throw outcome;
+      if (!(outcome instanceof UnreachableError) || clock.now() + delay > until) throw outcome;
       await new Promise<void>((resolve) => void clock.after(delay, resolve));
     }
   }
@@ -69,12 +69,18 @@ export function createIngress({ url, headers, fetch, clock, retryForMs }: Ingres
       status = response.status;
       said = `${status} ${(await response.text()).slice(0, 500)}`;
     } catch (error) {
-      return unreachable(`Restate can't be reached at ${base}: ${error instanceof Error ? error.message : String(error)}`, error);
+      return new UnreachableError(`Restate can't be reached at ${base}: ${reasonOf(error)}`, error);
     }
-    if (BUSY.has(status)) return unreachable(`Restate at ${base} did not answer ${path}: ${said}`);
+    if (BUSY.has(status)) return new UnreachableError(`Restate at ${base} did not answer ${path}: ${said}`);
     const advice = status === 404 ? " Was the deployment registered with this server, under this name?" : "";
     return new OrchestratorError({ kind: "other", message: `Restate at ${base} refused ${path}: ${said}.${advice}` });
   }
+}
+
+/** What `fetch` says itself is that it failed. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
 }
 
 interface OwnRequest {

@@ -14,7 +14,7 @@ import {
 import { createDurableOrchestrator, type AnyRunner, type DurableOrchestrator } from "keelson/orchestration";
 import { CancelledError, handlers, service, TerminalError, type Context, type ServiceDefinition } from "@restatedev/restate-sdk";
 import { granted, refused, type Answer } from "./answer.ts";
-import { isPassing, unreachable } from "./passing-failure.ts";
+import { isPassing, UnreachableError } from "./passing-failure.ts";
 import { orchestratorOptions, type ServiceNames } from "./service-options.ts";
 import { sendAdvance } from "./session-object.ts";
 
@@ -106,7 +106,9 @@ export function orchestratorService(
       return answer;
     } catch (error) {
       if (!(error instanceof TerminalError) || error instanceof CancelledError) throw error;
-      return refused(unreachable(`${what} was tried for ${WRITE_RETRIES.maxRetryDuration / 1000} s in vain: ${error.message}`, error));
+      return refused(
+        new UnreachableError(`${what} was tried for ${WRITE_RETRIES.maxRetryDuration / 1000} s in vain: ${error.message}`, error),
+      );
     }
   }
 

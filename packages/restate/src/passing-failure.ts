@@ -1,16 +1,20 @@
 import { AgentError, LogError, OrchestratorError } from "@keelson/protocol";
 
-/** Restate, or the process that is to do the work, did not say what became of it: it may be asked again. */
-export function unreachable(message: string, cause?: unknown): OrchestratorError {
-  return new OrchestratorError({ kind: "operator-error", operator: { kind: "retryable", message }, message }, { cause });
+/** Restate, or the process that is to do the work, did not say what became of a request: it may be sent again. */
+export class UnreachableError extends OrchestratorError {
+  constructor(message: string, cause?: unknown) {
+    super({ kind: "operator-error", operator: { kind: "retryable", message }, message }, { cause });
+  }
 }
 
-/** Whether something failed that may be well a moment later: the log or Restate can't be reached, or another process has the session. */
+/**
+ * Whether something failed that may be well a moment later: the log or Restate can't be reached, or another process has the session. A
+ * run that ended in an error is none of these, whatever the error: it has ended.
+ */
 export function isPassing(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (AgentError.is(cause, "detached")) return true;
+    if (AgentError.is(cause, "detached") || cause instanceof UnreachableError) return true;
     if (LogError.is(cause)) return cause.retryable;
-    if (OrchestratorError.is(cause, "operator-error") && cause.failure.operator.kind === "retryable") return true;
   }
   return false;
 }

@@ -4,7 +4,7 @@ import type { LoggerTransport } from "@restatedev/restate-sdk";
 import type { AnyRunner } from "keelson/orchestration";
 import { systemClock, type Clock } from "keelson/session";
 import { checkOptionNames } from "./check-option-names.ts";
-import { DEFAULT_JOURNAL_RETENTION_MS, DEFAULT_NAME, serviceNames } from "./service-options.ts";
+import { DEFAULT_JOURNAL_RETENTION_MS, DEFAULT_NAME, DEFAULT_TURN_TIMEOUT_MS, serviceNames } from "./service-options.ts";
 
 export interface ServeRestateOptions {
   /** Default 9080, as Restate's own examples; 0 takes one that is free. */
@@ -17,6 +17,8 @@ export interface ServeRestateOptions {
   readonly name?: string | undefined;
   /** How long Restate keeps the journals of what is done, for its own tools. Default: an hour. */
   readonly journalRetentionMs?: number | undefined;
+  /** After how long Restate takes a turn for stalled, lets go of it and has it worked again. Default: an hour. */
+  readonly turnTimeoutMs?: number | undefined;
   /** How long `close` lets turns that are under way come to their end. Default 5 s. What is cut off goes on elsewhere. */
   readonly graceMs?: number | undefined;
   /** Of the runner, where it has one of its own: tells how long a timer still has to run. */
@@ -49,6 +51,7 @@ export async function serveRestate(runner: AnyRunner, options: ServeRestateOptio
     identityKeys: true,
     name: true,
     journalRetentionMs: true,
+    turnTimeoutMs: true,
     graceMs: true,
     clock: true,
     logger: true,
@@ -59,6 +62,7 @@ export async function serveRestate(runner: AnyRunner, options: ServeRestateOptio
     identityKeys,
     name = DEFAULT_NAME,
     journalRetentionMs = DEFAULT_JOURNAL_RETENTION_MS,
+    turnTimeoutMs = DEFAULT_TURN_TIMEOUT_MS,
     graceMs = 5000,
     clock = systemClock,
     logger,
@@ -76,7 +80,16 @@ export async function serveRestate(runner: AnyRunner, options: ServeRestateOptio
   const closing = new AbortController();
   // Clients import this package, too, and need nothing of Restate's SDK.
   const { endpointHandler } = await import("./endpoint-handler.ts");
-  const handler = endpointHandler(runner, { names, journalRetentionMs, clock, track, closing: closing.signal, identityKeys, logger });
+  const handler = endpointHandler(runner, {
+    names,
+    journalRetentionMs,
+    turnTimeoutMs,
+    clock,
+    track,
+    closing: closing.signal,
+    identityKeys,
+    logger,
+  });
   // Over HTTP/1.1 each step of an invocation would cost a request of its own.
   const server = createServer(handler);
   const connections = new Set<ServerHttp2Session>();

@@ -25,11 +25,14 @@ const RETRIES = { initialInterval: 100, exponentiationFactor: 2, maxInterval: 5 
 /** How long Restate keeps what its own tools show of finished invocations. The log of events needs none of it. */
 export const DEFAULT_JOURNAL_RETENTION_MS: number = HOUR;
 
-export function sessionOptions(journalRetentionMs: number): ObjectOptions {
+/** Far longer than turns take: what is cut off as stalled is worked again. */
+export const DEFAULT_TURN_TIMEOUT_MS: number = HOUR;
+
+export function sessionOptions(journalRetentionMs: number, turnTimeoutMs: number): ObjectOptions {
   return {
     // What waits lets go of its connection soon; a turn is not ended for being silent.
     inactivityTimeout: 2 * SECOND,
-    abortTimeout: HOUR,
+    abortTimeout: turnTimeoutMs,
     journalRetention: journalRetentionMs,
     // A timer is told apart from the one before it only while that is about to fire.
     idempotencyRetention: MINUTE,

@@ -22,6 +22,7 @@ interface TurnEntry {
 export interface SessionObjectOptions {
   readonly names: ServiceNames;
   readonly journalRetentionMs: number;
+  readonly turnTimeoutMs: number;
   readonly clock: Clock;
   /** Sees each turn that is under way, so that whoever closes the endpoint can wait for it. */
   readonly track: <T>(turn: Promise<T>) => Promise<T>;
@@ -33,11 +34,11 @@ export interface SessionObjectOptions {
  */
 export function sessionObject(
   runner: AnyRunner,
-  { names, journalRetentionMs, clock, track }: SessionObjectOptions,
+  { names, journalRetentionMs, turnTimeoutMs, clock, track }: SessionObjectOptions,
 ): VirtualObjectDefinition<string, SessionHandlers> {
   return object({
     name: names.sessions,
-    options: sessionOptions(journalRetentionMs),
+    options: sessionOptions(journalRetentionMs, turnTimeoutMs),
     handlers: {
       advance: async (ctx: ObjectContext, timer?: Timer): Promise<TurnEntry> => {
         const session = ctx.key;

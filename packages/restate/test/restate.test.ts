@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AgentError, OrchestratorError, type RunId, type SessionId } from "@keelson/protocol";
+import { AgentError, OrchestratorError, sessionLog, type RunId, type SessionId } from "@keelson/protocol";
 import { createRestateOrchestrator } from "@keelson/restate";
 import { operatorInput } from "keelson/orchestration";
 import { doneIn } from "./support/example-agents.ts";
@@ -161,6 +161,11 @@ describe.skipIf(isWithoutServer)(`an orchestrator over Restate${needsServer}`, {
       message: /answers "status"/,
     });
     await orchestrator.cancel(id, "abort");
+    // What the run failed with may be worth another run; it is no reason to ask for its end again.
+    expect(await failureOf(orchestrator.dispatch("busy", at("bees")))).toMatchObject({
+      kind: "operator-error",
+      operator: { kind: "retryable", retryAfterMs: 9 },
+    });
     const nowhere = createRestateOrchestrator({ ingress: "http://127.0.0.1:1", retryForMs: 0 });
     expect(await failureOf(nowhere.attach(id))).toMatchObject({
       kind: "operator-error",
@@ -169,6 +174,49 @@ describe.skipIf(isWithoutServer)(`an orchestrator over Restate${needsServer}`, {
     const unknown = createRestateOrchestrator({ ingress: server.ingress, name: "other" });
     expect(await failureOf(unknown.attach(id))).toMatchObject({ kind: "other", message: /404.*Was the deployment registered/s });
     expect(() => createRestateOrchestrator({ ingres: "x" } as never)).toThrow('no option "ingres"');
+  });
+
+  it("leaves a turn alone that is silent for longer than what waits may be", async () => {
+    const { orchestrator, records, directory } = application;
+    expect(await orchestrator.dispatch("dawdler", at("slow", "4500"))).toMatchObject({ message: [{ text: "there" }] });
+    expect(doneIn(directory).filter((line) => line === "slow dawdle")).toHaveLength(1);
+    expect((await records("slow")).filter(({ type }) => type === "run-resume")).toEqual([]);
+  });
+
+  it("goes on once another process gives the session back that it holds", async () => {
+    const { orchestrator, server, log } = application;
+    const id = await orchestrator.start("listener", at("held"));
+    await waiting(id);
+    const lease = await log.acquire(sessionLog("held" as SessionId), { owner: "somebody else", ttlMs: 60_000 });
+    await orchestrator.signal(id, { kind: "news", payload: "seven" });
+    await eventually("an attempt that failed", async () => {
+      const rows = await server.sql(
+        "SELECT retry_count AS attempts FROM sys_invocation WHERE target_service_key = 'held' AND status <> 'completed'",
+      );
+      return rows.some(({ attempts }) => Number(attempts) > 1) ? true : undefined;
+    });
+    await lease.release();
+    expect(await orchestrator.attach(id)).toMatchObject({ message: [{ text: "heard seven" }] });
+  });
+
+  it("has more callers wait than a process keeps requests open for, and works others meanwhile", async () => {
+    const { orchestrator, server } = application;
+    const id = await orchestrator.start("listener", at("crowd"));
+    await waiting(id);
+    const attached = Array.from({ length: 230 }, () => orchestrator.attach(id));
+    const asked = async () =>
+      Number(
+        (await server.sql("SELECT count(*) AS n FROM sys_invocation WHERE target_handler_name = 'attach' AND status = 'running'"))[0]?.[
+          "n"
+        ],
+      );
+    await eventually("as many as may wait", async () => ((await asked()) >= 200 ? true : undefined));
+    expect(await orchestrator.dispatch("looker", at("meanwhile", "2"))).toMatchObject({ exitReason: { type: "complete" } });
+    // The dispatch, and those that are just being told to ask again, come on top.
+    expect(await asked()).toBeLessThan(230);
+    await orchestrator.signal(id, { kind: "news", payload: "seven" });
+    const outputs = await Promise.all(attached);
+    expect(new Set(outputs.map(({ exitReason }) => exitReason.type))).toEqual(new Set(["complete"]));
   });
 
   it("is not held up by waking a session that is not there", async () => {

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sessionLog, type LogRecord, type SessionId } from "@keelson/protocol";
+import { sessionLog, type EventLog, type LogRecord, type SessionId } from "@keelson/protocol";
 import { createRestateOrchestrator, type RestateOrchestrator } from "@keelson/restate";
 import { openServices } from "./open-services.ts";
 import { startRestateServer, type RestateServer } from "./restate-server.ts";
@@ -14,6 +14,7 @@ export interface Application extends AsyncDisposable {
   readonly orchestrator: RestateOrchestrator;
   /** Starts a worker with the example agents, and has it take what comes from now on. */
   worker(...args: readonly string[]): Promise<WorkerProcess>;
+  readonly log: EventLog;
   records(session: string): Promise<readonly LogRecord[]>;
 }
 
@@ -26,6 +27,7 @@ export async function startApplication(): Promise<Application> {
   return {
     directory,
     server,
+    log: services.log,
     orchestrator: createRestateOrchestrator({ ingress: server.ingress }),
     async worker(...args) {
       const worker = await startWorker("example-worker.ts", ["--directory", directory, "--ingress", server.ingress, ...args]);

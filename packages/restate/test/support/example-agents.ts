@@ -1,8 +1,10 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { InferRequest } from "@keelson/protocol";
 import { agentTool, createAgent, defineTool, type Tool } from "keelson";
 import { waitForSignalTool, type Agents } from "keelson/agent";
+import { z } from "zod";
 import { scriptedModel, type ScriptedModel, type ScriptedResponse } from "keelson/testing";
 
 /**
@@ -38,6 +40,34 @@ export function exampleAgents(directory: string, build: string): Agents {
       model: model((turn, { messages }) => (turn < Number(textOf(messages[0])) ? call("look", turn) : `looked ${turn} times`)),
       tools: [tool("look", "read")],
       limits: { maxTurns: 5000 },
+    }),
+    /** Takes as many ms over one turn as its input says. */
+    dawdler: createAgent({
+      name: "dawdler",
+      instructions,
+      model: model((turn, { messages }) =>
+        turn === 0 ? { toolCalls: [{ name: "dawdle", input: { ms: Number(textOf(messages[0])) } }] } : "there",
+      ),
+      tools: [
+        defineTool({
+          name: "dawdle",
+          description: "Takes its time.",
+          effect: "write",
+          input: z.object({ ms: z.number() }),
+          async execute({ ms }, { session }) {
+            appendFileSync(join(directory, DONE), `${session} dawdle\n`);
+            await delay(ms);
+            return "dawdled";
+          },
+        }) as Tool,
+      ],
+    }),
+    /** Its model has no time for it, and it does not ask again. */
+    busy: createAgent({
+      name: "busy",
+      instructions,
+      model: scriptedModel(Array.from({ length: 100 }, () => ({ error: { kind: "rate-limit", message: "slow down", retryAfterMs: 9 } }))),
+      limits: { maxRetries: 0 },
     }),
     payer: createAgent({
       name: "payer",
