@@ -45,6 +45,7 @@ export function describeEngine(name: string, create: CreateScenarioEngine, optio
         const played = await playScenario(scenario, engine, AbortSignal.timeout(timeoutMs));
         for (const { reason, text, output } of [expected, played]) expect({ reason, text, output }).toMatchObject(scenario.ends);
         expect(writeFaults(scenario, played.calls)).toEqual([]);
+        expect(played.unknown).toEqual([]);
         expect(normaliseLog(played.records)).toEqual(normaliseLog(expected.records));
       });
     }

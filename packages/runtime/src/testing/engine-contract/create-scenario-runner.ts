@@ -31,7 +31,14 @@ function countingEffects(directory: string): EffectExecutor {
   return {
     supports: () => true,
     async execute(effect, { session, idempotencyKey, attempt }) {
-      countCall(directory, { session, tool: effect.type, effect: "idempotent", idempotencyKey, attempt });
+      countCall(directory, {
+        session,
+        callId: effect.meta?.id ?? idempotencyKey,
+        tool: effect.type,
+        effect: "idempotent",
+        idempotencyKey,
+        attempt,
+      });
       return effect.type === "directive" ? `${effect.directive.type} is done` : undefined;
     },
   };

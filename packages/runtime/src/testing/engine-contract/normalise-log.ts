@@ -39,11 +39,11 @@ export const ERASURES: readonly Erasure[] = [
   },
   { what: "the number in the key of a suspension and its resume", why: "it moves where one before it is taken away" },
   {
-    what: "the second and further reservations of a call that started a child",
-    why: "the call is taken up again after each wait for the child",
+    what: "the reservation of a call that started a child, behind a suspension that the call was reserved before",
+    why: "the call is taken up again after each wait",
   },
   {
-    what: "in which order children that one response started end",
+    what: "in which order children that one response started end, and their calls have results",
     why: "where they work elsewhere, whichever is done first has its parent woken first",
   },
 ];
@@ -66,12 +66,14 @@ export function normaliseLog({ session, records, children }: SessionRecords): No
 function normaliseRecords(records: readonly LogRecord[]): readonly NormalisedRecord[] {
   const kept: NormalisedRecord[] = [];
   const callsOfChildren = new Set(records.filter(({ type }) => type === "child-start").map(({ data }) => data["callId"]));
-  const reserved = new Set<JsonValue | undefined>();
+  /** Calls with a reservation, and of those that were suspended since. */
+  const reserved = new Map<JsonValue | undefined, "reserved" | "suspended">();
   let isWaitForChildren = false;
   for (const { key, type, data } of records) {
     if (type === "run-suspend") {
       const waits = (data["waits"] as readonly JsonObject[]).filter((wait) => wait["type"] !== "child" && wait["path"] === undefined);
       isWaitForChildren = waits.length === 0;
+      for (const call of reserved.keys()) reserved.set(call, "suspended");
       if (!isWaitForChildren) kept.push({ key: withoutNumber(key), type, data: erase(type, { ...data, waits }) });
       continue;
     }
@@ -81,22 +83,24 @@ function normaliseRecords(records: readonly LogRecord[]): readonly NormalisedRec
       continue;
     }
     if (type === "tool-reserved" && callsOfChildren.has(data["callId"])) {
-      if (reserved.has(data["callId"])) continue;
-      reserved.add(data["callId"]);
+      const isAgain = reserved.get(data["callId"]) === "suspended";
+      reserved.set(data["callId"], "reserved");
+      if (isAgain) continue;
     }
     kept.push({ key, type, data: erase(type, data) });
   }
   return inOrderOfCalls(kept, ({ type, data }) => type === "child-end" || (type === "tool-result" && callsOfChildren.has(data["callId"])));
 }
 
-/** Puts those of a turn that are chosen into the order of their keys, in the places that they have. */
+/** Puts those of a turn that are chosen into the order of their calls, in the places that they have; those of one call stay in order. */
 function inOrderOfCalls(
   records: readonly NormalisedRecord[],
   isChosen: (record: NormalisedRecord) => boolean,
 ): readonly NormalisedRecord[] {
   const turnOf = ({ key }: NormalisedRecord): string => key.split("/call/")[0] as string;
+  const callOf = ({ key }: NormalisedRecord): string => key.split("/call/")[1]?.split("/")[0] ?? "";
   const chosen = Map.groupBy(records.filter(isChosen), turnOf);
-  for (const ofTurn of chosen.values()) ofTurn.sort((a, b) => (a.key < b.key ? -1 : 1));
+  for (const ofTurn of chosen.values()) ofTurn.sort((a, b) => (callOf(a) < callOf(b) ? -1 : callOf(a) > callOf(b) ? 1 : 0));
   return records.map((record) => (isChosen(record) ? (chosen.get(turnOf(record))?.shift() as NormalisedRecord) : record));
 }
 

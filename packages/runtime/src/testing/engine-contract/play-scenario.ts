@@ -1,10 +1,10 @@
-import { AgentError, type Decision, type OpenQuestion, type SessionId } from "@keelson/protocol";
-import { runnerInternals, type Agents, type Runner } from "../../agent/index.ts";
+import type { Decision, OpenQuestion, SessionId } from "@keelson/protocol";
+import { runnerInternals } from "../../agent/index.ts";
 import { foldSession } from "../../session/fold-session.ts";
 import { lastTextOf } from "../../session/session-state.ts";
 import { createScenarioRunner } from "./create-scenario-runner.ts";
-import type { EngineScenario, ScenarioAct } from "./engine-scenario.ts";
-import { scenarioClock } from "./scenario-clock.ts";
+import type { EngineScenario } from "./engine-scenario.ts";
+import { openQuestions, perform, type Play } from "./perform-act.ts";
 import type { ScenarioEngine } from "./scenario-engine.ts";
 import { readSessionRecords, type SessionRecords } from "./session-records.ts";
 import { settleSession } from "./settle-session.ts";
@@ -19,15 +19,8 @@ export interface PlayedScenario {
   readonly records: SessionRecords;
   /** What its tools did, in order. */
   readonly calls: readonly CountedCall[];
-}
-
-interface Play {
-  readonly scenario: EngineScenario;
-  readonly engine: ScenarioEngine;
-  readonly runner: Runner<Agents>;
-  readonly session: SessionId;
-  readonly signal: AbortSignal;
-  readonly onUnknown: OnUnknown | undefined;
+  /** The tools of which nobody knew whether they had run, so that people were asked. None, unless a process died. */
+  readonly unknown: readonly string[];
 }
 
 /** Asked about a write of which nobody knows whether it ran, after a crash; it says what to do. */
@@ -37,21 +30,22 @@ export type OnUnknown = (question: OpenQuestion) => Promise<Decision>;
  * Begins a scenario, does what happens from outside whenever nothing works on it, and reads what it came to.
  *
  * @param signal fires where it takes too long
- * @param onUnknown for engines whose processes end in the middle: without it, a run that asks that waits on
+ * @param onUnknown default: looks at what the tools left outside of the process, and says so
  */
 export async function playScenario(
   scenario: EngineScenario,
   engine: ScenarioEngine,
   signal: AbortSignal,
-  onUnknown?: OnUnknown,
+  onUnknown: OnUnknown = (question) => lookAtCounters(engine.services.directory, question),
 ): Promise<PlayedScenario> {
   const { log, blobs, directory } = engine.services;
   const session = scenario.name as SessionId;
-  const play: Play = { scenario, engine, runner: createScenarioRunner(engine.services), session, signal, onUnknown };
+  const play: Play = { scenario, engine, runner: createScenarioRunner(engine.services), session };
+  const unknown: string[] = [];
   for (const [index, act] of [{ type: "run", input: scenario.input } as const, ...(scenario.acts ?? [])].entries()) {
     if (act.type === "run") await engine.begin(session, act.input, { agent: scenario.agent, id: `r_${session}-${index}` });
     else await perform(play, act);
-    await settle(play);
+    unknown.push(...(await settle(play, signal, onUnknown)));
   }
   const { run } = await foldSession(log, blobs, session);
   return {
@@ -60,101 +54,25 @@ export async function playScenario(
     output: run?.end?.output,
     records: await readSessionRecords(log, session),
     calls: countedCalls(directory, session),
+    unknown,
   };
 }
 
-async function settle(play: Play): Promise<void> {
-  const { runner, session, signal, engine, onUnknown } = play;
+/** @returns the tools that people were asked about, whether they had run */
+async function settle(play: Play, signal: AbortSignal, onUnknown: OnUnknown): Promise<readonly string[]> {
+  const { runner, engine, session } = play;
+  const asked: string[] = [];
   for (;;) {
     await settleSession(runnerInternals(runner).services, session, signal);
-    if (onUnknown === undefined) return;
-    const unknown = (await runner.approvals.list()).filter(({ rootSession, type }) => rootSession === session && type === "decision");
-    if (unknown.length === 0) return;
+    const unknown = (await openQuestions(play)).filter(({ type }) => type === "decision");
+    if (unknown.length === 0) return asked;
     for (const question of unknown) await runner.approve(question.token, await onUnknown(question));
+    asked.push(...unknown.map(({ operation }) => operation));
     if (engine.services.orchestrator === undefined) await engine.wake(session);
   }
 }
 
-type ActFromOutside = Exclude<ScenarioAct, { readonly type: "run" }>;
-
-async function perform(play: Play, act: ActFromOutside): Promise<void> {
-  const { session, engine } = play;
-  await tell(play, act);
-  // An orchestrator wakes whom it tells something. Without one, children are worked in the turns of those above them.
-  if (act.type !== "rewind" && (engine.services.orchestrator === undefined || letsTimePass(act))) await engine.wake(session);
-}
-
-/** Nobody is told then. */
-function letsTimePass({ type }: Pick<ScenarioAct, "type">): boolean {
-  return type === "pass" || type === "decide-too-late";
-}
-
-async function tell(play: Play, act: ActFromOutside): Promise<void> {
-  const { runner, session, engine } = play;
-  switch (act.type) {
-    case "decide":
-      await runner.approve((await questionAbout(play, act.tool)).token, act.decision);
-      break;
-    case "decide-too-late": {
-      const { token } = await questionAbout(play, act.tool);
-      scenarioClock(engine.services.directory).pass(EIGHT_DAYS_MS);
-      await refused(runner.approve(token, act.decision), act.tool);
-      break;
-    }
-    case "signal":
-      await runner.signal(act.to === undefined ? session : await sessionOf(play, act.to), act.signal);
-      break;
-    case "steer":
-      await runner.steer(session, act.message, { interrupt: act.interrupt ?? false });
-      break;
-    case "stop":
-      await runner.stop(session);
-      break;
-    case "abort":
-      await runner.abort(session, act.reason);
-      break;
-    case "rewind":
-      await runner.sessions.rewind(session, act.turns);
-      break;
-    case "pass":
-      scenarioClock(engine.services.directory).pass(act.ms);
-      break;
-  }
-}
-
-/** Longer than any token is good. */
-const EIGHT_DAYS_MS = 8 * 24 * 3_600_000;
-
-async function questionAbout({ runner, session }: Play, tool: string): Promise<OpenQuestion> {
-  const open = (await runner.approvals.list()).filter(({ rootSession }) => rootSession === session);
-  const found = open.find(({ operation }) => operation === tool);
-  if (found === undefined)
-    throw new Error(
-      `Nobody asks about "${tool}" in session "${session}": open are ${JSON.stringify(open.map(({ operation }) => operation))}.`,
-    );
-  return found;
-}
-
-async function refused(deciding: Promise<unknown>, tool: string): Promise<void> {
-  try {
-    await deciding;
-  } catch (error) {
-    if (AgentError.is(error, "invalid-token")) return;
-    throw error;
-  }
-  throw new Error(`A decision about "${tool}" was taken although its token had expired.`);
-}
-
-/** Of the newest child of this agent, at any depth. */
-async function sessionOf({ engine, session }: Play, agent: string): Promise<SessionId> {
-  const found = sessionsOf(await readSessionRecords(engine.services.log, session), agent).at(-1);
-  if (found === undefined) throw new Error(`Session "${session}" has no child "${agent}".`);
-  return found as SessionId;
-}
-
-function sessionsOf({ records, children }: SessionRecords, agent: string): readonly string[] {
-  const own = records
-    .filter(({ type, data }) => type === "child-start" && data["agent"] === agent)
-    .map(({ data }) => data["session"] as string);
-  return [...own, ...children.flatMap((child) => sessionsOf(child, agent))];
+async function lookAtCounters(directory: string, { session, callId, operation }: OpenQuestion): Promise<Decision> {
+  const ran = countedCalls(directory, session).some((call) => call.callId === callId);
+  return ran ? { type: "supply", output: `${operation} is done` } : { type: "retry" };
 }

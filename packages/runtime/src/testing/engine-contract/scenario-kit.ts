@@ -76,8 +76,8 @@ function scenarioTool(directory: string, name: string, effect: ToolEffect, optio
     input: input as never,
     ...fields,
     async execute(given: JsonValue, call: ToolCall) {
-      const { session, idempotencyKey, attempt } = call;
-      if (effect !== "read") countCall(directory, { session, tool: name, effect, idempotencyKey, attempt });
+      const { session, callId, idempotencyKey, attempt } = call;
+      if (effect !== "read") countCall(directory, { session, callId, tool: name, effect, idempotencyKey, attempt });
       if (fails !== undefined) throw new Error(fails);
       return give(given, call);
     },

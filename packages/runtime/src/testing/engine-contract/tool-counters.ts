@@ -6,6 +6,8 @@ import { CHILD_MARK } from "../../session/session-id.ts";
 /** One execution of a tool that changes something, as the world outside of the process knows it. */
 export interface CountedCall {
   readonly session: string;
+  /** Of an effect that was declared, its id. */
+  readonly callId: string;
   readonly tool: string;
   readonly effect: ToolEffect;
   readonly idempotencyKey: string;
