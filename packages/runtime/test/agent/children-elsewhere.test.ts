@@ -310,6 +310,27 @@ describe("an engine that lets go in the middle of a turn", () => {
     expect(await runner.advance("s")).toMatchObject({ next: { type: "done", outcome: { reason: "complete", text: "answer 2" } } });
     await expect(runner.advance("s", { signal: letGo.signal })).rejects.toBeDefined();
   });
+
+  it("lets go of it also where it did so while the session was opened", async () => {
+    const letGo = new AbortController();
+    const services = sharedServices();
+    let asked = 0;
+    const agent = agentOf("a", [() => ({ text: `answer ${++asked}` })]);
+    await runnerOf(agent, services).begin("s", "go");
+    const log: EventLog = {
+      ...services.log,
+      acquire: async (...given) => {
+        const lease = await services.log.acquire(...given);
+        letGo.abort("the worker is going down");
+        return lease;
+      },
+    };
+    await expect(runnerOf(agent, { ...services, log }).advance("s", { signal: letGo.signal })).rejects.toMatchObject({
+      failure: { kind: "backend" },
+    });
+    expect(asked).toBe(0);
+    expect(await runnerOf(agent, services).advance("s")).toMatchObject({ next: { type: "done", outcome: { text: "answer 1" } } });
+  });
 });
 
 describe("an orchestrator of an engine", () => {

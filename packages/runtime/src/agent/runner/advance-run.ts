@@ -36,6 +36,7 @@ export async function advanceRun(
     const active = await takeUpOpen(runner, open, { turns: 1, leavesWaiting: true });
     const letGo = (): void => active.detach(new LogError({ kind: "closed", message: "Whoever advanced the session let go of it." }));
     signal?.addEventListener("abort", letGo, { once: true });
+    if (signal?.aborted) letGo();
     try {
       const outcome = await active.outcome;
       if (active.failure !== undefined) throw active.failure;
