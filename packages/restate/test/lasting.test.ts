@@ -1,9 +1,10 @@
+import { createRunner } from "keelson";
 import { operatorInput } from "keelson/orchestration";
 import type { RunId, SessionId } from "@keelson/protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sampleSize } from "../../../test/tier.ts";
 import { startApplication, type Application } from "./support/application.ts";
-import { doneIn } from "./support/example-agents.ts";
+import { doneIn, exampleAgents } from "./support/example-agents.ts";
 import { eventually } from "./support/eventually.ts";
 import { journalFaults } from "./support/journal-faults.ts";
 import { isWithoutServer, needsServer } from "./support/server-binary.ts";
@@ -105,6 +106,26 @@ describe.skipIf(isWithoutServer)(`a run on Restate that takes long${needsServer}
     await server.start();
     await application.worker("--port", String(worker.port));
     expect(await orchestrator.attach(id)).toMatchObject({ message: [{ text: "rested" }] });
+  });
+
+  it("is let go of at once where its invocation is killed with Restate's tools, and taken up again where what was left behind is recovered", async () => {
+    const { orchestrator, server, records, directory, log } = application;
+    const worker = await application.worker();
+    const id = await orchestrator.start("dawdler", at("killed", "1500"));
+    const invocation = await eventually("the call of the tool", async () => {
+      if (doneIn(directory).length === 0) return undefined;
+      const rows = await server.sql("SELECT id FROM sys_invocation WHERE target_service_key = 'killed' AND status = 'running'");
+      return rows[0]?.["id"] as string | undefined;
+    });
+    await server.tell(invocation, "kill");
+    await worker.line("let go of killed");
+    const before = await records("killed");
+    expect(before.some(({ type }) => type === "tool-result" || type === "run-complete")).toBe(false);
+    expect(await orchestrator.query(id, { name: "status", params: {} })).toMatchObject({ status: "working" });
+    const runner = createRunner({ agents: exampleAgents(directory, "one"), log, orchestrator });
+    expect(await runner.recover()).toMatchObject({ runs: [], woken: ["killed"], failed: [] });
+    expect(await orchestrator.attach(id)).toMatchObject({ message: [{ text: "there" }] });
+    expect((await records("killed")).filter(({ type }) => type === "run-resume")).toHaveLength(1);
   });
 
   it("goes on elsewhere where its worker is told to end while it is at work", async () => {

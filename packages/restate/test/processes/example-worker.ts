@@ -1,5 +1,6 @@
 // Serves the example agents on the directory given, until it is ended by SIGTERM, upon which it closes its endpoint. With `--hold-after <n>` it says
-// `holding` after its n-th turn, and goes on once its input has a line. It prints `turn <session> <records read>` after each turn.
+// `holding` after its n-th turn, and goes on once its input has a line. It prints `turn <session> <records read>` after each turn,
+// and `let go of <session>` where one was cut off.
 import { once } from "node:events";
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -51,7 +52,10 @@ const { advance } = runner;
 Object.assign(runner, {
   advance: async (...given: Parameters<typeof advance>) => {
     const before = records;
-    const advanced = await advance(...given);
+    const advanced = await advance(...given).catch((error: unknown) => {
+      say(`let go of ${given[0]}`);
+      throw error;
+    });
     say(`turn ${given[0]} ${records - before}`);
     if (String(++turns) === values["hold-after"]) {
       say("holding");

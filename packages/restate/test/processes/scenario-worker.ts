@@ -1,6 +1,6 @@
 // Serves the agents of the scenarios for engines on the directory given, until it is ended. Each place that a session passes on its way (an
 // append, a turn), those of its children with it, has a number: at that of `--kill-at` it dies, at that of `--wait-at` it says so and
-// goes on once its input has a line. It prints `place <session> <n> <name>`.
+// goes on once its input has a line. With `--children-inside` its runner has no orchestrator. It prints `place <session> <n> <name>`.
 import { once } from "node:events";
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     "port": { type: "string", default: "0" },
     "kill-at": { type: "string" },
     "wait-at": { type: "string" },
+    "children-inside": { type: "boolean", default: false },
     "without-ledger": { type: "boolean", default: false },
   },
 });
@@ -61,7 +62,7 @@ const log: EventLog = {
   [Symbol.asyncDispose]: () => stored[Symbol.asyncDispose](),
 };
 const orchestrator = createRestateOrchestrator({ ingress, name });
-const runner = createScenarioRunner({ ...services, log, orchestrator }, { leaseTtlMs: 3_600_000 });
+const runner = createScenarioRunner({ ...services, log, ...(!values["children-inside"] && { orchestrator }) }, { leaseTtlMs: 3_600_000 });
 const { advance } = runner;
 Object.assign(runner, {
   advance: async (...given: Parameters<typeof advance>) => {

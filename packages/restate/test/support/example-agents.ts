@@ -52,7 +52,7 @@ export function exampleAgents(directory: string, build: string): Agents {
         defineTool({
           name: "dawdle",
           description: "Takes its time.",
-          effect: "write",
+          effect: "read",
           input: z.object({ ms: z.number() }),
           async execute({ ms }, { session }) {
             appendFileSync(join(directory, DONE), `${session} dawdle\n`);

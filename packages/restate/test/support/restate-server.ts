@@ -14,6 +14,8 @@ export interface RestateServer extends AsyncDisposable {
   register(url: string): Promise<void>;
   /** Rows of the server's own tables (`sys_invocation`, `sys_journal`, …). */
   sql(query: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** Does what Restate's own tools do with an invocation: `cancel`, `kill`, `resume`, … */
+  tell(invocation: string, what: string): Promise<void>;
   /** SIGKILL: it has no time for anything. Resolves when it is gone. */
   kill(): Promise<void>;
   /** Resolves when it takes requests. */
@@ -89,6 +91,11 @@ export async function startRestateServer(folder: string): Promise<RestateServer>
     async sql(query) {
       const { rows } = (await post("/query", { query })) as { readonly rows: readonly Readonly<Record<string, unknown>>[] };
       return rows;
+    },
+
+    async tell(invocation, what) {
+      const response = await fetch(`${admin}/invocations/${invocation}/${what}`, { method: "PATCH" });
+      if (!response.ok) throw new Error(`Restate's admin refused to ${what} ${invocation}: ${response.status} ${await response.text()}`);
     },
 
     async kill() {
