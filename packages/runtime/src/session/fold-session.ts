@@ -27,6 +27,18 @@ export async function foldSession(
   return (await foldFromSnapshot(log, blobs, session, upTo)).state;
 }
 
+/** {@link foldSession} from its beginning: with the ends of all turns, which snapshots do not hold. */
+export async function foldWhole(
+  log: EventLog,
+  blobs: BlobStore,
+  session: SessionId,
+  upTo: number = Number.POSITIVE_INFINITY,
+): Promise<SessionState> {
+  const reached: Folding = { state: emptySession(session) };
+  await foldRecords(log, blobs, session, upTo, reached, foldWhole);
+  return reached.state;
+}
+
 /** {@link foldSession}, with where the snapshot stands that it began with. */
 export async function foldFromSnapshot(
   log: EventLog,
@@ -61,11 +73,26 @@ async function fold(log: EventLog, blobs: BlobStore, session: SessionId, upTo: n
     reached.state = snapshot.state;
     reached.snapshot = snapshot.place;
   }
+  await foldRecords(log, blobs, session, upTo, reached, foldSession);
+}
+
+/** Goes on folding where a state stands. @param foldUpTo how the session is folded that this one is a fork of */
+async function foldRecords(
+  log: EventLog,
+  blobs: BlobStore,
+  session: SessionId,
+  upTo: number,
+  reached: Folding,
+  foldUpTo: typeof foldSession,
+): Promise<void> {
   if (reached.state.seq >= upTo) return;
   for await (const stored of log.read(sessionLog(session), { after: reached.state.seq })) {
     const record = await restoreLargeRecord(stored, blobs);
     const parent = isRecordOf(record, "session-create") ? record.data.parent : undefined;
-    if (parent) reached.state = forkedSession(session, await foldParent(log, blobs, session, parent));
+    if (parent) reached.state = forkedSession(session, await foldParent(log, blobs, session, parent, foldUpTo));
+    // It goes back to the end of a turn that is not known here.
+    if (isRecordOf(record, "session-rewind") && record.data.turns <= reached.state.turnsBefore && reached.state.turnsBefore > 0)
+      reached.state = await foldWhole(log, blobs, session, record.seq - 1);
     try {
       applyRecord(reached.state, record);
     } catch (cause) {
@@ -89,8 +116,9 @@ async function foldParent(
   blobs: BlobStore,
   session: SessionId,
   parent: NonNullable<SessionState["parent"]>,
+  foldUpTo: typeof foldSession,
 ): Promise<SessionState> {
-  const state = await foldSession(log, blobs, parent.session, parent.seq);
+  const state = await foldUpTo(log, blobs, parent.session, parent.seq);
   if (state.seq >= parent.seq) return state;
   throw new LogError({
     kind: "corrupt",

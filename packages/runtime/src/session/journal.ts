@@ -10,14 +10,13 @@ import {
   type Lease,
   type LogId,
   type LogRecord,
-  type NewRecord,
   type SessionId,
 } from "@keelson/protocol";
 import type { Conversation } from "../context/conversation.ts";
 import type { Clock } from "../platform/clock.ts";
-import { spillLargeData } from "./large-records.ts";
+import { spillLargeRecords } from "./large-records.ts";
 import { applyRecord } from "./apply-record.ts";
-import { foldFromSnapshot } from "./fold-session.ts";
+import { foldFromSnapshot, foldWhole } from "./fold-session.ts";
 import { inboxEntry, inboxRecord } from "./inbox-record.ts";
 import { keepLease } from "./keep-lease.ts";
 import { sessionSummary } from "./session-summary.ts";
@@ -200,6 +199,16 @@ export class Journal {
     };
   }
 
+  /** Reads the ends of turns that the snapshot did not hold: who goes back to one needs them. */
+  async readTurns(): Promise<void> {
+    const { state } = this;
+    if (state.turnsBefore === 0) return;
+    await this.flush();
+    const { turnBorders } = await foldWhole(this.#options.log, this.#options.blobs, state.id, state.seq);
+    state.turnBorders = turnBorders;
+    state.turnsBefore = 0;
+  }
+
   /** Writes a snapshot where enough records stand behind the newest, and flushes for it: who opens the session reads no more than those. */
   async keepSnapshot(): Promise<void> {
     const { log, blobs, recordsPerSnapshot = RECORDS_PER_SNAPSHOT } = this.#options;
@@ -242,7 +251,7 @@ export class Journal {
         // Now: while large data go to their blobs, the state may run ahead of these records. A fork that is created here lacks the
         // history that it shares: what it comes to is known when it is folded.
         const summary = expected === 0 && this.state.parent ? undefined : sessionSummary(this.state, expected === 0);
-        const records = await recordsToAppend(batch, blobs);
+        const records = await spillLargeRecords(batch, blobs);
         const { at } = await log.append(this.log, expected, records, { epoch: this.#lease?.epoch, durability, summary });
         stampTimes(this.state, batch, at);
         this.#committedSeq = expected + batch.length;
@@ -278,11 +287,6 @@ export class Journal {
       if (!this.#tail.signal.aborted) this.#fail(error);
     }
   }
-}
-
-/** What the log is given. */
-function recordsToAppend(batch: readonly LogRecord[], blobs: BlobStore): Promise<readonly NewRecord[]> {
-  return Promise.all(batch.map(async ({ key, type, data }) => ({ key, type, data: await spillLargeData(data, blobs) })));
 }
 
 /** Gives records that were folded ahead of their append the time that the log gave them. */

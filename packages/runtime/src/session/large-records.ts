@@ -1,4 +1,4 @@
-import { LogError, type BlobStore, type Digest, type JsonObject, type LogRecord } from "@keelson/protocol";
+import { LogError, type BlobStore, type Digest, type JsonObject, type LogRecord, type NewRecord } from "@keelson/protocol";
 
 /** Records whose data is larger are kept as a blob, with this much standing in the log in its place. */
 export const MAX_RECORD_BYTES: number = 64 * 1024;
@@ -13,6 +13,11 @@ export async function spillLargeData(data: JsonObject, blobs: BlobStore): Promis
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= MAX_RECORD_BYTES) return data;
   return { [MARK]: await blobs.put(bytes), length: bytes.length, preview: text.slice(0, PREVIEW_CHARS) };
+}
+
+/** What the log is given of records. */
+export function spillLargeRecords(records: readonly LogRecord[], blobs: BlobStore): Promise<readonly NewRecord[]> {
+  return Promise.all(records.map(async ({ key, type, data }) => ({ key, type, data: await spillLargeData(data, blobs) })));
 }
 
 /** The record as it was written. */

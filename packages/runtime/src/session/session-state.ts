@@ -176,8 +176,10 @@ export interface SessionState {
   parent?: { readonly session: SessionId; readonly seq: number };
   readonly conversation: Conversation;
   readonly totals: Totals;
-  /** Ends of turns, for rewinding and forking. */
+  /** Ends of turns, for rewinding and forking: those behind `turnsBefore`. */
   turnBorders: TurnBorder[];
+  /** How many turns ended before those. Where a snapshot was read, it held the last one alone; `foldWhole` has all. */
+  turnsBefore: number;
   /** The last compaction of the conversation as it is; "" before the first. */
   compaction: string;
   /** What plugins keep, by their keys under `plugins`. Never changed in place. */
@@ -217,6 +219,7 @@ export function emptySession(id: SessionId): SessionState {
     conversation: new Conversation(),
     totals: emptyTotals(),
     turnBorders: [],
+    turnsBefore: 0,
     compaction: "",
     agentState: {},
     stateUpdate: "",
@@ -230,10 +233,10 @@ export function emptySession(id: SessionId): SessionState {
 
 /** A session that begins with the conversation of another. Its own costs begin at zero. */
 export function forkedSession(id: SessionId, parent: SessionState): SessionState {
-  const { conversation, turnBorders, compaction, agentState, stateUpdate, strategyStates, models } = parent;
+  const { conversation, turnBorders, turnsBefore, compaction, agentState, stateUpdate, strategyStates, models } = parent;
   const state = emptySession(id);
   state.totals.turns = parent.totals.turns;
-  return { ...state, conversation, turnBorders, compaction, agentState, stateUpdate, strategyStates, models };
+  return { ...state, conversation, turnBorders, turnsBefore, compaction, agentState, stateUpdate, strategyStates, models };
 }
 
 /** Text of the last assistant message. */

@@ -15,7 +15,7 @@ import {
   type SessionMetadata,
 } from "@keelson/protocol";
 import type { Clock } from "../platform/clock.ts";
-import { foldReadable, foldSession } from "./fold-session.ts";
+import { foldReadable, foldSession, foldWhole } from "./fold-session.ts";
 import { Journal } from "./journal.ts";
 import { restoreLargeRecord } from "./large-records.ts";
 import { agentErrorOf, atAgentBoundary, isOfOneSession } from "./log-failure.ts";
@@ -135,7 +135,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
 
     async fork(id, { id: given, name, turn } = {}) {
-      const state = await fold(id);
+      const parent = await existing(id);
+      const state = await atAgentBoundary(id, () => foldWhole(log, blobs, parent));
       const border = borderAfter(state, turn ?? state.turnBorders.length, "forked after turn");
       const session = (given ?? options.newId()) as SessionId;
       checkSessionId(session);
@@ -153,9 +154,10 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
 
     async rewind(id, turns) {
-      await change(await existing(id), async (state) => {
+      await change(await existing(id), async (state, journal) => {
         if (state.run && state.run.status !== "ended")
           throw sessionError(id, `Session "${id}" has a run that is not finished. Finish or abort it, then rewind.`);
+        await journal.readTurns();
         const border = borderAfter(state, turns, "rewound to turn");
         const key = `rewind/${state.seq}`;
         const data = { turns, length: border?.length ?? 0 };
@@ -261,7 +263,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   /** Adds the record that `decide` makes of the session as it is, while nobody else can change it. */
   async function change(
     session: SessionId,
-    decide: (state: SessionState) => Change | undefined | Promise<Change | undefined>,
+    decide: (state: SessionState, journal: Journal) => Change | undefined | Promise<Change | undefined>,
   ): Promise<void> {
     await atAgentBoundary(session, async () => {
       const journal = await Journal.open({
@@ -274,7 +276,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         durability: "power",
       });
       try {
-        const record = await decide(journal.state);
+        const record = await decide(journal.state, journal);
         if (record === undefined) return;
         journal.put(`session/${record.key}`, record.type, record.data, "power");
         await journal.flush();

@@ -37,8 +37,10 @@ export async function expectInvariants(life: Life): Promise<void> {
       expectKept(life, stretch, watching);
     }
     for (const journal of stretch.journals)
-      if (stretch.outcome && journal.failure === undefined && journal === lastOf(life, journal.state.id))
-        expect(plain(journal.state)).toEqual(plain(await life.fold(journal.state.id)));
+      if (stretch.outcome && journal.failure === undefined && journal === lastOf(life, journal.state.id)) {
+        const whole = await life.foldWhole(journal.state.id);
+        for (const state of [journal.state, await life.fold(journal.state.id)]) expect(plain(state)).toEqual(plain(since(whole, state)));
+      }
   }
   for (const [log] of life.records) {
     const session = log.slice("session/".length) as SessionId;
@@ -313,6 +315,11 @@ function expectAuthority({ story, witness, records }: Life): void {
 }
 
 /** The whole of a state as data. */
+/** The state as one knows it that began with a snapshot: the ends of earlier turns it does not hold. */
+function since(whole: SessionState, { turnsBefore }: SessionState): SessionState {
+  return { ...whole, turnsBefore, turnBorders: whole.turnBorders.slice(turnsBefore) };
+}
+
 function plain(state: SessionState): unknown {
   const { conversation, grants, run, ...rest } = state;
   return JSON.parse(

@@ -13,6 +13,7 @@ import {
 import { createRunner, type Run, type RunOutcome, type SingleRunner } from "keelson";
 import { foldSession, type Journal, type SessionState } from "keelson/session";
 import { createMemoryBlobStore, createMemoryEventLog } from "keelson/state";
+import { foldWhole } from "../../src/session/fold-session.ts";
 import { castOf } from "./cast.ts";
 import { CountingSignal } from "./counting-signal.ts";
 import { executorOf, ledgersOf, tasksOf } from "./feature-services.ts";
@@ -54,6 +55,8 @@ export interface Life {
   /** The session, folded from its log. */
   readonly state: SessionState;
   fold(session: SessionId): Promise<SessionState>;
+  /** From its beginning, whatever snapshots there are. */
+  foldWhole(session: SessionId): Promise<SessionState>;
   /** Listeners that are left on the signals that the user passed. */
   readonly listeners: number;
   /** Somebody asked for an abort. */
@@ -146,6 +149,7 @@ export async function live(story: Story): Promise<Life> {
       records,
       state,
       fold: (session) => foldSession(memory, blobs, session),
+      foldWhole: (session) => foldWhole(memory, blobs, session),
       wasAborted,
       listeners: survivors.reduce((sum, { signal }) => sum + signal.listeners, 0),
       ledger: scene.ledger,

@@ -30,7 +30,8 @@ export const SESSION_FOLDS: Folds<SessionRecordType> = {
   "session-rewind": (state, _record, data) => {
     if (data.restored) state.conversation.replace(data.restored);
     else state.conversation.truncate(data.length);
-    const border = state.turnBorders[data.turns - 1];
+    const turns = data.turns - state.turnsBefore;
+    const border = state.turnBorders[turns - 1];
     state.compaction = border?.compaction ?? "";
     state.strategyStates = border?.strategyStates ?? NO_STATES;
     if (data.agentState) {
@@ -38,7 +39,7 @@ export const SESSION_FOLDS: Folds<SessionRecordType> = {
       state.stateUpdate = border?.stateUpdate ?? "";
     }
     delete state.counted;
-    state.turnBorders = state.turnBorders.slice(0, data.turns);
+    state.turnBorders = state.turnBorders.slice(0, turns);
     state.totals.turns = data.turns;
   },
   "compaction": (state, record, data) => {

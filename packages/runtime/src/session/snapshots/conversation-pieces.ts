@@ -1,36 +1,28 @@
 import type { BlobStore, CompactionPolicy, Digest, Message } from "@keelson/protocol";
 import { fromBytes, toBytes } from "./snapshot-bytes.ts";
-import type { SessionState, TurnBorder } from "../session-state.ts";
+import type { Conversation } from "../../context/conversation.ts";
 
-/** What a session gained between two snapshots. It refers to what was there before, so that nothing is written twice. */
+/** What a conversation gained between two snapshots. It refers to what was there before, so that nothing is written twice. */
 export interface Piece {
   readonly previous: Digest | undefined;
   readonly messages: readonly { readonly message: Message; readonly policy?: CompactionPolicy }[];
-  readonly borders: readonly TurnBorder[];
 }
 
-/** Up to where pieces hold the conversation and the ends of its turns. */
+/** Up to where pieces hold a conversation. */
 export interface PiecesEnd {
   readonly last: Digest | undefined;
   readonly messages: number;
-  readonly borders: number;
   /** {@link Conversation.revision} there: pieces say nothing of a conversation that was replaced since. */
   readonly revision: number;
 }
 
 /** What was added since `end`: all of a conversation that was replaced since. */
-export function pieceSince({ conversation, turnBorders }: SessionState, end: PiecesEnd | undefined): PieceToWrite {
+export function pieceSince(conversation: Conversation, end: PiecesEnd | undefined): PieceToWrite {
   const { revision } = conversation;
-  const from = end?.revision === revision ? end : { last: undefined, messages: 0, borders: 0 };
-  // The last end of a turn may still change: plugins write their state after it.
-  const borders = Math.max(from.borders, turnBorders.length - 1);
+  const from = end?.revision === revision ? end : { last: undefined, messages: 0 };
   return {
-    piece: {
-      previous: from.last,
-      messages: conversation.entriesFrom(from.messages),
-      borders: turnBorders.slice(from.borders, borders),
-    },
-    end: { messages: conversation.length, borders, revision },
+    piece: { previous: from.last, messages: conversation.entriesFrom(from.messages) },
+    end: { messages: conversation.length, revision },
   };
 }
 
@@ -40,8 +32,7 @@ export interface PieceToWrite {
 }
 
 export async function writePiece(blobs: BlobStore, { piece, end }: PieceToWrite): Promise<PiecesEnd> {
-  const isEmpty = piece.messages.length === 0 && piece.borders.length === 0;
-  return { ...end, last: isEmpty ? piece.previous : await blobs.put(toBytes(piece)) };
+  return { ...end, last: piece.messages.length === 0 ? piece.previous : await blobs.put(toBytes(piece)) };
 }
 
 /** All pieces, oldest first. */

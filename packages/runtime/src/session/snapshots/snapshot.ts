@@ -8,7 +8,7 @@ import { fromBytes, toBytes } from "./snapshot-bytes.ts";
  * Which state a fold makes of a log. It grows with every change of `SessionState` or of what a fold keeps in it: a snapshot of
  * another version is not read, and the log is folded from its beginning.
  */
-export const FOLD_VERSION = 1;
+export const FOLD_VERSION = 2;
 
 /** A snapshot is due once so many records stand behind the newest. */
 export const RECORDS_PER_SNAPSHOT = 500;
@@ -22,7 +22,7 @@ type SnapshotData = {
   readonly state: Digest;
 };
 
-/** A state but for what pieces hold of it. */
+/** A state but for what pieces hold of it, and for the ends of turns before the last: who goes back further reads the log. */
 type Rest = Omit<SessionState, "conversation" | "turnBorders"> & { readonly lastBorder: TurnBorder | undefined };
 
 interface StoredState {
@@ -52,8 +52,10 @@ export async function writeSnapshot(
   // All of it now: while it is written, the session may go on.
   const { seq } = state;
   const { conversation: _conversation, turnBorders, ...plain } = state;
-  const piece = pieceSince(state, place?.pieces);
-  const rest: Rest = { ...plain, lastBorder: turnBorders.slice(piece.end.borders).at(-1) };
+  const piece = pieceSince(state.conversation, place?.pieces);
+  const lastBorder = turnBorders.at(-1);
+  const turnsBefore = Math.max(0, state.turnsBefore + turnBorders.length - 1);
+  const rest: Rest = { ...plain, turnsBefore, lastBorder };
   const bytes = toBytes(rest);
   const pieces = await writePiece(blobs, piece);
   const { revision: _revision, ...stored } = pieces;
@@ -84,13 +86,9 @@ export async function readSnapshot(
     const { rest, pieces } = fromBytes<StoredState>(await blobs.get(data.state));
     const { lastBorder, ...plain } = fromBytes<Rest>(rest);
     const conversation = new Conversation();
-    const turnBorders: TurnBorder[] = [];
-    for (const piece of await readPieces(blobs, pieces.last)) {
+    for (const piece of await readPieces(blobs, pieces.last))
       for (const { message, policy } of piece.messages) conversation.append(message, policy);
-      turnBorders.push(...piece.borders);
-    }
-    if (lastBorder !== undefined) turnBorders.push(lastBorder);
-    const state: SessionState = { ...plain, conversation, turnBorders };
+    const state: SessionState = { ...plain, conversation, turnBorders: lastBorder === undefined ? [] : [lastBorder] };
     return { state, place: { seq: data.seq, pieces: { ...pieces, revision: conversation.revision } } };
   } catch {
     // Lost or damaged: the log has it all.
