@@ -1,3 +1,11 @@
+export { chaos, type ChaosOptions } from "./chaos/chaos.ts";
+export { chaosFaults } from "./chaos/chaos-faults.ts";
+export { createDisturbance, type DisturbanceOptions, type ProcessDisturbance } from "./chaos/create-disturbance.ts";
+export type { ChaosEngine, ChaosProcess } from "./chaos/engine.ts";
+export type { ChaosFault, FaultHand } from "./chaos/fault.ts";
+export type { ChaosFailure, ChaosReport } from "./chaos/report.ts";
+export type { ChaosScene, ChaosServices, ChaosStores, ChaosTime } from "./chaos/scene.ts";
+export type { ChaosSeam, ChaosStep } from "./chaos/step.ts";
 export { type MockEnvironment, mockEnvironment } from "./mocks/mock-environment.ts";
 export { type MockExecutionContext, type MockExecutionContextOptions, mockExecutionContext } from "./mocks/mock-execution-context.ts";
 export { type MockOutput, type MockOperator, mockOperator } from "./mocks/mock-operator.ts";

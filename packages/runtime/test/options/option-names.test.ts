@@ -103,6 +103,8 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   mockExecutionContext: ["deadline", (given) => testing.mockExecutionContext(given)],
   mockStateStore: ["entries", (given) => testing.mockStateStore(given)],
   scriptedModel: ["wire", (given) => testing.scriptedModel([], given)],
+  chaos: ["maxRuns", (given) => testing.chaos({ agent, input: "Go." }, given)],
+  createDisturbance: ["plan", (given) => testing.createDisturbance(given)],
   recordCassette: ["patterns", (given) => testing.recordCassette(given)],
   replayCassette: ["secrets", (given) => testing.replayCassette({ interactions: [] } as never, given)],
   startModelServer: ["port", (given) => testing.startModelServer([] as never, given)],
