@@ -3,6 +3,7 @@ import { createRunnerWith, type Agent, type Agents, type ApprovalKeys, type Runn
 import type { Clock } from "../../platform/clock.ts";
 import { randomId } from "../../json/random-id.ts";
 import { processOwner } from "../../state/kit/process-owner.ts";
+import type { EngineScenario } from "./engine-scenario.ts";
 import { ENGINE_SCENARIOS } from "./engine-scenarios.ts";
 import { scenarioClock } from "./scenario-clock.ts";
 import { createScenarioKit } from "./scenario-kit.ts";
@@ -49,12 +50,17 @@ function countingEffects(directory: string): EffectExecutor {
  * another stopped.
  *
  * @param options anything else that a runner takes
+ * @param scenarios whose agents it has; default: all of them
  */
-export function createScenarioRunner(services: ScenarioServices, options: Partial<RunnerServices> = {}): Runner<Agents> {
+export function createScenarioRunner(
+  services: ScenarioServices,
+  options: Partial<RunnerServices> = {},
+  scenarios: readonly EngineScenario[] = ENGINE_SCENARIOS,
+): Runner<Agents> {
   const { directory, orchestrator, clock = scenarioClock(directory), approvalKeys = KEYS, log, blobs, ledger } = services;
   const kit = createScenarioKit(directory, () => runner);
   const agents: { [name: string]: Agent<unknown> } = {};
-  for (const scenario of ENGINE_SCENARIOS) {
+  for (const scenario of scenarios) {
     for (const agent of scenario.agents(kit)) {
       if (agents[agent.name] !== undefined) throw new Error(`Two agents of the scenarios for engines are called "${agent.name}".`);
       agents[agent.name] = agent;

@@ -25,7 +25,7 @@ beforeAll(async () => {
   engine = await openOneGo(directory);
   for (const scenario of ENGINE_SCENARIOS)
     sessions.push(...withChildren((await playScenario(scenario, engine, AbortSignal.timeout(30_000))).records));
-});
+}, 120_000);
 afterAll(async () => {
   await engine.close();
   await rm(directory, { recursive: true, force: true });

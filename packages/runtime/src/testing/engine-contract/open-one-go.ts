@@ -4,6 +4,7 @@ import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog }
 import { hasNews } from "../../agent/turn/has-news.ts";
 import { foldSession } from "../../session/fold-session.ts";
 import { createScenarioRunner, type ScenarioServices } from "./create-scenario-runner.ts";
+import type { EngineScenario } from "./engine-scenario.ts";
 import { scenarioClock } from "./scenario-clock.ts";
 import type { ScenarioEngine } from "./scenario-engine.ts";
 
@@ -11,7 +12,7 @@ import type { ScenarioEngine } from "./scenario-engine.ts";
  * What every engine is compared with: runs worked in one go by one runner, with everything in memory. Where one waits for a time, that
  * time has come.
  */
-export async function openOneGo(directory: string): Promise<ScenarioEngine> {
+export async function openOneGo(directory: string, scenarios?: readonly EngineScenario[]): Promise<ScenarioEngine> {
   const clock = scenarioClock(directory);
   const services: ScenarioServices = {
     directory,
@@ -19,7 +20,7 @@ export async function openOneGo(directory: string): Promise<ScenarioEngine> {
     blobs: createMemoryBlobStore(),
     ledger: createMemoryBudgetLedger(),
   };
-  const runner = createScenarioRunner(services);
+  const runner = createScenarioRunner(services, {}, scenarios);
 
   /** Goes on as long as it waits for nothing but a time that is near. */
   async function untilItWaits(session: string): Promise<void> {

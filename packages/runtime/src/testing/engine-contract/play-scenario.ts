@@ -40,7 +40,7 @@ export async function playScenario(
 ): Promise<PlayedScenario> {
   const { log, blobs, directory } = engine.services;
   const session = scenario.name as SessionId;
-  const play: Play = { scenario, engine, runner: createScenarioRunner(engine.services), session };
+  const play: Play = { scenario, engine, runner: createScenarioRunner(engine.services, {}, [scenario]), session };
   const unknown: string[] = [];
   for (const [index, act] of [{ type: "run", input: scenario.input } as const, ...(scenario.acts ?? [])].entries()) {
     if (act.type === "run") await engine.begin(session, act.input, { agent: scenario.agent, id: `r_${session}-${index}` });
