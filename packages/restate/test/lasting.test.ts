@@ -1,6 +1,6 @@
 import { createRunner } from "keelson";
 import { operatorInput } from "keelson/orchestration";
-import type { RunId, SessionId } from "@keelson/protocol";
+import { inboxLog, type RunId, type SessionId } from "@keelson/protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sampleSize } from "../../../test/tier.ts";
 import { startApplication, type Application } from "./support/application.ts";
@@ -11,7 +11,7 @@ import { isWithoutServer, needsServer } from "./support/server-binary.ts";
 
 const at = (session: string, input = "go") => operatorInput(input, "user", { session: session as SessionId });
 
-describe.skipIf(isWithoutServer)(`a run on Restate that takes long${needsServer}`, { timeout: 600_000 }, () => {
+describe.skipIf(isWithoutServer)(`a run on Restate that takes long${needsServer}`, { timeout: 60_000 }, () => {
   let application: Application;
   beforeEach(async () => {
     application = await startApplication();
@@ -30,29 +30,33 @@ describe.skipIf(isWithoutServer)(`a run on Restate that takes long${needsServer}
       return status.status === "waiting" ? status : undefined;
     });
 
-  it("costs Restate and the log the same at each turn: entries and bytes of journals, and records that are read", async () => {
-    const turns = sampleSize("turns of a run on Restate", { test: 200, ci: 200, soak: 1000 });
-    const { orchestrator, server } = application;
-    const worker = await application.worker();
-    const output = await orchestrator.dispatch("looker", at("long", String(turns)));
-    expect(output).toMatchObject({ message: [{ text: `looked ${turns} times` }], exitReason: { type: "complete" } });
+  it(
+    "costs Restate and the log the same at each turn: entries and bytes of journals, and records that are read",
+    { timeout: 600_000 },
+    async () => {
+      const turns = sampleSize("turns of a run on Restate", { test: 200, ci: 200, soak: 1000 });
+      const { orchestrator, server } = application;
+      const worker = await application.worker();
+      const output = await orchestrator.dispatch("looker", at("long", String(turns)));
+      expect(output).toMatchObject({ message: [{ text: `looked ${turns} times` }], exitReason: { type: "complete" } });
 
-    const journals = await server.sql(
-      `SELECT i.id AS id, i.created_at AS created, count(*) AS entries, sum(j.raw_length) AS bytes
+      const journals = await server.sql(
+        `SELECT i.id AS id, i.created_at AS created, count(*) AS entries, sum(j.raw_length) AS bytes
        FROM sys_invocation i JOIN sys_journal j ON j.id = i.id
        WHERE i.target_service_key = 'long' GROUP BY i.id, i.created_at ORDER BY i.created_at`,
-    );
-    expect(journals.length).toBe(turns + 1);
-    // The last ends without a call of the next.
-    const sizes = journals.slice(0, -1).map(({ entries, bytes }) => ({ entries: Number(entries), bytes: Number(bytes) }));
-    expect(new Set(sizes.map(({ entries }) => entries)).size).toBe(1);
-    expect(Math.max(...sizes.map(({ bytes }) => bytes))).toBeLessThan(Math.min(...sizes.map(({ bytes }) => bytes)) + 32);
+      );
+      expect(journals.length).toBe(turns + 1);
+      // The last ends without a call of the next.
+      const sizes = journals.slice(0, -1).map(({ entries, bytes }) => ({ entries: Number(entries), bytes: Number(bytes) }));
+      expect(new Set(sizes.map(({ entries }) => entries)).size).toBe(1);
+      expect(Math.max(...sizes.map(({ bytes }) => bytes))).toBeLessThan(Math.min(...sizes.map(({ bytes }) => bytes)) + 32);
 
-    const read = worker.lines.filter((line) => line.startsWith("turn long ")).map((line) => Number(line.split(" ")[2]));
-    expect(read.length).toBe(turns + 1);
-    // A snapshot is at most 500 records old, and read in pieces of a bounded size.
-    expect(Math.max(...read)).toBeLessThan(1100);
-  });
+      const read = worker.lines.filter((line) => line.startsWith("turn long ")).map((line) => Number(line.split(" ")[2]));
+      expect(read.length).toBe(turns + 1);
+      // A snapshot is at most 500 records old, and read in pieces of a bounded size.
+      expect(Math.max(...read)).toBeLessThan(1100);
+    },
+  );
 
   it("is worked by the deployment that is registered at each turn, and the one before is drained after it", async () => {
     const { orchestrator, server, records } = application;
@@ -106,6 +110,34 @@ describe.skipIf(isWithoutServer)(`a run on Restate that takes long${needsServer}
     await server.start();
     await application.worker("--port", String(worker.port));
     expect(await orchestrator.attach(id)).toMatchObject({ message: [{ text: "rested" }] });
+  });
+
+  it("hears what it is told once, where the worker dies before it could say that it was written", async () => {
+    const { orchestrator, directory, log } = application;
+    const inbox = async (session: string) => log.head(inboxLog(session as SessionId));
+    /** Says something to a worker that dies of it, at whose address another one starts. */
+    const tellDying = async <T>(say: () => Promise<T>): Promise<T> => {
+      const dying = await application.worker("--die-after-inbox");
+      const said = say();
+      expect(await dying.gone).toBe("SIGKILL");
+      await application.worker("--port", String(dying.port));
+      return said;
+    };
+    await application.worker();
+    const ear = await orchestrator.start("listener", at("ear"));
+    const wages = await orchestrator.start("payer", at("wages"));
+    await waiting(ear);
+    const [wait] = (await waiting(wages)).waits;
+
+    await tellDying(() => orchestrator.steer(ear, "listen"));
+    expect(await inbox("ear")).toBe(1);
+    await tellDying(() => orchestrator.signal(ear, { kind: "news", payload: "seven" }));
+    expect(await inbox("ear")).toBe(2);
+    expect(await tellDying(() => orchestrator.approve(wait?.token ?? "", { type: "allow" }))).toEqual({ session: "wages", runId: wages });
+    expect(await inbox("wages")).toBe(1);
+    expect((await orchestrator.attach(ear)).exitReason).toEqual({ type: "complete" });
+    expect(await orchestrator.attach(wages)).toMatchObject({ message: [{ text: "paid" }] });
+    expect(doneIn(directory)).toHaveLength(1);
   });
 
   it("is let go of at once where its invocation is killed with Restate's tools, and taken up again where what was left behind is recovered", async () => {

@@ -1,6 +1,6 @@
 // Serves the example agents on the directory given, until it is ended by SIGTERM, upon which it closes its endpoint. With `--hold-after <n>` it says
 // `holding` after its n-th turn, and goes on once its input has a line. It prints `turn <session> <records read>` after each turn,
-// and `let go of <session>` where one was cut off.
+// and `let go of <session>` where one was cut off. With `--die-after-inbox` it dies when something was written to an inbox, before it says so.
 import { once } from "node:events";
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -17,6 +17,7 @@ const { values } = parseArgs({
     "ingress": { type: "string", default: "" },
     "build": { type: "string", default: "one" },
     "port": { type: "string", default: "0" },
+    "die-after-inbox": { type: "boolean", default: false },
     "hold-after": { type: "string" },
   },
 });
@@ -26,7 +27,14 @@ const say = (line: string): void => void writeSync(1, `${line}\n`);
 const { log: stored, blobs, ledger } = openServices(directory);
 let records = 0;
 const log: EventLog = {
-  append: (...given) => stored.append(...given),
+  async append(id, ...given) {
+    const appended = await stored.append(id, ...given);
+    if (values["die-after-inbox"] && id.endsWith("/inbox")) {
+      process.kill(process.pid, "SIGKILL");
+      await new Promise<never>(() => {});
+    }
+    return appended;
+  },
   async *read(...given) {
     for await (const record of stored.read(...given)) {
       records++;
