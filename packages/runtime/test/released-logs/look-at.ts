@@ -1,5 +1,5 @@
-import type { JsonObject } from "@keelson/protocol";
-import type { SingleRunner } from "../../src/index.ts";
+import { UNKNOWN_USAGE, type JsonObject } from "@keelson/protocol";
+import type { Run, RunOutcome, SingleRunner } from "../../src/index.ts";
 import type { Life } from "./life.ts";
 import { summaryOf, type Scenario } from "./scenario.ts";
 
@@ -15,12 +15,35 @@ export async function lookAt(runner: SingleRunner, { name, others = [] }: Scenar
   return views;
 }
 
-/** What becomes of a scenario in another life. */
-export async function goOnWith(scenario: Scenario, life: Life, noted: JsonObject): Promise<JsonObject> {
-  const runner = scenario.open(life);
+/** What becomes of a scenario in another life. @param open how its runner is made there */
+export async function goOnWith(
+  scenario: Scenario,
+  life: Life,
+  noted: JsonObject,
+  open: Scenario["open"] = scenario.open,
+): Promise<JsonObject> {
+  const runner = open(life);
   const outcomes = scenario.goOn ? await scenario.goOn(runner, life, noted) : [await (await runner.resume(scenario.name)).outcome];
   return { outcomes: outcomes.map(summaryOf), done: life.done, asked: life.asked, views: await lookAt(runner, scenario) };
 }
+
+/** A runner whose runs an engine goes on with: turn by turn, and by another runner each time. */
+export function engineOf(scenario: Scenario): Scenario["open"] {
+  return (life) => {
+    const advanceAll = async (session: string): Promise<RunOutcome<unknown>> => {
+      for (;;) {
+        const { next } = await scenario.open(life).advance(session);
+        if (next.type === "done") return next.outcome;
+        if (next.type !== "now") return { ...UNTOLD, reason: next.reason, waits: next.waits };
+      }
+    };
+    const resume = async (session: string) => ({ outcome: advanceAll(session) }) as Run;
+    return Object.assign(scenario.open(life), { resume });
+  };
+}
+
+/** What `advance` does not say of a run that waits. */
+const UNTOLD = { text: "", turns: 0, usage: UNKNOWN_USAGE, cost: null, effects: [] } as const;
 
 /** A fork of each session at its last complete turn, and what a run in it comes to. */
 export async function forkAll(scenario: Scenario, life: Life): Promise<JsonObject> {

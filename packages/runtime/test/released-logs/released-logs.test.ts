@@ -5,7 +5,7 @@ import type { BudgetLedger, EventLog, JsonObject } from "@keelson/protocol";
 import { afterAll, describe, expect, it } from "vitest";
 import { createMemoryBudgetLedger, createMemoryEventLog, createSqliteBudgetLedger, createSqliteEventLog } from "../../src/state/index.ts";
 import { AFTERWARDS, Life, steadyClock, type LifeClock } from "./life.ts";
-import { forkAll, goOnWith, lookAt } from "./look-at.ts";
+import { engineOf, forkAll, goOnWith, lookAt } from "./look-at.ts";
 import { loadRelease } from "./release.ts";
 import { restoreRecords } from "./saved-records.ts";
 import { SCENARIOS } from "./scenarios.ts";
@@ -62,6 +62,14 @@ const CHANGED: { readonly [scenario: string]: JsonObject } = {
   "stopped-from-outside": { outcomes: [{ reason: "stopped", text: "" }], asked: [] },
 };
 
+/** Of a run that waits, `advance` says for what. */
+function toldByAdvance(goneOn: JsonObject): JsonObject {
+  const outcomes = (goneOn["outcomes"] as readonly JsonObject[]).map((outcome) =>
+    "waits" in outcome ? { reason: outcome["reason"], waits: outcome["waits"] } : outcome,
+  );
+  return { ...goneOn, outcomes } as JsonObject;
+}
+
 describe.each(versions)("logs that version %s left behind", (version) => {
   describe.each(Object.keys(STORES))("as %s", (kind) => {
     /** Another process that comes upon them. */
@@ -79,7 +87,7 @@ describe.each(versions)("logs that version %s left behind", (version) => {
     }
 
     it.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
-      "are read, resumed and forked as then: %s",
+      "are read, resumed, advanced turn by turn and forked as then: %s",
       async (name, scenario) => {
         const expected = JSON.parse(readFileSync(join(fixtures, version, "expected", `${name}.json`), "utf8")) as Expected;
         {
@@ -91,6 +99,12 @@ describe.each(versions)("logs that version %s left behind", (version) => {
           const goneOn = await goOnWith(scenario, resumed.life, expected.notes);
           expect(goneOn["done"]).toEqual(expected.goneOn["done"]);
           expect(goneOn).toMatchObject(CHANGED[name] ?? expected.goneOn);
+        }
+        {
+          await using advanced = await another();
+          const goneOn = await goOnWith(scenario, advanced.life, expected.notes, engineOf(scenario));
+          expect(goneOn["done"]).toEqual(expected.goneOn["done"]);
+          expect(goneOn).toMatchObject(toldByAdvance(CHANGED[name] ?? expected.goneOn));
         }
         await using forked = await another();
         expect(await forkAll(scenario, forked.life)).toMatchObject(expected.forks);
