@@ -184,3 +184,65 @@ describe("a run that is advanced", () => {
     expect(await services.log.head(snapshotLog("s"))).toBeGreaterThan(2);
   }, 60_000);
 });
+
+describe("a run that waits and has an end in time", () => {
+  const asking = (options: Partial<Parameters<typeof createAgent>[0]> = {}): Agent =>
+    createAgent({
+      name: "a",
+      model: scriptedModel([{ toolCalls: [{ name: "write", input: {} }] }, "done"]),
+      tools: [recordingTool("write", { effect: "write" })],
+      permissions: { rules: [{ pattern: "write", behavior: "ask" }] },
+      ...options,
+    });
+  const startedAt = async (log: EventLog): Promise<number> => (await recordsOf(log))[0]?.at ?? 0;
+
+  it.each([
+    ["its own", { maxDurationMs: 60_000 }, {}, "maxDurationMs"],
+    ["a deadline", {}, { inMs: 60_000 }, "deadline"],
+    ["the earlier of both", { maxDurationMs: 90_000 }, { inMs: 60_000 }, "deadline"],
+  ] as const)("says when, and ends then, by %s", async (_what, limits, { inMs }: { readonly inMs?: number }, name) => {
+    const services = sharedServices();
+    const agent = asking({ limits });
+    const deadline = inMs === undefined ? undefined : services.clock.now() + inMs;
+    await runnerOf(agent, services).begin("s", "go", deadline === undefined ? {} : { deadline });
+    const at = (await startedAt(services.log)) + 60_000;
+    const waiting = { type: "at", at, reason: "awaiting-approval", waits: [{ type: "approval" }] };
+    expect((await runnerOf(agent, services).advance("s")).next).toMatchObject(waiting);
+    const before = await recordsOf(services.log);
+    services.clock.advance(at - services.clock.now() - 1);
+    expect((await runnerOf(agent, services).advance("s")).next).toMatchObject(waiting);
+    expect(await recordsOf(services.log)).toEqual(before);
+    services.clock.advance(1);
+    expect((await runnerOf(agent, services).advance("s")).next).toMatchObject({
+      type: "done",
+      outcome: { reason: "timeout", limit: { name } },
+    });
+    expect((await recordsOf(services.log)).filter(({ type }) => type === "run-resume").map(({ data }) => data["cause"])).toEqual(["timer"]);
+    expect(await runnerOf(agent, services).approvals.list()).toEqual([]);
+  });
+
+  it("goes on where what it waits for comes before that", async () => {
+    const services = sharedServices();
+    const agent = asking({ limits: { maxDurationMs: 60_000 } });
+    await runnerOf(agent, services).begin("s", "go");
+    await runnerOf(agent, services).advance("s");
+    services.clock.advance(50_000);
+    const runner = runnerOf(agent, services);
+    await runner.approve((await runner.approvals.list())[0]?.token ?? "", { type: "allow" });
+    expect(
+      await advanceAll(() => runnerOf(asking({ limits: { maxDurationMs: 60_000 }, model: scriptedModel(["done"]) }), services)),
+    ).toMatchObject([{ type: "now" }, { type: "done", outcome: { reason: "complete" } }]);
+  });
+
+  it("is ended where runs are recovered, and where it is resumed", async () => {
+    for (const goOn of ["recover", "resume"] as const) {
+      const services = sharedServices();
+      const agent = asking({ limits: { maxDurationMs: 60_000 } });
+      expect((await runnerOf(agent, services).run("go", { session: "s" }).outcome).reason).toBe("awaiting-approval");
+      services.clock.advance(60_000);
+      const runner = runnerOf(agent, services);
+      const run = goOn === "resume" ? await runner.resume("s") : (await runner.recover()).runs[0];
+      expect((await run?.outcome)?.reason).toBe("timeout");
+    }
+  });
+});

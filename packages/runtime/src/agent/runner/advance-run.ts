@@ -1,15 +1,17 @@
 import { LogError, sessionLog, type SuspendReason, type Wait } from "@keelson/protocol";
 import { atAgentBoundary } from "../../session/log-failure.ts";
+import type { RunState } from "../../session/session-state.ts";
 import type { RunOutcome } from "../definition/run.ts";
 import type { RunnerInternals } from "./runner-internals.ts";
 import type { Next } from "../loop/run-turns.ts";
 import { hasNews } from "../turn/has-news.ts";
+import { endOfTime } from "../turn/time-left.ts";
 import { openSession, takeUpOpen, type OpenSession } from "./take-up-run.ts";
 
 /** What an engine does next with a run. */
 export type NextAdvance =
   | { readonly type: "now" }
-  /** It waits for a time, and perhaps for others: at `at`, Unix ms, or when something is written to its session. */
+  /** It waits for a time (what it waits for, or the end of its own), and perhaps for others: at `at`, Unix ms, or when something is written to its session. */
   | { readonly type: "at"; readonly at: number; readonly reason: SuspendReason; readonly waits: readonly Wait[] }
   /** It waits for others: when something is written to its session. */
   | { readonly type: "waiting"; readonly reason: SuspendReason; readonly waits: readonly Wait[] }
@@ -40,7 +42,7 @@ export async function advanceRun(
     try {
       const outcome = await active.outcome;
       if (active.failure !== undefined) throw active.failure;
-      return { seq: await runner.services.log.head(sessionLog(open.session)), next: nextOf(active.next, outcome) };
+      return { seq: await runner.services.log.head(sessionLog(open.session)), next: nextOf(active.next, outcome, state.run) };
     } finally {
       signal?.removeEventListener("abort", letGo);
     }
@@ -58,15 +60,17 @@ async function waitsStill(runner: RunnerInternals, { journal }: OpenSession): Pr
     throw error;
   }
   await journal.close();
-  return waitFor(run.suspendReason ?? "awaiting-decision", run.waits);
+  return waitFor(run, run.suspendReason ?? "awaiting-decision", run.waits);
 }
 
-function nextOf(next: Next, outcome: RunOutcome<unknown>): NextAdvance {
+function nextOf(next: Next, outcome: RunOutcome<unknown>, run: RunState | undefined): NextAdvance {
   if (next.type === "now") return { type: "now" };
-  return next.type === "done" || outcome.waits === undefined ? { type: "done", outcome } : waitFor(outcome.reason, outcome.waits);
+  return next.type === "done" || outcome.waits === undefined ? { type: "done", outcome } : waitFor(run, outcome.reason, outcome.waits);
 }
 
-function waitFor(reason: SuspendReason, waits: readonly Wait[]): NextAdvance {
+function waitFor(run: RunState | undefined, reason: SuspendReason, waits: readonly Wait[]): NextAdvance {
+  const end = run && endOfTime(run);
   const times = waits.filter((wait) => wait.type === "timer").map(({ at }) => at);
-  return times.length === 0 ? { type: "waiting", reason, waits } : { type: "at", at: Math.min(...times), reason, waits };
+  const at = Math.min(...times, end ?? Number.POSITIVE_INFINITY);
+  return Number.isFinite(at) ? { type: "at", at, reason, waits } : { type: "waiting", reason, waits };
 }

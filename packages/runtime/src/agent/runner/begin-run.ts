@@ -8,6 +8,7 @@ import { warnQuietly } from "../features/hooks/call-hook.ts";
 import { endRun } from "../loop/end-run.ts";
 import { endsProcesses } from "../turn/ends-processes.ts";
 import { RunEnding } from "../turn/run-ending.ts";
+import { isTimeOver } from "../turn/time-left.ts";
 import type { Loop } from "../turn/loop.ts";
 import type { Limits } from "../definition/limits.ts";
 import { GIVEN_INPUT } from "../features/middleware/process-input.ts";
@@ -102,7 +103,7 @@ export async function beginResumed(
     return;
   }
   checkState(state, agent);
-  const cause = causeOf(run);
+  const cause = causeOf(run, loop.execution.clock.now());
   const isResume = !options.turnByTurn || cause !== "recovery" || wasCutOff(journal, run);
   const hooks = hooksOf(loop);
   if (hooks !== undefined) hooks.resumed = cause === "decision" || !options.turnByTurn;
@@ -137,6 +138,7 @@ const CAUSES = {
   "awaiting-child": "child",
 } as const satisfies { readonly [R in SuspendReason]: string };
 
-function causeOf({ status, suspendReason }: RunState): (typeof CAUSES)[SuspendReason] | "recovery" {
-  return status === "suspended" ? CAUSES[suspendReason ?? "awaiting-decision"] : "recovery";
+function causeOf(run: RunState, now: number): (typeof CAUSES)[SuspendReason] | "recovery" {
+  if (run.status !== "suspended") return "recovery";
+  return isTimeOver(run, now) ? "timer" : CAUSES[run.suspendReason ?? "awaiting-decision"];
 }

@@ -67,7 +67,10 @@ export class RunInterrupts {
 
   setDeadline(journal: Journal, deadline: number | undefined, maxDurationMs: number | undefined): void {
     const left = timeLeft(journal, this.#clock.now(), deadline, maxDurationMs);
-    if (left !== undefined) this.#abortIn(left, "timeout");
+    if (left === undefined) return;
+    // What a run that is over has still to do is not cut off at once.
+    if (left === 0 && journal.state.run?.status !== "ended" && journal.state.run?.ending === undefined) this.abort("timeout");
+    else this.#abortIn(left, "timeout");
   }
 
   /** Ends the response that streams when a stop comes, at once: what runs finishes, but nothing is gone on with behind a response. */

@@ -2,13 +2,15 @@ import { inboxLog, type Wait } from "@keelson/protocol";
 import { foldSession } from "../../session/fold-session.ts";
 import type { SessionState } from "../../session/session-state.ts";
 import type { RunnerServices } from "./runner-services.ts";
+import { isTimeOver } from "./time-left.ts";
 
 /**
- * Whether a run that waits can go on: its time has come, or that of a question, which is then asked anew; something was written to it; or
- * a child that it waits for is over or can go on.
+ * Whether a run that waits can go on: its time has come, or that of a question, which is then asked anew; it may not go on for longer;
+ * something was written to it; or a child that it waits for is over or can go on.
  */
 export async function hasNews(services: RunnerServices, { id, inboxRead, run }: SessionState): Promise<boolean> {
   const { log, blobs, clock, orchestrator } = services;
+  if (run !== undefined && isTimeOver(run, clock.now())) return true;
   if (run?.waits.some((wait) => isDue(wait, clock.now()))) return true;
   if ((await log.head(inboxLog(id))) > inboxRead) return true;
   for (const child of run?.children?.all.values() ?? []) {

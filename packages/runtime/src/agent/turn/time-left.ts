@@ -1,4 +1,5 @@
 import type { Journal } from "../../session/journal.ts";
+import type { RunState } from "../../session/session-state.ts";
 
 /**
  * How long a run may go on, in milliseconds; nothing where it has no end in time.
@@ -19,4 +20,16 @@ export function timeLeft(
   );
   // Never longer than the whole, where the clock was set back since the run began.
   return Number.isFinite(at) ? Math.min(Math.max(0, at - now), maxDurationMs ?? Number.POSITIVE_INFINITY) : undefined;
+}
+
+/** When the time of a run is over, by what it was started with and by the log's clock: Unix ms; nothing where it has no end in time. */
+export function endOfTime({ startedAt, terms }: RunState): number | undefined {
+  const { deadline = Number.POSITIVE_INFINITY, limits } = terms ?? {};
+  const at = Math.min(deadline, startedAt + (limits?.maxDurationMs ?? Number.POSITIVE_INFINITY));
+  return Number.isFinite(at) ? at : undefined;
+}
+
+export function isTimeOver(run: RunState, now: number): boolean {
+  const at = endOfTime(run);
+  return at !== undefined && at <= now;
 }
