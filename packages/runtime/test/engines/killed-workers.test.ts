@@ -28,13 +28,13 @@ async function playAlone(
   look: (directory: string) => void = () => {},
 ): Promise<PlayedScenario> {
   const directory = await mkdtemp(join(tmpdir(), "keelson-killed-"));
-  const engine = await create(directory);
   try {
-    const played = await playScenario(scenario, engine, AbortSignal.timeout(TIMEOUT_MS));
+    const engine = await create(directory);
+    const played = await playScenario(scenario, engine, AbortSignal.timeout(TIMEOUT_MS)).finally(() => engine.close());
+    // Whoever worked the last turn is gone by now.
     look(directory);
     return played;
   } finally {
-    await engine.close();
     await rm(directory, { recursive: true, force: true });
   }
 }

@@ -1,9 +1,10 @@
 import type { EventLog } from "@keelson/protocol";
+import { createDurableOrchestrator } from "keelson/orchestration";
 import { createMemoryBlobStore, createMemoryBudgetLedger, createMemoryEventLog } from "keelson/state";
-import { scenarioClock, type CreateScenarioEngine } from "keelson/testing/engines";
+import { createScenarioRunner, scenarioClock, type CreateScenarioEngine } from "keelson/testing/engines";
 import { openAdvancingEngine } from "./advancing-engine.ts";
 
-/** Advances sessions in this process, with everything in memory. @param through what its runner sees of the log */
+/** Advances sessions in this process, with everything in memory. @param through what whoever advances them sees of the log */
 export function memoryEngine(
   childrenApart: boolean,
   through: (log: EventLog, directory: string) => EventLog = (log) => log,
@@ -11,10 +12,15 @@ export function memoryEngine(
   return async (directory) => {
     const clock = scenarioClock(directory);
     const log = createMemoryEventLog({ now: () => clock.now() });
+    const services = { directory, log, blobs: createMemoryBlobStore(), ledger: createMemoryBudgetLedger() };
     return openAdvancingEngine({
-      services: { directory, log: through(log, directory), blobs: createMemoryBlobStore(), ledger: createMemoryBudgetLedger() },
+      services,
       childrenApart,
-      advance: (runner) => async (session) => (await runner.advance(session)).next,
+      advance(_runner, wake) {
+        const orchestrator = createDurableOrchestrator({ runner: () => worker, wake });
+        const worker = createScenarioRunner({ ...services, log: through(log, directory), ...(childrenApart && { orchestrator }) });
+        return async (session) => (await worker.advance(session)).next;
+      },
       close: async () => log[Symbol.asyncDispose](),
     });
   };
