@@ -1,4 +1,4 @@
-import { sessionOf } from "@keelson/protocol";
+import { LogError, sessionOf } from "@keelson/protocol";
 import type { RunOutcome } from "../../agent/definition/run.ts";
 import { outcomeOf } from "../../agent/runner/outcome.ts";
 import { foldSession } from "../../session/fold-session.ts";
@@ -129,7 +129,9 @@ export async function liveRun({ scene, engine, models, plan, seed }: LiveOptions
       const { run } = await stateNow();
       if (run?.status === "ended") return;
       const wasBefallen = started.disturbance.befallen.length > 0;
-      if (ended === "failed" && !wasBefallen)
+      // The lease of a process that died before the clock was set back lies far ahead: the first refusal shortens it.
+      const isRefused = clock.wasSetBack && isLeaseHeld(error);
+      if (ended === "failed" && !wasBefallen && !isRefused)
         return void problems.push(`process ${started.number} failed, and nothing had befallen it: ${messageOf(error)}`);
       if (ended === "failed") clock.pass(LEASE_TTL_MS + 1);
       if (ended === "stopped" || ended === "failed") continue;
@@ -215,6 +217,10 @@ function stuck(run: SessionState["run"]): string {
   return run.status === "suspended"
     ? `it waits for what nobody answers: ${JSON.stringify(run.waits.map(({ type }) => type))}`
     : `the engine stopped working in turn ${run.turn}, and the run is neither over nor waiting: nobody would wake it`;
+}
+
+function isLeaseHeld(error: unknown): boolean {
+  return error instanceof Error && (LogError.is(error, "lease-held") || isLeaseHeld(error.cause));
 }
 
 function messageOf(error: unknown): string {

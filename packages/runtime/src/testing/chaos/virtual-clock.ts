@@ -35,7 +35,12 @@ const START = 1_700_000_000_000;
 export class VirtualClock {
   #passed = 0;
   #offset = START;
+  #wasSetBack = false;
   readonly #timers = new Set<Timer>();
+
+  get wasSetBack(): boolean {
+    return this.#wasSetBack;
+  }
 
   now(): number {
     return this.#offset + this.#passed;
@@ -44,6 +49,7 @@ export class VirtualClock {
   /** Somebody sets the clock: durations are as long as they were. */
   jump(ms: number): void {
     this.#offset += ms;
+    this.#wasSetBack ||= ms < 0;
   }
 
   /** Time passes while nobody works. */
