@@ -187,8 +187,11 @@ export async function liveRun({ scene, engine, models, plan, seed }: LiveOptions
     started.clock.set("working");
     started.disturbance.thaw();
     const settled = work.catch(() => {});
-    if (!(await clock.until(settled, activity))) problems.push(`process ${started.number}, which stood still for a while, hangs after it`);
+    const isSettled = await clock.until(settled, activity);
     await clock.quiet(activity);
+    // Another fault of the plan may befall it now.
+    if (!isSettled && started.disturbance.state === "working")
+      problems.push(`process ${started.number}, which stood still for a while, hangs after it`);
     if (!isOver) return;
     for (const [log, head] of await headsOf(world.stores.log))
       // Anybody writes to an inbox, and what a snapshot says is checked by who reads it.
