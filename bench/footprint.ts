@@ -25,7 +25,7 @@ export async function footprint(parts: readonly string[], repetitions: number): 
         what: "import over an empty Node",
         subject: "keelson",
         unit: "MiB",
-        value: rangeOf(costs.map(({ rssMib, emptyRssMib }) => rssMib - emptyRssMib)),
+        value: rangeOf(costs.map(({ privateMib, emptyPrivateMib }) => privateMib - emptyPrivateMib)),
         target: 10,
       });
     }

@@ -33,26 +33,30 @@ function bytesOf(path: string): number {
 export interface ImportCost {
   readonly emptyCpuMs: number;
   readonly cpuMs: number;
-  readonly emptyRssMib: number;
-  readonly rssMib: number;
+  /** Memory of the process alone: how many pages of Node's own program are mapped beside it depends on as little as the name of the folder. */
+  readonly emptyPrivateMib: number;
+  readonly privateMib: number;
 }
 
-const REPORT =
-  "const { user, system } = process.cpuUsage(); console.log(JSON.stringify({ cpuMs: (user + system) / 1000, rssMib: process.memoryUsage.rss() / 2 ** 20 }));";
+const REPORT = `
+  const { user, system } = process.cpuUsage();
+  const status = process.getBuiltinModule("node:fs").readFileSync("/proc/self/status", "utf8");
+  console.log(JSON.stringify({ cpuMs: (user + system) / 1000, privateMib: Number(/RssAnon:\\s+(\\d+) kB/.exec(status)[1]) / 1024 }));`;
 
 /** Starts Node without and with the import, in turn. */
 export async function measureImport(folder: string, specifier: string, repetitions: number): Promise<readonly ImportCost[]> {
-  const start = async (program: string): Promise<{ readonly cpuMs: number; readonly rssMib: number }> => {
+  const start = async (program: string): Promise<{ readonly cpuMs: number; readonly privateMib: number }> => {
     const { code, output } = await runCommand(process.execPath, ["--input-type=module", "--eval", `${program}${REPORT}`], { cwd: folder });
     if (code !== 0) throw new Error(`Node ended with ${code}:\n${output}`);
-    return JSON.parse(output) as { readonly cpuMs: number; readonly rssMib: number };
+    return JSON.parse(output) as { readonly cpuMs: number; readonly privateMib: number };
   };
   const costs: ImportCost[] = [];
   for (let count = 0; count <= repetitions; count++) {
     const empty = await start("");
     const full = await start(`await import(${JSON.stringify(specifier)});`);
     // The first reads the files from disk.
-    if (count > 0) costs.push({ emptyCpuMs: empty.cpuMs, cpuMs: full.cpuMs, emptyRssMib: empty.rssMib, rssMib: full.rssMib });
+    if (count > 0)
+      costs.push({ emptyCpuMs: empty.cpuMs, cpuMs: full.cpuMs, emptyPrivateMib: empty.privateMib, privateMib: full.privateMib });
   }
   return costs;
 }
