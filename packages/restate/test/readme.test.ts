@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { operatorInput } from "keelson/orchestration";
 import { describe, expect, it } from "vitest";
 import { startApplication } from "./support/application.ts";
 import { freePorts } from "./support/free-ports.ts";
@@ -19,5 +20,26 @@ describe.skipIf(isWithoutServer)(`the programs of the README${needsServer}`, () 
     expect(JSON.parse(stdout)).toMatchObject([{ type: "text", text: "It is on its way." }]);
     await worker.kill("SIGTERM");
     expect(await worker.gone).toBe("0");
+  });
+});
+
+describe.skipIf(isWithoutServer)(`the example of one agent on every engine${needsServer}`, () => {
+  it("is worked by a worker of Restate [OR-10]", { timeout: 60_000 }, async () => {
+    await using application = await startApplication();
+    const { server, directory, orchestrator } = application;
+    const [port] = await freePorts(1);
+    await using worker = await startWorker("../../../../examples/one-agent/on-restate.ts", [server.ingress, String(port)], directory);
+    await server.register(worker.url);
+    const { message } = await orchestrator.attach(await orchestrator.start("clerk", operatorInput("Where is order 7?", "user")));
+    expect(message).toMatchObject([{ type: "text", text: "It is on its way." }]);
+  });
+});
+
+describe.skipIf(isWithoutServer)(`the simulation of many sessions${needsServer}`, () => {
+  it("drives all of them to their ends through a worker that is killed", { timeout: 60_000 }, async () => {
+    const script = join(import.meta.dirname, "../scale/drive-sessions.ts");
+    const args = ["--conditions=source", script, "--sessions", "20", "--turns", "3", "--delay-ms", "50", "--kill"];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    expect(JSON.parse(stdout)).toMatchObject({ sessions: 20, ended: 20, journalFaults: 0, backAfterKillMs: expect.any(Number) });
   });
 });

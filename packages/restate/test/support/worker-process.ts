@@ -19,12 +19,13 @@ export interface WorkerProcess extends AsyncDisposable {
   readonly gone: Promise<string>;
 }
 
-/** Starts a worker (a program of `test/processes`) and waits until it serves. */
-export async function startWorker(program: string, args: readonly string[]): Promise<WorkerProcess> {
+/** Starts a worker (a program of `test/processes`, or one named from there) and waits until it serves. */
+export async function startWorker(program: string, args: readonly string[], cwd?: string): Promise<WorkerProcess> {
   const child: ChildProcess = spawn(
     process.execPath,
     ["--conditions=source", join(import.meta.dirname, "../processes", program), ...args],
     {
+      cwd,
       stdio: ["pipe", "pipe", "inherit"],
       // Most of a start is compiling.
       env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "keelson-restate-compile-cache") },
