@@ -66,6 +66,20 @@ describe("a client of Restate", () => {
     expect(waits).toEqual([50, 100, 200, 400]);
   });
 
+  it("waits for a deployment that Restate doesn't know yet, but not for long", async () => {
+    const restarted = clientOf([...Array<Reply>(10).fill("cut off"), { status: 404 }, { status: 404 }, { value: id }]);
+    expect(await restarted.orchestrator.start("clerk", operatorInput("go", "user"), { id })).toBe(id);
+    expect(new Set(restarted.asked.map(({ headers }) => headers.get("idempotency-key"))).size).toBe(1);
+    const never = clientOf([{ status: 404 }]);
+    await expect(never.orchestrator.wake("s" as SessionId)).rejects.toMatchObject({
+      failure: { kind: "other", message: /404 not now.*Was the deployment registered/ },
+    });
+    expect(never.waits).toEqual([50, 100, 200, 400, 800, 1600]);
+    const impatient = clientOf([{ status: 404 }], { retryForMs: 0 });
+    await expect(impatient.orchestrator.wake("s" as SessionId)).rejects.toMatchObject({ failure: { kind: "other" } });
+    expect(impatient.waits).toEqual([]);
+  });
+
   it("sends what is refused once, and says what it was refused with", async () => {
     const { orchestrator, asked } = clientOf([{ status: 400 }]);
     await expect(orchestrator.wake("s" as SessionId)).rejects.toMatchObject({ failure: { kind: "other", message: /400 not now/ } });
