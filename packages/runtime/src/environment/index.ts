@@ -1,5 +1,5 @@
-export { type DiskVfs, type DiskVfsOptions, createDiskVfs } from "./disk-vfs.ts";
-export { type GlobPattern, compileGlob } from "./glob-pattern.ts";
+export { type DiskVfs, type DiskVfsOptions, createDiskVfs } from "./files/disk-vfs.ts";
+export { type GlobPattern, compileGlob } from "./files/glob-pattern.ts";
 export { makeFolder } from "../platform/make-folder.ts";
 export { type OutputWindow, createOutputWindow } from "./output-window.ts";
 export { type ProcessExecutorOptions, createProcessExecutor } from "./process-executor.ts";

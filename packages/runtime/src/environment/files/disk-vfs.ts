@@ -13,7 +13,7 @@ import { entryOf } from "./replace-file.ts";
 import { createRootedFiles, isDirectory } from "./rooted-files.ts";
 import { createRootedPaths, isWithin, type RootedPath } from "./rooted-paths.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
-import { checkOptionNames } from "../json/option-names.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface DiskVfsOptions {
   /** The folder that relative paths start at and that no path may leave. It must exist. */
