@@ -1,9 +1,9 @@
 export { type DiskVfs, type DiskVfsOptions, createDiskVfs } from "./files/disk-vfs.ts";
 export { type GlobPattern, compileGlob } from "./files/glob-pattern.ts";
 export { makeFolder } from "../platform/make-folder.ts";
-export { type OutputWindow, createOutputWindow } from "./output-window.ts";
-export { type ProcessExecutorOptions, createProcessExecutor } from "./process-executor.ts";
-export { canFindStrays } from "./stray-processes.ts";
+export { type OutputWindow, createOutputWindow } from "./execution/output-window.ts";
+export { type ProcessExecutorOptions, createProcessExecutor } from "./execution/process-executor.ts";
+export { canFindStrays } from "./execution/stray-processes.ts";
 export { readCommandLine } from "./command-line/read-command-line.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.
 export type { CallEffects, Executor, Vfs } from "@keelson/protocol";

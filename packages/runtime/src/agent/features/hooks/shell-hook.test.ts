@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecuteRequest, Executor, HookPayloads } from "@keelson/protocol";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { createProcessExecutor } from "../../../environment/process-executor.ts";
+import { createProcessExecutor } from "../../../environment/execution/process-executor.ts";
 import type { Hook, HookContext } from "../../definition/hooks/hook.ts";
 import { hooksFromJson } from "./hooks-from-json.ts";
 import { createShellHook, type ShellHookOptions } from "./shell-hook.ts";

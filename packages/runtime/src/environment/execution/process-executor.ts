@@ -10,7 +10,7 @@ import { withoutSecrets } from "./child-environment.ts";
 import { createOutputWindow, type OutputWindow } from "./output-window.ts";
 import { endProcessGroup, tieToThisProcess } from "./process-group.ts";
 import { endStrays } from "./stray-processes.ts";
-import { checkOptionNames } from "../json/option-names.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface ProcessExecutorOptions {
   /** Where commands start, unless they say otherwise. */
