@@ -17,8 +17,8 @@ describe.skipIf(isWithoutServer)(`a run on Restate that takes long${needsServer}
     application = await startApplication();
   });
   afterEach(async () => {
+    await using _ended = application;
     expect(await journalFaults(application.server)).toEqual([]);
-    await application[Symbol.asyncDispose]();
   });
 
   const waiting = (id: RunId) =>
