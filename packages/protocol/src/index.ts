@@ -81,6 +81,7 @@ export {
   type ValidationResult,
 } from "./tool.ts";
 export { type SecretResolver } from "./secret.ts";
+export { type KeyRing, type NamedKey } from "./key-ring.ts";
 export { type ExecuteRequest, type ExecuteResponse, type Executor } from "./executor.ts";
 export {
   type DirEntry,

@@ -1,5 +1,6 @@
 import { AgentError, type ApprovalRequest, type CallId, type RunId, type SessionId } from "@keelson/protocol";
 import { nodeCrypto } from "../../../platform/node-crypto.ts";
+import { equalInConstantTime, hmac } from "../../../environment/crypto/hmac.ts";
 import { checkApprovalKeys, type ApprovalKeys } from "../../turn/approval-keys.ts";
 import { checkOptionNames } from "../../../json/option-names.ts";
 
@@ -53,7 +54,7 @@ export function createApprovalTokens(options: { readonly keys: ApprovalKeys; rea
         .digest("base64url")
         .slice(0, 22);
       const body = `${PREFIX}.${keys.current.id}.${encodeClaims({ ...question, attempt, nonce })}`;
-      return `${body}.${sign(body, keys.current.secret)}`;
+      return `${body}.${hmac(keys.current.secret, body)}`;
     },
 
     verify(token, { expired = false } = {}) {
@@ -68,7 +69,7 @@ export function createApprovalTokens(options: { readonly keys: ApprovalKeys; rea
           `The approval token was signed with the key "${keyId}", which is not known here. Decide on the machine (or with the approvalKeys) that asked, or resume the session for a new token.`,
         );
       }
-      if (!equal(signature, sign(`${prefix}.${keyId}.${payload}`, secret))) {
+      if (!equalInConstantTime(signature, hmac(secret, `${prefix}.${keyId}.${payload}`))) {
         throw refused("forged", "The approval token was changed or not signed by this key. Copy it whole, as the question showed it.");
       }
       const claims = decodeClaims(payload);
@@ -108,16 +109,6 @@ function decodeClaims(payload: string): ApprovalClaims {
     Buffer.from(payload, "base64url").toString(),
   ) as [RunId, SessionId, CallId, string, string, string, ApprovalRequest["type"], number, number, string];
   return { runId, session, callId, tool, toolVersion, argumentsDigest, question, attempt, expiresAt, nonce };
-}
-
-function sign(body: string, secret: Uint8Array): string {
-  return nodeCrypto().createHmac("sha256", secret).update(body).digest("base64url");
-}
-
-function equal(a: string, b: string): boolean {
-  const left = Buffer.from(a);
-  const right = Buffer.from(b);
-  return left.length === right.length && nodeCrypto().timingSafeEqual(left, right);
 }
 
 function refused(reason: "malformed" | "forged" | "expired", message: string): AgentError {

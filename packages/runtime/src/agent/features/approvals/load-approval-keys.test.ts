@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { inspect, promisify } from "node:util";
 import { AgentError } from "@keelson/protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadApprovalKeys } from "./load-approval-keys.ts";
@@ -84,6 +84,13 @@ describe("approval keys in a directory", () => {
       expect(error.message).toContain(problem);
       expect(error.message).toContain("Delete the file");
     }
+  });
+
+  it("tell nothing of what stands in a damaged file, not even as the cause", async () => {
+    await writeFile(join(home, "approval-keys.json"), '{"v":1,"current":{"id":"a","secret":c2VjcmV0LWNhbmFyeQ', { mode: 0o600 });
+    const error = await failureOf(loadApprovalKeys(home));
+    expect(error.message).toContain("are no JSON");
+    expect(inspect(error) + JSON.stringify(error)).not.toContain("c2Vj");
   });
 
   it("say what stands in the way when the directory can't be made", async () => {
