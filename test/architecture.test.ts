@@ -75,10 +75,12 @@ describe("implementations", () => {
 
   it("are reached by subpaths named after what they wrap or the layer they are: none after a capability alone or a format [LA-12]", () => {
     const { exports } = JSON.parse(readFileSync(join(root, "packages/runtime/package.json"), "utf8")) as { readonly exports: object };
+    const rooms = readdirSync(join(source, "environment"));
     const subpaths = Object.keys(exports).map((path) => path.replace(/^\.\/?/, ""));
     for (const path of subpaths.filter((each) => each !== "" && each !== "package.json")) {
       const [folder = "", technology] = path.split("/");
-      expect(folders, path).toContain(folder);
+      // A room of the environment that users enter alone has a subpath of its own.
+      expect([...folders, ...rooms], path).toContain(folder);
       if (folder !== "providers" || technology === undefined || technology === "embeddings") continue;
       // What a provider wraps gives its factory its name: `openai-chat` is `createOpenAiChatProvider`.
       const factory = `create${technology.replaceAll("-", "")}provider`;
