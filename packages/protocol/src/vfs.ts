@@ -94,6 +94,8 @@ export interface VfsOptions {
 /** Files behind one interface. Paths are POSIX style; a relative one starts at the working directory. Failures reject with `VfsError`. */
 export interface Vfs {
   readonly capabilities: ReadonlySet<VfsCapability>;
+  /** The folder that no path leaves, absolute. Without one it is `/`. */
+  readonly root?: string;
   ls(path: string, options?: VfsOptions): Promise<readonly DirEntry[]>;
   stat(path: string, options?: VfsOptions): Promise<FileInfo>;
   read(path: string, options?: VfsOptions): Promise<FileContent>;

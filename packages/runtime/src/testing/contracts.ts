@@ -5,3 +5,5 @@ export { describeEngine, type EngineContractOptions } from "./engine-contract.ts
 export { describeEventLog } from "./event-log-contract.ts";
 export type { CreateEventLog } from "./event-log-contract/create-event-log.ts";
 export { type CreateOrchestrator, describeOrchestrator } from "./orchestrator-contract.ts";
+export { describeVfs } from "./vfs-contract.ts";
+export type { CreateVfs, VfsContent, VfsContractOptions } from "./vfs-contract/create-vfs.ts";

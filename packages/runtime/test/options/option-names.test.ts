@@ -51,6 +51,7 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   createSingleShotOperator: ["systemPrompt", (given) => context.createSingleShotOperator(given)],
   createSessions: ["log", (given) => session.createSessions(given)],
   createDiskVfs: ["readOnly", (given) => environment.createDiskVfs(given)],
+  createMemoryVfs: ["maxBytes", (given) => environment.createMemoryVfs(given)],
   createProcessExecutor: ["shell", (given) => environment.createProcessExecutor(given)],
   createDispatchStack: ["report", (given) => middleware.createDispatchStack(given)],
   createExecStack: ["report", (given) => middleware.createExecStack(given)],
@@ -122,6 +123,7 @@ const WITHOUT_A_CHECK: { readonly [name: string]: string } = {
   foldInferEvents: "is a step of the loop, made for every response",
   readRecords: "is given what `EventLog.read` was given, by a store",
   describeEngine: "is a suite of tests, which is written once and shows what it runs",
+  describeVfs: "is a suite of tests, which is written once and shows what it runs",
   reactLoop: "takes the parts of a loop, which do not work where one is missing",
 };
 

@@ -4,6 +4,7 @@ import { VfsError } from "@keelson/protocol";
 import { type AnchoredDirectory, ensureDirectory, openChild } from "./anchored-directory.ts";
 import { entryOf, replaceFile } from "./replace-file.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
+import { folderInTheWay } from "./vfs-failures.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -25,12 +26,7 @@ export async function copyTree(
   try {
     const stats = await lstat(from.at(fromName));
     if (stats.isDirectory()) {
-      if ((await entryOf(to.at(toName), target)) !== undefined)
-        throw new VfsError({
-          kind: "conflict",
-          path: target,
-          message: `${target} exists already; a folder is copied only to a new place.`,
-        });
+      if ((await entryOf(to.at(toName), target)) !== undefined) throw folderInTheWay(target);
       await using source = await openChild(from, fromName, root);
       await using made = await ensureDirectory(to, toName, root);
       let bytes = 0;

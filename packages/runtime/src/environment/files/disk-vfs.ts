@@ -1,18 +1,21 @@
-import { isUtf8 } from "node:buffer";
 import type { Stats } from "node:fs";
 import { lstat, rename, stat } from "node:fs/promises";
 import { basename } from "node:path/posix";
-import { type FileInfo, type TransferResult, type Vfs, type VfsCapability, VfsError } from "@keelson/protocol";
+import type { FileInfo, TransferResult, Vfs, VfsCapability } from "@keelson/protocol";
 import { copyTree } from "./copy-tree.ts";
-import { globDisk, grepDisk } from "./disk-search.ts";
-import { listDirectory } from "./list-directory.ts";
+import { editBytes, requireOldText } from "./edit-bytes.ts";
 import { mimeTypeOf } from "./file-type.ts";
+import { listDirectory } from "./list-directory.ts";
 import { withPathLock } from "./path-lock.ts";
 import { removeTree } from "./remove-tree.ts";
 import { entryOf } from "./replace-file.ts";
-import { createRootedFiles, isDirectory } from "./rooted-files.ts";
-import { createRootedPaths, isWithin, type RootedPath } from "./rooted-paths.ts";
+import { createRootedFiles } from "./rooted-files.ts";
+import { createRootedPaths, type RootedPath } from "./rooted-paths.ts";
+import { globFiles, grepFiles, type SearchableFiles } from "./search-files.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
+import { intoItself, isDirectory, needsRecursive, notDirectory, notFound, ontoItself, rootStays, unsupported } from "./vfs-failures.ts";
+import { isWithin } from "./virtual-path.ts";
+import { walkDisk } from "./walk-disk.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface DiskVfsOptions {
@@ -52,13 +55,23 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
 
   const resolve = (path: string): Promise<RootedPath> => paths.resolve(path, workingDirectory);
   const requireWritable = (operation: VfsCapability): void => {
-    if (readOnly)
-      throw new VfsError({ kind: "unsupported", operation, message: `This file system is read-only: ${operation} is not possible.` });
+    if (readOnly) throw unsupported(operation, `This file system is read-only: ${operation} is not possible.`);
   };
   const { folderOf, parentFor, isRootItself, readBytes, write: writeResolved } = createRootedFiles(paths, maxReadBytes);
   const refuseRoot = (real: string): void => {
-    if (isRootItself(real))
-      throw new VfsError({ kind: "operation-denied", path: real, message: `${real} is the root of this file system; it stays.` });
+    if (isRootItself(real)) throw rootStays(real);
+  };
+  const searchable: SearchableFiles = {
+    async isFolder(real) {
+      try {
+        return (await lstat(real)).isDirectory();
+      } catch (error) {
+        throw vfsErrorFrom(error, real);
+      }
+    },
+    walk: (start, enter, signal) => walkDisk(start, paths.root, enter, signal),
+    read: readBytes,
+    sizeOf: async (real) => (await lstat(real).catch(() => undefined))?.size, // gone meanwhile: without its size
   };
 
   return {
@@ -102,42 +115,31 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     async edit(path, oldText, newText, { signal } = {}) {
       requireWritable("edit");
       signal?.throwIfAborted();
-      if (oldText === "")
-        throw new VfsError({
-          kind: "other",
-          message: `Nothing to replace in ${path}: the old text is empty. Use write to set the content.`,
-        });
+      requireOldText(path, oldText);
       const target = await resolve(path);
       return withPathLock([target.real], async () => {
-        // On bytes, so that what is not UTF-8 in the file stays as it is.
         const before = await readBytes(target.real, signal);
-        const old = Buffer.from(oldText, "utf8");
-        const at = before.indexOf(old);
-        if (at === -1) return { path: target.real, editsApplied: 0 };
-        const after = Buffer.concat([before.subarray(0, at), Buffer.from(newText, "utf8"), before.subarray(at + old.byteLength)]);
-        await writeResolved(target, after, before);
-        return { path: target.real, editsApplied: 1, ...(isUtf8(after) && { contentAfter: after.toString("utf8") }) };
+        const edited = editBytes(target.real, before, oldText, newText);
+        if (edited === undefined) return { path: target.real, editsApplied: 0 };
+        await writeResolved(target, edited.bytes, before);
+        return edited.result;
       });
     },
 
     async grep(pattern, options = {}) {
-      const { signal } = options;
       const start = (await resolve(options.path ?? ".")).real;
-      return grepDisk(pattern, options, { start, root: paths.root, ...(signal !== undefined && { signal }) }, (file) =>
-        readBytes(file, signal),
-      );
+      return grepFiles(searchable, start, pattern, options, options.signal);
     },
 
     async glob(pattern, { path = ".", limit = Number.POSITIVE_INFINITY, signal } = {}) {
-      const start = (await resolve(path)).real;
-      return globDisk(pattern, limit, { start, root: paths.root, ...(signal !== undefined && { signal }) });
+      return globFiles(searchable, (await resolve(path)).real, pattern, limit, signal);
     },
 
     upload: async () => {
-      throw new VfsError({ kind: "unsupported", operation: "upload", message: "These files are on this machine already: use cp." });
+      throw unsupported("upload", "These files are on this machine already: use cp.");
     },
     download: async () => {
-      throw new VfsError({ kind: "unsupported", operation: "download", message: "These files are on this machine already: use cp." });
+      throw unsupported("download", "These files are on this machine already: use cp.");
     },
 
     pwd: async () => workingDirectory,
@@ -147,7 +149,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
       const stats = await stat(real).catch((error: unknown) => {
         throw vfsErrorFrom(error, real);
       });
-      if (!stats.isDirectory()) throw new VfsError({ kind: "not-directory", path: real, message: `${real} is a file, not a folder.` });
+      if (!stats.isDirectory()) throw notDirectory(real);
       workingDirectory = real;
     },
 
@@ -160,13 +162,8 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
         await using folder = await folderOf(real);
         const name = basename(real);
         const entry = await entryOf(folder.at(name), real);
-        if (entry === undefined) throw new VfsError({ kind: "not-found", path: real, message: `No such file or folder: ${real}.` });
-        if (entry.isDirectory() && !recursive)
-          throw new VfsError({
-            kind: "is-directory",
-            path: real,
-            message: `${real} is a folder. To remove it with all it holds, set recursive.`,
-          });
+        if (entry === undefined) throw notFound(real);
+        if (entry.isDirectory() && !recursive) throw needsRecursive(real);
         await removeTree(folder, name, entry.isDirectory(), paths.root, signal);
       });
     },
@@ -191,7 +188,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
       return withPathLock([source, target.real], async () => {
         await using sourceFolder = await folderOf(source);
         const entry = await entryOf(sourceFolder.at(basename(source)), source);
-        if (entry === undefined) throw new VfsError({ kind: "not-found", path: source, message: `No such file or folder: ${source}.` });
+        if (entry === undefined) throw notFound(source);
         await using targetFolder = await parentFor(target);
         const there = await entryOf(targetFolder.at(basename(target.real)), target.real);
         if (there?.isDirectory() && source !== target.real) throw isDirectory(target.real);
@@ -212,7 +209,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
 
   async function copy(source: string, target: RootedPath, signal?: AbortSignal): Promise<TransferResult> {
     if (isRootItself(source) || (isWithin(source, target.real) && source !== target.real)) throw intoItself(source, target.real);
-    if (source === target.real) throw new VfsError({ kind: "other", message: `${source} cannot be copied onto itself.` });
+    if (source === target.real) throw ontoItself(source);
     await using sourceFolder = await folderOf(source);
     await using targetFolder = await parentFor(target);
     return {
@@ -231,8 +228,4 @@ function fileInfo(path: string, stats: Stats, isSymlink: boolean): FileInfo {
     modified: Math.trunc(stats.mtimeMs),
     permissions: stats.mode & 0o7777,
   };
-}
-
-function intoItself(from: string, to: string): VfsError {
-  return new VfsError({ kind: "other", message: `${from} cannot be placed at ${to}, which lies inside it.` });
 }

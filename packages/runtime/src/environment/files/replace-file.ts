@@ -4,6 +4,7 @@ import { access, type FileHandle, link, lstat, open, rename, unlink } from "node
 import { VfsError } from "@keelson/protocol";
 import type { AnchoredDirectory } from "./anchored-directory.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
+import { isDirectory, unexpectedContent } from "./vfs-failures.ts";
 
 export interface Replacement {
   /** Writes the new content and says how many bytes it was. */
@@ -22,7 +23,7 @@ export async function replaceFile(folder: AnchoredDirectory, name: string, { wri
   const path = folder.pathOf(name);
   const previous = await entryOf(folder.at(name), path);
   if (previous !== undefined) await requireReplaceable(folder, name, previous, path);
-  if (ifUnchanged === null && previous !== undefined) throw conflict(path, "it exists already");
+  if (ifUnchanged === null && previous !== undefined) throw unexpectedContent(path, "it exists already");
 
   // Not derived from the name: that may be as long as the file system allows.
   const temporary = folder.at(`.keelson-${randomBytes(9).toString("base64url")}.tmp`);
@@ -69,7 +70,7 @@ export async function entryOf(location: string, path: string): Promise<Stats | u
 }
 
 async function requireReplaceable(folder: AnchoredDirectory, name: string, previous: Stats, path: string): Promise<void> {
-  if (previous.isDirectory()) throw new VfsError({ kind: "is-directory", path, message: `${path} is a folder, not a file.` });
+  if (previous.isDirectory()) throw isDirectory(path);
   if (!previous.isFile())
     throw new VfsError({ kind: "unsupported", operation: "write", message: `${path} is not a regular file; it is not replaced.` });
   // A rename asks only for the folder's permission, and would replace a file that is protected against writing.
@@ -96,29 +97,26 @@ async function placeNew(temporary: string, location: string, path: string): Prom
     return false; // the temporary name goes, the file stays under its new one
   } catch (error) {
     const code = systemCode(error);
-    if (code === "EEXIST") throw conflict(path, "it exists already");
+    if (code === "EEXIST") throw unexpectedContent(path, "it exists already");
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP" && code !== "EMLINK") throw error;
   }
-  if ((await entryOf(location, path)) !== undefined) throw conflict(path, "it exists already");
+  if ((await entryOf(location, path)) !== undefined) throw unexpectedContent(path, "it exists already");
   await rename(temporary, location);
   return true;
 }
 
 async function requireUnchanged(location: string, path: string, expected: Uint8Array): Promise<void> {
   const file = await open(location, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: unknown) => {
-    if (systemCode(error) === "ENOENT") throw conflict(path, "it is gone");
+    if (systemCode(error) === "ENOENT") throw unexpectedContent(path, "it is gone");
     throw error;
   });
   try {
     const { size } = await file.stat();
-    if (size !== expected.byteLength || Buffer.compare(await file.readFile(), expected) !== 0) throw conflict(path, "its content changed");
+    if (size !== expected.byteLength || Buffer.compare(await file.readFile(), expected) !== 0)
+      throw unexpectedContent(path, "its content changed");
   } finally {
     await file.close();
   }
-}
-
-function conflict(path: string, what: string): VfsError {
-  return new VfsError({ kind: "conflict", path, message: `${path} is not as expected: ${what}. Read it again before writing.` });
 }
 
 function ignoreMissing(error: unknown): void {

@@ -6,6 +6,7 @@ import { type AnchoredDirectory, ensureDirectory, openDirectory } from "./anchor
 import { replaceFile } from "./replace-file.ts";
 import type { RootedPath, RootedPaths } from "./rooted-paths.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
+import { isDirectory } from "./vfs-failures.ts";
 
 /** The files at resolved paths, whole: none is read or replaced through a link that was put there since the path was resolved. */
 export interface RootedFiles {
@@ -93,9 +94,6 @@ export function createRootedFiles(paths: RootedPaths, maxReadBytes: number): Roo
   return { isRootItself, folderOf, parentFor, readBytes, write };
 }
 
-export function isDirectory(path: string): VfsError {
-  return new VfsError({ kind: "is-directory", path, message: `${path} is a folder, not a file.` });
-}
 function notRegular(path: string, operation: string): VfsError {
   return new VfsError({ kind: "unsupported", operation, message: `${path} is neither a file nor a folder (a pipe, socket or device).` });
 }

@@ -3,6 +3,8 @@ import { readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path/posix";
 import { VfsError } from "@keelson/protocol";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
+import { nulInPath, outsideRoot } from "./vfs-failures.ts";
+import { isWithin } from "./virtual-path.ts";
 
 /** A path inside the roots, free of symbolic links as far as it exists. */
 export interface RootedPath {
@@ -42,11 +44,10 @@ export function createRootedPaths(root: string, allowed: readonly string[]): Roo
   const main = real[0] as string;
   const entrances = [...new Set([...lexical, ...real])];
   const contains = (path: string): boolean => real.some((folder) => isWithin(folder, path));
-  const traversal = (attempted: string): VfsError =>
-    new VfsError({ kind: "path-traversal", attempted, root: main, message: `${attempted} lies outside ${main}. Use a path inside it.` });
+  const traversal = (attempted: string): VfsError => outsideRoot(attempted, main);
 
   const absolute = (path: string, workingDirectory: string): string => {
-    if (path.includes("\0")) throw new VfsError({ kind: "io", path, code: "EINVAL", message: "A path cannot contain a NUL character." });
+    if (path.includes("\0")) throw nulInPath(path);
     const whole = resolve(workingDirectory, path);
     if (!entrances.some((folder) => isWithin(folder, whole))) throw traversal(path);
     return whole;
@@ -121,9 +122,4 @@ function linkTarget(path: string): string | undefined {
   } catch {
     return undefined; // no link: the part is missing
   }
-}
-
-/** True when `path` is `folder` or lies below it. Both absolute and normalised. */
-export function isWithin(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
 }

@@ -1,14 +1,7 @@
-import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { openDirectory } from "./anchored-directory.ts";
+import type { WalkedEntry } from "./search-files.ts";
 import { vfsErrorFrom } from "./vfs-error-from.ts";
-
-export interface WalkedEntry {
-  readonly path: string;
-  /** From where the walk started. */
-  readonly relativePath: string;
-  readonly entry: Dirent;
-}
 
 /**
  * Every entry below the folder `start`, depth first, names in ascending order. Links are shown, never followed. `enter`
@@ -24,7 +17,7 @@ export async function* walkDisk(
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     signal?.throwIfAborted();
     yield next;
-    if (!next.entry.isDirectory() || !enter(next.relativePath)) continue;
+    if (!next.isDir || !enter(next.relativePath)) continue;
     try {
       for (const inner of await list(next.path, next.relativePath, root)) pending.push(inner);
     } catch {
@@ -43,7 +36,8 @@ async function list(path: string, relativePath: string, root: string): Promise<W
       .map((entry) => ({
         path: folder.pathOf(entry.name),
         relativePath: relativePath === "" ? entry.name : `${relativePath}/${entry.name}`,
-        entry,
+        isDir: entry.isDirectory(),
+        isFile: entry.isFile(),
       }));
   } catch (error) {
     throw vfsErrorFrom(error, path);

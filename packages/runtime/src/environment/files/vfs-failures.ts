@@ -1,0 +1,56 @@
+import { type VfsCapability, VfsError } from "@keelson/protocol";
+
+// What every kind of file system says alike.
+
+export function notFound(path: string): VfsError {
+  return new VfsError({ kind: "not-found", path, message: `No such file or folder: ${path}.` });
+}
+
+export function isDirectory(path: string): VfsError {
+  return new VfsError({ kind: "is-directory", path, message: `${path} is a folder, not a file.` });
+}
+
+export function notDirectory(path: string): VfsError {
+  return new VfsError({ kind: "not-directory", path, message: `${path} is a file where a folder is needed.` });
+}
+
+export function needsRecursive(path: string): VfsError {
+  return new VfsError({
+    kind: "is-directory",
+    path,
+    message: `${path} is a folder. To remove it with all it holds, set recursive.`,
+  });
+}
+
+export function folderInTheWay(path: string): VfsError {
+  return new VfsError({ kind: "conflict", path, message: `${path} exists already; a folder is copied only to a new place.` });
+}
+
+export function intoItself(from: string, to: string): VfsError {
+  return new VfsError({ kind: "other", message: `${from} cannot be placed at ${to}, which lies inside it.` });
+}
+
+export function ontoItself(path: string): VfsError {
+  return new VfsError({ kind: "other", message: `${path} cannot be copied onto itself.` });
+}
+
+export function rootStays(path: string): VfsError {
+  return new VfsError({ kind: "operation-denied", path, message: `${path} is the root of this file system; it stays.` });
+}
+
+export function unexpectedContent(path: string, what: string): VfsError {
+  return new VfsError({ kind: "conflict", path, message: `${path} is not as expected: ${what}. Read it again before writing.` });
+}
+
+export function outsideRoot(attempted: string, root: string): VfsError {
+  return new VfsError({ kind: "path-traversal", attempted, root, message: `${attempted} lies outside ${root}. Use a path inside it.` });
+}
+
+export function nulInPath(path: string): VfsError {
+  return new VfsError({ kind: "io", path, code: "EINVAL", message: "A path cannot contain a NUL character." });
+}
+
+/** @param message what cannot be done, and what to do instead */
+export function unsupported(operation: VfsCapability, message: string): VfsError {
+  return new VfsError({ kind: "unsupported", operation, message });
+}
