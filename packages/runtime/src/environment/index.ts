@@ -4,7 +4,10 @@ export { type MemoryVfsOptions, createMemoryVfs } from "./files/memory-vfs.ts";
 export { makeFolder } from "../platform/make-folder.ts";
 export { type OutputWindow, createOutputWindow } from "./execution/output-window.ts";
 export { type ProcessExecutorOptions, createProcessExecutor } from "./execution/process-executor.ts";
+export { createLocalEnvironment } from "./operators/local-environment.ts";
+export { createProcessEnvironment, type ProcessEnvironmentOptions } from "./operators/process-environment.ts";
+export { serveOperator } from "./operators/serve-operator.ts";
 export { canFindStrays } from "./execution/stray-processes.ts";
 export { readCommandLine } from "./command-line/read-command-line.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.
-export type { CallEffects, Executor, Vfs } from "@keelson/protocol";
+export type { CallEffects, Environment, EnvironmentSpec, Executor, Vfs } from "@keelson/protocol";

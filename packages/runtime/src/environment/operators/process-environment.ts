@@ -1,0 +1,86 @@
+import { fileURLToPath } from "node:url";
+import { EnvironmentError, type Environment, type EnvironmentSpec, type SecretResolver } from "@keelson/protocol";
+import { checkOptionNames } from "../../json/option-names.ts";
+import { withoutSecrets } from "../execution/child-environment.ts";
+import { atEnvironmentBoundary } from "./at-environment-boundary.ts";
+import { checkProvided, type Provided } from "./check-provided.ts";
+import { injectCredentials } from "./inject-credentials.ts";
+import { memorySize } from "./memory-size.ts";
+import { OperatorProcess } from "./operator-process.ts";
+
+export interface ProcessEnvironmentOptions {
+  /** The module that calls `serveOperator`: a path or a file URL. */
+  readonly module: string | URL;
+  /** Arguments of the module. Default: none. */
+  readonly args?: readonly string[] | undefined;
+  /** Default: that of this process. */
+  readonly cwd?: string | undefined;
+  /** Added to what is inherited. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Inherited variables that are passed on although their names look like secrets (`*_API_KEY`, `*_TOKEN`, …). Default: none. */
+  readonly passSecrets?: readonly string[] | "all" | undefined;
+  /** Resolves the credentials of a spec. */
+  readonly secrets?: SecretResolver | undefined;
+  /** How long an operator may take to end once its run is aborted, and its process once it has answered. Default 2000. */
+  readonly killGraceMs?: number | undefined;
+}
+
+const PROVIDED: Provided = {
+  name: "The process environment",
+  boundaries: ["process"],
+  resources: ["memory"],
+  injections: ["env-var", "file"],
+  hasNetworkRules: false,
+};
+
+/**
+ * Runs an operator in a process of its own, one for each run: a crash there is an EnvironmentError here. Its execution context is that of
+ * the run, over messages, so its steps are recorded in the run's log. The process has the rights of this one: it is a boundary
+ * against crashes, not against what the operator does. `resources.memory` bounds what its JavaScript holds.
+ *
+ * ```ts
+ * const environment = createProcessEnvironment({ module: new URL("./summarise.js", import.meta.url) });
+ * ```
+ *
+ * Rejects with EnvironmentError: `provision-failed` for a spec that a process can't hold, or a module that can't be started;
+ * `credential-failed`; `resource-exceeded`; `cancelled`; `operator-error` with what the operator failed with, or that its process ended.
+ */
+export function createProcessEnvironment(options: ProcessEnvironmentOptions): Environment {
+  checkOptionNames("createProcessEnvironment", options, {
+    module: true,
+    args: true,
+    cwd: true,
+    env: true,
+    passSecrets: true,
+    secrets: true,
+    killGraceMs: true,
+  });
+  const { module, args = [], cwd = process.cwd(), killGraceMs = 2000 } = options;
+  const path = module instanceof URL || module.startsWith("file:") ? fileURLToPath(module) : module;
+  return {
+    async run(input, spec, context) {
+      checkProvided(spec, PROVIDED);
+      const heap = heapFlags(spec);
+      await using credentials = await injectCredentials(spec.credentials, options.secrets, context.signal);
+      const env = { ...withoutSecrets(process.env, options.passSecrets ?? []), ...options.env, ...credentials.env };
+      try {
+        await using operator = await OperatorProcess.start({ args: [...heap, path, ...args], cwd, env, killGraceMs }, context.signal);
+        return await operator.execute(input, context);
+      } catch (error) {
+        throw atEnvironmentBoundary(error);
+      }
+    },
+  };
+}
+
+/** Node takes MiB. */
+function heapFlags({ resources }: EnvironmentSpec): readonly string[] {
+  if (resources?.memory === undefined) return [];
+  const bytes = memorySize(resources.memory);
+  if (bytes === undefined || bytes < 2 ** 20)
+    throw new EnvironmentError({
+      kind: "provision-failed",
+      message: `The limit of memory "${resources.memory}" is no size of at least 1 MiB. Give one such as "512Mi" or "2G".`,
+    });
+  return [`--max-old-space-size=${Math.floor(bytes / 2 ** 20)}`];
+}
