@@ -1,6 +1,8 @@
+export { type CompositeVfs, type CompositeVfsOptions, type Mount, createCompositeVfs } from "./files/composite-vfs.ts";
 export { type DiskVfs, type DiskVfsOptions, createDiskVfs } from "./files/disk-vfs.ts";
 export { type GlobPattern, compileGlob } from "./files/glob-pattern.ts";
 export { type MemoryVfsOptions, createMemoryVfs } from "./files/memory-vfs.ts";
+export { type StoreVfsOptions, createStoreVfs } from "./files/store-vfs.ts";
 export { makeFolder } from "../platform/make-folder.ts";
 export { type OutputWindow, createOutputWindow } from "./execution/output-window.ts";
 export { type ProcessExecutorOptions, createProcessExecutor } from "./execution/process-executor.ts";

@@ -51,6 +51,8 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   createSingleShotOperator: ["systemPrompt", (given) => context.createSingleShotOperator(given)],
   createSessions: ["log", (given) => session.createSessions(given)],
   createDiskVfs: ["readOnly", (given) => environment.createDiskVfs(given)],
+  createCompositeVfs: ["mounts", (given) => environment.createCompositeVfs(given)],
+  createStoreVfs: ["scope", (given) => environment.createStoreVfs(given)],
   createMemoryVfs: ["maxBytes", (given) => environment.createMemoryVfs(given)],
   createProcessExecutor: ["shell", (given) => environment.createProcessExecutor(given)],
   createDispatchStack: ["report", (given) => middleware.createDispatchStack(given)],

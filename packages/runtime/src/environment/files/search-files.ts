@@ -1,7 +1,7 @@
 import { type GlobEntry, type GrepMatch, type GrepOptions, VfsError } from "@keelson/protocol";
 import { hasFileType } from "./file-type.ts";
-import { compileGlob, type GlobPattern } from "./glob-pattern.ts";
 import { compileTextSearch } from "./grep-text.ts";
+import { compileFileFilter, compileSearchGlob } from "./search-glob.ts";
 
 export interface WalkedEntry {
   readonly path: string;
@@ -33,9 +33,7 @@ export async function grepFiles(
 ): Promise<GrepMatch[]> {
   const { maxMatches = Number.POSITIVE_INFINITY, fileType } = options;
   const search = compileTextSearch(pattern, options);
-  // A pattern without a slash is about names, wherever they are.
-  const glob =
-    options.glob === undefined ? undefined : compile(options.glob.includes("/") ? options.glob.replace(/^\/+/, "") : `**/${options.glob}`);
+  const glob = options.glob === undefined ? undefined : compileFileFilter(options.glob);
   const matches: GrepMatch[] = [];
   const add = (found: readonly GrepMatch[]): void => {
     for (const match of found) if (matches.length < maxMatches) matches.push(match);
@@ -46,7 +44,7 @@ export async function grepFiles(
   }
   for await (const { path, relativePath, isFile } of files.walk(start, () => true, signal)) {
     if (matches.length >= maxMatches) break;
-    if (!isFile || (glob !== undefined && !glob.matches(relativePath)) || (fileType !== undefined && !hasFileType(path, fileType)))
+    if (!isFile || (glob !== undefined && !glob.matches(relativePath, false)) || (fileType !== undefined && !hasFileType(path, fileType)))
       continue;
     try {
       add(search(path, await files.read(path, signal)));
@@ -65,22 +63,14 @@ export async function globFiles(
   limit: number,
   signal?: AbortSignal,
 ): Promise<GlobEntry[]> {
-  const compiled = compile(pattern);
+  const compiled = compileSearchGlob(pattern);
   const results: GlobEntry[] = [];
   if (limit <= 0) return results;
   for await (const { path, relativePath, isDir, isFile } of files.walk(start, compiled.mayMatchBelow, signal)) {
-    if (!compiled.matches(relativePath)) continue;
+    if (!compiled.matches(relativePath, isDir)) continue;
     const size = isFile ? await files.sizeOf(path) : undefined;
     results.push({ path, isDir, ...(size !== undefined && { size }) });
     if (results.length >= limit) break;
   }
   return results;
-}
-
-function compile(pattern: string): GlobPattern {
-  try {
-    return compileGlob(pattern);
-  } catch (error) {
-    throw new VfsError({ kind: "other", message: (error as Error).message }, { cause: error });
-  }
 }
