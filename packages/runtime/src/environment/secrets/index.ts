@@ -1,3 +1,14 @@
+// Secrets
+export { createSecretResolver, type SecretResolverOptions, type SourcedSecretResolver } from "./secret-resolver.ts";
+export { type FoundSecret, type SecretSource } from "./secret-source.ts";
+export { createEnvSecrets, type EnvSecretsOptions } from "./env-secrets.ts";
+export { createFileSecrets, type FileSecretsOptions } from "./file-secrets.ts";
+export { createExecSecrets, type ExecSecretsOptions, type SecretProgram } from "./exec-secrets.ts";
+export { createKeyringSecrets, type KeyringSecrets, type KeyringSecretsOptions } from "./keyring-secrets.ts";
+export { createSealedFolder, type SealedFolder, type SecretStore } from "./sealed-folder.ts";
+export { createVaultSecrets, type VaultSecretsOptions } from "./vault-secrets.ts";
+export { type VaultAppRole, type VaultLogin } from "./vault-token.ts";
+
 // Crypto
 export { type Keys, createKeyRing, newKey } from "../crypto/keys.ts";
 export { loadKeys } from "../crypto/load-keys.ts";
@@ -7,4 +18,4 @@ export { createSealer, type Sealer } from "../crypto/sealer.ts";
 export { createSigner, type Signer } from "../crypto/signer.ts";
 export { createSignatureKeys, isSignedBy, type SignatureKeys, signWith } from "../crypto/signature-keys.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.
-export type { KeyRing, NamedKey } from "@keelson/protocol";
+export type { KeyRing, NamedKey, SecretResolver } from "@keelson/protocol";
