@@ -3,17 +3,15 @@ import type { Clock } from "../../platform/clock.ts";
 import { createSharedWork } from "./shared-work.ts";
 import { type VaultClient, VaultRefusal } from "./vault-client.ts";
 
-type Later<T> = T | Promise<T>;
-
 export interface VaultAppRole {
   readonly roleId: string;
-  readonly secretId: string | (() => Later<string>);
+  readonly secretId: string | (() => string | Promise<string>);
   /** Where the method is mounted. Default `approle`. */
   readonly mount?: string | undefined;
 }
 
 /** A token, a function that gives the current one (read from the file of an agent, for one), or an AppRole to log in with. */
-export type VaultLogin = string | (() => Later<string | undefined>) | { readonly appRole: VaultAppRole };
+export type VaultLogin = string | (() => string | Promise<string | undefined> | undefined) | { readonly appRole: VaultAppRole };
 
 export interface VaultToken {
   /** Does something with a token that holds. One that is refused is replaced once, where another can be had. */
