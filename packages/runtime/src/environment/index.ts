@@ -10,6 +10,23 @@ export { createLocalEnvironment } from "./operators/local-environment.ts";
 export { createProcessEnvironment, type ProcessEnvironmentOptions } from "./operators/process-environment.ts";
 export { serveOperator } from "./operators/serve-operator.ts";
 export { canFindStrays } from "./execution/stray-processes.ts";
+export { createSandboxExecutor, type SandboxExecutorOptions } from "./sandbox/sandbox-executor.ts";
+export { policyFromEnvironmentSpec, policyFromSandboxConfig } from "./sandbox/policy-from-config.ts";
+export { readSandboxPolicy } from "./sandbox/read-sandbox-policy.ts";
+export {
+  type CommandPolicy,
+  CREDENTIAL_PATHS,
+  type EnvironmentPolicy,
+  type FilesystemPolicy,
+  type NetworkPolicyConfig,
+  PROTECTED_HOME_PATHS,
+  PROTECTED_PATHS,
+  type ResourcePolicy,
+  type SandboxPolicy,
+} from "./sandbox/sandbox-policy.ts";
+export { isPublicAddress } from "./sandbox/network/public-address.ts";
+export type { Dial, FilteringProxyOptions, NetworkDecision } from "./sandbox/network/filtering-proxy.ts";
+export type { ResolveHost } from "./sandbox/network/resolve-public.ts";
 export { readCommandLine } from "./command-line/read-command-line.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.
 export type { CallEffects, Environment, EnvironmentSpec, Executor, Vfs } from "@keelson/protocol";

@@ -1,0 +1,95 @@
+import { existsSync } from "node:fs";
+import type { Mount } from "./sandbox-mounts.ts";
+
+export interface BubblewrapPlan {
+  readonly mounts: readonly Mount[];
+  /** Everything of this machine can be read; else only what `mounts` and the system's programs show. */
+  readonly showsAll: boolean;
+  /** Files that have to be readable in any case. */
+  readonly programs: readonly string[];
+  readonly cwd: string;
+  readonly temporaryBytes: number;
+  /** Programs that are not there. */
+  readonly hiddenPrograms: readonly string[];
+  /** File descriptors of the filter of system calls, and of what bubblewrap tells of itself. */
+  readonly filterFd: number;
+  readonly statusFd: number;
+}
+
+const SYSTEM_FOLDERS = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
+const SYSTEM_FILES = [
+  "/etc/alternatives",
+  "/etc/ca-certificates",
+  "/etc/group",
+  "/etc/hosts",
+  "/etc/ld.so.cache",
+  "/etc/ld.so.conf",
+  "/etc/ld.so.conf.d",
+  "/etc/localtime",
+  "/etc/nsswitch.conf",
+  "/etc/passwd",
+  "/etc/pki",
+  "/etc/ssl",
+  "/etc/timezone",
+];
+// What tells of the machine, or lets its owner set it: where the user is root, files of the kernel are writable to it without any privilege.
+const HIDDEN_KERNEL_FILES = [
+  "/proc/kcore",
+  "/proc/keys",
+  "/proc/key-users",
+  "/proc/kallsyms",
+  "/proc/timer_list",
+  "/proc/sched_debug",
+  "/proc/latency_stats",
+];
+const SHOWN_SYS = ["/sys/devices/system", "/sys/fs/cgroup"];
+
+/** What bubblewrap is told, one argument each, without the command. */
+export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
+  const { mounts, showsAll, programs, cwd, temporaryBytes, hiddenPrograms, filterFd, statusFd } = plan;
+  const own = (folder: string): string[] => ["--perms", "1777", "--size", String(temporaryBytes), "--tmpfs", folder];
+  return [
+    ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--disable-userns"],
+    ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "sandbox", "--clearenv"],
+    ...["--seccomp", String(filterFd), "--json-status-fd", String(statusFd)],
+    ...(showsAll ? ["--ro-bind", "/", "/"] : [...SYSTEM_FOLDERS, ...SYSTEM_FILES].flatMap((path) => ["--ro-bind-try", path, path])),
+    ...["--dev", "/dev", ...own("/dev/shm"), "--remount-ro", "/dev"],
+    ...[
+      "--proc",
+      "/proc",
+      ...HIDDEN_KERNEL_FILES.filter((path) => existsSync(path)).flatMap((path) => ["--ro-bind", "/dev/null", path]),
+      "--remount-ro",
+      "/proc",
+    ],
+    ...[
+      "--size",
+      String(temporaryBytes),
+      "--tmpfs",
+      "/sys",
+      ...SHOWN_SYS.flatMap((path) => ["--ro-bind-try", path, path]),
+      "--remount-ro",
+      "/sys",
+    ],
+    ...own("/tmp"),
+    ...own("/var/tmp"),
+    ...["--size", String(temporaryBytes), "--tmpfs", "/run"],
+    ...mounts.flatMap(({ path, as }) => {
+      switch (as) {
+        case "writable":
+          return ["--bind", path, path];
+        case "read-only":
+          return ["--ro-bind", path, path];
+        case "hidden-file":
+          return ["--ro-bind", "/dev/null", path];
+        case "hidden-folder":
+          return ["--perms", "0555", "--size", "4096", "--tmpfs", path];
+      }
+    }),
+    // After what is mounted in them.
+    ...mounts.flatMap(({ path, as }) => (as === "hidden-folder" ? ["--remount-ro", path] : [])),
+    ...programs.flatMap((path) => (showsAll ? [] : ["--ro-bind", path, path])),
+    ...hiddenPrograms.flatMap((path) => ["--ro-bind", "/dev/null", path]),
+    ...(showsAll ? [] : ["--remount-ro", "/"]),
+    ...["--chdir", cwd],
+  ];
+}

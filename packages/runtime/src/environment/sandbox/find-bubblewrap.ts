@@ -1,0 +1,77 @@
+import { execFile } from "node:child_process";
+import { access, constants } from "node:fs/promises";
+import { delimiter, isAbsolute, join } from "node:path";
+import { promisify } from "node:util";
+import { EnvironmentError } from "@keelson/protocol";
+
+// `--disable-userns` and `--size` came with it.
+const LEAST_VERSION = [0, 8] as const;
+const WAIT_MS = 10_000;
+
+/**
+ * The path of bubblewrap, once it is known to make a sandbox here.
+ * @throws EnvironmentError of kind `provision-failed` with the reason why it doesn't
+ */
+export async function findBubblewrap(named?: string): Promise<string> {
+  if (process.platform !== "linux") throw cannot(`it needs Linux, and this is ${process.platform}`);
+  const path = await programPath(named ?? "bwrap");
+  if (path === undefined)
+    throw cannot(`there is no ${named ?? "bwrap"}: install bubblewrap, as in \`apt-get install bubblewrap\` or \`dnf install bubblewrap\``);
+  const run = promisify(execFile);
+  const version = await run(path, ["--version"], { env: {}, timeout: WAIT_MS }).then(
+    ({ stdout }) => /(\d+)\.(\d+)/.exec(stdout),
+    (error: unknown) => cannot(`${path} does not run: ${messageOf(error)}`),
+  );
+  if (version instanceof Error) throw version;
+  const [, major, minor] = version ?? [];
+  if (Number(major) < LEAST_VERSION[0] || (Number(major) === LEAST_VERSION[0] && Number(minor) < LEAST_VERSION[1]))
+    throw cannot(`${path} is ${major}.${minor}, and bubblewrap ${LEAST_VERSION.join(".")} or newer is needed`);
+  const trial = [
+    "--unshare-user",
+    "--unshare-all",
+    "--disable-userns",
+    "--ro-bind",
+    "/",
+    "/",
+    "--dev",
+    "/dev",
+    "--proc",
+    "/proc",
+    "--",
+    "/usr/bin/env",
+    "true",
+  ];
+  try {
+    await run(path, trial, { env: { PATH: "/usr/bin:/bin" }, timeout: WAIT_MS });
+  } catch (error) {
+    const { stderr = "" } = error as { stderr?: string };
+    throw cannot(
+      `${path} can't make one: ${(stderr.trim() || messageOf(error)).split("\n")[0]}. Many systems let only some programs make user namespaces: see the sysctls kernel.unprivileged_userns_clone, user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns, or the settings of the container that this runs in`,
+    );
+  }
+  return path;
+}
+
+/** Where a program stands in `PATH`. */
+export async function programPath(program: string): Promise<string | undefined> {
+  const candidates = isAbsolute(program)
+    ? [program]
+    : (process.env["PATH"] ?? "/usr/bin:/bin").split(delimiter).map((folder) => join(folder, program));
+  for (const candidate of candidates)
+    if (
+      await access(candidate, constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+    )
+      return candidate;
+  return undefined;
+}
+
+function cannot(reason: string): EnvironmentError {
+  return new EnvironmentError({ kind: "provision-failed", message: `Commands can't be run in a sandbox here: ${reason}.` });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,247 @@
+import { Agent, createServer, type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from "node:http";
+import { connect, type Socket } from "node:net";
+import { pipeline } from "node:stream/promises";
+import type { NetworkPolicyConfig } from "../sandbox-policy.ts";
+import { readServerName } from "./client-hello.ts";
+import { normalHost } from "./host-pattern.ts";
+import { createNetworkRules } from "./network-rules.ts";
+import { type ResolveHost, resolvePublic, resolveWithSystem } from "./resolve-public.ts";
+
+/** Connects to an address. For hosts that reach the internet through something else, and for tests. */
+export type Dial = (address: string, port: number) => Socket;
+
+/** A connection that a command asked for. */
+export interface NetworkDecision {
+  readonly host: string;
+  readonly port: number;
+  /** Absent: it was allowed. */
+  readonly refused?: string;
+}
+
+export interface FilteringProxyOptions {
+  readonly resolve?: ResolveHost | undefined;
+  readonly dial?: Dial | undefined;
+  /** Told of every connection that is asked for, before it is made. */
+  readonly onDecision?: ((decision: NetworkDecision) => void) | undefined;
+}
+
+/** Takes connections of sandboxed programs. */
+export interface FilteringProxy {
+  accept(socket: Socket): void;
+  /** Ends all connections. */
+  close(): void;
+}
+
+const MAX_CONNECTIONS = 256;
+const CONNECT_MS = 15_000;
+const IDLE_MS = 5 * 60_000;
+const MAX_FIRST_BYTES = 32 * 1024;
+// Those of one hop (RFC 9110, 7.6.1), and those meant for us.
+const HOP_HEADERS: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/**
+ * An HTTP proxy that lets through what the policy allows. It resolves names itself, refuses addresses that aren't public, and connects to
+ * the very addresses it checked. A tunnel has to begin with TLS for the host that was asked for, unless a rule names its port; what is
+ * said inside of TLS is not seen.
+ */
+export function createFilteringProxy(policy: NetworkPolicyConfig, options: FilteringProxyOptions = {}): FilteringProxy {
+  const { resolve = resolveWithSystem, dial = (address, port) => connect({ host: address, port }) } = options;
+  const rules = createNetworkRules(policy);
+  const open = new Set<Socket>();
+  // Our connections are to pinned addresses: none is kept for a request to another host.
+  const agent = new Agent({ keepAlive: false });
+
+  const track = (socket: Socket): Socket => {
+    open.add(socket);
+    socket.setTimeout(IDLE_MS, () => socket.destroy());
+    socket.once("close", () => open.delete(socket));
+    return socket;
+  };
+
+  /** @throws Refusal */
+  const connectTo = async (host: string, port: number): Promise<Socket> => {
+    const refuse = (reason: string): never => {
+      options.onDecision?.({ host, port, refused: reason });
+      throw new Refusal(reason);
+    };
+    const refusal = rules.refusal(host, port);
+    if (refusal !== undefined) refuse(refusal);
+    const addresses = await resolvePublic(host, resolve).catch((error: unknown) => refuse(messageOf(error)));
+    options.onDecision?.({ host, port });
+    let last: unknown;
+    for (const address of addresses) {
+      try {
+        return track(await dialed(dial(address, port)));
+      } catch (error) {
+        last = error;
+      }
+    }
+    throw new Unreachable(`${host} can't be reached: ${messageOf(last)}`);
+  };
+
+  const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = URL.parse(request.url ?? "");
+    if (url === null || url.protocol !== "http:" || url.username !== "" || url.password !== "")
+      throw new Refusal("ask this proxy for http:// addresses, and use CONNECT for others");
+    const host = normalHost(url.hostname);
+    if (host === undefined) throw new Refusal(`${url.hostname} is no host`);
+    if (request.headers.upgrade !== undefined) throw new Refusal("protocols that begin as HTTP can't be changed to through this proxy");
+    const meant = request.headersDistinct["host"] ?? [];
+    if (meant.length > 1 || (meant[0] !== undefined && URL.parse(`http://${meant[0]}`)?.host !== url.host))
+      throw new Refusal(`the Host header names ${meant.join(", ")}, the address ${url.host}`);
+    const port = url.port === "" ? 80 : Number(url.port);
+    const socket = await connectTo(host, port);
+    // Headers that Connection names are of this hop as well.
+    const named = (request.headers.connection ?? "")
+      .toLowerCase()
+      .split(",")
+      .map((name) => name.trim());
+    const isKept = (name: string): boolean => !HOP_HEADERS.has(name) && !named.includes(name) && name !== "host";
+    const headers: { [name: string]: string[] } = {};
+    for (const [name, values] of Object.entries(request.headersDistinct)) if (values !== undefined && isKept(name)) headers[name] = values;
+    headers["host"] = [url.host];
+    const upstream = httpRequest({
+      agent,
+      createConnection: () => socket,
+      method: request.method,
+      path: `${url.pathname}${url.search}`,
+      headers,
+      setHost: false,
+    });
+    response.once("close", () => socket.destroy());
+    const answered = new Promise<IncomingMessage>((done, failed) => upstream.once("response", done).once("error", failed));
+    request.pipe(upstream);
+    const answer = await answered.catch((error: unknown) => {
+      throw new Unreachable(`${host} did not respond: ${messageOf(error)}`);
+    });
+    for (const [name, values] of Object.entries(answer.headersDistinct))
+      if (values !== undefined && !HOP_HEADERS.has(name)) response.setHeader(name, values);
+    response.writeHead(answer.statusCode ?? 502);
+    await pipeline(answer, response);
+  };
+
+  const tunnel = async (request: IncomingMessage, client: Socket, head: Buffer): Promise<void> => {
+    const [, name = "", digits = ""] = /^(\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(request.url ?? "") ?? [];
+    const host = normalHost(name);
+    if (host === undefined) throw new Refusal(`${JSON.stringify(request.url)} is no host and port`);
+    const port = Number(digits);
+    const refusal = rules.refusal(host, port);
+    if (refusal !== undefined) {
+      options.onDecision?.({ host, port, refused: refusal });
+      throw new Refusal(refusal);
+    }
+    // Resolved and connected to before the client is answered, so that it hears of a failure as one.
+    const server = await connectTo(host, port);
+    client.once("close", () => server.destroy());
+    server.once("close", () => client.destroy());
+    client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+    const first = await firstBytes(client, head);
+    const seen = readServerName(first);
+    const isMeant = seen.type === "tls" && (seen.name === undefined ? true : normalHost(seen.name) === host);
+    if (!isMeant && !(seen.type !== "tls" && rules.isNamedPort(host, port))) {
+      const refused =
+        seen.type === "tls" ? `the tunnel to ${host} begins with TLS for ${seen.name}` : `the tunnel to ${host} does not begin with TLS`;
+      options.onDecision?.({ host, port, refused });
+      client.destroy();
+      server.destroy();
+      return;
+    }
+    server.write(first);
+    await Promise.all([pipeline(client, server), pipeline(server, client)]);
+  };
+
+  const server: Server = createServer((request, response) => {
+    forward(request, response).catch((error: unknown) => {
+      if (response.headersSent) return void response.destroy();
+      response.writeHead(statusOf(error), { "content-type": "text/plain; charset=utf-8", "connection": "close" });
+      response.end(`${wordsOf(error)}\n`);
+    });
+  });
+  server.on("connect", (request: IncomingMessage, client: Socket, head: Buffer) => {
+    // A client may leave at any moment.
+    client.on("error", () => client.destroy());
+    tunnel(request, client, head).catch((error: unknown) => {
+      if (!(error instanceof Refusal || error instanceof Unreachable)) return void client.destroy();
+      const words = `${wordsOf(error)}\n`;
+      const status = error instanceof Refusal ? "403 Forbidden" : "502 Bad Gateway";
+      client.end(
+        `HTTP/1.1 ${status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(words)}\r\nconnection: close\r\n\r\n${words}`,
+      );
+    });
+  });
+  server.on("clientError", (_error, socket) => socket.destroy());
+
+  return {
+    accept(socket) {
+      if (open.size >= MAX_CONNECTIONS) return void socket.destroy();
+      socket.on("error", () => socket.destroy());
+      server.emit("connection", track(socket));
+    },
+    close() {
+      for (const socket of open) socket.destroy();
+      agent.destroy();
+    },
+  };
+}
+
+/** The policy says no. */
+class Refusal extends Error {}
+/** The policy says yes, the network no. */
+class Unreachable extends Error {}
+
+async function dialed(socket: Socket): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => socket.destroy(new Error(`no connection within ${CONNECT_MS / 1000} s`)), CONNECT_MS);
+  socket
+    .once("connect", resolve)
+    .once("error", reject)
+    .once("close", () => reject(new Error("the connection was closed")));
+  try {
+    if (socket.connecting) await promise;
+    // From here on errors end the connection.
+    socket.on("error", () => socket.destroy());
+    return socket;
+  } finally {
+    clearTimeout(timer);
+    promise.catch(() => {});
+  }
+}
+
+/** What the client says first, as much as tells whom it means. */
+async function firstBytes(client: Socket, head: Buffer): Promise<Buffer> {
+  let bytes = head;
+  while (readServerName(bytes).type === "more" && bytes.length < MAX_FIRST_BYTES) {
+    const { promise, resolve } = Promise.withResolvers<Buffer | undefined>();
+    const onData = (chunk: Buffer): void => resolve(chunk);
+    const onEnd = (): void => resolve(undefined);
+    client.once("data", onData).once("end", onEnd).once("close", onEnd);
+    const chunk = await promise;
+    client.pause();
+    client.off("data", onData).off("end", onEnd).off("close", onEnd);
+    if (chunk === undefined) break;
+    bytes = Buffer.concat([bytes, chunk]);
+  }
+  return bytes;
+}
+
+function statusOf(error: unknown): number {
+  return error instanceof Refusal ? 403 : 502;
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Refusal ? `Refused by the sandbox: ${error.message}.` : `The sandbox's proxy: ${messageOf(error)}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,40 @@
+import { isIP } from "node:net";
+import type { NetworkPolicyConfig } from "../sandbox-policy.ts";
+import { type HostPattern, matchesHost, normalHost, parseHostPattern } from "./host-pattern.ts";
+import { isPublicAddress } from "./public-address.ts";
+
+const USUAL_PORTS: ReadonlySet<number> = new Set([80, 443]);
+
+export interface NetworkRules {
+  /** Why a connection is refused before its name is resolved; `undefined` when nothing speaks against it. */
+  refusal(host: string, port: number): string | undefined;
+  /** A port other than 80 and 443 that a rule names: what is spoken there is not known. */
+  isNamedPort(host: string, port: number): boolean;
+}
+
+/** Judges hosts by a policy: denied wins; without a list of allowed ones every public host is. */
+export function createNetworkRules({ allowedDomains, deniedDomains = [] }: NetworkPolicyConfig): NetworkRules {
+  const allowed = allowedDomains?.map(readPattern);
+  const denied = deniedDomains.map(readPattern);
+  const isNamedPort = (host: string, port: number): boolean =>
+    allowed?.some((pattern) => pattern.port === port && matchesHost(pattern, host)) === true;
+  return {
+    isNamedPort,
+    refusal(host, port) {
+      if (normalHost(host) !== host) return `${host} is no host`;
+      if (denied.some((pattern) => matchesHost(pattern, host) && (pattern.port === undefined || pattern.port === port)))
+        return `the policy denies ${host}`;
+      if (isIP(host) !== 0 && !isPublicAddress(host)) return `${host} is not a public address`;
+      if (allowed !== undefined && !allowed.some((pattern) => matchesHost(pattern, host))) return `the policy does not allow ${host}`;
+      if (allowed?.some((pattern) => matchesHost(pattern, host) && pattern.port === undefined) !== false && USUAL_PORTS.has(port))
+        return undefined;
+      return isNamedPort(host, port) ? undefined : `the policy does not allow port ${port} of ${host}`;
+    },
+  };
+}
+
+function readPattern(text: string): HostPattern {
+  const pattern = parseHostPattern(text);
+  if (pattern === undefined) throw new TypeError(`${JSON.stringify(text)} is no host`);
+  return pattern;
+}

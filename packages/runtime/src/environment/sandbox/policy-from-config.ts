@@ -1,0 +1,44 @@
+import { EnvironmentError, type EnvironmentSpec, type NetworkPolicy, type SandboxConfig } from "@keelson/protocol";
+import type { NetworkPolicyConfig, ResourcePolicy, SandboxPolicy } from "./sandbox-policy.ts";
+import { readSandboxPolicy } from "./read-sandbox-policy.ts";
+
+/** The policy that the short form of an agent stands for. Where it says nothing of the network, there is none. */
+export function policyFromSandboxConfig(config: SandboxConfig): SandboxPolicy {
+  if (!config.enabled)
+    throw new EnvironmentError({
+      kind: "provision-failed",
+      message: "This configuration says `enabled: false`: there is no sandbox to make.",
+    });
+  const { filesystem, network, allowedCommands, deniedCommands } = config;
+  return readSandboxPolicy({
+    ...(filesystem !== undefined && { filesystem: { writableRoots: filesystem.allowedRoots, deniedPaths: filesystem.deniedPaths } }),
+    ...(network !== undefined && { network }),
+    commands: { ...(allowedCommands !== undefined && { allowed: allowedCommands }), denied: deniedCommands },
+  });
+}
+
+/**
+ * The policy that the limits and network rules of a spec stand for, over a policy that says the rest.
+ * @throws EnvironmentError of kind `provision-failed` for what no sandbox here provides
+ */
+export function policyFromEnvironmentSpec({ resources, network }: EnvironmentSpec, base: SandboxPolicy = {}): SandboxPolicy {
+  const limits: { -readonly [Name in keyof ResourcePolicy]: ResourcePolicy[Name] } = { ...base.resources };
+  for (const missing of ["cpu", "disk", "gpu"] as const)
+    if (resources?.[missing] !== undefined)
+      throw new EnvironmentError({
+        kind: "provision-failed",
+        message: `A sandbox on this machine can't provide the limit "${missing}: ${resources[missing]}". Leave it out, or use an environment that does.`,
+      });
+  if (resources?.memory !== undefined) limits.memory = resources.memory;
+  return readSandboxPolicy({ ...base, resources: limits, ...(network !== undefined && { network: networkFromRules(network) }) });
+}
+
+/** Denied wins: a rule that allows a host beside one that denies it has no effect. */
+function networkFromRules({ default: otherwise, rules }: NetworkPolicy): NetworkPolicyConfig {
+  const hosts = (action: "allow" | "deny"): string[] =>
+    rules
+      .filter((rule) => rule.action === action)
+      .map(({ destination, port }) => (port === undefined ? destination : `${destination}:${port}`));
+  const deniedDomains = hosts("deny");
+  return otherwise === "allow" ? { enabled: true, deniedDomains } : { enabled: true, allowedDomains: hosts("allow"), deniedDomains };
+}

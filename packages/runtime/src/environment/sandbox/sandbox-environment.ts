@@ -1,0 +1,37 @@
+import type { SandboxPolicy } from "./sandbox-policy.ts";
+import { isSecretName } from "../execution/child-environment.ts";
+
+const USUAL = "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM COLORTERM NO_COLOR FORCE_COLOR TZ CI".split(" ");
+/** Where the proxy is, within the sandbox's own network. */
+export const PROXY_PORT = 3128;
+
+/** The whole environment of a command: what the policy passes on and sets, and where the network is. */
+export function sandboxEnvironment(
+  { environment = {}, network }: SandboxPolicy,
+  inherited: { readonly [name: string]: string | undefined },
+): { readonly [name: string]: string } {
+  const patterns = [...USUAL, ...(environment.pass ?? [])];
+  const env: { [name: string]: string } = {};
+  for (const [name, value] of Object.entries(inherited)) {
+    const isNamed = patterns.includes(name);
+    // A pattern is no word about secrets: those are named whole.
+    const isMeant = patterns.some((pattern) => pattern.endsWith("*") && name.startsWith(pattern.slice(0, -1))) && !isSecretName(name);
+    if (value !== undefined && (isNamed || isMeant)) env[name] = value;
+  }
+  return { ...env, TMPDIR: "/tmp", ...(network?.enabled === true && proxyVariables()), ...environment.set };
+}
+
+function proxyVariables(): { readonly [name: string]: string } {
+  const address = `http://127.0.0.1:${PROXY_PORT}`;
+  const none = "localhost,127.0.0.1,::1";
+  return {
+    HTTP_PROXY: address,
+    http_proxy: address,
+    HTTPS_PROXY: address,
+    https_proxy: address,
+    NO_PROXY: none,
+    no_proxy: none,
+    // Node's own client looks at these variables only when told to.
+    NODE_USE_ENV_PROXY: "1",
+  };
+}

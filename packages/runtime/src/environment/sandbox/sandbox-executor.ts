@@ -1,0 +1,269 @@
+import type { ChildProcess } from "node:child_process";
+import { readFile, realpath } from "node:fs/promises";
+import { basename, isAbsolute, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { EnvironmentError, type ExecuteRequest, type ExecuteResponse, type Executor } from "@keelson/protocol";
+import { checkOptionNames } from "../../json/option-names.ts";
+import { readCommandLine } from "../command-line/read-command-line.ts";
+import { runProcess } from "../execution/run-process.ts";
+import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
+import { type ControlGroup, createControlGroup } from "./control-group.ts";
+import { findBubblewrap, programPath } from "./find-bubblewrap.ts";
+import { createFilteringProxy, type FilteringProxyOptions } from "./network/filtering-proxy.ts";
+import { bridgeTo, BRIDGE_PROGRAM, BRIDGE_SCRIPT } from "./network/network-bridge.ts";
+import { inheritedDescriptors } from "./inherited-descriptors.ts";
+import { parseSize } from "./parse-size.ts";
+import { isWithin } from "./policy-path.ts";
+import { readSandboxPolicy } from "./read-sandbox-policy.ts";
+import { sandboxEnvironment } from "./sandbox-environment.ts";
+import { prepareMounts } from "./sandbox-mounts.ts";
+import { DEFAULT_PROCESSES, DEFAULT_TEMPORARY_BYTES, type SandboxPolicy } from "./sandbox-policy.ts";
+import { createSeccompFilter } from "./seccomp-filter.ts";
+
+export interface SandboxExecutorOptions extends FilteringProxyOptions {
+  /** Where commands start, unless they say otherwise, and what relative paths of the policy are relative to. */
+  readonly workspace: string;
+  /** What variables are passed on from. Default: this process's. */
+  readonly env?: { readonly [name: string]: string | undefined } | undefined;
+  /** Path of bubblewrap. Default: `bwrap` in `PATH`. */
+  readonly bubblewrap?: string | undefined;
+  /** Takes `-c` and a command line. Default: bash, else sh. */
+  readonly shell?: string | undefined;
+  readonly maxOutputBytes?: number | undefined;
+}
+
+// In the order in which they are given to bubblewrap.
+const STATUS_FD = 3;
+const FILTER_FD = 4;
+const ARGUMENTS_FD = 5;
+const CHANNEL_FD = 6;
+const GONE_LIMIT_MS = 10_000;
+
+/**
+ * Runs each command in a sandbox of its own, made by bubblewrap from the policy; everything that it started ends with it. Where no
+ * such sandbox can be made nothing runs: `execute` rejects with `provision-failed` and the reason.
+ * @throws EnvironmentError of kind `provision-failed` when the policy is not understood
+ */
+export function createSandboxExecutor(policy: SandboxPolicy, options: SandboxExecutorOptions): Executor {
+  checkOptionNames("createSandboxExecutor", options, {
+    workspace: true,
+    env: true,
+    bubblewrap: true,
+    shell: true,
+    maxOutputBytes: true,
+    resolve: true,
+    dial: true,
+    onDecision: true,
+  });
+  const checked = readSandboxPolicy(policy);
+  let found: Promise<string> | undefined;
+
+  return {
+    async execute(request) {
+      if ((request.command === undefined) === (request.program === undefined))
+        throw new EnvironmentError({ kind: "other", message: "Exactly one of `command` and `program` says what to run." });
+      found ??= findBubblewrap(options.bubblewrap);
+      return runInSandbox(await found, checked, options, request);
+    },
+  };
+}
+
+async function runInSandbox(
+  bubblewrap: string,
+  policy: SandboxPolicy,
+  options: SandboxExecutorOptions,
+  request: ExecuteRequest,
+): Promise<ExecuteResponse> {
+  const workspace = await realpath(resolve(options.workspace)).catch(() => resolve(options.workspace));
+  await checkCommands(policy, request, workspace);
+  const filter = createSeccompFilter();
+  if (filter === undefined) throw cannot(`system calls of ${process.arch} are not known to it`);
+  const env = { ...sandboxEnvironment(policy, options.env ?? process.env), ...request.env };
+  const limits = await limitArguments(policy);
+  const shell = options.shell ?? (await programPath("/bin/bash")) ?? "/bin/sh";
+  const command = request.command === undefined ? [request.program ?? "", ...(request.args ?? [])] : [shell, "-c", request.command];
+  const node = await realpath(process.execPath);
+  const withNetwork = policy.network?.enabled === true;
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const inner = [...limits, "/usr/bin/env", "-i", ...variables, ...command];
+  const start = withNetwork ? ["/bin/sh", "-c", BRIDGE_SCRIPT, "sh", node, BRIDGE_PROGRAM, ...inner] : inner;
+
+  await using mounts = await prepareMounts(policy, workspace);
+  const processes = policy.resources?.processes ?? DEFAULT_PROCESSES;
+  const group = await createControlGroup(processes);
+  // The kernel counts no processes of the first user: for it there is only the group.
+  if (group === undefined && policy.resources?.processes !== undefined && process.getuid?.() === 0)
+    throw cannot("the number of processes of the root user can't be limited without a control group, and none can be made here");
+  const args = bubblewrapArguments({
+    mounts: mounts.mounts,
+    showsAll: policy.filesystem?.readableRoots === undefined,
+    programs: withNetwork ? [node] : [],
+    cwd: resolve(workspace, request.cwd ?? "."),
+    temporaryBytes: parseSize(policy.resources?.temporary ?? DEFAULT_TEMPORARY_BYTES) ?? DEFAULT_TEMPORARY_BYTES,
+    hiddenPrograms: await deniedPrograms(policy),
+    filterFd: FILTER_FD,
+    statusFd: STATUS_FD,
+  });
+  const proxy = withNetwork ? createFilteringProxy(policy.network, options) : undefined;
+  const status = new SandboxStatus();
+  const bwrap = [bubblewrap, "--args", String(ARGUMENTS_FD), "--", ...start];
+  const [program = "", ...rest] = await enclosed(bwrap, group);
+  let unbridge = (): void => {};
+  try {
+    const response = await runProcess(
+      {
+        program,
+        args: rest,
+        cwd: "/",
+        // What bubblewrap is started with can be read in the sandbox.
+        env: {},
+        mark: "",
+        descriptors: ["pipe", "pipe", "pipe", ...(withNetwork ? (["ipc"] as const) : [])],
+        onStart(child) {
+          status.follow(child);
+          give(child, FILTER_FD, filter);
+          give(child, ARGUMENTS_FD, args.map((argument) => `${argument}\0`).join(""));
+          if (proxy !== undefined) unbridge = bridgeTo(child, proxy);
+        },
+        endRest: () => status.gone(),
+      },
+      request,
+      { maxOutputBytes: options.maxOutputBytes, killGraceMs: undefined },
+    );
+    if (response.signal === null && !response.timedOut && !status.hasStarted)
+      throw cannot(`bubblewrap says: ${response.stderr.trim() || "nothing"}`);
+    if (withNetwork && response.exitCode === 125 && response.stderr === "") throw cannot("the bridge to its network did not start");
+    if (request.program !== undefined && response.exitCode === 127 && response.stderr.startsWith("/usr/bin/env: "))
+      throw new EnvironmentError({
+        kind: "provision-failed",
+        message: `Cannot run ${request.program} in the sandbox: there is no such program. Install it, or give its whole path.`,
+      });
+    return response;
+  } finally {
+    unbridge();
+    proxy?.close();
+    await group?.remove();
+  }
+}
+
+/** The command through a shell that enters the control group, lets go of what we have open, and becomes the command. */
+async function enclosed(command: readonly string[], group: ControlGroup | undefined): Promise<readonly string[]> {
+  const descriptors = (await inheritedDescriptors()).filter((descriptor) => descriptor > CHANNEL_FD);
+  if (group === undefined && descriptors.length === 0) return command;
+  // Others than bash read no number of two digits before `>`.
+  const bash = await programPath("/bin/bash");
+  if (bash === undefined && descriptors.some((descriptor) => descriptor > 9))
+    throw cannot(`this process was started with open files (${descriptors.join(", ")}), which only bash could keep from the command`);
+  const steps = [
+    "entry=$1; shift",
+    ...(group === undefined ? [] : ['echo 0 >"$entry" || exit 125']),
+    `exec "$@"${descriptors.map((descriptor) => ` ${descriptor}>&-`).join("")}`,
+  ];
+  return [bash ?? "/bin/sh", "-c", steps.join("\n"), "sh", group?.entry ?? "", ...command];
+}
+
+/** What bubblewrap tells of itself: JSON, an object a line. */
+class SandboxStatus {
+  #text = "";
+
+  follow(child: ChildProcess): void {
+    const stream = child.stdio[STATUS_FD];
+    if (stream === null || stream === undefined || !("on" in stream)) return;
+    stream.on("data", (chunk: Buffer) => void (this.#text += chunk.toString("latin1")));
+    stream.on("error", () => stream.destroy());
+  }
+
+  /** The command itself was reached: before that, bubblewrap tells of no exit code. */
+  get hasStarted(): boolean {
+    return this.#text.includes('"exit-code"');
+  }
+
+  /** Resolves when the first process of the sandbox is gone: the kernel ends all others before it. @returns what is left */
+  async gone(): Promise<readonly number[]> {
+    const first = Number(/"child-pid": (\d+)/.exec(this.#text)?.[1] ?? "0");
+    if (first === 0) return [];
+    for (let waited = 0, pause = 1; waited < GONE_LIMIT_MS; waited += pause, pause = Math.min(50, pause * 2)) {
+      const stat = await readFile(`/proc/${first}/stat`, "latin1").catch(() => "");
+      const state = stat.slice(stat.lastIndexOf(")") + 2)[0];
+      if (state === undefined || state === "Z" || state === "X") return [];
+      try {
+        process.kill(first, "SIGKILL");
+      } catch {
+        return [];
+      }
+      await sleep(pause);
+    }
+    return [first];
+  }
+}
+
+function give(child: ChildProcess, descriptor: number, content: Buffer | string): void {
+  const stream = child.stdio[descriptor];
+  if (stream === null || stream === undefined || !("end" in stream)) return;
+  // It may end before it has read everything; its exit tells why.
+  stream.on("error", () => stream.destroy());
+  stream.end(content);
+}
+
+async function limitArguments({ resources = {} }: SandboxPolicy): Promise<string[]> {
+  const size = (given: number | string | undefined): number | undefined => (given === undefined ? undefined : parseSize(given));
+  const limits = {
+    nproc: resources.processes ?? DEFAULT_PROCESSES,
+    data: size(resources.memory),
+    fsize: size(resources.fileSize),
+    nofile: resources.openFiles,
+    cpu: resources.cpuSeconds,
+    // A dump of memory could hold what the command was told.
+    core: 0,
+  };
+  const prlimit = (await programPath("/usr/bin/prlimit")) ?? (await programPath("/bin/prlimit"));
+  if (prlimit === undefined) throw cannot("its limits need prlimit, of the package util-linux");
+  return [prlimit, ...Object.entries(limits).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])), "--"];
+}
+
+/** Where the denied programs stand in the command's `PATH` and in the usual folders. */
+async function deniedPrograms({ commands, environment }: SandboxPolicy): Promise<string[]> {
+  const folders = [
+    ...(environment?.set?.["PATH"] ?? process.env["PATH"] ?? "").split(":"),
+    "/usr/local/bin",
+    "/usr/bin",
+    "/bin",
+    "/usr/sbin",
+    "/sbin",
+  ];
+  const found = new Set<string>();
+  for (const program of commands?.denied ?? [])
+    for (const path of isAbsolute(program) ? [program] : folders.filter(isAbsolute).map((folder) => join(folder, program))) {
+      const real = await realpath(path).catch(() => undefined);
+      if (real !== undefined) found.add(real);
+    }
+  return [...found];
+}
+
+/** A command line is judged as far as it can be read; what can't be read is refused where only some programs are allowed. */
+async function checkCommands({ commands }: SandboxPolicy, request: ExecuteRequest, cwd: string): Promise<void> {
+  if (commands === undefined) return;
+  const effects = request.command === undefined ? undefined : await readCommandLine(request.command, { cwd });
+  const programs = effects === undefined ? [request.program ?? ""] : (effects.commands ?? []).map(({ text }) => text.split(" ")[0] ?? "");
+  const isNamed = (list: readonly string[], program: string): boolean =>
+    list.includes(program) ||
+    (isAbsolute(program) &&
+      list.includes(basename(program)) &&
+      ["/usr/bin", "/bin", "/usr/local/bin"].some((folder) => isWithin(program, folder)));
+  for (const program of programs) {
+    if (commands.denied?.some((denied) => denied === program || denied === basename(program)) === true)
+      throw violates(`the policy denies ${program}`);
+    if (commands.allowed !== undefined && !isNamed(commands.allowed, program)) throw violates(`the policy does not allow ${program}`);
+  }
+  const [unknown] = effects?.unknown ?? [];
+  if (unknown !== undefined && commands.allowed !== undefined)
+    throw violates(`the policy allows only some programs, and of this it can't be told. ${unknown}`);
+}
+
+function violates(reason: string): EnvironmentError {
+  return new EnvironmentError({ kind: "isolation-violation", message: `The command was not run: ${reason}.` });
+}
+
+function cannot(reason: string): EnvironmentError {
+  return new EnvironmentError({ kind: "provision-failed", message: `Commands can't be run in a sandbox here: ${reason}.` });
+}

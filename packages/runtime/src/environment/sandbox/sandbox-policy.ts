@@ -1,0 +1,162 @@
+import type { NetworkConfig } from "@keelson/protocol";
+
+/**
+ * What commands in a sandbox may touch: plain data, as it stands in a policy file. Paths are absolute, or begin with `~/` (the home
+ * folder), or are relative to the workspace. Where two paths meet, the deeper one holds; at the same path a denial holds.
+ */
+export interface SandboxPolicy {
+  /** Of the format. */
+  readonly version?: 1;
+  readonly filesystem?: FilesystemPolicy;
+  /** Absent: no network at all. */
+  readonly network?: NetworkPolicyConfig;
+  readonly environment?: EnvironmentPolicy;
+  readonly resources?: ResourcePolicy;
+  readonly commands?: CommandPolicy;
+}
+
+export interface FilesystemPolicy {
+  /** Folders, with all that is in them. Default: the workspace. */
+  readonly writableRoots?: readonly string[];
+  /** Absent: everything that is not denied. Given: nothing else but writable roots and the folders of the system's programs. */
+  readonly readableRoots?: readonly string[];
+  /** Files and folders that are not there for the command. They may not exist yet. */
+  readonly deniedPaths?: readonly string[];
+  /** Well-known places of keys, tokens and browser profiles are denied, too. Default: true. */
+  readonly hideCredentials?: boolean;
+  /** Paths below each writable root that stay read-only, whether they exist or not. Default: `PROTECTED_PATHS`. */
+  readonly protectedPaths?: readonly string[];
+}
+
+/** A host is a name, `*.name` for all names below it, or an address; each may end with `:port`. Without a port it stands for 80 and 443. */
+export interface NetworkPolicyConfig extends Omit<NetworkConfig, "deniedDomains"> {
+  /** These win over allowed ones. A host without a port is denied on every port. */
+  readonly deniedDomains?: readonly string[];
+}
+
+export interface EnvironmentPolicy {
+  /** Names of variables that are passed on beside the usual ones (`PATH`, `HOME`, `LANG`, …); a `*` at the end stands for any rest. */
+  readonly pass?: readonly string[];
+  readonly set?: { readonly [name: string]: string };
+}
+
+/** Sizes are bytes, or text as in `512MiB`. */
+export interface ResourcePolicy {
+  /** Processes and threads at once. Default: 2048. */
+  readonly processes?: number;
+  /** Memory that each process may write to. Default: no limit. */
+  readonly memory?: number | string;
+  /** The largest file that can be written. Default: no limit. */
+  readonly fileSize?: number | string;
+  readonly openFiles?: number;
+  /** Of each process. */
+  readonly cpuSeconds?: number;
+  /** What `/tmp`, and each other folder that is made for the command alone, may hold. Default: 1 GiB. */
+  readonly temporary?: number | string;
+}
+
+/** Programs by name, as in `curl`, or by absolute path. */
+export interface CommandPolicy {
+  /** Absent: every program that is not denied. */
+  readonly allowed?: readonly string[];
+  readonly denied?: readonly string[];
+}
+
+export const DEFAULT_PROCESSES = 2048;
+export const DEFAULT_TEMPORARY_BYTES: number = 1024 ** 3;
+
+/**
+ * What people and programs outside of a sandbox later obey: hooks and settings of repositories, editors, shells and agents. A command
+ * that could write them would run outside of its sandbox next time.
+ */
+export const PROTECTED_PATHS: readonly string[] = [
+  ".git/hooks",
+  ".git/config",
+  ".git/config.worktree",
+  ".git/commondir",
+  ".git/info/attributes",
+  ".husky",
+  ".githooks",
+  ".keelson",
+  "AGENTS.md",
+  "CLAUDE.md",
+  "GEMINI.md",
+  ".mcp.json",
+  ".claude",
+  ".codex",
+  ".cursor",
+  ".gemini",
+  ".vscode",
+  ".idea",
+  ".devcontainer",
+  ".envrc",
+];
+
+/** The same for the home folder, where it is a writable root. */
+export const PROTECTED_HOME_PATHS: readonly string[] = [
+  ".bashrc",
+  ".bash_profile",
+  ".profile",
+  ".zshrc",
+  ".zshenv",
+  ".zprofile",
+  ".gitconfig",
+  ".config/git",
+  ".config/fish",
+  ".config/autostart",
+  ".config/systemd",
+  ".local/bin",
+];
+
+/** Below the home folder, unless they are absolute. */
+export const CREDENTIAL_PATHS: readonly string[] = [
+  ".ssh",
+  ".gnupg",
+  ".aws",
+  ".azure",
+  ".config/gcloud",
+  ".config/gh",
+  ".config/git/credentials",
+  ".config/op",
+  ".config/containers",
+  ".config/google-chrome",
+  ".config/chromium",
+  ".mozilla",
+  ".thunderbird",
+  ".kube",
+  ".docker",
+  ".netrc",
+  ".git-credentials",
+  ".npmrc",
+  ".yarnrc.yml",
+  ".pypirc",
+  ".cargo/credentials",
+  ".cargo/credentials.toml",
+  ".gem/credentials",
+  ".m2/settings.xml",
+  ".gradle/gradle.properties",
+  ".password-store",
+  ".local/share/keyrings",
+  ".pgpass",
+  ".my.cnf",
+  ".vault-token",
+  ".terraform.d",
+  ".bash_history",
+  ".zsh_history",
+  ".node_repl_history",
+  ".python_history",
+  ".psql_history",
+  ".claude",
+  ".claude.json",
+  ".codex",
+  ".gemini",
+  ".keelson",
+  "/etc/shadow",
+  "/etc/shadow-",
+  "/etc/gshadow",
+  "/etc/gshadow-",
+  "/etc/sudoers",
+  "/etc/sudoers.d",
+  "/etc/ssh",
+  "/etc/krb5.keytab",
+];

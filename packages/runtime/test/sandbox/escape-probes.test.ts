@@ -1,0 +1,86 @@
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync, lstatSync } from "node:fs";
+import { join } from "node:path";
+import { createSandboxExecutor, type SandboxPolicy } from "keelson/environment";
+import { describe, expect, it } from "vitest";
+import { sampleSize, seed } from "../../../../test/tier.ts";
+import { ESCAPE_PROBES, type EscapeProbe } from "./escape-probes.ts";
+import { createProbeWorld, type ProbeWorld } from "./probe-world.ts";
+import { describeWithBubblewrap } from "./with-bubblewrap.ts";
+
+const policyOf = ({ outside }: ProbeWorld): SandboxPolicy => ({
+  filesystem: { deniedPaths: ["denied", "deep/er", "not-yet", join(outside, "secret")] },
+  resources: { processes: 80, memory: "256MiB", fileSize: "32MiB", openFiles: 256, temporary: "16MiB" },
+});
+
+/** One script for all of them, which tells what each ended with: several in one sandbox, since a start of one takes time. */
+function scriptOf(probes: readonly EscapeProbe[]): string {
+  const tries = probes.map(({ script, where, name }, index) => {
+    const condition = where === undefined ? "true" : `( ${where} ) >/dev/null 2>&1`;
+    return [
+      `PROBE=$RUN-${index}; export PROBE; cat > "/tmp/$WORLD-probe-${index}" <<'KEELSON_PROBE'\n${script}\nKEELSON_PROBE`,
+      `if ${condition}; then timeout -k 1 8 bash "/tmp/$WORLD-probe-${index}" >/dev/null 2>&1 </dev/null; echo "ended ${index} $? ${name}"; else echo "ended ${index} nowhere"; fi`,
+      `rm -f "/tmp/$WORLD-probe-${index}"`,
+    ].join("\n");
+  });
+  return tries.join("\n");
+}
+
+function endings(output: string): (number | "nowhere" | undefined)[] {
+  const ended: (number | "nowhere" | undefined)[] = [];
+  for (const [, index, code] of output.matchAll(/^ended (\d+) (\d+|nowhere)/gm))
+    ended[Number(index)] = code === "nowhere" ? code : Number(code);
+  return ended;
+}
+
+/** Everything outside of the workspace, and what the probes on hooks are after. */
+function stateOf({ outside, workspace }: ProbeWorld): readonly string[] {
+  return [outside, join(workspace, ".git"), join(workspace, "nested/.git"), join(workspace, "denied"), join(workspace, "deep")]
+    .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => join(entry.parentPath, entry.name)))
+    .concat(join(workspace, "AGENTS.md"))
+    .toSorted()
+    .map((path) => `${path} ${lstatSync(path).mode} ${lstatSync(path).isFile() ? readFileSync(path, "utf8") : ""}`);
+}
+
+describeWithBubblewrap("attempts to get out of the sandbox", () => {
+  const isRoot = process.getuid?.() === 0;
+  const possible = ESCAPE_PROBES.filter(({ root }) => isRoot || root !== true);
+  const all = possible.length;
+  const size = sampleSize("escape probes", { test: 64, ci: all, soak: all });
+  // Evenly over all kinds, from a place that the seed tells.
+  const probes = possible.filter((_probe, index) => ((index + seed) * size) % all < size);
+
+  it("succeed without it, and all fail inside of it", { timeout: 60_000 }, async () => {
+    await using world = await createProbeWorld();
+    const before = stateOf(world);
+    const env = { ...process.env, ...world.secrets };
+    const executor = createSandboxExecutor(policyOf(world), { workspace: world.workspace, env });
+    const { stdout } = await executor.execute({ command: scriptOf(probes), env: { ...world.env, RUN: "inside" }, timeoutMs: 50_000 });
+    const inside = endings(stdout);
+    expect(stateOf(world)).toEqual(before);
+
+    const bare = await new Promise<string>((resolve) => {
+      execFile(
+        "bash",
+        ["-c", scriptOf(probes)],
+        { cwd: world.workspace, env: { ...env, ...world.env, RUN: "bare" }, timeout: 50_000 },
+        (_error, output) => resolve(output),
+      );
+    });
+    const outside = endings(bare);
+    const table = probes.map(({ kind, name }, index) => ({ probe: `${kind}: ${name}`, outside: outside[index], inside: inside[index] }));
+    // What the machine doesn't have is nobody's to get; it is told, so that it is seen when too much is missing.
+    const tried = table.filter((row) => row.outside !== "nowhere");
+    process.stdout.write(`${tried.length} escape probes, ${table.length - tried.length} without a ground here\n`);
+    expect(tried.filter((row) => row.outside !== 0)).toEqual([]);
+    expect(tried.filter((row) => row.inside === 0 || row.inside === undefined)).toEqual([]);
+    expect(tried.length).toBeGreaterThanOrEqual(Math.floor(probes.length * 0.9));
+  });
+});
+
+describe("the table of escape probes", () => {
+  it("has at least 60, each with a name of its own", () => {
+    expect(new Set(ESCAPE_PROBES.map(({ name }) => name)).size).toBe(ESCAPE_PROBES.length);
+    expect(ESCAPE_PROBES.length).toBeGreaterThanOrEqual(60);
+  });
+});
