@@ -1,3 +1,13 @@
+export { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from "./address/guarded-fetch.ts";
+export { AddressRefused, guardedLookup } from "./address/guarded-lookup.ts";
+export {
+  createExfiltrationGuard,
+  guardDispatches,
+  type ExfiltrationGuard,
+  type ExfiltrationGuardOptions,
+  type ExfiltrationVerdict,
+} from "./exfiltration/exfiltration-guard.ts";
+export { findExfiltration, type Exfiltration } from "./exfiltration/find-exfiltration.ts";
 export { type FoundSecret } from "./redaction/find-secrets.ts";
 export { redactDispatches, redactExec, redactStore } from "./redaction/redact-boundaries.ts";
 export { redactError } from "./redaction/redact-error.ts";
@@ -6,3 +16,11 @@ export { redactTools } from "./redaction/redact-tools.ts";
 export { createRedactor, type Redactor, type RedactorOptions, type TextRedaction } from "./redaction/redactor.ts";
 export { type SecretShape } from "./redaction/secret-shape.ts";
 export { SECRET_SHAPES } from "./redaction/secret-shapes.ts";
+export { addressRange, literalAddress, type AddressRange } from "../transport/public-address.ts";
+export {
+  resolvePublic,
+  type PublicAddresses,
+  type ResolvedAddress,
+  type ResolveHost,
+  type ResolvePublicOptions,
+} from "../transport/resolve-public.ts";
