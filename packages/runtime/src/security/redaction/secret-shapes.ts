@@ -8,6 +8,8 @@ const token = (kind: string, begins: readonly string[], body: string): SecretSha
   pattern: new RegExp(`(?<![A-Za-z0-9])(?:${begins.map((text) => text.replace(/[.+]/g, "\\$&")).join("|")})${body}`),
 });
 const PRIVATE_KEYS = ["", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED ", "PGP "].map((kind) => `-----BEGIN ${kind}PRIVATE KEY`);
+/** `password: Uint8Array` */
+const TYPE_NAME = /^(?:[A-Z][a-z]+)+[0-9]{0,3}(?:[A-Z][a-z]+)+$/;
 const PASSWORDS = ["password", "passwd", "passphrase", "_pass", "pwd"];
 const hasDigitOrCapital = (found: string): boolean => /[0-9A-Z]/.test(found);
 
@@ -94,15 +96,28 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   },
   {
     kind: "authorization",
-    begins: ["bearer ", "basic ", "bearer\t", "token "],
-    pattern: /(?<![A-Za-z0-9])(?:bearer|basic|token)\s{1,8}(?<secret>[A-Za-z0-9._~+/=-]{16,4000})/i,
+    begins: ["bearer ", "bearer\t", "token "],
+    pattern: /(?<![\w-])(?:bearer|token)\s{1,8}(?<secret>[A-Za-z0-9._~+/=-]{16,4000})/i,
     reach: 4096,
     isSecret: (found) => /[0-9]/.test(found) && looksSecret(found),
   },
   {
+    kind: "authorization",
+    begins: ["basic "],
+    pattern: /(?<![\w-])basic\s{1,8}(?<secret>[A-Za-z0-9+/]{8,1000}={0,2})/i,
+    reach: 1024,
+    // User and password, in base64.
+    isSecret: (found) => /^[\x20-\x7e]*:[\x20-\x7e]+$/.test(Buffer.from(found, "base64").toString("latin1")),
+  },
+  {
+    kind: "password",
+    begins: ["login "],
+    pattern: /(?<![\w-])login\s{1,8}\S{1,64}\s{1,8}password\s{1,8}(?<secret>\S{4,200})/i,
+  },
+  {
     kind: "query-secret",
     begins: ["key=", "token=", "sig=", "signature=", "secret=", "password=", "passwd=", "code="],
-    pattern: /(?<=[?&][A-Za-z0-9_.-]{0,40})(?:key|token|sig|signature|secret|password|passwd|code)=(?<secret>[^&\s"'<>#\\`]{8,400})/i,
+    pattern: /(?<=[?&][A-Za-z0-9_.-]{0,40})(?:key|token|sig|signature|secret|password|passwd|code)=(?!=)(?<secret>[^&\s"'<>#\\`]{8,400})/i,
     isSecret: looksSecret,
   },
   {
@@ -116,7 +131,7 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
     kind: "password",
     begins: PASSWORDS,
     pattern: /(?:password|passwd|passphrase|_pass|pwd)\s{0,8}(?::=|[:=])\s{0,8}(?!\\?["'`])(?<secret>[^\s"'`,;)}\\]{8,200})/i,
-    isSecret: looksSecret,
+    isSecret: (found) => looksSecret(found) && !TYPE_NAME.test(found),
   },
   {
     kind: "secret",
