@@ -54,6 +54,15 @@ describe("a cassette", () => {
     player.assertDone();
   });
 
+  it("does not hold the key of a request that the server repeats, and that nobody named to it", async () => {
+    const key = "cnry/odd+key-1234";
+    const server = await serverOf([{ status: 401, error: { message: `invalid x-api-key: ${key}` } }]);
+    const recorder = recordCassette({ fetch: platformFetch });
+    const provider = createAnthropicProvider({ apiKey: key, baseUrl: server.url, fetch: recorder.fetch });
+    await expect(infer(provider, request)).rejects.toThrow(ModelError);
+    expect(JSON.stringify(await recorder.cassette())).not.toContain(key);
+  });
+
   it("holds no secret, by value or by shape, in requests and responses, and still replays", async () => {
     const token = "sk-abcdefghijklmnopqrstuvwx";
     const server = await serverOf(() => ({

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { ModelError } from "@keelson/protocol";
 import type { FetchLike } from "../transport/index.ts";
-import { type Redact, type RedactionOptions, redactHeaders, redactor } from "./cassette-redaction.ts";
+import { type Redact, type RedactionOptions, redactHeaders, redactorFor } from "./cassette-redaction.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
 /** Recorded requests and responses, in the order the requests were sent. */
@@ -44,16 +44,16 @@ export interface RecordOptions extends RedactionOptions {
 }
 
 /**
- * Records what goes over a `fetch`, raw, with secrets taken out by value and by shape. A secret that a model says piece by piece
+ * Records what goes over a `fetch`, raw, with secrets taken out by value and by shape, and with the key of each request, wherever it is repeated. A secret that a model says piece by piece
  * stands in several events and is not seen: do not tell models secrets while you record.
  */
 export function recordCassette(options: RecordOptions = {}): CassetteRecorder {
   checkOptionNames("recordCassette", options, { fetch: true, secrets: true, patterns: true });
   const send = options.fetch ?? (globalThis.fetch as FetchLike);
-  const redact = redactor(options);
   const interactions: Promise<CassetteInteraction>[] = [];
 
   const record: FetchLike = async (url, init) => {
+    const redact = redactorFor(options, Object.entries(init.headers));
     const request = describeRequest(url, init, redact);
     const recorded = Promise.withResolvers<CassetteInteraction>();
     // A request that fails before its response is no interaction; nobody may wait for this promise.
@@ -122,13 +122,12 @@ export interface CassettePlayer {
  */
 export function replayCassette(cassette: Cassette, options: RedactionOptions = {}): CassettePlayer {
   checkOptionNames("replayCassette", options, { secrets: true, patterns: true });
-  const redact = redactor(options);
   let next = 0;
 
   const replay: FetchLike = async (url, init) => {
     const place = next;
     const interaction = cassette.interactions[place];
-    const request = describeRequest(url, init, redact);
+    const request = describeRequest(url, init, redactorFor(options, Object.entries(init.headers)));
     if (interaction === undefined)
       throw mismatch(
         `the cassette has ${cassette.interactions.length} interactions, and ${request.method} ${request.url} is request ${place + 1}`,
