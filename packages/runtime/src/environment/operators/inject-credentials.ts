@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, normalize } from "node:path";
 import { EnvironmentError, type CredentialRef, type SecretResolver } from "@keelson/protocol";
+import { makeCredentialFolder } from "./credential-folder.ts";
 
 /** Credentials as variables and files of one process; the files are gone with it. */
 export interface InjectedCredentials extends AsyncDisposable {
@@ -32,7 +32,7 @@ export async function injectCredentials(
       const path = normalize(injection.path);
       if (isAbsolute(path) || path.startsWith(".."))
         throw failed(credential, `its file "${injection.path}" would stand outside of the folder for credentials; give a relative path`);
-      folder ??= await mkdtemp(join(tmpdir(), "keelson-credentials-"));
+      folder ??= await makeCredentialFolder();
       env["KEELSON_CREDENTIALS"] = folder;
       await mkdir(join(folder, dirname(path)), { recursive: true, mode: 0o700 });
       await writeFile(join(folder, path), value, { mode: 0o600, flag: "wx" });

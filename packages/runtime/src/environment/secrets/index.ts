@@ -9,6 +9,10 @@ export { createSealedFolder, type SealedFolder, type SecretStore } from "./seale
 export { createVaultSecrets, type VaultSecretsOptions } from "./vault-secrets.ts";
 export { type VaultAppRole, type VaultLogin } from "./vault-token.ts";
 
+// Where values are used
+export { withSecrets, type WithSecretsOptions } from "./with-secrets.ts";
+export { createPlaceholderSecrets, type EdgeSecret, type OutgoingHeaders, type PlaceholderSecrets } from "./placeholder-secrets.ts";
+
 // Crypto
 export { type Keys, createKeyRing, newKey } from "../crypto/keys.ts";
 export { loadKeys } from "../crypto/load-keys.ts";

@@ -1,0 +1,97 @@
+import {
+  EnvironmentError,
+  type CredentialRef,
+  type ExecuteRequest,
+  type ExecuteResponse,
+  type Executor,
+  type SecretResolver,
+} from "@keelson/protocol";
+import { checkOptionNames } from "../../json/option-names.ts";
+import { createOutputWindow } from "../execution/output-window.ts";
+import { injectCredentials } from "../operators/inject-credentials.ts";
+import { createValueHider } from "./value-hider.ts";
+
+export interface WithSecretsOptions {
+  readonly secrets: SecretResolver;
+  /** As variables, or as files in the folder that the variable `KEELSON_CREDENTIALS` names. No executor here has a sidecar. */
+  readonly credentials: readonly CredentialRef[];
+  /** Which commands get them. Default: all. */
+  readonly appliesTo?: ((request: ExecuteRequest) => boolean) | undefined;
+}
+
+const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
+const HEAD_SHARE = 0.75;
+
+/**
+ * An executor whose commands have credentials in their environment. They are resolved when a command starts, stand in no argument, and
+ * files with them are gone when it ends. What a command writes is given back without their values, whole or in the usual encodings.
+ */
+export function withSecrets(executor: Executor, options: WithSecretsOptions): Executor {
+  checkOptionNames("withSecrets", options, { secrets: true, credentials: true, appliesTo: true });
+  const { secrets, credentials, appliesTo = () => true } = options;
+  const sidecar = credentials.find(({ injection }) => injection.type === "sidecar");
+  if (sidecar !== undefined)
+    throw new EnvironmentError({
+      kind: "provision-failed",
+      message: `The credential "${sidecar.name}" asks for a sidecar, which commands don't have: inject it as a variable or a file.`,
+    });
+
+  return {
+    async execute(request) {
+      if (credentials.length === 0 || !appliesTo(request)) return executor.execute(request);
+      const values: string[] = [];
+      const noted: SecretResolver = {
+        async resolve(reference, resolving) {
+          const value = await secrets.resolve(reference, resolving);
+          if (value.includes("\0"))
+            throw new EnvironmentError({
+              kind: "credential-failed",
+              credential: reference,
+              message: "it holds a NUL, which no variable can",
+            });
+          values.push(value);
+          return value;
+        },
+      };
+      await using injected = await injectCredentials(credentials, noted, request.signal ?? new AbortController().signal);
+      const [stdout, stderr] = [hiddenOutput(values, request, "stdout"), hiddenOutput(values, request, "stderr")];
+      const response = await executor.execute({
+        ...request,
+        env: { ...request.env, ...injected.env },
+        onOutput: (stream, text) => (stream === "stdout" ? stdout : stderr).push(text),
+      });
+      return { ...response, stdout: stdout.end(response.stdout), stderr: stderr.end(response.stderr) } satisfies ExecuteResponse;
+    },
+  };
+}
+
+interface HiddenOutput {
+  push(text: string): void;
+  /** @param whole what the executor kept itself, for one that told nothing meanwhile */
+  end(whole: string): string;
+}
+
+/** Values are hidden before output is cut: half of one would not be known again. */
+function hiddenOutput(values: readonly string[], request: ExecuteRequest, stream: "stdout" | "stderr"): HiddenOutput {
+  const { maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = request;
+  const head = Math.ceil(maxOutputBytes * HEAD_SHARE);
+  const window = createOutputWindow(head, maxOutputBytes - head);
+  const hider = createValueHider(values);
+  let wasTold = false;
+  const tell = (text: string): void => {
+    if (text === "") return;
+    window.push(Buffer.from(text, "utf8"));
+    request.onOutput?.(stream, text);
+  };
+  return {
+    push(text) {
+      wasTold = true;
+      tell(hider.push(text));
+    },
+    end(whole) {
+      if (!wasTold) tell(hider.push(whole));
+      tell(hider.end());
+      return window.text();
+    },
+  };
+}
