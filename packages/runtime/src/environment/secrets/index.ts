@@ -13,6 +13,14 @@ export { type VaultAppRole, type VaultLogin } from "./vault-token.ts";
 export { withSecrets, type WithSecretsOptions } from "./with-secrets.ts";
 export { createPlaceholderSecrets, type EdgeSecret, type OutgoingHeaders, type PlaceholderSecrets } from "./placeholder-secrets.ts";
 
+// Auth
+export { createStaticCredentials, type CredentialProvider } from "../auth/credential-provider.ts";
+export { createClientCredentials } from "../auth/client-credentials.ts";
+export { createDeviceCodeCredentials, type DeviceCodeOptions, type DevicePrompt } from "../auth/device-code.ts";
+export { type AuthorizationCodeOptions, createAuthorizationCodeCredentials } from "../auth/authorization-code.ts";
+export { type OAuthOptions, type TokenStore } from "../auth/oauth-credentials.ts";
+export { type OAuthClientOptions, type OAuthTokens } from "../auth/oauth-client.ts";
+
 // Crypto
 export { type Keys, createKeyRing, newKey } from "../crypto/keys.ts";
 export { loadKeys } from "../crypto/load-keys.ts";
