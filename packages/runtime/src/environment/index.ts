@@ -1,3 +1,4 @@
+export { type ArchiveVfs, type ArchiveVfsOptions, createArchiveVfs } from "./files/archive-vfs.ts";
 export { type CompositeVfs, type CompositeVfsOptions, type Mount, createCompositeVfs } from "./files/composite-vfs.ts";
 export { type DiskVfs, type DiskVfsOptions, createDiskVfs } from "./files/disk-vfs.ts";
 export { type GlobPattern, compileGlob } from "./files/glob-pattern.ts";

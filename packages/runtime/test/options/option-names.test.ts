@@ -51,6 +51,7 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   createSingleShotOperator: ["systemPrompt", (given) => context.createSingleShotOperator(given)],
   createSessions: ["log", (given) => session.createSessions(given)],
   createDiskVfs: ["readOnly", (given) => environment.createDiskVfs(given)],
+  createArchiveVfs: ["maxBytes", (given) => environment.createArchiveVfs(new Uint8Array(1024), given)],
   createCompositeVfs: ["mounts", (given) => environment.createCompositeVfs(given)],
   createStoreVfs: ["scope", (given) => environment.createStoreVfs(given)],
   createMemoryVfs: ["maxBytes", (given) => environment.createMemoryVfs(given)],
