@@ -89,6 +89,7 @@ export {
   type FileContent,
   type FileInfo,
   type GlobEntry,
+  type GlobOptions,
   type GrepMatch,
   type GrepOptions,
   type GrepOutputMode,

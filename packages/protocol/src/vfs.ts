@@ -74,6 +74,8 @@ export interface GrepOptions {
   readonly lineNumbers?: boolean;
   readonly invert?: boolean;
   readonly fixedString?: boolean;
+  /** Leave out `.git` and what the `.gitignore` files of the searched folders, and of those above them up to the root, leave out. */
+  readonly gitignore?: boolean;
 }
 /** In `count` mode `lineNumber` holds the number of matches and `lineContent` its string form. */
 export interface GrepMatch {
@@ -89,6 +91,13 @@ export interface GrepMatch {
 
 export interface VfsOptions {
   readonly signal?: AbortSignal;
+}
+export interface GlobOptions extends VfsOptions {
+  /** Where the pattern begins. Default: the current working directory. */
+  readonly path?: string;
+  readonly limit?: number;
+  /** As of `GrepOptions`. */
+  readonly gitignore?: boolean;
 }
 
 /** Files behind one interface. Paths are POSIX style; a relative one starts at the working directory. Failures reject with `VfsError`. */
@@ -110,7 +119,7 @@ export interface Vfs {
   ): Promise<WriteResult>;
   edit(path: string, oldText: string, newText: string, options?: VfsOptions): Promise<EditResult>;
   grep(pattern: string, options?: GrepOptions & VfsOptions): Promise<readonly GrepMatch[]>;
-  glob(pattern: string, options?: VfsOptions & { readonly path?: string; readonly limit?: number }): Promise<readonly GlobEntry[]>;
+  glob(pattern: string, options?: GlobOptions): Promise<readonly GlobEntry[]>;
   upload(from: string, to: string, options?: VfsOptions): Promise<TransferResult>;
   download(from: string, to: string, options?: VfsOptions): Promise<TransferResult>;
   pwd(): Promise<string>;

@@ -30,4 +30,4 @@ export type { Dial, FilteringProxyOptions, NetworkDecision } from "./sandbox/net
 export type { ResolveHost } from "./sandbox/network/resolve-public.ts";
 export { readCommandLine } from "./command-line/read-command-line.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.
-export type { CallEffects, Environment, EnvironmentSpec, Executor, Vfs } from "@keelson/protocol";
+export type { CallEffects, Environment, EnvironmentSpec, Executor, GlobOptions, GrepMatch, GrepOptions, Vfs } from "@keelson/protocol";

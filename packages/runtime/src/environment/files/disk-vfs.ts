@@ -5,13 +5,16 @@ import type { FileInfo, TransferResult, Vfs, VfsCapability } from "@keelson/prot
 import { copyTree } from "./copy-tree.ts";
 import { editBytes, requireOldText } from "./edit-bytes.ts";
 import { mimeTypeOf } from "./file-type.ts";
+import { findRipgrep } from "./find-ripgrep.ts";
 import { listDirectory } from "./list-directory.ts";
 import { withPathLock } from "./path-lock.ts";
 import { removeTree } from "./remove-tree.ts";
 import { entryOf } from "./replace-file.ts";
+import { ripgrepFiles } from "./ripgrep-files.ts";
 import { createRootedFiles } from "./rooted-files.ts";
 import { createRootedPaths, type RootedPath } from "./rooted-paths.ts";
-import { globFiles, grepFiles, type SearchableFiles } from "./search-files.ts";
+import type { SearchableFiles } from "./searchable-files.ts";
+import { globFiles, grepFiles } from "./search-files.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
 import { intoItself, isDirectory, needsRecursive, notDirectory, notFound, ontoItself, rootStays, unsupported } from "./vfs-failures.ts";
 import { isWithin } from "./virtual-path.ts";
@@ -27,6 +30,11 @@ export interface DiskVfsOptions {
   readonly readOnly?: boolean | undefined;
   /** Bytes of the largest file that is read whole. Default 64 MiB. */
   readonly maxReadBytes?: number | undefined;
+  /**
+   * The program that finds which files may match a `grep`. Default: that of the package `@vscode/ripgrep` where it is
+   * installed. `false` for none: the same results, found more slowly.
+   */
+  readonly ripgrep?: string | false | undefined;
 }
 
 export interface DiskVfs extends Vfs {
@@ -47,8 +55,8 @@ const DEFAULT_MAX_READ_BYTES = 64 * 1024 * 1024;
  * A search walks past folders and files it may not read, and past files over `maxReadBytes`, unless one was named.
  */
 export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
-  checkOptionNames("createDiskVfs", options, { root: true, allowed: true, readOnly: true, maxReadBytes: true });
-  const { root, allowed = [], readOnly = false, maxReadBytes = DEFAULT_MAX_READ_BYTES } = options;
+  checkOptionNames("createDiskVfs", options, { root: true, allowed: true, readOnly: true, maxReadBytes: true, ripgrep: true });
+  const { root, allowed = [], readOnly = false, maxReadBytes = DEFAULT_MAX_READ_BYTES, ripgrep } = options;
   const paths = createRootedPaths(root, allowed);
   let workingDirectory = paths.root;
   const capabilities: ReadonlySet<VfsCapability> = new Set(readOnly ? READ_CAPABILITIES : [...READ_CAPABILITIES, ...WRITE_CAPABILITIES]);
@@ -62,6 +70,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     if (isRootItself(real)) throw rootStays(real);
   };
   const searchable: SearchableFiles = {
+    root: paths.root,
     async isFolder(real) {
       try {
         return (await lstat(real)).isDirectory();
@@ -72,6 +81,12 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     walk: (start, enter, signal) => walkDisk(start, paths.root, enter, signal),
     read: readBytes,
     sizeOf: async (real) => (await lstat(real).catch(() => undefined))?.size, // gone meanwhile: without its size
+    async mayMatch(folder, search) {
+      // A line that does not match is in nearly every file.
+      if (search.options.invert || ripgrep === false) return undefined;
+      const program = ripgrep ?? (await findRipgrep());
+      return program === undefined ? undefined : ripgrepFiles({ ...search, program, folder, maxFileBytes: maxReadBytes });
+    },
   };
 
   return {
@@ -131,8 +146,8 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
       return grepFiles(searchable, start, pattern, options, options.signal);
     },
 
-    async glob(pattern, { path = ".", limit = Number.POSITIVE_INFINITY, signal } = {}) {
-      return globFiles(searchable, (await resolve(path)).real, pattern, limit, signal);
+    async glob(pattern, options = {}) {
+      return globFiles(searchable, (await resolve(options.path ?? ".")).real, pattern, options);
     },
 
     upload: async () => {

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { type GrepMatch, type GrepOptions, VfsError } from "@keelson/protocol";
+import type { GrepMatch, GrepOptions } from "@keelson/protocol";
+import { compileSearchPattern } from "./search-pattern.ts";
 
 /** Looks for one pattern in one text after another. */
 export type TextSearch = (file: string, bytes: Uint8Array) => readonly GrepMatch[];
@@ -7,9 +8,9 @@ export type TextSearch = (file: string, bytes: Uint8Array) => readonly GrepMatch
 // As grep and git do: a NUL this early means that nobody wants to see the lines.
 const BINARY_PROBE_BYTES = 8192;
 
-/** Compiles `pattern` (a JavaScript regular expression unless `fixedString`). An invalid one is a `VfsError` of kind `other`. */
+/** Compiles what is done to each file. The pattern is one that `compileSearchPattern` knows. */
 export function compileTextSearch(pattern: string, options: GrepOptions): TextSearch {
-  const expression = compileExpression(pattern, options);
+  const { expression } = compileSearchPattern(pattern, options);
   const before = options.context ?? options.beforeContext ?? 0;
   const after = options.context ?? options.afterContext ?? 0;
   const mode = options.outputMode ?? "content";
@@ -17,9 +18,7 @@ export function compileTextSearch(pattern: string, options: GrepOptions): TextSe
   return (file, bytes) => {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (buffer.subarray(0, BINARY_PROBE_BYTES).includes(0)) return [];
-    // Latin-1 keeps one character per byte, so that columns stay byte offsets in files that are not UTF-8.
-    const encoding = isUtf8(buffer) ? "utf8" : "latin1";
-    const text = buffer.toString(encoding);
+    const text = isUtf8(buffer) ? buffer.toString("utf8") : decodeWithStrays(buffer);
     const lines = splitLines(text);
     const hits = options.multiline ? searchWhole(text, lines, expression) : searchLines(lines, expression);
     const selected = options.invert ? invertHits(hits, lines) : hits;
@@ -30,18 +29,50 @@ export function compileTextSearch(pattern: string, options: GrepOptions): TextSe
     return selected.map((hit): GrepMatch => ({
       file,
       lineNumber: options.lineNumbers ? hit.first + 1 : 0,
-      column: Buffer.byteLength((lines[hit.first] as Line).text.slice(0, hit.column), encoding),
-      lineContent:
-        hit.first === hit.last
-          ? (lines[hit.first] as Line).text
-          : lines
-              .slice(hit.first, hit.last + 1)
-              .map((line) => line.text)
-              .join("\n"),
-      before: before === 0 ? [] : lines.slice(Math.max(0, hit.first - before), hit.first).map((line) => line.text),
-      after: after === 0 ? [] : lines.slice(hit.last + 1, hit.last + 1 + after).map((line) => line.text),
+      column: bytesOf((lines[hit.first] as Line).text.slice(0, hit.column)),
+      lineContent: shown(lines, hit.first, hit.last + 1).join("\n"),
+      before: before === 0 ? [] : shown(lines, Math.max(0, hit.first - before), hit.first),
+      after: after === 0 ? [] : shown(lines, hit.last + 1, hit.last + 1 + after),
     }));
   };
+}
+
+// A byte that belongs to no character of UTF-8 is kept as a lone surrogate, which valid text never holds.
+const STRAY = 0xdc00;
+const STRAYS = /\p{Cs}/gu;
+
+function decodeWithStrays(bytes: Buffer): string {
+  const parts: string[] = [];
+  for (let start = 0; start < bytes.byteLength;) {
+    const end = bytes.indexOf(10, start) + 1 || bytes.byteLength;
+    const line = bytes.subarray(start, end);
+    if (isUtf8(line)) parts.push(line.toString("utf8"));
+    else
+      for (let at = 0; at < line.byteLength;) {
+        const character = characterAt(line, at);
+        parts.push(character?.toString("utf8") ?? String.fromCharCode(STRAY + (line[at] as number)));
+        at += character?.byteLength ?? 1;
+      }
+    start = end;
+  }
+  return parts.join("");
+}
+
+function characterAt(bytes: Buffer, at: number): Buffer | undefined {
+  const lead = bytes[at] as number;
+  const length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  const character = bytes.subarray(at, at + length);
+  return character.byteLength === length && isUtf8(character) ? character : undefined;
+}
+
+function bytesOf(text: string): number {
+  // A lone surrogate would be written as three bytes, and stands for one.
+  return Buffer.byteLength(text) - 2 * (text.match(STRAYS)?.length ?? 0);
+}
+
+/** As people read it: a stray byte as the character of Latin-1. */
+function shown(lines: readonly Line[], from: number, to: number): string[] {
+  return lines.slice(from, to).map(({ text }) => text.replace(STRAYS, (stray) => String.fromCharCode(stray.charCodeAt(0) - STRAY)));
 }
 
 interface Line {
@@ -54,27 +85,6 @@ interface Hit {
   readonly first: number;
   readonly last: number;
   readonly column: number;
-}
-
-function compileExpression(pattern: string, { fixedString, caseInsensitive, multiline }: GrepOptions): RegExp {
-  const source = fixedString ? pattern.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&") : pattern;
-  const flags = `${caseInsensitive ? "i" : ""}${multiline ? "gms" : ""}`;
-  try {
-    return new RegExp(source, `${flags}u`);
-  } catch {
-    // The `u` flag refuses needless escapes such as `\-`, which are common in patterns written for grep.
-  }
-  try {
-    return new RegExp(source, flags);
-  } catch (error) {
-    throw new VfsError(
-      {
-        kind: "other",
-        message: `The search pattern is not a valid regular expression: ${(error as Error).message}. To search for the text as it stands, set fixedString.`,
-      },
-      { cause: error },
-    );
-  }
 }
 
 function splitLines(text: string): Line[] {
@@ -106,7 +116,8 @@ function searchWhole(text: string, lines: readonly Line[], expression: RegExp): 
       while (at + 1 < lines.length && (lines[at + 1] as Line).start <= offset) at++;
       return at;
     };
-    if (lines.length === 0) break;
+    // What follows the last line end is no line.
+    if (match.index === text.length && (text === "" || text.endsWith("\n"))) break;
     const first = lineAt(match.index);
     const last = match[0] === "" ? first : lineAt(match.index + match[0].length - 1);
     const previous = hits.at(-1);

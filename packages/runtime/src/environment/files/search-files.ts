@@ -1,27 +1,10 @@
-import { type GlobEntry, type GrepMatch, type GrepOptions, VfsError } from "@keelson/protocol";
+import { type GlobEntry, type GlobOptions, type GrepMatch, type GrepOptions, VfsError } from "@keelson/protocol";
 import { hasFileType } from "./file-type.ts";
 import { compileTextSearch } from "./grep-text.ts";
+import type { SearchableFiles } from "./searchable-files.ts";
 import { compileFileFilter, compileSearchGlob } from "./search-glob.ts";
-
-export interface WalkedEntry {
-  readonly path: string;
-  /** From where the walk started. */
-  readonly relativePath: string;
-  readonly isDir: boolean;
-  /** False for folders, links and what else is no file. */
-  readonly isFile: boolean;
-}
-
-/** What a search needs of a file system. Paths are absolute and normalised. */
-export interface SearchableFiles {
-  /** Rejects with `not-found`. */
-  isFolder(path: string): Promise<boolean>;
-  /** Every entry below the folder `start`, depth first, names in ascending order. `enter` decides whether a folder is walked. */
-  walk(start: string, enter: (relativePath: string) => boolean, signal?: AbortSignal): AsyncIterable<WalkedEntry>;
-  read(path: string, signal?: AbortSignal): Promise<Uint8Array>;
-  /** `undefined` when the file is gone. */
-  sizeOf(path: string): Promise<number | undefined>;
-}
+import { createUnignored, walkUnignored } from "./unignored.ts";
+import { comparePaths, pathBelow } from "./virtual-path.ts";
 
 /** Matches below `start` in the order of paths and lines, at most `maxMatches` of them. */
 export async function grepFiles(
@@ -42,10 +25,9 @@ export async function grepFiles(
     add(search(start, await files.read(start, signal)));
     return matches;
   }
-  for await (const { path, relativePath, isFile } of files.walk(start, () => true, signal)) {
+  for await (const path of filesToSearch(files, start, pattern, options, signal)) {
     if (matches.length >= maxMatches) break;
-    if (!isFile || (glob !== undefined && !glob.matches(relativePath, false)) || (fileType !== undefined && !hasFileType(path, fileType)))
-      continue;
+    if (glob?.matches(pathBelow(start, path), false) === false || (fileType !== undefined && !hasFileType(path, fileType))) continue;
     try {
       add(search(path, await files.read(path, signal)));
     } catch (error) {
@@ -55,18 +37,43 @@ export async function grepFiles(
   return matches;
 }
 
+/** In the order of paths. */
+async function* filesToSearch(
+  files: SearchableFiles,
+  start: string,
+  pattern: string,
+  options: GrepOptions,
+  signal?: AbortSignal,
+): AsyncGenerator<string> {
+  const unignored = options.gitignore ? createUnignored(files, start, signal) : undefined;
+  const leftOut: string[] = [];
+  if (unignored !== undefined && files.mayMatch !== undefined)
+    for await (const { path, relativePath, isDir } of files.walk(start, () => false, signal))
+      if (isDir && !(await unignored.holds(path, isDir))) leftOut.push(relativePath);
+  const hinted = await files.mayMatch?.(start, { pattern, options, leftOut, signal });
+  if (hinted === undefined) {
+    const walk = options.gitignore ? walkUnignored(files, start, () => true, signal) : files.walk(start, () => true, signal);
+    for await (const { path, isFile } of walk) if (isFile) yield path;
+    return;
+  }
+  for (const path of hinted.toSorted(comparePaths)) {
+    signal?.throwIfAborted();
+    if (unignored === undefined || (await unignored.holds(path, false))) yield path;
+  }
+}
+
 /** Entries below `start` that match, in the order of paths, at most `limit` of them. */
 export async function globFiles(
   files: SearchableFiles,
   start: string,
   pattern: string,
-  limit: number,
-  signal?: AbortSignal,
+  { limit = Number.POSITIVE_INFINITY, gitignore = false, signal }: GlobOptions,
 ): Promise<GlobEntry[]> {
   const compiled = compileSearchGlob(pattern);
   const results: GlobEntry[] = [];
   if (limit <= 0) return results;
-  for await (const { path, relativePath, isDir, isFile } of files.walk(start, compiled.mayMatchBelow, signal)) {
+  const walk = gitignore ? walkUnignored(files, start, compiled.mayMatchBelow, signal) : files.walk(start, compiled.mayMatchBelow, signal);
+  for await (const { path, relativePath, isDir, isFile } of walk) {
     if (!compiled.matches(relativePath, isDir)) continue;
     const size = isFile ? await files.sizeOf(path) : undefined;
     results.push({ path, isDir, ...(size !== undefined && { size }) });

@@ -15,8 +15,7 @@ export interface SearchGlob {
  * only; and `{a,b}`, which git lacks. What one of them reads otherwise is refused as `unsupported`, with the reason.
  */
 export function compileSearchGlob(pattern: string): SearchGlob {
-  const reason = reasonToRefuse(pattern);
-  if (reason !== undefined) throw unsupported("glob", `The glob ${pattern} is not searched for: ${reason}`);
+  requireKnown(pattern);
   try {
     const { matches, mayMatchBelow } = compileGlob(pattern);
     const foldersOnly = pattern.endsWith("/");
@@ -28,7 +27,15 @@ export function compileSearchGlob(pattern: string): SearchGlob {
 
 /** Compiles the glob of a `grep`: one without a slash is about names, wherever they are. */
 export function compileFileFilter(pattern: string): SearchGlob {
-  return compileSearchGlob(pattern.includes("/") ? pattern.replace(/^\/+/, "") : `**/${pattern}`);
+  // A slash at the beginning says only that it begins where the search does.
+  const relative = pattern.replace(/^\//, "");
+  requireKnown(relative);
+  return compileSearchGlob(pattern.includes("/") ? relative : `**/${relative}`);
+}
+
+function requireKnown(pattern: string): void {
+  const reason = reasonToRefuse(pattern);
+  if (reason !== undefined) throw unsupported("glob", `The glob ${pattern} is not searched for: ${reason}`);
 }
 
 function reasonToRefuse(pattern: string): string | undefined {
@@ -42,13 +49,14 @@ function reasonInNames(pattern: string): string | undefined {
   const names = pattern.replace(/^\.\//, "").replace(/\/$/, "").split("/");
   if (names.includes("..") || names.includes(".") || names.includes(""))
     return "a name in it is empty, a dot or two. Write the path without.";
-  // Braces may stand between stars and slashes; what is left of a name is looked at without them.
-  if (names.some((name) => name !== "**" && /(?<!\\)\*\*/.test(name) && !/[{}]/.test(name)))
+  if (/(?<!\\)\*\*/.test(pattern.replace(/(?<=^|\/)\*\*(?=\/|$)/g, "")))
     return "** stands for folders only as a whole name, as in **/*.ts. Use one star within a name.";
   return undefined;
 }
 
 function reasonInCharacters(pattern: string): string | undefined {
+  if (/(?<!\\)[{,](?=[,}])/.test(pattern) && pattern.includes("{"))
+    return "an alternative in its braces is empty, which some tools pass over. Write two patterns.";
   const commas: number[] = [];
   for (let at = 0; at < pattern.length; at++) {
     const character = pattern[at];
@@ -80,6 +88,7 @@ function endOfClass(pattern: string, start: number): number | string {
     if (character === "\\") return "a backslash within [ ] is read differently by different tools.";
     if (character === "[") return "a [ within [ ] is read differently by different tools.";
     if (character === "/") return "a slash is never part of a name, nor of [ ].";
+    if ((character ?? "") > "\x7f") return "[ ] with letters beyond ASCII compares bytes in other tools. Use braces, as in {é,è}.";
     if (character === "-" && at > first && pattern[at + 1] !== "]" && (pattern[at + 1] ?? "") < (pattern[at - 1] ?? ""))
       return "a range in [ ] runs backwards.";
   }

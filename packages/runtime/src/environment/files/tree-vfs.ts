@@ -2,7 +2,8 @@ import type { DirEntry, FileInfo, Vfs, VfsCapability } from "@keelson/protocol";
 import { editBytes, requireOldText } from "./edit-bytes.ts";
 import { copyNode, type FileTree, sizeOf, type TreeNode } from "./file-tree.ts";
 import { mimeTypeOf } from "./file-type.ts";
-import { globFiles, grepFiles, type SearchableFiles, type WalkedEntry } from "./search-files.ts";
+import type { SearchableFiles, WalkedEntry } from "./searchable-files.ts";
+import { globFiles, grepFiles } from "./search-files.ts";
 import {
   folderInTheWay,
   intoItself,
@@ -27,6 +28,7 @@ export function createTreeVfs(tree: FileTree, { readOnly, now }: { readonly read
   };
   const file = (content: Uint8Array): TreeNode => ({ type: "file", content, modified: now() });
   const searchable: SearchableFiles = {
+    root: "/",
     isFolder: async (path) => tree.require(path).type === "folder",
     walk: (start, enter, signal) => walkTree(tree, start, enter, signal),
     read: async (path) => tree.requireFile(path).content,
@@ -93,8 +95,8 @@ export function createTreeVfs(tree: FileTree, { readOnly, now }: { readonly read
       return grepFiles(searchable, resolve(options.path ?? "."), pattern, options, options.signal);
     },
 
-    async glob(pattern, { path = ".", limit = Number.POSITIVE_INFINITY, signal } = {}) {
-      return globFiles(searchable, resolve(path), pattern, limit, signal);
+    async glob(pattern, options = {}) {
+      return globFiles(searchable, resolve(options.path ?? "."), pattern, options);
     },
 
     upload: async () => {

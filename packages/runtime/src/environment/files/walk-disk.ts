@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { openDirectory } from "./anchored-directory.ts";
-import type { WalkedEntry } from "./search-files.ts";
+import type { WalkedEntry } from "./searchable-files.ts";
 import { vfsErrorFrom } from "./vfs-error-from.ts";
 
 /**

@@ -1,0 +1,32 @@
+import type { GrepOptions } from "@keelson/protocol";
+
+export interface WalkedEntry {
+  readonly path: string;
+  /** From where the walk started. */
+  readonly relativePath: string;
+  readonly isDir: boolean;
+  /** False for folders, links and what else is no file. */
+  readonly isFile: boolean;
+}
+
+/** What a search needs of a file system. Paths are absolute and normalised. */
+export interface SearchableFiles {
+  /** Rejects with `not-found`. */
+  isFolder(path: string): Promise<boolean>;
+  /** Every entry below the folder `start`, depth first, names in ascending order. `enter` decides whether a folder is walked. */
+  walk(start: string, enter: (relativePath: string) => boolean, signal?: AbortSignal): AsyncIterable<WalkedEntry>;
+  read(path: string, signal?: AbortSignal): Promise<Uint8Array>;
+  /** `undefined` when the file is gone. */
+  sizeOf(path: string): Promise<number | undefined>;
+  readonly root: string;
+  /** Files below a folder among which are all that hold a match, by some faster way; `undefined` when there is none. */
+  mayMatch?(folder: string, search: HintedSearch): Promise<readonly string[] | undefined>;
+}
+
+export interface HintedSearch {
+  readonly pattern: string;
+  readonly options: GrepOptions;
+  /** Names in the folder that need not be looked into. */
+  readonly leftOut: readonly string[];
+  readonly signal: AbortSignal | undefined;
+}
