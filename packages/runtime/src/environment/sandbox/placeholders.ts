@@ -1,78 +1,100 @@
-import { mkdir, readdir, readFile, rm, rmdir, unlink, writeFile } from "node:fs/promises";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { lstat, readdir, readFile, rm, rmdir, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Something that stands at a path for as long as a command runs, so that the command can't put anything there. */
 export interface Placeholder {
   readonly path: string;
-  remove(): Promise<void>;
+  /** The folder that tells who needs it, where that is another. */
+  readonly holders?: string;
+  /** @returns whether nobody needs it any more, and it is gone */
+  remove(): Promise<boolean>;
 }
 
 const MARK = /^\.keelson-sandbox-(\d+)-\d+$/;
+const HOLDERS = ".keelson-sandbox";
 let next = 1;
 
 /**
- * Puts an empty folder where nothing is. Several commands may hold the same one: each leaves a mark in it, and whoever takes the last one
+ * Puts an empty folder where nothing is. Several commands may need the same one: each leaves a mark in it, and whoever takes the last one
  * away removes it. Marks of processes that are gone are taken away by the next. @returns `undefined` when something else is there
  */
 export async function placeFolder(path: string): Promise<Placeholder | undefined> {
   const mark = join(path, `.keelson-sandbox-${process.pid}-${next++}`);
   for (;;) {
+    if ((await look(path)) === "other") return undefined;
     try {
-      await mkdir(path);
+      // Without a pause between them: an empty folder is taken for somebody's own.
+      mkdirUnlessThere(path);
+      writeFileSync(mark, "", { flag: "wx", mode: 0o600 });
     } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw error;
-      if (!(await isPlaceholder(path))) return undefined;
-    }
-    try {
-      await writeFile(mark, "", { flag: "wx", mode: 0o600 });
-    } catch (error) {
-      // Somebody else removed the folder between our two steps.
-      if (codeOf(error) === "ENOENT") continue;
+      // Somebody else removed the folder meanwhile.
+      if (codeOf(error) === "ENOENT" && (await look(join(path, ".."))) !== "missing") continue;
       throw error;
     }
     return {
       path,
       async remove() {
         await unlink(mark).catch(ignoreGone);
-        await rmdir(path).catch((error: unknown) => {
-          if (codeOf(error) !== "ENOTEMPTY") ignoreGone(error);
-        });
+        return rmdir(path).then(
+          () => true,
+          (error: unknown) => {
+            if (codeOf(error) !== "ENOTEMPTY") ignoreGone(error);
+            return false;
+          },
+        );
       },
     };
   }
 }
 
-/** Puts a file with this text where nothing is. It stays while other commands of this process hold it. */
-const files = new Map<string, number>();
+/** Puts a file with this text where nothing is; a folder beside it holds the marks. */
 export async function placeFile(path: string, text: string): Promise<Placeholder | undefined> {
-  try {
-    await writeFile(path, text, { flag: "wx" });
-  } catch (error) {
+  const holders = `${path}${HOLDERS}`;
+  if ((await look(path)) !== "missing" && (await look(holders)) !== "placeholder") return undefined;
+  const folder = await placeFolder(holders);
+  if (folder === undefined) return undefined;
+  await writeFile(path, text, { flag: "wx" }).catch((error: unknown) => {
     if (codeOf(error) !== "EEXIST") throw error;
-    if (!files.has(path)) return undefined;
-  }
-  files.set(path, (files.get(path) ?? 0) + 1);
+  });
   return {
     path,
+    holders,
     async remove() {
-      const held = (files.get(path) ?? 1) - 1;
-      if (held > 0) return void files.set(path, held);
-      files.delete(path);
+      if (!(await folder.remove())) return false;
       // It is only ours to remove while it says what we wrote.
       if ((await readFile(path, "utf8").catch(() => undefined)) === text) await rm(path, { force: true });
+      return true;
     },
   };
 }
 
-async function isPlaceholder(path: string): Promise<boolean> {
-  const names = await readdir(path).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return [];
-    if (codeOf(error) === "ENOTDIR") return ["a file"];
+/** Whether a placeholder stands there, of whichever command. */
+export async function isPlaceholder(path: string): Promise<boolean> {
+  return (await look(path)) === "placeholder" || (await look(`${path}${HOLDERS}`)) === "placeholder";
+}
+
+async function look(path: string): Promise<"missing" | "placeholder" | "other"> {
+  try {
+    if (!(await lstat(path)).isDirectory()) return "other";
+    const names = await readdir(path);
+    if (names.length === 0 || !names.every((name) => MARK.test(name))) return "other";
+    for (const name of names) if (!isAlive(Number(MARK.exec(name)?.[1]))) await unlink(join(path, name)).catch(ignoreGone);
+    if (names.some((name) => isAlive(Number(MARK.exec(name)?.[1])))) return "placeholder";
+    await rmdir(path);
+    return "missing";
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return "missing";
     throw error;
-  });
-  if (names.length === 0 || !names.every((name) => MARK.test(name))) return false;
-  for (const name of names) if (!isAlive(Number(MARK.exec(name)?.[1]))) await unlink(join(path, name)).catch(ignoreGone);
-  return true;
+  }
+}
+
+function mkdirUnlessThere(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  }
 }
 
 function isAlive(pid: number): boolean {

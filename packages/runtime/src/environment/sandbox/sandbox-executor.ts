@@ -80,8 +80,10 @@ async function runInSandbox(
   if (filter === undefined) throw cannot(`system calls of ${process.arch} are not known to it`);
   const env = { ...sandboxEnvironment(policy, options.env ?? process.env), ...request.env };
   const limits = await limitArguments(policy);
-  const shell = options.shell ?? (await programPath("/bin/bash")) ?? "/bin/sh";
-  const command = request.command === undefined ? [request.program ?? "", ...(request.args ?? [])] : [shell, "-c", request.command];
+  const bash = options.shell === undefined ? await programPath("/bin/bash") : undefined;
+  // Where its standard input is a socket, bash takes itself for the shell of a remote user and would load `~/.bashrc`.
+  const shell = bash === undefined ? [options.shell ?? "/bin/sh"] : [bash, "--norc"];
+  const command = request.command === undefined ? [request.program ?? "", ...(request.args ?? [])] : [...shell, "-c", request.command];
   const node = await realpath(process.execPath);
   const withNetwork = policy.network?.enabled === true;
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);

@@ -2,7 +2,7 @@ import { lstat, readdir, readFile, readlink, realpath, rename, symlink } from "n
 import { homedir } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { EnvironmentError } from "@keelson/protocol";
-import { type Placeholder, placeFile, placeFolder } from "./placeholders.ts";
+import { isPlaceholder, type Placeholder, placeFile, placeFolder } from "./placeholders.ts";
 import { isWithin, policyPath } from "./policy-path.ts";
 import { CREDENTIAL_PATHS, PROTECTED_HOME_PATHS, PROTECTED_PATHS, type SandboxPolicy } from "./sandbox-policy.ts";
 
@@ -65,13 +65,17 @@ export async function prepareMounts(policy: SandboxPolicy, workspace: string): P
       for (const part of parts) {
         at = join(at, part);
         const found = await lookAt(at);
-        if (found === "folder") continue;
-        if (found !== undefined) return;
+        if (found !== undefined && !(await isPlaceholder(at))) {
+          if (found === "folder") continue;
+          return;
+        }
         const text = FILE_PLACEHOLDERS[relative(root, at)];
         const placeholder = text === undefined ? await placeFolder(at) : await placeFile(at, text);
-        if (placeholder !== undefined) placeholders.push(placeholder);
         pin(at);
-        plan(at, text === undefined ? "hidden-folder" : "read-only");
+        if (placeholder !== undefined) placeholders.push(placeholder);
+        if (placeholder?.holders !== undefined) plan(placeholder.holders, "hidden-folder");
+        // Something came to be there meanwhile: it stays as it is.
+        plan(at, text === undefined && placeholder !== undefined ? "hidden-folder" : "read-only");
         return;
       }
     };
@@ -194,7 +198,7 @@ async function firstOddity(
   for (const part of relative(root, path).split(sep)) {
     at = join(at, part);
     const found = await lookAt(at);
-    if (found === undefined) return { type: "missing", path: at };
+    if (found === undefined || (await isPlaceholder(at))) return { type: "missing", path: at };
     if (found !== "folder") return { type: found, path: at };
   }
   return undefined;

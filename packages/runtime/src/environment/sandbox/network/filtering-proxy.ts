@@ -1,4 +1,4 @@
-import { Agent, createServer, type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { pipeline } from "node:stream/promises";
 import type { NetworkPolicyConfig } from "../sandbox-policy.ts";
@@ -58,8 +58,6 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
   const { resolve = resolveWithSystem, dial = (address, port) => connect({ host: address, port }) } = options;
   const rules = createNetworkRules(policy);
   const open = new Set<Socket>();
-  // Our connections are to pinned addresses: none is kept for a request to another host.
-  const agent = new Agent({ keepAlive: false });
 
   const track = (socket: Socket): Socket => {
     open.add(socket);
@@ -111,7 +109,7 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     for (const [name, values] of Object.entries(request.headersDistinct)) if (values !== undefined && isKept(name)) headers[name] = values;
     headers["host"] = [url.host];
     const upstream = httpRequest({
-      agent,
+      // A connection for this request alone, to the address that was checked.
       createConnection: () => socket,
       method: request.method,
       path: `${url.pathname}${url.search}`,
@@ -157,7 +155,7 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
       return;
     }
     server.write(first);
-    await Promise.all([pipeline(client, server), pipeline(server, client)]);
+    client.pipe(server).pipe(client);
   };
 
   const server: Server = createServer((request, response) => {
@@ -189,7 +187,6 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     },
     close() {
       for (const socket of open) socket.destroy();
-      agent.destroy();
     },
   };
 }
