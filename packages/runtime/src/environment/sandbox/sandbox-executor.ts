@@ -161,7 +161,7 @@ async function enclosed(command: readonly string[], group: ControlGroup | undefi
     ...(group === undefined ? [] : ['echo 0 >"$entry" || exit 125']),
     `exec "$@"${descriptors.map((descriptor) => ` ${descriptor}>&-`).join("")}`,
   ];
-  return [bash ?? "/bin/sh", "-c", steps.join("\n"), "sh", group?.entry ?? "", ...command];
+  return [...(bash === undefined ? ["/bin/sh"] : [bash, "--norc"]), "-c", steps.join("\n"), "sh", group?.entry ?? "", ...command];
 }
 
 /** What bubblewrap tells of itself: JSON, an object a line. */

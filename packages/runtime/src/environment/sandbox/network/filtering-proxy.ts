@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from "node:http";
-import { connect, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import { pipeline } from "node:stream/promises";
 import type { NetworkPolicyConfig } from "../sandbox-policy.ts";
 import { readServerName } from "./client-hello.ts";
@@ -58,6 +58,8 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
   const { resolve = resolveWithSystem, dial = (address, port) => connect({ host: address, port }) } = options;
   const rules = createNetworkRules(policy);
   const open = new Set<Socket>();
+  /** Hosts of tunnels in which plain HTTP is spoken. */
+  const tunnelled = new WeakMap<Socket, string>();
 
   const track = (socket: Socket): Socket => {
     open.add(socket);
@@ -88,7 +90,10 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
   };
 
   const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const url = URL.parse(request.url ?? "");
+    const within = tunnelled.get(request.socket);
+    const url = URL.parse(
+      within === undefined ? (request.url ?? "") : `http://${within}${request.url?.startsWith("/") === true ? request.url : "/"}`,
+    );
     if (url === null || url.protocol !== "http:" || url.username !== "" || url.password !== "")
       throw new Refusal("ask this proxy for http:// addresses, and use CONNECT for others");
     const host = normalHost(url.hostname);
@@ -138,10 +143,18 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
       options.onDecision?.({ host, port, refused: refusal });
       throw new Refusal(refusal);
     }
+    if (port === 80 && !rules.isNamedPort(host, port)) {
+      // Some clients ask for a tunnel for plain HTTP, too. Each request in it is looked at like any other.
+      tunnelled.set(client, isIP(host) === 6 ? `[${host}]` : host);
+      client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      client.unshift(head);
+      server.emit("connection", client);
+      return;
+    }
     // Resolved and connected to before the client is answered, so that it hears of a failure as one.
-    const server = await connectTo(host, port);
-    client.once("close", () => server.destroy());
-    server.once("close", () => client.destroy());
+    const upstream = await connectTo(host, port);
+    client.once("close", () => upstream.destroy());
+    upstream.once("close", () => client.destroy());
     client.write("HTTP/1.1 200 Connection established\r\n\r\n");
     const first = await firstBytes(client, head);
     const seen = readServerName(first);
@@ -151,11 +164,11 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
         seen.type === "tls" ? `the tunnel to ${host} begins with TLS for ${seen.name}` : `the tunnel to ${host} does not begin with TLS`;
       options.onDecision?.({ host, port, refused });
       client.destroy();
-      server.destroy();
+      upstream.destroy();
       return;
     }
-    server.write(first);
-    client.pipe(server).pipe(client);
+    upstream.write(first);
+    client.pipe(upstream).pipe(client);
   };
 
   const server: Server = createServer((request, response) => {
