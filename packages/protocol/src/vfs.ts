@@ -60,22 +60,22 @@ export type GrepOutputMode = "content" | "files-with-matches" | "count";
 /** Every field has its zero value by default, so line numbers are off unless asked for. */
 export interface GrepOptions {
   /** Default: the current working directory. */
-  readonly path?: string;
-  readonly afterContext?: number;
-  readonly beforeContext?: number;
+  readonly path?: string | undefined;
+  readonly afterContext?: number | undefined;
+  readonly beforeContext?: number | undefined;
   /** Symmetric; overrides `beforeContext` and `afterContext`. */
-  readonly context?: number;
-  readonly caseInsensitive?: boolean;
-  readonly glob?: string;
-  readonly fileType?: string;
-  readonly maxMatches?: number;
-  readonly outputMode?: GrepOutputMode;
-  readonly multiline?: boolean;
-  readonly lineNumbers?: boolean;
-  readonly invert?: boolean;
-  readonly fixedString?: boolean;
+  readonly context?: number | undefined;
+  readonly caseInsensitive?: boolean | undefined;
+  readonly glob?: string | undefined;
+  readonly fileType?: string | undefined;
+  readonly maxMatches?: number | undefined;
+  readonly outputMode?: GrepOutputMode | undefined;
+  readonly multiline?: boolean | undefined;
+  readonly lineNumbers?: boolean | undefined;
+  readonly invert?: boolean | undefined;
+  readonly fixedString?: boolean | undefined;
   /** Leave out `.git` and what the `.gitignore` files of the searched folders, and of those above them up to the root, leave out. */
-  readonly gitignore?: boolean;
+  readonly gitignore?: boolean | undefined;
 }
 /** In `count` mode `lineNumber` holds the number of matches and `lineContent` its string form. */
 export interface GrepMatch {
@@ -90,14 +90,14 @@ export interface GrepMatch {
 }
 
 export interface VfsOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 export interface GlobOptions extends VfsOptions {
   /** Where the pattern begins. Default: the current working directory. */
-  readonly path?: string;
-  readonly limit?: number;
+  readonly path?: string | undefined;
+  readonly limit?: number | undefined;
   /** As of `GrepOptions`. */
-  readonly gitignore?: boolean;
+  readonly gitignore?: boolean | undefined;
 }
 
 /** Files behind one interface. Paths are POSIX style; a relative one starts at the working directory. Failures reject with `VfsError`. */

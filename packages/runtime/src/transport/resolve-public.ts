@@ -1,3 +1,4 @@
+import { checkOptionNames } from "../json/option-names.ts";
 import { addressRange, literalAddress } from "./public-address.ts";
 
 /** An address as `dns.lookup` gives it. */
@@ -25,6 +26,7 @@ export type PublicAddresses =
  * not public, in whatever form it is written. Rejects where the name can't be resolved.
  */
 export async function resolvePublic(host: string, options: ResolvePublicOptions = {}): Promise<PublicAddresses> {
+  checkOptionNames("resolvePublic", options, { resolve: true, mayUse: true });
   const { resolve = resolveHere, mayUse = () => false } = options;
   const literal = literalAddress(host);
   const addresses = literal === undefined ? await resolve(host) : [{ address: literal, family: literal.includes(":") ? 6 : 4 }];

@@ -94,12 +94,6 @@ export function judgeRipgrepGlob(root: string, pattern: string): string[] {
   return paths(ripgrep(root, ["--files", "--null", "--no-ignore", `--glob=/${pattern}`, "./"]));
 }
 
-/** The files that ripgrep has left by the `.gitignore` files. */
-export function judgeRipgrepUnignored(root: string): string[] {
-  const only = ["--no-ignore-global", "--no-ignore-exclude", "--no-ignore-dot", "--no-ignore-parent", "--no-require-git"];
-  return paths(ripgrep(root, ["--files", "--null", ...only, "--glob=!.git", "./"]));
-}
-
 export function startRepository(root: string): void {
   git(root, "init", "--quiet");
 }

@@ -17,6 +17,8 @@ import { createOllamaProvider } from "keelson/providers/ollama";
 import { createOpenAiChatProvider } from "keelson/providers/openai-chat";
 import { createOpenAiCompatibleProvider } from "keelson/providers/openai-compatible";
 import { createOpenAiResponsesProvider } from "keelson/providers/openai-responses";
+import * as secrets from "keelson/secrets";
+import * as security from "keelson/security";
 import * as session from "keelson/session";
 import * as state from "keelson/state";
 import * as testing from "keelson/testing";
@@ -56,6 +58,24 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   createStoreVfs: ["scope", (given) => environment.createStoreVfs(given)],
   createMemoryVfs: ["maxBytes", (given) => environment.createMemoryVfs(given)],
   createProcessExecutor: ["shell", (given) => environment.createProcessExecutor(given)],
+  createProcessEnvironment: ["module", (given) => environment.createProcessEnvironment(given)],
+  createSandboxExecutor: ["workspace", (given) => environment.createSandboxExecutor({} as never, given)],
+  createSecretResolver: ["sources", (given) => secrets.createSecretResolver(given)],
+  createEnvSecrets: ["env", (given) => secrets.createEnvSecrets(given)],
+  createFileSecrets: ["folder", (given) => secrets.createFileSecrets(given)],
+  createExecSecrets: ["programs", (given) => secrets.createExecSecrets(given)],
+  createKeyringSecrets: ["fallback", (given) => secrets.createKeyringSecrets(given)],
+  createVaultSecrets: ["address", (given) => secrets.createVaultSecrets(given)],
+  withSecrets: ["credentials", (given) => secrets.withSecrets({} as never, given)],
+  createClientCredentials: ["tokenUrl", (given) => secrets.createClientCredentials(given)],
+  createDeviceCodeCredentials: ["prompt", (given) => secrets.createDeviceCodeCredentials(given)],
+  createAuthorizationCodeCredentials: ["issuer", (given) => secrets.createAuthorizationCodeCredentials(given)],
+  keyFromPassphrase: ["cost", (given) => secrets.keyFromPassphrase("phrase", given)],
+  createGuardedFetch: ["hosts", (given) => security.createGuardedFetch(given)],
+  guardedLookup: ["mayUse", (given) => security.guardedLookup(given)],
+  createExfiltrationGuard: ["redactor", (given) => security.createExfiltrationGuard(given)],
+  createRedactor: ["replacement", (given) => security.createRedactor(given)],
+  resolvePublic: ["mayUse", (given) => security.resolvePublic("example.org", given)],
   createDispatchStack: ["report", (given) => middleware.createDispatchStack(given)],
   createExecStack: ["report", (given) => middleware.createExecStack(given)],
   createStoreStack: ["report", (given) => middleware.createStoreStack(given)],

@@ -1,8 +1,9 @@
+import { checkOptionNames } from "../../json/option-names.ts";
 import { nodeCrypto } from "../../platform/node-crypto.ts";
 import type { CredentialProvider } from "./credential-provider.ts";
 import { openLoopbackRedirect } from "./loopback-redirect.ts";
 import { requireSafe } from "./oauth-client.ts";
-import { createOAuthCredentials, type OAuthOptions } from "./oauth-credentials.ts";
+import { createOAuthCredentials, OAUTH_OPTIONS, type OAuthOptions } from "./oauth-credentials.ts";
 
 export interface AuthorizationCodeOptions extends OAuthOptions {
   readonly authorizationUrl: string;
@@ -20,6 +21,14 @@ const DEFAULT_TIMEOUT_MS = 300_000;
 
 /** Tokens for a person who agrees in a browser on this machine: an authorisation code with PKCE (RFC 7636) over a loopback redirect (RFC 8252). */
 export function createAuthorizationCodeCredentials(options: AuthorizationCodeOptions): CredentialProvider {
+  checkOptionNames("createAuthorizationCodeCredentials", options, {
+    ...OAUTH_OPTIONS,
+    authorizationUrl: true,
+    open: true,
+    issuer: true,
+    redirectPort: true,
+    timeoutMs: true,
+  });
   const { authorizationUrl, clientId, scopes, resource, open, issuer, redirectPort = 0, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   return createOAuthCredentials(options, async (client, { clock, signal }) => {
     requireSafe(authorizationUrl);

@@ -1,7 +1,8 @@
+import { checkOptionNames } from "../../json/option-names.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { CredentialProvider } from "./credential-provider.ts";
 import { authorisationFailed, OAuthRefusal } from "./oauth-client.ts";
-import { createOAuthCredentials, type OAuthOptions } from "./oauth-credentials.ts";
+import { createOAuthCredentials, OAUTH_OPTIONS, type OAuthOptions } from "./oauth-credentials.ts";
 
 /** What a person is shown: open the address on any device, and enter the code. */
 export interface DevicePrompt {
@@ -22,6 +23,7 @@ const SLOWER_S = 5;
 
 /** Tokens for a person who agrees on another device (RFC 8628). */
 export function createDeviceCodeCredentials(options: DeviceCodeOptions): CredentialProvider {
+  checkOptionNames("createDeviceCodeCredentials", options, { ...OAUTH_OPTIONS, deviceAuthorizationUrl: true, prompt: true });
   const { deviceAuthorizationUrl, prompt, scopes, resource, clientId } = options;
   return createOAuthCredentials(options, async (client, { clock, signal }) => {
     const started = await client.post(deviceAuthorizationUrl, { scope: scopes?.join(" "), resource }, signal);

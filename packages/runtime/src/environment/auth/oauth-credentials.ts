@@ -1,3 +1,4 @@
+import type { OptionNames } from "../../json/option-names.ts";
 import { EnvironmentError } from "@keelson/protocol";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import { createSharedWork } from "../secrets/shared-work.ts";
@@ -21,6 +22,19 @@ export interface OAuthOptions extends OAuthClientOptions {
   readonly store?: TokenStore | undefined;
   readonly clock?: Clock | undefined;
 }
+
+/** The names that all kinds have. */
+export const OAUTH_OPTIONS: OptionNames<OAuthOptions> = {
+  tokenUrl: true,
+  clientId: true,
+  clientSecret: true,
+  clientAuthentication: true,
+  scopes: true,
+  resource: true,
+  connection: true,
+  store: true,
+  clock: true,
+};
 
 /** Gets tokens for the first time, or when they can't be refreshed. Rejects with `OAuthRefusal` for a no of the server. */
 export type ObtainTokens = (client: OAuthClient, terms: { readonly clock: Clock; readonly signal: AbortSignal }) => Promise<OAuthTokens>;

@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
 import type { ScryptOptions } from "node:crypto";
+import { checkOptionNames } from "../../json/option-names.ts";
 import { nodeCrypto } from "../../platform/node-crypto.ts";
 import { KEY_BYTES } from "./keys.ts";
 
@@ -15,7 +16,7 @@ export interface PassphraseOptions {
   /** At least 16 random bytes, kept beside what the key seals: without the same salt there is no same key. */
   readonly salt: Uint8Array;
   /** A power of two: how much work each guess is. Default 131072, some 0.3 s and 128 MiB, as OWASP recommends. */
-  readonly cost?: number;
+  readonly cost?: number | undefined;
 }
 
 const DEFAULT_COST = 2 ** 17;
@@ -23,7 +24,9 @@ const BLOCK_SIZE = 8;
 const LEAST_SALT_BYTES = 16;
 
 /** A key of 32 bytes from what a person remembers (scrypt). */
-export async function keyFromPassphrase(passphrase: string, { salt, cost = DEFAULT_COST }: PassphraseOptions): Promise<Uint8Array> {
+export async function keyFromPassphrase(passphrase: string, options: PassphraseOptions): Promise<Uint8Array> {
+  checkOptionNames("keyFromPassphrase", options, { salt: true, cost: true });
+  const { salt, cost = DEFAULT_COST } = options;
   if (salt.length < LEAST_SALT_BYTES)
     throw new RangeError(`The salt of a passphrase has ${salt.length} bytes: use ${LEAST_SALT_BYTES} random ones.`);
   const scrypt = promisify<string, Uint8Array, number, ScryptOptions, Buffer>(nodeCrypto().scrypt);

@@ -14,7 +14,7 @@ export interface ArchiveVfsOptions {
   readonly maxBytes?: number | undefined;
   /** Default 100 000. */
   readonly maxEntries?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined | undefined;
 }
 
 export interface ArchiveVfs extends Vfs {

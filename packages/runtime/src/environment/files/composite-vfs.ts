@@ -92,7 +92,7 @@ export function createCompositeVfs(options: CompositeVfsOptions): CompositeVfs {
     operation: "cp" | "mv",
     from: string,
     to: string,
-    callOptions: { readonly signal?: AbortSignal } = {},
+    callOptions: { readonly signal?: AbortSignal | undefined | undefined } = {},
   ): Promise<TransferResult> {
     callOptions.signal?.throwIfAborted();
     const [sourcePath, targetPath] = [resolve(from), resolve(to)];

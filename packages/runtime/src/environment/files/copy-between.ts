@@ -15,7 +15,7 @@ export interface CopyEnd {
 export async function copyBetween(
   from: CopyEnd,
   to: CopyEnd,
-  { moves, signal }: { readonly moves: boolean; readonly signal?: AbortSignal },
+  { moves, signal }: { readonly moves: boolean; readonly signal?: AbortSignal | undefined },
 ): Promise<number> {
   const options = signal === undefined ? {} : { signal };
   const found = await to.files.stat(to.path, options).catch((error: unknown) => {
@@ -47,7 +47,7 @@ export async function copyBetween(
 }
 
 /** The files to copy, by their paths below the source; `""` is the source itself. */
-async function planCopy(from: CopyEnd, moves: boolean, options: { readonly signal?: AbortSignal }): Promise<string[]> {
+async function planCopy(from: CopyEnd, moves: boolean, options: { readonly signal?: AbortSignal | undefined }): Promise<string[]> {
   const files: string[] = [];
   const pending = [""];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

@@ -1,3 +1,4 @@
+import { checkOptionNames } from "../../json/option-names.ts";
 import { secretFailed } from "./secret-failure.ts";
 import type { SecretSource } from "./secret-source.ts";
 
@@ -7,7 +8,9 @@ export interface EnvSecretsOptions {
 }
 
 /** `env:NAME`: a variable of this process, read at each use. One that is empty counts as missing. */
-export function createEnvSecrets({ env = process.env }: EnvSecretsOptions = {}): SecretSource {
+export function createEnvSecrets(options: EnvSecretsOptions = {}): SecretSource {
+  checkOptionNames("createEnvSecrets", options, { env: true });
+  const { env = process.env } = options;
   return {
     scheme: "env",
     async read(name) {

@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { checkOptionNames } from "../../json/option-names.ts";
 import { createProcessExecutor } from "../execution/process-executor.ts";
 import { secretFailed } from "./secret-failure.ts";
 import type { SecretSource } from "./secret-source.ts";
@@ -25,7 +26,9 @@ export interface ExecSecretsOptions {
 const SECRET_NAME = /^[\w./@:+=][\w./@:+= -]*$/;
 
 /** `exec:program/name`: what one of the given programs writes, without the line break at its end. No shell is between. */
-export function createExecSecrets({ programs, cwd = homedir() }: ExecSecretsOptions): SecretSource {
+export function createExecSecrets(options: ExecSecretsOptions): SecretSource {
+  checkOptionNames("createExecSecrets", options, { programs: true, cwd: true });
+  const { programs, cwd = homedir() } = options;
   return {
     scheme: "exec",
     async read(name, { signal, maxBytes }) {

@@ -1,4 +1,5 @@
 import { isAbsolute, resolve, sep } from "node:path";
+import { checkOptionNames } from "../../json/option-names.ts";
 import { readPrivateFile } from "../../platform/private-file.ts";
 import { secretFailed } from "./secret-failure.ts";
 import type { SecretSource } from "./secret-source.ts";
@@ -13,7 +14,9 @@ export interface FileSecretsOptions {
 const CONTAINER_FOLDERS = ["/run/secrets", "/var/run/secrets"];
 
 /** `file:/path`: what stands in a file that its owner alone may read, without the line break at its end; read at each use. */
-export function createFileSecrets({ folder, sharedFolders = CONTAINER_FOLDERS }: FileSecretsOptions = {}): SecretSource {
+export function createFileSecrets(options: FileSecretsOptions = {}): SecretSource {
+  checkOptionNames("createFileSecrets", options, { folder: true, sharedFolders: true });
+  const { folder, sharedFolders = CONTAINER_FOLDERS } = options;
   return {
     scheme: "file",
     async read(name, { maxBytes }) {

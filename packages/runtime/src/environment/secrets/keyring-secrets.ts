@@ -1,3 +1,4 @@
+import { checkOptionNames } from "../../json/option-names.ts";
 import { secretFailed } from "./secret-failure.ts";
 import type { SecretSource } from "./secret-source.ts";
 import type { SecretStore } from "./sealed-folder.ts";
@@ -35,6 +36,7 @@ const PACKAGE = "@napi-rs/keyring";
  * package `@napi-rs/keyring`, which is not installed with this one.
  */
 export function createKeyringSecrets(options: KeyringSecretsOptions = {}): KeyringSecrets {
+  checkOptionNames("createKeyringSecrets", options, { fallback: true, importModule: true });
   const { fallback, importModule = (specifier) => import(specifier) } = options;
   const entry = async (name: string): Promise<InstanceType<KeyringPackage["AsyncEntry"]>> => {
     const [service, account] = splitName(name);

@@ -1,4 +1,5 @@
 import type { LookupFunction } from "node:net";
+import { checkOptionNames } from "../../json/option-names.ts";
 import { resolvePublic, type ResolvePublicOptions } from "../../transport/resolve-public.ts";
 
 /** Why a request may not go where it wants to. */
@@ -12,6 +13,7 @@ export class AddressRefused extends Error {
  * without a lookup: check hosts with `resolvePublic` first, or use `createGuardedFetch`, which does both.
  */
 export function guardedLookup(options: ResolvePublicOptions = {}): LookupFunction {
+  checkOptionNames("guardedLookup", options, { resolve: true, mayUse: true });
   return (host, { all, family }, done) => {
     const answer = async (): Promise<void> => {
       const resolved = await resolvePublic(host, options);
