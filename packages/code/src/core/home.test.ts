@@ -59,7 +59,7 @@ describe("openHome", () => {
     await mkdir(join(folder, "h"), { mode: 0o700 });
     execFileSync("mkfifo", [join(folder, "h", "version"), join(folder, "approval-keys.json")]);
     await expect(open(join(folder, "h"))).rejects.toThrow(/version is no file/);
-    await expect(loadApprovalKeys(folder)).rejects.toThrow(/approval-keys.json are no file/);
+    await expect(loadApprovalKeys(folder)).rejects.toThrow(/approval-keys.json is no file/);
   });
 
   it("can be made by several at once", async () => {

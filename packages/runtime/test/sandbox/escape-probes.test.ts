@@ -72,8 +72,10 @@ describeWithBubblewrap("attempts to get out of the sandbox", () => {
     // What the machine doesn't have is nobody's to get; it is told, so that it is seen when too much is missing.
     const tried = table.filter((row) => row.outside !== "nowhere");
     process.stdout.write(`${tried.length} escape probes, ${table.length - tried.length} without a ground here\n`);
-    expect(tried.filter((row) => row.outside !== 0)).toEqual([]);
-    expect(tried.filter((row) => row.inside === 0 || row.inside === undefined)).toEqual([]);
+    // As text, so that a failure names the probe.
+    const toldOf = ({ probe, outside, inside }: (typeof tried)[number]): string => `${probe}: ${outside} outside, ${inside} inside`;
+    expect(tried.filter((row) => row.outside !== 0).map(toldOf)).toEqual([]);
+    expect(tried.filter((row) => row.inside === 0 || row.inside === undefined).map(toldOf)).toEqual([]);
     expect(tried.length).toBeGreaterThanOrEqual(Math.floor(probes.length * 0.9));
   });
 });
