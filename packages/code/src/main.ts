@@ -38,6 +38,8 @@ async function dispatch(argv: readonly string[], host: CommandHost): Promise<num
       return (await import("./commands/sessions.ts")).sessions(command, host);
     case "permissions":
       return (await import("./commands/permissions.ts")).permissions(command, host);
+    case "trust":
+      return (await import("./commands/trust.ts")).trust(command, host);
     case "doctor":
       return (await import("./commands/doctor.ts")).doctor(command, host);
   }

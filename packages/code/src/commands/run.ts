@@ -14,11 +14,18 @@ import { listSessions, sessionNamed } from "../core/listed-session.ts";
 import { newestSession } from "../core/session-folder.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { openStores, type Stores } from "../core/stores.ts";
+import { repositoryRoot } from "../instructions/index.ts";
+import { askTrust } from "../modes/ask-trust.ts";
 import { chooseSession } from "../modes/choose-session.ts";
 import { converse } from "../modes/interactive.ts";
 import { printRun } from "../modes/print.ts";
 import type { AgentOptions, RunCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
+import { leftOutLine } from "../render/trust-lines.ts";
+import type { ProjectItem } from "../trust/project-item.ts";
+import { findUntrusted } from "../trust/project-items.ts";
+import { createProjectTrust, trustAll, trustItems } from "../trust/project-trust.ts";
+import { openTrustedProject } from "../trust/trusted-project.ts";
 
 /** Works on a task: one response for a program or a reader, or a conversation in a terminal. @returns the exit code */
 export async function run(command: RunCommand, host: CommandHost): Promise<number> {
@@ -31,13 +38,23 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   if (chosen === undefined) return 0;
   const found = await findSession(chosen, stores, host);
   const launch = await planLaunch(command, found, access, host);
+  const project = await repositoryRoot(launch.cwd);
+  const trust = command.trust ? trustAll(project) : createProjectTrust(stores.home, project);
   const options = { stores, models: access.models, launch, projectRules: await readProjectRules(stores.home, launch.cwd) };
   if (interactive) {
+    const untrusted = await findUntrusted(trust, launch.cwd);
+    if (untrusted.length > 0 && (await askTrust(untrusted, host))) await trustItems(stores.home, project, untrusted, host.now());
     const forked = found && command.fork ? await forkSession(openSessionRunner(stores), found.id, launch.cwd) : found?.id;
-    return await converse({ ...options, session: forked, resume: found?.open === true, task }, host);
+    return await converse({ ...options, trust, session: forked, resume: found?.open === true, task }, host);
   }
 
-  const runner = createCodingRunner({ ...options, ...(command.onApproval === "deny" && { approvals: denyAll }) });
+  const leftOut = (item: ProjectItem): void =>
+    void host.stderr.write(`keelson: ${leftOutLine([item], `${host.command} trust accept ${item.path}, or --trust for one run`)}\n`);
+  const runner = createCodingRunner({
+    ...options,
+    project: await openTrustedProject(trust, leftOut),
+    ...(command.onApproval === "deny" && { approvals: denyAll }),
+  });
   const print = (begun: Run<unknown>): Promise<number> =>
     printRun(begun, { format: command.outputFormat, model: launch.agent.model }, host);
   if (found?.open) {

@@ -28,6 +28,7 @@ describe("openHome", () => {
       database: join(folder, "a", "b", "sessions.db"),
       history: join(folder, "a", "b", "history"),
       permissions: join(folder, "a", "b", "permissions.jsonl"),
+      trust: join(folder, "a", "b", "trust.jsonl"),
     });
     expect((await stat(home.path)).mode & 0o777).toBe(0o700);
     expect(await readFile(join(home.path, "version"), "utf8")).toBe("1\n");

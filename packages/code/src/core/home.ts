@@ -17,6 +17,8 @@ export interface Home {
   readonly history: string;
   /** What people always allow, by project: a JSON object a line. */
   readonly permissions: string;
+  /** What of which project is trusted: a JSON object a line. */
+  readonly trust: string;
 }
 
 /** Where it is, whether or not it exists: `KEELSON_HOME`, else `~/.keelson`. */
@@ -42,7 +44,13 @@ export async function openHome(environment: { readonly [name: string]: string | 
       error,
     );
   }
-  return { path, database: join(path, "sessions.db"), history: join(path, "history"), permissions: join(path, "permissions.jsonl") };
+  return {
+    path,
+    database: join(path, "sessions.db"),
+    history: join(path, "history"),
+    permissions: join(path, "permissions.jsonl"),
+    trust: join(path, "trust.jsonl"),
+  };
 }
 
 /** Conversations hold code and secrets: others on the machine have no business in them. */

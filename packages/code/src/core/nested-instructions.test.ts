@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => rm(cwd, { recursive: true, force: true }));
 
 function reader(name = "read_file"): (path: string, session: string) => Promise<unknown> {
-  const [tool] = withNestedInstructions([{ name, execute: () => "content" } as unknown as Tool], cwd);
+  const [tool] = withNestedInstructions([{ name, execute: () => "content" } as unknown as Tool], { cwd });
   return async (path, session) => tool?.execute({ path }, { session } as ToolCall);
 }
 

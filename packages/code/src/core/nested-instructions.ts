@@ -1,5 +1,5 @@
 import type { JsonValue, Tool } from "@keelson/protocol";
-import { agentsMdFor, renderInstructions } from "../instructions/index.ts";
+import { type AgentsMdOptions, agentsMdFor, renderInstructions } from "../instructions/index.ts";
 
 /** Tools whose `path` says where in the project the model works. */
 const BY_PATH: ReadonlySet<string> = new Set(["read_file", "edit_file", "write_file", "list_directory"]);
@@ -10,12 +10,12 @@ const MAX_SESSIONS = 100;
  * The same tools, which tell the model what the `AGENTS.md` files of a folder below the working directory say when it first
  * touches something there: what the prompt holds are those of the working directory and above.
  */
-export function withNestedInstructions(tools: readonly Tool[], cwd: string): readonly Tool[] {
+export function withNestedInstructions(tools: readonly Tool[], options: Pick<AgentsMdOptions, "cwd" | "isTrusted">): readonly Tool[] {
   const told = new Map<string, Set<string>>();
-  return tools.map((tool) => (BY_PATH.has(tool.name) ? tellingTool(tool, cwd, told) : tool));
+  return tools.map((tool) => (BY_PATH.has(tool.name) ? tellingTool(tool, options, told) : tool));
 }
 
-function tellingTool(tool: Tool, cwd: string, told: Map<string, Set<string>>): Tool {
+function tellingTool(tool: Tool, options: Pick<AgentsMdOptions, "cwd" | "isTrusted">, told: Map<string, Set<string>>): Tool {
   return {
     ...tool,
     async execute(input, call) {
@@ -23,7 +23,7 @@ function tellingTool(tool: Tool, cwd: string, told: Map<string, Set<string>>): T
       const { path } = input as { readonly path?: JsonValue };
       if (typeof output !== "string" || typeof path !== "string") return output;
       const known = told.get(call.session) ?? new Set();
-      const files = (await agentsMdFor(path, { cwd })).filter((file) => !known.has(file.path));
+      const files = (await agentsMdFor(path, options)).filter((file) => !known.has(file.path));
       if (files.length === 0) return output;
       for (const file of files) known.add(file.path);
       told.set(call.session, known);

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Approver, EXIT_CODES, KeelsonError, usd } from "@keelson/protocol";
 import { createCodingRunner } from "../core/coding-runner.ts";
+import { trustAll } from "../trust/project-trust.ts";
+import { openTrustedProject } from "../trust/trusted-project.ts";
 import { homePath } from "../core/home.ts";
 import { type Launch, launchToMetadata } from "../core/launch.ts";
 import { newSession } from "../core/new-session.ts";
@@ -58,7 +60,8 @@ export async function demo(host: CommandHost, { project = BROKEN_PROJECT }: Demo
       rules: ["bash(node --test*)", "bash(npm test*)"].map((pattern) => ({ pattern, behavior: "allow" })),
     },
   };
-  const runner = createCodingRunner({ stores, models, launch, approvals: onlyTests });
+  const trusted = await openTrustedProject(trustAll(folder), () => {});
+  const runner = createCodingRunner({ stores, models, launch, project: trusted, approvals: onlyTests });
   const session = await newSession(runner, folder);
 
   heading("the project");

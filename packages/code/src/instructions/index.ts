@@ -1,1 +1,3 @@
-export { agentsMdFor, findAgentsMd, readAgentsMd, renderInstructions } from "./read-agents-md.ts";
+export type { InstructionFile } from "./instruction-file.ts";
+export { readInstructionFile } from "./instruction-file.ts";
+export { type AgentsMdOptions, agentsMdFor, findAgentsMd, readAgentsMd, renderInstructions, repositoryRoot } from "./read-agents-md.ts";

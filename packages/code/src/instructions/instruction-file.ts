@@ -1,11 +1,17 @@
+import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { open, realpath } from "node:fs/promises";
+import { type FileHandle, open, realpath } from "node:fs/promises";
 import { relative, sep } from "node:path";
+
+// Nobody wrote more than this for a model to read.
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 export interface InstructionFile {
   readonly path: string;
   /** What it says, without white space around it; empty when it could not be read. */
   readonly text: string;
+  /** SHA-256 of the whole file in hex, also where only its beginning is kept; absent when it could not be read. */
+  readonly digest?: string;
   /** Why this is not the whole file. */
   readonly note?: string;
 }
@@ -28,19 +34,35 @@ export async function readInstructionFile(path: string, maxBytes: number, within
     await using file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stats = await file.stat();
     if (!stats.isFile()) return undefined;
-    const buffer = Buffer.allocUnsafe(Math.min(stats.size, maxBytes));
-    const { bytesRead } = await file.read(buffer, 0, buffer.byteLength, 0);
-    const whole = buffer.subarray(0, bytesRead);
-    if (stats.size <= maxBytes) return whole.toString("utf8").trim() === "" ? undefined : { path, text: clean(whole) };
-    const kept = whole.subarray(0, whole.lastIndexOf(0x0a) + 1);
+    if (stats.size > MAX_FILE_BYTES) return { path, text: "", note: `This file has ${stats.size} bytes; it was not read.` };
+    const { head, digest, size } = await readHead(file, maxBytes);
+    if (size <= maxBytes) return head.toString("utf8").trim() === "" ? undefined : { path, text: clean(head), digest };
+    const kept = head.subarray(0, head.lastIndexOf(0x0a) + 1);
     return {
       path,
       text: clean(kept),
-      note: `Only the first ${kept.byteLength} of ${stats.size} bytes are shown. Read the file for the rest.`,
+      digest,
+      note: `Only the first ${kept.byteLength} of ${size} bytes are shown. Read the file for the rest.`,
     };
   } catch (error) {
     return unreadable(path, error);
   }
+}
+
+/** Of one reading, so that what is kept is what the digest is of. */
+async function readHead(
+  file: FileHandle,
+  maxBytes: number,
+): Promise<{ readonly head: Buffer; readonly digest: string; readonly size: number }> {
+  const hash = createHash("sha256");
+  const head: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    if (size < maxBytes) head.push(chunk.subarray(0, maxBytes - size));
+    size += chunk.byteLength;
+  }
+  return { head: Buffer.concat(head), digest: hash.digest("hex"), size };
 }
 
 function clean(bytes: Buffer): string {

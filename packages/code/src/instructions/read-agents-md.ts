@@ -9,6 +9,8 @@ export interface AgentsMdOptions {
   readonly home?: string;
   /** Bytes of all files together; the farthest is cut first. Default 64 KiB. */
   readonly maxBytes?: number;
+  /** Which files of the project are read; the owner's own always is. Default: all. */
+  readonly isTrusted?: (file: InstructionFile) => Promise<boolean>;
 }
 
 const FILE_NAME = "AGENTS.md";
@@ -23,22 +25,19 @@ export async function readAgentsMd(options: AgentsMdOptions): Promise<string> {
 }
 
 /** The files that `readAgentsMd` joins, the nearest last. */
-export async function findAgentsMd({ cwd, home, maxBytes = DEFAULT_MAX_BYTES }: AgentsMdOptions): Promise<readonly InstructionFile[]> {
+export async function findAgentsMd({ cwd, home, maxBytes, isTrusted }: AgentsMdOptions): Promise<readonly InstructionFile[]> {
   const start = await realpath(cwd);
   const root = await repositoryRoot(start);
   const places = foldersBetween(root, start).map((folder) => ({ path: join(folder, FILE_NAME), within: root }));
   // The user's own file may be a link to wherever the user keeps it.
-  return readPlaces(home === undefined ? places : [{ path: join(home, FILE_NAME) }, ...places], maxBytes);
+  return readPlaces(home === undefined ? places : [{ path: join(home, FILE_NAME) }, ...places], { maxBytes, isTrusted });
 }
 
 /**
  * The files below the working directory that hold for `path` in addition: those of the folders between the two, the
  * nearest last. For a tool call that touches `path`, which the text at the start of the conversation did not cover.
  */
-export async function agentsMdFor(
-  path: string,
-  { cwd, maxBytes = DEFAULT_MAX_BYTES }: AgentsMdOptions,
-): Promise<readonly InstructionFile[]> {
+export async function agentsMdFor(path: string, { cwd, maxBytes, isTrusted }: AgentsMdOptions): Promise<readonly InstructionFile[]> {
   const start = await realpath(cwd);
   const target = resolve(start, path);
   const folder = (await isFolder(target)) ? target : dirname(target);
@@ -47,7 +46,7 @@ export async function agentsMdFor(
     foldersBetween(start, folder)
       .slice(1)
       .map((place) => ({ path: join(place, FILE_NAME), within: start })),
-    maxBytes,
+    { maxBytes, isTrusted },
   );
 }
 
@@ -63,13 +62,15 @@ export function renderInstructions(files: readonly InstructionFile[]): string {
 /** The nearest may use the whole budget, the next what is left of it. */
 async function readPlaces(
   places: readonly { readonly path: string; readonly within?: string }[],
-  maxBytes: number,
+  { maxBytes = DEFAULT_MAX_BYTES, isTrusted }: { readonly maxBytes: number | undefined; readonly isTrusted: AgentsMdOptions["isTrusted"] },
 ): Promise<InstructionFile[]> {
   const found: InstructionFile[] = [];
   let left = maxBytes;
   for (const { path, within } of places.toReversed()) {
     const file = await readInstructionFile(path, left, within);
     if (file === undefined) continue;
+    // Of what could not be read nothing is shown but that.
+    if (within !== undefined && file.digest !== undefined && isTrusted !== undefined && !(await isTrusted(file))) continue;
     left -= Buffer.byteLength(file.text);
     found.unshift(file);
   }
@@ -77,7 +78,7 @@ async function readPlaces(
 }
 
 /** The nearest folder upward with a `.git` (a file in worktrees and submodules), else the folder itself: what lies above is not the project's. */
-async function repositoryRoot(start: string): Promise<string> {
+export async function repositoryRoot(start: string): Promise<string> {
   for (let folder = start; ; folder = dirname(folder)) {
     if (
       await lstat(join(folder, ".git")).then(

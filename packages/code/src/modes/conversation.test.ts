@@ -137,6 +137,7 @@ function setUp(refuse?: () => never): Setting {
       },
       facts: async (topic) => [`facts about ${topic}`],
       allowInProject: async (rules) => void kept.push(...rules),
+      trustLeftOut: async () => ["trusted"],
       command: "keelson",
       now: () => 0,
       giveUp: () => void fake.did.push("give up"),

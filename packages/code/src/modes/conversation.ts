@@ -21,6 +21,8 @@ export interface ConversationHost {
   facts(topic: Topic): Promise<readonly string[]>;
   /** Keeps patterns of allow rules for later sessions in this project. */
   allowInProject(rules: readonly string[]): Promise<void>;
+  /** Has what the project brings and was left out be used. @returns what that is */
+  trustLeftOut(): Promise<readonly string[]>;
   readonly command: string;
   now(): number;
   /** Ends the process now: the third Ctrl-C. */
@@ -183,6 +185,8 @@ export function createConversation({ screen, style, host, model: firstModel, inp
       case "sessions":
       case "permissions":
         return void host.facts(name).then((lines) => say(...lines), failed);
+      case "trust":
+        return void host.trustLeftOut().then((lines) => say(...lines), failed);
       case "quit":
       case "exit":
         return end();

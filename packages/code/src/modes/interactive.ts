@@ -14,6 +14,10 @@ import { printableLine } from "../render/printable.ts";
 import { projectRuleLines } from "../render/project-rule-lines.ts";
 import { sessionLines, transcriptLines } from "../render/session-lines.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
+import { leftOutLine, trustLines } from "../render/trust-lines.ts";
+import type { ProjectItem } from "../trust/project-item.ts";
+import { type ProjectTrust, trustItems } from "../trust/project-trust.ts";
+import { openTrustedProject } from "../trust/trusted-project.ts";
 import { createConversation, type Topic } from "./conversation.ts";
 import { createTerminalInput } from "./terminal-input.ts";
 
@@ -22,6 +26,8 @@ export interface ConverseOptions {
   readonly models: ModelRegistry;
   readonly launch: Launch;
   readonly projectRules: readonly ProjectRule[];
+  /** What of the project is used. */
+  readonly trust: ProjectTrust;
   /** The session to go on with; a new one otherwise. */
   readonly session: SessionId | undefined;
   /** It has a run that is not finished. */
@@ -35,11 +41,18 @@ const SHOWN_MESSAGES = 6;
 
 /** A conversation in a terminal. @returns the exit code */
 export async function converse(
-  { stores, models, launch, projectRules, session: known, resume, task }: ConverseOptions,
+  { stores, models, launch, projectRules, trust, session: known, resume, task }: ConverseOptions,
   host: CommandHost,
 ): Promise<number> {
   const { stdin, stdout, environment, command } = host;
-  const runner = createCodingRunner({ stores, models, launch, projectRules, approvalWaitMs: APPROVAL_WAIT_MS });
+  /** What the project brings and nobody trusts, by path, as it was when it was left out. */
+  const leftOut = new Map<string, ProjectItem>();
+  let tellLeftOut = (_item: ProjectItem): void => {};
+  const project = await openTrustedProject(trust, (item) => {
+    leftOut.set(item.path, item);
+    tellLeftOut(item);
+  });
+  const runner = createCodingRunner({ stores, models, launch, projectRules, project, approvalWaitMs: APPROVAL_WAIT_MS });
   // Made by the first message: who opens and leaves leaves nothing behind.
   let session = known;
   const style = createStyle(wantsColors(stdout, environment));
@@ -52,6 +65,8 @@ export async function converse(
     `${style.bold("keelson")} ${style.dim(`· ${printableLine(launch.agent.model)} · ${launch.agent.permissionMode ?? "default"} · ${printableLine(launch.cwd)}`)}`,
     style.dim(`${known === undefined ? "a new session" : `session ${known}`} · /help says what you can do`),
   ]);
+  tellLeftOut = (item) => screen.block([style.yellow(`! ${leftOutLine([item], "/trust")}`)]);
+  for (const item of leftOut.values()) tellLeftOut(item);
   if (known !== undefined) {
     const { messages } = await runner.sessions.get(known);
     screen.block(["", ...transcriptLines(messages.slice(-SHOWN_MESSAGES), { style, columns: screen.columns })]);
@@ -82,6 +97,7 @@ export async function converse(
       },
       facts,
       allowInProject: (rules) => allowInProject(stores.home, launch.cwd, rules, host.now()),
+      trustLeftOut,
       command,
       now: host.now,
       giveUp: () => host.exit(130),
@@ -99,6 +115,14 @@ export async function converse(
     if (session === undefined) return ["nothing yet: this session begins with your first message"];
     const { metadata } = await runner.sessions.get(session);
     return [`${metadata.turnCount} turns · ${formatTokens(metadata.usage)} · ${formatCost(metadata.cost)}`];
+  }
+
+  async function trustLeftOut(): Promise<readonly string[]> {
+    const items = [...leftOut.values()];
+    if (items.length === 0) return ["Nothing that this project brings is left out."];
+    await trustItems(stores.home, trust.project, items, host.now());
+    leftOut.clear();
+    return [...trustLines(items, { style }), "Trusted as shown: instructions from your next message on, hooks from the next start."];
   }
 
   // In raw mode Ctrl-C comes as a key; once the input is closed, or from elsewhere, as a signal.

@@ -35,6 +35,8 @@ export interface RunCommand {
   readonly onApproval: OnApproval;
   readonly session: SessionChoice;
   readonly fork: boolean;
+  /** Use what the project brings without asking. */
+  readonly trust: boolean;
   readonly cwd?: string;
   readonly agent: AgentOptions;
 }
@@ -74,6 +76,17 @@ export interface PermissionsCommand {
   readonly cwd?: string;
 }
 
+export interface TrustCommand {
+  readonly type: "trust";
+  readonly action: "list" | "accept" | "forget";
+  /** Relative to the project's root. Empty: everything. */
+  readonly paths: readonly string[];
+  /** The beginning of the digest that was looked at; anything else is refused. */
+  readonly digest?: string;
+  readonly json: boolean;
+  readonly cwd?: string;
+}
+
 export interface DoctorCommand {
   readonly type: "doctor";
   readonly json: boolean;
@@ -86,4 +99,4 @@ export interface PrintText {
   readonly text: string;
 }
 
-export type CommandLine = RunCommand | ApproveCommand | SessionsCommand | PermissionsCommand | DoctorCommand | PrintText;
+export type CommandLine = RunCommand | ApproveCommand | SessionsCommand | PermissionsCommand | TrustCommand | DoctorCommand | PrintText;

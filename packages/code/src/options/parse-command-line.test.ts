@@ -29,6 +29,7 @@ describe("parseCommandLine", () => {
       onApproval: "suspend",
       session: { type: "new" },
       fork: false,
+      trust: false,
       agent: { rules: [] },
     });
     expect(parseRun()).not.toHaveProperty("task");
@@ -55,6 +56,7 @@ describe("parseCommandLine", () => {
         "-r",
         "s1",
         "--fork",
+        "--trust",
         "-C",
         "/tmp",
         "--on-approval",
@@ -69,6 +71,7 @@ describe("parseCommandLine", () => {
       onApproval: "deny",
       session: { type: "named", id: "s1" },
       fork: true,
+      trust: true,
       cwd: "/tmp",
       agent: {
         model: "openai/gpt-5",

@@ -20,6 +20,7 @@ import {
   type RunCommand,
   type SessionChoice,
   type SessionsAction,
+  type TrustCommand,
 } from "./command-line.ts";
 import { parseDuration } from "./parse-duration.ts";
 import { parseRule } from "./parse-rule.ts";
@@ -38,6 +39,7 @@ interface RawOptions {
   readonly continue?: true;
   readonly resume?: string | true;
   readonly fork?: true;
+  readonly trust?: true;
   readonly cwd?: string;
 }
 
@@ -89,6 +91,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
     .option("-c, --continue", "go on with the newest session of this folder")
     .option("-r, --resume [session]", "go on with a session: its id or the beginning of it; alone, choose one of this folder")
     .option("--fork", "with -c or -r: leave that session as it is and go on in a copy")
+    .option("--trust", "use the project's instructions and hooks without asking, in this run")
     .option("-C, --cwd <folder>", "work in this folder")
     .version(version, "-V, --version")
     .addHelpText("after", EXAMPLES)
@@ -112,6 +115,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
 
   addSessions(program, accept);
   addPermissions(program, accept);
+  addTrust(program, accept);
 
   program
     .command("doctor")
@@ -192,6 +196,29 @@ function addPermissions(program: Command, accept: (command: CommandLine) => void
     );
 }
 
+function addTrust(program: Command, accept: (command: CommandLine) => void): void {
+  const trust = program.command("trust").description("show what this project would have the agent run or obey, and trust it");
+  const take = (action: TrustCommand["action"], paths: readonly string[], { json, digest }: { json?: true; digest?: string }): void =>
+    accept({ type: "trust", action, paths, json: json === true, ...(digest !== undefined && { digest }), ...cwdOf(program) });
+  trust
+    .command("list", { isDefault: true })
+    .description("what it brings: instructions and hooks, with their digests")
+    .option("--json", "print JSON")
+    .action((options: { json?: true }) => take("list", [], options));
+  trust
+    .command("accept")
+    .description("trust it as it is now; a change asks again")
+    .argument("[paths...]", "only these, as they are listed")
+    .option("--digest <sha256>", "only if the one path still has this digest, or one that begins so")
+    .option("--json", "print JSON")
+    .action((paths: string[], options: { json?: true; digest?: string }) => take("accept", paths, options));
+  trust
+    .command("forget")
+    .description("trust nothing of it any more")
+    .option("--json", "print JSON")
+    .action((options: { json?: true }) => take("forget", [], options));
+}
+
 function approveCommand(token: string, decision: (typeof DECISION_TYPES)[number], values: readonly string[]): ApproveCommand {
   const command = { type: "approve", token, decision } as const;
   if (values.length === 0) return command;
@@ -232,6 +259,7 @@ function runCommand(task: readonly string[], options: RawOptions, rules: readonl
     onApproval: options.onApproval,
     session,
     fork: options.fork === true,
+    trust: options.trust === true,
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     agent,
   };

@@ -6,6 +6,7 @@ const COMMANDS: readonly (readonly [string, string])[] = [
   ["/cost", "what this session took"],
   ["/sessions", "the sessions of this folder"],
   ["/permissions", "what always runs unasked in this project"],
+  ["/trust", "use what this project brings and was left out"],
   ["/quit", "leave (also Ctrl-D)"],
 ];
 const KEYS = "While it works, what you type steers it. Esc or Ctrl-C stops it, Ctrl-C again aborts it.";

@@ -1,0 +1,27 @@
+import { relative, sep } from "node:path";
+import { createDiskVfs } from "keelson/environment";
+import { findAgentsMd, type InstructionFile, readInstructionFile } from "../instructions/index.ts";
+import type { ProjectItem } from "./project-item.ts";
+
+// More than any repository has; what is beyond is not trusted.
+const MAX_FILES = 1_000;
+const MAX_SHOWN_BYTES = 64 * 1024;
+
+/** All `AGENTS.md` files of a project but those that git ignores; with `cwd` those that hold there from the start. */
+export async function instructionItems(project: string, cwd?: string): Promise<readonly ProjectItem[]> {
+  const files = cwd === undefined ? await findAll(project) : await findAgentsMd({ cwd });
+  return files.map((file) => instructionItem(project, file)).filter((item) => item !== undefined);
+}
+
+async function findAll(project: string): Promise<readonly InstructionFile[]> {
+  const found = await createDiskVfs({ root: project }).glob("**/AGENTS.md", { gitignore: true, limit: MAX_FILES });
+  const files = await Promise.all(found.map(({ path }) => readInstructionFile(path, MAX_SHOWN_BYTES, project)));
+  return files.filter((file) => file !== undefined);
+}
+
+/** What this file is trusted as. `undefined`: it could not be read. */
+export function instructionItem(project: string, { path, text, digest, note }: InstructionFile): ProjectItem | undefined {
+  if (digest === undefined) return undefined;
+  const shows = [...text.split("\n"), ...(note === undefined ? [] : [note])];
+  return { kind: "instructions", path: relative(project, path).split(sep).join("/"), digest, shows };
+}

@@ -1,0 +1,68 @@
+import type { Home } from "../core/home.ts";
+import { appendJsonLines, readJsonLines } from "../core/json-lines.ts";
+import { isProjectItemKind, type ProjectItem } from "./project-item.ts";
+
+/** What of a project is trusted on this machine, as it was when somebody trusted it. */
+export interface ProjectTrust {
+  /** The root of the repository; a real path. */
+  readonly project: string;
+  /** Whether exactly this may be used. It is looked up each time, so that a decision in another terminal holds at once. */
+  allows(item: TrustedItem): Promise<boolean>;
+}
+
+/** One thing in one state: whoever changes it asks again. */
+export type TrustedItem = Pick<ProjectItem, "kind" | "path" | "digest">;
+
+// Kept in the home folder, never in the project. A later line about the same path takes the place of an earlier one.
+type Line = { readonly project: string; readonly at: number } & ({ readonly trust: TrustedItem } | { readonly forget: true });
+
+export function createProjectTrust(home: Pick<Home, "trust">, project: string): ProjectTrust {
+  return {
+    project,
+    async allows({ kind, path, digest }) {
+      return (await readTrusted(home, project)).some((item) => item.kind === kind && item.path === path && item.digest === digest);
+    },
+  };
+}
+
+/** For a project that is trusted whatever it brings, now and later. */
+export function trustAll(project: string): ProjectTrust {
+  return { project, allows: async () => true };
+}
+
+/** @throws AgentError of kind `backend` when the file is damaged */
+export async function readTrusted({ trust }: Pick<Home, "trust">, project: string): Promise<readonly TrustedItem[]> {
+  const items = new Map<string, TrustedItem>();
+  for (const line of await readJsonLines(trust, readLine, UNKNOWN)) {
+    if (line.project !== project) continue;
+    if ("forget" in line) items.clear();
+    else items.set(`${line.trust.kind} ${line.trust.path}`, line.trust);
+  }
+  return [...items.values()];
+}
+
+export async function trustItems(home: Pick<Home, "trust">, project: string, items: readonly TrustedItem[], at: number): Promise<void> {
+  await appendJsonLines(
+    home.trust,
+    items.map(({ kind, path, digest }): Line => ({ project, at, trust: { kind, path, digest } })),
+  );
+}
+
+/** Nothing of the project is trusted any more. @returns how many items were */
+export async function forgetTrust(home: Pick<Home, "trust">, project: string, at: number): Promise<number> {
+  const { length } = await readTrusted(home, project);
+  if (length > 0) await appendJsonLines(home.trust, [{ project, at, forget: true } satisfies Line]);
+  return length;
+}
+
+const UNKNOWN = "what is trusted isn't known. Mend or remove that line, or the file; what it trusted is then asked about again.";
+
+function readLine({ project, at, trust, forget }: { readonly [name: string]: unknown }): Line | undefined {
+  if (typeof project !== "string" || typeof at !== "number") return undefined;
+  if (forget === true) return { project, at, forget };
+  if (typeof trust !== "object" || trust === null) return undefined;
+  const { kind, path, digest } = trust as { readonly [name: string]: unknown };
+  return isProjectItemKind(kind) && typeof path === "string" && typeof digest === "string"
+    ? { project, at, trust: { kind, path, digest } }
+    : undefined;
+}
