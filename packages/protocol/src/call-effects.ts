@@ -12,6 +12,14 @@ export interface CallEffects {
   readonly hosts?: readonly string[];
   /** What reading can't tell, one sentence each for a person: "The program is taken from $TOOL." No allow pattern with a wildcard covers such a call. */
   readonly unknown?: readonly string[];
+  /** It runs confined by a sandbox: what reading can't tell of it is held back when it happens. Absent: nothing confines it. */
+  readonly confined?: Confinement;
+}
+
+/** What a sandbox says of the effects of a call before it runs. */
+export interface Confinement {
+  /** What of them it would refuse, one sentence each for a person: "It writes /etc/hosts, and only /work can be written." */
+  readonly refused: readonly string[];
 }
 
 /** One program with its arguments. */

@@ -1,3 +1,5 @@
+import type { CallEffects } from "./call-effects.ts";
+
 /** One command line or one program with arguments. Exactly one of `command` (given to the shell) and `program`. */
 export interface ExecuteRequest {
   readonly command?: string;
@@ -33,4 +35,9 @@ export interface ExecuteResponse {
 /** Runs programs. A non-zero exit is a result, not an error; failures to run at all reject with `EnvironmentError`. No terminal is attached; when the call ends, nothing of the process group is left, nor of what left the group where the platform tells of it. */
 export interface Executor {
   execute(request: ExecuteRequest): Promise<ExecuteResponse>;
+  /**
+   * There where everything that it runs is confined by a sandbox. Gives the effects of a call that runs here with what the sandbox would refuse
+   * of them (`CallEffects.confined`). Runs nothing; a tool calls it in its `effectsOf`.
+   */
+  confine?(effects: CallEffects): Promise<CallEffects> | CallEffects;
 }

@@ -60,7 +60,7 @@ export {
   type RiskLevel,
   compareRisk,
 } from "./approval.ts";
-export { type CallEffects, type CommandEffect } from "./call-effects.ts";
+export { type CallEffects, type CommandEffect, type Confinement } from "./call-effects.ts";
 export {
   type Authority,
   PERMISSION_MODES,

@@ -1,5 +1,6 @@
 import { EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createBashTool } from "./bash.ts";
 import { createToolWorkspace, type ToolWorkspace } from "../../test/tool-workspace.ts";
 
 let workspace: ToolWorkspace;
@@ -121,4 +122,14 @@ describe("the progress of a command", () => {
     });
     expect(await fake.say("bash", { command: "x" })).toBe("all\n[exit code 0, under 1 s]");
   });
+});
+
+it("says of a command what the sandbox that it would run in refuses", async () => {
+  const confined = { confined: { refused: ["It starts rm."] } };
+  const tool = createBashTool({
+    exec: { execute: () => Promise.reject(new Error("never")), confine: (effects) => ({ ...effects, ...confined }) },
+  });
+  expect(await tool.effectsOf?.({ command: "rm x" }, {})).toMatchObject({ commands: [{ text: "rm x" }], writes: ["x"], ...confined });
+  const bare = createBashTool({ exec: { execute: () => Promise.reject(new Error("never")) } });
+  expect(await bare.effectsOf?.({ command: "rm x" }, {})).not.toHaveProperty("confined");
 });

@@ -46,7 +46,10 @@ export function createBashTool({ exec }: BashOperations): Tool<BashInput> {
       ),
     }),
     permissionText: ({ command }) => command,
-    effectsOf: ({ command }, where) => readCommandLine(command, where),
+    async effectsOf({ command }, where) {
+      const effects = await readCommandLine(command, where);
+      return exec.confine?.(effects) ?? effects;
+    },
 
     async execute({ command, timeout_seconds = DEFAULT_TIMEOUT_SECONDS }, call) {
       if (command.trim() === "") throw toolFailure("bash", "The command is empty.");

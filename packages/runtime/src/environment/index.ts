@@ -11,6 +11,8 @@ export { createLocalEnvironment } from "./operators/local-environment.ts";
 export { createProcessEnvironment, type ProcessEnvironmentOptions } from "./operators/process-environment.ts";
 export { serveOperator } from "./operators/serve-operator.ts";
 export { canFindStrays } from "./execution/stray-processes.ts";
+export { judgeEffects } from "./sandbox/judge-effects.ts";
+export type { PolicyPlaces } from "./sandbox/policy-places.ts";
 export { createSandboxExecutor, type SandboxExecutorOptions } from "./sandbox/sandbox-executor.ts";
 export { policyFromEnvironmentSpec, policyFromSandboxConfig } from "./sandbox/policy-from-config.ts";
 export { readSandboxPolicy } from "./sandbox/read-sandbox-policy.ts";

@@ -16,8 +16,19 @@ export interface BubblewrapPlan {
   readonly statusFd: number;
 }
 
-const SYSTEM_FOLDERS = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
-const SYSTEM_FILES = [
+/** They can be read whatever the policy says of readable roots. */
+export const SYSTEM_FOLDERS: readonly string[] = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib32",
+  "/lib64",
+  "/libx32",
+  "/nix/store",
+  "/gnu/store",
+];
+export const SYSTEM_FILES: readonly string[] = [
   "/etc/alternatives",
   "/etc/ca-certificates",
   "/etc/group",

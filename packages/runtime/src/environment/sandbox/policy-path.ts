@@ -2,8 +2,8 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
 /** A path of a policy as an absolute one: `~/x` is below the home folder, others are relative to the workspace. */
-export function policyPath(path: string, workspace: string): string {
-  return path === "~" ? homedir() : path.startsWith("~/") ? join(homedir(), path.slice(2)) : resolve(workspace, path);
+export function policyPath(path: string, workspace: string, home: string = homedir()): string {
+  return path === "~" ? home : path.startsWith("~/") ? join(home, path.slice(2)) : resolve(workspace, path);
 }
 
 /** Whether `path` is `folder` or within it; both absolute and normal. */

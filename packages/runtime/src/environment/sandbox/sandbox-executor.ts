@@ -1,8 +1,9 @@
 import type { ChildProcess } from "node:child_process";
 import { readFile, realpath } from "node:fs/promises";
-import { basename, isAbsolute, join, resolve } from "node:path";
+import { homedir } from "node:os";
+import { isAbsolute, join, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { EnvironmentError, type ExecuteRequest, type ExecuteResponse, type Executor } from "@keelson/protocol";
+import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteResponse, type Executor } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { readCommandLine } from "../command-line/read-command-line.ts";
 import { runProcess } from "../execution/run-process.ts";
@@ -13,6 +14,8 @@ import { createFilteringProxy, type FilteringProxyOptions } from "./network/filt
 import { bridgeTo, BRIDGE_PROGRAM, BRIDGE_SCRIPT } from "./network/network-bridge.ts";
 import { inheritedDescriptors } from "./inherited-descriptors.ts";
 import { parseSize } from "./parse-size.ts";
+import { judgeCommands } from "./judge-commands.ts";
+import { judgeEffects } from "./judge-effects.ts";
 import { isWithin } from "./policy-path.ts";
 import { readSandboxPolicy } from "./read-sandbox-policy.ts";
 import { sandboxEnvironment } from "./sandbox-environment.ts";
@@ -64,6 +67,16 @@ export function createSandboxExecutor(policy: SandboxPolicy, options: SandboxExe
         throw new EnvironmentError({ kind: "other", message: "Exactly one of `command` and `program` says what to run." });
       found ??= findBubblewrap(options.bubblewrap);
       return runInSandbox(await found, checked, options, request);
+    },
+
+    async confine(effects) {
+      const given = resolve(options.workspace);
+      const workspace = await realpath(given).catch(() => given);
+      // A path below the workspace may be written either way.
+      const inWorkspace = (path: string): string => (isWithin(path, given) ? join(workspace, relative(given, path)) : path);
+      const { reads = [], writes = [] } = effects;
+      const placed = { ...effects, reads: reads.map(inWorkspace), writes: writes.map(inWorkspace) };
+      return { ...effects, confined: { refused: judgeEffects(checked, placed, { workspace, home: homedir() }) } };
     },
   };
 }
@@ -245,25 +258,13 @@ async function deniedPrograms({ commands, environment }: SandboxPolicy): Promise
 /** A command line is judged as far as it can be read; what can't be read is refused where only some programs are allowed. */
 async function checkCommands({ commands }: SandboxPolicy, request: ExecuteRequest, cwd: string): Promise<void> {
   if (commands === undefined) return;
-  const effects = request.command === undefined ? undefined : await readCommandLine(request.command, { cwd });
-  const programs = effects === undefined ? [request.program ?? ""] : (effects.commands ?? []).map(({ text }) => text.split(" ")[0] ?? "");
-  const isNamed = (list: readonly string[], program: string): boolean =>
-    list.includes(program) ||
-    (isAbsolute(program) &&
-      list.includes(basename(program)) &&
-      ["/usr/bin", "/bin", "/usr/local/bin"].some((folder) => isWithin(program, folder)));
-  for (const program of programs) {
-    if (commands.denied?.some((denied) => denied === program || denied === basename(program)) === true)
-      throw violates(`the policy denies ${program}`);
-    if (commands.allowed !== undefined && !isNamed(commands.allowed, program)) throw violates(`the policy does not allow ${program}`);
-  }
-  const [unknown] = effects?.unknown ?? [];
-  if (unknown !== undefined && commands.allowed !== undefined)
-    throw violates(`the policy allows only some programs, and of this it can't be told. ${unknown}`);
+  const effects = request.command === undefined ? programEffects(request.program ?? "") : await readCommandLine(request.command, { cwd });
+  const [refused] = judgeCommands(commands, effects);
+  if (refused !== undefined) throw new EnvironmentError({ kind: "isolation-violation", message: `The command was not run. ${refused}` });
 }
 
-function violates(reason: string): EnvironmentError {
-  return new EnvironmentError({ kind: "isolation-violation", message: `The command was not run: ${reason}.` });
+function programEffects(program: string): CallEffects {
+  return { commands: [{ text: program }] };
 }
 
 function cannot(reason: string): EnvironmentError {

@@ -1,10 +1,11 @@
 import { lstat, readdir, readFile, readlink, realpath, rename, symlink } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { EnvironmentError } from "@keelson/protocol";
 import { isPlaceholder, type Placeholder, placeFile, placeFolder } from "./placeholders.ts";
 import { isWithin, policyPath } from "./policy-path.ts";
-import { CREDENTIAL_PATHS, PROTECTED_HOME_PATHS, PROTECTED_PATHS, type SandboxPolicy } from "./sandbox-policy.ts";
+import { deniedPaths, protectedPaths } from "./policy-places.ts";
+import type { SandboxPolicy } from "./sandbox-policy.ts";
 
 /** What a path is in the sandbox. `hidden`: an empty file or folder that can't be written. */
 export interface Mount {
@@ -99,8 +100,8 @@ export async function prepareMounts(policy: SandboxPolicy, workspace: string): P
     const home = await realpath(homedir()).catch(() => homedir());
     const rootsToGuard = [...writableRoots, ...(await nestedRepositories(writableRoots))];
     for (const root of rootsToGuard) {
-      const inner = filesystem.protectedPaths ?? [...PROTECTED_PATHS, ...(root === home ? PROTECTED_HOME_PATHS : [])];
-      for (const path of inner) if (writableRoots.includes(root) || path.startsWith(".git/")) await protect(root, join(root, path));
+      for (const path of protectedPaths(filesystem, root === home))
+        if (writableRoots.includes(root) || path.startsWith(".git/")) await protect(root, join(root, path));
     }
     // The program that runs all this must be the same afterwards.
     const node = await realpath(process.execPath);
@@ -109,9 +110,7 @@ export async function prepareMounts(policy: SandboxPolicy, workspace: string): P
       plan(node, "read-only");
     }
 
-    const denied = (filesystem.deniedPaths ?? []).map((path) => policyPath(path, workspace));
-    if (filesystem.hideCredentials !== false) denied.push(...CREDENTIAL_PATHS.map((path) => resolve(homedir(), path)), ...keelsonHome());
-    for (const given of denied) {
+    for (const given of deniedPaths(filesystem, { workspace, home: homedir() })) {
       const path = await realpath(given).catch(() => undefined);
       if (path === undefined) {
         const folder = await realOfMissing(given);
@@ -156,11 +155,6 @@ async function restoreLink(path: string, target: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   });
   await symlink(target, path);
-}
-
-function keelsonHome(): string[] {
-  const home = process.env["KEELSON_HOME"];
-  return home === undefined || home === "" ? [] : [resolve(home)];
 }
 
 async function existingFolder(path: string): Promise<string> {

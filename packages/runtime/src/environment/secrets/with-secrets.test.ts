@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { EnvironmentError, type CredentialRef } from "@keelson/protocol";
+import { EnvironmentError, type CallEffects, type CredentialRef } from "@keelson/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createProcessExecutor } from "../execution/process-executor.ts";
@@ -138,4 +138,11 @@ describe("a placeholder of a secret", () => {
     }
     await expect(sent("https://api.github.com/", BROKEN)).rejects.toThrow(/line break/);
   });
+});
+
+it("confines what the executor below confines, and says nothing of it where that confines nothing", async () => {
+  const refused = ["It starts curl."];
+  const confining = { execute: bare.execute, confine: (effects: CallEffects) => ({ ...effects, confined: { refused } }) };
+  expect(await withSecrets(confining, { secrets, credentials: [] }).confine?.({})).toEqual({ confined: { refused } });
+  expect(executor()).not.toHaveProperty("confine");
 });

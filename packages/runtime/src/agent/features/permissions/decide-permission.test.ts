@@ -113,6 +113,51 @@ describe("permission rules", () => {
   });
 });
 
+describe("a call that runs confined by a sandbox", () => {
+  const confined = (effects: CallEffects, ...refused: string[]): CallEffects => ({ ...effects, confined: { refused } });
+  const unread: CallEffects = { commands: [{ text: "make" }], unknown: ["What make runs can't be read."] };
+  const judged = (mode: PermissionMode, lines: string[], effects: CallEffects) =>
+    decidePermission({
+      policies: [compilePolicy({ mode, rules: rules(...lines) })],
+      tool: bash,
+      argumentText: "make",
+      effects,
+      cwd: "/work",
+    });
+
+  it("needs no question, known or not; what its sandbox refuses is denied with the reason and what to do", () => {
+    for (const mode of ["default", "accept-edits"] as const) {
+      expect(judged(mode, [], unread).behavior).toBe("ask");
+      expect(judged(mode, [], confined(unread)).behavior).toBe("allow");
+      expect(judged(mode, [], confined(plainly("npm install; make"))).behavior).toBe("allow");
+    }
+    const refused = judged("default", ["allow bash"], confined(unread, 'It writes "/etc/x", and only /work can be written.'));
+    expect(refused.behavior).toBe("deny");
+    expect(refused.reason).toMatch(/sandbox.*It writes "\/etc\/x", and only \/work can be written\. Find another way/);
+    expect(judged("bypass-all", ["allow bash(make)"], confined(unread, "It writes x.")).behavior).toBe("deny");
+  });
+
+  it("is held to deny and ask rules, also where it can't be known whether they are about it", () => {
+    expect(judged("default", ["deny bash(make*)"], confined(unread)).behavior).toBe("deny");
+    expect(judged("default", ["ask bash(make*)"], confined(unread)).behavior).toBe("ask");
+    expect(judged("default", ["ask bash(git push*)"], confined(unread)).behavior).toBe("ask");
+    expect(judged("default", ["deny read_file(x)"], confined(unread)).behavior).toBe("ask");
+    expect(judged("default", ["ask bash(git push*)"], confined(plainly("make"))).behavior).toBe("allow");
+  });
+
+  it("is asked about where it touches sensitive files", () => {
+    expect(judged("default", [], confined({ ...plainly("cat .env"), reads: [".env"] })).behavior).toBe("ask");
+    expect(judged("default", [], confined({ ...plainly("x"), writes: [".git/hooks/pre-commit"] })).behavior).toBe("ask");
+    expect(judged("default", ["allow read_file(.env)"], confined({ ...plainly("cat .env"), reads: [".env"] })).behavior).toBe("allow");
+  });
+
+  it("opens neither plan-only nor deny-unauthorized", () => {
+    expect(judged("plan-only", [], confined(unread)).behavior).toBe("deny");
+    expect(judged("deny-unauthorized", [], confined(unread)).behavior).toBe("deny");
+    expect(judged("deny-unauthorized", ["allow bash(make)"], confined(unread)).behavior).toBe("allow");
+  });
+});
+
 describe("a chain of policies", () => {
   it("decides as its strictest member, so a child of a careful parent stays careful [MC-08]", () => {
     const bypass: PermissionPolicy = { mode: "bypass-all", rules: [] };

@@ -12,8 +12,8 @@ const NO_RULES: readonly RuleVerdict[] = [];
 
 /**
  * May this call run? Every policy, from the outermost run to this one, is asked, and the strictest verdict holds. Within a
- * policy: a deny rule, then what its mode forbids, then an ask rule, then an allow rule that is exactly this call, then what can't
- * be known and what is sensitive, then allow rules and grants, then what its mode says of such calls.
+ * policy: a deny rule, then what the sandbox of the call would refuse, then what the mode forbids, then an ask rule, then an allow rule that is
+ * exactly this call, then what can't be known and what is sensitive, then allow rules and grants, then what the mode says of such calls.
  * No policy at all restricts nothing, so the root of a run always brings one.
  */
 export function decidePermission(given: {
@@ -62,6 +62,8 @@ function decideByPolicy(policy: CompiledPolicy, rules: ToolRules, call: JudgedCa
   const { tool, effects } = call;
   const deny = firstNamed(rules.deny, call);
   if (deny !== undefined) return deny;
+  const refused = effects?.confined?.refused;
+  if (refused !== undefined && refused.length > 0) return refusedBySandbox(refused);
   if (mode === "plan-only" && tool.effect !== "read" && !isHarmless(call)) return notARead(call);
   const ask = firstNamed(rules.ask, call);
   if (ask !== undefined) return mode === "deny-unauthorized" ? unauthorized(tool, `the rule ${quote(ask)} only asks`) : ask;
@@ -118,6 +120,7 @@ function decideByMode(mode: PermissionMode, call: JudgedCall, open: readonly Ope
     return unauthorized(tool, open.length === 0 ? "no rule does" : `this is not: ${open.map(({ told }) => told).join("; ")}`);
   if (isHarmless(call)) return READS_ONLY;
   if (compareRisk(tool.risk, "low") <= 0) return HARMLESS;
+  if (call.effects?.confined !== undefined) return CONFINED;
   if (mode === "accept-edits" && tool.category === "edit" && compareRisk(tool.risk, "medium") <= 0) return EDIT;
   const always: readonly AlwaysChoice[] = alwaysChoices(call, { open, exactOnly: false });
   const parts = open.length === 0 ? "" : ` Not allowed yet: ${open.map(({ told }) => told).join("; ")}.`;
@@ -135,7 +138,15 @@ const BYPASSED: PermissionDecision = {
 };
 const READS_ONLY: PermissionDecision = { behavior: "allow", reason: "Commands that are known to change nothing run without a question." };
 const HARMLESS: PermissionDecision = { behavior: "allow", reason: "Reads and reversible changes (risk up to low) run without a question." };
+const CONFINED: PermissionDecision = { behavior: "allow", reason: "It runs in a sandbox, which refuses nothing that can be told of it." };
 const EDIT: PermissionDecision = { behavior: "allow", reason: "The permission mode accept-edits lets file modifications run." };
+
+function refusedBySandbox(refused: readonly string[]): PermissionDecision {
+  return {
+    behavior: "deny",
+    reason: `The sandbox that it would run in refuses it: ${refused.join(" ")} Find another way, or have the policy of the sandbox changed.`,
+  };
+}
 
 function notARead({ tool, effects }: JudgedCall): PermissionDecision {
   const what =

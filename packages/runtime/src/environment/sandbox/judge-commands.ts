@@ -1,0 +1,32 @@
+import { basename, isAbsolute } from "node:path";
+import type { CallEffects } from "@keelson/protocol";
+import { isWithin } from "./policy-path.ts";
+import type { CommandPolicy } from "./sandbox-policy.ts";
+
+/** Builtins of the shell that start nothing: an allow list of programs is not about them. */
+const BUILTINS: ReadonlySet<string> = new Set(
+  ": [ break cd continue declare dirs echo exit export false getopts jobs let local mapfile popd printf pushd pwd read readarray readonly return set shift test times trap true type typeset ulimit umask unset wait".split(
+    " ",
+  ),
+);
+const ASSIGNMENT = /^\w+(?:\[[^\]]*\])?\+?=/;
+const USUAL_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin"];
+
+/** The programs of a call that a policy refuses, a sentence each. Denied wins. */
+export function judgeCommands({ allowed, denied = [] }: CommandPolicy, { commands = [], unknown = [] }: CallEffects): readonly string[] {
+  const programs = [...new Set(commands.map(({ text }) => text.split(" ", 1)[0] ?? ""))];
+  const refused = programs.flatMap((program) => {
+    const told = JSON.stringify(program);
+    if (denied.includes(program) || denied.includes(basename(program))) return [`It starts ${told}, which the policy denies.`];
+    if (allowed === undefined || BUILTINS.has(program) || ASSIGNMENT.test(program) || isAllowed(allowed, program)) return [];
+    return [`It starts ${told}, which the policy does not allow.`];
+  });
+  const [first] = unknown;
+  if (allowed === undefined || first === undefined) return refused;
+  return [...refused, `The policy allows only some programs, and which this starts can't be told. ${first}`];
+}
+
+function isAllowed(allowed: readonly string[], program: string): boolean {
+  if (allowed.includes(program)) return true;
+  return isAbsolute(program) && allowed.includes(basename(program)) && USUAL_FOLDERS.some((folder) => isWithin(program, folder));
+}

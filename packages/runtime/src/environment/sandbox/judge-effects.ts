@@ -1,0 +1,16 @@
+import type { CallEffects } from "@keelson/protocol";
+import { judgeCommands } from "./judge-commands.ts";
+import { judgeFiles } from "./judge-files.ts";
+import { judgeHosts } from "./judge-hosts.ts";
+import type { PolicyPlaces } from "./policy-places.ts";
+import type { SandboxPolicy } from "./sandbox-policy.ts";
+
+/**
+ * What a sandbox of this policy would refuse of the effects of a call, a sentence each. Judged by what the call says, as text: no file is looked
+ * at, so a link under another name is only seen by the sandbox itself. What can't be known is left to it, too, except where only some
+ * programs are allowed.
+ */
+export function judgeEffects(policy: SandboxPolicy, effects: CallEffects, places: PolicyPlaces): readonly string[] {
+  const { filesystem = {}, network = { enabled: false }, commands = {} } = policy;
+  return [...judgeCommands(commands, effects), ...judgeFiles(filesystem, effects, places), ...judgeHosts(network, effects)];
+}

@@ -1,0 +1,26 @@
+import { resolve } from "node:path";
+import { policyPath } from "./policy-path.ts";
+import { CREDENTIAL_PATHS, type FilesystemPolicy, PROTECTED_HOME_PATHS, PROTECTED_PATHS } from "./sandbox-policy.ts";
+
+/** What relative paths of a policy, and those that begin with `~`, are relative to. Both absolute. */
+export interface PolicyPlaces {
+  readonly workspace: string;
+  readonly home: string;
+}
+
+/** Everything that a policy hides, as absolute paths. */
+export function deniedPaths(filesystem: FilesystemPolicy, { workspace, home }: PolicyPlaces): readonly string[] {
+  const named = (filesystem.deniedPaths ?? []).map((path) => policyPath(path, workspace, home));
+  if (filesystem.hideCredentials === false) return named;
+  const keelsonHome = process.env["KEELSON_HOME"];
+  return [
+    ...named,
+    ...CREDENTIAL_PATHS.map((path) => resolve(home, path)),
+    ...(keelsonHome === undefined || keelsonHome === "" ? [] : [resolve(keelsonHome)]),
+  ];
+}
+
+/** What stays read-only below a writable root, relative to it. */
+export function protectedPaths(filesystem: FilesystemPolicy, isHome: boolean): readonly string[] {
+  return filesystem.protectedPaths ?? [...PROTECTED_PATHS, ...(isHome ? PROTECTED_HOME_PATHS : [])];
+}
