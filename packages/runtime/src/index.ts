@@ -14,7 +14,7 @@ import { systemClock } from "./platform/clock.ts";
 import { createMemoryBlobStore } from "./state/memory/memory-blob-store.ts";
 import { createMemoryBudgetLedger } from "./state/memory/memory-budget-ledger.ts";
 import { createMemoryEventLog } from "./state/memory/memory-event-log.ts";
-import { processOwner } from "./state/kit/process-owner.ts";
+import { processOwner } from "./platform/process-owner.ts";
 import { definedOptions } from "./json/defined-options.ts";
 
 export { agentTool } from "./agent/definition/children/agent-tool.ts";

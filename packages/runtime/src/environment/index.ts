@@ -30,6 +30,15 @@ export {
 export { isPublicAddress } from "./sandbox/network/public-address.ts";
 export type { Dial, FilteringProxyOptions, NetworkDecision } from "./sandbox/network/filtering-proxy.ts";
 export type { ResolveHost } from "./sandbox/network/resolve-public.ts";
+export {
+  type CommitOptions,
+  type CommitResult,
+  createOverlay,
+  type Overlay,
+  type OverlayChange,
+  type OverlayOptions,
+} from "./overlay/create-overlay.ts";
+export type { OverlayConflict, Resolution } from "./overlay/plan-commit.ts";
 export { readCommandLine } from "./command-line/read-command-line.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.
 export type { CallEffects, Environment, EnvironmentSpec, Executor, GlobOptions, GrepMatch, GrepOptions, Vfs } from "@keelson/protocol";

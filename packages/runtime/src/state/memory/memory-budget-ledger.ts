@@ -4,7 +4,7 @@ import { emptyScope } from "../kit/budget-book.ts";
 import { LOOK_FOR_DEAD_EVERY_MS, PRESUME_SPENT_AFTER_MS, REMEMBERED_RETIRED } from "../kit/budget-ledger-terms.ts";
 import type { BudgetRows, PlaceRow, ReservationRow, ScopeRow } from "../kit/budget-rows.ts";
 import { createBudgetLedger } from "../kit/create-budget-ledger.ts";
-import { isDeadOwner } from "../kit/process-owner.ts";
+import { isDeadOwner } from "../../platform/process-owner.ts";
 import { type Poll, pollAlive } from "../kit/poll.ts";
 import { scopesOf } from "../kit/budget-queue.ts";
 import { checkOptionNames } from "../../json/option-names.ts";

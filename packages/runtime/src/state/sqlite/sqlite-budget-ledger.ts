@@ -1,7 +1,7 @@
 import { type BudgetLedger, type Durability, LogError } from "@keelson/protocol";
 import { LOOK_FOR_DEAD_EVERY_MS, PRESUME_SPENT_AFTER_MS } from "../kit/budget-ledger-terms.ts";
 import { createBudgetLedger } from "../kit/create-budget-ledger.ts";
-import { isDeadOwner, processOwner } from "../kit/process-owner.ts";
+import { isDeadOwner, processOwner } from "../../platform/process-owner.ts";
 import { type Poll, pollAlive } from "../kit/poll.ts";
 import { SqliteBudgetRows } from "./sqlite-budget-rows.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";

@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { LogError, type LogId, type LogRecord, type NewRecord } from "@keelson/protocol";
 import { afterAll, expect, it } from "vitest";
 import { describeEventLog } from "../../testing/event-log-contract.ts";
-import { processOwner } from "../kit/process-owner.ts";
+import { processOwner } from "../../platform/process-owner.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { createSqliteEventLog } from "./sqlite-event-log.ts";
 

@@ -1,7 +1,7 @@
 import { type Lease, LogError, type LogId } from "@keelson/protocol";
 import { assertName } from "../kit/encoded-record.ts";
 import { assertEpoch, assertLeaseRequest, createLease, leaseHeld, type LeaseState, otherHolder } from "../kit/lease-state.ts";
-import { isDeadOwner } from "../kit/process-owner.ts";
+import { isDeadOwner } from "../../platform/process-owner.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 
 const FIND_LEASE = "SELECT epoch, owner, ttl_ms AS ttlMs, expires_at AS expiresAt FROM logs WHERE name = ?";

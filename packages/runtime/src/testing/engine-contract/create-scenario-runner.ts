@@ -2,7 +2,7 @@ import type { BlobStore, BudgetLedger, EffectExecutor, EventLog, Orchestrator } 
 import { createRunnerWith, type Agent, type Agents, type ApprovalKeys, type Runner, type RunnerServices } from "../../agent/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { randomId } from "../../json/random-id.ts";
-import { processOwner } from "../../state/kit/process-owner.ts";
+import { processOwner } from "../../platform/process-owner.ts";
 import type { EngineScenario } from "./engine-scenario.ts";
 import { ENGINE_SCENARIOS } from "./engine-scenarios.ts";
 import { scenarioClock } from "./scenario-clock.ts";

@@ -1,0 +1,270 @@
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { chmod, copyFile, link, mkdir, open, readdir, readFile, rename, rm, rmdir, symlink, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { VfsError } from "@keelson/protocol";
+import { isDeadOwner, processOwner } from "../../platform/process-owner.ts";
+import { openDirectory } from "../files/anchored-directory.ts";
+import { withPathLock } from "../files/path-lock.ts";
+import { systemCode, vfsErrorFrom } from "../files/vfs-error-from.ts";
+import { statsOf } from "./base-states.ts";
+import type { PlannedChange } from "./plan-commit.ts";
+
+/** The folder of a commit under way, in the base, so that what is in it is put in place by renaming. */
+export const COMMIT_FOLDER = ".keelson-commit";
+
+const WAIT_MS = 30_000;
+const LOOK_MS = 20;
+// One without an owner is being removed, or was when its process ended.
+const NAMELESS_MS = 2000;
+const PARALLEL_COPIES = 16;
+
+/** One act on the base. `was` is what has to stand there for it: its inode and size, or nothing. */
+type Act =
+  | { readonly act: "remove"; readonly path: string; readonly was: Seen }
+  | { readonly act: "remove-folder"; readonly path: string; readonly mode: number }
+  | { readonly act: "make-folder"; readonly path: string; readonly mode: number }
+  | { readonly act: "set-mode"; readonly path: string; readonly mode: number; readonly before: number }
+  | { readonly act: "place"; readonly path: string; readonly was: Seen | null };
+interface Seen {
+  readonly inode: number;
+  readonly size: number;
+}
+
+/** Runs `work` while no other commit to this base is under way, here or in another process. One that was cut off is finished first. */
+export async function withBase<T>(
+  base: string,
+  work: (commit: (changes: readonly PlannedChange[]) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  return withPathLock([join(base, COMMIT_FOLDER)], async () => {
+    const folder = await take(base);
+    try {
+      return await work((changes) => carryOut(base, folder, changes));
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+/** Finishes a commit whose process ended in the middle of it. */
+export async function finishCommit(base: string): Promise<void> {
+  if ((await foldersOfCommits(base)).length > 0) await withBase(base, async () => {});
+}
+
+/** Makes the folder, which one process at a time can have, and finishes what others left. */
+async function take(base: string): Promise<string> {
+  const folder = join(base, COMMIT_FOLDER);
+  const own = besides(folder);
+  await mkdir(own, { mode: 0o700 });
+  try {
+    await writeSynced(join(own, "owner"), processOwner());
+    for (let waited = 0; ; waited += LOOK_MS) {
+      try {
+        // One with something in it is not replaced.
+        await rename(own, folder);
+        break;
+      } catch (error) {
+        if (systemCode(error) !== "ENOTEMPTY" && systemCode(error) !== "EEXIST") throw error;
+      }
+      const owner = await ownerOf(folder);
+      if (owner === undefined ? waited > NAMELESS_MS : isDeadOwner(owner)) await rename(folder, besides(folder)).catch(ignore("ENOENT"));
+      else if (waited >= WAIT_MS)
+        throw new VfsError({
+          kind: "operation-denied",
+          path: folder,
+          message: `Another commit to ${base} is under way (${folder} belongs to ${owner}). Try again later.`,
+        });
+      else await sleep(LOOK_MS);
+    }
+    await mkdir(join(folder, "new"));
+    await mkdir(join(folder, "old"));
+    for (const left of await foldersOfCommits(base)) {
+      const owner = await ownerOf(left);
+      if (left !== folder && owner !== undefined && isDeadOwner(owner)) await finish(base, left);
+    }
+    return folder;
+  } catch (error) {
+    await rm(own, { recursive: true, force: true });
+    throw vfsErrorFrom(error, folder);
+  }
+}
+
+function besides(folder: string): string {
+  return `${folder}-${randomBytes(6).toString("hex")}`;
+}
+
+async function foldersOfCommits(base: string): Promise<string[]> {
+  return (await readdir(base)).filter((name) => name.startsWith(COMMIT_FOLDER)).map((name) => join(base, name));
+}
+
+async function ownerOf(folder: string): Promise<string | undefined> {
+  return readFile(join(folder, "owner"), "utf8").catch(() => undefined);
+}
+
+/** Of a process that is gone: what was decided is done, what was not is forgotten. */
+async function finish(base: string, folder: string): Promise<void> {
+  const text = await readFile(join(folder, "journal.json"), "utf8").catch(() => undefined);
+  if (text !== undefined) for (const [number, act] of (JSON.parse(text) as Act[]).entries()) await perform(base, folder, number, act, true);
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function carryOut(base: string, folder: string, changes: readonly PlannedChange[]): Promise<void> {
+  const acts = await actsOf(base, changes);
+  const contents = new Map(changes.map((change) => [change.path, change.becomes]));
+  const staged = acts.flatMap((act, number) => (act.act === "place" ? [{ number, content: contents.get(act.path) }] : []));
+  try {
+    for (let from = 0; from < staged.length; from += PARALLEL_COPIES)
+      await Promise.all(
+        staged.slice(from, from + PARALLEL_COPIES).map(({ number, content }) => stage(join(folder, "new", String(number)), content)),
+      );
+    // From here on it is decided.
+    const draft = join(folder, "journal.json.draft");
+    await writeSynced(draft, JSON.stringify(acts));
+    await rename(draft, join(folder, "journal.json"));
+  } catch (error) {
+    throw vfsErrorFrom(error, base);
+  }
+  let done = 0;
+  try {
+    for (const [number, act] of acts.entries()) {
+      await perform(base, folder, number, act, false);
+      done = number + 1;
+    }
+    await unlink(join(folder, "journal.json"));
+  } catch (error) {
+    for (let number = done - 1; number >= 0; number--) await takeBack(base, folder, number, acts[number] as Act);
+    await unlink(join(folder, "journal.json"));
+    throw vfsErrorFrom(error, join(base, acts[done]?.path ?? ""));
+  }
+}
+
+/** What is removed goes first, from below; then folders are made and files placed, from above. */
+async function actsOf(base: string, changes: readonly PlannedChange[]): Promise<Act[]> {
+  const removals: Act[] = [];
+  const placements: Act[] = [];
+  const made = new Set<string>();
+  for (const { path, was, becomes } of changes) {
+    const stats = await statsOf(join(base, path));
+    const seen = stats === undefined ? null : { inode: stats.ino, size: stats.size };
+    const goes = becomes.type === "absent" || (was.type === "folder") !== (becomes.type === "folder");
+    if (goes && was.type === "folder") removals.unshift({ act: "remove-folder", path, mode: was.mode });
+    else if (goes && seen !== null) removals.unshift({ act: "remove", path, was: seen });
+    if (becomes.type === "absent") continue;
+    for (const above of foldersAbove(path))
+      if (!made.has(above) && (await statsOf(join(base, above))) === undefined) {
+        made.add(above);
+        placements.push({ act: "make-folder", path: above, mode: 0o777 & ~process.umask() });
+      }
+    if (becomes.type !== "folder") placements.push({ act: "place", path, was: goes ? null : seen });
+    else if (was.type === "folder") placements.push({ act: "set-mode", path, mode: becomes.mode, before: was.mode });
+    else {
+      made.add(path);
+      placements.push({ act: "make-folder", path, mode: becomes.mode });
+    }
+  }
+  return [...removals, ...placements];
+}
+
+/** @param isRepeated it may have been done already: by a process that was cut off */
+async function perform(base: string, folder: string, number: number, act: Act, isRepeated: boolean): Promise<void> {
+  const real = join(base, act.path);
+  const [staged, old] = [join(folder, "new", String(number)), join(folder, "old", String(number))];
+  try {
+    await using parent = await openDirectory(dirname(real), base);
+    const location = parent.at(basename(real));
+    switch (act.act) {
+      case "remove":
+        if (isRepeated && !(await isSeen(location, act.was))) return;
+        await requireSeen(location, real, act.was);
+        return await rename(location, old);
+      case "remove-folder":
+        return await rmdir(location);
+      case "make-folder":
+        await mkdir(location);
+        return await chmod(location, act.mode);
+      case "set-mode":
+        return await chmod(location, act.mode);
+      case "place":
+        if (isRepeated && ((await statsOf(staged)) === undefined || !(await isSeen(location, act.was)))) return;
+        await requireSeen(location, real, act.was);
+        // A second name first, so that there is always a file at the path.
+        if (act.was !== null) await link(location, old).catch(ignore("EEXIST", "EPERM", "EMLINK", "ENOTSUP", "EOPNOTSUPP"));
+        return await rename(staged, location);
+    }
+  } catch (error) {
+    // Somebody else changed it after the process was gone: theirs stays, and the overlay still has its own.
+    if (!isRepeated) throw error;
+  }
+}
+
+async function takeBack(base: string, folder: string, number: number, act: Act): Promise<void> {
+  const real = join(base, act.path);
+  const [staged, old] = [join(folder, "new", String(number)), join(folder, "old", String(number))];
+  await using parent = await openDirectory(dirname(real), base);
+  const location = parent.at(basename(real));
+  switch (act.act) {
+    case "remove":
+      return rename(old, location).catch(ignore("ENOENT"));
+    case "remove-folder":
+      return mkdir(location, { mode: act.mode }).then(() => {}, ignore("EEXIST"));
+    case "make-folder":
+      return rmdir(location).catch(ignore("ENOENT", "ENOTEMPTY"));
+    case "set-mode":
+      return chmod(location, act.before).catch(ignore("ENOENT"));
+    case "place":
+      if ((await statsOf(staged)) !== undefined) return;
+      return act.was === null ? unlink(location).catch(ignore("ENOENT")) : rename(old, location).catch(ignore("ENOENT"));
+  }
+}
+
+async function stage(location: string, content: PlannedChange["becomes"] | undefined): Promise<void> {
+  if (content?.type === "link") return symlink(content.target, location);
+  if (content?.type !== "file") return;
+  if ("text" in content.content) await writeSynced(location, content.content.text);
+  else {
+    await copyFile(content.content.location, location, constants.COPYFILE_FICLONE);
+    const file = await open(location, "r");
+    try {
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  }
+  await chmod(location, content.mode);
+}
+
+async function isSeen(location: string, was: Seen | null): Promise<boolean> {
+  const stats = await statsOf(location);
+  return was === null ? stats === undefined : stats?.ino === was.inode && stats.size === was.size;
+}
+
+async function requireSeen(location: string, path: string, was: Seen | null): Promise<void> {
+  if (!(await isSeen(location, was)))
+    throw new VfsError({
+      kind: "conflict",
+      path,
+      message: `${path} changed while it was being committed. Nothing was committed; try again.`,
+    });
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function foldersAbove(path: string): string[] {
+  const parts = path.split("/").slice(0, -1);
+  return parts.map((_part, index) => parts.slice(0, index + 1).join("/"));
+}
+
+function ignore(...codes: readonly string[]): (error: unknown) => void {
+  return (error) => {
+    if (!codes.includes(systemCode(error) ?? "")) throw error;
+  };
+}

@@ -1,0 +1,222 @@
+import { randomUUID } from "node:crypto";
+import { statSync } from "node:fs";
+import { mkdir, readFile, realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import { EnvironmentError, type Vfs } from "@keelson/protocol";
+import { checkOptionNames } from "../../json/option-names.ts";
+import { isWithin } from "../files/virtual-path.ts";
+import { createBaseStates } from "./base-states.ts";
+import { finishCommit, withBase } from "./commit-journal.ts";
+import { createLayeredLayer } from "./layered-layer.ts";
+import { type LineMerger, loadLineMerger, textOf, unifiedDiff } from "./merge-lines.ts";
+import { type Change, collectChanges, lookAtChanges, type WorkspaceEntry } from "./overlay-changes.ts";
+import { type LayerKind, type OverlayFolder, openOverlayFolder } from "./overlay-folder.ts";
+import type { OverlayLayer } from "./overlay-layer.ts";
+import { type OverlayConflict, planCommit, type Resolution } from "./plan-commit.ts";
+import { createRecordingVfs, type CurrentLayer } from "./recording-vfs.ts";
+import { createWorkGate } from "./work-gate.ts";
+
+export interface OverlayOptions {
+  /** The folder that is worked on. Nothing in it changes before a commit. */
+  readonly base: string;
+  /** The folder where changes are kept; outside of the base. */
+  readonly store: string;
+  /** Of an overlay that was left open, as by a process that was killed; or of a new one. Default: a new one of its own. */
+  readonly id?: string | undefined;
+  /** Bytes of the largest file that is read whole. Default 64 MiB. */
+  readonly maxReadBytes?: number | undefined;
+}
+
+/** A path that is not as it was in the base when it was first changed here. */
+export interface OverlayChange {
+  /** Below the workspace. */
+  readonly path: string;
+  readonly change: "added" | "changed" | "deleted";
+  readonly type: "file" | "folder" | "link" | "other";
+  /** Of text files, when asked for: as `diff -u` shows it. */
+  readonly text?: string;
+}
+
+export type CommitResult =
+  | {
+      readonly status: "committed";
+      /** Paths in the base that were changed. */
+      readonly changed: readonly string[];
+      /** Those of them that had changed in the base, too, and hold both changes now. */
+      readonly merged: readonly string[];
+    }
+  /** Nothing was changed: neither the base nor the overlay. */
+  | { readonly status: "conflicts"; readonly conflicts: readonly OverlayConflict[] };
+
+export interface CommitOptions {
+  /** Says for each conflict which side's content stands afterwards; where it gives `undefined`, nothing is committed. */
+  readonly resolve?: (conflict: OverlayConflict) => Resolution | Promise<Resolution>;
+}
+
+/** A workspace of one's own over a folder that others work on, too. */
+export interface Overlay extends AsyncDisposable {
+  readonly id: string;
+  /** The real path of the base. */
+  readonly base: string;
+  /** The workspace: the base with the changes made here. */
+  readonly files: Vfs;
+  /** What was changed here, in the order of paths; a folder stands before what is in it. */
+  diff(options?: { readonly text?: boolean }): Promise<readonly OverlayChange[]>;
+  /**
+   * Makes the changes in the base, and begins anew on what that is then. What changed in the base meanwhile stays: a text file that
+   * both sides changed in different lines gets both; anything else that both changed is a conflict, and nothing is committed. A commit
+   * that is cut off is finished when the base is next used by an overlay.
+   */
+  commit(options?: CommitOptions): Promise<CommitResult>;
+  /** Forgets all changes. */
+  rollback(): Promise<void>;
+  /** Keeps the changes in the store, for an overlay with this id; without changes nothing is left there. */
+  close(): Promise<void>;
+}
+
+const ID = /^[\w-][\w.-]{0,127}$/;
+const DEFAULT_MAX_READ_BYTES = 64 * 1024 * 1024;
+
+/** Opens an overlay of a folder, which one process at a time can have open. */
+export async function createOverlay(options: OverlayOptions): Promise<Overlay> {
+  checkOptionNames("createOverlay", options, { base: true, store: true, id: true, maxReadBytes: true });
+  const { id = randomUUID(), maxReadBytes = DEFAULT_MAX_READ_BYTES } = options;
+  if (!ID.test(id))
+    throw new EnvironmentError({ kind: "other", message: `"${id}" is no id of an overlay: use letters, digits, ".", "_" and "-".` });
+  const base = await realFolder(options.base);
+  await mkdir(resolve(options.store), { recursive: true, mode: 0o700 });
+  const store = await realFolder(options.store);
+  if (isWithin(base, store) || isWithin(store, base))
+    throw new EnvironmentError({
+      kind: "other",
+      message: `The store of an overlay has to lie outside of its base, and ${store} and ${base} lie in each other.`,
+    });
+
+  const folder = await openOverlayFolder(store, id, base);
+  try {
+    await finishCommit(base);
+    if (folder.kind === undefined) await folder.begin("files");
+    return await openOverlay({ id, base, folder, maxReadBytes });
+  } catch (error) {
+    await folder.release();
+    throw error;
+  }
+}
+
+interface Opened {
+  readonly id: string;
+  readonly base: string;
+  readonly folder: OverlayFolder;
+  readonly maxReadBytes: number;
+}
+
+async function openOverlay({ id, base, folder, maxReadBytes }: Opened): Promise<Overlay> {
+  const gate = createWorkGate();
+  let current = await openLayer();
+  let isClosed = false;
+
+  async function openLayer(): Promise<CurrentLayer> {
+    const layer = createLayer(folder.kind ?? "files", base, folder.layer, maxReadBytes);
+    return { layer: await layer, states: createBaseStates(base, folder.layer) };
+  }
+  const alone = <T>(work: () => Promise<T>): Promise<T> =>
+    gate.alone(async () => {
+      requireOpen();
+      return work();
+    });
+  function requireOpen(): void {
+    if (isClosed)
+      throw new EnvironmentError({ kind: "other", message: `The overlay ${id} of ${base} is closed. Open it again with its id.` });
+  }
+  async function changes(): Promise<Change[]> {
+    await lookAtChanges(base, current.layer, current.states);
+    return collectChanges(current.layer, current.states);
+  }
+  /** Begins on the base as it is now. */
+  async function renew(): Promise<void> {
+    const workingDirectory = await current.layer.files.pwd();
+    await current.layer[Symbol.asyncDispose]();
+    await folder.renew();
+    current = await openLayer();
+    // It may have gone with the changes.
+    await current.layer.files.cd(workingDirectory).catch(() => {});
+  }
+  async function close(): Promise<void> {
+    await gate.alone(async () => {
+      if (isClosed) return;
+      isClosed = true;
+      await current.layer[Symbol.asyncDispose]();
+      if (current.states.isEmpty) await folder.remove();
+      else await folder.release();
+    });
+  }
+
+  return {
+    id,
+    base,
+    files: createRecordingVfs(() => {
+      requireOpen();
+      return current;
+    }, gate),
+
+    diff: ({ text = false } = {}) =>
+      alone(async () => {
+        const found = await changes();
+        const merger = text && found.length > 0 ? await loadLineMerger() : undefined;
+        return Promise.all(found.map((change) => describeChange(change, current, merger)));
+      }),
+
+    commit: ({ resolve: resolution = () => undefined } = {}) =>
+      alone(async () => {
+        const result = await withBase(base, async (carryOut): Promise<CommitResult> => {
+          const plan = await planCommit(base, current.states, await changes(), loadLineMerger, resolution);
+          if (plan.conflicts.length > 0) return { status: "conflicts", conflicts: plan.conflicts };
+          await carryOut(plan.changes);
+          return { status: "committed", changed: plan.changes.map(({ path }) => path), merged: plan.merged };
+        });
+        if (result.status === "committed") await renew();
+        return result;
+      }),
+
+    rollback: () => alone(renew),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function createLayer(kind: LayerKind, base: string, folder: string, maxReadBytes: number): Promise<OverlayLayer> {
+  switch (kind) {
+    case "files":
+      return createLayeredLayer(base, folder, maxReadBytes);
+    default:
+      throw new EnvironmentError({ kind: "unsupported", message: kind });
+  }
+}
+
+async function describeChange(
+  { path, before, now }: Change,
+  { states }: CurrentLayer,
+  merger: LineMerger | undefined,
+): Promise<OverlayChange> {
+  const change = before.type === "absent" ? "added" : now.type === "absent" ? "deleted" : "changed";
+  const type = now.type !== "absent" ? now.type : before.type === "absent" || before.type === "unknown" ? "other" : before.type;
+  if (merger === undefined) return { path, change, type };
+  const old = before.type === "file" ? await states.originalOf(before).then((bytes) => bytes && textOf(bytes)) : undefined;
+  const changed = await textAt(now);
+  const isShown =
+    (now.type === "file" ? changed !== undefined : now.type === "absent") &&
+    (before.type === "file" ? old !== undefined : before.type === "absent");
+  return isShown ? { path, change, type, text: unifiedDiff(merger, path, old, changed) } : { path, change, type };
+}
+
+async function textAt(entry: WorkspaceEntry): Promise<string | undefined> {
+  return entry.type === "file" && entry.size <= DEFAULT_MAX_READ_BYTES ? textOf(await readFile(entry.location)) : undefined;
+}
+
+async function realFolder(path: string): Promise<string> {
+  const real = await realpath(resolve(path)).catch((error: unknown) => {
+    throw new EnvironmentError({ kind: "other", message: `There is no folder ${path}.` }, { cause: error });
+  });
+  if (!statSync(real).isDirectory()) throw new EnvironmentError({ kind: "other", message: `${path} is no folder.` });
+  return real;
+}

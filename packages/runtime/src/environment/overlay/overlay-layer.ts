@@ -1,0 +1,17 @@
+import type { Vfs } from "@keelson/protocol";
+
+/** The changes of an overlay where they are kept, and the workspace as it is with them. Paths without a slash before them are below the workspace. */
+export interface OverlayLayer extends AsyncDisposable {
+  /** What the workspace is called by tools and commands. */
+  readonly root: string;
+  /** The workspace with the changes. */
+  readonly files: Vfs;
+  /** The absolute path that one given to `files` means, links followed as far as there is something. `asEntry`: but for the last part. */
+  resolve(path: string, asEntry: boolean): Promise<string>;
+  /** Names in a folder of the workspace, as they are with the changes. */
+  list(path: string): Promise<readonly string[]>;
+  /** Of these, the names that the layer holds itself: others are as they are in the base. */
+  held(path: string): Promise<readonly string[]>;
+  /** Where this process reaches what is at a path, which need not exist. */
+  at(path: string): Promise<string>;
+}

@@ -1,0 +1,172 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type BaseState, type BaseStates, digestOf, isUnchanged, parentOf, statsOf } from "./base-states.ts";
+import { type LineMerger, mergeLines, textOf } from "./merge-lines.ts";
+import { type Change, entryOf, type WorkspaceEntry } from "./overlay-changes.ts";
+
+/** A change that can't be carried out in the base, since that changed meanwhile. */
+export interface OverlayConflict {
+  /** Below the workspace. */
+  readonly path: string;
+  /** What happened on both sides, in a sentence. */
+  readonly reason: string;
+}
+
+/** What one change makes of the base. */
+export interface PlannedChange {
+  readonly path: string;
+  /** What stands in the base, and must still do when it is changed. */
+  readonly was: WorkspaceEntry;
+  readonly becomes:
+    | { readonly type: "absent" }
+    | { readonly type: "folder"; readonly mode: number }
+    | { readonly type: "link"; readonly target: string }
+    | { readonly type: "file"; readonly mode: number; readonly content: { readonly location: string } | { readonly text: string } };
+}
+
+export interface CommitPlan {
+  readonly changes: readonly PlannedChange[];
+  readonly conflicts: readonly OverlayConflict[];
+  /** Of files that both sides changed. */
+  readonly merged: readonly string[];
+}
+
+/** Who wins a conflict; `undefined`: nobody, and nothing is committed. */
+export type Resolution = "ours" | "theirs" | undefined;
+
+/** Three ways: what the base was, what the overlay made of it, and what the base is by now. */
+export async function planCommit(
+  base: string,
+  states: BaseStates,
+  found: readonly Change[],
+  loadMerger: () => Promise<LineMerger>,
+  resolve: (conflict: OverlayConflict) => Resolution | Promise<Resolution>,
+): Promise<CommitPlan> {
+  const changes: PlannedChange[] = [];
+  const conflicts: OverlayConflict[] = [];
+  const merged: string[] = [];
+  /** Folders that stay although they were removed here, since something in them stays. */
+  const staying = new Set<string>();
+
+  for (const { path, before, now } of found) {
+    const location = join(base, path);
+    const blocked = await fileAbove(base, path);
+    const stats = blocked === undefined ? await statsOf(location) : undefined;
+    const theirs: WorkspaceEntry = stats === undefined ? { type: "absent" } : await entryOf(location, stats);
+    const becomes = plannedEntry(now);
+    const conflict = async (reason: string): Promise<void> => {
+      const resolution = await resolve({ path, reason });
+      if (resolution === undefined) conflicts.push({ path, reason });
+      else if (resolution === "ours" && becomes !== undefined && blocked === undefined) changes.push({ path, was: theirs, becomes });
+      else for (let at = parentOf(path); at !== ""; at = parentOf(at)) staying.add(at);
+    };
+    if (becomes === undefined) {
+      await conflict("here it is a pipe, socket or device now, which can't be committed");
+      continue;
+    }
+    if (blocked !== undefined) {
+      if (now.type !== "absent") await conflict(`in the base, ${blocked} is no folder any more`);
+      continue;
+    }
+    if (await isEqual(theirs, now)) continue;
+    if (before.type === "folder" && now.type === "folder" && theirs.type === "folder") {
+      changes.push({ path, was: theirs, becomes });
+      continue;
+    }
+    if (await isUnchanged(location, stats, before)) {
+      const modes = modesOf(before, now, theirs);
+      if (modes === "conflict") await conflict("both sides gave it another mode");
+      else
+        changes.push({
+          path,
+          was: theirs,
+          becomes: becomes.type === "file" && modes !== undefined ? { ...becomes, mode: modes } : becomes,
+        });
+      continue;
+    }
+    if (before.type === "file" && now.type === "file" && theirs.type === "file") {
+      const [original, ours, other] = [await states.originalOf(before), await readFile(now.location), await readFile(theirs.location)].map(
+        (bytes) => bytes && textOf(bytes),
+      );
+      const modes = modesOf(before, now, theirs);
+      if (original !== undefined && ours !== undefined && other !== undefined && modes !== "conflict") {
+        const text = ours === original ? other : mergeLines(await loadMerger(), original, ours, other);
+        if (text !== undefined) {
+          if (ours !== original) merged.push(path);
+          changes.push({ path, was: theirs, becomes: { type: "file", mode: modes ?? now.mode, content: { text } } });
+          continue;
+        }
+        await conflict("both sides changed the same lines");
+        continue;
+      }
+    }
+    await conflict(`${said(before, theirs)} in the base, and ${said(before, now)} here`);
+  }
+  await refuseToEmpty();
+  return { changes: changes.filter(({ path, becomes }) => becomes.type !== "absent" || !staying.has(path)), conflicts, merged };
+
+  /** A folder that is removed here must hold nothing in the base that was not there when that was decided. */
+  async function refuseToEmpty(): Promise<void> {
+    const removed = new Set(changes.filter(({ becomes }) => becomes.type !== "folder").map(({ path }) => path));
+    for (const { path, was, becomes } of [...changes]) {
+      if (was.type !== "folder" || becomes.type === "folder") continue;
+      for (const name of await readdir(join(base, path))) {
+        const inner = `${path}/${name}`;
+        if (removed.has(inner) || conflicts.some((conflict) => conflict.path === inner || conflict.path.startsWith(`${inner}/`))) continue;
+        if (staying.has(path) && staying.has(inner)) continue;
+        const reason = "it came to be in the base, in a folder that was removed here";
+        if ((await resolve({ path: inner, reason })) === "theirs" && becomes.type === "absent")
+          for (let at = path; at !== ""; at = parentOf(at)) staying.add(at);
+        else conflicts.push({ path: inner, reason });
+      }
+    }
+  }
+}
+
+function plannedEntry(now: WorkspaceEntry): PlannedChange["becomes"] | undefined {
+  switch (now.type) {
+    case "file":
+      return { type: "file", mode: now.mode, content: { location: now.location } };
+    case "other":
+      return undefined;
+    case "absent":
+    case "folder":
+    case "link":
+      return now;
+  }
+}
+
+/** The first part of the way to a path that is something else than a folder in the base. */
+async function fileAbove(base: string, path: string): Promise<string | undefined> {
+  const parts = path.split("/");
+  for (let length = 1; length < parts.length; length++) {
+    const above = parts.slice(0, length).join("/");
+    const stats = await statsOf(join(base, above));
+    if (stats === undefined) return undefined;
+    if (!stats.isDirectory()) return above;
+  }
+  return undefined;
+}
+
+async function isEqual(one: WorkspaceEntry, other: WorkspaceEntry): Promise<boolean> {
+  if (one.type === "file" && other.type === "file") {
+    if (one.size !== other.size || one.mode !== other.mode) return false;
+    return (await digestOf(one.location)) === (await digestOf(other.location));
+  }
+  if (one.type === "link" && other.type === "link") return one.target === other.target;
+  if (one.type === "folder" && other.type === "folder") return one.mode === other.mode;
+  return one.type === other.type && one.type !== "other";
+}
+
+/** The mode that a file gets where one side changed it; `undefined` where that is no question. */
+function modesOf(before: BaseState, now: WorkspaceEntry, theirs: WorkspaceEntry): number | "conflict" | undefined {
+  if (before.type !== "file" || now.type !== "file" || theirs.type !== "file") return undefined;
+  if (now.mode === before.mode) return theirs.mode;
+  return theirs.mode === before.mode || theirs.mode === now.mode ? now.mode : "conflict";
+}
+
+function said(before: BaseState, after: WorkspaceEntry): string {
+  if (after.type === "absent") return "it was removed";
+  if (before.type === "absent") return "it was added";
+  return before.type === "unknown" ? "it may have been changed" : "it was changed";
+}

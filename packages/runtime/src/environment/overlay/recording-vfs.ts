@@ -1,0 +1,73 @@
+import type { Vfs } from "@keelson/protocol";
+import { pathBelow } from "../files/virtual-path.ts";
+import type { BaseStates } from "./base-states.ts";
+import type { OverlayLayer } from "./overlay-layer.ts";
+import type { WorkGate } from "./work-gate.ts";
+
+/** The layer as it is now, which a commit or rollback replaces by another. */
+export interface CurrentLayer {
+  readonly layer: OverlayLayer;
+  readonly states: BaseStates;
+}
+
+/** The files of the current layer. Before something is changed, it is noted what the base has there. `gate` is shared by those who change. */
+export function createRecordingVfs(current: () => CurrentLayer, gate: WorkGate): Vfs {
+  const look = async (path: string, asEntry: boolean, how: "with-content" | "with-all-below"): Promise<void> => {
+    const { layer, states } = current();
+    await states.look(pathBelow(layer.root, await layer.resolve(path, asEntry)), how);
+  };
+  const files = (): Vfs => current().layer.files;
+  return {
+    get root() {
+      return current().layer.root;
+    },
+    get capabilities() {
+      return files().capabilities;
+    },
+    ls: (...given) => files().ls(...given),
+    stat: (...given) => files().stat(...given),
+    read: (...given) => files().read(...given),
+    grep: (...given) => files().grep(...given),
+    glob: (...given) => files().glob(...given),
+    upload: (...given) => files().upload(...given),
+    download: (...given) => files().download(...given),
+    pwd: () => files().pwd(),
+    cd: (path) => files().cd(path),
+    async write(path, content, options) {
+      options?.signal?.throwIfAborted();
+      return gate.share(async () => {
+        await look(path, false, "with-content");
+        return files().write(path, content, options);
+      });
+    },
+    async edit(path, oldText, newText, options) {
+      options?.signal?.throwIfAborted();
+      return gate.share(async () => {
+        await look(path, false, "with-content");
+        return files().edit(path, oldText, newText, options);
+      });
+    },
+    async rm(path, options) {
+      options?.signal?.throwIfAborted();
+      return gate.share(async () => {
+        await look(path, true, "with-all-below");
+        return files().rm(path, options);
+      });
+    },
+    async cp(from, to, options) {
+      options?.signal?.throwIfAborted();
+      return gate.share(async () => {
+        await look(to, false, "with-content");
+        return files().cp(from, to, options);
+      });
+    },
+    async mv(from, to, options) {
+      options?.signal?.throwIfAborted();
+      return gate.share(async () => {
+        await look(from, true, "with-all-below");
+        await look(to, true, "with-content");
+        return files().mv(from, to, options);
+      });
+    },
+  };
+}
