@@ -5,6 +5,7 @@ import type { FileInfo, TransferResult, Vfs, VfsCapability } from "@keelson/prot
 import { copyTree } from "./copy-tree.ts";
 import { editBytes, requireOldText } from "./edit-bytes.ts";
 import { mimeTypeOf } from "./file-type.ts";
+import type { FileAccess } from "./file-access.ts";
 import { findRipgrep } from "./find-ripgrep.ts";
 import { listDirectory } from "./list-directory.ts";
 import { withPathLock } from "./path-lock.ts";
@@ -13,10 +14,21 @@ import { entryOf } from "./replace-file.ts";
 import { ripgrepFiles } from "./ripgrep-files.ts";
 import { createRootedFiles } from "./rooted-files.ts";
 import { createRootedPaths, type RootedPath } from "./rooted-paths.ts";
-import type { SearchableFiles } from "./searchable-files.ts";
+import type { SearchableFiles, WalkedEntry } from "./searchable-files.ts";
 import { globFiles, grepFiles } from "./search-files.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
-import { intoItself, isDirectory, needsRecursive, notDirectory, notFound, ontoItself, rootStays, unsupported } from "./vfs-failures.ts";
+import {
+  intoItself,
+  isDirectory,
+  keptAway,
+  needsRecursive,
+  notDirectory,
+  notFound,
+  ontoItself,
+  readOnlyHere,
+  rootStays,
+  unsupported,
+} from "./vfs-failures.ts";
 import { isWithin } from "./virtual-path.ts";
 import { walkDisk } from "./walk-disk.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
@@ -35,6 +47,8 @@ export interface DiskVfsOptions {
    * installed. `false` for none: the same results, found more slowly.
    */
   readonly ripgrep?: string | false | undefined;
+  /** What of it may be read and written. Default: all. What may not be read is not found by searches either. */
+  readonly access?: FileAccess | undefined;
 }
 
 export interface DiskVfs extends Vfs {
@@ -55,9 +69,16 @@ const DEFAULT_MAX_READ_BYTES = 64 * 1024 * 1024;
  * A search walks past folders and files it may not read, and past files over `maxReadBytes`, unless one was named.
  */
 export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
-  checkOptionNames("createDiskVfs", options, { root: true, allowed: true, readOnly: true, maxReadBytes: true, ripgrep: true });
-  const { root, allowed = [], readOnly = false, maxReadBytes = DEFAULT_MAX_READ_BYTES, ripgrep } = options;
-  const paths = createRootedPaths(root, allowed);
+  checkOptionNames("createDiskVfs", options, {
+    root: true,
+    allowed: true,
+    readOnly: true,
+    maxReadBytes: true,
+    ripgrep: true,
+    access: true,
+  });
+  const { root, allowed = [], readOnly = false, maxReadBytes = DEFAULT_MAX_READ_BYTES, ripgrep, access } = options;
+  const paths = createRootedPaths(root, allowed, access);
   let workingDirectory = paths.root;
   const capabilities: ReadonlySet<VfsCapability> = new Set(readOnly ? READ_CAPABILITIES : [...READ_CAPABILITIES, ...WRITE_CAPABILITIES]);
 
@@ -66,6 +87,16 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     if (readOnly) throw unsupported(operation, `This file system is read-only: ${operation} is not possible.`);
   };
   const { folderOf, parentFor, isRootItself, readBytes, write: writeResolved } = createRootedFiles(paths, maxReadBytes);
+  const isShown = (real: string): boolean => access === undefined || access.of(real) !== "none";
+  const requireChangeable = (real: string): void => {
+    if (access !== undefined && access.of(real) !== "write") throw readOnlyHere(real);
+  };
+  /** For what takes a folder with all that is in it. */
+  const requireWhole = (real: string, least: "read" | "write"): void => {
+    const level = access?.within(real) ?? "write";
+    if (level === "none") throw keptAway(real);
+    if (level === "read" && least === "write") throw readOnlyHere(real);
+  };
   const refuseRoot = (real: string): void => {
     if (isRootItself(real)) throw rootStays(real);
   };
@@ -78,8 +109,11 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
         throw vfsErrorFrom(error, real);
       }
     },
-    walk: (start, enter, signal) => walkDisk(start, paths.root, enter, signal),
-    read: readBytes,
+    walk: (start, enter, signal) => walkShown(start, enter, signal),
+    async read(real, signal) {
+      if (!isShown(real)) throw keptAway(real);
+      return readBytes(real, signal);
+    },
     sizeOf: async (real) => (await lstat(real).catch(() => undefined))?.size, // gone meanwhile: without its size
     async mayMatch(folder, search) {
       // A line that does not match is in nearly every file.
@@ -97,7 +131,8 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     async ls(path, { signal } = {}) {
       signal?.throwIfAborted();
       const { real } = await resolve(path);
-      return listDirectory(real, paths.root, resolve, signal);
+      const entries = await listDirectory(real, paths.root, resolve, signal);
+      return access === undefined ? entries : entries.filter((entry) => isShown(entry.path));
     },
 
     async stat(path, { signal } = {}) {
@@ -124,6 +159,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
       requireWritable("write");
       signal?.throwIfAborted();
       const target = await resolve(path);
+      requireChangeable(target.real);
       return withPathLock([target.real], () => writeResolved(target, content, ifUnchanged));
     },
 
@@ -132,6 +168,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
       signal?.throwIfAborted();
       requireOldText(path, oldText);
       const target = await resolve(path);
+      requireChangeable(target.real);
       return withPathLock([target.real], async () => {
         const before = await readBytes(target.real, signal);
         const edited = editBytes(target.real, before, oldText, newText);
@@ -173,6 +210,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
       signal?.throwIfAborted();
       const { real } = await paths.resolveEntry(path, workingDirectory);
       refuseRoot(real);
+      requireWhole(real, "write");
       await withPathLock([real], async () => {
         await using folder = await folderOf(real);
         const name = basename(real);
@@ -189,6 +227,8 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
       const source = (await resolve(from)).real;
       const target = await resolve(to);
       refuseRoot(target.real);
+      requireWhole(source, "read");
+      requireWhole(target.real, "write");
       return withPathLock([source, target.real], () => copy(source, target, signal));
     },
 
@@ -200,6 +240,8 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
       refuseRoot(source);
       refuseRoot(target.real);
       if (isWithin(source, target.real) && source !== target.real) throw intoItself(source, target.real);
+      requireWhole(source, "write");
+      requireWhole(target.real, "write");
       return withPathLock([source, target.real], async () => {
         await using sourceFolder = await folderOf(source);
         const entry = await entryOf(sourceFolder.at(basename(source)), source);
@@ -221,6 +263,12 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
       });
     },
   };
+
+  async function* walkShown(start: string, enter: (relativePath: string) => boolean, signal?: AbortSignal): AsyncGenerator<WalkedEntry> {
+    const at = (relativePath: string): string => (start === "/" ? `/${relativePath}` : `${start}/${relativePath}`);
+    const mayEnter = (relativePath: string): boolean => isShown(at(relativePath)) && enter(relativePath);
+    for await (const entry of walkDisk(start, paths.root, mayEnter, signal)) if (isShown(entry.path)) yield entry;
+  }
 
   async function copy(source: string, target: RootedPath, signal?: AbortSignal): Promise<TransferResult> {
     if (isRootItself(source) || (isWithin(source, target.real) && source !== target.real)) throw intoItself(source, target.real);

@@ -2,8 +2,9 @@ import { readlink, realpath } from "node:fs/promises";
 import { readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path/posix";
 import { VfsError } from "@keelson/protocol";
+import type { FileAccess } from "./file-access.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
-import { nulInPath, outsideRoot } from "./vfs-failures.ts";
+import { keptAway, nulInPath, outsideRoot } from "./vfs-failures.ts";
 import { isWithin } from "./virtual-path.ts";
 
 /** A path inside the roots, free of symbolic links as far as it exists. */
@@ -32,7 +33,7 @@ export interface RootedPaths {
 const MAX_LINKS = 40;
 
 /** Paths that may not leave `root` and `allowed`. Every one of them must exist. */
-export function createRootedPaths(root: string, allowed: readonly string[]): RootedPaths {
+export function createRootedPaths(root: string, allowed: readonly string[], access?: FileAccess): RootedPaths {
   const lexical = [root, ...allowed].map((path) => resolve(path));
   const real = lexical.map((path) => {
     try {
@@ -55,6 +56,7 @@ export function createRootedPaths(root: string, allowed: readonly string[]): Roo
   const checked = (path: string, existing: string, missing: readonly string[]): RootedPath => {
     const end = missing.length === 0 ? existing : resolve(existing, ...missing);
     if (!contains(end)) throw traversal(path);
+    if (access?.of(end) === "none") throw keptAway(path);
     return { real: end, existing, missing };
   };
 

@@ -46,6 +46,14 @@ export function outsideRoot(attempted: string, root: string): VfsError {
   return new VfsError({ kind: "path-traversal", attempted, root, message: `${attempted} lies outside ${root}. Use a path inside it.` });
 }
 
+export function keptAway(path: string): VfsError {
+  return new VfsError({ kind: "operation-denied", path, message: `${path} is denied here: it can be neither read nor written.` });
+}
+
+export function readOnlyHere(path: string): VfsError {
+  return new VfsError({ kind: "operation-denied", path, message: `${path}, or something in it, may be read here and not changed.` });
+}
+
 export function nulInPath(path: string): VfsError {
   return new VfsError({ kind: "io", path, code: "EINVAL", message: "A path cannot contain a NUL character." });
 }

@@ -1,9 +1,14 @@
 import { mkdtemp, readdir, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 const NAME = /^keelson-credentials-(\d+)-(\d+)-/;
 let isSwept = false;
+
+/** Whether a folder was made here, for the files of a command. */
+export function isCredentialFolder(path: string): boolean {
+  return dirname(path) === tmpdir() && NAME.test(basename(path));
+}
 
 /** A folder for files with credentials, which this user alone can read. The first that a process makes takes those away that killed processes left. */
 export async function makeCredentialFolder(): Promise<string> {

@@ -5,33 +5,33 @@ import { parseSize } from "./parse-size.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 
 /** What is wrong with a value, or `undefined`. */
-type Check = (value: unknown) => string | undefined;
-type Members = { readonly [name: string]: Check | Members };
+export type PolicyCheck = (value: unknown) => string | undefined;
+type Members = { readonly [name: string]: PolicyCheck | Members };
 
-const isText: Check = (value) => (typeof value === "string" && value !== "" && !value.includes("\0") ? undefined : "is no text");
-const isFlag: Check = (value) => (typeof value === "boolean" ? undefined : "is neither true nor false");
-const isCount: Check = (value) => (Number.isSafeInteger(value) && (value as number) > 0 ? undefined : "is no whole number above 0");
-const isSize: Check = (value) =>
+const isText: PolicyCheck = (value) => (typeof value === "string" && value !== "" && !value.includes("\0") ? undefined : "is no text");
+const isFlag: PolicyCheck = (value) => (typeof value === "boolean" ? undefined : "is neither true nor false");
+const isCount: PolicyCheck = (value) => (Number.isSafeInteger(value) && (value as number) > 0 ? undefined : "is no whole number above 0");
+const isSize: PolicyCheck = (value) =>
   (typeof value === "number" || typeof value === "string") && parseSize(value) !== undefined
     ? undefined
     : 'is no size: write bytes, or text such as "512MiB"';
-const isPath: Check = (value) => {
+export const isPath: PolicyCheck = (value) => {
   if (isText(value) !== undefined) return "is no path";
   // A pattern that was taken for a name would hide nothing.
   return /[*?[\]{}]/.test(value as string) ? "is a pattern: name each file or folder" : undefined;
 };
-const isInnerPath: Check = (value) =>
+const isInnerPath: PolicyCheck = (value) =>
   isPath(value) ?? (/^[/~]|(^|\/)\.\.?(\/|$)/.test(value as string) ? "must be relative to a writable root, without . and .." : undefined);
-const isHost: Check = (value) =>
+export const isHost: PolicyCheck = (value) =>
   typeof value === "string" && parseHostPattern(value) !== undefined
     ? undefined
     : "is no host: write a name, *.name or an address, with :port where it is not 80 or 443";
-const isVariable: Check = (value) =>
+const isVariable: PolicyCheck = (value) =>
   typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]*\*?$/.test(value) ? undefined : "is no name of a variable";
-const isProgram: Check = (value) =>
+export const isProgram: PolicyCheck = (value) =>
   typeof value === "string" && /^(\/.*[^/]|[^/\0\s]+)$/.test(value) ? undefined : "is no program: write a name or an absolute path";
-const listOf =
-  (check: Check): Check =>
+export const listOf =
+  (check: PolicyCheck): PolicyCheck =>
   (value) =>
     Array.isArray(value)
       ? value.flatMap((member: unknown) => {
@@ -39,7 +39,7 @@ const listOf =
           return wrong === undefined ? [] : [`has ${JSON.stringify(member) ?? String(member)}, which ${wrong}`];
         })[0]
       : "is no list";
-const isVariables: Check = (value) => {
+const isVariables: PolicyCheck = (value) => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "is no object";
   for (const [name, text] of Object.entries(value)) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return `has ${JSON.stringify(name)}, which is no name of a variable`;

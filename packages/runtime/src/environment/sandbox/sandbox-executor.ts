@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteResponse, type Executor } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { readCommandLine } from "../command-line/read-command-line.ts";
+import { isCredentialFolder } from "../operators/credential-folder.ts";
 import { runProcess } from "../execution/run-process.ts";
 import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
 import { type ControlGroup, createControlGroup } from "./control-group.ts";
@@ -103,7 +104,12 @@ async function runInSandbox(
   const inner = [...limits, "/usr/bin/env", "-i", ...variables, ...command];
   const start = withNetwork ? ["/bin/sh", "-c", BRIDGE_SCRIPT, "sh", node, BRIDGE_PROGRAM, ...inner] : inner;
 
-  await using mounts = await prepareMounts(policy, workspace);
+  const credentials = request.env?.["KEELSON_CREDENTIALS"];
+  await using mounts = await prepareMounts(
+    policy,
+    workspace,
+    credentials !== undefined && isCredentialFolder(credentials) ? [credentials] : [],
+  );
   const processes = policy.resources?.processes ?? DEFAULT_PROCESSES;
   const group = await createControlGroup(processes);
   // The kernel counts no processes of the first user: for it there is only the group.

@@ -27,8 +27,11 @@ const MAX_DEPTH = 6;
 // Later ones win at the same path.
 const ORDER: readonly Mount["as"][] = ["writable", "read-only", "hidden-folder", "hidden-file"];
 
-/** Works out the mounts of one command. What does not exist and must not come to be gets a placeholder until disposed. */
-export async function prepareMounts(policy: SandboxPolicy, workspace: string): Promise<SandboxMounts> {
+/**
+ * Works out the mounts of one command. What does not exist and must not come to be gets a placeholder until disposed.
+ * @param shown folders that can be read in any case
+ */
+export async function prepareMounts(policy: SandboxPolicy, workspace: string, shown: readonly string[] = []): Promise<SandboxMounts> {
   const { filesystem = {} } = policy;
   const placeholders: Placeholder[] = [];
   const links = new Map<string, string>();
@@ -50,6 +53,7 @@ export async function prepareMounts(policy: SandboxPolicy, workspace: string): P
       if (path === undefined) throw cannotProvide(`its readable root ${policyPath(given, workspace)} does not exist`);
       readableRoots.push(path);
     }
+    for (const path of shown) readableRoots.push(await realpath(path));
     for (const root of writableRoots) plan(root, "writable");
     for (const root of readableRoots) plan(root, "read-only");
 

@@ -1,0 +1,44 @@
+import { realpath } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { AccessLevel, FileAccess } from "../files/file-access.ts";
+import { hiddenPaths } from "./hidden-paths.ts";
+import { accessTo } from "./policy-access.ts";
+import { isWithin } from "./policy-path.ts";
+import { realPathOf } from "./real-path.ts";
+import { PROTECTED_HOME_PATHS, PROTECTED_PATHS, type SandboxPolicy } from "./sandbox-policy.ts";
+
+/**
+ * What a policy lets tools do with files, as its mounts let commands. Hooks and settings of a repository are protected wherever one
+ * is, or could come to be, below a writable root.
+ * @param policy with real paths, as of `realPolicy`
+ */
+export async function policyFileAccess(policy: SandboxPolicy, workspace: string): Promise<FileAccess> {
+  const { filesystem = {} } = policy;
+  const { writableRoots = [], protectedPaths } = filesystem;
+  const given = hiddenPaths(filesystem, workspace);
+  const deniedPaths = [...new Set([...given, ...(await Promise.all(given.map(realPathOf)))])];
+  const home = await realpath(homedir()).catch(() => homedir());
+  const held = [await realpath(process.execPath)];
+  for (const root of writableRoots)
+    for (const path of protectedPaths ?? [...PROTECTED_PATHS, ...(root === home ? PROTECTED_HOME_PATHS : [])])
+      held.push(join(root, path), await realPathOf(join(root, path)));
+  const inner = (protectedPaths ?? PROTECTED_PATHS).filter((path) => path.startsWith(".git/"));
+
+  const of = (path: string): AccessLevel => {
+    const level = accessTo({ ...filesystem, deniedPaths }, path);
+    if (level !== "write") return level;
+    if (held.some((kept) => isWithin(path, kept))) return "read";
+    // As a file it could name another repository, with hooks of its own.
+    if (inner.length > 0 && path.endsWith("/.git")) return "read";
+    return inner.some((kept) => `${path}/`.includes(`/${kept}/`)) ? "read" : level;
+  };
+  return {
+    of,
+    within(path) {
+      const level = of(path);
+      if (level === "none" || deniedPaths.some((denied) => isWithin(denied, path))) return "none";
+      return held.some((kept) => isWithin(kept, path)) ? "read" : level;
+    },
+  };
+}
