@@ -1,6 +1,10 @@
 import type { ExecutionContext } from "./execution-context.ts";
+import type { Executor } from "./executor.ts";
+import type { RunId, SessionId } from "./ids.ts";
 import type { OperatorInput } from "./operator-input.ts";
 import type { OperatorOutput } from "./operator-output.ts";
+import type { SandboxConfig } from "./sandbox.ts";
+import type { Vfs } from "./vfs.ts";
 
 export type IsolationBoundary =
   | { readonly type: "process" }
@@ -39,9 +43,31 @@ export interface EnvironmentSpec {
   readonly credentials: readonly CredentialRef[];
   readonly resources?: ResourceLimits;
   readonly network?: NetworkPolicy;
+  /** What commands and files are held to beside the rest: every one of these that is enabled, at once. */
+  readonly sandboxes?: readonly SandboxConfig[];
 }
 
-/** Runs an operator it holds, inside boundaries. Takes data only. Failures reject with `EnvironmentError`. */
+/** The files and programs of an environment. What is absent, its tools don't have. */
+export interface ToolEnvironment {
+  readonly files?: Vfs;
+  readonly exec?: Executor;
+}
+
+/** What the tools of one run work with. Disposed of, nothing that was started through it is left. */
+export interface OpenEnvironment extends ToolEnvironment, AsyncDisposable {}
+
+/** The run that an environment is opened for. */
+export interface EnvironmentUser {
+  readonly runId: RunId;
+  readonly session: SessionId;
+  /** Fires when the run is aborted. */
+  readonly signal: AbortSignal;
+}
+
+/** Boundaries. Takes data only. Failures reject with `EnvironmentError`; a spec that it can't hold with `provision-failed`, before anything runs. */
 export interface Environment {
+  /** Runs an operator it holds, inside of them. */
   run(input: OperatorInput, spec: EnvironmentSpec, context: ExecutionContext): Promise<OperatorOutput>;
+  /** Gives the tools of a run files and programs inside of them. A run that is taken up again opens it again. */
+  open?(spec: EnvironmentSpec, user: EnvironmentUser): Promise<OpenEnvironment>;
 }

@@ -147,10 +147,13 @@ export {
   type CredentialRef,
   type Environment,
   type EnvironmentSpec,
+  type EnvironmentUser,
   type IsolationBoundary,
   type NetworkPolicy,
   type NetworkRule,
+  type OpenEnvironment,
   type ResourceLimits,
+  type ToolEnvironment,
 } from "./environment.ts";
 export {
   type AgentEvent,

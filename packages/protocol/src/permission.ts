@@ -1,4 +1,5 @@
 import type { BudgetScope } from "./budget.ts";
+import type { SandboxConfig } from "./sandbox.ts";
 import type { Usd } from "./usd.ts";
 
 export type PermissionBehavior = "allow" | "deny" | "ask";
@@ -44,6 +45,8 @@ export type Authority = {
   readonly maxCost?: Usd;
   /** What it uses counts against each of these: budgets of its ancestors, and those that the program shares among runs. */
   readonly budgets?: readonly BudgetScope[];
+  /** What commands and files of its tools are held to: all of these at once. */
+  readonly sandboxes?: readonly SandboxConfig[];
   /** Unix ms. */
   readonly deadline?: number;
   /** How many levels of children may still be started. */

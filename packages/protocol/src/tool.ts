@@ -2,6 +2,7 @@ import type { RiskLevel } from "./approval.ts";
 import type { CallEffects } from "./call-effects.ts";
 import type { Content } from "./content.ts";
 import type { Effect } from "./effect.ts";
+import type { ToolEnvironment } from "./environment.ts";
 import type { Executor } from "./executor.ts";
 import type { CallId, RunId, SessionId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
@@ -56,6 +57,8 @@ export interface ToolCall {
   readonly cwd?: string;
   readonly files?: Vfs;
   readonly exec?: Executor;
+  /** The environment that the run is held in, where there is one: `files` and `exec` are its own then, and a tool that has others must use these. */
+  readonly environment?: ToolEnvironment;
   readonly state?: StateReader;
   readonly secrets?: SecretResolver;
 }

@@ -1,5 +1,6 @@
 import type { CredentialRef, EnvironmentSpec, IsolationBoundary, NetworkPolicy, NetworkRule, ResourceLimits } from "../environment.ts";
 import { count, fields, list, member, oneOf, optional, refuse, tagged, text, type Codec } from "./codec.ts";
+import { sandboxConfigCodec } from "./sandbox-codec.ts";
 import { versioned } from "./versioned.ts";
 
 type BoundaryOf<T extends IsolationBoundary["type"]> = Extract<IsolationBoundary, { readonly type: T }>;
@@ -56,5 +57,6 @@ export const environmentSpecCodec: Codec<EnvironmentSpec> = versioned(
       fields<ResourceLimits>({ cpu: optional(text()), memory: optional(text()), disk: optional(text()), gpu: optional(text()) }),
     ),
     network: optional(fields<NetworkPolicy>({ default: oneOf("allow", "deny"), rules: list(networkRule) })),
+    sandboxes: optional(list(sandboxConfigCodec)),
   }),
 );

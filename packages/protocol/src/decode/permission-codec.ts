@@ -1,6 +1,7 @@
 import type { BudgetScope } from "../budget.ts";
 import type { Authority, PermissionPolicy, PermissionRule, SensitivePaths } from "../permission.ts";
 import { type Codec, count, fields, list, number, oneOf, optional, payload, text } from "./codec.ts";
+import { sandboxConfigCodec } from "./sandbox-codec.ts";
 import { usdCodec } from "./usd-codec.ts";
 import { versioned } from "./versioned.ts";
 
@@ -46,6 +47,7 @@ export const authorityCodec: Codec<Authority> = versioned(
     allowedTools: optional(list(text())),
     maxCost: optional(usdCodec),
     budgets: optional(list(budgetScopeCodec)),
+    sandboxes: optional(list(sandboxConfigCodec)),
     deadline: optional(number),
     depth: count,
   }),

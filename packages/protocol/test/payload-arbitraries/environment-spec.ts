@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import type { EnvironmentSpec } from "@keelson/protocol";
 import { asJson, few, some } from "./combinators.ts";
+import { sandboxConfig } from "./sandbox.ts";
 import { count, text } from "./values.ts";
 
 const networkRule = some({ destination: text, action: fc.constantFrom("allow", "deny") }, { port: count });
@@ -32,6 +33,7 @@ export const environmentSpec: fc.Arbitrary<EnvironmentSpec> = asJson<Environment
     {
       resources: some({}, { cpu: text, memory: text, disk: text, gpu: text }),
       network: fc.record({ default: fc.constantFrom("allow", "deny"), rules: few(networkRule) }),
+      sandboxes: few(sandboxConfig),
     },
   ),
 );

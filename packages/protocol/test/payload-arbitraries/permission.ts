@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { type Authority, PERMISSION_MODES, type PermissionPolicy, type PermissionRule } from "@keelson/protocol";
 import { asJson, few, some } from "./combinators.ts";
+import { sandboxConfig } from "./sandbox.ts";
 import { usd } from "./usage.ts";
 import { at, count, text } from "./values.ts";
 
@@ -28,6 +29,6 @@ const budgetScope = some(
 export const authority: fc.Arbitrary<Authority> = asJson<Authority>(
   some(
     { policies: few(permissionPolicy), depth: count },
-    { allowedTools: few(text), maxCost: usd, deadline: at, budgets: few(budgetScope) },
+    { allowedTools: few(text), maxCost: usd, deadline: at, budgets: few(budgetScope), sandboxes: few(sandboxConfig) },
   ),
 );

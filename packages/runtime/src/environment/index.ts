@@ -9,6 +9,7 @@ export { type OutputWindow, createOutputWindow } from "./execution/output-window
 export { type ProcessExecutorOptions, createProcessExecutor } from "./execution/process-executor.ts";
 export { createLocalEnvironment } from "./operators/local-environment.ts";
 export { createProcessEnvironment, type ProcessEnvironmentOptions } from "./operators/process-environment.ts";
+export { createSandboxEnvironment, type SandboxEnvironmentOptions } from "./operators/sandbox-environment.ts";
 export { serveOperator } from "./operators/serve-operator.ts";
 export { canFindStrays } from "./execution/stray-processes.ts";
 export { judgeEffects } from "./sandbox/judge-effects.ts";

@@ -35,6 +35,13 @@ describe("exec middleware", () => {
     expect(seen).toEqual([input, open, context.runId, { type: "complete" }]);
   });
 
+  it("hands on what the environment opens for tools", async () => {
+    const opening = { ...mockEnvironment([]), open: async () => ({ [Symbol.asyncDispose]: async () => {} }) };
+    const wrapped = withExecMiddleware(opening, createExecStack().guard(offline).build());
+    expect(wrapped.open).toBeDefined();
+    expect(withExecMiddleware(mockEnvironment([]), createExecStack().build()).open).toBeUndefined();
+  });
+
   it("refuses in the environment's own words; nothing runs [BM-02, BM-04]", async () => {
     const environment = mockEnvironment(["built"]);
     const guarded = withExecMiddleware(environment, createExecStack().guard(offline).build());

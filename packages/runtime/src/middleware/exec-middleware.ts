@@ -49,9 +49,11 @@ export function createExecStack(options: StackOptions = {}): StackBuilder<ExecMi
   return stackBuilder((layers) => composeStack(adaptLayers(layers), options, execErrors));
 }
 
-/** The same environment with middleware around each run. */
+/** The same environment with middleware around each run of an operator. What it opens for tools is as it was: tools have hooks and gates. */
 export function withExecMiddleware(environment: Environment, stack: ExecStack): Environment {
+  const { open } = environment;
   return {
+    ...(open && { open: open.bind(environment) }),
     run: (input, spec, context) =>
       stack.run({ input, spec, context }, (request) => environment.run(request.input, request.spec, request.context)),
   };

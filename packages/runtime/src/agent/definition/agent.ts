@@ -9,6 +9,7 @@ import type {
   OperatorConfig,
   PermissionPolicy,
   Provider,
+  SandboxConfig,
   SignalRoute,
   ThinkingConfig,
   Tool,
@@ -66,6 +67,11 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
   readonly excludedTools?: readonly string[] | undefined;
   readonly limits?: AgentLimits | undefined;
   readonly permissions?: { readonly [Part in keyof PermissionPolicy]?: PermissionPolicy[Part] | undefined } | undefined;
+  /**
+   * What commands and files of its tools, and of its children's, are held to; the runner's `environment` does that. Without one that can, no
+   * run of it begins. What a child says of it can only take more away.
+   */
+  readonly sandbox?: SandboxConfig | undefined;
   readonly rules?: readonly Rule[] | undefined;
   /** What every directive passes, in this order, before it is declared; each may change, suppress or (by throwing) reject it. Pure. */
   readonly directiveFilters?: readonly DirectiveFilter[] | undefined;

@@ -54,6 +54,18 @@ const WRONG: { readonly [O in keyof Required<AgentOptions<never>>]: Wrong } = {
     [{ rules: [{ pattern: "a", behavior: "maybe" }] }, "permissions.rules[0]"],
     [{ rule: [] }, "permissions.rule"],
   ],
+  sandbox: [
+    ["on"],
+    [true],
+    [{ enabled: "yes", deniedCommands: [] }, "sandbox.enabled"],
+    [{ enabled: true }, "sandbox.deniedCommands"],
+    [{ enabled: true, deniedCommands: ["rm -rf /"] }, "sandbox.deniedCommands"],
+    [{ enabled: true, deniedCommands: [], allowedCommand: [] }, "sandbox.allowedCommand"],
+    [{ enabled: true, deniedCommands: [], network: { enabled: true } }, "sandbox.network.deniedDomains"],
+    [{ enabled: true, deniedCommands: [], network: { enabled: true, deniedDomains: ["http://a.test"] } }, "sandbox.network.deniedDomains"],
+    [{ enabled: true, deniedCommands: [], filesystem: { allowedRoots: ["."] } }, "sandbox.filesystem.deniedPaths"],
+    [{ enabled: true, deniedCommands: [], filesystem: { allowedRoots: ["src/*"], deniedPaths: [] } }, "sandbox.filesystem.allowedRoots"],
+  ],
   rules: [
     ["r"],
     [{}],

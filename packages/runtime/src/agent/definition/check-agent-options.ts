@@ -9,6 +9,7 @@ import { checkHookOptions } from "./hooks/hook-agent-options.ts";
 import { invalidOption, shown } from "./invalid-option.ts";
 import { checkPermissions } from "./permissions/check-permissions.ts";
 import { checkPlugins } from "./plugins/check-plugins.ts";
+import { checkSandbox } from "./sandbox/check-sandbox.ts";
 import { checkSignalOptions } from "./signals/check-signals.ts";
 import { checkStrategyOption } from "./strategies/check-strategy.ts";
 
@@ -35,6 +36,7 @@ export function checkAgentOptions(given: AgentOptions<never> | AgentOptions<unkn
   checkModelOptions(given as AgentOptions<never>);
   if (options.limits !== undefined) checkLimits(options.limits);
   if (options.permissions !== undefined) checkPermissions(options.permissions);
+  if (options.sandbox !== undefined) checkSandbox(options.sandbox);
   checkPrompt(options);
   checkFunctions(options);
   checkPlugins(options.plugins);

@@ -55,6 +55,11 @@ const DIFFERENT: { readonly [O in keyof Required<AgentOptions<never>>]: Sets } =
     [{ permissions: { rules: [{ pattern: "read", behavior: "ask" }] } }],
     [{ permissions: { rules: [{ pattern: "read", behavior: "deny" }] } }],
   ],
+  sandbox: [
+    [{ sandbox: { enabled: true, deniedCommands: [] } }],
+    [{ sandbox: { enabled: true, deniedCommands: ["curl"] } }],
+    [{ sandbox: { enabled: true, deniedCommands: [], network: { enabled: true, deniedDomains: [] } } }],
+  ],
   rules: [
     [{ rules: [ruleBefore("infer", "r", 0, look)] }, { rules: [ruleBefore("infer", "r", 0, seek)] }],
     [{ rules: [ruleBefore("infer", "r", 1, look)] }],

@@ -37,6 +37,7 @@ const PARTS: { readonly [O in keyof Required<AgentOptions<never>>]: ((definition
   allowedTools: ({ options }) => options.allowedTools,
   limits: ({ options }) => options.limits,
   permissions: ({ options }) => options.permissions,
+  sandbox: ({ options }) => options.sandbox,
   rules: ({ options }) => options.rules?.map(ruleAsData),
   directiveFilters: ({ options }) => options.directiveFilters?.map(({ name }) => name),
   onModelError: ({ options }) => byName(options.onModelError),

@@ -2,6 +2,7 @@ import type { ToolCall } from "@keelson/protocol";
 import { digestOf, shortHash } from "../../json/index.ts";
 import type { ReadyCall, RunningCall } from "../turn/pending-call.ts";
 import { declareInCall } from "../features/effects/declare-in-call.ts";
+import { toolServicesOf } from "../features/environment/run-environment.ts";
 import { mayRead } from "./may-read.ts";
 import { sessionOf, type Loop } from "../turn/loop.ts";
 
@@ -29,7 +30,7 @@ export function leafCall(loop: Loop, call: RunningCall, signal: AbortSignal): To
     declare: (effect) => declareInCall(loop, call, effect),
     mayRead: (path) => mayRead(loop, call, path),
     ...(cwd !== undefined && { cwd }),
-    ...loop.toolServices,
+    ...toolServicesOf(loop),
   };
 }
 

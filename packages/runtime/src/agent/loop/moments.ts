@@ -2,6 +2,7 @@ import { collectBackgroundStep, awaitBackgroundStep } from "../features/children
 import { chargeTurnStep } from "../features/budget/charge-budget.ts";
 import { markTurnStep } from "../features/budget/mark-budgets.ts";
 import { directivesStep } from "../features/effects/carry-out.ts";
+import { closeEnvironmentStep, openEnvironmentStep } from "../features/environment/run-environment.ts";
 import { effectsStep } from "../features/effects/effects-step.ts";
 import { notifiedStep } from "../features/hooks/notification-hooks.ts";
 import { sessionEndStep, sessionResumedStep, sessionStartStep } from "../features/hooks/session-hooks.ts";
@@ -25,8 +26,8 @@ import { checkEndingStep, exitRulesStep, handoffStep, ifComplete, inboxStep, tur
  * `runBatch`.
  */
 export const MOMENTS: Moments = {
-  beforeRun: [sessionStartStep, inputMiddlewareStep, pluginsBeginStep],
-  onResume: [sessionResumedStep],
+  beforeRun: [openEnvironmentStep, sessionStartStep, inputMiddlewareStep, pluginsBeginStep],
+  onResume: [openEnvironmentStep, sessionResumedStep],
   betweenTurns: [inboxStep, collectBackgroundStep, directivesStep, limitsStep, chargeTurnStep, turnStartStep, markTurnStep],
   beforeTurn: [beforeTurnStep, summariseStep],
   // Here the model responds: see `inferAndRunCalls`.
@@ -40,6 +41,6 @@ export const MOMENTS: Moments = {
     [handoffStep, ifComplete(awaitBackgroundStep)],
   ],
   // What plugins declare at the end is carried out as well.
-  afterResult: [effectsStep, pluginsEndStep, effectsStep, sessionEndStep],
-  onSuspension: [notifiedStep],
+  afterResult: [effectsStep, pluginsEndStep, effectsStep, sessionEndStep, closeEnvironmentStep],
+  onSuspension: [notifiedStep, closeEnvironmentStep],
 };

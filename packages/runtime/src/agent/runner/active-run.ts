@@ -26,6 +26,7 @@ import { retryChild, stopChild, type Supervision } from "../features/children/su
 import type { DebugTrace } from "./debug-trace.ts";
 import { EventHub } from "../turn/events/event-hub.ts";
 import { agentErrorOf, atAgentBoundary } from "../../session/log-failure.ts";
+import { closeEnvironment } from "../features/environment/run-environment.ts";
 import { hooksOf } from "../features/hooks/loop-hooks.ts";
 import { notified } from "../features/hooks/notification-hooks.ts";
 import { steeringMessage } from "./steering-message.ts";
@@ -280,6 +281,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       this.#markOpened();
       if (this.#loop !== undefined) {
         await backgroundOf(this.#loop)?.leave();
+        await closeEnvironment(this.#loop);
         await notified(this.#loop);
       }
       await this.#close();

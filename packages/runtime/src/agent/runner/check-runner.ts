@@ -1,3 +1,4 @@
+import type { EnvironmentSpec } from "@keelson/protocol";
 import type { RunOptions } from "../definition/run.ts";
 import type { Agent } from "../definition/agent.ts";
 import { checkLimits } from "../definition/check-limits.ts";
@@ -46,6 +47,11 @@ const PARTS: { readonly [P in keyof Required<RunnerParts>]: Check } = {
   approvalTtlMs: duration,
   files: having("read"),
   exec: having("execute"),
+  environment: having("open"),
+  environmentSpec: [
+    (value) => Array.isArray((value as EnvironmentSpec | null)?.isolation),
+    "a spec such as { isolation: [], credentials: [] }",
+  ],
   state: having("read"),
   secrets: having("resolve"),
   effects: having("execute"),

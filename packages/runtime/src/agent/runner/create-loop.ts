@@ -8,8 +8,9 @@ import { bindMeter, createBudgetMeter } from "../features/budget/budget-meter.ts
 import { runScopeId } from "../definition/budget/budget-scopes.ts";
 import { bindApprovals, type Approvals } from "../features/approvals/run-approvals.ts";
 import { bindBackground, type Background } from "../features/children/background.ts";
+import { bindEnvironment } from "../features/environment/run-environment.ts";
 import type { EventHub } from "../turn/events/event-hub.ts";
-import { startedIn } from "../features/hooks/agent-environment.ts";
+import { startedIn } from "../features/environment/started-in.ts";
 import { bindHooks } from "../features/hooks/loop-hooks.ts";
 import { AttemptSignal } from "../turn/attempt-signal.ts";
 import { callPrefixOf } from "../turn/call-id.ts";
@@ -36,16 +37,17 @@ const DEFAULT_MAX_DEPTH = 8;
 
 /** What the agent may do where it was started: what it was given, less what its own definition takes away. */
 export function authorityOf(agent: Agent<unknown>, services: Pick<RunnerServices, "maxDepth">, given?: Authority): Authority {
-  const { allowedTools, permissions } = agent.options;
+  const { allowedTools, permissions, sandbox } = agent.options;
+  const sandboxes = sandbox?.enabled === true ? [sandbox] : undefined;
   if (given === undefined)
     return narrowAuthority(
       { policies: [], depth: services.maxDepth ?? DEFAULT_MAX_DEPTH },
-      { policies: [permissionPolicy(agent.options)], allowedTools },
+      { policies: [permissionPolicy(agent.options)], allowedTools, sandboxes },
     );
   // Whoever starts a run without any policy restricts it by other means only: the agent's own is then the root.
-  if (given.policies.length === 0) return narrowAuthority(given, { policies: [permissionPolicy(agent.options)], allowedTools });
+  if (given.policies.length === 0) return narrowAuthority(given, { policies: [permissionPolicy(agent.options)], allowedTools, sandboxes });
   // A child that names no mode has its parent's: only what it says itself takes something away.
-  return narrowAuthority(given, { ...(permissions && { policy: permissions }), allowedTools });
+  return narrowAuthority(given, { ...(permissions && { policy: permissions }), allowedTools, sandboxes });
 }
 
 export interface LoopParts {
@@ -115,6 +117,7 @@ export function createLoop({
   };
   bindMoments(loop, moments);
   bindPolicies(loop);
+  bindEnvironment(loop, services);
   bindConstraint(loop);
   bindSignals(loop, services.signalWaitMs);
   bindEffects(loop, services);

@@ -1,4 +1,4 @@
-import type { Authority, BlobStore, Executor, SecretResolver, StateReader, ToolSchema, Vfs } from "@keelson/protocol";
+import type { Authority, BlobStore, Executor, SecretResolver, StateReader, ToolEnvironment, ToolSchema, Vfs } from "@keelson/protocol";
 import type { InferenceSettings } from "../../context/compile-request.ts";
 import type { Context } from "../../context/context.ts";
 import type { Execution } from "../../session/execution.ts";
@@ -16,6 +16,7 @@ import type { Limits } from "../definition/limits.ts";
 export interface ToolServices {
   readonly files?: Vfs;
   readonly exec?: Executor;
+  readonly environment?: ToolEnvironment;
   readonly state?: StateReader;
   readonly secrets?: SecretResolver;
 }

@@ -4,6 +4,8 @@ import type {
   BudgetLedger,
   Durability,
   EffectExecutor,
+  Environment,
+  EnvironmentSpec,
   EventLog,
   Executor,
   LifecycleEvent,
@@ -39,6 +41,10 @@ export interface RunnerServices {
   /** What tools are given. */
   readonly files?: Vfs | undefined;
   readonly exec?: Executor | undefined;
+  /** Holds the tools of every run inside its boundaries: they have its files and programs in place of `files` and `exec`. */
+  readonly environment?: Environment | undefined;
+  /** What it must provide for every run, beside what an agent's `sandbox` asks for: boundaries, credentials, limits. */
+  readonly environmentSpec?: EnvironmentSpec | undefined;
   readonly state?: StateReader | undefined;
   readonly secrets?: SecretResolver | undefined;
   /** Carries out the effects and directives that runs declare. Without it they only stand in `outcome.effects`. */

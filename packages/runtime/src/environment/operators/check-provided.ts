@@ -8,18 +8,23 @@ export interface Provided {
   readonly resources: readonly (keyof ResourceLimits)[];
   readonly injections: readonly CredentialRef["injection"]["type"][];
   readonly hasNetworkRules: boolean;
+  readonly hasSandboxes: boolean;
 }
 
 /**
  * Refuses a spec before anything runs.
  * @throws EnvironmentError `provision-failed`, naming the first thing that the environment doesn't provide
  */
-export function checkProvided(spec: EnvironmentSpec, { name, boundaries, resources, injections, hasNetworkRules }: Provided): void {
+export function checkProvided(
+  spec: EnvironmentSpec,
+  { name, boundaries, resources, injections, hasNetworkRules, hasSandboxes }: Provided,
+): void {
   for (const { type } of spec.isolation) check(name, "the boundary", type, boundaries);
   for (const resource of Object.keys(spec.resources ?? {})) check(name, "a limit of", resource, resources);
   for (const { injection } of spec.credentials) check(name, "credentials by", injection.type, injections);
   const isLimited = spec.network?.default === "deny" || spec.network?.rules.some(({ action }) => action === "deny");
   if (isLimited && !hasNetworkRules) throw notProvided(`${name} can't keep an operator from the network.`);
+  if (!hasSandboxes && spec.sandboxes?.some(({ enabled }) => enabled)) throw notProvided(`${name} holds commands and files in no sandbox.`);
 }
 
 function check(name: string, what: string, wanted: string, provided: readonly string[]): void {

@@ -9,7 +9,14 @@ import { checkProvided } from "./check-provided.ts";
 export function createLocalEnvironment(operator: Operator): Environment {
   return {
     async run(input, spec, context) {
-      checkProvided(spec, { name: "The local environment", boundaries: [], resources: [], injections: [], hasNetworkRules: false });
+      checkProvided(spec, {
+        name: "The local environment",
+        boundaries: [],
+        resources: [],
+        injections: [],
+        hasNetworkRules: false,
+        hasSandboxes: false,
+      });
       try {
         return await operator.execute(input, context);
       } catch (error) {

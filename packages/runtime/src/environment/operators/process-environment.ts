@@ -31,6 +31,7 @@ const PROVIDED: Provided = {
   resources: ["memory"],
   injections: ["env-var", "file"],
   hasNetworkRules: false,
+  hasSandboxes: false,
 };
 
 /**

@@ -48,6 +48,9 @@ const authority: fc.Arbitrary<Authority> = fc
         { maxLength: 3 },
       ),
     ),
+    sandboxes: optional(
+      fc.array(fc.record({ enabled: fc.constant(true), deniedCommands: fc.subarray(["curl", "wget"]) }), { maxLength: 3 }),
+    ),
     deadline: optional(fc.nat({ max: 5 })),
     depth: fc.nat({ max: 5 }),
   })

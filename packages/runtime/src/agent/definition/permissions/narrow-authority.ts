@@ -1,4 +1,4 @@
-import { compareUsd, type Authority, type BudgetScope, type PermissionPolicy, type Usd } from "@keelson/protocol";
+import { compareUsd, type Authority, type BudgetScope, type PermissionPolicy, type SandboxConfig, type Usd } from "@keelson/protocol";
 import { canonicalJson } from "../../../json/canonical-json.ts";
 import { unitedBudgets } from "../budget/budget-scopes.ts";
 
@@ -10,6 +10,7 @@ export interface AuthorityNarrowing {
   readonly allowedTools?: readonly string[] | undefined;
   readonly maxCost?: Usd | undefined;
   readonly budgets?: readonly BudgetScope[] | undefined;
+  readonly sandboxes?: readonly SandboxConfig[] | undefined;
   /** Unix ms. */
   readonly deadline?: number | undefined;
   readonly depth?: number | undefined;
@@ -25,12 +26,14 @@ export function narrowAuthority(parent: Authority, by: AuthorityNarrowing): Auth
   const allowedTools = intersection(parent.allowedTools, by.allowedTools);
   const maxCost = lower(parent.maxCost, by.maxCost, compareUsd);
   const budgets = parent.budgets || by.budgets ? unitedBudgets(parent.budgets, by.budgets) : undefined;
+  const sandboxes = parent.sandboxes || by.sandboxes ? withoutCopies([...(parent.sandboxes ?? []), ...(by.sandboxes ?? [])]) : undefined;
   const deadline = lower(parent.deadline, by.deadline, compareNumbers);
   return {
     policies,
     ...(allowedTools !== undefined && { allowedTools }),
     ...(maxCost !== undefined && { maxCost }),
     ...(budgets !== undefined && { budgets }),
+    ...(sandboxes !== undefined && { sandboxes }),
     ...(deadline !== undefined && { deadline }),
     depth: Math.min(parent.depth, by.depth ?? parent.depth),
   };
@@ -43,6 +46,11 @@ function withoutRepeats(policies: readonly PermissionPolicy[]): readonly Permiss
 /** A policy that stands there already takes nothing more away; a tree of like agents must not grow a list. */
 function withPolicy(policies: readonly PermissionPolicy[], added: PermissionPolicy): readonly PermissionPolicy[] {
   return policies.some((policy) => samePolicy(policy, added)) ? policies : [...policies, added];
+}
+
+/** Each holds beside the others: one that stands there already takes nothing more away. */
+function withoutCopies(sandboxes: readonly SandboxConfig[]): readonly SandboxConfig[] {
+  return [...new Map(sandboxes.map((sandbox) => [canonicalJson(sandbox), sandbox])).values()];
 }
 
 function policyOf({ mode = "bypass-all", rules = [], sensitivePaths }: NonNullable<AuthorityNarrowing["policy"]>): PermissionPolicy {
