@@ -10,6 +10,8 @@ export interface CallEffects {
   readonly writes?: readonly string[];
   /** Names of the hosts that it connects to. */
   readonly hosts?: readonly string[];
+  /** The secrets that it uses, by their references or names: never values. */
+  readonly secrets?: readonly string[];
   /** What reading can't tell, one sentence each for a person: "The program is taken from $TOOL." No allow pattern with a wildcard covers such a call. */
   readonly unknown?: readonly string[];
   /** It runs confined by a sandbox: what reading can't tell of it is held back when it happens. Absent: nothing confines it. */
@@ -20,6 +22,8 @@ export interface CallEffects {
 export interface Confinement {
   /** What of them it would refuse, one sentence each for a person: "It writes /etc/hosts, and only /work can be written." */
   readonly refused: readonly string[];
+  /** Which hosts it lets be reached: none, those that its policy lists, or any. Absent: any. */
+  readonly reaches?: "none" | "listed" | "any";
 }
 
 /** One program with its arguments. */

@@ -77,6 +77,8 @@ export type DurableEvent =
       readonly executed?: string;
       /** It changed the world. */
       readonly changed?: boolean;
+      /** Where text in it comes from that nobody vouches for. */
+      readonly untrusted?: readonly string[];
     }
   | { readonly type: "tool-calls-complete" }
   | { readonly type: "tool-unknown"; readonly callId: CallId; readonly name: string }
@@ -114,6 +116,8 @@ export type DurableEvent =
       readonly counts?: Pick<Required<BudgetAmount>, "turns" | "toolCalls" | "modelCalls">;
       /** What of the cost is estimated. */
       readonly estimated?: EstimatedCalls;
+      /** Where text came from that nobody vouches for and that was in its conversation. */
+      readonly untrusted?: readonly string[];
     }
   /** `signal`: which one it was, and in a word what was done about it. */
   | {

@@ -34,6 +34,8 @@ export interface ExecuteResponse {
 
 /** Runs programs. A non-zero exit is a result, not an error; failures to run at all reject with `EnvironmentError`. No terminal is attached; when the call ends, nothing of the process group is left, nor of what left the group where the platform tells of it. */
 export interface Executor {
+  /** Names of the credentials that commands find in their environment. */
+  readonly credentials?: readonly string[];
   execute(request: ExecuteRequest): Promise<ExecuteResponse>;
   /**
    * There where everything that it runs is confined by a sandbox. Gives the effects of a call that runs here with what the sandbox would refuse

@@ -72,6 +72,7 @@ export {
 } from "./permission.ts";
 export {
   type Reconciliation,
+  type TextOrigin,
   type Tool,
   type ToolCall,
   type ToolConcurrency,

@@ -51,4 +51,6 @@ export type Authority = {
   readonly deadline?: number;
   /** How many levels of children may still be started. */
   readonly depth: number;
+  /** Where text came from that nobody vouches for and that whoever started this had seen: it may stand in what it was told. */
+  readonly untrusted?: readonly string[];
 };

@@ -11,11 +11,15 @@ export interface StoredValue {
   readonly value: JsonValue;
   /** Counts the writes of this key, from 1. */
   readonly version: number;
+  /** What it was written with. A store that keeps none loses the label of untrusted text (`untrusted` in it). */
+  readonly metadata?: JsonObject;
 }
 export interface SearchResult {
   readonly key: string;
   readonly score: number;
   readonly snippet?: string;
+  /** What the value was written with. */
+  readonly metadata?: JsonObject;
 }
 export interface SearchOptions {
   readonly limit?: number | undefined;

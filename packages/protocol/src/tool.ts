@@ -53,6 +53,11 @@ export interface ToolCall {
    * one that its effects named. Who searches leaves out the others, and says so. Absent outside of a run.
    */
   mayRead?(path: string): boolean;
+  /**
+   * Says that the result will hold text that nobody vouches for, where that shows only while the call runs: a link that led outside, a page
+   * behind a redirect. Absent outside of a run. @param source where the text is from, in a few words for a person
+   */
+  markUntrusted?(source: string): void;
   /** The agent's working directory, when it has one. */
   readonly cwd?: string;
   readonly files?: Vfs;
@@ -61,6 +66,15 @@ export interface ToolCall {
   readonly environment?: ToolEnvironment;
   readonly state?: StateReader;
   readonly secrets?: SecretResolver;
+}
+
+/** What a tool is told beside the input when it is asked where the text of a result comes from. */
+export interface TextOrigin {
+  readonly cwd?: string;
+  /** What its `effectsOf` says of the call. */
+  readonly effects?: CallEffects;
+  /** What of that it reads outside of the working directory, as a person would be shown it. */
+  readonly outside: readonly string[];
 }
 
 export type ValidationResult<Out> =
@@ -93,6 +107,11 @@ export interface Tool<In = unknown> {
    * it is judged by its name and its arguments alone.
    */
   effectsOf?(input: In, where: { readonly cwd?: string }): Promise<CallEffects> | CallEffects;
+  /**
+   * Whether results of such a call hold text that nobody vouches for: of the web, of somebody else's server, of files outside the workspace. In
+   * a few words where it is from, for a person; `true` says the name of the tool. Asked when the call ran. One that throws says yes.
+   */
+  untrusted?(input: In, origin: TextOrigin): Promise<string | boolean | undefined> | string | boolean | undefined;
   parse(input: unknown): Promise<ValidationResult<In>> | ValidationResult<In>;
   execute(input: In, call: ToolCall): Promise<ToolOutput> | ToolOutput;
   /** After a crash in a `write`: find out whether it happened. */

@@ -1,8 +1,9 @@
-import type { Executor, ExecuteResponse, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
+import type { CallEffects, Executor, ExecuteResponse, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
 import { canFindStrays, createOutputWindow, readCommandLine, type OutputWindow } from "keelson/environment";
 import { defineTool } from "keelson/tools";
 import { createTerminalText, type TerminalText } from "./terminal-text.ts";
 import { integer, optional, text, toolInput } from "./tool-input.ts";
+import { untrustedOutput } from "./untrusted-output.ts";
 import { toolFailure } from "./workspace-files.ts";
 
 export interface BashInput {
@@ -47,9 +48,10 @@ export function createBashTool({ exec }: BashOperations): Tool<BashInput> {
     }),
     permissionText: ({ command }) => command,
     async effectsOf({ command }, where) {
-      const effects = await readCommandLine(command, where);
+      const effects = withCredentials(await readCommandLine(command, where), exec);
       return exec.confine?.(effects) ?? effects;
     },
+    untrusted: untrustedOutput,
 
     async execute({ command, timeout_seconds = DEFAULT_TIMEOUT_SECONDS }, call) {
       if (command.trim() === "") throw toolFailure("bash", "The command is empty.");
@@ -71,6 +73,12 @@ export function createBashTool({ exec }: BashOperations): Tool<BashInput> {
       }
     },
   });
+}
+
+/** What changes nothing may show no more of a secret than the executor lets through; all else could send it away. */
+function withCredentials(effects: CallEffects, { credentials = [] }: Executor): CallEffects {
+  const isHarmless = effects.unknown === undefined && effects.commands?.every(({ readOnly }) => readOnly === true);
+  return credentials.length === 0 || isHarmless ? effects : { ...effects, secrets: credentials };
 }
 
 interface Readable {

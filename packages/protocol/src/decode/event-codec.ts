@@ -130,6 +130,7 @@ const durable = {
     blob: optional(digestCodec),
     executed: optional(text()),
     changed: optional(flag),
+    untrusted: optional(list(text())),
   }),
   "tool-calls-complete": member<Durable<"tool-calls-complete">>({}),
   "tool-unknown": member<Durable<"tool-unknown">>({ callId, name: text() }),
@@ -169,6 +170,7 @@ const durable = {
     failure: optional(failure),
     estimated: optional(estimatedCallsCodec),
     counts: optional(fields<NonNullable<Durable<"child-end">["counts"]>>({ turns: count, toolCalls: count, modelCalls: count })),
+    untrusted: optional(list(text())),
   }),
   "inbox-read": member<Durable<"inbox-read">>({
     upTo: count,

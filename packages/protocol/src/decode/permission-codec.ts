@@ -50,5 +50,6 @@ export const authorityCodec: Codec<Authority> = versioned(
     sandboxes: optional(list(sandboxConfigCodec)),
     deadline: optional(number),
     depth: count,
+    untrusted: optional(list(text())),
   }),
 );

@@ -43,6 +43,8 @@ export type ChildEnding = {
   readonly cost?: Usd | null;
   readonly estimated?: EstimatedCalls;
   readonly counts?: Pick<Required<BudgetAmount>, "turns" | "toolCalls" | "modelCalls">;
+  /** Where untrusted text in its conversation came from. */
+  readonly untrusted?: readonly string[];
 };
 
 export interface Children {

@@ -73,6 +73,8 @@ export interface RunState {
   strategyState?: string;
   /** The same when the calls of the last message were asked for: the gate looks at this, so that a replay decides alike. */
   callsState?: string;
+  /** What stood in `untrusted` when the calls of the last message were asked for: gates look at this, so that a replay decides alike. */
+  callsUntrusted?: readonly string[];
   /** The agent's definition changed since the last response of the open turn: its calls may not fit the new one. */
   outdated?: true;
   /** The last assistant message. */
@@ -161,6 +163,7 @@ export interface TurnBorder {
   /** The last change of the agent's state before it. */
   readonly stateUpdate: string;
   readonly strategyStates: SessionState["strategyStates"];
+  readonly untrusted: SessionState["untrusted"];
 }
 
 /** The fold of a session's log. Only `applyRecord` changes it. */
@@ -194,6 +197,8 @@ export interface SessionState {
   models: ReadonlyMap<string, string>;
   /** Patterns of allow rules that people added for the whole session. Never changed in place. */
   grants: ReadonlySet<string>;
+  /** Where text in the conversation comes from that nobody vouches for; a summary of such text counts as such. Never changed in place. */
+  untrusted: readonly string[];
   /** Seq of the last inbox entry that was read. */
   inboxRead: number;
   run: RunState | undefined;
@@ -226,6 +231,7 @@ export function emptySession(id: SessionId): SessionState {
     strategyStates: NO_STATES,
     models: NO_MODELS,
     grants: NO_GRANTS,
+    untrusted: NO_NAMES,
     inboxRead: 0,
     run: undefined,
   };
@@ -233,10 +239,10 @@ export function emptySession(id: SessionId): SessionState {
 
 /** A session that begins with the conversation of another. Its own costs begin at zero. */
 export function forkedSession(id: SessionId, parent: SessionState): SessionState {
-  const { conversation, turnBorders, turnsBefore, compaction, agentState, stateUpdate, strategyStates, models } = parent;
+  const { conversation, turnBorders, turnsBefore, compaction, agentState, stateUpdate, strategyStates, models, untrusted } = parent;
   const state = emptySession(id);
   state.totals.turns = parent.totals.turns;
-  return { ...state, conversation, turnBorders, turnsBefore, compaction, agentState, stateUpdate, strategyStates, models };
+  return { ...state, conversation, turnBorders, turnsBefore, compaction, agentState, stateUpdate, strategyStates, models, untrusted };
 }
 
 /** Text of the last assistant message. */

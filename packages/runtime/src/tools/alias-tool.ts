@@ -8,7 +8,7 @@ import { checkToolName } from "./check-tool-fields.ts";
  */
 export function aliasTool<In>(newName: string, tool: Tool<In>): Tool<In> {
   checkToolName(newName, "name", newName);
-  const { permissionText, effectsOf, reconcile } = tool;
+  const { permissionText, effectsOf, untrusted, reconcile } = tool;
   return {
     ...tool,
     name: newName,
@@ -18,6 +18,7 @@ export function aliasTool<In>(newName: string, tool: Tool<In>): Tool<In> {
     execute: tool.execute.bind(tool),
     ...(permissionText !== undefined && { permissionText: permissionText.bind(tool) }),
     ...(effectsOf !== undefined && { effectsOf: effectsOf.bind(tool) }),
+    ...(untrusted !== undefined && { untrusted: untrusted.bind(tool) }),
     ...(reconcile !== undefined && { reconcile: reconcile.bind(tool) }),
   };
 }

@@ -23,8 +23,9 @@ import { DEFAULT_MAX_OUTPUT_BYTES, type MaybeLater, type ToolDefinition, type To
 export function defineTool<In = JsonObject, Result = MaybeLater<ToolOutput | void>, Found = JsonValue>(
   definition: ToolDefinition<In, Result, Found>,
 ): Tool<NoInfer<In>> {
-  const { input, output, execute, reconcile, permissionText, effectsOf, timeoutMs } = definition as ToolDefinition<unknown>;
+  const { input, output, execute, reconcile, permissionText, effectsOf, untrusted, timeoutMs } = definition as ToolDefinition<unknown>;
   if (typeof execute !== "function") throw invalid(definition.name, "`execute` must be a function");
+  const says = sayUntrusted(definition.name, untrusted);
   const fields = completeFields(definition, input, output);
   return {
     ...fields.tool,
@@ -32,13 +33,22 @@ export function defineTool<In = JsonObject, Result = MaybeLater<ToolOutput | voi
     // Bound to the definition, so that `this` works as its author wrote it.
     ...(permissionText !== undefined && { permissionText: permissionText.bind(definition) }),
     ...(effectsOf !== undefined && { effectsOf: effectsOf.bind(definition) }),
+    ...(says !== undefined && { untrusted: says.bind(definition) }),
     parse: fields.input.validate as Tool<NoInfer<In>>["parse"],
     execute: execute.bind(definition) as Tool["execute"],
     ...(reconcile !== undefined && { reconcile: reconcile.bind(definition) }),
   };
 }
 
-type DataFields = Omit<Tool, "parse" | "execute" | "reconcile" | "permissionText" | "effectsOf" | "timeoutMs">;
+/** What is left out or `false` says that its text is as good as the program's own. */
+function sayUntrusted(name: string, untrusted: ToolDefinition<unknown>["untrusted"]): Tool["untrusted"] {
+  if (untrusted === undefined || untrusted === false) return undefined;
+  if (untrusted === true) return () => true;
+  if (typeof untrusted !== "function") throw invalid(name, "`untrusted` must be true, false or a function of the arguments");
+  return untrusted;
+}
+
+type DataFields = Omit<Tool, "parse" | "execute" | "reconcile" | "permissionText" | "effectsOf" | "untrusted" | "timeoutMs">;
 
 /** Fills in the defaults of what any tool, leaf or dispatch, says about itself. */
 export function completeFields(

@@ -17,8 +17,9 @@ export { type CallArguments, type PreparedCall, prepareCall } from "./prepare-ca
 export { type LeafClock } from "./run-leaf.ts";
 export { DEFAULT_MAX_OUTPUT_BYTES, type LeafFields, type ToolDefinition, type ToolFields } from "./tool-definition.ts";
 export { type FoundTool, type ToolRegistry, type ToolSet, createToolRegistry } from "./tool-registry.ts";
+export { untrustedByEffects } from "./untrusted-by-effects.ts";
 export { toolToOperator } from "./tool-to-operator.ts";
 // What the types above are made of.
 export { type JsonSchema, type Schema, type SelfDescribing, type StandardSchema } from "../schema/index.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.
-export type { Operator, OperatorInput, OperatorOutput, Reconciliation, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
+export type { Operator, OperatorInput, OperatorOutput, Reconciliation, TextOrigin, Tool, ToolCall, ToolOutput } from "@keelson/protocol";

@@ -5,6 +5,7 @@ import type {
   JsonValue,
   RiskLevel,
   Reconciliation,
+  TextOrigin,
   ToolCall,
   ToolConcurrency,
   ToolEffect,
@@ -63,6 +64,17 @@ export interface ToolDefinition<In = JsonObject, Result = MaybeLater<ToolOutput 
   permissionText?(input: In): string;
   /** What a call with this input would do; see `CallEffects`. Pure: it is asked again on replay. */
   effectsOf?(input: In, where: { readonly cwd?: string }): Promise<CallEffects> | CallEffects;
+  /**
+   * Results hold text that nobody vouches for: of the web, of a server of somebody else, of files outside the workspace. With such text in context,
+   * connections that no rule allows and uses of secrets are asked about. A function says it of a call, best in words for a person:
+   * `({ url }) => url`. `untrustedByEffects` goes by what the tool says in `effectsOf`.
+   */
+  untrusted?: boolean | Judge<In>["untrusted"] | undefined;
+}
+
+/** A method, for the same reason. */
+interface Judge<In> {
+  untrusted(input: In, origin: TextOrigin): MaybeLater<string | boolean | undefined>;
 }
 
 export type MaybeLater<T> = Promise<T> | T;

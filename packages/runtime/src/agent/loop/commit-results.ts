@@ -8,6 +8,7 @@ import { noteArguments } from "../features/hooks/tool-hooks.ts";
 import { moveFor } from "../features/strategies/enforce-strategy.ts";
 import type { CallResult } from "../../context/rule-methods.ts";
 import type { Loop } from "../turn/loop.ts";
+import type { Sources } from "./sources-of.ts";
 import { constraintOn } from "../features/strategies/constraint.ts";
 import { hooksOf } from "../features/hooks/loop-hooks.ts";
 
@@ -18,7 +19,7 @@ export interface BatchEnding {
 }
 
 /** What ran is told, also where a rule that looks at a result throws or halts: that ends the run after it. */
-export async function commitJudged(loop: Loop, batch: readonly EndedCall[], ending: BatchEnding): Promise<void> {
+export async function commitJudged(loop: Loop, batch: readonly EndedCall[], sources: Sources, ending: BatchEnding): Promise<void> {
   for (const call of batch) {
     let judged: CallOutcome | undefined;
     try {
@@ -26,18 +27,18 @@ export async function commitJudged(loop: Loop, batch: readonly EndedCall[], endi
     } catch (error) {
       ending.thrown = { error };
     }
-    commitResult(loop, call, ending, judged);
+    commitResult(loop, call, sources, ending, judged);
   }
 }
 
 /** Puts what a call came to into the log, or notes that it waits. */
-export function commitResult(loop: Loop, call: EndedCall, ending: BatchEnding, judged?: CallOutcome): void {
+export function commitResult(loop: Loop, call: EndedCall, sources: Sources, ending: BatchEnding, judged?: CallOutcome): void {
   if (call.state === "waiting") {
     (ending.suspensions ??= []).push(call.suspension);
     return;
   }
   const outcome = judged ?? call.result;
-  putResult(loop, call, outcome);
+  putResult(loop, call, outcome, sources.get(call.key));
   if (call.state === "executed" && call.result.ending) ending.thrown ??= { error: call.result.ending };
   if (!outcome.isError && constraintOn(loop) !== undefined) moveFor(loop, call);
 }
@@ -78,7 +79,7 @@ function replacement(changed: JsonValue): { readonly output: JsonValue; readonly
   return { output, isError };
 }
 
-function putResult(loop: Loop, call: ExecutedCall | SettledCall, outcome: CallOutcome): void {
+function putResult(loop: Loop, call: ExecutedCall | SettledCall, outcome: CallOutcome, untrusted: readonly string[] | undefined): void {
   const name = toolNameOf(call);
   const ran = call.state === "executed" || call.why === "ran";
   if (ran && hooksOf(loop)?.afterTools) noteArguments(loop, call);
@@ -94,6 +95,7 @@ function putResult(loop: Loop, call: ExecutedCall | SettledCall, outcome: CallOu
       durationMs: call.state === "executed" ? call.result.durationMs : 0,
       ...(outcome.blob && { blob: outcome.blob }),
       ...(ran && { executed: guardKey(name, call), ...(call.tool?.effect !== "read" && { changed: true }) }),
+      ...(untrusted && { untrusted }),
     },
     call.tool?.effect === "write" && ran ? "power" : undefined,
   );

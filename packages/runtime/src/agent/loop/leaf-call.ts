@@ -3,6 +3,8 @@ import { digestOf, shortHash } from "../../json/index.ts";
 import type { ReadyCall, RunningCall } from "../turn/pending-call.ts";
 import { declareInCall } from "../features/effects/declare-in-call.ts";
 import { toolServicesOf } from "../features/environment/run-environment.ts";
+import { guardedSecrets } from "./guarded-secrets.ts";
+import { labelledState } from "./labelled-state.ts";
 import { mayRead } from "./may-read.ts";
 import { sessionOf, type Loop } from "../turn/loop.ts";
 
@@ -10,6 +12,8 @@ import { sessionOf, type Loop } from "../turn/loop.ts";
 export function leafCall(loop: Loop, call: RunningCall, signal: AbortSignal): ToolCall {
   const { execution } = loop;
   const { cwd } = loop.agent.options;
+  const services = toolServicesOf(loop);
+  const { state, secrets } = services;
   const callId = call.part.id;
   return {
     callId,
@@ -29,8 +33,11 @@ export function leafCall(loop: Loop, call: RunningCall, signal: AbortSignal): To
     },
     declare: (effect) => declareInCall(loop, call, effect),
     mayRead: (path) => mayRead(loop, call, path),
+    markUntrusted: (source) => void call.marks.push(source),
     ...(cwd !== undefined && { cwd }),
-    ...toolServicesOf(loop),
+    ...services,
+    ...(state && { state: labelledState(state, (source) => void call.marks.push(source)) }),
+    ...(secrets && { secrets: guardedSecrets(loop, call, secrets) }),
   };
 }
 

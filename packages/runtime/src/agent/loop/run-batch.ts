@@ -13,6 +13,7 @@ import { endedCall, refuse, type EndedCall, type ReadyCall, type RunningCall, ty
 import { isBuiltInCall, runBuiltInCall } from "./built-in-call.ts";
 import { commitJudged, commitResult, suspensionOf, type BatchEnding } from "./commit-results.ts";
 import { executeCall } from "./execute-call.ts";
+import { sourcesOf } from "./sources-of.ts";
 import { isUnknown, mayHaveRun, reserveCall, resolveUnknown } from "./tool-call-ledger.ts";
 
 type Batch = readonly (ReadyCall | SettledCall)[];
@@ -31,8 +32,9 @@ export async function runBatch(loop: Loop, batch: Batch, isResumed: boolean): Pr
   const ended = await executeReady(loop, going);
   const ending: BatchEnding = {};
   try {
-    if (loop.context.watches("execute-tool", "after")) await commitJudged(loop, ended, ending);
-    else for (const call of ended) commitResult(loop, call, ending);
+    const sources = await sourcesOf(loop, ended);
+    if (loop.context.watches("execute-tool", "after")) await commitJudged(loop, ended, sources, ending);
+    else for (const call of ended) commitResult(loop, call, sources, ending);
   } finally {
     if (hooksOf(loop)?.afterTools) await afterTools(loop, ended);
   }

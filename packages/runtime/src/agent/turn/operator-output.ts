@@ -12,11 +12,19 @@ export interface RunAccount {
   readonly subDispatches: readonly SubDispatchRecord[];
   /** Of it and of its children, as budgets count them. */
   readonly counts: ReturnType<typeof countsOf>;
+  /** Where untrusted text in its conversation came from. */
+  readonly untrusted: readonly string[];
 }
 
 export function accountOf(state: SessionState | undefined): RunAccount | undefined {
   const run = state?.run;
-  return run && { durationMs: Math.max(0, state.at - run.startedAt), subDispatches: run.subDispatches, counts: countsOf(run) };
+  if (run === undefined) return undefined;
+  return {
+    durationMs: Math.max(0, (state as SessionState).at - run.startedAt),
+    subDispatches: run.subDispatches,
+    counts: countsOf(run),
+    untrusted: (state as SessionState).untrusted,
+  };
 }
 
 /** @throws OperatorError when the run failed: a failed run never looks like an empty success */

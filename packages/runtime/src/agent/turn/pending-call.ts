@@ -41,8 +41,9 @@ export interface FittingCall extends AnyCall {
   readonly input: JsonValue;
   /** What the tool's schema made of them (defaults, transforms): what it is executed with. */
   readonly value: unknown;
-  /** What it reads, as its tool said. */
+  /** What it reads, and which secrets it uses, as its tool said. */
   readonly reads: readonly string[];
+  readonly secrets: readonly string[];
   /** Edits by approvers so far. */
   readonly edits: number;
   guarded?: GuardedArguments;
@@ -73,12 +74,15 @@ export interface RunningCall extends FittingCall {
   readonly number: number;
   /** Effects that the execution declares; they count with its result. */
   readonly declared: Admission[];
+  /** Where text that it came across is from that nobody vouches for. */
+  readonly marks: string[];
 }
 
 /** It ran in this process. */
 export interface ExecutedCall extends FittingCall {
   readonly state: "executed";
   readonly declared: readonly Admission[];
+  readonly marks: readonly string[];
   readonly result: CallExecution & { readonly durationMs: number };
 }
 
@@ -121,10 +125,10 @@ export function arrivedCall(part: ToolCallPart, turn: string, index: number): Ar
 /** A call whose arguments fit, as they are now. */
 export function readyCall(call: ArrivedCall | OpenCall, { tool, input, value }: Pick<FittingCall, "tool" | "input" | "value">): ReadyCall {
   const { part, key, index } = call;
-  const { reads, edits } = call.state === "arrived" ? UNTOUCHED : call;
-  return { state: "ready", part, key, index, tool, input, value, reads, edits };
+  const { reads, secrets, edits } = call.state === "arrived" ? UNTOUCHED : call;
+  return { state: "ready", part, key, index, tool, input, value, reads, secrets, edits };
 }
-const UNTOUCHED: Pick<FittingCall, "reads" | "edits"> = { reads: [], edits: 0 };
+const UNTOUCHED: Pick<FittingCall, "reads" | "secrets" | "edits"> = { reads: [], secrets: [], edits: 0 };
 
 /** Has a person asked, for this reason. @param always what they may allow for good */
 export function askAbout(call: OpenCall, reason: string, always?: readonly AlwaysChoice[]): AskingCall {
@@ -139,18 +143,18 @@ export function allow(call: AskingCall): ReadyCall {
 
 /** @param number which of its executions this is */
 export function startCall(call: ReadyCall, number: number): RunningCall {
-  return { ...call, state: "running", number, declared: [] };
+  return { ...call, state: "running", number, declared: [], marks: [] };
 }
 
 /** A call whose execution came to its end, also where it threw. */
 export function endedCall(call: RunningCall, result: StepResult<CallExecution | SuspendedExecution>): ExecutedCall | WaitingCall {
-  const { number: _number, declared, ...fitting } = call;
+  const { number: _number, declared, marks, ...fitting } = call;
   if (!result.ok) return executed({ output: result.failure.message, isError: true });
   if ("suspended" in result.value) return { ...fitting, state: "waiting", suspension: result.value.suspended };
   return executed(result.value);
 
   function executed(execution: CallExecution): ExecutedCall {
-    return { ...fitting, state: "executed", declared, result: { ...execution, durationMs: result.endedAt - result.startedAt } };
+    return { ...fitting, state: "executed", declared, marks, result: { ...execution, durationMs: result.endedAt - result.startedAt } };
   }
 }
 

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { CallEffects } from "@keelson/protocol";
 import { matchesHost, normalHost, parseHostPattern, type HostPattern } from "./network/host-pattern.ts";
-import { isPublicAddress } from "./network/public-address.ts";
+import { isPublicAddress } from "../../transport/public-address.ts";
 import type { NetworkPolicyConfig } from "./sandbox-policy.ts";
 
 /** The hosts of a call that a policy refuses on every port, a sentence each. Denied wins; without a list of allowed hosts every public one is allowed. */

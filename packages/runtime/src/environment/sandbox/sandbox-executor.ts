@@ -77,9 +77,17 @@ export function createSandboxExecutor(policy: SandboxPolicy, options: SandboxExe
       const inWorkspace = (path: string): string => (isWithin(path, given) ? join(workspace, relative(given, path)) : path);
       const { reads = [], writes = [] } = effects;
       const placed = { ...effects, reads: reads.map(inWorkspace), writes: writes.map(inWorkspace) };
-      return { ...effects, confined: { refused: judgeEffects(checked, placed, { workspace, home: homedir() }) } };
+      return {
+        ...effects,
+        confined: { refused: judgeEffects(checked, placed, { workspace, home: homedir() }), reaches: reachOf(checked) },
+      };
     },
   };
+}
+
+function reachOf({ network }: SandboxPolicy): "none" | "listed" | "any" {
+  if (network?.enabled !== true) return "none";
+  return network.allowedDomains === undefined ? "any" : "listed";
 }
 
 async function runInSandbox(

@@ -38,6 +38,7 @@ export function withSecrets(executor: Executor, options: WithSecretsOptions): Ex
 
   return {
     ...(executor.confine !== undefined && { confine: executor.confine.bind(executor) }),
+    ...(credentials.length > 0 && { credentials: credentials.map(({ name }) => name) }),
     async execute(request) {
       if (credentials.length === 0 || !appliesTo(request)) return executor.execute(request);
       const values: string[] = [];

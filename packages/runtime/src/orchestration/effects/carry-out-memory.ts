@@ -1,5 +1,14 @@
-import { DirectiveError, StateError, type Effect, type EffectContext, type Scope, type StateStore } from "@keelson/protocol";
+import {
+  DirectiveError,
+  StateError,
+  type Effect,
+  type EffectContext,
+  type JsonObject,
+  type Scope,
+  type StateStore,
+} from "@keelson/protocol";
 import { canonicalJson } from "../../json/index.ts";
+import { untrustedMetadata } from "../../session/untrusted-sources.ts";
 import type { EffectHandlers } from "./create-effect-executor.ts";
 
 type WriteMemory = Extract<Effect, { readonly type: "write-memory" }>;
@@ -22,15 +31,26 @@ export function memoryHandlers(store: StateStore | undefined): EffectHandlers {
   return {
     "write-memory": async (effect, context) => void (await write(at("write-memory"), effect, context)),
     "delete-memory": async ({ scope, key }) => void (await at("delete-memory").delete(scope, key)),
-    "link-memory": async (link) =>
-      void (await at("link-memory").write(link.scope, memoryLinkKey(link), { from: link.from, to: link.to, relation: link.relation })),
+    "link-memory": async (link, context) => {
+      const { scope, from, to, relation } = link;
+      const label = labelOf(context);
+      await at("link-memory").write(scope, memoryLinkKey(link), { from, to, relation }, label && { metadata: label });
+    },
     "unlink-memory": async (link) => void (await at("unlink-memory").delete(link.scope, memoryLinkKey(link))),
   };
 }
 
-async function write(store: StateStore, { scope, key, value, options }: WriteMemory, { attempt }: EffectContext): Promise<void> {
+/** What is written with untrusted text in context may come of it: who reads it is told. */
+function labelOf({ authority }: EffectContext): JsonObject | undefined {
+  const untrusted = authority?.untrusted ?? [];
+  return untrusted.length === 0 ? undefined : untrustedMetadata(untrusted);
+}
+
+async function write(store: StateStore, { scope, key, value, options }: WriteMemory, context: EffectContext): Promise<void> {
+  const { attempt } = context;
+  const label = labelOf(context);
   try {
-    await store.write(scope, key, value, options);
+    await store.write(scope, key, value, label === undefined ? options : { ...options, metadata: { ...options?.metadata, ...label } });
   } catch (error) {
     // An attempt before this one may have written: then the version has moved on by it, and nothing is wrong.
     if (attempt > 1 && options?.ifVersion !== undefined && StateError.is(error, "conflict")) {

@@ -1,6 +1,7 @@
 import type { LogRecord, RunId } from "@keelson/protocol";
 import { emptyTotals, lastTextOf, NO_CALLS, NO_MESSAGES, NO_NAMES, NO_QUESTIONS, NO_WAITS } from "../session-state.ts";
 import { type Folds, running } from "./fold.ts";
+import { unitedSources } from "../untrusted-sources.ts";
 import { keepShown, noteShown } from "./shown-events.ts";
 
 export type RunRecordType =
@@ -80,6 +81,7 @@ export const RUN_FOLDS: Folds<RunRecordType> = {
     const run = running(state);
     run.terms = data;
     run.inboxBase = data.inboxBase ?? 0;
+    state.untrusted = unitedSources(state.untrusted, data.authority.untrusted);
     if (data.ledger !== undefined) run.ledger = data.ledger;
   },
   "instructions": (state, _record, data) => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@keelson/protocol";
 import { applyJsonPatch } from "../../json/json-patch.ts";
-import { NO_STATES } from "../session-state.ts";
+import { NO_NAMES, NO_STATES } from "../session-state.ts";
 import { type Folds, running } from "./fold.ts";
 import { noteShown } from "./shown-events.ts";
 
@@ -34,6 +34,7 @@ export const SESSION_FOLDS: Folds<SessionRecordType> = {
     const border = state.turnBorders[turns - 1];
     state.compaction = border?.compaction ?? "";
     state.strategyStates = border?.strategyStates ?? NO_STATES;
+    state.untrusted = border?.untrusted ?? NO_NAMES;
     if (data.agentState) {
       state.agentState = data.agentState;
       state.stateUpdate = border?.stateUpdate ?? "";

@@ -3,6 +3,7 @@ import { canonicalJson } from "../../json/canonical-json.ts";
 import { exactRule } from "../exact-rule.ts";
 import { recordedCall } from "../recorded-call.ts";
 import { MAX_SUB_DISPATCHES, NO_CALLS, NO_MESSAGES, NO_NAMES, NO_QUESTIONS, type Question, type RunState } from "../session-state.ts";
+import { unitedSources } from "../untrusted-sources.ts";
 import { addTo, type Folds, running } from "./fold.ts";
 
 export type TurnRecordType =
@@ -61,6 +62,8 @@ export const TURN_FOLDS: Folds<TurnRecordType> = {
     const run = running(state);
     run.callsOpen = true;
     if (run.strategyState !== undefined) run.callsState = run.strategyState;
+    if (state.untrusted.length > 0) run.callsUntrusted = state.untrusted;
+    else if (run.callsUntrusted) delete run.callsUntrusted;
   },
   "tool-calls-complete": (state) => {
     const run = running(state);
@@ -70,6 +73,7 @@ export const TURN_FOLDS: Folds<TurnRecordType> = {
   },
   "tool-result": (state, _record, data) => {
     const run = running(state);
+    state.untrusted = unitedSources(state.untrusted, data.untrusted);
     run.totals.toolCalls++;
     state.totals.toolCalls++;
     if (!data.isError) run.turnCalls = "answered";
@@ -131,6 +135,7 @@ export const TURN_FOLDS: Folds<TurnRecordType> = {
         compaction: state.compaction,
         stateUpdate: state.stateUpdate,
         strategyStates: state.strategyStates,
+        untrusted: state.untrusted,
       });
     }
     run.open = new Map();

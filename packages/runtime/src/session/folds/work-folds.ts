@@ -3,6 +3,7 @@ import { addChild, addTask, endChild, markSettled, markStopping } from "../child
 import { addDeclared, markAttempt, markDone } from "../outbox.ts";
 import { budgetMark } from "../budget-mark.ts";
 import type { RunState } from "../session-state.ts";
+import { unitedSources } from "../untrusted-sources.ts";
 import { addTo, type Folds, running } from "./fold.ts";
 
 export type WorkRecordType =
@@ -27,6 +28,7 @@ export const WORK_FOLDS: Folds<WorkRecordType> = {
   "child-end": (state, _record, data) => {
     const run = running(state);
     if (data.counts) run.below = addCounts(run.below, data.counts);
+    state.untrusted = unitedSources(state.untrusted, data.untrusted);
     endChild(run.children, data.child, data.reason);
     addTo(state.totals, data.usage, data.cost, data.estimated);
     addTo(run.totals, data.usage, data.cost, data.estimated);

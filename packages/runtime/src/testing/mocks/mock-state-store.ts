@@ -1,4 +1,12 @@
-import { StateError, type JsonValue, type Scope, type SearchResult, type StateStore, type StoreOptions } from "@keelson/protocol";
+import {
+  StateError,
+  type JsonObject,
+  type JsonValue,
+  type Scope,
+  type SearchResult,
+  type StateStore,
+  type StoreOptions,
+} from "@keelson/protocol";
 import { canonicalJson } from "../../json/canonical-json.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 
@@ -19,7 +27,7 @@ export interface MockStateStoreOptions {
 export function mockStateStore(options: MockStateStoreOptions = {}): MockStateStore {
   checkOptionNames("mockStateStore", options, { entries: true, search: true, now: true });
   const { entries = [], search, now = () => 0 } = options;
-  const scopes = new Map<string, Map<string, { value: string; version: number; expiresAt: number }>>();
+  const scopes = new Map<string, Map<string, { value: string; version: number; expiresAt: number; metadata: JsonObject | undefined }>>();
   const writes: MockStateStore["writes"][number][] = [];
   const within = (scope: Scope) => {
     const name = canonicalJson(scope);
@@ -31,7 +39,7 @@ export function mockStateStore(options: MockStateStoreOptions = {}): MockStateSt
     const entry = within(scope).get(key);
     return entry !== undefined && entry.expiresAt > now() ? entry : undefined;
   };
-  const put = (scope: Scope, key: string, value: JsonValue, { ifVersion, ttlMs }: StoreOptions): number => {
+  const put = (scope: Scope, key: string, value: JsonValue, { ifVersion, ttlMs, metadata }: StoreOptions): number => {
     const actualVersion = live(scope, key)?.version ?? 0;
     if (ifVersion !== undefined && ifVersion !== actualVersion)
       throw new StateError({ kind: "conflict", key, actualVersion, message: `"${key}" has version ${actualVersion}, not ${ifVersion}` });
@@ -40,6 +48,7 @@ export function mockStateStore(options: MockStateStoreOptions = {}): MockStateSt
     within(scope).set(key, {
       value: text,
       version: actualVersion + 1,
+      metadata,
       expiresAt: ttlMs === undefined ? Number.POSITIVE_INFINITY : now() + ttlMs,
     });
     return actualVersion + 1;
@@ -49,7 +58,13 @@ export function mockStateStore(options: MockStateStoreOptions = {}): MockStateSt
     writes,
     async read(scope, key) {
       const entry = live(scope, key);
-      return entry && { value: JSON.parse(entry.value) as JsonValue, version: entry.version };
+      return (
+        entry && {
+          value: JSON.parse(entry.value) as JsonValue,
+          version: entry.version,
+          ...(entry.metadata && { metadata: entry.metadata }),
+        }
+      );
     },
     async list(scope, prefix, { after, limit = Number.POSITIVE_INFINITY } = {}) {
       const keys = [...within(scope).keys()].filter(

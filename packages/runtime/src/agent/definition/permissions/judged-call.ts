@@ -2,7 +2,7 @@ import type { CallEffects, Tool } from "@keelson/protocol";
 import { seePath, type SeenPath } from "./path-pattern.ts";
 
 /** What a decision needs to know of a tool. */
-export type PermissionSubject = Pick<Tool, "name" | "effect" | "risk" | "category">;
+export type PermissionSubject = Pick<Tool, "name" | "effect" | "risk" | "category"> & Partial<Pick<Tool, "untrusted">>;
 
 /** One call as rules see it. */
 export interface JudgedCall {

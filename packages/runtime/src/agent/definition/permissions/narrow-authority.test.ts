@@ -53,6 +53,7 @@ const authority: fc.Arbitrary<Authority> = fc
     ),
     deadline: optional(fc.nat({ max: 5 })),
     depth: fc.nat({ max: 5 }),
+    untrusted: optional(fc.uniqueArray(fc.constantFrom("a page", "a mail", "a file"), { minLength: 1 })),
   })
   .map((record) => JSON.parse(JSON.stringify(record)) as Authority);
 const tool: fc.Arbitrary<PermissionSubject> = fc.record(
@@ -73,6 +74,8 @@ function decide(given: Authority, subject: PermissionSubject, argumentText: stri
     tool: subject,
     argumentText,
     allowedTools: given.allowedTools,
+    effects: { hosts: ["host.example"] },
+    untrusted: given.untrusted,
   }).behavior;
 }
 

@@ -1,5 +1,6 @@
 import { compareUsd, type Authority, type BudgetScope, type PermissionPolicy, type SandboxConfig, type Usd } from "@keelson/protocol";
 import { canonicalJson } from "../../../json/canonical-json.ts";
+import { unitedSources } from "../../../session/untrusted-sources.ts";
 import { unitedBudgets } from "../budget/budget-scopes.ts";
 
 /** What a level of the tree of runs takes away from what it was given. An `Authority` is one too. */
@@ -14,6 +15,8 @@ export interface AuthorityNarrowing {
   /** Unix ms. */
   readonly deadline?: number | undefined;
   readonly depth?: number | undefined;
+  /** Sources of untrusted text: having seen more of it is having less authority. */
+  readonly untrusted?: readonly string[] | undefined;
 }
 
 /**
@@ -28,6 +31,7 @@ export function narrowAuthority(parent: Authority, by: AuthorityNarrowing): Auth
   const budgets = parent.budgets || by.budgets ? unitedBudgets(parent.budgets, by.budgets) : undefined;
   const sandboxes = parent.sandboxes || by.sandboxes ? withoutCopies([...(parent.sandboxes ?? []), ...(by.sandboxes ?? [])]) : undefined;
   const deadline = lower(parent.deadline, by.deadline, compareNumbers);
+  const untrusted = unitedSources(parent.untrusted ?? [], by.untrusted);
   return {
     policies,
     ...(allowedTools !== undefined && { allowedTools }),
@@ -36,6 +40,7 @@ export function narrowAuthority(parent: Authority, by: AuthorityNarrowing): Auth
     ...(sandboxes !== undefined && { sandboxes }),
     ...(deadline !== undefined && { deadline }),
     depth: Math.min(parent.depth, by.depth ?? parent.depth),
+    ...(untrusted.length > 0 && { untrusted }),
   };
 }
 

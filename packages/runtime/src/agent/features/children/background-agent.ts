@@ -65,7 +65,7 @@ export function workAgent({ runner, parent, execution, ring }: BackgroundParts, 
 
   /** @returns what it waits for; nothing when nothing of it goes on here any more */
   async function workIt(plan: ChildPlan): Promise<Waiting | undefined> {
-    const { outcome, lost, counts } = await workChild({
+    const { outcome, lost, counts, untrusted } = await workChild({
       plan,
       parent,
       execution,
@@ -85,7 +85,7 @@ export function workAgent({ runner, parent, execution, ring }: BackgroundParts, 
     if (isSuspendReason(outcome.reason)) return { reason: outcome.reason, waits: outcome.waits ?? [] };
     work.effects = outcome.effects;
     work.handoff = handoffIn(outcome);
-    end({ ...endingOf(outcome), ...(counts && { counts }) });
+    end({ ...endingOf(outcome), ...(counts && { counts }), ...(untrusted.length > 0 && { untrusted }) });
     return undefined;
   }
 

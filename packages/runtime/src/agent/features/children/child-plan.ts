@@ -50,7 +50,10 @@ export function planChild(runner: RunStarter, request: ChildRequest, execution: 
   const origin: RunOrigin = {
     id,
     parent: { run: execution.runId, session: execution.session },
-    authority: narrowAuthority(narrowAuthority(authority, request.authority ?? {}), { depth: authority.depth - 1 }),
+    authority: narrowAuthority(narrowAuthority(authority, request.authority ?? {}), {
+      depth: authority.depth - 1,
+      untrusted: execution.journal.state.untrusted,
+    }),
     ...(config.allowedOperators && { allowedTools: config.allowedOperators }),
     ...(config.systemAddendum !== undefined && { systemAddendum: config.systemAddendum }),
   };

@@ -28,7 +28,7 @@ async function endCalled(loop: Loop, { runner, parent }: CalledChildrenParts, ch
   const place = placeOf(loop, id);
   const agent = runner.find(child.agent as string);
   const { run } = await foldSession(runner.services.log, runner.services.blobs, session);
-  let ended: Pick<ChildOutcome, "outcome" | "counts"> = { outcome: NEVER_BEGUN, counts: undefined };
+  let ended: Pick<ChildOutcome, "outcome" | "counts" | "untrusted"> = { outcome: NEVER_BEGUN, counts: undefined, untrusted: [] };
   if (agent !== undefined && run?.id === id) {
     const plan = { agent, id: run.id, session, begin: () => runner.resume(session) };
     const worked = await workChild({ plan, parent, execution, name, begun: (active) => void active.stop().catch(() => {}) });
@@ -42,7 +42,7 @@ async function endCalled(loop: Loop, { runner, parent }: CalledChildrenParts, ch
   const { outcome } = ended;
   const reason = (isSuspendReason(outcome.reason) ? "stopped" : outcome.reason) as EndReason;
   await afterChild(loop, { key: place, operator: child.agent as string, input: NO_INPUT, ...(callId && { call: callId }) }, reason);
-  putEnd(execution, place, id, { ...outcome, reason }, ended.counts);
+  putEnd(execution, place, id, { ...outcome, reason }, ended);
 }
 
 /** Where in the run the child was started. */

@@ -9,7 +9,7 @@ import type { Work } from "./work.ts";
 export function recordEnding(loop: Loop, { state, effects }: Work, ending: ChildEnding): void {
   const { execution } = loop;
   const { id, kind } = state;
-  const { reason, value, failure, usage = UNKNOWN_USAGE, cost = null, estimated, counts } = ending;
+  const { reason, value, failure, usage = UNKNOWN_USAGE, cost = null, estimated, counts, untrusted } = ending;
   const key = `background/${id}/end`;
   if (kind === "agent") {
     const left = effects.filter(({ type, meta }) => meta?.outcome === undefined && type !== "handoff");
@@ -23,6 +23,7 @@ export function recordEnding(loop: Loop, { state, effects }: Work, ending: Child
       ...(estimated && { estimated }),
       ...(failure && { failure }),
       ...(counts && { counts }),
+      ...(untrusted && { untrusted }),
     });
   } else if (reason === "complete") execution.put(key, "task", { taskId: id, kind: "completed", payload: { output: value ?? null } });
   else {

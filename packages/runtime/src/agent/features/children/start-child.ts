@@ -38,11 +38,11 @@ export async function startChildRun(runner: RunStarter, spec: ChildSpec, parent:
     await execution.flush();
     const still = await stillWaits({ runner, parent, execution, plan });
     if (still) throw new Suspension(still.reason, waitsBelow(plan.agent.name, still.waits));
-    const { outcome, counts } = await outcomeOfChild(plan, parent, execution);
+    const { outcome, counts, untrusted } = await outcomeOfChild(plan, parent, execution);
     handoff = handoffIn(outcome);
     const isLast = handoff === undefined || hop === MAX_HANDOFFS;
     if (handoff && !isLast) execution.put(`${place}/handed-off`, "handed-off", handoff);
-    putEnd(execution, place, plan.id, outcome, counts);
+    putEnd(execution, place, plan.id, outcome, { counts, untrusted });
     if (isLast) return handoff ? endless(outcome) : outputOf(outcome);
   }
 }
@@ -82,7 +82,7 @@ export function putEnd(
     estimated,
     error,
   }: Pick<RunOutcome<unknown>, "usage" | "cost" | "estimated" | "error"> & { readonly reason: RunReason },
-  counts: ChildOutcome["counts"],
+  { counts, untrusted }: Pick<ChildOutcome, "counts" | "untrusted">,
 ): void {
   execution.put(`${place}/child-end`, "child-end", {
     child: id as RunId,
@@ -92,6 +92,7 @@ export function putEnd(
     ...(estimated && { estimated }),
     ...(error && { failure: error.failure }),
     ...(counts && { counts }),
+    ...(untrusted.length > 0 && { untrusted }),
   });
 }
 

@@ -21,6 +21,8 @@ export interface ChildOutcome {
   readonly lost: AgentError | undefined;
   /** What it used of the budgets above it, where there are any. */
   readonly counts: RunAccount["counts"] | undefined;
+  /** Where untrusted text in its conversation came from; of an operator without a log, nobody knows. */
+  readonly untrusted: readonly string[];
 }
 
 /**
@@ -35,7 +37,7 @@ export async function workChild(supervision: ChildSupervision): Promise<ChildOut
       const child = await plan.begin(supervision.parent);
       const outcome = await watchChild(child, supervision);
       const counts = execution.authority.budgets && child.account?.counts;
-      if (!isHeld(child.failure)) return { outcome, lost: child.failure, counts };
+      if (!isHeld(child.failure)) return { outcome, lost: child.failure, counts, untrusted: child.account?.untrusted ?? [] };
       held = child.failure;
     } catch (error) {
       if (!isHeld(error)) throw error;

@@ -11,7 +11,8 @@ import { truncateText } from "../../../json/truncate-text.ts";
 import { directiveOf, effectOf, isHandoff, type DeclaredEffect } from "../../../session/outbox.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
 import { DEFAULT_MAX_OUTPUT_BYTES } from "../../../tools/tool-definition.ts";
-import { runOf, type Loop } from "../../turn/loop.ts";
+import { narrowAuthority } from "../../definition/permissions/narrow-authority.ts";
+import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import { endingByHook } from "../hooks/halted-by-hook.ts";
 import { checkEnding } from "../../turn/run-ending.ts";
 import { runControlFor } from "./run-control.ts";
@@ -80,7 +81,7 @@ async function carryOut(loop: Loop, declared: DeclaredEffect, signal: AbortSigna
     idempotencyKey: id,
     attempt,
     signal,
-    authority: loop.authority,
+    authority: narrowAuthority(loop.authority, { untrusted: sessionOf(loop).untrusted }),
     run: runControlFor(loop, id),
   };
   let value: JsonValue | undefined;

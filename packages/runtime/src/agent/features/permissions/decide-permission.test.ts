@@ -241,3 +241,92 @@ it("keeps the order none < low < medium < high < critical of risks [AV-03]", () 
     }),
   );
 });
+
+describe("untrusted text in context", () => {
+  const fetch: PermissionSubject = { name: "web_fetch", effect: "read", risk: "none" };
+  const untrusted = ["read_page: https://example.com/page"];
+  const judge = (effects: CallEffects | undefined, mode: PermissionMode = "default", lines: string[] = [], tool = fetch) =>
+    decidePermission({
+      policies: [compilePolicy({ mode, rules: rules(...lines) })],
+      tool,
+      argumentText: "u",
+      effects,
+      untrusted,
+      cwd: "/work",
+    });
+
+  it.each<[string, CallEffects, string]>([
+    ["hosts", { hosts: ["evil.example"] }, 'it connects to "evil.example"'],
+    ["secrets", { secrets: ["env:TOKEN"] }, 'it uses the secret "env:TOKEN"'],
+    ["programs", { commands: [{ text: "npm test" }] }, '"npm test" may connect to anything'],
+    ["what can't be known", { unknown: ["The program is taken from $TOOL."] }, "what it connects to can't be known by reading it"],
+  ])("asks about %s, in each mode that asks at all", (_what, effects, told) => {
+    for (const mode of ["default", "accept-edits", "plan-only"] as const) {
+      const { behavior: verdict, reason } = judge(effects, mode);
+      expect([verdict, reason]).toEqual(["ask", expect.stringContaining(told)]);
+      expect(reason).toContain('from "read_page: https://example.com/page"');
+    }
+    expect(judge(effects, "deny-unauthorized")).toMatchObject({ behavior: "deny", reason: expect.stringContaining(told) });
+    expect(judge(effects, "bypass-all").behavior).toBe("allow");
+  });
+
+  it("asks nothing about what a sandbox confines to no host or to those of its policy, but about secrets, and where it reaches any host", () => {
+    const confined = (reaches: "none" | "listed" | "any", more: CallEffects = {}) =>
+      judge({ commands: [{ text: "npm test" }], confined: { refused: [], reaches }, ...more }, "default", [], bash).behavior;
+    expect([confined("none"), confined("listed"), confined("any")]).toEqual(["allow", "allow", "ask"]);
+    expect(confined("none", { secrets: ["env:TOKEN"] })).toBe("ask");
+  });
+
+  it("offers what would let it run without a question, and that does", () => {
+    const { always } = judge({ hosts: ["evil.example"] });
+    expect(always?.map(({ rules: [rule] }) => judge({ hosts: ["evil.example"] }, "default", [`allow ${rule}`]).behavior)).toEqual([
+      "allow",
+      "allow",
+    ]);
+  });
+
+  it("leaves alone what stays here: files, and commands that are known to change nothing", () => {
+    expect(judge({ reads: ["src/a.ts"] }).behavior).toBe("allow");
+    expect(judge({ commands: [{ text: "ls", readOnly: true }] }, "default", [], bash).behavior).toBe("allow");
+    expect(judge({ writes: ["src/a.ts"] }, "accept-edits", [], edit).behavior).toBe("allow");
+    expect(judge(undefined).behavior).toBe("allow");
+  });
+
+  it("names its sources in every question, the newest of many", () => {
+    const { reason } = decidePermission({
+      policies: [compilePolicy({ mode: "default", rules: rules("ask read_file") })],
+      tool: read,
+      argumentText: "",
+      untrusted: ["a", "b", "c", "d", "e"],
+    });
+    expect(reason).toMatch(/is in context, from "c", "d", "e" and 2 more: it may be what asks for this\.$/);
+  });
+
+  it("never makes a verdict milder", () => {
+    const effects = fc.record<CallEffects>(
+      {
+        hosts: fc.subarray(["a.example", "b.example"]),
+        secrets: fc.subarray(["env:A"]),
+        reads: fc.subarray(["src/a", "/etc/passwd", ".env"]),
+        commands: fc.subarray([{ text: "ls", readOnly: true }, { text: "npm test" }]),
+        unknown: fc.subarray(["who knows"]),
+      },
+      { requiredKeys: [] },
+    );
+    const line = fc.constantFrom("allow bash", "allow web_fetch(a.example)", "deny web_fetch(*)", "ask bash(npm*)", "allow bash(npm test)");
+    const strictness = { allow: 0, ask: 1, deny: 2 };
+    fc.assert(
+      fc.property(
+        effects,
+        fc.constantFrom(...PERMISSION_MODES),
+        fc.array(line, { maxLength: 3 }),
+        fc.constantFrom(bash, fetch, read, edit),
+        (given, mode, lines, tool) => {
+          const policies = [compilePolicy({ mode, rules: rules(...lines) })];
+          const without = decidePermission({ policies, tool, argumentText: "", effects: given, cwd: "/work" }).behavior;
+          expect(strictness[judge(given, mode, lines, tool).behavior]).toBeGreaterThanOrEqual(strictness[without]);
+        },
+      ),
+    );
+  });
+});

@@ -2,6 +2,7 @@ import { compareRisk, type AlwaysChoice, type CallEffects, type PermissionMode }
 import { alwaysChoices } from "./always-choices.ts";
 import type { CompiledPolicy, RuleVerdict, ToolRules } from "../../definition/permissions/compiled-policy.ts";
 import { coverCall, type OpenPart } from "./cover-call.ts";
+import { leavesWith } from "./leaves-with.ts";
 import { isEmpty, isHarmless, judgedCall, type JudgedCall, type PermissionSubject } from "../../definition/permissions/judged-call.ts";
 import { bindsRead, bindsWrite, isExactly, namesCall } from "../../definition/permissions/match-rule.ts";
 import type { SeenPath } from "../../definition/permissions/path-pattern.ts";
@@ -9,6 +10,7 @@ import type { PermissionDecision } from "../../definition/permissions/permission
 import { isExact } from "../../definition/permissions/permission-rule.ts";
 
 const NO_RULES: readonly RuleVerdict[] = [];
+const NO_SOURCES: readonly string[] = [];
 
 /**
  * May this call run? Every policy, from the outermost run to this one, is asked, and the strictest verdict holds. Within a
@@ -32,8 +34,10 @@ export function decidePermission(given: {
   readonly allowedTools?: readonly string[] | undefined;
   /** Allow rules that people added to all policies. They answer questions, and lift no denial. */
   readonly grants?: readonly RuleVerdict[] | undefined;
+  /** Where text in context comes from that nobody vouches for. */
+  readonly untrusted?: readonly string[] | undefined;
 }): PermissionDecision {
-  const { tool, argumentText, argumentsJson: json, effects, cwd, allowedTools, grants = NO_RULES } = given;
+  const { tool, argumentText, argumentsJson: json, effects, cwd, allowedTools, grants = NO_RULES, untrusted = NO_SOURCES } = given;
   if (allowedTools !== undefined && !allowedTools.includes(tool.name)) {
     const those = allowedTools.length === 0 ? "no tools at all" : `only ${allowedTools.join(", ")}`;
     return { behavior: "deny", reason: `${tool.name} is not on the list of allowed tools: this run may call ${those}.` };
@@ -42,13 +46,25 @@ export function decidePermission(given: {
   let verdict: PermissionDecision = UNRESTRICTED;
   for (const policy of given.policies) {
     const rules = policy.rulesFor(tool.name);
-    const decision = decideByPolicy(policy, rules, call, policy.mode === "deny-unauthorized" ? NO_RULES : grants);
+    const decision = decideByPolicy(policy, rules, call, policy.mode === "deny-unauthorized" ? NO_RULES : grants, untrusted.length > 0);
     if (decision.behavior === "deny") return decision;
     if (decision.behavior === "ask") verdict = verdict.behavior === "ask" ? bothAsk(verdict, decision) : decision;
     else if (verdict === UNRESTRICTED) verdict = decision;
   }
-  return verdict;
+  return verdict.behavior === "ask" && untrusted.length > 0 ? naming(verdict, untrusted) : verdict;
 }
+
+/** Whoever is asked is told whose words may be behind the call. */
+function naming(asked: PermissionDecision, untrusted: readonly string[]): PermissionDecision {
+  const { length } = untrusted;
+  const named = untrusted.slice(-MAX_NAMED).map(quoteText).join(", ");
+  const more = length > MAX_NAMED ? ` and ${length - MAX_NAMED} more` : "";
+  return {
+    ...asked,
+    reason: `${asked.reason} Text that nobody vouches for is in context, from ${named}${more}: it may be what asks for this.`,
+  };
+}
+const MAX_NAMED = 3;
 
 /** What a person may allow for good has to answer both. */
 function bothAsk(first: PermissionDecision, second: PermissionDecision): PermissionDecision {
@@ -57,7 +73,13 @@ function bothAsk(first: PermissionDecision, second: PermissionDecision): Permiss
   return asked;
 }
 
-function decideByPolicy(policy: CompiledPolicy, rules: ToolRules, call: JudgedCall, grants: readonly RuleVerdict[]): PermissionDecision {
+function decideByPolicy(
+  policy: CompiledPolicy,
+  rules: ToolRules,
+  call: JudgedCall,
+  grants: readonly RuleVerdict[],
+  isTainted: boolean,
+): PermissionDecision {
   const { mode } = policy;
   const { tool, effects } = call;
   const deny = firstNamed(rules.deny, call);
@@ -90,7 +112,13 @@ function decideByPolicy(policy: CompiledPolicy, rules: ToolRules, call: JudgedCa
       true,
     );
   const { decision, open } = coverCall(allow, call);
-  return decision ?? decideByMode(mode, call, open);
+  if (decision !== undefined) return decision;
+  const leaving = isTainted && mode !== "bypass-all" ? leavesWith(allow, call) : [];
+  if (leaving.length > 0) {
+    const told = leaving.join("; ");
+    return asks(`No rule allows this with untrusted text in context: ${told}.`, `untrusted text is in context, and ${told}`, open, false);
+  }
+  return decideByMode(mode, call, open);
 }
 
 function firstNamed(rules: readonly RuleVerdict[], call: JudgedCall): PermissionDecision | undefined {
@@ -162,6 +190,10 @@ function unauthorized(tool: PermissionSubject, why: string): PermissionDecision 
     behavior: "deny",
     reason: `In permission mode deny-unauthorized only what a rule allows may run, and ${why}. An allow rule such as "${tool.name}" would let ${tool.name} run; otherwise go on without it.`,
   };
+}
+
+function quoteText(text: string): string {
+  return JSON.stringify(text);
 }
 
 function quote({ rule }: PermissionDecision): string {

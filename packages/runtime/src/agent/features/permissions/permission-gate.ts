@@ -4,9 +4,10 @@ import type { CompiledPolicy } from "../../definition/permissions/compiled-polic
 import { grantsFor } from "../../definition/permissions/granted-rules.ts";
 import { isTransitionTool } from "../../definition/strategies/transition-tool.ts";
 import { argumentsText } from "../../turn/call-key.ts";
-import { sessionOf, type Loop } from "../../turn/loop.ts";
+import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import type { Gate } from "../../turn/moments.ts";
-import { askAbout, refuse, type OpenCall, type SettledCall } from "../../turn/pending-call.ts";
+import { askAbout, refuse, type FittingCall, type OpenCall, type SettledCall } from "../../turn/pending-call.ts";
+import type { PermissionDecision } from "../../definition/permissions/permission-decision.ts";
 import { decidePermission } from "./decide-permission.ts";
 import { policiesOf } from "./run-policies.ts";
 
@@ -16,23 +17,12 @@ export const permissionGate: Gate = { name: "permission", pass: checkPermission 
 async function checkPermission(loop: Loop, call: OpenCall): Promise<OpenCall | SettledCall> {
   const { tool } = call;
   const effects = tool.effectsOf === undefined || !policiesOf(loop).some(looksAtEffects) ? undefined : await effectsOf(loop, tool, call);
-  return judge(loop, effects?.reads === undefined ? call : { ...call, reads: effects.reads }, effects);
+  const { reads = call.reads, secrets = call.secrets } = effects ?? {};
+  return judge(loop, { ...call, reads, secrets }, effects);
 }
 
 function judge(loop: Loop, call: OpenCall, effects: CallEffects | undefined): OpenCall | SettledCall {
-  const { tool } = call;
-  const decision = decidePermission({
-    policies: policiesOf(loop),
-    // What a child does is judged call by call, under the same policies: starting it changes nothing by itself.
-    tool: isDispatchTool(tool) ? { name: tool.name, effect: "read", risk: tool.risk } : tool,
-    argumentText: () => permissionTextOf(tool, call),
-    argumentsJson: () => argumentsText(call),
-    effects,
-    cwd: loop.agent.options.cwd,
-    // What the strategy adds is in no list that an author wrote.
-    allowedTools: isTransitionTool(tool) ? undefined : loop.authority.allowedTools,
-    grants: grantsFor(sessionOf(loop).grants, tool.name),
-  });
+  const decision = decideAbout(loop, call, effects);
   switch (decision.behavior) {
     case "deny":
       return refuse(call, `Not permitted: ${decision.reason}`);
@@ -43,13 +33,37 @@ function judge(loop: Loop, call: OpenCall, effects: CallEffects | undefined): Op
   }
 }
 
+function decideAbout(loop: Loop, call: FittingCall, effects: CallEffects | undefined): PermissionDecision {
+  const { tool } = call;
+  return decidePermission({
+    policies: policiesOf(loop),
+    // What a child does is judged call by call, under the same policies: starting it changes nothing by itself.
+    tool: isDispatchTool(tool) ? { name: tool.name, effect: "read", risk: tool.risk } : tool,
+    argumentText: () => permissionTextOf(tool, call),
+    argumentsJson: () => argumentsText(call),
+    effects,
+    cwd: loop.agent.options.cwd,
+    // What the strategy adds is in no list that an author wrote.
+    allowedTools: isTransitionTool(tool) ? undefined : loop.authority.allowedTools,
+    grants: grantsFor(sessionOf(loop).grants, tool.name),
+    untrusted: runOf(loop).callsUntrusted,
+  });
+}
+
+/** Whether a call that runs may be given a secret of which its tool had said nothing before: where that needs nobody's word. */
+export async function mayUseSecret(loop: Loop, call: FittingCall, reference: string): Promise<boolean> {
+  if (runOf(loop).callsUntrusted === undefined || call.secrets.includes(reference)) return true;
+  const effects = await effectsOf(loop, call.tool, call);
+  return decideAbout(loop, call, { ...effects, secrets: [...(effects?.secrets ?? []), reference] }).behavior === "allow";
+}
+
 /** Where everything runs whatever it does, nobody needs to know what that is. */
 function looksAtEffects({ mode, rules }: CompiledPolicy): boolean {
   return mode !== "bypass-all" || rules.length > 0;
 }
 
 /** Pure, like what follows: it is asked again on replay. */
-async function effectsOf(loop: Loop, tool: Tool, call: OpenCall): Promise<CallEffects | undefined> {
+async function effectsOf(loop: Loop, tool: Tool, call: FittingCall): Promise<CallEffects | undefined> {
   const { cwd } = loop.agent.options;
   try {
     return await tool.effectsOf?.(call.value, cwd === undefined ? {} : { cwd });
@@ -59,7 +73,7 @@ async function effectsOf(loop: Loop, tool: Tool, call: OpenCall): Promise<CallEf
 }
 
 /** What rules about arguments are held against. */
-function permissionTextOf(tool: Tool, call: OpenCall): string {
+function permissionTextOf(tool: Tool, call: FittingCall): string {
   try {
     return tool.permissionText?.(call.value) ?? argumentsText(call);
   } catch (thrown) {
