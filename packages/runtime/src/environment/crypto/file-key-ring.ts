@@ -1,6 +1,6 @@
-import { rm } from "node:fs/promises";
 import { EnvironmentError, type KeyRing, type NamedKey } from "@keelson/protocol";
-import { createPrivateFile, replacePrivateFile } from "../../platform/private-file.ts";
+import { takeLock } from "../../platform/lock-file.ts";
+import { replacePrivateFile } from "../../platform/private-file.ts";
 import { type Keys, newKey } from "./keys.ts";
 import { loadKeys, textOf } from "./load-keys.ts";
 
@@ -48,17 +48,13 @@ export async function openKeyRing(path: string): Promise<FileKeyRing> {
 
 /** One process at a time: of two that write at once, the one would lose the other's key, and with it what that sealed. */
 async function changeKeys(path: string, change: (keys: Keys) => Keys): Promise<Keys> {
-  const lock = `${path}.lock`;
-  if (!(await createPrivateFile(lock, `${process.pid}\n`)))
+  await using lock = await takeLock(`${path}.lock`);
+  if (lock === undefined)
     throw new EnvironmentError({
       kind: "other",
-      message: `The keys at ${path} are being changed by another process. Try again; if none is at work, delete ${lock}.`,
+      message: `The keys at ${path} are being changed by another process. Try again; if none is at work on any machine, delete ${path}.lock.`,
     });
-  try {
-    const changed = change(await loadKeys(path));
-    await replacePrivateFile(path, textOf(changed));
-    return changed;
-  } finally {
-    await rm(lock, { force: true });
-  }
+  const changed = change(await loadKeys(path));
+  await replacePrivateFile(path, textOf(changed));
+  return changed;
 }

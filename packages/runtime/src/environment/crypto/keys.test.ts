@@ -2,7 +2,9 @@ import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentError } from "@keelson/protocol";
+import { spawnSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { processOwner } from "../../platform/process-owner.ts";
 import { deriveKey, keyFromPassphrase } from "./derive-key.ts";
 import { openKeyRing } from "./file-key-ring.ts";
 import { createKeyRing, newKey } from "./keys.ts";
@@ -31,6 +33,17 @@ describe("a ring of keys in a file", () => {
     expect(await createSealer(theirs).openText(after, "x")).toBe("two");
     expect(await createSealer(theirs).openText(before, "x")).toBe("one");
     expect(await readdir(join(home, "deep"))).toEqual(["keys.json"]);
+  });
+
+  it("is changed again after a process was killed while it changed it", async () => {
+    const path = join(home, "keys.json");
+    const ring = await openKeyRing(path);
+    const gone = spawnSync(process.execPath, ["-e", "process.stdout.write(String(process.pid))"]).stdout.toString();
+    await writeFile(`${path}.lock`, `${processOwner().replace(/^\d+/, gone)}:left\n`, { mode: 0o600 });
+    await ring.rotate();
+    await writeFile(`${path}.lock`, `${processOwner("lives")}\n`, { mode: 0o600 });
+    await expect(ring.rotate()).rejects.toThrow(/are being changed by another process/);
+    expect((await readdir(home)).sort()).toEqual(["keys.json", "keys.json.lock"]);
   });
 
   it("loses no key when several rotate it at once", async () => {
