@@ -28,9 +28,9 @@ export {
   type ResourcePolicy,
   type SandboxPolicy,
 } from "./sandbox/sandbox-policy.ts";
-export { isPublicAddress } from "./sandbox/network/public-address.ts";
+export { isPublicAddress } from "../transport/public-address.ts";
 export type { Dial, FilteringProxyOptions, NetworkDecision } from "./sandbox/network/filtering-proxy.ts";
-export type { ResolveHost } from "./sandbox/network/resolve-public.ts";
+export type { ResolveHost } from "./sandbox/network/resolve-host.ts";
 export {
   type CommitOptions,
   type CommitResult,

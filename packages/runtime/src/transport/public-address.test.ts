@@ -40,6 +40,10 @@ describe("the range of an address", () => {
     ["64:ff9b::7f00:1", "loopback"],
     ["64:ff9b::808:808", "public"],
     ["::ffff:169.254.169.254", "metadata"],
+    ["64:ff9b::10.0.0.1", "private"],
+    ["64:ff9b::a9fe:a9fe", "metadata"],
+    ["::ffff:8.8.8.8", "public"],
+    ["5f00::1", "reserved"],
     ["example.com", "reserved"],
     ["", "reserved"],
   ])("of %s is %s", (address, range) => expect(addressRange(address)).toBe(range));

@@ -83,6 +83,11 @@ export function addressRange(address: string): AddressRange {
   return lookUp(v6, bare, "ipv6") ?? (globalUnicast.check(bare, "ipv6") ? "public" : "reserved");
 }
 
+/** Whether an address may be reached on behalf of a model. One of IPv4 within IPv6 counts as what it is. */
+export function isPublicAddress(address: string): boolean {
+  return addressRange(address) === "public";
+}
+
 /**
  * The address that a host is written as, in its usual form, in whatever form it was written: `2130706433`, `0x7f.1`, `0177.0.0.1`,
  * `127.0.0.1.`, `[::1]`. `undefined` for a name, which has to be resolved.

@@ -58,11 +58,13 @@ export function createSandboxExecutor(policy: SandboxPolicy, options: SandboxExe
     resolve: true,
     dial: true,
     onDecision: true,
+    secrets: true,
   });
   const checked = readSandboxPolicy(policy);
   let found: Promise<string> | undefined;
 
   return {
+    ...(options.secrets && { credentials: Object.keys(options.secrets.env) }),
     async execute(request) {
       if ((request.command === undefined) === (request.program === undefined))
         throw new EnvironmentError({ kind: "other", message: "Exactly one of `command` and `program` says what to run." });
@@ -100,7 +102,7 @@ async function runInSandbox(
   await checkCommands(policy, request, workspace);
   const filter = createSeccompFilter();
   if (filter === undefined) throw cannot(`system calls of ${process.arch} are not known to it`);
-  const env = { ...sandboxEnvironment(policy, options.env ?? process.env), ...request.env };
+  const env = { ...sandboxEnvironment(policy, options.env ?? process.env), ...options.secrets?.env, ...request.env };
   const limits = await limitArguments(policy);
   const bash = options.shell === undefined ? await programPath("/bin/bash") : undefined;
   // Where its standard input is a socket, bash takes itself for the shell of a remote user and would load `~/.bashrc`.

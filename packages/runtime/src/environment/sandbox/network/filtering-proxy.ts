@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from "node:http";
 import { connect, isIP, type Socket } from "node:net";
 import { pipeline } from "node:stream/promises";
+import { EnvironmentError } from "@keelson/protocol";
+import type { PlaceholderSecrets } from "../../secrets/placeholder-secrets.ts";
 import type { NetworkPolicyConfig } from "../sandbox-policy.ts";
 import { readServerName } from "./client-hello.ts";
 import { normalHost } from "./host-pattern.ts";
 import { createNetworkRules } from "./network-rules.ts";
-import { type ResolveHost, resolvePublic, resolveWithSystem } from "./resolve-public.ts";
+import { publicAddressesOf, type ResolveHost } from "./resolve-host.ts";
 
 /** Connects to an address. For hosts that reach the internet through something else, and for tests. */
 export type Dial = (address: string, port: number) => Socket;
@@ -21,6 +23,8 @@ export interface NetworkDecision {
 export interface FilteringProxyOptions {
   readonly resolve?: ResolveHost | undefined;
   readonly dial?: Dial | undefined;
+  /** Secrets of which commands have placeholders: values stand in the headers of plain HTTP requests from here on, and of no others. */
+  readonly secrets?: PlaceholderSecrets | undefined;
   /** Told of every connection that is asked for, before it is made. */
   readonly onDecision?: ((decision: NetworkDecision) => void) | undefined;
 }
@@ -52,10 +56,10 @@ const HOP_HEADERS: ReadonlySet<string> = new Set([
 /**
  * An HTTP proxy that lets through what the policy allows. It resolves names itself, refuses addresses that aren't public, and connects to
  * the very addresses it checked. A tunnel has to begin with TLS for the host that was asked for, unless a rule names its port; what is
- * said inside of TLS is not seen.
+ * said inside of TLS is not seen, so that placeholders of secrets pass through it as they are.
  */
 export function createFilteringProxy(policy: NetworkPolicyConfig, options: FilteringProxyOptions = {}): FilteringProxy {
-  const { resolve = resolveWithSystem, dial = (address, port) => connect({ host: address, port }) } = options;
+  const { resolve, secrets, dial = (address, port) => connect({ host: address, port }) } = options;
   const rules = createNetworkRules(policy);
   const open = new Set<Socket>();
   /** Hosts of tunnels in which plain HTTP is spoken. */
@@ -76,7 +80,7 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     };
     const refusal = rules.refusal(host, port);
     if (refusal !== undefined) refuse(refusal);
-    const addresses = await resolvePublic(host, resolve).catch((error: unknown) => refuse(messageOf(error)));
+    const addresses = await publicAddressesOf(host, resolve).catch((error: unknown) => refuse(messageOf(error)));
     options.onDecision?.({ host, port });
     let last: unknown;
     for (const address of addresses) {
@@ -103,7 +107,6 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     if (meant.length > 1 || (meant[0] !== undefined && URL.parse(`http://${meant[0]}`)?.host !== url.host))
       throw new Refusal(`the Host header names ${meant.join(", ")}, the address ${url.host}`);
     const port = url.port === "" ? 80 : Number(url.port);
-    const socket = await connectTo(host, port);
     // Headers that Connection names are of this hop as well.
     const named = (request.headers.connection ?? "")
       .toLowerCase()
@@ -113,12 +116,16 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     const headers: { [name: string]: string[] } = {};
     for (const [name, values] of Object.entries(request.headersDistinct)) if (values !== undefined && isKept(name)) headers[name] = values;
     headers["host"] = [url.host];
+    const allowed = rules.refusal(host, port) === undefined;
+    // Before anything is sent, and not for hosts that nothing may be sent to.
+    const sent = secrets === undefined || !allowed ? headers : await withSecrets(secrets, url, headers);
+    const socket = await connectTo(host, port);
     const upstream = httpRequest({
       // A connection for this request alone, to the address that was checked.
       createConnection: () => socket,
       method: request.method,
       path: `${url.pathname}${url.search}`,
-      headers,
+      headers: sent,
       setHost: false,
     });
     response.once("close", () => socket.destroy());
@@ -131,6 +138,21 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
       if (values !== undefined && !HOP_HEADERS.has(name)) response.setHeader(name, values);
     response.writeHead(answer.statusCode ?? 502);
     await pipeline(answer, response);
+  };
+
+  /** @throws Refusal for a placeholder that is on its way to a host that it isn't for */
+  const withSecrets = async (
+    placeholders: PlaceholderSecrets,
+    url: URL,
+    headers: { [name: string]: string[] },
+  ): Promise<typeof headers> => {
+    try {
+      return await placeholders.swap({ url, headers });
+    } catch (error) {
+      if (!EnvironmentError.is(error, "isolation-violation")) throw error;
+      options.onDecision?.({ host: url.hostname, port: url.port === "" ? 80 : Number(url.port), refused: error.message });
+      throw new Refusal(error.message.replace(/\.$/, ""));
+    }
   };
 
   const tunnel = async (request: IncomingMessage, client: Socket, head: Buffer): Promise<void> => {

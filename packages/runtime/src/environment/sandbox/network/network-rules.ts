@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { NetworkPolicyConfig } from "../sandbox-policy.ts";
 import { type HostPattern, matchesHost, normalHost, parseHostPattern } from "./host-pattern.ts";
-import { isPublicAddress } from "./public-address.ts";
+import { isPublicAddress } from "../../../transport/public-address.ts";
 
 const USUAL_PORTS: ReadonlySet<number> = new Set([80, 443]);
 
