@@ -1,3 +1,4 @@
+import { createRedactor } from "../security/redaction/redactor.ts";
 import { type Redact, REDACTED, type RedactionOptions, redactor } from "../transport/redactor.ts";
 
 export { type Redact, REDACTED, type RedactionOptions } from "../transport/redactor.ts";
@@ -14,7 +15,11 @@ export function redactorFor(options: RedactionOptions, headers: Iterable<readonl
   const sent = [...headers]
     .filter(([name]) => SECRET_HEADER.test(name))
     .map(([, value]) => value.replace(/^(?:Bearer|Basic)\s+/i, "").trim());
-  return redactor({ ...options, secrets: [...(options.secrets ?? []), ...sent.filter((value) => value.length >= LEAST_KEY_LENGTH)] });
+  const secrets = [...(options.secrets ?? []), ...sent.filter((value) => value.length >= LEAST_KEY_LENGTH)];
+  // What stands where only keys do goes whatever it looks like; then all spellings and all that vendors issue.
+  const places = redactor({ ...options, secrets });
+  const { redact } = createRedactor({ secrets, replacement: () => REDACTED });
+  return (text) => redact(places(text));
 }
 
 export function redactHeaders(headers: Iterable<readonly [string, string]>, redact: Redact): { [name: string]: string } {

@@ -95,6 +95,16 @@ describe("a cassette", () => {
     expect(response.content).toMatchObject([{ text: expect.stringContaining("your key is [redacted] and [redacted],") }]);
   });
 
+  it("holds no known value however it is spelt, and nothing that vendors issue", async () => {
+    const vendor = "glpat-abcdefghij0123456789";
+    const inBase64 = btoa(`user:${KEY}`);
+    const server = await serverOf(() => ({ text: [`pushed with ${vendor}, as ${inBase64}`] }));
+    const recorder = recordCassette({ fetch: platformFetch, secrets: [KEY] });
+    await infer(anthropic(server, recorder.fetch), { ...request, messages: [textMessage("user", `use ${encodeURIComponent(KEY)}`)] });
+    const text = JSON.stringify(await recorder.cassette());
+    for (const secret of [vendor, inBase64, encodeURIComponent(KEY)]) expect(text).not.toContain(secret);
+  });
+
   it("is asked once for what it does not hold: no server failed, so nothing is retried [ET-07]", async () => {
     const server = await serverOf(() => ({ text: "ok" }));
     const recorder = recordCassette({ fetch: platformFetch });

@@ -8,7 +8,10 @@ export interface RedactionOptions {
   readonly patterns?: readonly RegExp[] | undefined;
 }
 
-/** Keys and tokens as the common vendors shape them. */
+/**
+ * Keys as the servers of models are sent them, and places where nothing else stands. The whole list of what vendors issue is that of `security`, which
+ * this row can't know and importing the package must not load.
+ */
 const SECRET_SHAPES: readonly RegExp[] = [
   /\bsk-[A-Za-z0-9_-]{16,}/g,
   /\bBearer\s+[A-Za-z0-9._~+/=-]{8,}/gi,
