@@ -2,18 +2,21 @@ import { fileURLToPath } from "node:url";
 import { EnvironmentError, type Environment, type EnvironmentSpec, type SecretResolver } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { withoutSecrets } from "../execution/child-environment.ts";
+import { createProcessExecutor } from "../execution/process-executor.ts";
+import { createDiskVfs } from "../files/disk-vfs.ts";
 import { atEnvironmentBoundary } from "./at-environment-boundary.ts";
 import { checkProvided, type Provided } from "./check-provided.ts";
+import { heldCredentials } from "./held-credentials.ts";
 import { injectCredentials } from "./inject-credentials.ts";
 import { memorySize } from "./memory-size.ts";
 import { OperatorProcess } from "./operator-process.ts";
 
 export interface ProcessEnvironmentOptions {
-  /** The module that calls `serveOperator`: a path or a file URL. */
-  readonly module: string | URL;
+  /** The module that calls `serveOperator`: a path or a file URL. Without one it runs no operators. */
+  readonly module?: string | URL | undefined;
   /** Arguments of the module. Default: none. */
   readonly args?: readonly string[] | undefined;
-  /** Default: that of this process. */
+  /** Where processes start, and the root of the files that tools get. Default: that of this process. */
   readonly cwd?: string | undefined;
   /** Added to what is inherited. */
   readonly env?: Readonly<Record<string, string>> | undefined;
@@ -43,6 +46,8 @@ const PROVIDED: Provided = {
  * const environment = createProcessEnvironment({ module: new URL("./summarise.js", import.meta.url) });
  * ```
  *
+ * Tools of runs get the files below `cwd`, and programs that are processes of their own anyway.
+ *
  * Rejects with EnvironmentError: `provision-failed` for a spec that a process can't hold, or a module that can't be started;
  * `credential-failed`; `resource-exceeded`; `cancelled`; `operator-error` with what the operator failed with, or that its process ended.
  */
@@ -57,10 +62,12 @@ export function createProcessEnvironment(options: ProcessEnvironmentOptions): En
     killGraceMs: true,
   });
   const { module, args = [], cwd = process.cwd(), killGraceMs = 2000 } = options;
-  const path = module instanceof URL || module.startsWith("file:") ? fileURLToPath(module) : module;
+  const path = module instanceof URL || module?.startsWith("file:") ? fileURLToPath(module) : module;
   return {
     async run(input, spec, context) {
       checkProvided(spec, PROVIDED);
+      if (path === undefined)
+        throw new EnvironmentError({ kind: "provision-failed", message: `${PROVIDED.name} was made without a \`module\` to run.` });
       const heap = heapFlags(spec);
       await using credentials = await injectCredentials(spec.credentials, options.secrets, context.signal);
       const env = { ...withoutSecrets(process.env, options.passSecrets ?? []), ...options.env, ...credentials.env };
@@ -70,6 +77,16 @@ export function createProcessEnvironment(options: ProcessEnvironmentOptions): En
       } catch (error) {
         throw atEnvironmentBoundary(error);
       }
+    },
+
+    async open(spec, { signal }) {
+      // What a command holds in memory is not bounded here.
+      checkProvided(spec, { ...PROVIDED, resources: [] });
+      const { env, passSecrets, secrets } = options;
+      const exec = createProcessExecutor({ cwd, env, passSecrets, killGraceMs });
+      const files = createDiskVfs({ root: cwd });
+      const held = await heldCredentials(exec, spec.credentials, secrets, signal);
+      return { files, exec: held, async [Symbol.asyncDispose]() {} };
     },
   };
 }

@@ -9,9 +9,8 @@ import { policyOfSpec } from "../sandbox/policy-of-spec.ts";
 import { readSandboxPolicy } from "../sandbox/read-sandbox-policy.ts";
 import { createSandboxExecutor, type SandboxExecutorOptions } from "../sandbox/sandbox-executor.ts";
 import type { SandboxPolicy } from "../sandbox/sandbox-policy.ts";
-import { withSecrets } from "../secrets/with-secrets.ts";
 import { checkProvided, type Provided } from "./check-provided.ts";
-import { injectCredentials } from "./inject-credentials.ts";
+import { heldCredentials } from "./held-credentials.ts";
 
 export interface SandboxEnvironmentOptions {
   /** Where commands start, where files are, and what relative paths of a policy are relative to. */
@@ -64,16 +63,10 @@ export function createSandboxEnvironment(options: SandboxEnvironmentOptions): En
       await checkStarts(policy, { ...options.executor, workspace }, signal);
       const exec = whileRootsStay(policy, createSandboxExecutor(policy, { ...options.executor, workspace }));
       const files = await filesOf(policy, workspace);
-      if (spec.credentials.length === 0) return { files, exec, ...nothingToClose };
-      // So that one that can't be resolved is known of now.
-      await using _ = await injectCredentials(spec.credentials, secrets, signal);
-      return { files, exec: withSecrets(exec, { credentials: spec.credentials, secrets: secrets as SecretResolver }), ...nothingToClose };
+      return { files, exec: await heldCredentials(exec, spec.credentials, secrets, signal), async [Symbol.asyncDispose]() {} };
     },
   };
 }
-
-// Each command has a sandbox of its own, which is gone with it.
-const nothingToClose: AsyncDisposable = { async [Symbol.asyncDispose]() {} };
 
 /** Whatever keeps this policy from being held is known before anything is asked of it. */
 async function checkStarts({ commands: _, ...policy }: SandboxPolicy, options: SandboxExecutorOptions, signal: AbortSignal): Promise<void> {

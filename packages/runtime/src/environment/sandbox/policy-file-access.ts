@@ -2,11 +2,11 @@ import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { AccessLevel, FileAccess } from "../files/file-access.ts";
-import { hiddenPaths } from "./hidden-paths.ts";
 import { accessTo } from "./policy-access.ts";
 import { isWithin } from "./policy-path.ts";
 import { realPathOf } from "./real-path.ts";
-import { PROTECTED_HOME_PATHS, PROTECTED_PATHS, type SandboxPolicy } from "./sandbox-policy.ts";
+import { deniedPaths as deniedBy, protectedPaths } from "./policy-places.ts";
+import type { SandboxPolicy } from "./sandbox-policy.ts";
 
 /**
  * What a policy lets tools do with files, as its mounts let commands. Hooks and settings of a repository are protected wherever one
@@ -15,15 +15,14 @@ import { PROTECTED_HOME_PATHS, PROTECTED_PATHS, type SandboxPolicy } from "./san
  */
 export async function policyFileAccess(policy: SandboxPolicy, workspace: string): Promise<FileAccess> {
   const { filesystem = {} } = policy;
-  const { writableRoots = [], protectedPaths } = filesystem;
-  const given = hiddenPaths(filesystem, workspace);
+  const { writableRoots = [] } = filesystem;
+  const given = deniedBy(filesystem, { workspace, home: homedir() });
   const deniedPaths = [...new Set([...given, ...(await Promise.all(given.map(realPathOf)))])];
   const home = await realpath(homedir()).catch(() => homedir());
   const held = [await realpath(process.execPath)];
   for (const root of writableRoots)
-    for (const path of protectedPaths ?? [...PROTECTED_PATHS, ...(root === home ? PROTECTED_HOME_PATHS : [])])
-      held.push(join(root, path), await realPathOf(join(root, path)));
-  const inner = (protectedPaths ?? PROTECTED_PATHS).filter((path) => path.startsWith(".git/"));
+    for (const path of protectedPaths(filesystem, root === home)) held.push(join(root, path), await realPathOf(join(root, path)));
+  const inner = protectedPaths(filesystem, false).filter((path) => path.startsWith(".git/"));
 
   const of = (path: string): AccessLevel => {
     const level = accessTo({ ...filesystem, deniedPaths }, path);

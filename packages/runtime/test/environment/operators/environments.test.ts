@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import {
   type SessionId,
   type TransientEvent,
 } from "@keelson/protocol";
-import { createLocalEnvironment, createProcessEnvironment } from "keelson/environment";
+import { createLocalEnvironment, createMemoryVfs, createProcessEnvironment } from "keelson/environment";
 import { createLocalOrchestrator, OperatorContext, operatorInput } from "keelson/orchestration";
 import { systemClock } from "keelson/session";
 import { mockOperator } from "keelson/testing";
@@ -242,5 +242,50 @@ describe("the process environment", { timeout: 30_000 }, () => {
       "failed",
       "c",
     ]);
+  });
+});
+
+describe("what environments give the tools of a run", () => {
+  const user = { runId: "r_1" as RunId, session: "s" as SessionId, signal: new AbortController().signal };
+
+  it("is, locally, what they were made with, and nothing where that is nothing [EN-04]", async () => {
+    const files = createMemoryVfs();
+    const opened = await createLocalEnvironment(undefined, { files }).open?.(open, user);
+    expect(opened?.files).toBe(files);
+    expect(opened?.exec).toBeUndefined();
+    for (const [environment, spec] of [
+      [createLocalEnvironment(mockOperator([])), open],
+      [createLocalEnvironment(undefined, { files }), alone],
+      [createLocalEnvironment(undefined, { files }), { ...open, sandboxes: [{ enabled: true, deniedCommands: [] }] }],
+    ] as const)
+      expect(await failureOf(environment.open?.(spec, user) ?? Promise.resolve())).toMatchObject({ kind: "provision-failed" });
+    expect(await failureOf(run(createLocalEnvironment(undefined, { files }), "go", open).output)).toMatchObject({
+      kind: "provision-failed",
+    });
+  });
+
+  it("is, in processes, the files of their folder and programs that get credentials [EN-02, EN-03]", async () => {
+    await writeFile(join(folder, "a.txt"), "text");
+    const secrets = { resolve: async (reference: string) => `value-of-${reference}` };
+    const credential = { name: "token", reference: "a", injection: { type: "env-var", variable: "TOKEN" } } as const;
+    const environment = createProcessEnvironment({ cwd: folder, secrets });
+    await using opened = await environment.open?.({ ...alone, credentials: [credential] }, user);
+    expect(await opened?.exec?.execute({ command: 'test "$TOKEN" = value-of-a && cat a.txt && echo " $TOKEN"' })).toMatchObject({
+      exitCode: 0,
+      stdout: "text [redacted]\n",
+    });
+    expect((await opened?.files?.ls("."))?.map(({ name }) => name)).toContain("a.txt");
+    for (const part of [
+      { resources: { memory: "1Gi" } },
+      { sandboxes: [{ enabled: true, deniedCommands: [] }] },
+      { isolation: [{ type: "gvisor" }] },
+      { network: { default: "deny", rules: [] } },
+    ] satisfies Partial<EnvironmentSpec>[])
+      expect(await failureOf(environment.open?.({ ...alone, ...part }, user) ?? Promise.resolve())).toMatchObject({
+        kind: "provision-failed",
+      });
+    const unresolved = createProcessEnvironment({ cwd: folder }).open?.({ ...alone, credentials: [credential] }, user);
+    expect(await failureOf(unresolved ?? Promise.resolve())).toMatchObject({ kind: "credential-failed" });
+    expect(await failureOf(run(environment, "echo|x").output)).toMatchObject({ kind: "provision-failed" });
   });
 });
