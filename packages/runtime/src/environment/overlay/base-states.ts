@@ -202,7 +202,8 @@ export async function statsOf(location: string): Promise<Stats | undefined> {
   try {
     return await lstat(location);
   } catch (error) {
-    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return undefined;
+    // A name that is too long for the disk names nothing.
+    if (["ENOENT", "ENOTDIR", "ENAMETOOLONG"].includes(systemCode(error) ?? "")) return undefined;
     throw error;
   }
 }

@@ -18,12 +18,13 @@ function folderWith(content: VfsContent): string {
   return root;
 }
 
-describeVfs("an overlay kept in files", {
-  capabilities: ["ls", "read", "write", "edit", "grep", "glob", "pwd", "cd", "rm", "cp", "mv"],
-  create: async (content) => {
-    const root = folderWith(content);
-    const overlay = await createOverlay({ base: join(root, "base"), store: join(root, "store") });
-    onTestFinished(() => overlay.close());
-    return overlay.files;
-  },
-});
+for (const shell of ["none", "copy"] as const)
+  describeVfs(`an overlay with shell "${shell}"`, {
+    capabilities: ["ls", "read", "write", "edit", "grep", "glob", "pwd", "cd", "rm", "cp", "mv"],
+    create: async (content) => {
+      const root = folderWith(content);
+      const overlay = await createOverlay({ base: join(root, "base"), store: join(root, "store"), shell });
+      onTestFinished(() => overlay.close());
+      return overlay.files;
+    },
+  });

@@ -2,15 +2,19 @@ import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { mkdir, readFile, realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import { EnvironmentError, type Vfs } from "@keelson/protocol";
+import { EnvironmentError, type Executor, type Vfs } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { isWithin } from "../files/virtual-path.ts";
+import type { SandboxExecutorOptions } from "../sandbox/sandbox-executor.ts";
+import type { SandboxPolicy } from "../sandbox/sandbox-policy.ts";
 import { createBaseStates } from "./base-states.ts";
 import { finishCommit, withBase } from "./commit-journal.ts";
+import { createCopiedLayer } from "./copied-layer.ts";
 import { createLayeredLayer } from "./layered-layer.ts";
 import { type LineMerger, loadLineMerger, textOf, unifiedDiff } from "./merge-lines.ts";
 import { type Change, collectChanges, lookAtChanges, type WorkspaceEntry } from "./overlay-changes.ts";
 import { type LayerKind, type OverlayFolder, openOverlayFolder } from "./overlay-folder.ts";
+import { createOverlayExecutor } from "./overlay-executor.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
 import { type OverlayConflict, planCommit, type Resolution } from "./plan-commit.ts";
 import { createRecordingVfs, type CurrentLayer } from "./recording-vfs.ts";
@@ -23,6 +27,11 @@ export interface OverlayOptions {
   readonly store: string;
   /** Of an overlay that was left open, as by a process that was killed; or of a new one. Default: a new one of its own. */
   readonly id?: string | undefined;
+  /**
+   * How commands may write to the workspace. `none`: they may not, and are refused. `copy`: it is a whole copy of the base, which
+   * takes the time and the space of one. An overlay that is opened again stays as it was. Default: `none`.
+   */
+  readonly shell?: "none" | "copy" | undefined;
   /** Bytes of the largest file that is read whole. Default 64 MiB. */
   readonly maxReadBytes?: number | undefined;
 }
@@ -58,31 +67,40 @@ export interface Overlay extends AsyncDisposable {
   readonly id: string;
   /** The real path of the base. */
   readonly base: string;
-  /** The workspace: the base with the changes made here. */
+  /** The workspace: the base with the changes made here. Its root is the base's path, and that of the copy where there is one. */
   readonly files: Vfs;
+  /**
+   * Runs commands in a sandbox with the workspace as its own: what they write is changed here. Where commands can't write to it they
+   * are not run, and `execute` rejects with `provision-failed` and the reason.
+   */
+  executor(policy: SandboxPolicy, options?: Omit<SandboxExecutorOptions, "workspace">): Executor;
   /** What was changed here, in the order of paths; a folder stands before what is in it. */
   diff(options?: { readonly text?: boolean }): Promise<readonly OverlayChange[]>;
   /**
    * Makes the changes in the base, and begins anew on what that is then. What changed in the base meanwhile stays: a text file that
    * both sides changed in different lines gets both; anything else that both changed is a conflict, and nothing is committed. A commit
-   * that is cut off is finished when the base is next used by an overlay.
+   * that is cut off is finished when the base is next used by an overlay. Refused while commands run.
    */
   commit(options?: CommitOptions): Promise<CommitResult>;
-  /** Forgets all changes. */
+  /** Forgets all changes. Refused while commands run. */
   rollback(): Promise<void>;
   /** Keeps the changes in the store, for an overlay with this id; without changes nothing is left there. */
   close(): Promise<void>;
 }
 
+const KINDS = { none: "files", copy: "copy" } as const satisfies { readonly [shell: string]: LayerKind };
+const NO_SHELL =
+  'its changes are kept beside the base, where only `files` looks for them. Open one with `shell: "copy"` for a workspace that is a copy';
 const ID = /^[\w-][\w.-]{0,127}$/;
 const DEFAULT_MAX_READ_BYTES = 64 * 1024 * 1024;
 
 /** Opens an overlay of a folder, which one process at a time can have open. */
 export async function createOverlay(options: OverlayOptions): Promise<Overlay> {
-  checkOptionNames("createOverlay", options, { base: true, store: true, id: true, maxReadBytes: true });
-  const { id = randomUUID(), maxReadBytes = DEFAULT_MAX_READ_BYTES } = options;
+  checkOptionNames("createOverlay", options, { base: true, store: true, id: true, shell: true, maxReadBytes: true });
+  const { id = randomUUID(), shell = "none", maxReadBytes = DEFAULT_MAX_READ_BYTES } = options;
   if (!ID.test(id))
     throw new EnvironmentError({ kind: "other", message: `"${id}" is no id of an overlay: use letters, digits, ".", "_" and "-".` });
+  if (!(shell in KINDS)) throw new EnvironmentError({ kind: "other", message: `shell is "${String(shell)}": use "none" or "copy".` });
   const base = await realFolder(options.base);
   await mkdir(resolve(options.store), { recursive: true, mode: 0o700 });
   const store = await realFolder(options.store);
@@ -95,8 +113,8 @@ export async function createOverlay(options: OverlayOptions): Promise<Overlay> {
   const folder = await openOverlayFolder(store, id, base);
   try {
     await finishCommit(base);
-    if (folder.kind === undefined) await folder.begin("files");
-    return await openOverlay({ id, base, folder, maxReadBytes });
+    if (folder.kind === undefined) await folder.begin(KINDS[shell]);
+    return await openOverlay({ id, base, store, folder, maxReadBytes });
   } catch (error) {
     await folder.release();
     throw error;
@@ -106,14 +124,16 @@ export async function createOverlay(options: OverlayOptions): Promise<Overlay> {
 interface Opened {
   readonly id: string;
   readonly base: string;
+  readonly store: string;
   readonly folder: OverlayFolder;
   readonly maxReadBytes: number;
 }
 
-async function openOverlay({ id, base, folder, maxReadBytes }: Opened): Promise<Overlay> {
+async function openOverlay({ id, base, store, folder, maxReadBytes }: Opened): Promise<Overlay> {
   const gate = createWorkGate();
   let current = await openLayer();
   let isClosed = false;
+  let running = 0;
 
   async function openLayer(): Promise<CurrentLayer> {
     const layer = createLayer(folder.kind ?? "files", base, folder.layer, maxReadBytes);
@@ -127,6 +147,27 @@ async function openOverlay({ id, base, folder, maxReadBytes }: Opened): Promise<
   function requireOpen(): void {
     if (isClosed)
       throw new EnvironmentError({ kind: "other", message: `The overlay ${id} of ${base} is closed. Open it again with its id.` });
+  }
+  /** For what has to be as it is until it is done. */
+  const withoutCommands = <T>(what: string, work: () => Promise<T>): Promise<T> =>
+    alone(async () => {
+      if (running > 0)
+        throw new EnvironmentError({
+          kind: "other",
+          message: `The overlay ${id} can't be ${what} while commands run in it (${running}). End them first.`,
+        });
+      return work();
+    });
+  async function during<T>(work: () => Promise<T>): Promise<T> {
+    await gate.share(async () => {
+      requireOpen();
+      running++;
+    });
+    try {
+      return await work();
+    } finally {
+      running--;
+    }
   }
   async function changes(): Promise<Change[]> {
     await lookAtChanges(base, current.layer, current.states);
@@ -159,6 +200,13 @@ async function openOverlay({ id, base, folder, maxReadBytes }: Opened): Promise<
       return current;
     }, gate),
 
+    executor: (policy, executorOptions = {}) =>
+      createOverlayExecutor(
+        { base, store, workspace: () => (folder.kind === "copy" ? current.layer.root : { refused: NO_SHELL }), during },
+        policy,
+        executorOptions,
+      ),
+
     diff: ({ text = false } = {}) =>
       alone(async () => {
         const found = await changes();
@@ -167,7 +215,7 @@ async function openOverlay({ id, base, folder, maxReadBytes }: Opened): Promise<
       }),
 
     commit: ({ resolve: resolution = () => undefined } = {}) =>
-      alone(async () => {
+      withoutCommands("committed", async () => {
         const result = await withBase(base, async (carryOut): Promise<CommitResult> => {
           const plan = await planCommit(base, current.states, await changes(), loadLineMerger, resolution);
           if (plan.conflicts.length > 0) return { status: "conflicts", conflicts: plan.conflicts };
@@ -178,7 +226,7 @@ async function openOverlay({ id, base, folder, maxReadBytes }: Opened): Promise<
         return result;
       }),
 
-    rollback: () => alone(renew),
+    rollback: () => withoutCommands("rolled back", renew),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -188,8 +236,8 @@ async function createLayer(kind: LayerKind, base: string, folder: string, maxRea
   switch (kind) {
     case "files":
       return createLayeredLayer(base, folder, maxReadBytes);
-    default:
-      throw new EnvironmentError({ kind: "unsupported", message: kind });
+    case "copy":
+      return createCopiedLayer(base, folder, maxReadBytes);
   }
 }
 

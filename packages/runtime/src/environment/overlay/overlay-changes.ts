@@ -2,6 +2,7 @@ import type { Stats } from "node:fs";
 import { readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type BaseState, type BaseStates, digestOf, statsOf } from "./base-states.ts";
+import { isMarked, marksBeside } from "../sandbox/placeholders.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
 
 /** What stands at a path of the workspace. */
@@ -23,15 +24,13 @@ export interface Change {
 // What is written beside its place before it is put there; left by a process that was killed meanwhile.
 const TEMPORARY = /^\.keelson-[\w-]+\.tmp$/;
 
-/**
- * Looks at what the base is wherever the layer changed something that was not looked at yet, as after commands.
- * @param unsureSinceMs as of `BaseStates.look`
- */
-export async function lookAtChanges(base: string, layer: OverlayLayer, states: BaseStates, unsureSinceMs?: number): Promise<void> {
+/** Looks at what the base is wherever the layer changed something that was not looked at yet, as after commands. */
+export async function lookAtChanges(base: string, layer: OverlayLayer, states: BaseStates): Promise<void> {
+  const { unsureSinceMs } = layer;
   const visit = async (folder: string): Promise<void> => {
     const [held, names] = [await layer.held(folder), new Set(await layer.list(folder))];
     for (const name of held) {
-      if (TEMPORARY.test(name)) continue;
+      if (await isPassing(layer, folder, name)) continue;
       const path = below(folder, name);
       const [now, original] = [await entryAt(layer, path), await statsOf(join(base, path))];
       // A folder in the place of a folder says nothing by itself: what is in it does.
@@ -42,7 +41,8 @@ export async function lookAtChanges(base: string, layer: OverlayLayer, states: B
     }
     if (isWhole(states, folder)) return;
     for (const name of await namesInBase(base, folder))
-      if (!names.has(name)) await states.look(below(folder, name), "with-all-below", unsureSinceMs);
+      if (!names.has(name) && layer.showed?.(below(folder, name)) !== false)
+        await states.look(below(folder, name), "with-all-below", unsureSinceMs);
   };
   await visit("");
 }
@@ -62,10 +62,19 @@ export async function collectChanges(layer: OverlayLayer, states: BaseStates, fo
     const isNew = path !== "" && (states.get(path)?.type ?? "folder") !== "folder";
     const names = new Set(states.namesIn(path));
     if (isFolder) for (const name of await (isNew ? layer.list(path) : layer.held(path))) names.add(name);
-    for (const name of [...names].sort()) if (!TEMPORARY.test(name)) await visit(below(path, name));
+    for (const name of [...names].sort()) if (!(await isPassing(layer, path, name))) await visit(below(path, name));
   };
   await visitBelow(folder, true);
   return changes;
+}
+
+/** Whether it stands there only while something is being done, or since that was cut off. */
+async function isPassing(layer: OverlayLayer, folder: string, name: string): Promise<boolean> {
+  if (TEMPORARY.test(name)) return true;
+  const path = below(folder, name);
+  for (const marked of [path, marksBeside(path)])
+    if ((await statsOf(await layer.at(marked)))?.isDirectory() && isMarked(await layer.list(marked))) return true;
+  return false;
 }
 
 export async function entryAt(layer: OverlayLayer, path: string): Promise<WorkspaceEntry> {

@@ -6,8 +6,8 @@ import { replacePrivateFile } from "../../platform/private-file.ts";
 import { isDeadOwner, processOwner } from "../../platform/process-owner.ts";
 import { systemCode } from "../files/vfs-error-from.ts";
 
-/** How an overlay keeps changes: as overlayfs does, in files of our own, or as a whole copy. */
-export type LayerKind = "overlayfs" | "files" | "copy";
+/** How an overlay keeps changes: beside the base, or in a whole copy of it. */
+export type LayerKind = "files" | "copy";
 
 interface Settings {
   readonly version: 1;

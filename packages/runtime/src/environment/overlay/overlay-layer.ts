@@ -12,6 +12,10 @@ export interface OverlayLayer extends AsyncDisposable {
   list(path: string): Promise<readonly string[]>;
   /** Of these, the names that the layer holds itself: others are as they are in the base. */
   held(path: string): Promise<readonly string[]>;
+  /** What changed in the base at this time or later is not what the layer began with. */
+  readonly unsureSinceMs?: number;
+  /** Whether the layer, where it began with what the base was at one time, began with something at a path. */
+  showed?(path: string): boolean;
   /** Where this process reaches what is at a path, which need not exist. */
   at(path: string): Promise<string>;
 }

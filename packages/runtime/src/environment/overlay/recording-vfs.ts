@@ -1,4 +1,4 @@
-import type { Vfs } from "@keelson/protocol";
+import { type Vfs, VfsError } from "@keelson/protocol";
 import { pathBelow } from "../files/virtual-path.ts";
 import type { BaseStates } from "./base-states.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
@@ -14,7 +14,12 @@ export interface CurrentLayer {
 export function createRecordingVfs(current: () => CurrentLayer, gate: WorkGate): Vfs {
   const look = async (path: string, asEntry: boolean, how: "with-content" | "with-all-below"): Promise<void> => {
     const { layer, states } = current();
-    await states.look(pathBelow(layer.root, await layer.resolve(path, asEntry)), how);
+    const real = await layer.resolve(path, asEntry).catch((error: unknown) => {
+      // It leads nowhere: what was called says so, and changes nothing.
+      if (VfsError.is(error)) return undefined;
+      throw error;
+    });
+    if (real !== undefined) await states.look(pathBelow(layer.root, real), how, layer.unsureSinceMs);
   };
   const files = (): Vfs => current().layer.files;
   return {

@@ -50,7 +50,7 @@ export async function placeFolder(path: string): Promise<Placeholder | undefined
 
 /** Puts a file with this text where nothing is; a folder beside it holds the marks. */
 export async function placeFile(path: string, text: string): Promise<Placeholder | undefined> {
-  const holders = `${path}${HOLDERS}`;
+  const holders = marksBeside(path);
   if ((await look(path)) !== "missing" && (await look(holders)) !== "placeholder") return undefined;
   const folder = await placeFolder(holders);
   if (folder === undefined) return undefined;
@@ -69,16 +69,26 @@ export async function placeFile(path: string, text: string): Promise<Placeholder
   };
 }
 
+/** Whether what a folder holds makes it a placeholder, of a command that runs or was killed, or the marks beside one that is a file. */
+export function isMarked(names: readonly string[]): boolean {
+  return names.length > 0 && names.every((name) => MARK.test(name));
+}
+
+/** The folder with the marks of a placeholder that is a file. */
+export function marksBeside(path: string): string {
+  return `${path}${HOLDERS}`;
+}
+
 /** Whether a placeholder stands there, of whichever command. */
 export async function isPlaceholder(path: string): Promise<boolean> {
-  return (await look(path)) === "placeholder" || (await look(`${path}${HOLDERS}`)) === "placeholder";
+  return (await look(path)) === "placeholder" || (await look(marksBeside(path))) === "placeholder";
 }
 
 async function look(path: string): Promise<"missing" | "placeholder" | "other"> {
   try {
     if (!(await lstat(path)).isDirectory()) return "other";
     const names = await readdir(path);
-    if (names.length === 0 || !names.every((name) => MARK.test(name))) return "other";
+    if (!isMarked(names)) return "other";
     for (const name of names) if (!isAlive(Number(MARK.exec(name)?.[1]))) await unlink(join(path, name)).catch(ignoreGone);
     if (names.some((name) => isAlive(Number(MARK.exec(name)?.[1])))) return "placeholder";
     await rmdir(path);
