@@ -60,6 +60,8 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   createProcessExecutor: ["shell", (given) => environment.createProcessExecutor(given)],
   createProcessEnvironment: ["module", (given) => environment.createProcessEnvironment(given)],
   createSandboxExecutor: ["workspace", (given) => environment.createSandboxExecutor({} as never, given)],
+  createSandboxEnvironment: ["workspace", (given) => environment.createSandboxEnvironment(given)],
+  createOverlay: ["store", (given) => environment.createOverlay(given)],
   createSecretResolver: ["sources", (given) => secrets.createSecretResolver(given)],
   createEnvSecrets: ["env", (given) => secrets.createEnvSecrets(given)],
   createFileSecrets: ["folder", (given) => secrets.createFileSecrets(given)],
