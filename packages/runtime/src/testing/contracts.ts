@@ -2,6 +2,7 @@
 export { describeBlobStore } from "./blob-store-contract.ts";
 export { type CreateBudgetLedger, describeBudgetLedger } from "./budget-ledger-contract.ts";
 export { describeEngine, type EngineContractOptions } from "./engine-contract.ts";
+export { describeEnvironment, type EnvironmentContractOptions } from "./environment-contract.ts";
 export { describeEventLog } from "./event-log-contract.ts";
 export type { CreateEventLog } from "./event-log-contract/create-event-log.ts";
 export { type CreateOrchestrator, describeOrchestrator } from "./orchestrator-contract.ts";

@@ -49,8 +49,12 @@ export function createSandboxEnvironment(options: SandboxEnvironmentOptions): En
   const { workspace: folder, secrets } = options;
   const most = options.policy && readSandboxPolicy(options.policy);
   return {
-    async run() {
-      throw new EnvironmentError({ kind: "provision-failed", message: "The sandbox environment was made without a `module` to run." });
+    async run(_input, spec) {
+      checkProvided(spec, PROVIDED);
+      throw new EnvironmentError({
+        kind: "provision-failed",
+        message: `${PROVIDED.name} holds the tools of runs, and runs no operators. Use createProcessEnvironment for those.`,
+      });
     },
 
     async open(spec, { signal }) {
