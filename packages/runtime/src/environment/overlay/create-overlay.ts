@@ -59,7 +59,7 @@ export type CommitResult =
 
 export interface CommitOptions {
   /** Says for each conflict which side's content stands afterwards; where it gives `undefined`, nothing is committed. */
-  readonly resolve?: (conflict: OverlayConflict) => Resolution | Promise<Resolution>;
+  readonly resolve?: ((conflict: OverlayConflict) => Resolution | Promise<Resolution>) | undefined;
 }
 
 /** A workspace of one's own over a folder that others work on, too. */
