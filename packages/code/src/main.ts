@@ -40,6 +40,8 @@ async function dispatch(argv: readonly string[], host: CommandHost): Promise<num
       return (await import("./commands/permissions.ts")).permissions(command, host);
     case "trust":
       return (await import("./commands/trust.ts")).trust(command, host);
+    case "sandbox":
+      return (await import("./commands/sandbox.ts")).sandbox(command, host);
     case "doctor":
       return (await import("./commands/doctor.ts")).doctor(command, host);
   }

@@ -39,6 +39,7 @@ export async function doctor({ json, cwd }: DoctorCommand, host: CommandHost): P
     await folderFinding(resolve(host.cwd, cwd ?? ".")),
     await ripgrepFinding(),
     await programFinding("bash", "commands run in sh instead"),
+    await programFinding("bwrap", "keelson sandbox needs bubblewrap 0.8 or newer"),
   ];
   if (json) stdout.write(`${JSON.stringify(findings)}\n`);
   else stdout.write(`${findingLines(findings, createStyle(wantsColors(stdout, environment))).join("\n")}\n`);

@@ -93,10 +93,27 @@ export interface DoctorCommand {
   readonly cwd?: string;
 }
 
+export interface SandboxCommand {
+  readonly type: "sandbox";
+  /** A program and its arguments. */
+  readonly command: readonly string[];
+  /** Path of a policy file. */
+  readonly policy?: string;
+  readonly cwd?: string;
+}
+
 /** `--help` or `--version`: print this and exit with 0. */
 export interface PrintText {
   readonly type: "text";
   readonly text: string;
 }
 
-export type CommandLine = RunCommand | ApproveCommand | SessionsCommand | PermissionsCommand | TrustCommand | DoctorCommand | PrintText;
+export type CommandLine =
+  | RunCommand
+  | ApproveCommand
+  | SessionsCommand
+  | PermissionsCommand
+  | TrustCommand
+  | SandboxCommand
+  | DoctorCommand
+  | PrintText;

@@ -60,6 +60,13 @@ Models: anthropic/<id>, openai/<id> (Chat Completions), openai-responses/<id> (R
 Environment: ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, GEMINI_API_KEY, GEMINI_BASE_URL,
   OLLAMA_HOST, <VENDOR>_API_KEY, <VENDOR>_BASE_URL, KEELSON_HOME (default ~/.keelson), NO_COLOR.`;
 
+const SANDBOX_EXAMPLES = `
+Examples:
+  $ keelson sandbox -- npm test
+  $ keelson sandbox --policy policy.json -- sh -c 'npm ci && npm test'
+
+It ends with the exit code of the command; where no sandbox can be made, with 1 and the reason, and nothing is run.`;
+
 /**
  * Reads the arguments after `keelson`.
  * @throws UsageError saying what is wrong and what would be right
@@ -122,6 +129,8 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
     .description("check keys, home folder, tools and Node")
     .option("--json", "print JSON")
     .action((options: { json?: true }) => accept({ type: "doctor", json: options.json === true, ...cwdOf(program) }));
+
+  addSandbox(program, accept);
 
   try {
     program.parse([...argv], { from: "user" });
@@ -217,6 +226,18 @@ function addTrust(program: Command, accept: (command: CommandLine) => void): voi
     .description("trust nothing of it any more")
     .option("--json", "print JSON")
     .action((options: { json?: true }) => take("forget", [], options));
+}
+
+function addSandbox(program: Command, accept: (command: CommandLine) => void): void {
+  program
+    .command("sandbox")
+    .description("run a command that can write to this folder alone, and has no network unless a policy gives it one")
+    .argument("<command...>", "a program and its arguments, after --")
+    .option("--policy <file>", "JSON that says what it may touch (docs/guides/sandbox.md)")
+    .addHelpText("after", SANDBOX_EXAMPLES)
+    .action((command: string[], { policy }: { policy?: string }) =>
+      accept({ type: "sandbox", command, ...(policy !== undefined && { policy }), ...cwdOf(program) }),
+    );
 }
 
 function approveCommand(token: string, decision: (typeof DECISION_TYPES)[number], values: readonly string[]): ApproveCommand {

@@ -16,6 +16,7 @@ export { judgeEffects } from "./sandbox/judge-effects.ts";
 export type { PolicyPlaces } from "./sandbox/policy-places.ts";
 export { createSandboxExecutor, type SandboxExecutorOptions } from "./sandbox/sandbox-executor.ts";
 export { policyFromEnvironmentSpec, policyFromSandboxConfig } from "./sandbox/policy-from-config.ts";
+export { createSeatbeltProfile, type SeatbeltProfileOptions } from "./sandbox/seatbelt-profile.ts";
 export { readSandboxPolicy } from "./sandbox/read-sandbox-policy.ts";
 export {
   type CommandPolicy,

@@ -1,0 +1,258 @@
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { connect as tlsConnect } from "node:tls";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { NetworkPolicyConfig } from "../sandbox-policy.ts";
+import { createFilteringProxy, type NetworkDecision } from "./filtering-proxy.ts";
+
+const PUBLIC = "93.184.216.34";
+const NAMES: { readonly [host: string]: readonly string[] } = {
+  "allowed.test": [PUBLIC],
+  "www.allowed.test": [PUBLIC],
+  "denied.test": [PUBLIC],
+  "allowed.test.evil.test": [PUBLIC],
+  "rebinds.test": ["127.0.0.1"],
+  "mixed.test": [PUBLIC, "10.0.0.7"],
+  "metadata.test": ["169.254.169.254"],
+  "mapped.test": ["::ffff:127.0.0.1"],
+  "translated.test": ["64:ff9b::7f00:1"],
+  "unique-local.test": ["fd00:ec2::254"],
+  "link-local.test": ["fe80::1"],
+};
+
+const running: Server[] = [];
+afterAll(() => {
+  for (const server of running) server.close();
+});
+async function listen(server: Server): Promise<number> {
+  running.push(server);
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+interface Proxied {
+  /** Sends the bytes, and again after each response of `then`; resolves with all that came back until the connection ended or `until` was seen. */
+  say(text: string | Buffer, until?: RegExp): Promise<string>;
+  readonly port: number;
+  readonly dialled: string[];
+  readonly decisions: NetworkDecision[];
+}
+
+let web: number;
+let raw: number;
+const received: string[] = [];
+beforeAll(async () => {
+  web = await listen(
+    createHttpServer((request, response) => {
+      received.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)}`);
+      let body = "";
+      request.on("data", (chunk) => (body += String(chunk))).on("end", () => response.setHeader("x-from", "web").end(`web ${body}`));
+    }),
+  );
+  raw = await listen(
+    createServer((socket) => socket.on("error", () => socket.destroy()).on("data", (bytes) => socket.write(`raw ${bytes.length}`))),
+  );
+});
+
+async function proxied(policy: Partial<NetworkPolicyConfig>): Promise<Proxied> {
+  const dialled: string[] = [];
+  const decisions: NetworkDecision[] = [];
+  const proxy = createFilteringProxy(
+    { enabled: true, ...policy },
+    {
+      resolve: async (host) => NAMES[host] ?? Promise.reject(new Error(`${host} is not known`)),
+      dial(address, port) {
+        dialled.push(`${address}:${port}`);
+        return connect(port === 80 ? web : raw, "127.0.0.1");
+      },
+      onDecision: (decision) => decisions.push(decision),
+    },
+  );
+  const port = await listen(createServer((socket) => proxy.accept(socket)));
+  return {
+    port,
+    dialled,
+    decisions,
+    say: (text, until) =>
+      new Promise((resolve, reject) => {
+        let said = "";
+        const socket: Socket = connect(port, "127.0.0.1", () => socket.write(text));
+        socket.on("data", (bytes) => {
+          said += bytes.toString("latin1");
+          if (until?.test(said) === true) socket.destroy();
+        });
+        socket.on("close", () => resolve(said)).on("error", reject);
+      }),
+  };
+}
+
+const tunnel = (to: string): string => `CONNECT ${to} HTTP/1.1\r\nhost: ${to}\r\n\r\n`;
+const get = (address: string, more = ""): string =>
+  `GET ${address} HTTP/1.1\r\nhost: ${URL.parse(address)?.host ?? "x"}\r\nconnection: close\r\n${more}\r\n`;
+const status = (response: string): string => response.slice(9, 12);
+
+describe("the proxy of a sandbox", () => {
+  // Everything that must not be reached, in each spelling; by a tunnel and as plain HTTP.
+  it.each([
+    "127.0.0.1",
+    "127.1",
+    "2130706433",
+    "0x7f000001",
+    "0x7f.1",
+    "017700000001",
+    "0177.0.0.1",
+    "127.0.0.1.",
+    "0",
+    "0.0.0.0",
+    "[::1]",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[0:0:0:0:0:ffff:127.0.0.1]",
+    "[::127.0.0.1]",
+    "[64:ff9b::7f00:1]",
+    "[2002:7f00:1::]",
+    "[2001:0:7f00:1::]",
+    "10.0.0.1",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.1.1",
+    "100.64.0.1",
+    "169.254.169.254",
+    "0xa9fea9fe",
+    "2852039166",
+    "[fe80::1]",
+    "[fd00:ec2::254]",
+    "[fec0::1]",
+    "[ff02::1]",
+    "168.63.129.16",
+    "100.100.100.200",
+    "224.0.0.1",
+    "255.255.255.255",
+    "192.0.2.1",
+    "198.18.0.1",
+    "localhost",
+    "１２７.0.0.1",
+    "rebinds.test",
+    "mixed.test",
+    "metadata.test",
+    "mapped.test",
+    "translated.test",
+    "unique-local.test",
+    "link-local.test",
+    "RebindS.test.",
+  ])("reaches nothing that isn't public: %s", async (host) => {
+    const { say, dialled } = await proxied({});
+    // Bytes of UTF-8 in a request line are what a client sends for other letters.
+    expect(["400", "403", ""]).toContain(status(await say(tunnel(`${host}:443`))));
+    expect(["400", "403", ""]).toContain(status(await say(get(`http://${host}/`))));
+    expect(dialled).toEqual([]);
+  });
+
+  it("refuses names of which one address isn't public, and connects to the addresses that it has checked", async () => {
+    const { say, dialled, decisions } = await proxied({});
+    expect(await say(tunnel("mixed.test:443"))).toContain("mixed.test stands for 10.0.0.7, which is not a public address");
+    expect(status(await say(get("http://allowed.test/a?b")))).toBe("200");
+    expect(dialled).toEqual([`${PUBLIC}:80`]);
+    expect(decisions.map(({ host, refused }) => [host, refused === undefined])).toEqual([
+      ["mixed.test", false],
+      ["allowed.test", true],
+    ]);
+  });
+
+  it("lets through every public host where none is named, and those alone that are named where some are [MC-12]", async () => {
+    const open = await proxied({});
+    expect(status(await open.say(get("http://allowed.test/")))).toBe("200");
+    const closed = await proxied({ allowedDomains: ["allowed.test"] });
+    expect(status(await closed.say(get("http://allowed.test/")))).toBe("200");
+    for (const host of ["www.allowed.test", "allowed.test.evil.test", "denied.test", PUBLIC])
+      expect(status(await closed.say(get(`http://${host}/`)))).toBe("403");
+    expect(status(await (await proxied({ allowedDomains: [] })).say(get("http://allowed.test/")))).toBe("403");
+  });
+
+  it("lets a pattern stand for the names below, not for the name itself", async () => {
+    const { say } = await proxied({ allowedDomains: ["*.allowed.test"] });
+    expect(status(await say(get("http://www.allowed.test/")))).toBe("200");
+    for (const host of ["allowed.test", "allowed.test.evil.test"]) expect(status(await say(get(`http://${host}/`)))).toBe("403");
+  });
+
+  it("denies a host however it is spelt, and though it is allowed too", async () => {
+    const { say, dialled } = await proxied({ allowedDomains: ["denied.test", "*.test", PUBLIC], deniedDomains: ["denied.test", PUBLIC] });
+    for (const host of ["denied.test", "DENIED.test", "denied.test.", "denied%2etest", PUBLIC, "1572395042", "0x5db8d822"])
+      expect(["400", "403", ""]).toContain(status(await say(get(`http://${host}/`))));
+    expect(dialled).toEqual([]);
+  });
+
+  it("refuses ports that no rule names", async () => {
+    const { say } = await proxied({ allowedDomains: ["allowed.test", "www.allowed.test:8443"] });
+    for (const to of [
+      "allowed.test:22",
+      "allowed.test:8443",
+      "allowed.test:0",
+      "allowed.test:99999",
+      "allowed.test",
+      "www.allowed.test:443",
+    ])
+      expect(["400", "403", ""]).toContain(status(await say(tunnel(to))));
+    expect(status(await say(get("http://allowed.test:25/")))).toBe("403");
+    expect(await say(`${tunnel("www.allowed.test:8443")}anything`, /raw/)).toContain("raw 8");
+  });
+
+  it("ends a tunnel that does not begin with TLS for the host that was asked for", async () => {
+    const { say, port, decisions } = await proxied({});
+    for (const first of ["GET / HTTP/1.1\r\nhost: denied.test\r\n\r\n", "SSH-2.0-x\r\n", Buffer.from([22, 3, 1, 0, 4, 2, 0, 0, 0])]) {
+      const said = await say(Buffer.concat([Buffer.from(tunnel("allowed.test:443")), Buffer.from(first)]));
+      expect(said).not.toContain("raw");
+    }
+    const names = async (servername: string): Promise<string> => {
+      const socket = connect(port, "127.0.0.1", () => socket.write(tunnel("allowed.test:443")));
+      await new Promise((resolve) => socket.once("data", resolve));
+      return new Promise((resolve) => {
+        // What the server sends back is no TLS, so that the client gives up once the hello has gone through.
+        const tls = tlsConnect({ socket, servername, rejectUnauthorized: false });
+        tls.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+      });
+    };
+    expect(await names("allowed.test")).toMatch(/SSL|WRONG_VERSION/);
+    expect(await names("denied.test")).toBe("ECONNRESET");
+    expect(decisions.at(-1)?.refused).toBe("the tunnel to allowed.test begins with TLS for denied.test");
+  });
+
+  it("refuses a Host header that names another host, and sends on the one that it connected to", async () => {
+    const { say } = await proxied({});
+    expect(status(await say("GET http://allowed.test/ HTTP/1.1\r\nhost: denied.test\r\nconnection: close\r\n\r\n"))).toBe("403");
+    expect(["400", "403", ""]).toContain(
+      status(await say("GET http://allowed.test/ HTTP/1.1\r\nhost: allowed.test\r\nhost: denied.test\r\n\r\n")),
+    );
+    expect(["400", "403", ""]).toContain(status(await say("GET / HTTP/1.1\r\nhost: allowed.test\r\nconnection: close\r\n\r\n")));
+    for (const address of [
+      "http://allowed.test@127.0.0.1/",
+      "http://user:pw@allowed.test/",
+      "https://allowed.test/",
+      "ftp://allowed.test/",
+      "http://allowed.test\\@127.0.0.1/",
+    ])
+      expect(["400", "403", ""]).toContain(status(await say(`GET ${address} HTTP/1.1\r\nhost: allowed.test\r\nconnection: close\r\n\r\n`)));
+    expect(["400", "403", ""]).toContain(
+      status(
+        await say(
+          "POST http://allowed.test/ HTTP/1.1\r\nhost: allowed.test\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+        ),
+      ),
+    );
+    received.length = 0;
+    const answer = await say(
+      "POST http://allowed.test/x HTTP/1.1\r\nhost: allowed.test\r\nproxy-authorization: secret\r\nx-hop: 1\r\nconnection: close, x-hop\r\ncontent-length: 2\r\n\r\nhi",
+    );
+    expect(answer).toContain("web hi");
+    expect(received[0]).toMatch(/^POST \/x .*"host":"allowed.test"/);
+    expect(received[0]).not.toMatch(/proxy-authorization|x-hop/);
+  });
+
+  it("says why it refuses", async () => {
+    const { say } = await proxied({ allowedDomains: ["allowed.test"] });
+    expect(await say(tunnel("denied.test:443"))).toContain("Refused by the sandbox: the policy does not allow denied.test.");
+    expect(await say(get("http://nowhere.test/"))).toContain("the policy does not allow nowhere.test");
+    expect(await (await proxied({})).say(get("http://nowhere.test/"))).toContain("nowhere.test is not known");
+  });
+});
