@@ -24,7 +24,7 @@ describe("keelson sandbox", () => {
     expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be read") });
     writeFileSync(policy, "{");
     expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining("is no JSON") });
-    writeFileSync(policy, '{ "filesystem": { "denied": ["x"] } }');
+    writeFileSync(policy, '{ "filesystem": { "deniedPath": ["x"] } }');
     expect(await run()).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean "deniedPaths"?') });
     expect(existsSync(join(workspace.project, "ran"))).toBe(false);
   });
@@ -39,7 +39,7 @@ describe("keelson sandbox", () => {
   describe.skipIf(!hasBubblewrap)(hasBubblewrap ? "with bubblewrap" : "with bubblewrap (skipped: it is not installed)", () => {
     it("runs a command with its options, its standard input and its exit code", async () => {
       await using workspace = await openWorkspace([], { "a.txt": "text" });
-      const script = 'cat; cat a.txt; echo "$1" >&2; echo new > b.txt; echo x > ../outside; exit 7';
+      const script = 'cat; cat a.txt; echo "$1" >&2; echo new > b.txt; echo x > /outside; exit 7';
       const { code, stdout, stderr } = await workspace.start(["sandbox", "--", "sh", "-c", script, "sh", "--help"], { stdin: "given " })
         .finished;
       expect([code, stdout]).toEqual([7, "given text"]);

@@ -69,8 +69,10 @@ export async function prepareMounts(policy: SandboxPolicy, workspace: string, sh
       let at = root;
       for (const part of parts) {
         at = join(at, part);
+        // This comes first: it takes away what a command that was killed left there.
+        const isHeld = await isPlaceholder(at);
         const found = await lookAt(at);
-        if (found !== undefined && !(await isPlaceholder(at))) {
+        if (found !== undefined && !isHeld) {
           if (found === "folder") continue;
           return;
         }
@@ -195,8 +197,9 @@ async function firstOddity(
   let at = root;
   for (const part of relative(root, path).split(sep)) {
     at = join(at, part);
+    const isHeld = await isPlaceholder(at);
     const found = await lookAt(at);
-    if (found === undefined || (await isPlaceholder(at))) return { type: "missing", path: at };
+    if (found === undefined || isHeld) return { type: "missing", path: at };
     if (found !== "folder") return { type: found, path: at };
   }
   return undefined;

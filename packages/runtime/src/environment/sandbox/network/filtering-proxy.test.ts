@@ -144,8 +144,8 @@ describe("the proxy of a sandbox", () => {
   ])("reaches nothing that isn't public: %s", async (host) => {
     const { say, dialled } = await proxied({});
     // Bytes of UTF-8 in a request line are what a client sends for other letters.
-    expect(["400", "403", ""]).toContain(status(await say(tunnel(`${host}:443`))));
-    expect(["400", "403", ""]).toContain(status(await say(get(`http://${host}/`))));
+    expect(["400", "403"]).toContain(status(await say(tunnel(`${host}:443`))));
+    expect(["400", "403"]).toContain(status(await say(get(`http://${host}/`))));
     expect(dialled).toEqual([]);
   });
 
@@ -179,7 +179,7 @@ describe("the proxy of a sandbox", () => {
   it("denies a host however it is spelt, and though it is allowed too", async () => {
     const { say, dialled } = await proxied({ allowedDomains: ["denied.test", "*.test", PUBLIC], deniedDomains: ["denied.test", PUBLIC] });
     for (const host of ["denied.test", "DENIED.test", "denied.test.", "denied%2etest", PUBLIC, "1572395042", "0x5db8d822"])
-      expect(["400", "403", ""]).toContain(status(await say(get(`http://${host}/`))));
+      expect(["400", "403"]).toContain(status(await say(get(`http://${host}/`))));
     expect(dialled).toEqual([]);
   });
 
@@ -193,7 +193,7 @@ describe("the proxy of a sandbox", () => {
       "allowed.test",
       "www.allowed.test:443",
     ])
-      expect(["400", "403", ""]).toContain(status(await say(tunnel(to))));
+      expect(["400", "403"]).toContain(status(await say(tunnel(to))));
     expect(status(await say(get("http://allowed.test:25/")))).toBe("403");
     expect(await say(`${tunnel("www.allowed.test:8443")}anything`, /raw/)).toContain("raw 8");
   });
@@ -221,10 +221,10 @@ describe("the proxy of a sandbox", () => {
   it("refuses a Host header that names another host, and sends on the one that it connected to", async () => {
     const { say } = await proxied({});
     expect(status(await say("GET http://allowed.test/ HTTP/1.1\r\nhost: denied.test\r\nconnection: close\r\n\r\n"))).toBe("403");
-    expect(["400", "403", ""]).toContain(
+    expect(["400", "403"]).toContain(
       status(await say("GET http://allowed.test/ HTTP/1.1\r\nhost: allowed.test\r\nhost: denied.test\r\n\r\n")),
     );
-    expect(["400", "403", ""]).toContain(status(await say("GET / HTTP/1.1\r\nhost: allowed.test\r\nconnection: close\r\n\r\n")));
+    expect(["400", "403"]).toContain(status(await say("GET / HTTP/1.1\r\nhost: allowed.test\r\nconnection: close\r\n\r\n")));
     for (const address of [
       "http://allowed.test@127.0.0.1/",
       "http://user:pw@allowed.test/",
@@ -232,8 +232,8 @@ describe("the proxy of a sandbox", () => {
       "ftp://allowed.test/",
       "http://allowed.test\\@127.0.0.1/",
     ])
-      expect(["400", "403", ""]).toContain(status(await say(`GET ${address} HTTP/1.1\r\nhost: allowed.test\r\nconnection: close\r\n\r\n`)));
-    expect(["400", "403", ""]).toContain(
+      expect(["400", "403"]).toContain(status(await say(`GET ${address} HTTP/1.1\r\nhost: allowed.test\r\nconnection: close\r\n\r\n`)));
+    expect(["400", "403"]).toContain(
       status(
         await say(
           "POST http://allowed.test/ HTTP/1.1\r\nhost: allowed.test\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",

@@ -212,7 +212,10 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
       );
     });
   });
-  server.on("clientError", (_error, socket) => socket.destroy());
+  server.on("clientError", (_error, socket) => {
+    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+    else socket.destroy();
+  });
 
   return {
     accept(socket) {
