@@ -18,6 +18,8 @@ const NAMES: { readonly [host: string]: readonly string[] } = {
   "translated.test": ["64:ff9b::7f00:1"],
   "unique-local.test": ["fd00:ec2::254"],
   "link-local.test": ["fe80::1"],
+  "alias.test": [PUBLIC],
+  "long.test": ["2606:2800:0220:0001:0248:1893:25C8:1946"],
 };
 
 const running: Server[] = [];
@@ -151,7 +153,7 @@ describe("the proxy of a sandbox", () => {
 
   it("refuses names of which one address isn't public, and connects to the addresses that it has checked", async () => {
     const { say, dialled, decisions } = await proxied({});
-    expect(await say(tunnel("mixed.test:443"))).toContain("mixed.test stands for 10.0.0.7, which is not a public address");
+    expect(await say(tunnel("mixed.test:443"))).toContain("mixed.test is 10.0.0.7, which is no public address");
     expect(status(await say(get("http://allowed.test/a?b")))).toBe("200");
     expect(dialled).toEqual([`${PUBLIC}:80`]);
     expect(decisions.map(({ host, refused }) => [host, refused === undefined])).toEqual([
@@ -180,6 +182,44 @@ describe("the proxy of a sandbox", () => {
     const { say, dialled } = await proxied({ allowedDomains: ["denied.test", "*.test", PUBLIC], deniedDomains: ["denied.test", PUBLIC] });
     for (const host of ["denied.test", "DENIED.test", "denied.test.", "denied%2etest", PUBLIC, "1572395042", "0x5db8d822"])
       expect(["400", "403"]).toContain(status(await say(get(`http://${host}/`))));
+    expect(dialled).toEqual([]);
+  });
+
+  it("denies a name that stands for a denied address, however the address is spelt", async () => {
+    const { say, dialled } = await proxied({ deniedDomains: [PUBLIC, "2606:2800:220:1:248:1893:25c8:1946"] });
+    expect(await say(get("http://alias.test/"))).toContain(`alias.test stands for ${PUBLIC}, which the policy denies`);
+    expect(status(await say(get("http://long.test/")))).toBe("403");
+    expect(dialled).toEqual([]);
+  });
+
+  // A body whose end is not told is read by the server as the next request.
+  it.each([
+    ["a length that the client's Connection header names", "GET", "connection: close, content-length\r\ncontent-length: SIZE\r\n\r\nBODY"],
+    [
+      "chunks of a request that has no body as a rule",
+      "GET",
+      "connection: close\r\ntransfer-encoding: chunked\r\n\r\nHEX\r\nBODY\r\n0\r\n\r\n",
+    ],
+    [
+      "chunks that the Connection header names",
+      "DELETE",
+      "connection: close, transfer-encoding\r\ntransfer-encoding: chunked\r\n\r\nHEX\r\nBODY\r\n0\r\n\r\n",
+    ],
+  ])("hides no second request in a body: %s", async (_how, method, rest) => {
+    const { say } = await proxied({ allowedDomains: ["allowed.test"] });
+    const second = "GET /hidden HTTP/1.1\r\nhost: denied.test\r\n\r\n";
+    const body = rest.replace("SIZE", String(second.length)).replace("HEX", second.length.toString(16)).replace("BODY", second);
+    received.length = 0;
+    const said = await say(`${method} http://allowed.test/ HTTP/1.1\r\nhost: allowed.test\r\n${body}`);
+    expect(status(said)).toBe("200");
+    expect(said).toContain("web GET /hidden");
+    expect(received).toHaveLength(1);
+  });
+
+  it("sends no body on in a coding that it can't read", async () => {
+    const { say, dialled } = await proxied({});
+    const said = await say("POST http://allowed.test/ HTTP/1.1\r\nhost: allowed.test\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n");
+    expect(["400", "403"]).toContain(status(said));
     expect(dialled).toEqual([]);
   });
 
@@ -216,6 +256,8 @@ describe("the proxy of a sandbox", () => {
     expect(await names("allowed.test")).toMatch(/SSL|WRONG_VERSION/);
     expect(await names("denied.test")).toBe("ECONNRESET");
     expect(decisions.at(-1)?.refused).toBe("the tunnel to allowed.test begins with TLS for denied.test");
+    expect(await names("")).toBe("ECONNRESET");
+    expect(decisions.at(-1)?.refused).toBe("the tunnel to allowed.test begins with TLS for nobody");
   });
 
   it("refuses a Host header that names another host, and sends on the one that it connected to", async () => {

@@ -40,9 +40,10 @@ const MAX_CONNECTIONS = 256;
 const CONNECT_MS = 15_000;
 const IDLE_MS = 5 * 60_000;
 const MAX_FIRST_BYTES = 32 * 1024;
-// Those of one hop (RFC 9110, 7.6.1), and those meant for us.
+// Those of one hop (RFC 9110, 7.6.1), those meant for us, and those that are said anew.
 const HOP_HEADERS: ReadonlySet<string> = new Set([
   "connection",
+  "host",
   "keep-alive",
   "proxy-authenticate",
   "proxy-authorization",
@@ -81,6 +82,8 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     const refusal = rules.refusal(host, port);
     if (refusal !== undefined) refuse(refusal);
     const addresses = await publicAddressesOf(host, resolve).catch((error: unknown) => refuse(messageOf(error)));
+    const denied = addresses.find((address) => rules.denies(address, port));
+    if (denied !== undefined) refuse(`${host} stands for ${denied}, which the policy denies`);
     options.onDecision?.({ host, port });
     let last: unknown;
     for (const address of addresses) {
@@ -106,16 +109,17 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     const meant = request.headersDistinct["host"] ?? [];
     if (meant.length > 1 || (meant[0] !== undefined && URL.parse(`http://${meant[0]}`)?.host !== url.host))
       throw new Refusal(`the Host header names ${meant.join(", ")}, the address ${url.host}`);
+    const framing = framingOf(request);
     const port = url.port === "" ? 80 : Number(url.port);
     // Headers that Connection names are of this hop as well.
     const named = (request.headers.connection ?? "")
       .toLowerCase()
       .split(",")
       .map((name) => name.trim());
-    const isKept = (name: string): boolean => !HOP_HEADERS.has(name) && !named.includes(name) && name !== "host";
+    const isKept = (name: string): boolean => !HOP_HEADERS.has(name) && !named.includes(name) && name !== "content-length";
     const headers: { [name: string]: string[] } = {};
     for (const [name, values] of Object.entries(request.headersDistinct)) if (values !== undefined && isKept(name)) headers[name] = values;
-    headers["host"] = [url.host];
+    Object.assign(headers, framing, { host: [url.host] });
     const allowed = rules.refusal(host, port) === undefined;
     // Before anything is sent, and not for hosts that nothing may be sent to.
     const sent = secrets === undefined || !allowed ? headers : await withSecrets(secrets, url, headers);
@@ -127,10 +131,20 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
       path: `${url.pathname}${url.search}`,
       headers: sent,
       setHost: false,
+      insecureHTTPParser: false,
     });
     response.once("close", () => socket.destroy());
-    const answered = new Promise<IncomingMessage>((done, failed) => upstream.once("response", done).once("error", failed));
-    request.pipe(upstream);
+    const answered = new Promise<IncomingMessage>((done, failed) => {
+      upstream
+        .once("response", done)
+        .on("error", failed)
+        .once("upgrade", (_answer, changed: Socket) => {
+          changed.destroy();
+          failed(new Error("it changed to another protocol, which nobody asked for"));
+        });
+    });
+    if (framing === undefined) upstream.end();
+    else request.pipe(upstream);
     const answer = await answered.catch((error: unknown) => {
       throw new Unreachable(`${host} did not respond: ${messageOf(error)}`);
     });
@@ -176,14 +190,18 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     // Resolved and connected to before the client is answered, so that it hears of a failure as one.
     const upstream = await connectTo(host, port);
     client.once("close", () => upstream.destroy());
-    upstream.once("close", () => client.destroy());
+    // What the server said last is still on its way to the client.
+    upstream.once("close", () => client.destroySoon());
     client.write("HTTP/1.1 200 Connection established\r\n\r\n");
     const first = await firstBytes(client, head);
     const seen = readServerName(first);
-    const isMeant = seen.type === "tls" && (seen.name === undefined ? true : normalHost(seen.name) === host);
+    // Clients name every server but one that they know by its address.
+    const isMeant = seen.type === "tls" && (seen.name === undefined ? isIP(host) !== 0 : normalHost(seen.name) === host);
     if (!isMeant && !(seen.type !== "tls" && rules.isNamedPort(host, port))) {
       const refused =
-        seen.type === "tls" ? `the tunnel to ${host} begins with TLS for ${seen.name}` : `the tunnel to ${host} does not begin with TLS`;
+        seen.type === "tls"
+          ? `the tunnel to ${host} begins with TLS for ${seen.name ?? "nobody"}`
+          : `the tunnel to ${host} does not begin with TLS`;
       options.onDecision?.({ host, port, refused });
       client.destroy();
       upstream.destroy();
@@ -193,7 +211,7 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     client.pipe(upstream).pipe(client);
   };
 
-  const server: Server = createServer((request, response) => {
+  const server: Server = createServer({ insecureHTTPParser: false }, (request, response) => {
     forward(request, response).catch((error: unknown) => {
       if (response.headersSent) return void response.destroy();
       response.writeHead(statusOf(error), { "content-type": "text/plain; charset=utf-8", "connection": "close" });
@@ -233,6 +251,18 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
 class Refusal extends Error {}
 /** The policy says yes, the network no. */
 class Unreachable extends Error {}
+
+/**
+ * How the end of the body is told: said anew to the server, whatever the client's `Connection` header would have us leave out. A body
+ * without it would be read as another request, to a host of the client's choice. @returns `undefined` where there is no body
+ */
+function framingOf({ headers }: IncomingMessage): { readonly [name: string]: string[] } | undefined {
+  const coding = headers["transfer-encoding"];
+  const length = headers["content-length"];
+  if (coding === undefined) return length === undefined ? undefined : { "content-length": [length] };
+  if (coding.toLowerCase() !== "chunked") throw new Refusal(`a body in the coding ${coding} can't be sent on`);
+  return { "transfer-encoding": ["chunked"] };
+}
 
 async function dialed(socket: Socket): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -6,6 +6,8 @@ import { isPublicAddress } from "../../../transport/public-address.ts";
 const USUAL_PORTS: ReadonlySet<number> = new Set([80, 443]);
 
 export interface NetworkRules {
+  /** Whether a rule denies it, as a name or as the address that a name stands for. */
+  denies(host: string, port: number): boolean;
   /** Why a connection is refused before its name is resolved; `undefined` when nothing speaks against it. */
   refusal(host: string, port: number): string | undefined;
   /** A port other than 80 and 443 that a rule names: what is spoken there is not known. */
@@ -18,12 +20,14 @@ export function createNetworkRules({ allowedDomains, deniedDomains = [] }: Netwo
   const denied = deniedDomains.map(readPattern);
   const isNamedPort = (host: string, port: number): boolean =>
     allowed?.some((pattern) => pattern.port === port && matchesHost(pattern, host)) === true;
+  const denies = (host: string, port: number): boolean =>
+    denied.some((pattern) => matchesHost(pattern, host) && (pattern.port === undefined || pattern.port === port));
   return {
+    denies,
     isNamedPort,
     refusal(host, port) {
       if (normalHost(host) !== host) return `${host} is no host`;
-      if (denied.some((pattern) => matchesHost(pattern, host) && (pattern.port === undefined || pattern.port === port)))
-        return `the policy denies ${host}`;
+      if (denies(host, port)) return `the policy denies ${host}`;
       if (isIP(host) !== 0 && !isPublicAddress(host)) return `${host} is not a public address`;
       if (allowed !== undefined && !allowed.some((pattern) => matchesHost(pattern, host))) return `the policy does not allow ${host}`;
       if (allowed?.some((pattern) => matchesHost(pattern, host) && pattern.port === undefined) !== false && USUAL_PORTS.has(port))
