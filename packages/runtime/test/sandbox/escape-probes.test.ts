@@ -9,7 +9,7 @@ import { createProbeWorld, type ProbeWorld } from "./probe-world.ts";
 import { describeWithBubblewrap } from "./with-bubblewrap.ts";
 
 const policyOf = ({ outside }: ProbeWorld): SandboxPolicy => ({
-  filesystem: { deniedPaths: ["denied", "deep/er", "not-yet", join(outside, "secret")] },
+  filesystem: { deniedPaths: ["denied", "deep/er", "not-yet", ".claude/private/key", join(outside, "secret")] },
   resources: { processes: 80, memory: "256MiB", fileSize: "32MiB", openFiles: 256, temporary: "16MiB" },
 });
 
@@ -35,7 +35,8 @@ function endings(output: string): (number | "nowhere" | undefined)[] {
 
 /** Everything outside of the workspace, and what the probes on hooks are after. */
 function stateOf({ outside, workspace }: ProbeWorld): readonly string[] {
-  return [outside, join(workspace, ".git"), join(workspace, "nested/.git"), join(workspace, "denied"), join(workspace, "deep")]
+  const inside = [".git", "nested/.git", "bare.git", "tools", ".claude", "denied", "deep"];
+  return [outside, ...inside.map((folder) => join(workspace, folder))]
     .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => join(entry.parentPath, entry.name)))
     .concat(join(workspace, "AGENTS.md"))
     .toSorted()

@@ -72,6 +72,32 @@ export const ESCAPE_PROBES: readonly EscapeProbe[] = [
     // A program that runs can be written by nobody.
     where: '! ls -l /proc/[0-9]*/exe 2>/dev/null | grep -qF "$HOST_NODE"',
   },
+  {
+    kind: "file",
+    name: "make a set-user-id program",
+    script: 'cp /bin/true "suid-$PROBE" && chmod u+s "suid-$PROBE" && [ -u "suid-$PROBE" ]',
+  },
+  {
+    kind: "file",
+    name: "make a set-user-id program from the start",
+    script: "perl -e '$f = \"suid2-$ENV{PROBE}\"; umask 0; exit(syscall(2, $f, 0101, 04755) >= 0 && -u $f ? 0 : 1)'",
+    where: x64,
+  },
+  {
+    kind: "file",
+    name: "make a set-user-id program with the newest calls",
+    script: 'f="suid3-$PROBE"; : > "$f"; perl -e \'exit(syscall(452, -100, $ARGV[0], 04755, 0) == 0 && -u $ARGV[0] ? 0 : 1)\' "$f"',
+    where: `${x64} && perl -e '$d = "/tmp"; exit(syscall(452, -100, $d, 01777, 0) == 0 ? 0 : 1)'`,
+    root: true,
+  },
+  { kind: "file", name: "write a protected folder through the pin of what is denied in it", script: 'echo x > ".claude/private/$PROBE"' },
+  {
+    kind: "file",
+    name: "read the keys of another user",
+    script: 'grep -q canary "$OTHER_HOME_KEY"',
+    root: true,
+    where: '[ -n "$OTHER_HOME_KEY" ]',
+  },
   { kind: "file", name: "read the passwords of the system", script: "grep -q root /etc/shadow", root: true },
 
   { kind: "environment", name: "see a variable", script: '[ -n "$PROBE_CANARY" ]' },
@@ -173,6 +199,11 @@ export const ESCAPE_PROBES: readonly EscapeProbe[] = [
     kind: "socket",
     name: "connect to a Unix socket of others in the workspace",
     script: "perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Peer => \"server.sock\") or exit 1'",
+  },
+  {
+    kind: "socket",
+    name: "connect to a Unix socket that was named from its folder",
+    script: "perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Peer => \"relative.sock\") or exit 1'",
   },
   {
     kind: "socket",
@@ -291,6 +322,20 @@ export const ESCAPE_PROBES: readonly EscapeProbe[] = [
   },
   { kind: "hook", name: "write a hook of a repository within", script: "echo x > nested/.git/hooks/pre-push" },
   { kind: "hook", name: "take a repository within away", script: 'mv nested "nested-$PROBE" && mv "nested-$PROBE" nested' },
+  { kind: "hook", name: "write a hook of a submodule", script: "echo x > .git/modules/lib/sub/hooks/pre-commit" },
+  { kind: "hook", name: "change the settings of a submodule", script: "echo x >> .git/modules/lib/sub/config" },
+  { kind: "hook", name: "have a worktree look for settings elsewhere", script: "echo ../../../evil > .git/worktrees/side/commondir" },
+  { kind: "hook", name: "give a worktree settings of its own", script: "echo x > .git/worktrees/side/config.worktree" },
+  { kind: "hook", name: "write a hook of a bare repository within", script: "echo x > bare.git/hooks/post-receive" },
+  { kind: "hook", name: "change the settings of a bare repository within", script: "echo x >> bare.git/config" },
+  { kind: "hook", name: "write a hook where the settings say hooks are", script: "echo x > tools/git-hooks/pre-commit" },
+  { kind: "hook", name: "change settings that are included", script: "echo x >> tools/gitconfig" },
+  {
+    kind: "hook",
+    name: "replace settings that are included",
+    script: 'echo x > "included-$PROBE" && mv -f "included-$PROBE" tools/gitconfig',
+  },
+  { kind: "hook", name: "move the folder of included settings", script: 'mv tools "tools-$PROBE" && mv "tools-$PROBE" tools' },
   { kind: "hook", name: "write hooks for husky", script: "mkdir -p .husky && echo x > .husky/pre-commit" },
   {
     kind: "hook",
@@ -327,6 +372,17 @@ export const ESCAPE_PROBES: readonly EscapeProbe[] = [
     kind: "resource",
     name: "fill shared memory",
     script: 'for i in 1 2 3; do head -c 8M /dev/zero > "/dev/shm/$WORLD-$i" || exit 1; done; rm -f /dev/shm/$WORLD-[123]',
+  },
+  {
+    kind: "resource",
+    name: "use more memory in many processes",
+    script: `perl -e 'pipe(R, W); for (1 .. 4) { $p = fork // exit 1; $p or do { $x = "x" x (96 << 20); syswrite(W, "1"); sleep 60; exit }; push @p, $p } close W; $SIG{ALRM} = sub { kill 9, @p; exit 1 }; alarm 4; $n = 0; while ($n < 4 && sysread(R, $b, 1)) { $n++ } kill 9, @p; exit($n == 4 ? 0 : 1)'`,
+    where: '[ -n "$MEMORY_GROUP" ]',
+  },
+  {
+    kind: "resource",
+    name: "be dumped to whoever takes dumps",
+    script: '[ "$(prlimit --pid $$ --core --raw --noheadings -o SOFT)" != 1 ]',
   },
   { kind: "resource", name: "raise its limits", script: "prlimit --pid $$ --core=unlimited:unlimited" },
 ];

@@ -1,9 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { hostname, homedir } from "node:os";
 import { basename, join } from "node:path";
+import { createControlGroup } from "../../src/environment/sandbox/control-group.ts";
 
 /** What there is to be stolen, broken or reached: a workspace, folders beside it, servers and processes. */
 export interface ProbeWorld extends AsyncDisposable {
@@ -23,13 +24,28 @@ export async function createProbeWorld(): Promise<ProbeWorld> {
     "workspace/.git/hooks",
     "workspace/.git/info",
     "workspace/nested/.git/hooks",
+    ...["workspace/.git/modules/lib/sub", "workspace/bare.git"].flatMap((path) =>
+      ["hooks", "objects", "refs"].map((folder) => `${path}/${folder}`),
+    ),
+    "workspace/.git/worktrees/side",
+    "workspace/tools/git-hooks",
+    "workspace/.claude/private",
     "workspace/denied",
     "workspace/deep/er",
     "outside",
   ])
     mkdirSync(join(base, folder), { recursive: true });
   const files: { readonly [path: string]: string } = {
-    "workspace/.git/config": "[core]\n",
+    "workspace/.git/config": "[core]\n\thooksPath = tools/git-hooks ; ours\n[include]\n\tpath = ../tools/gitconfig\n",
+    "workspace/.git/worktrees/side/commondir": "../..\n",
+    "workspace/tools/gitconfig": "[core]\n",
+    "workspace/.claude/private/key": "canary\n",
+    ...Object.fromEntries(
+      ["workspace/.git/modules/lib/sub", "workspace/bare.git"].flatMap((path) => [
+        [`${path}/HEAD`, "ref: refs/heads/main\n"],
+        [`${path}/config`, "[core]\n"],
+      ]),
+    ),
     "workspace/.git/hooks/post-merge": "echo hook\n",
     "workspace/nested/.git/config": "[core]\n",
     "workspace/AGENTS.md": "Be good.\n",
@@ -57,11 +73,20 @@ export async function createProbeWorld(): Promise<ProbeWorld> {
   await new Promise<void>((resolve) => void datagrams.bind(0, "127.0.0.1", resolve));
   const secrets = { PROBE_CANARY: `canary-${name}` };
   const argument = `argument-${name}`;
-  const victim: ChildProcess = spawn("perl", ["-e", "sleep 600", argument], {
+  // It listens by a name that is relative to where it stands.
+  const listens = '$s = IO::Socket::UNIX->new(Local => "relative.sock", Listen => 5) or die; syswrite(STDOUT, "up"); sleep 600';
+  const victim: ChildProcess = spawn("perl", ["-MIO::Socket::UNIX", "-e", listens, argument], {
+    cwd: workspace,
     env: { ...process.env, ...secrets },
-    stdio: "ignore",
+    stdio: ["ignore", "pipe", "ignore"],
     detached: true,
   });
+  await new Promise((resolve) => victim.stdout?.once("data", resolve));
+  const otherHome = process.getuid?.() === 0 && existsSync("/home") ? `/home/${name}` : undefined;
+  if (otherHome !== undefined) {
+    mkdirSync(join(otherHome, ".ssh"), { recursive: true });
+    writeFileSync(join(otherHome, ".ssh/id_ed25519"), "canary\n");
+  }
   const [key, removedKey] = ["0x4b11", "0x4b12"].map((prefix) => `${prefix}${(process.pid & 0xffff).toString(16).padStart(4, "0")}`) as [
     string,
     string,
@@ -87,6 +112,8 @@ export async function createProbeWorld(): Promise<ProbeWorld> {
       HOST_ARGUMENT: argument,
       HOST_NAME: hostname(),
       HOST_NODE: realpathSync(process.execPath),
+      OTHER_HOME_KEY: otherHome === undefined ? "" : join(otherHome, ".ssh/id_ed25519"),
+      MEMORY_GROUP: (await boundsMemory()) ? "yes" : "",
       HOST_IPC: key,
       HOST_IPC_REMOVED: removedKey,
     },
@@ -95,9 +122,17 @@ export async function createProbeWorld(): Promise<ProbeWorld> {
       datagrams.close();
       for (const server of servers) server.close();
       for (const made of [key, removedKey]) execFileSync("perl", ["-e", `$i = shmget(${made}, 0, 0); shmctl($i, 0, 0) if defined $i`]);
-      for (const path of [base, hostTmp, hostShm, `/tmp/${name}-left`]) rmSync(path, { recursive: true, force: true });
+      for (const path of [base, hostTmp, hostShm, `/tmp/${name}-left`, ...(otherHome === undefined ? [] : [otherHome])])
+        rmSync(path, { recursive: true, force: true });
     },
   };
+}
+
+/** Whether control groups of this machine can be made to bound memory: else a sandbox bounds it for each process alone. */
+async function boundsMemory(): Promise<boolean> {
+  const group = await createControlGroup({ processes: 10, memory: 1024 ** 3 });
+  await group?.remove();
+  return group?.boundsMemory === true;
 }
 
 function portOf(server: Server): number {

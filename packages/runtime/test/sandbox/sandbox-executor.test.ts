@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSandboxExecutor, type NetworkDecision, type SandboxExecutorOptions, type SandboxPolicy } from "keelson/environment";
 import { EnvironmentError } from "@keelson/protocol";
@@ -140,6 +140,101 @@ describeWithBubblewrap("a command in a sandbox", () => {
     expect(stdout).not.toMatch(/canary|KEELSON_COMMAND|NODE_CHANNEL/);
   });
 
+  it("has its variables from nowhere that others on the machine can read", async () => {
+    const seen: string[] = [];
+    const stop = new AbortController();
+    const running = sandbox().execute({
+      command: 'echo "$CANARY"; sleep 60',
+      env: { CANARY: "value-of-canary" },
+      signal: stop.signal,
+      onOutput(_stream, text) {
+        expect(text).toBe("value-of-canary\n");
+        for (const entry of readdirSync("/proc"))
+          try {
+            if (/^\d+$/.test(entry)) seen.push(readFileSync(`/proc/${entry}/cmdline`, "latin1"));
+          } catch {
+            // It ended meanwhile.
+          }
+        stop.abort();
+      },
+    });
+    expect(await failure(running)).toMatchObject({ kind: "cancelled" });
+    expect(seen.some((line) => line.includes("bwrap"))).toBe(true);
+    expect(seen.filter((line) => line.includes("value-of-canary"))).toEqual([]);
+  });
+
+  it("is not given what it made a root lead to", async () => {
+    mkdirSync(join(workspace, "dist/out"), { recursive: true });
+    const executor = sandbox({ filesystem: { writableRoots: [".", "dist/out"] } });
+    const outside = realpathSync(mkdtempSync(join(homedir(), ".keelson-outside-")));
+    try {
+      await executor.execute({ command: `mv dist old; mkdir dist; ln -s ${outside} dist/out` });
+      for (const filesystem of [{ writableRoots: [".", "dist/out"] }, { writableRoots: ["."], readableRoots: ["dist/out"] }])
+        expect(await failure(sandbox({ filesystem }).execute({ command: "echo x > dist/out/x" }))).toMatchObject({
+          kind: "provision-failed",
+          message: expect.stringContaining("by a link within"),
+        });
+      expect(readdirSync(outside)).toEqual([]);
+    } finally {
+      rmSync(outside, { recursive: true });
+    }
+  });
+
+  it("does not begin where a folder became a link while its sandbox was being made", async () => {
+    const base = realpathSync(mkdtempSync(join(homedir(), ".keelson-swapped-")));
+    try {
+      for (const folder of ["workspace/deep/er", "outside"]) mkdirSync(join(base, folder), { recursive: true });
+      const swapping = join(base, "bwrap");
+      // Another command in the same workspace could do that; here it happens at just the wrong moment.
+      const swap = `case "$1" in --args) mv ${base}/workspace/deep ${base}/workspace/away; ln -s ../outside ${base}/workspace/deep; mkdir ${base}/outside/er; esac`;
+      writeFileSync(swapping, `#!/bin/sh\n${swap}\nexec /usr/bin/bwrap "$@"\n`, { mode: 0o755 });
+      const executor = createSandboxExecutor(
+        { filesystem: { deniedPaths: ["deep/er"] } },
+        { workspace: join(base, "workspace"), bubblewrap: swapping },
+      );
+      expect(await failure(executor.execute({ command: `touch ran; echo x > ${base}/outside/x` }))).toMatchObject({
+        kind: "provision-failed",
+        message: expect.stringContaining("became something else while it was being made"),
+      });
+      expect(readdirSync(join(base, "outside"))).toEqual(["er"]);
+      expect(readdirSync(join(base, "workspace"))).not.toContain("ran");
+    } finally {
+      rmSync(base, { recursive: true });
+    }
+  });
+
+  it("is not made by a program that stands where commands can write", async () => {
+    mkdirSync(join(workspace, "node_modules/.bin"), { recursive: true });
+    writeFileSync(join(workspace, "node_modules/.bin/bwrap"), `#!/bin/sh\ntouch ${join(workspace, "ran")}\n`, { mode: 0o755 });
+    vi.stubEnv("PATH", `${join(workspace, "node_modules/.bin")}:${process.env["PATH"]}`);
+    try {
+      expect(await sandbox().execute({ command: "echo fine" })).toMatchObject({ stdout: "fine\n" });
+    } finally {
+      vi.unstubAllEnvs();
+    }
+    expect(readdirSync(workspace)).not.toContain("ran");
+  });
+
+  it("does not turn what is denied elsewhere for the next command", async () => {
+    const outside = realpathSync(mkdtempSync(join(homedir(), ".keelson-outside-")));
+    try {
+      writeFileSync(join(outside, "env"), "canary");
+      symlinkSync(join(outside, "env"), join(workspace, ".env"));
+      const executor = sandbox({ filesystem: { deniedPaths: [".env"] } });
+      await executor.execute({ command: "rm .env; echo mine > .env" });
+      const { stdout } = await executor.execute({ command: `cat .env ${outside}/env` });
+      expect(stdout).toBe("");
+    } finally {
+      rmSync(outside, { recursive: true });
+    }
+  });
+
+  it("can't make a repository of a folder that is none", async () => {
+    const { exitCode } = await sandbox().execute({ command: "mkdir objects refs; echo 'ref: refs/heads/x' > HEAD" });
+    expect(exitCode).not.toBe(0);
+    expect(readdirSync(workspace).toSorted()).toEqual(["objects", "refs"]);
+  });
+
   it("gets no file that this process was started with", async () => {
     const secret = join(workspace, "secret");
     writeFileSync(secret, "canary");
@@ -232,11 +327,8 @@ describeWithBubblewrap("what a command in a sandbox started", () => {
     });
     await new Promise((resolve) => child.stdout?.once("data", resolve));
     await vi.waitFor(() => expect(isRunning(seconds)).toBe(true));
-    // The pipe is held by everything in the sandbox: it ends with the last of it.
-    const ended = new Promise((resolve) => child.stdout?.once("close", resolve));
     child.kill("SIGKILL");
-    await ended;
-    expect(isRunning(seconds)).toBe(false);
+    await vi.waitFor(() => expect(isRunning(seconds)).toBe(false));
   });
 });
 

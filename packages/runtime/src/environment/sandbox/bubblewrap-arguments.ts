@@ -11,6 +11,8 @@ export interface BubblewrapPlan {
   readonly temporaryBytes: number;
   /** Programs that are not there. */
   readonly hiddenPrograms: readonly string[];
+  /** The environment. Not among the arguments of the program, which everybody on the machine can read. */
+  readonly variables: readonly (readonly [name: string, value: string])[];
   /** File descriptors of the filter of system calls, and of what bubblewrap tells of itself. */
   readonly filterFd: number;
   readonly statusFd: number;
@@ -57,11 +59,12 @@ const SHOWN_SYS = ["/sys/devices/system", "/sys/fs/cgroup"];
 
 /** What bubblewrap is told, one argument each, without the command. */
 export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
-  const { mounts, showsAll, programs, cwd, temporaryBytes, hiddenPrograms, filterFd, statusFd } = plan;
+  const { mounts, showsAll, programs, cwd, temporaryBytes, hiddenPrograms, variables, filterFd, statusFd } = plan;
   const own = (folder: string): string[] => ["--perms", "1777", "--size", String(temporaryBytes), "--tmpfs", folder];
   return [
     ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--disable-userns"],
     ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "sandbox", "--clearenv"],
+    ...variables.flatMap(([name, value]) => ["--setenv", name, value]),
     ...["--seccomp", String(filterFd), "--json-status-fd", String(statusFd)],
     ...(showsAll ? ["--ro-bind", "/", "/"] : [...SYSTEM_FOLDERS, ...SYSTEM_FILES].flatMap((path) => ["--ro-bind-try", path, path])),
     ...["--dev", "/dev", ...own("/dev/shm"), "--remount-ro", "/dev"],

@@ -1,54 +1,117 @@
-import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A group of processes of which the kernel lets there be only so many. */
+/** Groups of processes that the kernel bounds together. */
 export interface ControlGroup {
-  /** A process that writes 0 here is in it, with all that it starts. */
-  readonly entry: string;
+  /** A process that writes 0 to each of these is in it, with all that it starts. */
+  readonly entries: readonly string[];
+  readonly boundsProcesses: boolean;
+  readonly boundsMemory: boolean;
   remove(): Promise<void>;
+}
+
+export interface GroupLimits {
+  readonly processes: number;
+  /** Bytes. */
+  readonly memory?: number | undefined;
+}
+
+interface Group {
+  readonly path: string;
+  readonly limits: readonly string[];
 }
 
 // The kernel takes a moment to let go of processes that ended.
 const REMOVE_ROUNDS = 20;
 const REMOVE_PAUSE_MS = 5;
+const NAME = /^keelson-(\d+)-/;
 
-/** Makes one below the group of this process; `undefined` where that isn't ours to do. */
-export async function createControlGroup(processes: number): Promise<ControlGroup | undefined> {
-  const parent = await ownGroup();
-  if (parent === undefined) return undefined;
-  const path = join(parent, `keelson-${randomUUID()}`);
-  const remove = async (): Promise<void> => {
-    for (let round = 0; ; round++) {
-      try {
-        return await rmdir(path);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
-        if (round === REMOVE_ROUNDS) throw error;
-        await sleep(REMOVE_PAUSE_MS);
-      }
-    }
+/** Makes what can be made of them below the groups of this process; `undefined` where that isn't ours to do. */
+export async function createControlGroup({ processes, memory }: GroupLimits): Promise<ControlGroup | undefined> {
+  const name = `keelson-${process.pid}-${randomUUID()}`;
+  const { pids, memory: ofMemory, unified } = await ownGroups();
+  const pidLimit = { "pids.max": String(processes) };
+  const made =
+    unified === undefined
+      ? [
+          await makeGroup(pids, name, pidLimit),
+          memory === undefined ? undefined : await makeGroup(ofMemory, name, { "memory.limit_in_bytes": String(memory) }),
+        ]
+      : [await makeGroup(unified, name, { ...pidLimit, ...(memory !== undefined && { "memory.max": String(memory) }) })];
+  const groups = made.filter((group) => group !== undefined);
+  if (groups.length === 0) return undefined;
+  return {
+    entries: groups.map(({ path }) => join(path, "cgroup.procs")),
+    boundsProcesses: groups.some(({ limits }) => limits.includes("pids.max")),
+    boundsMemory: groups.some(({ limits }) => limits.some((limit) => limit.startsWith("memory."))),
+    async remove() {
+      for (const { path } of groups) await removeGroup(path);
+    },
   };
+}
+
+async function makeGroup(
+  parent: string | undefined,
+  name: string,
+  limits: { readonly [file: string]: string },
+): Promise<Group | undefined> {
+  if (parent === undefined) return undefined;
+  const path = join(parent, name);
+  await removeLeftOver(parent);
   try {
     await mkdir(path);
   } catch {
     return undefined; // the common case: the tree belongs to the system
   }
   try {
-    await writeFile(join(path, "pids.max"), String(processes));
-    return { entry: join(path, "cgroup.procs"), remove };
+    for (const [file, value] of Object.entries(limits)) await writeFile(join(path, file), value);
+    return { path, limits: Object.keys(limits) };
   } catch {
-    await remove();
+    await removeGroup(path);
     return undefined;
   }
 }
 
-/** The folder of this process's group for numbers of processes, of the first or the second version of control groups. */
-async function ownGroup(): Promise<string | undefined> {
+/** Groups of processes that were killed before they could remove them. One that is in use can't be removed. */
+async function removeLeftOver(parent: string): Promise<void> {
+  for (const name of await readdir(parent).catch(() => [])) {
+    const pid = NAME.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) await rmdir(join(parent, name)).catch(() => {});
+  }
+}
+
+async function removeGroup(path: string): Promise<void> {
+  for (let round = 0; ; round++) {
+    try {
+      return await rmdir(path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+      if (round === REMOVE_ROUNDS) throw error;
+      await sleep(REMOVE_PAUSE_MS);
+    }
+  }
+}
+
+/** The folders of this process's groups: one for each kind of limit in the first version of control groups, one for all in the second. */
+async function ownGroups(): Promise<{ readonly pids?: string; readonly memory?: string; readonly unified?: string }> {
   const lines = (await readFile("/proc/self/cgroup", "utf8").catch(() => "")).split("\n").map((line) => line.split(":"));
-  const first = lines.find(([, controllers]) => controllers?.split(",").includes("pids") === true);
-  if (first !== undefined) return join("/sys/fs/cgroup/pids", first.slice(2).join(":"));
+  const first = (controller: string): string | undefined => {
+    const line = lines.find(([, controllers]) => controllers?.split(",").includes(controller) === true);
+    return line === undefined ? undefined : join("/sys/fs/cgroup", controller, line.slice(2).join(":"));
+  };
+  const [pids, memory] = [first("pids"), first("memory")];
+  if (pids !== undefined || memory !== undefined) return { ...(pids !== undefined && { pids }), ...(memory !== undefined && { memory }) };
   const second = lines.find(([number]) => number === "0");
-  return second === undefined ? undefined : join("/sys/fs/cgroup", second.slice(2).join(":"));
+  return second === undefined ? {} : { unified: join("/sys/fs/cgroup", second.slice(2).join(":")) };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
 }

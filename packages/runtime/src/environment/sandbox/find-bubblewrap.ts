@@ -1,20 +1,22 @@
 import { execFile } from "node:child_process";
-import { access, constants } from "node:fs/promises";
+import { access, constants, realpath } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
 import { EnvironmentError } from "@keelson/protocol";
+import { isWithin } from "./policy-path.ts";
 
 // `--disable-userns` and `--size` came with it.
 const LEAST_VERSION = [0, 8] as const;
 const WAIT_MS = 10_000;
 
 /**
- * The path of bubblewrap, once it is known to make a sandbox here.
+ * The path of bubblewrap, once it is known to make a sandbox here. One that stands where commands can write is not taken: a command
+ * could have put it there.
  * @throws EnvironmentError of kind `provision-failed` with the reason why it doesn't
  */
-export async function findBubblewrap(named?: string): Promise<string> {
+export async function findBubblewrap(named?: string, writable: readonly string[] = []): Promise<string> {
   if (process.platform !== "linux") throw cannot(`it needs Linux, and this is ${process.platform}`);
-  const path = await programPath(named ?? "bwrap");
+  const path = named === undefined ? await programPath("bwrap", writable) : await programPath(named);
   if (path === undefined)
     throw cannot(`there is no ${named ?? "bwrap"}: install bubblewrap, as in \`apt-get install bubblewrap\` or \`dnf install bubblewrap\``);
   const run = promisify(execFile);
@@ -52,19 +54,18 @@ export async function findBubblewrap(named?: string): Promise<string> {
   return path;
 }
 
-/** Where a program stands in `PATH`. */
-export async function programPath(program: string): Promise<string | undefined> {
+/** Where a program stands in `PATH`, but for folders in `except`. */
+export async function programPath(program: string, except: readonly string[] = []): Promise<string | undefined> {
   const candidates = isAbsolute(program)
     ? [program]
-    : (process.env["PATH"] ?? "/usr/bin:/bin").split(delimiter).map((folder) => join(folder, program));
-  for (const candidate of candidates)
-    if (
-      await access(candidate, constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-    )
-      return candidate;
+    : (process.env["PATH"] ?? "/usr/bin:/bin").split(delimiter).flatMap((folder) => (isAbsolute(folder) ? [join(folder, program)] : []));
+  for (const candidate of candidates) {
+    const real = await access(candidate, constants.X_OK).then(
+      () => realpath(candidate),
+      () => undefined,
+    );
+    if (real !== undefined && ![candidate, real].some((path) => except.some((folder) => isWithin(path, folder)))) return candidate;
+  }
   return undefined;
 }
 

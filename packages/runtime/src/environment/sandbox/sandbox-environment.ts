@@ -21,6 +21,11 @@ export function sandboxEnvironment(
   return { ...env, TMPDIR: "/tmp", ...(network?.enabled === true && proxyVariables()), ...environment.set };
 }
 
+/** Whether the shell that begins in a sandbox may have it: it must load nothing and run nothing that the command could have written. */
+export function isSafeAtStart(name: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !/^(LD_.*|GLIBC_TUNABLES|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|IFS)$/.test(name);
+}
+
 function proxyVariables(): { readonly [name: string]: string } {
   const address = `http://127.0.0.1:${PROXY_PORT}`;
   const none = "localhost,127.0.0.1,::1";

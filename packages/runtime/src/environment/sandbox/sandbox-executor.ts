@@ -12,14 +12,15 @@ import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
 import { type ControlGroup, createControlGroup } from "./control-group.ts";
 import { findBubblewrap, programPath } from "./find-bubblewrap.ts";
 import { createFilteringProxy, type FilteringProxyOptions } from "./network/filtering-proxy.ts";
-import { bridgeTo, BRIDGE_PROGRAM, BRIDGE_SCRIPT } from "./network/network-bridge.ts";
+import { bridgeScript, bridgeTo, BRIDGE_PROGRAM } from "./network/network-bridge.ts";
 import { inheritedDescriptors } from "./inherited-descriptors.ts";
 import { parseSize } from "./parse-size.ts";
 import { judgeCommands } from "./judge-commands.ts";
 import { judgeEffects } from "./judge-effects.ts";
-import { isWithin } from "./policy-path.ts";
+import { isWithin, policyPath } from "./policy-path.ts";
 import { readSandboxPolicy } from "./read-sandbox-policy.ts";
-import { sandboxEnvironment } from "./sandbox-environment.ts";
+import { isSafeAtStart, sandboxEnvironment } from "./sandbox-environment.ts";
+import { gateScript, keepGate, misplacedMount } from "./sandbox-gate.ts";
 import { prepareMounts } from "./sandbox-mounts.ts";
 import { DEFAULT_PROCESSES, DEFAULT_TEMPORARY_BYTES, type SandboxPolicy } from "./sandbox-policy.ts";
 import { createSeccompFilter } from "./seccomp-filter.ts";
@@ -40,7 +41,8 @@ export interface SandboxExecutorOptions extends FilteringProxyOptions {
 const STATUS_FD = 3;
 const FILTER_FD = 4;
 const ARGUMENTS_FD = 5;
-const CHANNEL_FD = 6;
+const GATE_FD = 6;
+const CHANNEL_FD = 7;
 const GONE_LIMIT_MS = 10_000;
 
 /**
@@ -68,7 +70,7 @@ export function createSandboxExecutor(policy: SandboxPolicy, options: SandboxExe
     async execute(request) {
       if ((request.command === undefined) === (request.program === undefined))
         throw new EnvironmentError({ kind: "other", message: "Exactly one of `command` and `program` says what to run." });
-      found ??= findBubblewrap(options.bubblewrap);
+      found ??= findBubblewrap(options.bubblewrap, await writableFolders(checked, options.workspace));
       return runInSandbox(await found, checked, options, request);
     },
 
@@ -110,9 +112,15 @@ async function runInSandbox(
   const command = request.command === undefined ? [request.program ?? "", ...(request.args ?? [])] : [...shell, "-c", request.command];
   const node = await realpath(process.execPath);
   const withNetwork = policy.network?.enabled === true;
-  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const inner = [...limits, "/usr/bin/env", "-i", ...variables, ...command];
-  const start = withNetwork ? ["/bin/sh", "-c", BRIDGE_SCRIPT, "sh", node, BRIDGE_PROGRAM, ...inner] : inner;
+  const variables = Object.entries(env);
+  const late = variables.filter(([name]) => !isSafeAtStart(name)).map(([name, value]) => `${name}=${value}`);
+  const steps = [
+    gateScript(GATE_FD),
+    ...(withNetwork ? [bridgeScript(CHANNEL_FD)] : []),
+    `exec "$@" ${[GATE_FD, ...(withNetwork ? [CHANNEL_FD] : [])].map((descriptor) => `${descriptor}>&-`).join(" ")}`,
+  ];
+  const bridge = withNetwork ? [node, BRIDGE_PROGRAM] : [];
+  const start = ["/bin/sh", "-c", steps.join("\n"), "sh", ...bridge, ...limits, "/usr/bin/env", ...late, ...command];
 
   const credentials = request.env?.["KEELSON_CREDENTIALS"];
   await using mounts = await prepareMounts(
@@ -121,9 +129,9 @@ async function runInSandbox(
     credentials !== undefined && isCredentialFolder(credentials) ? [credentials] : [],
   );
   const processes = policy.resources?.processes ?? DEFAULT_PROCESSES;
-  const group = await createControlGroup(processes);
+  const group = await createControlGroup({ processes, memory: sizeOf(policy.resources?.memory) });
   // The kernel counts no processes of the first user: for it there is only the group.
-  if (group === undefined && policy.resources?.processes !== undefined && process.getuid?.() === 0)
+  if (group?.boundsProcesses !== true && policy.resources?.processes !== undefined && process.getuid?.() === 0)
     throw cannot("the number of processes of the root user can't be limited without a control group, and none can be made here");
   const args = bubblewrapArguments({
     mounts: mounts.mounts,
@@ -132,6 +140,7 @@ async function runInSandbox(
     cwd: resolve(workspace, request.cwd ?? "."),
     temporaryBytes: parseSize(policy.resources?.temporary ?? DEFAULT_TEMPORARY_BYTES) ?? DEFAULT_TEMPORARY_BYTES,
     hiddenPrograms: await deniedPrograms(policy),
+    variables: variables.filter(([name]) => isSafeAtStart(name)),
     filterFd: FILTER_FD,
     statusFd: STATUS_FD,
   });
@@ -140,6 +149,7 @@ async function runInSandbox(
   const bwrap = [bubblewrap, "--args", String(ARGUMENTS_FD), "--", ...start];
   const [program = "", ...rest] = await enclosed(bwrap, group);
   let unbridge = (): void => {};
+  let refusal = (): unknown => undefined;
   try {
     const response = await runProcess(
       {
@@ -149,11 +159,15 @@ async function runInSandbox(
         // What bubblewrap is started with can be read in the sandbox.
         env: {},
         mark: "",
-        descriptors: ["pipe", "pipe", "pipe", ...(withNetwork ? (["ipc"] as const) : [])],
+        descriptors: ["pipe", "pipe", "pipe", "pipe", ...(withNetwork ? (["ipc"] as const) : [])],
         onStart(child) {
           status.follow(child);
           give(child, FILTER_FD, filter);
           give(child, ARGUMENTS_FD, args.map((argument) => `${argument}\0`).join(""));
+          refusal = keepGate(child, GATE_FD, async () => {
+            const wrong = await misplacedMount(mounts.mounts, await status.first);
+            if (wrong !== undefined) throw cannot(wrong);
+          });
           if (proxy !== undefined) unbridge = bridgeTo(child, proxy);
         },
         endRest: () => status.gone(),
@@ -161,6 +175,8 @@ async function runInSandbox(
       request,
       { maxOutputBytes: options.maxOutputBytes, killGraceMs: undefined },
     );
+    const refused = refusal();
+    if (refused !== undefined) throw EnvironmentError.is(refused) ? refused : cannot(String(refused));
     if (response.signal === null && !response.timedOut && !status.hasStarted)
       throw cannot(`bubblewrap says: ${response.stderr.trim() || "nothing"}`);
     if (withNetwork && response.exitCode === 125 && response.stderr === "") throw cannot("the bridge to its network did not start");
@@ -177,7 +193,7 @@ async function runInSandbox(
   }
 }
 
-/** The command through a shell that enters the control group, lets go of what we have open, and becomes the command. */
+/** The command through a shell that enters the control groups, lets go of what we have open, and becomes the command. */
 async function enclosed(command: readonly string[], group: ControlGroup | undefined): Promise<readonly string[]> {
   const descriptors = (await inheritedDescriptors()).filter((descriptor) => descriptor > CHANNEL_FD);
   if (group === undefined && descriptors.length === 0) return command;
@@ -186,22 +202,36 @@ async function enclosed(command: readonly string[], group: ControlGroup | undefi
   if (bash === undefined && descriptors.some((descriptor) => descriptor > 9))
     throw cannot(`this process was started with open files (${descriptors.join(", ")}), which only bash could keep from the command`);
   const steps = [
-    "entry=$1; shift",
-    ...(group === undefined ? [] : ['echo 0 >"$entry" || exit 125']),
+    ...(group?.entries ?? []).map(() => 'echo 0 >"$1" || exit 125; shift'),
     `exec "$@"${descriptors.map((descriptor) => ` ${descriptor}>&-`).join("")}`,
   ];
-  return [...(bash === undefined ? ["/bin/sh"] : [bash, "--norc"]), "-c", steps.join("\n"), "sh", group?.entry ?? "", ...command];
+  return [...(bash === undefined ? ["/bin/sh"] : [bash, "--norc"]), "-c", steps.join("\n"), "sh", ...(group?.entries ?? []), ...command];
 }
 
 /** What bubblewrap tells of itself: JSON, an object a line. */
 class SandboxStatus {
   #text = "";
+  #first = Promise.withResolvers<number>();
 
   follow(child: ChildProcess): void {
     const stream = child.stdio[STATUS_FD];
     if (stream === null || stream === undefined || !("on" in stream)) return;
-    stream.on("data", (chunk: Buffer) => void (this.#text += chunk.toString("latin1")));
+    stream.on("data", (chunk: Buffer) => {
+      this.#text += chunk.toString("latin1");
+      const first = this.#firstTold();
+      if (first !== undefined) this.#first.resolve(first);
+    });
     stream.on("error", () => stream.destroy());
+  }
+
+  /** The first process of the sandbox, by its number here. */
+  get first(): Promise<number> {
+    return this.#first.promise;
+  }
+
+  #firstTold(): number | undefined {
+    const told = /"child-pid": (\d+)/.exec(this.#text)?.[1];
+    return told === undefined ? undefined : Number(told);
   }
 
   /** The command itself was reached: before that, bubblewrap tells of no exit code. */
@@ -211,8 +241,8 @@ class SandboxStatus {
 
   /** Resolves when the first process of the sandbox is gone: the kernel ends all others before it. @returns what is left */
   async gone(): Promise<readonly number[]> {
-    const first = Number(/"child-pid": (\d+)/.exec(this.#text)?.[1] ?? "0");
-    if (first === 0) return [];
+    const first = this.#firstTold();
+    if (first === undefined) return [];
     for (let waited = 0, pause = 1; waited < GONE_LIMIT_MS; waited += pause, pause = Math.min(50, pause * 2)) {
       const stat = await readFile(`/proc/${first}/stat`, "latin1").catch(() => "");
       const state = stat.slice(stat.lastIndexOf(")") + 2)[0];
@@ -237,19 +267,28 @@ function give(child: ChildProcess, descriptor: number, content: Buffer | string)
 }
 
 async function limitArguments({ resources = {} }: SandboxPolicy): Promise<string[]> {
-  const size = (given: number | string | undefined): number | undefined => (given === undefined ? undefined : parseSize(given));
   const limits = {
     nproc: resources.processes ?? DEFAULT_PROCESSES,
-    data: size(resources.memory),
-    fsize: size(resources.fileSize),
+    data: sizeOf(resources.memory),
+    fsize: sizeOf(resources.fileSize),
     nofile: resources.openFiles,
     cpu: resources.cpuSeconds,
-    // A dump of memory could hold what the command was told.
-    core: 0,
+    // A dump of memory could hold what the command was told. With 0 the kernel still hands it to a program that takes dumps; one byte
+    // is no dump for anybody (core(5)).
+    core: 1,
   };
   const prlimit = (await programPath("/usr/bin/prlimit")) ?? (await programPath("/bin/prlimit"));
   if (prlimit === undefined) throw cannot("its limits need prlimit, of the package util-linux");
   return [prlimit, ...Object.entries(limits).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])), "--"];
+}
+
+function sizeOf(given: number | string | undefined): number | undefined {
+  return given === undefined ? undefined : parseSize(given);
+}
+
+async function writableFolders({ filesystem }: SandboxPolicy, workspace: string): Promise<string[]> {
+  const roots = (filesystem?.writableRoots ?? [workspace]).map((path) => policyPath(path, resolve(workspace)));
+  return Promise.all(roots.map((path) => realpath(path).catch(() => path)));
 }
 
 /** Where the denied programs stand in the command's `PATH` and in the usual folders. */

@@ -1,10 +1,15 @@
-import { lstat, readdir, readFile, readlink, realpath, rename, symlink } from "node:fs/promises";
+import { lstat, readlink, realpath, rename, symlink } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 import { EnvironmentError } from "@keelson/protocol";
+import { withPathLock } from "../files/path-lock.ts";
+import { credentialPaths } from "./credential-paths.ts";
+import { findGitFolders, namedBySettings } from "./git-folders.ts";
+import { listeningSockets } from "./listening-sockets.ts";
+import { aliasesOf, readMountTable } from "./mount-table.ts";
 import { isPlaceholder, type Placeholder, placeFile, placeFolder } from "./placeholders.ts";
 import { isWithin, policyPath } from "./policy-path.ts";
-import { deniedPaths, protectedPaths } from "./policy-places.ts";
+import { protectedPaths } from "./policy-places.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 
 /** What a path is in the sandbox. `hidden`: an empty file or folder that can't be written. */
@@ -21,9 +26,8 @@ export interface SandboxMounts extends AsyncDisposable {
 }
 
 // An existing `.git/commondir` makes git read its settings elsewhere; this text makes it read them where they are.
-const FILE_PLACEHOLDERS: { readonly [path: string]: string } = { ".git/commondir": ".\n" };
-const MAX_FOLDERS = 2000;
-const MAX_DEPTH = 6;
+const FILE_PLACEHOLDERS: { readonly [path: string]: string } = { ".git/commondir": ".\n", "commondir": ".\n" };
+const GIT = ".git/";
 // Later ones win at the same path.
 const ORDER: readonly Mount["as"][] = ["writable", "read-only", "hidden-folder", "hidden-file"];
 
@@ -32,6 +36,20 @@ const ORDER: readonly Mount["as"][] = ["writable", "read-only", "hidden-folder",
  * @param shown folders that can be read in any case
  */
 export async function prepareMounts(policy: SandboxPolicy, workspace: string, shown: readonly string[] = []): Promise<SandboxMounts> {
+  const { clearAway, ...mounts } = await oneAtATime(() => planMounts(policy, workspace, shown));
+  return { ...mounts, [Symbol.asyncDispose]: () => oneAtATime(clearAway) };
+}
+
+/** One command's placeholders are looked for, put and taken away while no other's are: what was seen must hold until it is acted on. */
+function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
+  return withPathLock(["/keelson sandbox placeholders"], work);
+}
+
+async function planMounts(
+  policy: SandboxPolicy,
+  workspace: string,
+  shown: readonly string[],
+): Promise<Omit<SandboxMounts, typeof Symbol.asyncDispose> & { clearAway(): Promise<void> }> {
   const { filesystem = {} } = policy;
   const placeholders: Placeholder[] = [];
   const links = new Map<string, string>();
@@ -54,6 +72,8 @@ export async function prepareMounts(policy: SandboxPolicy, workspace: string, sh
       readableRoots.push(path);
     }
     for (const path of shown) readableRoots.push(await realpath(path));
+    for (const given of [...(filesystem.writableRoots ?? []), ...(filesystem.readableRoots ?? [])])
+      await refuseLinkOfCommands(policyPath(given, workspace), writableRoots);
     for (const root of writableRoots) plan(root, "writable");
     for (const root of readableRoots) plan(root, "read-only");
 
@@ -86,12 +106,17 @@ export async function prepareMounts(policy: SandboxPolicy, workspace: string, sh
         return;
       }
     };
+    /** Puts it back after the command; that it is put back here, and not where another folder is by then, is seen to by the mounts. */
+    const keepLink = async (path: string): Promise<void> => {
+      links.set(path, await readlink(path));
+      pin(path);
+    };
     const protect = async (root: string, path: string): Promise<void> => {
       const found = await firstOddity(root, path);
       if (found?.type === "missing") return hold(root, path);
       if (found?.type === "link") {
         // A mount can't stand on a link: what it leads to is protected, and the link is put back after the command.
-        links.set(found.path, await readlink(found.path));
+        await keepLink(found.path);
         const target = await realpath(found.path).catch(() => undefined);
         if (target !== undefined && isWritable(target) && !writableRoots.includes(target)) {
           pin(target);
@@ -104,11 +129,28 @@ export async function prepareMounts(policy: SandboxPolicy, workspace: string, sh
       plan(kept, "read-only");
     };
     const home = await realpath(homedir()).catch(() => homedir());
-    const rootsToGuard = [...writableRoots, ...(await nestedRepositories(writableRoots))];
-    for (const root of rootsToGuard) {
-      for (const path of protectedPaths(filesystem, root === home))
-        if (writableRoots.includes(root) || path.startsWith(".git/")) await protect(root, join(root, path));
+    const { repositories, worktrees } = await findGitFolders(writableRoots);
+    const ofGit = protectedPaths(filesystem, false)
+      .filter((path) => path.startsWith(GIT))
+      .map((path) => path.slice(GIT.length));
+    for (const root of writableRoots) {
+      for (const path of protectedPaths(filesystem, root === home)) await protect(root, join(root, path));
+      // Without a repository the root itself could be made one, with settings that git obeys there.
+      if (ofGit.includes("config") && (await firstOddity(root, join(root, ".git")))?.type === "missing" && !repositories.includes(root))
+        await protect(root, join(root, "HEAD"));
     }
+    for (const repository of repositories) {
+      const isOfRoot = writableRoots.some((root) => repository === join(root, ".git"));
+      for (const path of isOfRoot ? [] : ofGit) await protect(repository, join(repository, path));
+      if (!ofGit.includes("hooks")) continue;
+      for (const path of await namedBySettings(repository)) {
+        const root = writableRoots.find((candidate) => path !== candidate && isWithin(path, candidate));
+        if (root !== undefined) await protect(root, path);
+      }
+    }
+    if (ofGit.includes("commondir"))
+      for (const worktree of worktrees)
+        for (const name of ["commondir", "gitdir", "config.worktree"]) await protect(worktree, join(worktree, name));
     // The program that runs all this must be the same afterwards.
     const node = await realpath(process.execPath);
     if (isWritable(node)) {
@@ -116,7 +158,16 @@ export async function prepareMounts(policy: SandboxPolicy, workspace: string, sh
       plan(node, "read-only");
     }
 
-    for (const given of deniedPaths(filesystem, { workspace, home: homedir() })) {
+    const denied = (filesystem.deniedPaths ?? []).map((path) => policyPath(path, workspace));
+    for (const given of denied) {
+      const root = writableRoots.find((candidate) => isWithin(given, candidate));
+      const found = root === undefined ? undefined : await firstOddity(root, given);
+      // Turned elsewhere, it would no longer say what is to be hidden from the next command.
+      if (found?.type === "link") await keepLink(found.path);
+    }
+    if (filesystem.hideCredentials !== false) denied.push(...(await credentialPaths()));
+    const table = await readMountTable("self").catch(() => []);
+    for (const given of denied) {
       const path = await realpath(given).catch(() => undefined);
       if (path === undefined) {
         const folder = await realOfMissing(given);
@@ -126,21 +177,40 @@ export async function prepareMounts(policy: SandboxPolicy, workspace: string, sh
       }
       if (writableRoots.includes(path)) throw cannotProvide(`${path} is both denied and a writable root`);
       if (path === "/") throw cannotProvide("the whole file system is denied");
-      if (isWritable(path)) pin(path);
-      plan(path, (await lookAt(path)) === "folder" ? "hidden-folder" : "hidden-file");
-      // A link within a writable root could be turned elsewhere, but only to what is visible anyway.
+      // What is mounted at several places is hidden at each.
+      for (const alias of [path, ...aliasesOf(path, table)]) {
+        const found = alias === path || (await realpath(alias).catch(() => undefined)) === alias ? await lookAt(alias) : undefined;
+        if (found === undefined || (alias !== path && isHiddenAnyway(alias) && !isWritable(alias))) continue;
+        if (isWritable(alias)) pin(alias);
+        plan(alias, found === "folder" ? "hidden-folder" : "hidden-file");
+      }
     }
-    for (const path of await listeningSockets(isWritable)) if (!planned.has(path)) plan(path, "hidden-file");
+    for (const path of await listeningSockets())
+      if ((!isHiddenAnyway(path) || isWritable(path)) && !planned.has(path)) plan(path, "hidden-file");
 
     // A deeper path is mounted after those above it, so it is what holds there.
     const mounts = [...planned]
       .map(([path, as]) => ({ path, as }))
       .toSorted((one, other) => depth(one.path) - depth(other.path) || (one.path < other.path ? -1 : 1));
-    return { mounts: withoutThoseInHidden(mounts, writableRoots, readableRoots), writableRoots, [Symbol.asyncDispose]: clearAway };
+    return {
+      mounts: withoutThoseInHidden(withoutPinsInKept(mounts, writableRoots), writableRoots, readableRoots),
+      writableRoots,
+      clearAway,
+    };
   } catch (error) {
     await clearAway();
     throw error;
   }
+}
+
+/** In a folder that is kept as it is, nothing becomes writable for being on the way to something deeper. */
+function withoutPinsInKept(mounts: readonly Mount[], writableRoots: readonly string[]): Mount[] {
+  const kept: Mount[] = [];
+  for (const mount of mounts) {
+    const above = kept.findLast(({ path }) => isWithin(mount.path, path));
+    if (mount.as !== "writable" || writableRoots.includes(mount.path) || above?.as === "writable") kept.push(mount);
+  }
+  return kept;
 }
 
 /** In a hidden folder only roots that the policy names are shown. */
@@ -161,6 +231,17 @@ async function restoreLink(path: string, target: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   });
   await symlink(target, path);
+}
+
+/** A link within a writable root that leads out of it to another root can be made by a command, to be given what it leads to. */
+async function refuseLinkOfCommands(given: string, writableRoots: readonly string[]): Promise<void> {
+  const real = await realpath(given);
+  for (let above = dirname(given); above !== "/"; above = dirname(above)) {
+    const at = await realpath(above);
+    const root = writableRoots.find((candidate) => candidate !== real && isWithin(at, candidate) && !isWithin(real, candidate));
+    if (root !== undefined)
+      throw cannotProvide(`its root ${given} is ${real}, by a link within ${root} that commands can change; name the place itself`);
+  }
 }
 
 async function existingFolder(path: string): Promise<string> {
@@ -203,36 +284,6 @@ async function firstOddity(
     if (found !== "folder") return { type: found, path: at };
   }
   return undefined;
-}
-
-/** Repositories within the roots, as far as they are found in the first folders: their hooks are run like those of the root. */
-async function nestedRepositories(roots: readonly string[]): Promise<string[]> {
-  const found: string[] = [];
-  const left = roots.map((folder) => ({ folder, level: 0 }));
-  for (let looked = 0; left.length > 0 && looked < MAX_FOLDERS; looked++) {
-    const { folder, level } = left.shift() as { folder: string; level: number };
-    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-    if (level > 0 && entries.some(({ name }) => name === ".git")) found.push(folder);
-    if (level === MAX_DEPTH) continue;
-    for (const entry of entries)
-      if (entry.isDirectory() && entry.name !== ".git" && entry.name !== "node_modules")
-        left.push({ folder: join(folder, entry.name), level: level + 1 });
-  }
-  return found;
-}
-
-/** Sockets that servers of this machine listen on: a mount that can't be written to can still be connected through. */
-async function listeningSockets(isShown: (path: string) => boolean): Promise<string[]> {
-  const table = await readFile("/proc/net/unix", "utf8").catch(() => "");
-  const paths = new Set<string>();
-  for (const line of table.split("\n").slice(1)) {
-    const path = /^\S+: \S+ \S+ \S+ \S+ \S+ \d+ (\/.*)$/.exec(line)?.[1];
-    if (path === undefined || (isHiddenAnyway(path) && !isShown(path))) continue;
-    const real = await realpath(path).catch(() => undefined);
-    if (real !== undefined && (!isHiddenAnyway(real) || isShown(real)) && (await lstat(real).catch(() => undefined))?.isSocket())
-      paths.add(real);
-  }
-  return [...paths];
 }
 
 function isHiddenAnyway(path: string): boolean {

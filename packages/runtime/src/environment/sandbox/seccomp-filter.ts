@@ -61,9 +61,28 @@ const DENIED: { readonly [name: string]: { readonly x64: number; readonly arm64?
   uselib: { x64: 134 },
 };
 const PROCESSORS = {
-  x64: { architecture: 0xc000003e, socket: 41, ioctl: 16, clone3: 435 },
-  arm64: { architecture: 0xc00000b7, socket: 198, ioctl: 29, clone3: 435 },
+  x64: { architecture: 0xc000003e, socket: 41, ioctl: 16, clone3: 435, openat2: 437 },
+  arm64: { architecture: 0xc00000b7, socket: 198, ioctl: 29, clone3: 435, openat2: 437 },
 } as const;
+
+// Calls that give a file its mode, the place of the mode among their arguments, and for those that need not make a file, that of their
+// flags. A set-user-id file in the workspace would give whoever runs it outside the rights of this user.
+const MODES: {
+  readonly [name: string]: { readonly x64?: number; readonly arm64?: number; readonly mode: number; readonly flags?: number };
+} = {
+  chmod: { x64: 90, mode: 1 },
+  fchmod: { x64: 91, arm64: 52, mode: 1 },
+  fchmodat: { x64: 268, arm64: 53, mode: 2 },
+  fchmodat2: { x64: 452, arm64: 452, mode: 2 },
+  creat: { x64: 85, mode: 1 },
+  mknod: { x64: 133, mode: 1 },
+  mknodat: { x64: 259, arm64: 33, mode: 2 },
+  open: { x64: 2, mode: 2, flags: 1 },
+  openat: { x64: 257, arm64: 56, mode: 3, flags: 2 },
+};
+const SET_USER_ID = 0o4000;
+// O_CREAT, and what O_TMPFILE has of its own.
+const MAKES_FILE = 0o100 | 0o20000000;
 
 // Unix, IPv4, IPv6 and routing sockets are divided by the network namespace or by the file system; others, such as those to the
 // machine's hypervisor (AF_VSOCK), are not.
@@ -78,10 +97,11 @@ const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
 const failWith = (error: number): number => 0x00050000 | error;
 
-// linux/bpf_common.h: load a word, jump if equal or greater or equal, return.
+// linux/bpf_common.h: load a word, jump if equal, if greater or equal, if any bit is set, return.
 const LOAD = 0x20;
 const IF_EQUAL = 0x15;
 const IF_AT_LEAST = 0x35;
+const IF_ANY_BIT = 0x45;
 const RETURN = 0x06;
 // struct seccomp_data: number, architecture, instruction pointer, then arguments of 8 bytes, whose lower half comes first.
 const NUMBER_AT = 0;
@@ -95,7 +115,7 @@ type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, valu
 /** The filter of system calls for this machine, as `bwrap --seccomp` reads it; `undefined` for a kind of processor it isn't known for. */
 export function createSeccompFilter(processor: string = process.arch): Buffer | undefined {
   if ((processor !== "x64" && processor !== "arm64") || endianness() !== "LE") return undefined;
-  const { architecture, socket, ioctl, clone3 } = PROCESSORS[processor];
+  const { architecture, socket, ioctl, clone3, openat2 } = PROCESSORS[processor];
   const numbers = Object.values(DENIED).flatMap((call) => call[processor] ?? []);
   const fail = (error: number): Instruction => [RETURN, 0, 0, failWith(error)];
   const allow: Instruction = [RETURN, 0, 0, ALLOW];
@@ -106,10 +126,25 @@ export function createSeccompFilter(processor: string = process.arch): Buffer | 
     [LOAD, 0, 0, NUMBER_AT],
     [IF_AT_LEAST, 0, 1, X32_NUMBERS],
     fail(EPERM),
-    // Its flags stand in memory, where a filter can't look; without it libraries use clone.
+    // What they are told stands in memory, where a filter can't look; without them programs use clone and openat.
     [IF_EQUAL, 0, 1, clone3],
     fail(ENOSYS),
+    [IF_EQUAL, 0, 1, openat2],
+    fail(ENOSYS),
     ...numbers.flatMap((number): Instruction[] => [[IF_EQUAL, 0, 1, number], fail(EPERM)]),
+    ...Object.values(MODES).flatMap(({ mode, flags, ...numberOn }): Instruction[] => {
+      const number = numberOn[processor];
+      if (number === undefined) return [];
+      const judge: Instruction[] = [[LOAD, 0, 0, argumentAt(mode)], [IF_ANY_BIT, 0, 1, SET_USER_ID], fail(EPERM), allow];
+      if (flags === undefined) return [[IF_EQUAL, 0, judge.length, number], ...judge];
+      // Where no file is made, nobody has set the mode.
+      return [
+        [IF_EQUAL, 0, judge.length + 2, number],
+        [LOAD, 0, 0, argumentAt(flags)],
+        [IF_ANY_BIT, 0, judge.length - 1, MAKES_FILE],
+        ...judge,
+      ];
+    }),
     [IF_EQUAL, 0, SOCKET_FAMILIES.length + 3, socket],
     [LOAD, 0, 0, argumentAt(0)],
     ...SOCKET_FAMILIES.map((family, index): Instruction => [IF_EQUAL, SOCKET_FAMILIES.length - index, 0, family]),

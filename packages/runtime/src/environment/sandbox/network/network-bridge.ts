@@ -11,10 +11,11 @@ export const BRIDGE_PROGRAM: string = `const server=require("node:net").createSe
 server.listen(${PROXY_PORT},"127.0.0.1",511,()=>process.send("listening",server));
 process.on("disconnect",()=>process.exit(0));`;
 
-// `$1` is Node, `$2` the program above; 6 is the descriptor of the channel to us.
-export const BRIDGE_SCRIPT: string = `/usr/bin/env -i NODE_CHANNEL_FD=6 "$1" --no-warnings -e "$2" >/dev/null 2>&1 </dev/null || exit 125
-shift 2
-exec "$@" 6>&-`;
+/** Steps of a shell of which `$1` is Node and `$2` the program above; `channel` is the descriptor of the channel to us. */
+export function bridgeScript(channel: number): string {
+  return `/usr/bin/env -i NODE_CHANNEL_FD=${channel} "$1" --no-warnings -e "$2" >/dev/null 2>&1 </dev/null || exit 125
+shift 2`;
+}
 
 /** Connects the proxy with the sandbox of this process. @returns ends the connection */
 export function bridgeTo(child: ChildProcess, proxy: FilteringProxy): () => void {
