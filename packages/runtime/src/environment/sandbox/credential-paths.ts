@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, realpath } from "node:fs/promises";
 import { homedir, userInfo } from "node:os";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { CREDENTIAL_PATHS } from "./sandbox-policy.ts";
@@ -35,9 +35,10 @@ export async function credentialPaths(): Promise<readonly string[]> {
   }
   // What keeps others out of a home folder does not keep root.
   if (process.getuid?.() === 0) for (const name of await readdir("/home").catch(() => [])) homes.add(resolve("/home", name));
+  const real = await Promise.all([...homes].map((home) => realpath(home).catch(() => home)));
   const moved = NAMING_VARIABLES.flatMap((name) => (process.env[name] ?? "").split(":")).filter(isAbsolute);
   const configuration = process.env["XDG_CONFIG_HOME"];
-  const below = [...homes].flatMap((home) => CREDENTIAL_PATHS.map((path) => resolve(home, path)));
+  const below = real.flatMap((home) => CREDENTIAL_PATHS.map((path) => resolve(home, path)));
   const elsewhere =
     configuration === undefined || !isAbsolute(configuration)
       ? []

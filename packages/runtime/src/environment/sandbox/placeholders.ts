@@ -1,5 +1,5 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { lstat, readdir, readFile, rm, rmdir, unlink, writeFile } from "node:fs/promises";
+import { lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { readFile, rm, rmdir, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Something that stands at a path for as long as a command runs, so that the command can't put anything there. */
@@ -22,14 +22,14 @@ let next = 1;
 export async function placeFolder(path: string): Promise<Placeholder | undefined> {
   const mark = join(path, `.keelson-sandbox-${process.pid}-${next++}`);
   for (;;) {
-    if ((await look(path)) === "other") return undefined;
+    if (look(path) === "other") return undefined;
     try {
       // Without a pause between them: an empty folder is taken for somebody's own.
       mkdirUnlessThere(path);
       writeFileSync(mark, "", { flag: "wx", mode: 0o600 });
     } catch (error) {
       // Somebody else removed the folder meanwhile.
-      if (codeOf(error) === "ENOENT" && (await look(join(path, ".."))) !== "missing") continue;
+      if (codeOf(error) === "ENOENT" && look(join(path, "..")) !== "missing") continue;
       throw error;
     }
     return {
@@ -51,7 +51,7 @@ export async function placeFolder(path: string): Promise<Placeholder | undefined
 /** Puts a file with this text where nothing is; a folder beside it holds the marks. */
 export async function placeFile(path: string, text: string): Promise<Placeholder | undefined> {
   const holders = marksBeside(path);
-  if ((await look(path)) !== "missing" && (await look(holders)) !== "placeholder") return undefined;
+  if (look(path) !== "missing" && look(holders) !== "placeholder") return undefined;
   const folder = await placeFolder(holders);
   if (folder === undefined) return undefined;
   await writeFile(path, text, { flag: "wx" }).catch((error: unknown) => {
@@ -80,18 +80,21 @@ export function marksBeside(path: string): string {
 }
 
 /** Whether a placeholder stands there, of whichever command. */
-export async function isPlaceholder(path: string): Promise<boolean> {
-  return (await look(path)) === "placeholder" || (await look(marksBeside(path))) === "placeholder";
+export function isPlaceholder(path: string): boolean {
+  return look(path) === "placeholder" || look(marksBeside(path)) === "placeholder";
 }
 
-async function look(path: string): Promise<"missing" | "placeholder" | "other"> {
+function look(path: string): "missing" | "placeholder" | "other" {
   try {
-    if (!(await lstat(path)).isDirectory()) return "other";
-    const names = await readdir(path);
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return "missing";
+    if (!found.isDirectory()) return "other";
+    const names = readdirSync(path);
     if (!isMarked(names)) return "other";
-    for (const name of names) if (!isAlive(Number(MARK.exec(name)?.[1]))) await unlink(join(path, name)).catch(ignoreGone);
-    if (names.some((name) => isAlive(Number(MARK.exec(name)?.[1])))) return "placeholder";
-    await rmdir(path);
+    const left = names.filter((name) => !isAlive(Number(MARK.exec(name)?.[1])));
+    for (const name of left) rmSync(join(path, name), { force: true });
+    if (left.length < names.length) return "placeholder";
+    rmdirSync(path);
     return "missing";
   } catch (error) {
     if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return "missing";

@@ -1,4 +1,5 @@
-import { lstat, readlink, realpath, rename, symlink } from "node:fs/promises";
+import { lstatSync } from "node:fs";
+import { readlink, realpath, rename, symlink } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 import { EnvironmentError } from "@keelson/protocol";
@@ -90,8 +91,8 @@ async function planMounts(
       for (const part of parts) {
         at = join(at, part);
         // This comes first: it takes away what a command that was killed left there.
-        const isHeld = await isPlaceholder(at);
-        const found = await lookAt(at);
+        const isHeld = isPlaceholder(at);
+        const found = lookAt(at);
         if (found !== undefined && !isHeld) {
           if (found === "folder") continue;
           return;
@@ -112,7 +113,7 @@ async function planMounts(
       pin(path);
     };
     const protect = async (root: string, path: string): Promise<void> => {
-      const found = await firstOddity(root, path);
+      const found = firstOddity(root, path);
       if (found?.type === "missing") return hold(root, path);
       if (found?.type === "link") {
         // A mount can't stand on a link: what it leads to is protected, and the link is put back after the command.
@@ -136,7 +137,7 @@ async function planMounts(
     for (const root of writableRoots) {
       for (const path of protectedPaths(filesystem, root === home)) await protect(root, join(root, path));
       // Without a repository the root itself could be made one, with settings that git obeys there.
-      if (ofGit.includes("config") && (await firstOddity(root, join(root, ".git")))?.type === "missing" && !repositories.includes(root))
+      if (ofGit.includes("config") && firstOddity(root, join(root, ".git"))?.type === "missing" && !repositories.includes(root))
         await protect(root, join(root, "HEAD"));
     }
     for (const repository of repositories) {
@@ -161,25 +162,33 @@ async function planMounts(
     const denied = (filesystem.deniedPaths ?? []).map((path) => policyPath(path, workspace));
     for (const given of denied) {
       const root = writableRoots.find((candidate) => isWithin(given, candidate));
-      const found = root === undefined ? undefined : await firstOddity(root, given);
+      const found = root === undefined ? undefined : firstOddity(root, given);
       // Turned elsewhere, it would no longer say what is to be hidden from the next command.
       if (found?.type === "link") await keepLink(found.path);
     }
-    if (filesystem.hideCredentials !== false) denied.push(...(await credentialPaths()));
+    if (filesystem.hideCredentials !== false) {
+      // One that is missing where commands can't write stays missing.
+      const credentials = await credentialPaths();
+      denied.push(...credentials.filter((path) => isWritable(path) || lookAt(path) !== undefined));
+    }
     const table = await readMountTable("self").catch(() => []);
-    for (const given of denied) {
-      const path = await realpath(given).catch(() => undefined);
+    const looked = await Promise.all(
+      denied.map(async (given) => {
+        const path = await realpath(given).catch(() => undefined);
+        return path === undefined ? { missing: await realOfMissing(given) } : { path };
+      }),
+    );
+    for (const { path, missing } of looked) {
       if (path === undefined) {
-        const folder = await realOfMissing(given);
-        const root = writableRoots.find((candidate) => isWithin(folder, candidate));
-        if (root !== undefined) await hold(root, folder);
+        const root = writableRoots.find((candidate) => isWithin(missing, candidate));
+        if (root !== undefined) await hold(root, missing);
         continue;
       }
       if (writableRoots.includes(path)) throw cannotProvide(`${path} is both denied and a writable root`);
       if (path === "/") throw cannotProvide("the whole file system is denied");
       // What is mounted at several places is hidden at each.
       for (const alias of [path, ...aliasesOf(path, table)]) {
-        const found = alias === path || (await realpath(alias).catch(() => undefined)) === alias ? await lookAt(alias) : undefined;
+        const found = alias === path || (await realpath(alias).catch(() => undefined)) === alias ? lookAt(alias) : undefined;
         if (found === undefined || (alias !== path && isHiddenAnyway(alias) && !isWritable(alias))) continue;
         if (isWritable(alias)) pin(alias);
         plan(alias, found === "folder" ? "hidden-folder" : "hidden-file");
@@ -246,7 +255,7 @@ async function refuseLinkOfCommands(given: string, writableRoots: readonly strin
 
 async function existingFolder(path: string): Promise<string> {
   const found = await realpath(path).catch(() => undefined);
-  if (found === undefined || (await lookAt(found)) !== "folder") throw cannotProvide(`its writable root ${path} is not a folder`);
+  if (found === undefined || lookAt(found) !== "folder") throw cannotProvide(`its writable root ${path} is not a folder`);
   if (found === "/" || ["/proc", "/sys", "/dev"].some((system) => isWithin(found, system)))
     throw cannotProvide(`${path} can't be a writable root: it is part of the system`);
   return found;
@@ -259,27 +268,24 @@ async function realOfMissing(path: string): Promise<string> {
   return join(await realpath(parent).catch(() => realOfMissing(parent)), path.slice(parent === "/" ? 1 : parent.length + 1));
 }
 
-async function lookAt(path: string): Promise<"folder" | "file" | "link" | undefined> {
+// A command needs hundreds of these: each takes microseconds, and going through a thread for it would take twenty times as long.
+function lookAt(path: string): "folder" | "file" | "link" | undefined {
   try {
-    const found = await lstat(path);
-    return found.isDirectory() ? "folder" : found.isSymbolicLink() ? "link" : "file";
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    return found && (found.isDirectory() ? "folder" : found.isSymbolicLink() ? "link" : "file");
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
     throw error;
   }
 }
 
 /** The first part of the way from `root` to `path` that is not a folder: `.git` is a file in a worktree. */
-async function firstOddity(
-  root: string,
-  path: string,
-): Promise<{ readonly type: "missing" | "link" | "file"; readonly path: string } | undefined> {
+function firstOddity(root: string, path: string): { readonly type: "missing" | "link" | "file"; readonly path: string } | undefined {
   let at = root;
   for (const part of relative(root, path).split(sep)) {
     at = join(at, part);
-    const isHeld = await isPlaceholder(at);
-    const found = await lookAt(at);
+    const isHeld = isPlaceholder(at);
+    const found = lookAt(at);
     if (found === undefined || isHeld) return { type: "missing", path: at };
     if (found !== "folder") return { type: found, path: at };
   }
