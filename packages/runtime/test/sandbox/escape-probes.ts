@@ -376,7 +376,7 @@ export const ESCAPE_PROBES: readonly EscapeProbe[] = [
   {
     kind: "resource",
     name: "use more memory in many processes",
-    script: `perl -e 'pipe(R, W); for (1 .. 4) { $p = fork // exit 1; $p or do { $x = "x" x (96 << 20); syswrite(W, "1"); sleep 60; exit }; push @p, $p } close W; $SIG{ALRM} = sub { kill 9, @p; exit 1 }; alarm 4; $n = 0; while ($n < 4 && sysread(R, $b, 1)) { $n++ } kill 9, @p; exit($n == 4 ? 0 : 1)'`,
+    script: `perl -e 'pipe(R, W); for (1 .. 4) { $p = fork // exit 1; $p or do { $x = "x" x (96 << 20); syswrite(W, "1"); sleep 60; exit }; push @p, $p } close W; $SIG{CHLD} = sub { kill 9, @p; exit 1 }; $n = 0; while ($n < 4) { sysread(R, $b, 1) and $n++ } $SIG{CHLD} = "DEFAULT"; kill 9, @p; exit 0'`,
     where: '[ -n "$MEMORY_GROUP" ]',
   },
   {
