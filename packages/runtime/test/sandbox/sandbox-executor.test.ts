@@ -259,7 +259,7 @@ describeWithBubblewrap("a command in a sandbox", () => {
     const denied = sandbox({ commands: { denied: ["perl"] } });
     expect(await failure(denied.execute({ command: "true && perl -e 1" }))).toEqual({
       kind: "isolation-violation",
-      message: expect.stringContaining("denies perl"),
+      message: expect.stringContaining('It starts "perl", which the policy denies'),
     });
     expect(await failure(denied.execute({ program: "/usr/bin/perl" }))).toMatchObject({ kind: "isolation-violation" });
     const { exitCode, stdout } = await denied.execute({
