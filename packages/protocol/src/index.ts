@@ -71,6 +71,8 @@ export {
   type SensitivePaths,
 } from "./permission.ts";
 export {
+  type BackgroundJob,
+  type BackgroundJobEnding,
   type Reconciliation,
   type TextOrigin,
   type Tool,
@@ -83,7 +85,19 @@ export {
 } from "./tool.ts";
 export { type SecretResolver } from "./secret.ts";
 export { type KeyRing, type NamedKey } from "./key-ring.ts";
-export { type ExecuteRequest, type ExecuteResponse, type Executor } from "./executor.ts";
+export {
+  type ExecuteRequest,
+  type ExecuteResponse,
+  type Executor,
+  type JobOutput,
+  type JobRequest,
+  type Jobs,
+  type PipelineRequest,
+  type PipelineResponse,
+  type PollOptions,
+  type StageResponse,
+  type TerminalSize,
+} from "./executor.ts";
 export {
   type DirEntry,
   type EditResult,

@@ -25,6 +25,25 @@ export type ToolContent = {
 /** A string, any JSON value, or parts. */
 export type ToolOutput = JsonValue | ToolContent;
 
+/** Work that a tool started, and that goes on when the call is over: a command in the background. */
+export interface BackgroundJob {
+  /** Unique among all jobs of a run. */
+  readonly id: string;
+  /** For people and for the model: the command. */
+  readonly name: string;
+  /** Resolves when it is over, with what the model is told of that. Never rejects. */
+  readonly ended: Promise<BackgroundJobEnding>;
+  /** Ends it soon, with all that it started. */
+  end(): void;
+}
+
+export interface BackgroundJobEnding {
+  readonly text: string;
+  readonly isError: boolean;
+  /** The model knows already: that it ended is recorded only. */
+  readonly isTold?: boolean;
+}
+
 /** What a tool is given beside its input. */
 export interface ToolCall {
   readonly callId: CallId;
@@ -48,6 +67,12 @@ export interface ToolCall {
    * @returns its id
    */
   declare?(effect: Effect): string;
+  /**
+   * Makes a job part of the run: `run.children()` lists it, the model is told once when it ends, between turns, and it is ended when the
+   * run is over or is told to stop it. It does not hold the run, and goes on while that is suspended, as long as this process is there;
+   * after that the model is told that it is gone. Absent outside of a run.
+   */
+  follow?(job: BackgroundJob): void;
   /**
    * Whether this call may look into a file or folder that it comes across: one that no rule denies or asks about and that is not sensitive, or
    * one that its effects named. Who searches leaves out the others, and says so. Absent outside of a run.

@@ -6,7 +6,9 @@ export { type MemoryVfsOptions, createMemoryVfs } from "./files/memory-vfs.ts";
 export { type StoreVfsOptions, createStoreVfs } from "./files/store-vfs.ts";
 export { makeFolder } from "../platform/make-folder.ts";
 export { type OutputWindow, createOutputWindow } from "./execution/output-window.ts";
+export type { CommandExecutor } from "./execution/create-executor.ts";
 export { type ProcessExecutorOptions, createProcessExecutor } from "./execution/process-executor.ts";
+export { type StartJobOptions, startJob } from "./execution/start-job.ts";
 export { createLocalEnvironment } from "./operators/local-environment.ts";
 export { createProcessEnvironment, type ProcessEnvironmentOptions } from "./operators/process-environment.ts";
 export { createSandboxEnvironment, type SandboxEnvironmentOptions } from "./operators/sandbox-environment.ts";
@@ -43,4 +45,25 @@ export {
 export type { OverlayConflict, Resolution } from "./overlay/plan-commit.ts";
 export { readCommandLine } from "./command-line/read-command-line.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.
-export type { CallEffects, Environment, EnvironmentSpec, Executor, GlobOptions, GrepMatch, GrepOptions, Vfs } from "@keelson/protocol";
+export type {
+  BackgroundJob,
+  CallEffects,
+  Environment,
+  EnvironmentSpec,
+  ExecuteRequest,
+  ExecuteResponse,
+  Executor,
+  GlobOptions,
+  GrepMatch,
+  GrepOptions,
+  JobInfo,
+  JobOutput,
+  JobRequest,
+  Jobs,
+  PipelineRequest,
+  PipelineResponse,
+  PipelineStage,
+  ProcessInfo,
+  ToolCall,
+  Vfs,
+} from "@keelson/protocol";

@@ -12,12 +12,12 @@ import type {
   Usd,
 } from "@keelson/protocol";
 
-/** An agent or a task that a run started, as its log tells of it. */
+/** An agent, a task or a job that a run started, as its log tells of it. */
 export interface ChildState {
-  readonly kind: "agent" | "task";
-  /** Run id of an agent, id of a task. */
+  readonly kind: "agent" | "task" | "job";
+  /** Run id of an agent, id of a task or of a job. */
   readonly id: string;
-  /** An agent's name among its siblings, a task's description. */
+  /** An agent's name among its siblings, a task's description, the command of a job. */
   readonly name: string;
   readonly agent?: string;
   readonly session?: SessionId;
@@ -36,7 +36,7 @@ export type ChildEnding = {
   readonly reason: EndReason;
   /** The last response of an agent; of a task nothing. */
   readonly text: string;
-  /** What a task returned. */
+  /** What a task returned, or what the model is told of the end of a job. */
   readonly value?: JsonValue;
   readonly failure?: Failure;
   readonly usage?: Usage;
@@ -79,7 +79,8 @@ export function addChild(children: Children | undefined, data: ChildStart): Chil
 }
 
 export function addTask(children: Children | undefined, taskId: string, payload: JsonValue): Children {
-  const { description, input } = payload as { readonly description: string; readonly input: JsonValue };
+  const { description, input, job } = payload as { readonly description: string; readonly input: JsonValue; readonly job?: boolean };
+  if (job === true) return add(children, { kind: "job", id: taskId, name: description, background: null, status: "working" });
   return add(children, { kind: "task", id: taskId, name: description, background: input, status: "working" });
 }
 

@@ -1,11 +1,11 @@
 import type { CallId, EndReason, SessionId, Usage, Usd, Wait } from "@keelson/protocol";
 
-/** An agent or a task that a run started, and what the log says of it by now. */
+/** An agent, a task or a job that a run started, and what the log says of it by now. */
 export interface ChildView {
-  /** Run id of an agent, id of a task. */
+  /** Run id of an agent, id of a task or of a job. */
   readonly id: string;
-  readonly kind: "agent" | "task";
-  /** An agent's name among its siblings, a task's description. */
+  readonly kind: "agent" | "task" | "job";
+  /** An agent's name among its siblings, a task's description, the command of a job. */
   readonly name: string;
   readonly agent?: string;
   readonly session?: SessionId;

@@ -1,6 +1,7 @@
 import type { ToolCall } from "@keelson/protocol";
 import { digestOf, shortHash } from "../../json/index.ts";
 import type { ReadyCall, RunningCall } from "../turn/pending-call.ts";
+import { backgroundOf } from "../features/children/background.ts";
 import { declareInCall } from "../features/effects/declare-in-call.ts";
 import { toolServicesOf } from "../features/environment/run-environment.ts";
 import { guardedSecrets } from "./guarded-secrets.ts";
@@ -31,6 +32,7 @@ export function leafCall(loop: Loop, call: RunningCall, signal: AbortSignal): To
       const status = `${call.part.name}: the progress of a call is a ratio from 0 to 1, so ${ratio} was left out`;
       execution.emit({ type: "status", level: "warn", status });
     },
+    follow: (job) => backgroundOf(loop)?.follow(job),
     declare: (effect) => declareInCall(loop, call, effect),
     mayRead: (path) => mayRead(loop, call, path),
     markUntrusted: (source) => void call.marks.push(source),

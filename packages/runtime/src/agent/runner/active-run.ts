@@ -280,6 +280,8 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       this.#interrupts.end();
       this.#markOpened();
       if (this.#loop !== undefined) {
+        // Whoever goes on with it elsewhere has none of the jobs of this process.
+        if (this.failure !== undefined) backgroundOf(this.#loop)?.endJobs();
         await backgroundOf(this.#loop)?.leave();
         await closeEnvironment(this.#loop);
         await notified(this.#loop);

@@ -197,6 +197,29 @@ describe("the process group", { timeout: 30_000 }, () => {
     }
   });
 
+  it.each(["SIGTERM", "SIGHUP", "SIGKILL"] as const)("is killed when this process dies of %s, jobs included", async (signal) => {
+    const module = new URL("./process-executor.ts", import.meta.url).href;
+    const script = `import { createProcessExecutor } from ${JSON.stringify(module)};
+      const executor = createProcessExecutor({ cwd: "/" });
+      const print = (_, text) => process.stdout.write(text);
+      executor.execute({ command: "trap '' TERM HUP; echo group:$$; sleep 300 & wait", onOutput: print });
+      const job = await executor.jobs.start({ command: "trap '' TERM HUP; sleep 300 & wait" });
+      print("", "group:" + job.pid + "\\n");`;
+    const child = spawn(process.execPath, ["--conditions=source", "--input-type=module", "-e", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let printed = "";
+    child.stdout.on("data", (chunk) => {
+      printed += chunk;
+      if (printed.split("group:").length === 3 && printed.endsWith("\n")) child.kill(signal);
+    });
+    await once(child, "close");
+    const groups = [...printed.matchAll(/group:(\d+)/g)].map(([, group]) => Number(group));
+    expect(groups).toHaveLength(2);
+    // Whoever kills them needs a moment.
+    for (const group of groups) while (members(group).length > 0) await new Promise(setImmediate);
+  });
+
   it("is killed when this process exits", async () => {
     const module = new URL("./process-executor.ts", import.meta.url).href;
     const script = `import { createProcessExecutor } from ${JSON.stringify(module)};
@@ -266,6 +289,18 @@ describe.runIf(canFindStrays())("what left the process group", { timeout: 30_000
     controller.abort();
     await first;
     expect(isThere(stray())).toBe(false);
+  });
+
+  it("is killed when this process dies of SIGKILL", async () => {
+    const module = new URL("./process-executor.ts", import.meta.url).href;
+    const script = `import { createProcessExecutor } from ${JSON.stringify(module)};
+      createProcessExecutor({ cwd: ${JSON.stringify(cwd)} }).execute({ command: "setsid sleep 300 & echo $! > stray.pid; echo ready; sleep 300", onOutput: () => process.stdout.write("ready") });`;
+    const child = spawn(process.execPath, ["--conditions=source", "--input-type=module", "-e", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    child.stdout.once("data", () => child.kill("SIGKILL"));
+    await once(child, "close");
+    while (isThere(stray())) await new Promise(setImmediate);
   });
 
   it("is killed when this process exits", async () => {

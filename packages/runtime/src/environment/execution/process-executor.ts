@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { EnvironmentError, type Executor } from "@keelson/protocol";
+import { EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
 import { withoutSecrets } from "./child-environment.ts";
-import { runProcess } from "./run-process.ts";
+import { type CommandExecutor, createExecutor } from "./create-executor.ts";
+import { runProcess, type Wiring } from "./run-process.ts";
 import { endStrays } from "./stray-processes.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 
@@ -24,10 +25,10 @@ export interface ProcessExecutorOptions {
 
 /**
  * Runs programs on this machine, without isolation, each in a process group of its own that is ended as a whole: on
- * timeout, on abort, and when the command itself ended but left others running. On Linux those that left the group are ended
- * with it; elsewhere they go on. On abort it rejects with `cancelled`. Not for Windows, which has no process groups.
+ * timeout, on abort, when the command itself ended but left others running, and when this process ends, however it does. On Linux
+ * those that left the group are ended with it; elsewhere they go on. On abort it rejects with `cancelled`. Not for Windows, which has no process groups.
  */
-export function createProcessExecutor(options: ProcessExecutorOptions): Executor {
+export function createProcessExecutor(options: ProcessExecutorOptions): CommandExecutor {
   checkOptionNames("createProcessExecutor", options, {
     cwd: true,
     env: true,
@@ -39,24 +40,24 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
   const inherited = { ...withoutSecrets(process.env, options.passSecrets ?? []), ...options.env };
   let shell = options.shell;
 
-  return {
-    async execute(request) {
-      const cwd = resolve(options.cwd, request.cwd ?? ".");
-      const env = request.env === undefined ? inherited : { ...inherited, ...request.env };
-      const [program, args] =
-        request.command === undefined ? [request.program, request.args ?? []] : [(shell ??= defaultShell()), ["-c", request.command]];
-      if (program === undefined || (request.command !== undefined && request.program !== undefined)) {
-        throw new EnvironmentError({ kind: "other", message: "Exactly one of `command` and `program` says what to run." });
-      }
-      // Whatever the command starts inherits it. A name of its own, so that a command of a command has both.
-      const mark = `KEELSON_COMMAND_${randomUUID().replaceAll("-", "")}`;
-      return runProcess(
-        { program, args, cwd, env: { ...env, [mark]: "1" }, mark, endRest: (graceMs) => endStrays(mark, graceMs) },
-        request,
-        options,
-      );
-    },
+  const run = async (request: ExecuteRequest, wiring: Wiring, mark: string): Promise<ExecuteResponse> => {
+    const cwd = resolve(options.cwd, request.cwd ?? ".");
+    const env = request.env === undefined ? inherited : { ...inherited, ...request.env };
+    const [program, args] =
+      request.command === undefined ? [request.program, request.args ?? []] : [(shell ??= defaultShell()), ["-c", request.command]];
+    if (program === undefined || (request.command !== undefined && request.program !== undefined)) {
+      throw new EnvironmentError({ kind: "other", message: "Exactly one of `command` and `program` says what to run." });
+    }
+    return runProcess(
+      // Whatever the command starts inherits the mark.
+      { program, args, cwd, env: { ...env, [mark]: "1" }, mark, endRest: (graceMs) => endStrays(mark, graceMs) },
+      request,
+      options,
+      wiring,
+    );
   };
+  // A name of its own, so that a command of a command has both.
+  return createExecutor(run, () => `KEELSON_COMMAND_${randomUUID().replaceAll("-", "")}`);
 }
 
 function defaultShell(): string {

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EnvironmentError } from "@keelson/protocol";
+import { guardGroup } from "./guard.ts";
 import { killStrays } from "./stray-processes.ts";
 
 // A group that is about to die is looked at again and again, a little later each time.
@@ -28,11 +29,13 @@ export async function endProcessGroup(group: number, graceMs: number): Promise<v
 // Groups of running commands, with the marks of those that left them: they do not share our terminal, so nothing else would end them with us.
 const live = new Map<number, string>();
 
-/** From now until the returned function is called, the group, and whoever left it with this mark, is killed if this process exits. */
+/** From now until the returned function is called, the group, and whoever left it with this mark, is killed if this process ends, however it does. */
 export function tieToThisProcess(group: number, mark: string): () => void {
   if (live.size === 0) process.on("exit", killLive);
   live.set(group, mark);
+  const release = guardGroup(group, mark);
   return () => {
+    release();
     live.delete(group);
     if (live.size === 0) process.off("exit", killLive);
   };

@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
+import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
-import { createOutputWindow, type OutputWindow } from "./output-window.ts";
+import { createKeptOutput, type KeptOutput } from "./kept-output.ts";
 import { endProcessGroup, tieToThisProcess } from "./process-group.ts";
+import { runningChild, type RunningProgram } from "./running-program.ts";
+import { startOnTerminal } from "./terminal.ts";
 
 const DEFAULT_KILL_GRACE_MS = 2000;
 const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
-// Of what is kept, the part that is the beginning; errors and summaries stand at the end.
-const HEAD_SHARE = 0.75;
 // A process that left the group may hold our pipes open for ever; silence this long after the group's end is the end.
 const DRAIN_SILENCE_MS = 100;
 const DRAIN_ROUNDS = 10;
@@ -26,10 +27,19 @@ export interface ProcessToRun {
   readonly mark: string;
   /** File descriptors from 3 on. */
   readonly descriptors?: readonly ("pipe" | "ipc")[];
-  /** Called with the process as soon as there is one. */
+  /** Called with the process as soon as there is one; not on a terminal. */
   onStart?(child: ChildProcess): void;
   /** Ends what is left of it after its process group. @returns the ids of those that can't be ended */
   endRest(graceMs: number): Promise<readonly number[]>;
+}
+
+/** How a program is wired to others. */
+export interface Wiring {
+  /** Descriptors of this process that it reads from and writes to, in place of the request's input and of what is gathered. */
+  readonly stdin?: number | undefined;
+  readonly stdout?: number | undefined;
+  /** Called once it runs. */
+  onStart?(program: RunningProgram): void;
 }
 
 export interface ProcessLimits {
@@ -41,7 +51,12 @@ export interface ProcessLimits {
  * Runs it in a process group of its own, gathers its output, and ends all of it: on timeout, on abort (which rejects with
  * `cancelled`), and when it ended by itself but left others running.
  */
-export async function runProcess(start: ProcessToRun, request: ExecuteRequest, limits: ProcessLimits): Promise<ExecuteResponse> {
+export async function runProcess(
+  start: ProcessToRun,
+  request: ExecuteRequest,
+  limits: ProcessLimits,
+  wiring: Wiring = {},
+): Promise<ExecuteResponse> {
   if (process.platform === "win32")
     throw new EnvironmentError({
       kind: "unsupported",
@@ -49,11 +64,12 @@ export async function runProcess(start: ProcessToRun, request: ExecuteRequest, l
     });
   if (request.signal?.aborted) throw cancelled(request);
   const startedAt = performance.now();
-  const child = await spawned(start, request.stdin !== undefined);
-  const untie = tieToThisProcess(child.pid as number, start.mark);
+  const program = await started(start, request, wiring);
+  const untie = tieToThisProcess(program.pid, start.mark);
   try {
-    start.onStart?.(child);
-    return await follow(child, request, {
+    wiring.onStart?.(program);
+    request.onStart?.({ pid: program.pid });
+    return await follow(program, request, {
       endRest: (graceMs) => start.endRest(graceMs),
       killGraceMs: limits.killGraceMs ?? DEFAULT_KILL_GRACE_MS,
       maxOutputBytes: request.maxOutputBytes ?? limits.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES,
@@ -64,20 +80,26 @@ export async function runProcess(start: ProcessToRun, request: ExecuteRequest, l
   }
 }
 
-async function spawned({ program, args, cwd, env, descriptors = [] }: ProcessToRun, withStdin: boolean): Promise<ChildProcess> {
+async function started(start: ProcessToRun, request: ExecuteRequest, { stdin, stdout }: Wiring): Promise<RunningProgram> {
+  const { program, args, cwd, env, descriptors = [] } = start;
   try {
+    if (request.pty !== undefined && request.pty !== false) return await startOnTerminal(start, request.pty);
     // `detached` makes a new session: its own process group, and no terminal to ask questions on.
     const child = spawn(program, args, {
       cwd,
       env,
       detached: true,
-      stdio: [withStdin ? "pipe" : "ignore", "pipe", "pipe", ...descriptors],
+      stdio: [stdin ?? (request.stdin === undefined ? "ignore" : "pipe"), stdout ?? "pipe", "pipe", ...descriptors],
     });
     const { promise, resolve: done, reject: failed } = Promise.withResolvers<void>();
     child.once("spawn", done).once("error", failed);
     await promise;
-    return child;
+    // Before anything else can happen to it: what it says of itself must find a listener.
+    const running = runningChild(child);
+    start.onStart?.(child);
+    return running;
   } catch (error) {
+    if (EnvironmentError.is(error)) throw error;
     throw await cannotRun(program, cwd, error);
   }
 }
@@ -90,11 +112,11 @@ interface Following {
 }
 
 async function follow(
-  child: ChildProcess,
+  program: RunningProgram,
   request: ExecuteRequest,
   { endRest, killGraceMs, maxOutputBytes, startedAt }: Following,
 ): Promise<ExecuteResponse> {
-  const group = child.pid as number;
+  const { pid: group, exited, closed } = program;
   let stopped: "timeout" | "cancelled" | "callback" | undefined;
   let callbackError: unknown;
   let ended: Promise<readonly number[]> | undefined;
@@ -105,14 +127,9 @@ async function follow(
     end().catch(fail);
   };
 
-  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
-  child.once("close", close);
-  const { promise: exited, resolve: exit } = Promise.withResolvers<{ exitCode: number | null; signal: string | null }>();
-  child.once("exit", (exitCode, signal) => exit({ exitCode, signal }));
   let received = 0;
-  const collect = (stream: "stdout" | "stderr"): OutputWindow => {
-    const head = Math.ceil(maxOutputBytes * HEAD_SHARE);
-    const window = createOutputWindow(head, maxOutputBytes - head);
+  const collect = (stream: "stdout" | "stderr", source: Readable | undefined): KeptOutput => {
+    const kept = createKeptOutput(maxOutputBytes, request.blobs);
     const decoder = request.onOutput === undefined ? undefined : new StringDecoder("utf8");
     const tell = (text: string | undefined): void => {
       if (text === undefined || text === "" || stopped === "callback") return;
@@ -123,23 +140,23 @@ async function follow(
         stop("callback");
       }
     };
-    child[stream]?.on("data", (chunk: Buffer) => {
+    source?.on("data", (chunk: Buffer) => {
       received += chunk.byteLength;
-      window.push(chunk);
+      kept.push(chunk);
       tell(decoder?.write(chunk));
     });
-    child[stream]?.once("end", () => tell(decoder?.end()));
-    return window;
+    source?.once("end", () => tell(decoder?.end()));
+    return kept;
   };
-  const stdout = collect("stdout");
-  const stderr = collect("stderr");
+  const stdout = collect("stdout", program.stdout);
+  const stderr = collect("stderr", program.stderr);
 
   if (request.stdin !== undefined) {
-    child.stdin?.on("error", (error: NodeJS.ErrnoException) => {
+    program.stdin?.on("error", (error: NodeJS.ErrnoException) => {
       // A program need not read what it is given, and may end first.
       if (error.code !== "EPIPE" && error.code !== "ECONNRESET") fail(error);
     });
-    child.stdin?.end(request.stdin);
+    program.stdin?.end(request.stdin);
   }
   const timer = request.timeoutMs === undefined ? undefined : setTimeout(stop, Math.min(request.timeoutMs, MAX_TIMER_MS), "timeout");
   const onAbort = (): void => stop("cancelled");
@@ -152,6 +169,7 @@ async function follow(
     await drained(closed, () => received);
     if (stopped === "callback") throw callbackError;
     if (stopped === "cancelled") throw cancelled(request);
+    const [stdoutBlob, stderrBlob] = [await stdout.blob(), await stderr.blob()];
     return {
       exitCode,
       signal,
@@ -159,6 +177,8 @@ async function follow(
       stderr: stderr.text(),
       stdoutBytes: stdout.totalBytes,
       stderrBytes: stderr.totalBytes,
+      ...(stdoutBlob && { stdoutBlob }),
+      ...(stderrBlob && { stderrBlob }),
       timedOut: stopped === "timeout",
       durationMs: performance.now() - startedAt,
       ...(left.length > 0 && { left }),
@@ -166,9 +186,7 @@ async function follow(
   } finally {
     clearTimeout(timer);
     request.signal?.removeEventListener("abort", onAbort);
-    child.stdout?.destroy();
-    child.stderr?.destroy();
-    child.stdin?.destroy();
+    program.destroy();
   }
 }
 

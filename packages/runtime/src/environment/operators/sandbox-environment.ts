@@ -11,6 +11,7 @@ import { createSandboxExecutor, type SandboxExecutorOptions } from "../sandbox/s
 import type { SandboxPolicy } from "../sandbox/sandbox-policy.ts";
 import { checkProvided, type Provided } from "./check-provided.ts";
 import { heldCredentials } from "./held-credentials.ts";
+import { beforeRequests } from "../execution/before-requests.ts";
 
 export interface SandboxEnvironmentOptions {
   /** Where commands start, where files are, and what relative paths of a policy are relative to. */
@@ -84,22 +85,19 @@ async function checkStarts({ commands: _, ...policy }: SandboxPolicy, options: S
 
 /** A command of another run could put a link in the place of a root that is within one of its own. */
 function whileRootsStay({ filesystem }: SandboxPolicy, executor: Executor): Executor {
-  return {
-    ...executor,
-    async execute(request) {
-      for (const root of filesystem?.writableRoots ?? []) {
-        const leadsTo = await realpath(root).catch((error: unknown) => {
-          throw toEnvironmentError(error);
+  return beforeRequests(executor, async (place) => {
+    for (const root of filesystem?.writableRoots ?? []) {
+      const leadsTo = await realpath(root).catch((error: unknown) => {
+        throw toEnvironmentError(error);
+      });
+      if (leadsTo !== root)
+        throw new EnvironmentError({
+          kind: "isolation-violation",
+          message: `The command was not run: the writable root ${root} was replaced by a link to ${leadsTo}. Put the folder back.`,
         });
-        if (leadsTo !== root)
-          throw new EnvironmentError({
-            kind: "isolation-violation",
-            message: `The command was not run: the writable root ${root} was replaced by a link to ${leadsTo}. Put the folder back.`,
-          });
-      }
-      return executor.execute(request);
-    },
-  };
+    }
+    return place;
+  });
 }
 
 async function filesOf(policy: SandboxPolicy, workspace: string): Promise<Vfs> {

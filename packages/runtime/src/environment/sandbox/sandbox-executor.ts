@@ -3,11 +3,12 @@ import { readFile, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteResponse, type Executor } from "@keelson/protocol";
+import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { readCommandLine } from "../command-line/read-command-line.ts";
 import { isCredentialFolder } from "../operators/credential-folder.ts";
-import { runProcess } from "../execution/run-process.ts";
+import { type CommandExecutor, createExecutor } from "../execution/create-executor.ts";
+import { runProcess, type Wiring } from "../execution/run-process.ts";
 import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
 import { type ControlGroup, createControlGroup } from "./control-group.ts";
 import { findBubblewrap, programPath } from "./find-bubblewrap.ts";
@@ -50,7 +51,7 @@ const GONE_LIMIT_MS = 10_000;
  * such sandbox can be made nothing runs: `execute` rejects with `provision-failed` and the reason.
  * @throws EnvironmentError of kind `provision-failed` when the policy is not understood
  */
-export function createSandboxExecutor(policy: SandboxPolicy, options: SandboxExecutorOptions): Executor {
+export function createSandboxExecutor(policy: SandboxPolicy, options: SandboxExecutorOptions): CommandExecutor {
   checkOptionNames("createSandboxExecutor", options, {
     workspace: true,
     env: true,
@@ -65,16 +66,26 @@ export function createSandboxExecutor(policy: SandboxPolicy, options: SandboxExe
   const checked = readSandboxPolicy(policy);
   let found: Promise<string> | undefined;
 
-  return {
-    ...(options.secrets && { credentials: Object.keys(options.secrets.env) }),
-    async execute(request) {
+  const executor = createExecutor(
+    async (request, wiring) => {
       if ((request.command === undefined) === (request.program === undefined))
         throw new EnvironmentError({ kind: "other", message: "Exactly one of `command` and `program` says what to run." });
+      if (request.pty !== undefined && request.pty !== false)
+        throw new EnvironmentError({
+          kind: "unsupported",
+          message:
+            "A command in a sandbox has no terminal (`pty`): it would share one with this process. Run `script` in it, which makes one inside.",
+        });
       found ??= findBubblewrap(options.bubblewrap, await writableFolders(checked, options.workspace));
-      return runInSandbox(await found, checked, options, request);
+      return runInSandbox(await found, checked, options, request, wiring);
     },
-
-    async confine(effects) {
+    // The kernel ends all of a sandbox: nothing leaves it that would have to be found.
+    () => "",
+  );
+  return {
+    ...executor,
+    ...(options.secrets && { credentials: Object.keys(options.secrets.env) }),
+    async confine(effects: CallEffects): Promise<CallEffects> {
       const given = resolve(options.workspace);
       const workspace = await realpath(given).catch(() => given);
       // A path below the workspace may be written either way.
@@ -99,6 +110,7 @@ async function runInSandbox(
   policy: SandboxPolicy,
   options: SandboxExecutorOptions,
   request: ExecuteRequest,
+  wiring: Wiring,
 ): Promise<ExecuteResponse> {
   const workspace = await realpath(resolve(options.workspace)).catch(() => resolve(options.workspace));
   await checkCommands(policy, request, workspace);
@@ -174,6 +186,7 @@ async function runInSandbox(
       },
       request,
       { maxOutputBytes: options.maxOutputBytes, killGraceMs: undefined },
+      wiring,
     );
     const refused = refusal();
     if (refused !== undefined) throw EnvironmentError.is(refused) ? refused : cannot(String(refused));

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { EnvironmentError, type CallEffects, type CredentialRef } from "@keelson/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createMemoryBlobStore } from "../../state/memory/memory-blob-store.ts";
 import { createProcessExecutor } from "../execution/process-executor.ts";
 import { createPlaceholderSecrets } from "./placeholder-secrets.ts";
 import { createValueHider } from "./value-hider.ts";
@@ -43,6 +44,22 @@ describe("a command with secrets", () => {
       const cut = await run.execute({ command: 'for i in 1 2 3 4 5 6; do printf %s "$T"; done', maxOutputBytes });
       expect(cut.stdout).not.toMatch(/hunter|canary|91b7/);
     }
+  });
+
+  it("does not give them back as a job, as a pipeline, or in the blob of a long output", async () => {
+    const run = executor({ type: "env-var", variable: "T" });
+    await using blobs = createMemoryBlobStore();
+    const job = await run.jobs?.start({ command: 'echo "job $T"; echo "$T" >&2' });
+    await run.jobs?.ended(job?.id ?? "");
+    expect((await run.jobs?.poll(job?.id ?? ""))?.text).toBe("job [redacted]\n[redacted]\n");
+    const stage = { command: "sh", args: ["-c", 'echo "stage $T"; cat'], stderrToStdout: false };
+    expect((await run.pipeline?.([stage, stage]))?.stdout).toBe("stage [redacted]\nstage [redacted]\n");
+    const command = 'for i in $(seq 1 200); do echo "line $i $T"; done';
+    const { stdoutBlob } = await run.execute({ command, maxOutputBytes: 100, blobs });
+    if (stdoutBlob === undefined) throw new Error("the whole output was not kept");
+    const whole = Buffer.from(await blobs.get(stdoutBlob)).toString();
+    expect(whole).toContain("line 117 [redacted]\n");
+    expect(whole).not.toContain(VALUE);
   });
 
   it("is not started when a secret can't be had, and the error holds no value", async () => {

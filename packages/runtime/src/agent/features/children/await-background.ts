@@ -39,7 +39,7 @@ async function awaitBackground(loop: Loop): Promise<void> {
     // Watchers are told now, not when the waiting is over.
     await execution.flush();
     checkEnding(loop);
-    if (context.messages.at(-1)?.role === "user" || !background.isOpen) return true;
+    if (context.messages.at(-1)?.role === "user" || !background.holdsRun) return true;
     if (background.isWorking) return false;
     const { waiting } = background;
     if (waiting) throw new LastWait(waiting.reason, waiting.waits);

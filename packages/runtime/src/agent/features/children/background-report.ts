@@ -7,6 +7,7 @@ import { DEFAULT_MAX_OUTPUT_BYTES } from "../../../tools/tool-definition.ts";
 export function reportOf({ kind, name, id }: ChildState, ending: ChildEnding): Message {
   const { reason, text, value, failure } = ending;
   const subject = `The background ${kind} "${name}" (${id})`;
+  if (kind === "job" && value !== undefined) return told(`${subject} has ended: ${inWords(value)}`);
   if (hasEndedWell(ending)) return told(`${subject} is done:\n${(kind === "task" ? inWords(value) : text) || "(no output)"}`);
   const why = failure ? `: ${(failure as Failure & { readonly message?: string }).message ?? failure.kind}` : "";
   return told(`${subject} ended early (${reason})${why}${text === "" ? "" : `\nWhat it had so far:\n${text}`}`);

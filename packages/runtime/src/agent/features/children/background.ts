@@ -1,4 +1,13 @@
-import { DirectiveError, type CallId, type JsonObject, type JsonValue, type OperatorInput, type RunId, type Wait } from "@keelson/protocol";
+import {
+  DirectiveError,
+  type BackgroundJob,
+  type CallId,
+  type JsonObject,
+  type JsonValue,
+  type OperatorInput,
+  type RunId,
+  type Wait,
+} from "@keelson/protocol";
 import { messageOperation } from "../../../context/message-operation.ts";
 import { shortHash } from "../../../json/digest.ts";
 import type { ChildEnding, ChildState } from "../../../session/child-state.ts";
@@ -11,6 +20,7 @@ import type { Loop } from "../../turn/loop.ts";
 import type { RunnerServices } from "../../turn/runner-services.ts";
 import { workAgent } from "./background-agent.ts";
 import { hasEndedWell, reportOf } from "./background-report.ts";
+import { forgetJob, keepJob, watchJob } from "./background-job.ts";
 import { workTask } from "./background-task.ts";
 import { childIds, findAgent, planChild } from "./child-plan.ts";
 import { endCalledChildren } from "./end-called-children.ts";
@@ -37,7 +47,7 @@ export interface BackgroundOptions {
 }
 
 /**
- * The agents and tasks that work beside the turns of one run. That they were started stands in the log before they begin; that
+ * The agents, tasks and jobs that work beside the turns of one run. That they were started stands in the log before they begin; that
  * they ended is recorded by the loop, where a message to the model has its place, in one append with that message. So each result
  * reaches the model once, whatever crashes in between.
  */
@@ -65,6 +75,24 @@ export class Background implements BackgroundWork {
   /** Whether anything is not recorded as over. */
   get isOpen(): boolean {
     return (this.#run.children?.openBackground ?? 0) > 0;
+  }
+
+  /** Whether anything of it is to be waited for before the run ends. Jobs are not: they end with it. */
+  get holdsRun(): boolean {
+    return this.#held > 0;
+  }
+
+  /** What a tool started and leaves to the run. The log has it with the next append. */
+  follow(job: BackgroundJob): void {
+    const { execution } = this.#options;
+    keepJob(execution.runId, job);
+    execution.put(`background/${job.id}/start`, "task", { taskId: job.id, kind: "started", payload: { description: job.name, job: true } });
+    this.takeUp();
+  }
+
+  /** For a run that goes on elsewhere, where nobody has the jobs of this process. */
+  endJobs(): void {
+    for (const { state, stop } of this.#works.values()) if (state.kind === "job") stop();
   }
 
   async spawnAgent(key: string, name: string, config: JsonObject, callId?: CallId): Promise<RunId> {
@@ -134,9 +162,14 @@ export class Background implements BackgroundWork {
     const { ring } = this.alarm;
     for (const child of this.#open(({ id }) => !this.#works.has(id))) {
       const work =
-        child.kind === "agent"
-          ? workAgent({ runner, parent, execution, ring }, child)
-          : workTask({ tasks: runner.services.tasks, execution, ring, progress: (id, payload) => this.#noteProgress(id, payload) }, child);
+        child.kind === "job"
+          ? watchJob(execution.runId, child, ring)
+          : child.kind === "agent"
+            ? workAgent({ runner, parent, execution, ring }, child)
+            : workTask(
+                { tasks: runner.services.tasks, execution, ring, progress: (id, payload) => this.#noteProgress(id, payload) },
+                child,
+              );
       this.#works.set(child.id, work);
     }
   }
@@ -147,7 +180,8 @@ export class Background implements BackgroundWork {
     for (const work of [...this.#works.values()]) {
       if (work.ending === undefined) continue;
       await this.#notifyHooks(work.state, work.ending);
-      if (!this.#passOn(work, work.ending)) await this.#tell(work, work.ending);
+      if (work.isTold === true) this.#record(work, work.ending);
+      else if (!this.#passOn(work, work.ending)) await this.#tell(work, work.ending);
     }
   }
 
@@ -166,7 +200,7 @@ export class Background implements BackgroundWork {
     const { execution } = this.#options;
     this.#progress.tell(this.#options.execution, this.#run.resumes);
     for (const { state, ending } of this.#works.values())
-      if (ending && state.kind === "task" && !state.settled)
+      if (ending && state.kind !== "agent" && !state.settled)
         execution.put(`background/${state.id}/settled`, "child-settled", { child: state.id, ending: ending });
   }
 
@@ -179,9 +213,10 @@ export class Background implements BackgroundWork {
     return first && { reason: first.reason, waits: found.flatMap(({ waits }) => waits) };
   }
 
-  /** Whether any of it is at work now. */
+  /** Whether any of it that holds the run is at work now. */
   get isWorking(): boolean {
-    for (const work of this.#works.values()) if (work.ending === undefined && work.waiting === undefined) return true;
+    for (const { state, ending, waiting } of this.#works.values())
+      if (state.kind !== "job" && ending === undefined && waiting === undefined) return true;
     return false;
   }
 
@@ -215,6 +250,11 @@ export class Background implements BackgroundWork {
     return this.#options.execution.journal.state.run as RunState;
   }
 
+  /** Agents and tasks that are not recorded as over. */
+  get #held(): number {
+    return this.isOpen ? this.#open(({ kind }) => kind !== "job").length : 0;
+  }
+
   async #begin(): Promise<void> {
     await this.#options.execution.flush();
     this.takeUp();
@@ -227,7 +267,7 @@ export class Background implements BackgroundWork {
 
   #checkRoom(directive: string): void {
     const { maxOpen } = this.#options;
-    if ((this.#run.children?.openBackground ?? 0) < maxOpen) return;
+    if (this.#held < maxOpen) return;
     const message = `"${directive}" was refused: ${maxOpen} background agents and tasks are at work, which is the limit (limits.maxBackground). Stop one, or wait for one to end.`;
     throw new DirectiveError({ kind: "execution-failed", directive, message });
   }
@@ -275,7 +315,9 @@ export class Background implements BackgroundWork {
   }
 
   #record(work: Work, ending: ChildEnding): void {
-    if (this.#works.delete(work.state.id)) recordEnding(this.#boundLoop, work, ending);
+    if (!this.#works.delete(work.state.id)) return;
+    if (work.state.kind === "job") forgetJob(this.#options.execution.runId, work.state.id);
+    recordEnding(this.#boundLoop, work, ending);
   }
 
   #noteProgress(id: string, payload: JsonValue): void {

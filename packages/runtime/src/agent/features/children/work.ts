@@ -17,6 +17,8 @@ export interface Work {
   waiting: Waiting | undefined;
   /** What it declared and left to whoever started it. */
   effects: readonly Effect[];
+  /** The model knows how it ended. */
+  isTold?: boolean;
   /** Who goes on with its task. */
   handoff: Handoff | undefined;
   /** Resolves when nothing of it is at work here any more. Never rejects. */

@@ -1,0 +1,46 @@
+import { EnvironmentError, type BackgroundJobEnding, type Executor, type JobInfo, type JobRequest, type ToolCall } from "@keelson/protocol";
+
+export interface StartJobOptions {
+  /** Whether the model knows how this job ended, since it ended it itself. Default: it does not. */
+  readonly isTold?: ((id: string) => boolean) | undefined;
+}
+
+// The end of the output says most; a tool that polls gives the rest.
+const LAST_BYTES = 2000;
+
+/**
+ * Starts a command in the background for a tool call, and leaves it to the run: the model is told once when it ends, and it ends with the
+ * run. Outside of a run it goes on until it is killed, or this process ends.
+ */
+export async function startJob(
+  call: Pick<ToolCall, "follow">,
+  executor: Executor,
+  request: JobRequest,
+  { isTold = () => false }: StartJobOptions = {},
+): Promise<JobInfo> {
+  const { jobs } = executor;
+  if (jobs === undefined)
+    throw new EnvironmentError({ kind: "unsupported", message: "This executor runs nothing in the background: it has no `jobs`." });
+  const started = await jobs.start(request);
+  const { id } = started;
+  const ended = async (): Promise<BackgroundJobEnding> => {
+    try {
+      const info = await jobs.ended(id);
+      const last = await jobs.poll(id, { after: Math.max(0, (info.outputBytes ?? 0) - LAST_BYTES) });
+      const output = last.text.trim() === "" ? "It wrote nothing." : `Its last output:\n${last.text.trimEnd()}`;
+      return { text: `${describeEnd(info)}. ${output}`, isError: info.exitCode !== 0, isTold: isTold(id) };
+    } catch (error) {
+      return { text: `how is not known: ${error instanceof Error ? error.message : String(error)}`, isError: true };
+    }
+  };
+  call.follow?.({ id, name: started.command, ended: ended(), end: () => void jobs.kill(id).catch(() => {}) });
+  return started;
+}
+
+/** How a job is or was, in words: `exit code 1`. */
+export function describeEnd({ status, exitCode, signal, message }: JobInfo): string {
+  if (status === "running") return "running";
+  if (message !== undefined) return `${status}: ${message}`;
+  if (status !== "exited") return status;
+  return exitCode === null || exitCode === undefined ? `ended by ${signal ?? "a signal"}` : `exit code ${exitCode}`;
+}
