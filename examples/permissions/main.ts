@@ -92,6 +92,32 @@ await publishing.run("Publish it.").outcome;
 // #endregion
 assert.deepEqual(granted, ["bash(npm publish *)", "bash(npm install *)"]);
 
+// #region policy
+import { explainCall, readPolicy } from "keelson/security";
+
+// As it stands in a file; loadPolicy(path) reads one.
+const policy = readPolicy({
+  permissions: { allow: ["bash(npm test*)"], deny: ["bash(git push*)"] },
+  filesystem: { deniedPaths: ["private"] },
+  network: { enabled: true, deniedDomains: ["bad.example"] },
+  commands: { denied: ["curl"] },
+});
+const bound = createAgent({ name: "bound", model: scriptedModel(["Done."]), tools: [bash], permissions: policy.permissions });
+const { decision, parts } = await explainCall({
+  tool: bash,
+  input: { command: "npm test && cat private/key" },
+  policies: [{ mode: "default", ...policy.permissions }],
+  cwd: "/work",
+});
+for (const { behavior, kind, text, reason } of parts) console.log(behavior, kind, text, reason);
+// #endregion
+assert.equal(bound.name, "bound");
+assert.equal(decision.behavior, "deny");
+assert.deepEqual(
+  parts.map(({ behavior, kind, text }) => `${behavior} ${kind} ${text}`),
+  ["allow command npm test", "allow command cat private/key", "deny read /work/private/key"],
+);
+
 // #region claude
 import { rulesFromClaude } from "keelson/agent";
 

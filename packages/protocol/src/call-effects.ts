@@ -32,6 +32,8 @@ export interface CommandEffect {
   readonly text: string;
   /** Other spellings, by which deny and ask rules find it too: `rm -r x` for `/bin/rm -r x`. */
   readonly aliases?: readonly string[];
+  /** The text of the command that starts it, where that is `text` with more before it: `npx vitest run` for `vitest run`. A rule that names both allows both. */
+  readonly startedBy?: string;
   /** It is known to change nothing and to connect to nothing, so it runs unasked where no rule says otherwise. */
   readonly readOnly?: boolean;
   /** Why an allow rule with a wildcard must not cover it: what runs is not what its text says, or it writes where it is told to. For a person. */

@@ -63,6 +63,7 @@ export {
 export { type CallEffects, type CommandEffect, type Confinement } from "./call-effects.ts";
 export {
   type Authority,
+  type EffectBounds,
   PERMISSION_MODES,
   type PermissionBehavior,
   type PermissionMode,

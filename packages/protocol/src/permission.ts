@@ -24,6 +24,29 @@ export type PermissionPolicy = {
   readonly rules: readonly PermissionRule[];
   /** Default: the files that are known to be sensitive. */
   readonly sensitivePaths?: SensitivePaths | undefined;
+  /** What calls may touch, in every mode, whatever rules allow. */
+  readonly bounds?: EffectBounds | undefined;
+};
+
+/**
+ * The parts of a sandbox's policy that bind the effects of calls as deny rules do: what they deny, and what they don't have in their lists. Parts
+ * and lists that are absent bind nothing. Paths are absolute, or begin with `~/`, or are relative to the working directory. A call of which
+ * something can't be known is asked about, unless a sandbox confines it.
+ */
+export type EffectBounds = {
+  readonly filesystem?: {
+    readonly writableRoots?: readonly string[];
+    readonly readableRoots?: readonly string[];
+    readonly deniedPaths?: readonly string[];
+    readonly hideCredentials?: boolean;
+    readonly protectedPaths?: readonly string[];
+  };
+  readonly network?: {
+    readonly enabled: boolean;
+    readonly allowedDomains?: readonly string[];
+    readonly deniedDomains?: readonly string[];
+  };
+  readonly commands?: { readonly allowed?: readonly string[]; readonly denied?: readonly string[] };
 };
 
 /**

@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
+import { explain } from "./explain.ts";
 import { openHome } from "../core/home.ts";
 import { readProjectRules, removeFromProject } from "../core/project-rules.ts";
 import type { CommandHost } from "../core/command-host.ts";
@@ -7,8 +8,9 @@ import type { PermissionsCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
 import { projectRuleLines } from "../render/project-rule-lines.ts";
 
-/** Shows what people always allow in a project, and takes it back. @returns the exit code */
+/** Shows what people always allow in a project, takes it back, and explains what a command may do. @returns the exit code */
 export async function permissions({ action, json, cwd }: PermissionsCommand, host: CommandHost): Promise<number> {
+  if (action.type === "explain") return explain({ command: action.command, agent: action.agent, json, cwd }, host);
   const { stdout, environment, command, now } = host;
   const home = await openHome(environment);
   const given = resolve(host.cwd, cwd ?? ".");

@@ -4,6 +4,8 @@ import { AgentError, type Approver, type SessionId, sessionLog } from "@keelson/
 import type { Run } from "keelson";
 import { foldSession, modelSetSince } from "keelson/session";
 import { openSessionRunner } from "../core/session-runner.ts";
+import { homePolicy, policyAt } from "../core/agent-permissions.ts";
+import { checkSandbox, createCodingExecutors } from "../core/coding-executor.ts";
 import { createCodingRunner } from "../core/coding-runner.ts";
 import { type Launch, launchFromMetadata, launchToMetadata, mergedOptions } from "../core/launch.ts";
 import { accessVariable, type ModelAccess, openModels, VENDORS } from "../core/model-access.ts";
@@ -37,10 +39,12 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   const chosen = command.session.type === "choose" ? await chooseOne(command, stores, host, interactive) : command;
   if (chosen === undefined) return 0;
   const found = await findSession(chosen, stores, host);
-  const launch = await planLaunch(command, found, access, host);
+  const launch = await planLaunch(command, found, access, stores, host);
+  const policy = await policyAt(launch.agent.policy);
+  if (launch.agent.sandbox === true) await checkSandbox(createCodingExecutors(launch.cwd, { sandbox: true, policy }));
   const project = await repositoryRoot(launch.cwd);
   const trust = command.trust ? trustAll(project) : createProjectTrust(stores.home, project);
-  const options = { stores, models: access.models, launch, projectRules: await readProjectRules(stores.home, launch.cwd) };
+  const options = { stores, models: access.models, launch, policy, projectRules: await readProjectRules(stores.home, launch.cwd) };
   if (interactive) {
     const untrusted = await findUntrusted(trust, launch.cwd);
     if (untrusted.length > 0 && (await askTrust(untrusted, host))) await trustItems(stores.home, project, untrusted, host.now());
@@ -142,17 +146,31 @@ async function findSession({ session, fork, cwd }: RunCommand, stores: Stores, h
  * A run that goes on is the run it was: its folder, permissions and limits are part of its log.
  * A new run in an old session takes over only the folder and the model: yesterday's permissions were for yesterday's task.
  */
-async function planLaunch(command: RunCommand, found: FoundSession | undefined, access: ModelAccess, host: CommandHost): Promise<Launch> {
+async function planLaunch(
+  command: RunCommand,
+  found: FoundSession | undefined,
+  access: ModelAccess,
+  { home }: Stores,
+  host: CommandHost,
+): Promise<Launch> {
   const recorded = found?.launch?.agent ?? { rules: [] };
   const last = found?.setModel ?? recorded.model;
   const inherited: AgentOptions = { ...(found?.open ? recorded : { rules: [] }), ...(last !== undefined && { model: last }) };
-  const options = mergedOptions(inherited, command.agent);
+  const given = found?.open ? command.agent : await confinementOf(command.agent, home, host);
+  const options = mergedOptions(inherited, given);
   const model = options.model ?? found?.model ?? (await access.defaultModel());
   if (model === undefined) throw noModel(access);
   // Found out now, as a usage error, rather than in the middle of a run.
   for (const reference of [model, options.fallbackModel]) if (reference !== undefined) checkModel(access, reference);
   const cwd = found?.launch !== undefined && command.cwd === undefined ? found.launch.cwd : await workingFolder(host.cwd, command.cwd);
   return { cwd, agent: { ...options, model } };
+}
+
+/** What a person set for every run holds where the command says nothing of it. */
+async function confinementOf(agent: AgentOptions, home: Stores["home"], { cwd, environment }: CommandHost): Promise<AgentOptions> {
+  const policy = agent.policy === undefined ? await homePolicy(home) : resolve(cwd, agent.policy);
+  const sandbox = agent.sandbox ?? ![undefined, "", "0", "false"].includes(environment["KEELSON_SANDBOX"]);
+  return { ...agent, ...(policy !== undefined && { policy }), ...(sandbox && { sandbox }) };
 }
 
 function checkModel({ models }: ModelAccess, reference: string): void {

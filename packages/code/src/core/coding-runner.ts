@@ -1,11 +1,13 @@
-import { delimiter, dirname } from "node:path";
 import type { Approver } from "@keelson/protocol";
 import { createAgent, createRunner, type Agent, type SingleRunner } from "keelson";
-import { createDiskVfs, createProcessExecutor } from "keelson/environment";
+import { createDiskVfs } from "keelson/environment";
+import type { Policy } from "keelson/security";
 import type { ModelRegistry } from "keelson/providers";
 import { type InstructionFile, readAgentsMd } from "../instructions/index.ts";
 import { createCodingTools } from "../tools/index.ts";
 import { AGENT_NAME } from "./agent-name.ts";
+import { agentPermissions } from "./agent-permissions.ts";
+import { createCodingExecutors, sandboxLines } from "./coding-executor.ts";
 import type { Launch } from "./launch.ts";
 import { withNestedInstructions } from "./nested-instructions.ts";
 import type { ProjectRule } from "./project-rules.ts";
@@ -23,6 +25,8 @@ export interface CodingRunnerOptions {
   readonly projectRules?: readonly ProjectRule[];
   /** What the project itself brings. */
   readonly project: TrustedProject;
+  /** Of `launch.agent.policy`, read. */
+  readonly policy?: Policy | undefined;
   readonly approvals?: Approver;
   /** How long a person in this process is waited for before the run suspends. */
   readonly approvalWaitMs?: number;
@@ -35,11 +39,12 @@ export function createCodingRunner({
   launch,
   projectRules = [],
   project,
+  policy,
   approvals,
   approvalWaitMs,
 }: CodingRunnerOptions): CodingRunner {
   return createRunner({
-    agent: createCodingAgent(launch, { projectRules, project, stores }),
+    agent: createCodingAgent(launch, { projectRules, policy, project, stores }),
     models,
     log: stores.log,
     blobs: stores.blobs,
@@ -53,34 +58,36 @@ function createCodingAgent(
   { cwd, agent }: Launch,
   {
     projectRules,
+    policy,
     project,
     stores: { home },
-  }: { readonly projectRules: readonly ProjectRule[]; readonly project: TrustedProject; readonly stores: Stores },
+  }: {
+    readonly projectRules: readonly ProjectRule[];
+    readonly policy: Policy | undefined;
+    readonly project: TrustedProject;
+    readonly stores: Stores;
+  },
 ): Agent {
   const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
   const files = createDiskVfs({ root: cwd });
-  // Commands find the Node that runs Keelson first, so that a project's `node` is one that there is.
-  const path = [dirname(process.execPath), process.env["PATH"]].filter(Boolean).join(delimiter);
-  const exec = createProcessExecutor({ cwd, env: { PATH: path } });
-  const { model, fallbackModel, permissionMode, rules, maxTurns, maxCost, timeoutMs } = agent;
+  const { model, fallbackModel, sandbox = false, maxTurns, maxCost, timeoutMs } = agent;
+  const executors = createCodingExecutors(cwd, { sandbox, policy });
   return createAgent({
     name: AGENT_NAME,
     model,
     ...(fallbackModel !== undefined && { fallbackModel }),
     instructions: async function codingInstructions() {
-      return systemPrompt({ cwd, projectInstructions: await readAgentsMd({ cwd, home: home.path, isTrusted }) });
+      const prompt = systemPrompt({ cwd, projectInstructions: await readAgentsMd({ cwd, home: home.path, isTrusted }) });
+      return sandbox ? `${prompt}\n\n${sandboxLines(policy)}` : prompt;
     },
-    tools: withNestedInstructions(createCodingTools({ files, exec }), { cwd, isTrusted }),
+    tools: withNestedInstructions(createCodingTools({ files, exec: executors.commands, searchExec: executors.tools }), { cwd, isTrusted }),
     ...(project.hooks && { hooks: project.hooks }),
     limits: {
       ...(maxTurns !== undefined && { maxTurns }),
       ...(maxCost !== undefined && { maxCost }),
       ...(timeoutMs !== undefined && { maxDurationMs: timeoutMs }),
     },
-    permissions: {
-      mode: permissionMode ?? "default",
-      rules: [...rules, ...projectRules.map(({ pattern }) => ({ pattern, behavior: "allow" as const }))],
-    },
+    permissions: agentPermissions(agent, policy, projectRules),
     cwd,
   });
 }

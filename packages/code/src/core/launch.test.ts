@@ -8,6 +8,8 @@ const launch: Launch = {
     model: "a/b",
     fallbackModel: "a/c",
     permissionMode: "accept-edits",
+    policy: "/home/ada/policy.json",
+    sandbox: true,
     maxTurns: 3,
     maxCost: usd("0.5"),
     timeoutMs: 1_000,
@@ -26,6 +28,10 @@ it("leaves to defaults what it does not understand, and never widens by it", () 
       launch: { permissionMode: "yolo", rules: [{ pattern: "*", behavior: "please" }, 7], maxTurns: "many" },
     }),
   ).toEqual({ cwd: "/p", agent: { rules: [] } });
+  expect(launchFromMetadata({ cwd: "/p", launch: { policy: 7, sandbox: "strictly" } })).toEqual({
+    cwd: "/p",
+    agent: { rules: [], sandbox: true },
+  });
   expect(launchFromMetadata({ cwd: "/p" })).toEqual({ cwd: "/p", agent: { rules: [] } });
   expect(launchFromMetadata({})).toBeUndefined();
   expect(launchFromMetadata(undefined)).toBeUndefined();

@@ -20,7 +20,7 @@ export function launchFromMetadata(metadata: JsonObject | undefined): { readonly
   const cwd = metadata?.["cwd"];
   if (typeof cwd !== "string") return undefined;
   const given = objectOf(metadata?.["launch"]);
-  const { model, fallbackModel, permissionMode, maxTurns, maxCost, timeoutMs, rules } = given;
+  const { model, fallbackModel, permissionMode, policy, sandbox, maxTurns, maxCost, timeoutMs, rules } = given;
   return {
     cwd,
     agent: {
@@ -28,6 +28,9 @@ export function launchFromMetadata(metadata: JsonObject | undefined): { readonly
       ...(typeof model === "string" && { model }),
       ...(typeof fallbackModel === "string" && { fallbackModel }),
       ...((PERMISSION_MODES as readonly unknown[]).includes(permissionMode) && { permissionMode: permissionMode as PermissionMode }),
+      ...(typeof policy === "string" && { policy }),
+      // Whatever else stands there was meant to confine, not to open.
+      ...(sandbox !== undefined && sandbox !== false && { sandbox: true }),
       ...(typeof maxTurns === "number" && { maxTurns }),
       ...(typeof maxCost === "string" && { maxCost: usd(maxCost) }),
       ...(typeof timeoutMs === "number" && { timeoutMs }),

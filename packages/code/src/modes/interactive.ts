@@ -1,5 +1,6 @@
 import type { SessionId } from "@keelson/protocol";
 import type { ModelRegistry } from "keelson/providers";
+import type { Policy } from "keelson/security";
 import { createCodingRunner } from "../core/coding-runner.ts";
 import { readHistory, writeHistory } from "../core/history.ts";
 import { type Launch, launchToMetadata } from "../core/launch.ts";
@@ -25,6 +26,7 @@ export interface ConverseOptions {
   readonly stores: Stores;
   readonly models: ModelRegistry;
   readonly launch: Launch;
+  readonly policy?: Policy | undefined;
   readonly projectRules: readonly ProjectRule[];
   /** What of the project is used. */
   readonly trust: ProjectTrust;
@@ -41,7 +43,7 @@ const SHOWN_MESSAGES = 6;
 
 /** A conversation in a terminal. @returns the exit code */
 export async function converse(
-  { stores, models, launch, projectRules, trust, session: known, resume, task }: ConverseOptions,
+  { stores, models, launch, policy, projectRules, trust, session: known, resume, task }: ConverseOptions,
   host: CommandHost,
 ): Promise<number> {
   const { stdin, stdout, environment, command } = host;
@@ -52,7 +54,7 @@ export async function converse(
     leftOut.set(item.path, item);
     tellLeftOut(item);
   });
-  const runner = createCodingRunner({ stores, models, launch, projectRules, project, approvalWaitMs: APPROVAL_WAIT_MS });
+  const runner = createCodingRunner({ stores, models, launch, policy, projectRules, project, approvalWaitMs: APPROVAL_WAIT_MS });
   // Made by the first message: who opens and leaves leaves nothing behind.
   let session = known;
   const style = createStyle(wantsColors(stdout, environment));
@@ -62,7 +64,7 @@ export async function converse(
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
 
   screen.block([
-    `${style.bold("keelson")} ${style.dim(`· ${printableLine(launch.agent.model)} · ${launch.agent.permissionMode ?? "default"} · ${printableLine(launch.cwd)}`)}`,
+    `${style.bold("keelson")} ${style.dim(`· ${printableLine(launch.agent.model)} · ${launch.agent.permissionMode ?? policy?.permissions.mode ?? "default"}${launch.agent.sandbox === true ? " · sandbox" : ""} · ${printableLine(launch.cwd)}`)}`,
     style.dim(`${known === undefined ? "a new session" : `session ${known}`} · /help says what you can do`),
   ]);
   tellLeftOut = (item) => screen.block([style.yellow(`! ${leftOutLine([item], "/trust")}`)]);

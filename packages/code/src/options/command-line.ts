@@ -13,6 +13,10 @@ export interface AgentOptions {
   readonly fallbackModel?: string;
   readonly permissionMode?: PermissionMode;
   readonly rules: readonly PermissionRule[];
+  /** Path of a policy file; absolute where it is recorded. */
+  readonly policy?: string;
+  /** Commands run in a sandbox. */
+  readonly sandbox?: boolean;
   readonly maxTurns?: number;
   readonly maxCost?: Usd;
   readonly timeoutMs?: number;
@@ -67,7 +71,10 @@ export interface SessionsCommand {
   readonly cwd?: string;
 }
 
-export type PermissionsAction = { readonly type: "list"; readonly all: boolean } | { readonly type: "remove"; readonly rule: string };
+export type PermissionsAction =
+  | { readonly type: "list"; readonly all: boolean }
+  | { readonly type: "remove"; readonly rule: string }
+  | { readonly type: "explain"; readonly command: string; readonly agent: AgentOptions };
 
 export interface PermissionsCommand {
   readonly type: "permissions";

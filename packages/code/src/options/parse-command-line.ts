@@ -32,6 +32,8 @@ interface RawOptions {
   readonly fallbackModel?: string;
   readonly outputFormat?: OutputFormat;
   readonly permissionMode?: PermissionMode;
+  readonly policy?: string;
+  readonly sandbox?: true;
   readonly onApproval: OnApproval;
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: Usd;
@@ -58,7 +60,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a limit was reached, 4 waiting fo
 Models: anthropic/<id>, openai/<id> (Chat Completions), openai-responses/<id> (Responses), gemini/<id>, ollama/<id>, and
   <vendor>/<id> of vendors that are compatible with OpenAI, as in groq/<id>, with their key or <VENDOR>_BASE_URL set.
 Environment: ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, GEMINI_API_KEY, GEMINI_BASE_URL,
-  OLLAMA_HOST, <VENDOR>_API_KEY, <VENDOR>_BASE_URL, KEELSON_HOME (default ~/.keelson), NO_COLOR.`;
+  OLLAMA_HOST, <VENDOR>_API_KEY, <VENDOR>_BASE_URL, KEELSON_HOME (default ~/.keelson), KEELSON_SANDBOX=1 (as --sandbox), NO_COLOR.`;
 
 const SANDBOX_EXAMPLES = `
 Examples:
@@ -89,6 +91,11 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
     .addOption(ruleOption("allow", "let calls run that match, as in 'bash(npm test*)' (repeatable)", rules))
     .addOption(ruleOption("deny", "refuse calls that match (repeatable)", rules))
     .addOption(ruleOption("ask", "ask before calls that match (repeatable)", rules))
+    .option(
+      "--policy <file>",
+      "JSON that says what tools and commands may do and touch (default: policy.json in the home folder of Keelson)",
+    )
+    .option("--sandbox", "run the agent's commands in a sandbox of the policy, without questions about what stays inside")
     .addOption(
       new Option("--on-approval <action>", "with --print, what to do with a question").choices(["suspend", "deny"]).default("suspend"),
     )
@@ -121,7 +128,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
     );
 
   addSessions(program, accept);
-  addPermissions(program, accept);
+  addPermissions(program, accept, rules);
   addTrust(program, accept);
 
   program
@@ -185,7 +192,7 @@ function addSessions(program: Command, accept: (command: CommandLine) => void): 
   add<[string]>("delete <session>", "delete it for good", (_, id) => ({ type: "delete", id }));
 }
 
-function addPermissions(program: Command, accept: (command: CommandLine) => void): void {
+function addPermissions(program: Command, accept: (command: CommandLine) => void, rules: readonly PermissionRule[]): void {
   const permissions = program.command("permissions").description("show what always runs unasked in this project, and take it back");
   permissions
     .command("list", { isDefault: true })
@@ -194,6 +201,20 @@ function addPermissions(program: Command, accept: (command: CommandLine) => void
     .option("--json", "print JSON")
     .action((options: { all?: true; json?: true }) =>
       accept({ type: "permissions", action: { type: "list", all: options.all === true }, json: options.json === true, ...cwdOf(program) }),
+    );
+  permissions
+    .command("explain")
+    .description("tell what the agent may do with a command, with and without a sandbox, and why; nothing is run")
+    .argument("<command...>", "a command line, in quotes, after --")
+    .option("--json", "print JSON")
+    .addHelpText("after", `\nExample:\n  $ keelson permissions explain --allow 'bash(npm test*)' -- 'npm test; rm -rf build'`)
+    .action((words: string[], options: { json?: true }) =>
+      accept({
+        type: "permissions",
+        action: { type: "explain", command: words.join(" "), agent: agentOptions(program.opts<RawOptions>(), rules) },
+        json: options.json === true,
+        ...cwdOf(program),
+      }),
     );
   permissions
     .command("remove")
@@ -262,15 +283,6 @@ function runCommand(task: readonly string[], options: RawOptions, rules: readonl
         ? { type: "choose" }
         : { type: "named", id: options.resume };
   const text = task.join(" ").trim();
-  const agent: AgentOptions = {
-    rules,
-    ...(options.model !== undefined && { model: options.model }),
-    ...(options.fallbackModel !== undefined && { fallbackModel: options.fallbackModel }),
-    ...(options.permissionMode !== undefined && { permissionMode: options.permissionMode }),
-    ...(options.maxTurns !== undefined && { maxTurns: options.maxTurns }),
-    ...(options.maxBudgetUsd !== undefined && { maxCost: options.maxBudgetUsd }),
-    ...(options.timeout !== undefined && { timeoutMs: options.timeout }),
-  };
   return {
     type: "run",
     ...(text !== "" && { task: text }),
@@ -282,7 +294,21 @@ function runCommand(task: readonly string[], options: RawOptions, rules: readonl
     fork: options.fork === true,
     trust: options.trust === true,
     ...(options.cwd !== undefined && { cwd: options.cwd }),
-    agent,
+    agent: agentOptions(options, rules),
+  };
+}
+
+function agentOptions(options: RawOptions, rules: readonly PermissionRule[]): AgentOptions {
+  return {
+    rules,
+    ...(options.model !== undefined && { model: options.model }),
+    ...(options.fallbackModel !== undefined && { fallbackModel: options.fallbackModel }),
+    ...(options.permissionMode !== undefined && { permissionMode: options.permissionMode }),
+    ...(options.policy !== undefined && { policy: options.policy }),
+    ...(options.sandbox === true && { sandbox: true }),
+    ...(options.maxTurns !== undefined && { maxTurns: options.maxTurns }),
+    ...(options.maxBudgetUsd !== undefined && { maxCost: options.maxBudgetUsd }),
+    ...(options.timeout !== undefined && { timeoutMs: options.timeout }),
   };
 }
 

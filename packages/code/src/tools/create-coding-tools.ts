@@ -14,18 +14,20 @@ export interface CodingToolsOptions {
   readonly files: WorkspaceFiles;
   /** Starts commands in the root of `files`. */
   readonly exec: Executor;
+  /** Starts the programs with which tools search `files`. Default: `exec`. */
+  readonly searchExec?: Executor;
   /** The ripgrep program. Default: the one that comes with `@vscode/ripgrep`. */
   readonly ripgrep?: string;
 }
 
 /** All tools of the coding agent, in the order of their names: the order is part of the prompt that vendors cache. */
-export function createCodingTools({ files, exec, ripgrep }: CodingToolsOptions): readonly Tool[] {
+export function createCodingTools({ files, exec, searchExec = exec, ripgrep }: CodingToolsOptions): readonly Tool[] {
   const seen = createSeenFiles();
   return [
     createBashTool({ exec }),
     createEditFileTool({ files, seen }),
     createGlobTool({ files }),
-    createGrepTool({ files, exec, ...(ripgrep !== undefined && { ripgrep }) }),
+    createGrepTool({ files, exec: searchExec, ...(ripgrep !== undefined && { ripgrep }) }),
     createListDirectoryTool({ files }),
     createReadFileTool({ files, seen }),
     createWriteFileTool({ files, seen }),

@@ -99,6 +99,9 @@ describe("a member of an unknown type", () => {
 
   it("is refused where it would grant rights, move data or take a boundary away", () => {
     expect(refusal(permissionRuleCodec, { pattern: "*", behavior: "allow-ish" }).path).toBe("behavior");
+    const bounds = { filesystem: { deniedPaths: ["private"] }, network: { enabled: true }, commands: { denied: ["curl"] } };
+    expect(permissionPolicyCodec.decode({ mode: "default", rules: [], bounds })).toEqual({ mode: "default", rules: [], bounds });
+    expect(refusal(permissionPolicyCodec, { mode: "default", rules: [], bounds: { network: {} } }).path).toBe("bounds.network.enabled");
     expect(refusal(permissionPolicyCodec, { mode: "yolo", rules: [] }).path).toBe("mode");
     expect(refusal(scopeCodec, { type: "galaxy" }).message).toContain('there is no scope of type "galaxy"');
     expect(refusal(environmentSpecCodec, { isolation: [{ type: "moat" }], credentials: [] })).toMatchObject({

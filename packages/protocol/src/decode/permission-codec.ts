@@ -1,6 +1,6 @@
 import type { BudgetScope } from "../budget.ts";
-import type { Authority, PermissionPolicy, PermissionRule, SensitivePaths } from "../permission.ts";
-import { type Codec, count, fields, list, number, oneOf, optional, payload, text } from "./codec.ts";
+import type { Authority, EffectBounds, PermissionPolicy, PermissionRule, SensitivePaths } from "../permission.ts";
+import { type Codec, count, fields, flag, list, number, oneOf, optional, payload, text } from "./codec.ts";
 import { sandboxConfigCodec } from "./sandbox-codec.ts";
 import { usdCodec } from "./usd-codec.ts";
 import { versioned } from "./versioned.ts";
@@ -17,12 +17,28 @@ const sensitivePathsCodec: Codec<SensitivePaths> = {
   encode: (value) => (value === false ? value : sensitivePatterns.encode(value)),
 };
 
+const texts = optional(list(text()));
+const effectBoundsCodec: Codec<EffectBounds> = fields<EffectBounds>({
+  filesystem: optional(
+    fields<NonNullable<EffectBounds["filesystem"]>>({
+      writableRoots: texts,
+      readableRoots: texts,
+      deniedPaths: texts,
+      hideCredentials: optional(flag),
+      protectedPaths: texts,
+    }),
+  ),
+  network: optional(fields<NonNullable<EffectBounds["network"]>>({ enabled: flag, allowedDomains: texts, deniedDomains: texts })),
+  commands: optional(fields<NonNullable<EffectBounds["commands"]>>({ allowed: texts, denied: texts })),
+});
+
 export const permissionPolicyCodec: Codec<PermissionPolicy> = versioned(
   "permission policy",
   fields<PermissionPolicy>({
     mode: oneOf("default", "accept-edits", "plan-only", "bypass-all", "deny-unauthorized"),
     rules: list(permissionRuleCodec),
     sensitivePaths: optional(sensitivePathsCodec),
+    bounds: optional(effectBoundsCodec),
   }),
 );
 

@@ -9,6 +9,9 @@ export {
 } from "./exfiltration/exfiltration-guard.ts";
 export { findExfiltration, type Exfiltration } from "./exfiltration/find-exfiltration.ts";
 export { type FoundSecret } from "./redaction/find-secrets.ts";
+export { explainCall, type ExplainCallOptions, type ExplainedCall, type ExplainedEffect } from "./policy/explain-call.ts";
+export { loadPolicy } from "./policy/load-policy.ts";
+export { readPolicy, type Policy, type PolicyFile } from "./policy/read-policy.ts";
 export { redactDispatches, redactExec, redactStore } from "./redaction/redact-boundaries.ts";
 export { redactError } from "./redaction/redact-error.ts";
 export { redactEvents } from "./redaction/redact-events.ts";

@@ -13,6 +13,29 @@ interface Case {
 
 const TABLE: readonly Case[] = [
   {
+    title: "under a rule that names a runner and what it starts",
+    rules: ["allow bash(npx vitest *)", "allow bash(timeout *)"],
+    lines: {
+      allow: ["npx vitest run a.test.ts", "npx vitest", "cd src && npx vitest run | tail -5", "timeout 60 npx vitest run"],
+      ask: ["vitest run a.test.ts", "npx vitest run; vitest list", "npx vitestx run", "npx jest", "npx -c 'vitest run'", "timeout 60 rm a"],
+    },
+  },
+  {
+    title: "about what lists archives",
+    rules: [],
+    lines: {
+      allow: ["tar -tzf a.tgz", "tar tf a.tar src", "unzip -l a.zip"],
+      ask: [
+        "tar -xzf a.tgz",
+        "tar -tf host:a.tar",
+        "tar -tf a.tar --to-command=sh",
+        "unzip a.zip",
+        "tar -tf ../a.tar",
+        "unzip -l a.zip -d x",
+      ],
+    },
+  },
+  {
     title: "without rules, in default mode",
     rules: [],
     lines: {

@@ -100,6 +100,7 @@ const SPECS: { readonly [names: string]: ReadOnlySpec } = {
   },
   "basename dirname which whereis whoami id groups uname arch nproc uptime seq expr locale getconf ps printenv tr tput cal logname users free numfmt factor yes":
     { operands: "ignore" },
+  "ss lsof": { operands: "ignore", refused: "FDK", refusedLong: ["diag", "kill", "filter"] },
   "hostname": { operands: "ignore", most: 0, refused: "Fb", refusedLong: ["file", "boot"] },
   "df": { operands: "ignore" },
   "date": { operands: "ignore", values: "dr", refused: "s", refusedLong: ["set", "file"] },
@@ -121,6 +122,7 @@ const TELLING: { readonly [program: string]: ReadonlySet<string> } = {
   go: new Set(["version"]),
   rustup: new Set(["show"]),
   brew: new Set(["list"]),
+  docker: new Set(["ps", "images", "logs"]),
 };
 
 function reader(spec: ReadOnlySpec): ProgramReader {
@@ -186,10 +188,20 @@ const test: ProgramReader = (args) => {
   return { readOnly: true };
 };
 
+/** Tells what is in an archive, where that is all that its first word asks for. With a colon its name is one of another machine. */
+const listing =
+  (mode: RegExp): ProgramReader =>
+  ([first, ...files]) =>
+    first?.literal === true && mode.test(first.text) && files.length > 0 && files.every(({ text }) => !/^-|:/.test(text))
+      ? { readOnly: true, reads: files.slice(0, 1) }
+      : {};
+
 const readers: ReadonlyMap<string, ProgramReader> = new Map<string, ProgramReader>([
   ...Object.entries(SPECS).flatMap(([names, spec]) => names.split(" ").map((name): [string, ProgramReader] => [name, reader(spec)])),
   ["test", test],
   ["[", test],
+  ["tar", listing(/^-?t[vzjJa]*f$/)],
+  ["unzip", listing(/^-[lZ]$/)],
 ]);
 
 /** What is known of programs that read or tell, where their arguments leave it at that. */

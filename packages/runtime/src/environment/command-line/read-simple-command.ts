@@ -35,6 +35,8 @@ interface Context {
   /** What stands for them. */
   readonly placeholders?: readonly string[];
   readonly depth: number;
+  /** The whole text of the runner. */
+  readonly startedBy?: string;
 }
 
 const MAX_RUNNERS = 12;
@@ -115,6 +117,7 @@ function readProgram(words: readonly ShellWord[], context: Context, scope: Scope
   const [first, ...args] = words as readonly [ShellWord, ...ShellWord[]];
   const text = words.map((word) => word.text).join(" ");
   const note = (command: Omit<CommandEffect, "text">): void => void reading.commands.push({ text, ...command });
+  const startedBy = context.startedBy?.endsWith(` ${text}`) === true ? context.startedBy : undefined;
   const name = first.text.slice(first.text.lastIndexOf("/") + 1);
   const aliases = name === first.text || name === "" ? undefined : [[name, ...args.map((word) => word.text)].join(" ")];
   const named = { ...(aliases !== undefined && { aliases }) };
@@ -136,7 +139,7 @@ function readProgram(words: readonly ShellWord[], context: Context, scope: Scope
   if (aliases !== undefined && reading.writes.has(placesOf(first, scope, reading.workspace)?.[0]?.path ?? ""))
     reading.unknown.add(`${first.text} is written by this line.`);
   const facts = factsOf(first.text, name, args, context);
-  apply(facts, { text, named, args, first }, context, scope, reading);
+  apply(facts, { text, named: { ...named, ...(startedBy !== undefined && { startedBy }) }, args, first }, context, scope, reading);
 }
 
 function factsOf(program: string, name: string, args: readonly ShellWord[], { fed }: Context): ProgramFacts {
@@ -185,7 +188,7 @@ function apply(
   facts: ProgramFacts,
   command: {
     readonly text: string;
-    readonly named: { readonly aliases?: readonly string[] };
+    readonly named: { readonly aliases?: readonly string[]; readonly startedBy?: string };
     readonly args: readonly ShellWord[];
     readonly first: ShellWord;
   },
@@ -240,6 +243,7 @@ function apply(
   reading.commands.push({
     text,
     ...(aliases.length > 0 && { aliases }),
+    ...(named.startedBy !== undefined && { startedBy: named.startedBy }),
     ...(readOnly && { readOnly }),
     ...(why !== undefined && { caution: why }),
   });
@@ -250,6 +254,7 @@ function apply(
       {
         ...context,
         depth: context.depth + 1,
+        startedBy: text,
         caution: context.caution,
         addsArguments: facts.addsArguments === true || context.addsArguments === true,
         placeholders: [...(context.placeholders ?? []), ...(facts.placeholder === undefined ? [] : [facts.placeholder])],

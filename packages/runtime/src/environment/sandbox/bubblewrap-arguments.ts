@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { SYSTEM_FILES, SYSTEM_FOLDERS } from "./policy-places.ts";
 import type { Mount } from "./sandbox-mounts.ts";
 
 export interface BubblewrapPlan {
@@ -18,33 +19,6 @@ export interface BubblewrapPlan {
   readonly statusFd: number;
 }
 
-/** They can be read whatever the policy says of readable roots. */
-export const SYSTEM_FOLDERS: readonly string[] = [
-  "/usr",
-  "/bin",
-  "/sbin",
-  "/lib",
-  "/lib32",
-  "/lib64",
-  "/libx32",
-  "/nix/store",
-  "/gnu/store",
-];
-export const SYSTEM_FILES: readonly string[] = [
-  "/etc/alternatives",
-  "/etc/ca-certificates",
-  "/etc/group",
-  "/etc/hosts",
-  "/etc/ld.so.cache",
-  "/etc/ld.so.conf",
-  "/etc/ld.so.conf.d",
-  "/etc/localtime",
-  "/etc/nsswitch.conf",
-  "/etc/passwd",
-  "/etc/pki",
-  "/etc/ssl",
-  "/etc/timezone",
-];
 // What tells of the machine, or lets its owner set it: where the user is root, files of the kernel are writable to it without any privilege.
 const HIDDEN_KERNEL_FILES = [
   "/proc/kcore",

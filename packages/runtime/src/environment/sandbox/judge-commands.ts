@@ -13,17 +13,20 @@ const ASSIGNMENT = /^\w+(?:\[[^\]]*\])?\+?=/;
 const USUAL_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin"];
 
 /** The programs of a call that a policy refuses, a sentence each. Denied wins. */
-export function judgeCommands({ allowed, denied = [] }: CommandPolicy, { commands = [], unknown = [] }: CallEffects): readonly string[] {
+export function judgeCommands({ allowed, denied = [] }: CommandPolicy, { commands = [] }: CallEffects): readonly string[] {
   const programs = [...new Set(commands.map(({ text }) => text.split(" ", 1)[0] ?? ""))];
-  const refused = programs.flatMap((program) => {
+  return programs.flatMap((program) => {
     const told = JSON.stringify(program);
     if (denied.includes(program) || denied.includes(basename(program))) return [`It starts ${told}, which the policy denies.`];
     if (allowed === undefined || BUILTINS.has(program) || ASSIGNMENT.test(program) || isAllowed(allowed, program)) return [];
     return [`It starts ${told}, which the policy does not allow.`];
   });
-  const [first] = unknown;
-  if (allowed === undefined || first === undefined) return refused;
-  return [...refused, `The policy allows only some programs, and which this starts can't be told. ${first}`];
+}
+
+/** What can't be known is refused where only some programs are allowed. */
+export function judgeUnknownCommands({ allowed }: CommandPolicy, { unknown: [first] = [] }: CallEffects): readonly string[] {
+  if (allowed === undefined || first === undefined) return [];
+  return [`The policy allows only some programs, and which this starts can't be told. ${first}`];
 }
 
 function isAllowed(allowed: readonly string[], program: string): boolean {

@@ -1,6 +1,6 @@
-import type { CallEffects } from "@keelson/protocol";
-import { judgeCommands } from "./judge-commands.ts";
-import { judgeFiles } from "./judge-files.ts";
+import type { CallEffects, EffectBounds } from "@keelson/protocol";
+import { judgeCommands, judgeUnknownCommands } from "./judge-commands.ts";
+import { judgeBoundFiles, judgeFiles } from "./judge-files.ts";
 import { judgeHosts } from "./judge-hosts.ts";
 import type { PolicyPlaces } from "./policy-places.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
@@ -12,5 +12,23 @@ import type { SandboxPolicy } from "./sandbox-policy.ts";
  */
 export function judgeEffects(policy: SandboxPolicy, effects: CallEffects, places: PolicyPlaces): readonly string[] {
   const { filesystem = {}, network = { enabled: false }, commands = {} } = policy;
-  return [...judgeCommands(commands, effects), ...judgeFiles(filesystem, effects, places), ...judgeHosts(network, effects)];
+  return [
+    ...judgeCommands(commands, effects),
+    ...judgeUnknownCommands(commands, effects),
+    ...judgeFiles(filesystem, effects, places),
+    ...judgeHosts(network, effects),
+  ];
+}
+
+/** The same of the parts of a policy that bind calls without a sandbox: what they don't say, nobody refuses. */
+export function judgeBoundEffects(
+  { filesystem, network, commands }: EffectBounds,
+  effects: CallEffects,
+  places: PolicyPlaces,
+): readonly string[] {
+  return [
+    ...(commands === undefined ? [] : judgeCommands(commands, effects)),
+    ...(filesystem === undefined ? [] : judgeBoundFiles(filesystem, effects, places)),
+    ...(network === undefined ? [] : judgeHosts(network, effects)),
+  ];
 }

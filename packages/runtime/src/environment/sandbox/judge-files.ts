@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
 import type { CallEffects } from "@keelson/protocol";
 import { isNowhere } from "../command-line/paths.ts";
-import { SYSTEM_FILES, SYSTEM_FOLDERS } from "./bubblewrap-arguments.ts";
 import { isWithin, policyPath } from "./policy-path.ts";
-import { deniedPaths, type PolicyPlaces, protectedPaths } from "./policy-places.ts";
+import { deniedPaths, type PolicyPlaces, protectedPaths, SYSTEM_FILES, SYSTEM_FOLDERS } from "./policy-places.ts";
 import type { FilesystemPolicy } from "./sandbox-policy.ts";
 
 type State = "writable" | "read-only" | "hidden";
@@ -19,10 +18,23 @@ const KERNEL_FOLDERS = ["/dev", "/proc", "/sys"];
 const ORDER: readonly State[] = ["writable", "read-only", "hidden"];
 
 /** What of the files of a call a sandbox of this policy refuses, a sentence each. The deeper of two paths holds, and at the same path a denial. */
-export function judgeFiles(
+export function judgeFiles(filesystem: FilesystemPolicy, effects: CallEffects, places: PolicyPlaces): readonly string[] {
+  return judge(filesystem, effects, places, () => true);
+}
+
+/** The same without a sandbox: writes are only held to writable roots that the policy names, and its defaults hide and protect nothing. */
+export function judgeBoundFiles(filesystem: FilesystemPolicy, effects: CallEffects, places: PolicyPlaces): readonly string[] {
+  const { writableRoots, hideCredentials = false, protectedPaths: guarded = [] } = filesystem;
+  const said = { ...filesystem, hideCredentials, protectedPaths: guarded };
+  return judge(said, effects, places, (isNamed) => isNamed || writableRoots !== undefined);
+}
+
+function judge(
   filesystem: FilesystemPolicy,
   { reads = [], writes = [] }: CallEffects,
   places: PolicyPlaces,
+  /** Whether it may be refused to write what no writable root holds. `isNamed`: the policy denies it by name. */
+  holdsWrites: (isNamed: boolean) => boolean,
 ): readonly string[] {
   const { workspace, home } = places;
   const absolute = (path: string): string => policyPath(path, workspace, home);
@@ -36,12 +48,13 @@ export function judgeFiles(
     ...placed(denied, "hidden"),
   ];
   const guarded = roots.flatMap((root) => protectedPaths(filesystem, root === home).map((path) => ({ root, path: resolve(root, path) })));
-  const whyHidden = (path: string): string => `which the policy ${denied.some((one) => isWithin(path, one)) ? "denies" : "does not allow"}`;
+  const isNamed = (path: string): boolean => denied.some((one) => isWithin(path, one));
+  const whyHidden = (path: string): string => `which the policy ${isNamed(path) ? "denies" : "does not allow"}`;
 
   const refusedWrite = (path: string): string | undefined => {
     const state = stateOf(path, map);
-    if (state === "hidden") return whyHidden(path);
-    if (state === "read-only") return `and only ${roots.join(", ")} can be written`;
+    if (state !== "writable" && holdsWrites(state === "hidden" && isNamed(path)))
+      return state === "hidden" ? whyHidden(path) : `and only ${roots.join(", ")} can be written`;
     const isGuarded = guarded.some(
       (guard) =>
         isWithin(path, guard.path) && !roots.some((root) => root !== guard.root && isWithin(root, guard.path) && isWithin(path, root)),

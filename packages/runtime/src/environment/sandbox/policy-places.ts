@@ -8,6 +8,34 @@ export interface PolicyPlaces {
   readonly home: string;
 }
 
+/** They can be read whatever the policy says of readable roots. */
+export const SYSTEM_FOLDERS: readonly string[] = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib32",
+  "/lib64",
+  "/libx32",
+  "/nix/store",
+  "/gnu/store",
+];
+export const SYSTEM_FILES: readonly string[] = [
+  "/etc/alternatives",
+  "/etc/ca-certificates",
+  "/etc/group",
+  "/etc/hosts",
+  "/etc/ld.so.cache",
+  "/etc/ld.so.conf",
+  "/etc/ld.so.conf.d",
+  "/etc/localtime",
+  "/etc/nsswitch.conf",
+  "/etc/passwd",
+  "/etc/pki",
+  "/etc/ssl",
+  "/etc/timezone",
+];
+
 /** Everything that a policy hides, as absolute paths. */
 export function deniedPaths(filesystem: FilesystemPolicy, { workspace, home }: PolicyPlaces): readonly string[] {
   const named = (filesystem.deniedPaths ?? []).map((path) => policyPath(path, workspace, home));

@@ -16,7 +16,7 @@ import { createFilteringProxy, type FilteringProxyOptions } from "./network/filt
 import { bridgeScript, bridgeTo, BRIDGE_PROGRAM } from "./network/network-bridge.ts";
 import { inheritedDescriptors } from "./inherited-descriptors.ts";
 import { parseSize } from "./parse-size.ts";
-import { judgeCommands } from "./judge-commands.ts";
+import { judgeCommands, judgeUnknownCommands } from "./judge-commands.ts";
 import { judgeEffects } from "./judge-effects.ts";
 import { isWithin, policyPath } from "./policy-path.ts";
 import { readSandboxPolicy } from "./read-sandbox-policy.ts";
@@ -327,7 +327,7 @@ async function deniedPrograms({ commands, environment }: SandboxPolicy): Promise
 async function checkCommands({ commands }: SandboxPolicy, request: ExecuteRequest, cwd: string): Promise<void> {
   if (commands === undefined) return;
   const effects = request.command === undefined ? programEffects(request.program ?? "") : await readCommandLine(request.command, { cwd });
-  const [refused] = judgeCommands(commands, effects);
+  const [refused] = [...judgeCommands(commands, effects), ...judgeUnknownCommands(commands, effects)];
   if (refused !== undefined) throw new EnvironmentError({ kind: "isolation-violation", message: `The command was not run. ${refused}` });
 }
 

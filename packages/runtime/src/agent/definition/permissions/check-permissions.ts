@@ -1,11 +1,12 @@
 import type { AgentOptions } from "../agent.ts";
-import { PERMISSION_MODES, type SensitivePaths } from "@keelson/protocol";
+import { type EffectBounds, PERMISSION_MODES, type SensitivePaths } from "@keelson/protocol";
+import { wrongInPolicy } from "../../../environment/sandbox/check-policy.ts";
 import { checkMembers, invalidOption, shown } from "../invalid-option.ts";
 
 /** Checks the shape of a policy; its rules are read when it is compiled. @throws AgentError of kind `invalid-option` */
 export function checkPermissions(permissions: NonNullable<AgentOptions["permissions"]>): void {
-  checkMembers("permissions", permissions, ["mode", "rules", "sensitivePaths"], '{ mode: "plan-only" }');
-  const { mode, rules, sensitivePaths } = permissions;
+  checkMembers("permissions", permissions, ["mode", "rules", "sensitivePaths", "bounds"], '{ mode: "plan-only" }');
+  const { mode, rules, sensitivePaths, bounds } = permissions;
   if (mode !== undefined && !PERMISSION_MODES.includes(mode))
     throw invalidOption("permissions.mode", `must be one of ${PERMISSION_MODES.join(", ")}, not ${shown(mode)}`);
   if (rules !== undefined && !Array.isArray(rules))
@@ -14,6 +15,13 @@ export function checkPermissions(permissions: NonNullable<AgentOptions["permissi
       `must be a list such as [{ pattern: "bash(npm test*)", behavior: "allow" }], not ${shown(rules)}`,
     );
   if (sensitivePaths !== undefined && sensitivePaths !== false) checkSensitivePaths(sensitivePaths);
+  if (bounds !== undefined) checkBounds(bounds);
+}
+
+function checkBounds(bounds: EffectBounds): void {
+  checkMembers("permissions.bounds", bounds, ["filesystem", "network", "commands"], '{ commands: { denied: ["curl"] } }');
+  const wrong = wrongInPolicy(bounds);
+  if (wrong !== undefined) throw invalidOption("permissions.bounds", `is not understood: ${wrong}`);
 }
 
 function checkSensitivePaths(paths: Exclude<SensitivePaths, false>): void {

@@ -1,5 +1,6 @@
 import {
   AgentError,
+  type EffectBounds,
   PERMISSION_MODES,
   type PermissionBehavior,
   type PermissionMode,
@@ -17,6 +18,7 @@ export interface CompiledPolicy {
   readonly mode: PermissionMode;
   readonly rules: readonly PermissionRule[];
   readonly sensitive: SensitiveSet;
+  readonly bounds?: EffectBounds;
   rulesFor(toolName: string): ToolRules;
 }
 
@@ -47,6 +49,7 @@ export function compilePolicy(policy: PermissionPolicy, option: string = "permis
     mode,
     rules: policy.rules,
     sensitive: sensitiveSet(policy.sensitivePaths),
+    ...(policy.bounds !== undefined && { bounds: policy.bounds }),
     rulesFor: compileRules(policy.rules, `${option}.rules`),
   };
 }

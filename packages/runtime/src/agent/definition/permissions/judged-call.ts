@@ -15,6 +15,7 @@ export interface JudgedCall {
   readonly effects: CallEffects | undefined;
   readonly reads: readonly SeenPath[];
   readonly writes: readonly SeenPath[];
+  readonly cwd: string | undefined;
 }
 
 const NOTHING: readonly SeenPath[] = [];
@@ -41,6 +42,7 @@ export function judgedCall(given: {
     effects,
     reads: see(effects?.reads),
     writes: see(effects?.writes),
+    cwd,
   };
 }
 

@@ -24,6 +24,7 @@ const policy: fc.Arbitrary<PermissionPolicy> = fc.record({
     }),
     { maxLength: 3 },
   ),
+  bounds: fc.option(fc.constantFrom({ commands: { denied: ["npm"] } }, { commands: { allowed: ["npm"] } }), { nil: undefined }),
 });
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 const authority: fc.Arbitrary<Authority> = fc

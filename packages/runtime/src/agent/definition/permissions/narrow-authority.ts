@@ -58,8 +58,13 @@ function withoutCopies(sandboxes: readonly SandboxConfig[]): readonly SandboxCon
   return [...new Map(sandboxes.map((sandbox) => [canonicalJson(sandbox), sandbox])).values()];
 }
 
-function policyOf({ mode = "bypass-all", rules = [], sensitivePaths }: NonNullable<AuthorityNarrowing["policy"]>): PermissionPolicy {
-  return { mode, rules, ...(sensitivePaths !== undefined && { sensitivePaths }) };
+function policyOf({
+  mode = "bypass-all",
+  rules = [],
+  sensitivePaths,
+  bounds,
+}: NonNullable<AuthorityNarrowing["policy"]>): PermissionPolicy {
+  return { mode, rules, ...(sensitivePaths !== undefined && { sensitivePaths }), ...(bounds !== undefined && { bounds }) };
 }
 
 function samePolicy(a: PermissionPolicy, b: PermissionPolicy): boolean {
@@ -67,6 +72,7 @@ function samePolicy(a: PermissionPolicy, b: PermissionPolicy): boolean {
   return (
     a.mode === b.mode &&
     canonicalJson(a.sensitivePaths) === canonicalJson(b.sensitivePaths) &&
+    canonicalJson(a.bounds) === canonicalJson(b.bounds) &&
     a.rules.length === b.rules.length &&
     a.rules.every((rule, index) => rule.pattern === b.rules[index]?.pattern && rule.behavior === b.rules[index]?.behavior)
   );

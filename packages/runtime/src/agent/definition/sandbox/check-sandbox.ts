@@ -1,5 +1,5 @@
 import type { SandboxConfig } from "@keelson/protocol";
-import { isHost, isPath, isProgram, listOf, type PolicyCheck } from "../../../environment/sandbox/read-sandbox-policy.ts";
+import { isHost, isPath, isProgram, listOf, type PolicyCheck } from "../../../environment/sandbox/check-policy.ts";
 import { checkMembers, invalidOption, shown } from "../invalid-option.ts";
 
 const EXAMPLE = '{ enabled: true, deniedCommands: ["curl"] }';

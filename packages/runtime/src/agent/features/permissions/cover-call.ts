@@ -2,7 +2,7 @@ import type { PermissionDecision } from "../../definition/permissions/permission
 import { isEmpty, type JudgedCall } from "../../definition/permissions/judged-call.ts";
 import type { RuleVerdict } from "../../definition/permissions/compiled-policy.ts";
 import { bindsHost, bindsRead, bindsWrite, matchesCommand } from "../../definition/permissions/match-rule.ts";
-import { matchesGlob } from "../../definition/permissions/glob.ts";
+import { type Glob, matchesGlob } from "../../definition/permissions/glob.ts";
 import type { SeenPath } from "../../definition/permissions/path-pattern.ts";
 
 /** What allow rules say of a call. */
@@ -53,12 +53,16 @@ function byCommands(allow: readonly RuleVerdict[], call: JudgedCall, commands: C
   const open: OpenPart[] = [];
   let first: PermissionDecision | undefined;
   let free = 0;
-  for (const { text, readOnly, caution } of commands) {
+  for (const command of commands) {
+    const { text, readOnly, caution } = command;
     if (caution !== undefined) {
       open.push({ told: `${quoted(text)}: ${caution}` });
       continue;
     }
-    const rule = allow.find(({ own, compiled }) => own && compiled.argument !== undefined && matchesCommand(compiled.argument, text));
+    const rule = allow.find(
+      ({ own, compiled: { argument } }) =>
+        own && argument !== undefined && (matchesCommand(argument, text) || coversStarted(argument, command)),
+    );
     if (rule !== undefined) first ??= rule.decision;
     else if (readOnly) free++;
     else open.push({ command: text, told: `${quoted(text)}: no rule allows it` });
@@ -71,6 +75,15 @@ function byCommands(allow: readonly RuleVerdict[], call: JudgedCall, commands: C
     for (const host of call.effects?.hosts ?? []) open.push({ told: `it connects to ${quoted(host)}` });
   }
   return { ...(open.length === 0 && first !== undefined && { decision: first }), open };
+}
+
+/** `npx vitest *` names what npx starts; `npx *` doesn't. */
+function coversStarted(argument: Glob, { text, startedBy }: Commands[number]): boolean {
+  if (startedBy === undefined || !startedBy.endsWith(text) || !matchesCommand(argument, startedBy)) return false;
+  const program = text.split(" ", 1)[0] ?? "";
+  const named = startedBy.slice(0, startedBy.length - text.length) + program;
+  const [literal] = argument.literals;
+  return literal === named || literal.startsWith(`${named} `);
 }
 
 function byTouched(allow: readonly RuleVerdict[], call: JudgedCall, hosts: readonly string[]): Coverage {

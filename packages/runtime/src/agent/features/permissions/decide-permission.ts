@@ -2,6 +2,7 @@ import { compareRisk, type AlwaysChoice, type CallEffects, type PermissionMode }
 import { alwaysChoices } from "./always-choices.ts";
 import type { CompiledPolicy, RuleVerdict, ToolRules } from "../../definition/permissions/compiled-policy.ts";
 import { coverCall, type OpenPart } from "./cover-call.ts";
+import { judgeBounds } from "./judge-bounds.ts";
 import { leavesWith } from "./leaves-with.ts";
 import { isEmpty, isHarmless, judgedCall, type JudgedCall, type PermissionSubject } from "../../definition/permissions/judged-call.ts";
 import { bindsRead, bindsWrite, isExactly, namesCall } from "../../definition/permissions/match-rule.ts";
@@ -14,7 +15,7 @@ const NO_SOURCES: readonly string[] = [];
 
 /**
  * May this call run? Every policy, from the outermost run to this one, is asked, and the strictest verdict holds. Within a
- * policy: a deny rule, then what the sandbox of the call would refuse, then what the mode forbids, then an ask rule, then an allow rule that is
+ * policy: a deny rule, then what the sandbox of the call or the bounds of the policy refuse, then what the mode forbids, then an ask rule, then an allow rule that is
  * exactly this call, then what can't be known and what is sensitive, then allow rules and grants, then what the mode says of such calls.
  * No policy at all restricts nothing, so the root of a run always brings one.
  */
@@ -84,8 +85,10 @@ function decideByPolicy(
   const { tool, effects } = call;
   const deny = firstNamed(rules.deny, call);
   if (deny !== undefined) return deny;
-  const refused = effects?.confined?.refused;
-  if (refused !== undefined && refused.length > 0) return refusedBySandbox(refused);
+  const refused = effects?.confined?.refused ?? [];
+  if (refused.length > 0) return refusedBySandbox(refused);
+  const outOfBounds = policy.bounds === undefined || effects === undefined ? [] : judgeBounds(policy.bounds, effects, call.cwd);
+  if (outOfBounds.length > 0) return refusedByBounds(outOfBounds);
   if (mode === "plan-only" && tool.effect !== "read" && !isHarmless(call)) return notARead(call);
   const ask = firstNamed(rules.ask, call);
   if (ask !== undefined) return mode === "deny-unauthorized" ? unauthorized(tool, `the rule ${quote(ask)} only asks`) : ask;
@@ -94,10 +97,11 @@ function decideByPolicy(
   if (exact !== undefined) return exact.decision;
   const asks = (reason: string, why: string, open: readonly OpenPart[], exactOnly: boolean): PermissionDecision =>
     mode === "deny-unauthorized" ? unauthorized(tool, why) : { behavior: "ask", reason, always: alwaysChoices(call, { open, exactOnly }) };
-  if (rules.guards && !isEmpty(effects?.unknown)) {
+  const isBound = policy.bounds !== undefined && effects?.confined === undefined;
+  if ((rules.guards || isBound) && !isEmpty(effects?.unknown)) {
     const unknown = (effects?.unknown ?? []).join(" ");
     return asks(
-      `What this would do can't be known by reading it, and there are rules that deny or ask for some of it: ${unknown}`,
+      `What this would do can't be known by reading it, and there ${rules.guards ? "are rules that deny or ask for" : "is a policy that forbids"} some of it: ${unknown}`,
       `what this would do can't be known by reading it: ${unknown}`,
       [],
       true,
@@ -173,6 +177,13 @@ function refusedBySandbox(refused: readonly string[]): PermissionDecision {
   return {
     behavior: "deny",
     reason: `The sandbox that it would run in refuses it: ${refused.join(" ")} Find another way, or have the policy of the sandbox changed.`,
+  };
+}
+
+function refusedByBounds(refused: readonly string[]): PermissionDecision {
+  return {
+    behavior: "deny",
+    reason: `The policy of this run refuses it: ${refused.join(" ")} Find another way, or have that policy changed.`,
   };
 }
 

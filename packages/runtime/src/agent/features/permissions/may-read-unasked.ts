@@ -1,5 +1,6 @@
 import type { CompiledPolicy, RuleVerdict } from "../../definition/permissions/compiled-policy.ts";
 import { bindsRead } from "../../definition/permissions/match-rule.ts";
+import { judgeBounds } from "./judge-bounds.ts";
 import { seePath } from "../../definition/permissions/path-pattern.ts";
 import { isExact } from "../../definition/permissions/permission-rule.ts";
 
@@ -18,6 +19,7 @@ export function mayReadUnasked(given: {
   const path = seePath(given.path, cwd);
   if (given.named.some((named) => seePath(named, cwd).shown === path.shown)) return true;
   return policies.every((policy) => {
+    if (policy.bounds !== undefined && judgeBounds(policy.bounds, { reads: [given.path] }, cwd).length > 0) return false;
     const { deny, ask, allow } = policy.rulesFor(tool);
     if (deny.some((rule) => bindsRead(rule, path)) || ask.some((rule) => bindsRead(rule, path))) return false;
     if (policy.mode === "bypass-all" || !policy.sensitive.read(path)) return true;

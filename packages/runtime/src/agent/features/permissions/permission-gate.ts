@@ -58,8 +58,8 @@ export async function mayUseSecret(loop: Loop, call: FittingCall, reference: str
 }
 
 /** Where everything runs whatever it does, nobody needs to know what that is. */
-function looksAtEffects({ mode, rules }: CompiledPolicy): boolean {
-  return mode !== "bypass-all" || rules.length > 0;
+function looksAtEffects({ mode, rules, bounds }: CompiledPolicy): boolean {
+  return mode !== "bypass-all" || rules.length > 0 || bounds !== undefined;
 }
 
 /** Pure, like what follows: it is asked again on replay. */

@@ -1,0 +1,40 @@
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Executor } from "@keelson/protocol";
+import { explainCall, type ExplainedCall } from "keelson/security";
+import { agentPermissions, homePolicy, policyAt } from "../core/agent-permissions.ts";
+import { createCodingExecutors } from "../core/coding-executor.ts";
+import type { CommandHost } from "../core/command-host.ts";
+import { openHome } from "../core/home.ts";
+import { readProjectRules } from "../core/project-rules.ts";
+import type { AgentOptions } from "../options/command-line.ts";
+import { explanationLines } from "../render/explanation-lines.ts";
+import { createBashTool } from "../tools/bash.ts";
+
+export interface ExplainOptions {
+  readonly command: string;
+  readonly agent: AgentOptions;
+  readonly json: boolean;
+  readonly cwd: string | undefined;
+}
+
+/** Tells what the agent may do with a command, and why; nothing is run. @returns the exit code */
+export async function explain(
+  { command, agent, json, cwd: given }: ExplainOptions,
+  { cwd: from, environment, stdout }: CommandHost,
+): Promise<number> {
+  const cwd = await realpath(resolve(from, given ?? "."));
+  const home = await openHome(environment);
+  const policy = await policyAt(agent.policy === undefined ? await homePolicy(home) : resolve(from, agent.policy));
+  const policies = [agentPermissions(agent, policy, await readProjectRules(home, cwd))];
+  const explainIn = (executor: Executor): Promise<ExplainedCall> =>
+    explainCall({ tool: createBashTool({ exec: executor }), input: { command }, policies, cwd, executor });
+  const bare = await explainIn(createCodingExecutors(cwd, { sandbox: false, policy }).commands);
+  const sandboxed = await explainIn(createCodingExecutors(cwd, { sandbox: true, policy }).commands);
+  if (json) stdout.write(`${JSON.stringify({ command, bare, sandboxed })}\n`);
+  else
+    stdout.write(
+      `${[...explanationLines("Without a sandbox", bare), "", ...explanationLines("In a sandbox (--sandbox)", sandboxed)].join("\n")}\n`,
+    );
+  return 0;
+}

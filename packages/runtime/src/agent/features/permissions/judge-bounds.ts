@@ -1,0 +1,11 @@
+import { homedir } from "node:os";
+import type { CallEffects, EffectBounds } from "@keelson/protocol";
+import { judgeBoundEffects } from "../../../environment/sandbox/judge-effects.ts";
+
+// Where no working directory is known, relative paths lie in a folder of their own.
+const UNKNOWN_FOLDER = "/.working-directory";
+
+/** What the bounds of a policy refuse of these effects, a sentence each. */
+export function judgeBounds(bounds: EffectBounds, effects: CallEffects, cwd: string | undefined): readonly string[] {
+  return judgeBoundEffects(bounds, effects, { workspace: cwd ?? UNKNOWN_FOLDER, home: homedir() });
+}
