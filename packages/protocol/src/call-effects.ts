@@ -8,6 +8,11 @@ export interface CallEffects {
   /** Files and folders that it reads, and that it writes or deletes: absolute, or relative to the working directory. */
   readonly reads?: readonly string[];
   readonly writes?: readonly string[];
+  /**
+   * Patterns of what else it may read or write, where reading can't tell which files those are: `src/*` for `grep -r x src`, `*` for `cat $FILE`. A star
+   * stands for any characters, slashes too. They matter where something may not be touched.
+   */
+  readonly mayTouch?: readonly string[];
   /** Names of the hosts that it connects to. */
   readonly hosts?: readonly string[];
   /** The secrets that it uses, by their references or names: never values. */

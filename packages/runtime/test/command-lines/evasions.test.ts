@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
+import type { CallEffects } from "@keelson/protocol";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { sampleSize, seed } from "../../../../test/tier.ts";
+import { compilePolicy, decidePermission } from "../../src/agent/index.ts";
 import { readCommandLine } from "../../src/environment/index.ts";
 import { linesThatRunEvil } from "./evil-in-bash.ts";
 import { judgeBy } from "./judge.ts";
@@ -9,6 +11,12 @@ import { judgeBy } from "./judge.ts";
 const cwd = "/home/somebody/project";
 /** What a person would have who forbids one program and allows the rest. */
 const guarded = judgeBy(["allow bash", "deny bash(evil*)"], cwd);
+/** The same by a policy file, which has no rule about it. */
+const policies = [
+  compilePolicy({ mode: "default", rules: [{ pattern: "bash", behavior: "allow" }], bounds: { commands: { denied: ["evil"] } } }),
+];
+const tool = { name: "bash", effect: "write", risk: "high", category: "shell" } as const;
+const bound = (line: string, effects: CallEffects) => decidePermission({ policies, tool, argumentText: line, effects, cwd }).behavior;
 const others = [judgeBy([], cwd), judgeBy(["allow bash(npm test*)", "allow bash(git status*)", "allow bash(echo*)"], cwd)];
 const planning = judgeBy([], cwd, "plan-only");
 
@@ -24,6 +32,7 @@ async function letThrough(lines: readonly string[]): Promise<readonly string[]> 
   for (const line of lines) {
     const effects = await readCommandLine(line, { cwd });
     if (guarded.of(line, effects) === "allow") through.push(`deny rule: ${line}`);
+    if (bound(line, effects) === "allow") through.push(`policy file: ${line}`);
     if (others.some((judge) => judge.of(line, effects) === "allow")) through.push(`no rule for it: ${line}`);
     if (planning.of(line, effects) !== "deny") through.push(`plan-only: ${line}`);
   }

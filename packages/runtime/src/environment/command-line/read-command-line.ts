@@ -39,6 +39,7 @@ export async function readCommandLine(text: string, { cwd }: { readonly cwd?: st
     commands: [],
     reads: new Set(),
     writes: new Set(),
+    mayTouch: new Set(),
     hosts: new Set(),
     unknown: new Set(),
     functions: new Set(),

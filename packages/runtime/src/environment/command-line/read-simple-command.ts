@@ -2,6 +2,7 @@ import type { CommandEffect } from "@keelson/protocol";
 import { readArithmetic } from "./arithmetic.ts";
 import { type Assignment, isSteering } from "./assignments.ts";
 import { fileFacts, hostsIn } from "./file-changing-programs.ts";
+import { connecting } from "./connecting-programs.ts";
 import { find } from "./find-command.ts";
 import { git } from "./git-command.ts";
 import { interpreterNamed } from "./interpreters.ts";
@@ -10,6 +11,7 @@ import type { ProgramFacts, ProgramReader } from "./program-facts.ts";
 import { ssh, startingCaution } from "./program-starters.ts";
 import { readOnlyFacts, readsWhateverIsAdded } from "./read-only-programs.ts";
 import { type Reading, type Scope, shorten } from "./reading.ts";
+import { noteUnclearFiles } from "./unclear-files.ts";
 import { loadedFileIn } from "./loaded-files.ts";
 import { type Redirection, applyRedirection } from "./redirections.ts";
 import { runners } from "./runners.ts";
@@ -133,6 +135,8 @@ function readProgram(words: readonly ShellWord[], context: Context, scope: Scope
     return;
   }
   if (reading.functions.has(first.text)) {
+    // What it does with its arguments stands elsewhere in the line.
+    if (args.length > 0) reading.mayTouch.add("*");
     note({ caution: `${first.text} is a function of this line, not the program of that name.` });
     return;
   }
@@ -169,7 +173,8 @@ function knownFacts(
       : own;
   const known = readOnlyFacts(name, args, where.fed);
   if (known !== undefined && Object.keys(known).length > 0) return known;
-  return { ...fileFacts(name, args), hosts: hostsIn(args) };
+  const connected = connecting(name, args);
+  return { ...fileFacts(name, args), ...connected, hosts: [...new Set([...hostsIn(args), ...(connected.hosts ?? [])])] };
 }
 
 const SPECIAL: ReadonlyMap<string, ProgramReader> = new Map<string, ProgramReader>([
@@ -214,6 +219,16 @@ function apply(
     if (placesOf(word, scope, reading.workspace)?.some(({ path }) => reading.writes.has(path)) === true)
       reading.unknown.add(`${word.text} is written by this line.`);
   }
+  noteUnclearFiles(
+    {
+      name: first.text.slice(first.text.lastIndexOf("/") + 1),
+      args: [...args],
+      touched: [...(facts.reads ?? []), ...(facts.looks ?? []), ...(facts.writes ?? []), ...(facts.scripts ?? [])],
+      addsArguments: context.addsArguments === true,
+    },
+    scope,
+    reading,
+  );
   const written = loadedFileIn(reading.writes, first.text.slice(first.text.lastIndexOf("/") + 1));
   if (written !== undefined) reading.unknown.add(`${first.text} may run what this line writes into ${written}.`);
   const substitutes = args.some((word) => word.substitutes);

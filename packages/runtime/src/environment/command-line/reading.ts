@@ -18,6 +18,8 @@ export interface Reading {
   readonly commands: CommandEffect[];
   readonly reads: Set<string>;
   readonly writes: Set<string>;
+  /** Patterns of files that it may touch, too. */
+  readonly mayTouch: Set<string>;
   readonly hosts: Set<string>;
   readonly unknown: Set<string>;
   /** Functions that the line defines, and aliases. */
@@ -30,11 +32,12 @@ export interface Reading {
   depth: number;
 }
 
-export function effectsOfReading({ commands, reads, writes, hosts, unknown }: Reading): CallEffects {
+export function effectsOfReading({ commands, reads, writes, mayTouch, hosts, unknown }: Reading): CallEffects {
   return {
     commands,
     ...(reads.size > 0 && { reads: [...reads] }),
     ...(writes.size > 0 && { writes: [...writes] }),
+    ...(mayTouch.size > 0 && { mayTouch: [...mayTouch] }),
     ...(hosts.size > 0 && { hosts: [...hosts] }),
     ...(unknown.size > 0 && { unknown: [...unknown] }),
   };

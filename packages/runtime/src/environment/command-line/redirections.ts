@@ -38,6 +38,7 @@ export function applyRedirection(redirection: Redirection, scope: Scope, reading
   if (places === undefined) {
     // What `<(…)` and `>(…)` run is a command of its own.
     if (target.substitutes && /^[<>]\(/.test(target.text)) return `It is connected to ${target.text}.`;
+    reading.mayTouch.add("*");
     reading.unknown.add(`Which file ${target.text} is can't be read.`);
     return `It is redirected to ${target.text}.`;
   }

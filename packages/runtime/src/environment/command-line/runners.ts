@@ -72,7 +72,7 @@ const env: ProgramReader = (args) => {
   const { rest, steering } = afterAssignments(operands);
   const moved = args.slice(0, args.length - operands.length).some(({ text }) => /^-[iv0]*C|^--chdir/.test(text));
   return {
-    ...(!moved && { readOnly: true }),
+    ...(moved ? { entersFolder: "unclear" as const } : { readOnly: true }),
     ...(steering !== undefined && { unknown: steering }),
     ...(rest.length > 0 && { runs: [rest] }),
   };

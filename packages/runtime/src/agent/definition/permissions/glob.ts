@@ -22,6 +22,36 @@ export function matchesGlob({ literals }: Glob, text: string): boolean {
   return position <= end;
 }
 
+/** Whether there is a text that both match. */
+export function globsMeet(one: Glob, other: Glob): boolean {
+  const [left, right] = [tokensOf(one), tokensOf(other)];
+  // `reached[at]`: some text takes `left` to where the loop is, and `right` to `at`.
+  let reached = closed(new Set([0]), right);
+  for (const token of left) {
+    const next = new Set<number>();
+    for (const at of reached) {
+      if (token === ANY) for (let later = at; later <= right.length; later++) next.add(later);
+      else if (right[at] === ANY) next.add(at);
+      else if (right[at] === token) next.add(at + 1);
+    }
+    reached = closed(next, right);
+  }
+  return reached.has(right.length);
+}
+
+// No single character.
+const ANY = "any";
+
+function tokensOf({ literals }: Glob): readonly string[] {
+  return literals.flatMap((literal, index) => [...(index === 0 ? [] : [ANY]), ...literal]);
+}
+
+/** A star may stand for nothing. */
+function closed(reached: Set<number>, tokens: readonly string[]): Set<number> {
+  for (const at of reached) if (tokens[at] === ANY) reached.add(at + 1);
+  return reached;
+}
+
 export function compileGlob(pattern: string): Glob {
   const literals: [string, ...string[]] = [""];
   for (let index = 0; index < pattern.length; index++) {

@@ -4,6 +4,7 @@ import type { CompiledPolicy, RuleVerdict, ToolRules } from "../../definition/pe
 import { coverCall, type OpenPart } from "./cover-call.ts";
 import { judgeBounds } from "./judge-bounds.ts";
 import { leavesWith } from "./leaves-with.ts";
+import { mayTouchGuarded } from "./may-touch-guarded.ts";
 import { isEmpty, isHarmless, judgedCall, type JudgedCall, type PermissionSubject } from "../../definition/permissions/judged-call.ts";
 import { bindsRead, bindsWrite, isExactly, namesCall } from "../../definition/permissions/match-rule.ts";
 import type { SeenPath } from "../../definition/permissions/path-pattern.ts";
@@ -103,6 +104,16 @@ function decideByPolicy(
     return asks(
       `What this would do can't be known by reading it, and there ${rules.guards ? "are rules that deny or ask for" : "is a policy that forbids"} some of it: ${unknown}`,
       `what this would do can't be known by reading it: ${unknown}`,
+      [],
+      true,
+    );
+  }
+  const guarded = effects?.confined === undefined ? mayTouchGuarded(policy, rules, call) : [];
+  if (guarded.length > 0) {
+    const told = guarded.map((pattern) => (pattern === "*" ? "any file" : JSON.stringify(pattern))).join(", ");
+    return asks(
+      `Which files this would touch can't be told by reading it, and some may not be: it may touch ${told}.`,
+      `which files this would touch can't be told by reading it, and some may not be: it may touch ${told}`,
       [],
       true,
     );
