@@ -5,8 +5,8 @@ import { createFileTree, type FileTree, type TreeNode } from "./file-tree.ts";
 import { isTar, readTar } from "./read-tar.ts";
 import { readZip } from "./read-zip.ts";
 import { createTreeVfs } from "./tree-vfs.ts";
-import { notDirectory, nulInPath, outsideRoot } from "./vfs-failures.ts";
-import { resolveVirtualPath } from "./virtual-path.ts";
+import { notDirectory, outsideRoot } from "./vfs-failures.ts";
+import { requirePossible, resolveVirtualPath } from "./virtual-path.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface ArchiveVfsOptions {
@@ -99,7 +99,7 @@ function unzip(bytes: Buffer, maxBytes: number): Promise<Buffer> {
 
 /** Where an entry stands. Its name may use neither `..`, nor a root or a drive, nor the separator of Windows to hide them. */
 function placeOf(name: string): string {
-  if (name.includes("\0")) throw nulInPath(name);
+  requirePossible(name);
   const parts = name.split(/[/\\]/);
   if (/^[/\\]/.test(name) || /^[A-Za-z]:/.test(name) || parts.includes("..")) throw outsideRoot(name, "/");
   return resolveVirtualPath(name, "/");

@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { lstat, rename, stat } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { basename } from "node:path/posix";
 import type { FileInfo, TransferResult, Vfs, VfsCapability } from "@keelson/protocol";
 import { copyTree } from "./copy-tree.ts";
@@ -14,7 +14,7 @@ import { entryOf } from "./replace-file.ts";
 import { ripgrepFiles } from "./ripgrep-files.ts";
 import { createRootedFiles } from "./rooted-files.ts";
 import { createRootedPaths, type RootedPath } from "./rooted-paths.ts";
-import type { SearchableFiles, WalkedEntry } from "./searchable-files.ts";
+import type { SearchableFiles, WalkedEntry, WalkPlan } from "./searchable-files.ts";
 import { globFiles, grepFiles } from "./search-files.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
 import {
@@ -29,7 +29,7 @@ import {
   rootStays,
   unsupported,
 } from "./vfs-failures.ts";
-import { isWithin } from "./virtual-path.ts";
+import { isWithin, joinPath } from "./virtual-path.ts";
 import { walkDisk } from "./walk-disk.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 
@@ -44,7 +44,8 @@ export interface DiskVfsOptions {
   readonly maxReadBytes?: number | undefined;
   /**
    * The program that finds which files may match a `grep`. Default: that of the package `@vscode/ripgrep` where it is
-   * installed. `false` for none: the same results, found more slowly.
+   * installed. `false` for none: the same results, found more slowly. On Linux it runs in bubblewrap, where it sees the
+   * root alone: without bubblewrap, or when it needs libraries of the system, it is as if there were none.
    */
   readonly ripgrep?: string | false | undefined;
   /** What of it may be read and written. Default: all. What may not be read is not found by searches either. */
@@ -86,7 +87,8 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
   const requireWritable = (operation: VfsCapability): void => {
     if (readOnly) throw unsupported(operation, `This file system is read-only: ${operation} is not possible.`);
   };
-  const { folderOf, parentFor, isRootItself, readBytes, write: writeResolved } = createRootedFiles(paths, maxReadBytes);
+  const rooted = createRootedFiles(paths, maxReadBytes);
+  const { folderOf, parentFor, isRootItself, entryAt, readBytes, write: writeResolved } = rooted;
   const isShown = (real: string): boolean => access === undefined || access.of(real) !== "none";
   const requireChangeable = (real: string): void => {
     if (access !== undefined && access.of(real) !== "write") throw readOnlyHere(real);
@@ -102,24 +104,18 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
   };
   const searchable: SearchableFiles = {
     root: paths.root,
-    async isFolder(real) {
-      try {
-        return (await lstat(real)).isDirectory();
-      } catch (error) {
-        throw vfsErrorFrom(error, real);
-      }
-    },
-    walk: (start, enter, signal) => walkShown(start, enter, signal),
+    isFolder: async (real) => (await entryAt(real)).isDirectory(),
+    walk: walkShown,
     async read(real, signal) {
       if (!isShown(real)) throw keptAway(real);
       return readBytes(real, signal);
     },
-    sizeOf: async (real) => (await lstat(real).catch(() => undefined))?.size, // gone meanwhile: without its size
     async mayMatch(folder, search) {
       // A line that does not match is in nearly every file.
       if (search.options.invert || ripgrep === false) return undefined;
       const program = ripgrep ?? (await findRipgrep());
-      return program === undefined ? undefined : ripgrepFiles({ ...search, program, folder, maxFileBytes: maxReadBytes });
+      if (program === undefined) return undefined;
+      return ripgrepFiles({ ...search, program, folder, root: paths.rootOf(folder), maxFileBytes: maxReadBytes });
     },
   };
 
@@ -131,7 +127,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     async ls(path, { signal } = {}) {
       signal?.throwIfAborted();
       const { real } = await resolve(path);
-      const entries = await listDirectory(real, paths.root, resolve, signal);
+      const entries = await listDirectory(real, paths.root, leadsToFolder, signal);
       return access === undefined ? entries : entries.filter((entry) => isShown(entry.path));
     },
 
@@ -139,12 +135,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
       signal?.throwIfAborted();
       const { real } = await resolve(path);
       const entry = await paths.resolveEntry(path, workingDirectory);
-      try {
-        const stats = await lstat(real);
-        return fileInfo(real, stats, entry.real !== real);
-      } catch (error) {
-        throw vfsErrorFrom(error, path);
-      }
+      return fileInfo(real, await entryAt(real), entry.real !== real);
     },
 
     async read(path, { signal } = {}) {
@@ -198,10 +189,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
 
     async cd(path) {
       const { real } = await resolve(path);
-      const stats = await stat(real).catch((error: unknown) => {
-        throw vfsErrorFrom(error, real);
-      });
-      if (!stats.isDirectory()) throw notDirectory(real);
+      if (!(await entryAt(real)).isDirectory()) throw notDirectory(real);
       workingDirectory = real;
     },
 
@@ -264,10 +252,20 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     },
   };
 
-  async function* walkShown(start: string, enter: (relativePath: string) => boolean, signal?: AbortSignal): AsyncGenerator<WalkedEntry> {
-    const at = (relativePath: string): string => (start === "/" ? `/${relativePath}` : `${start}/${relativePath}`);
-    const mayEnter = (relativePath: string): boolean => isShown(at(relativePath)) && enter(relativePath);
-    for await (const entry of walkDisk(start, paths.root, mayEnter, signal)) if (isShown(entry.path)) yield entry;
+  async function* walkShown(start: string, plan: WalkPlan, signal?: AbortSignal): AsyncGenerator<WalkedEntry> {
+    const at = (relativePath: string): string => joinPath(start, relativePath);
+    const enter = (relativePath: string): boolean => isShown(at(relativePath)) && plan.enter(relativePath);
+    const measures = (relativePath: string): boolean => isShown(at(relativePath)) && plan.measures?.(relativePath) === true;
+    const walk = { root: paths.root, read: rooted.readFrom, enter, measures };
+    for await (const entry of walkDisk(start, walk, signal)) if (isShown(entry.path)) yield entry;
+  }
+
+  async function leadsToFolder(path: string): Promise<boolean> {
+    try {
+      return (await entryAt((await resolve(path)).real)).isDirectory();
+    } catch {
+      return false; // it leads nowhere or outside
+    }
   }
 
   async function copy(source: string, target: RootedPath, signal?: AbortSignal): Promise<TransferResult> {

@@ -1,28 +1,38 @@
 import { spawn } from "node:child_process";
+import { programPath } from "../sandbox/find-bubblewrap.ts";
 import type { HintedSearch } from "./searchable-files.ts";
 import { compileSearchPattern } from "./search-pattern.ts";
+import { joinPath, pathBelow } from "./virtual-path.ts";
 
 export interface RipgrepSearch extends HintedSearch {
   readonly program: string;
   /** A real path. */
   readonly folder: string;
+  /** The root that it lies in: nothing else is to be read. */
+  readonly root: string;
   /** Larger files are passed over. */
   readonly maxFileBytes: number;
 }
 
 // What its answer is read into; a search that finds more files than fit is done in plain code.
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+// What it says at last, so that an answer is known to be whole. (Programs that could not be started end with 1, too.)
+const WHOLE_ANSWER = /^\n\d+ match(?:es)?\n/;
 
 /**
- * The files below a folder that may hold a match, by their real paths, as ripgrep finds them: at least those that do, as
- * far as they can be read. It is a hint, no result: a link may have been put in its way, and it reads other files as text.
- * `undefined` when ripgrep is not there or does not know the pattern.
+ * The files below a folder that may hold a match, by their real paths, as ripgrep finds them: at least those that do. It
+ * is a hint, no result: it reads other files as text. `undefined` when it cannot tell, not all files, or not safely.
+ *
+ * ripgrep opens what it finds by path, so that a folder swapped for a link meanwhile leads it out of the root. On Linux
+ * it therefore sees the root and nothing else (bubblewrap), or is not started.
  */
 export async function ripgrepFiles(search: RipgrepSearch): Promise<string[] | undefined> {
-  const { program, folder, signal } = search;
+  const { folder, signal } = search;
   signal?.throwIfAborted();
+  const start = await commandOf(search);
+  if (start === undefined) return undefined;
   // Nothing of this process's environment is its concern.
-  const child = spawn(program, argumentsOf(search), { cwd: folder, env: {}, stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(start.program, start.args, { cwd: start.cwd, env: {}, stdio: ["ignore", "pipe", "ignore"] });
   const ended = Promise.withResolvers<number | undefined>();
   child.once("error", () => ended.resolve(undefined)); // no such program
   child.once("close", (code) => ended.resolve(code ?? undefined));
@@ -39,12 +49,26 @@ export async function ripgrepFiles(search: RipgrepSearch): Promise<string[] | un
   signal?.removeEventListener("abort", stop);
   signal?.throwIfAborted();
   // 0: found, 1: nothing found, 2: something could not be read or understood.
-  if (code === undefined || (code === 2 && bytes === 0) || code > 2 || bytes > MAX_ANSWER_BYTES) return undefined;
-  return Buffer.concat(chunks)
-    .toString("utf8")
-    .split("\0")
-    .filter((path) => path !== "")
-    .map((path) => `${folder === "/" ? "" : folder}/${path.replace(/^\.\//, "")}`);
+  if ((code !== 0 && code !== 1) || bytes > MAX_ANSWER_BYTES) return undefined;
+  const answer = Buffer.concat(chunks).toString("utf8").split("\0");
+  if (!WHOLE_ANSWER.test(answer.pop() ?? "")) return undefined;
+  return answer.map((path) => joinPath(folder, path.replace(/^\.\//, "")));
+}
+
+interface Command {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+}
+
+async function commandOf(search: RipgrepSearch): Promise<Command | undefined> {
+  const { program, folder, root } = search;
+  const args = argumentsOf(search);
+  if (process.platform !== "linux") return { program, args, cwd: folder };
+  const [bubblewrap, ripgrep] = [await programPath("bwrap"), await programPath(program)];
+  if (bubblewrap === undefined || ripgrep === undefined) return undefined;
+  const inside = ["--ro-bind", root, "/files", "--ro-bind", ripgrep, "/ripgrep", "--chdir", joinPath("/files", pathBelow(root, folder))];
+  return { program: bubblewrap, args: ["--die-with-parent", ...inside, "--", "/ripgrep", ...args], cwd: "/" };
 }
 
 function argumentsOf({ pattern, options, leftOut, maxFileBytes }: RipgrepSearch): string[] {
@@ -53,6 +77,7 @@ function argumentsOf({ pattern, options, leftOut, maxFileBytes }: RipgrepSearch)
     "--no-messages",
     "--files-with-matches",
     "--null",
+    "--stats",
     "--hidden",
     // Whether it is text, and in which encoding, is decided by who reads the file.
     "--text",

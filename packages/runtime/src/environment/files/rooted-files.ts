@@ -1,5 +1,5 @@
 import { constants, type Stats } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, lstat, open } from "node:fs/promises";
 import { basename, dirname } from "node:path/posix";
 import { VfsError, type WriteResult } from "@keelson/protocol";
 import { type AnchoredDirectory, ensureDirectory, openDirectory } from "./anchored-directory.ts";
@@ -15,7 +15,11 @@ export interface RootedFiles {
   folderOf(real: string): Promise<AnchoredDirectory>;
   /** The folder that holds `target`, its missing parents made. */
   parentFor(target: RootedPath): Promise<AnchoredDirectory>;
+  /** What stands at a resolved path; a link that was put there meanwhile is not followed, nor one on the way. */
+  entryAt(real: string): Promise<Stats>;
   readBytes(real: string, signal?: AbortSignal): Promise<Buffer>;
+  /** The file of this name in an open folder. */
+  readFrom(folder: AnchoredDirectory, name: string, signal?: AbortSignal): Promise<Buffer>;
   /** @param ifUnchanged what the file must hold until it is replaced; `null` for none */
   write(target: RootedPath, content: Uint8Array | string, ifUnchanged?: Uint8Array | null): Promise<WriteResult>;
 }
@@ -35,14 +39,46 @@ export function createRootedFiles(paths: RootedPaths, maxReadBytes: number): Roo
     return folder;
   }
 
-  /** Runs `use` on the regular file at a resolved path, opened without following a link that has just been put there. */
-  async function withFile<T>(real: string, use: (file: FileHandle, stats: Stats) => Promise<T>): Promise<T> {
+  async function entryAt(real: string): Promise<Stats> {
+    try {
+      if (isRootItself(real)) return await lstat(real);
+      await using folder = await folderOf(real);
+      return await lstat(folder.at(basename(real)));
+    } catch (error) {
+      throw vfsErrorFrom(error, real);
+    }
+  }
+
+  async function readBytes(real: string, signal?: AbortSignal): Promise<Buffer> {
     if (isRootItself(real)) throw isDirectory(real);
     await using folder = await folderOf(real);
-    let file: FileHandle;
+    return await readFrom(folder, basename(real), signal); // the folder is open until then
+  }
+
+  async function readFrom(folder: AnchoredDirectory, name: string, signal?: AbortSignal): Promise<Buffer> {
+    const real = folder.pathOf(name);
+    const file = await openFile(folder, name);
+    try {
+      const stats = await file.stat();
+      if (stats.isDirectory()) throw isDirectory(real);
+      if (!stats.isFile()) throw notRegular(real, "read");
+      if (stats.size > maxReadBytes) throw tooLarge(real, stats.size, maxReadBytes);
+      const bytes = await file.readFile(signal === undefined ? null : { signal });
+      if (bytes.byteLength > maxReadBytes) throw tooLarge(real, bytes.byteLength, maxReadBytes);
+      return bytes;
+    } catch (error) {
+      throw vfsErrorFrom(error, real);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Opened without following a link that has just been put there. */
+  async function openFile(folder: AnchoredDirectory, name: string): Promise<FileHandle> {
+    const real = folder.pathOf(name);
     try {
       // Not to block on a pipe that nobody writes to.
-      file = await open(folder.at(basename(real)), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      return await open(folder.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     } catch (error) {
       if (systemCode(error) === "ELOOP")
         throw new VfsError(
@@ -57,25 +93,7 @@ export function createRootedFiles(paths: RootedPaths, maxReadBytes: number): Roo
       if (systemCode(error) === "ENXIO") throw notRegular(real, "read");
       throw vfsErrorFrom(error, real);
     }
-    try {
-      const stats = await file.stat();
-      if (stats.isDirectory()) throw isDirectory(real);
-      if (!stats.isFile()) throw notRegular(real, "read");
-      return await use(file, stats);
-    } catch (error) {
-      throw vfsErrorFrom(error, real);
-    } finally {
-      await file.close();
-    }
   }
-
-  const readBytes = (real: string, signal?: AbortSignal): Promise<Buffer> =>
-    withFile(real, async (file, stats) => {
-      if (stats.size > maxReadBytes) throw tooLarge(real, stats.size, maxReadBytes);
-      const bytes = await file.readFile(signal === undefined ? null : { signal });
-      if (bytes.byteLength > maxReadBytes) throw tooLarge(real, bytes.byteLength, maxReadBytes);
-      return bytes;
-    });
 
   async function write(target: RootedPath, content: Uint8Array | string, ifUnchanged?: Uint8Array | null): Promise<WriteResult> {
     if (isRootItself(target.real)) throw isDirectory(target.real);
@@ -91,7 +109,7 @@ export function createRootedFiles(paths: RootedPaths, maxReadBytes: number): Roo
     return { path: target.real, bytesWritten };
   }
 
-  return { isRootItself, folderOf, parentFor, readBytes, write };
+  return { isRootItself, folderOf, parentFor, entryAt, readBytes, readFrom, write };
 }
 
 function notRegular(path: string, operation: string): VfsError {

@@ -4,8 +4,8 @@ import { basename, dirname, resolve } from "node:path/posix";
 import { VfsError } from "@keelson/protocol";
 import type { FileAccess } from "./file-access.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
-import { keptAway, nulInPath, outsideRoot } from "./vfs-failures.ts";
-import { isWithin } from "./virtual-path.ts";
+import { keptAway, outsideRoot } from "./vfs-failures.ts";
+import { isWithin, requirePossible } from "./virtual-path.ts";
 
 /** A path inside the roots, free of symbolic links as far as it exists. */
 export interface RootedPath {
@@ -27,6 +27,8 @@ export interface RootedPaths {
   /** As `resolve`, at once. */
   resolveSync(path: string, workingDirectory: string): string;
   contains(real: string): boolean;
+  /** The widest root that a real path lies in. */
+  rootOf(real: string): string;
 }
 
 // As many links as Linux follows before it gives up.
@@ -48,7 +50,7 @@ export function createRootedPaths(root: string, allowed: readonly string[], acce
   const traversal = (attempted: string): VfsError => outsideRoot(attempted, main);
 
   const absolute = (path: string, workingDirectory: string): string => {
-    if (path.includes("\0")) throw nulInPath(path);
+    requirePossible(path);
     const whole = resolve(workingDirectory, path);
     if (!entrances.some((folder) => isWithin(folder, whole))) throw traversal(path);
     return whole;
@@ -84,6 +86,7 @@ export function createRootedPaths(root: string, allowed: readonly string[], acce
   return {
     root: main,
     contains,
+    rootOf: (path) => real.filter((folder) => isWithin(folder, path)).reduce((a, b) => (a.length < b.length ? a : b)),
     resolve: async (path, workingDirectory) => follow(path, absolute(path, workingDirectory)),
     async resolveEntry(path, workingDirectory) {
       const whole = absolute(path, workingDirectory);

@@ -25,16 +25,22 @@ export async function grepFiles(
     add(search(start, await files.read(start, signal)));
     return matches;
   }
-  for await (const path of filesToSearch(files, start, pattern, options, signal)) {
+  for await (const { path, read } of filesToSearch(files, start, pattern, options, signal)) {
     if (matches.length >= maxMatches) break;
     if (glob?.matches(pathBelow(start, path), false) === false || (fileType !== undefined && !hasFileType(path, fileType))) continue;
     try {
-      add(search(path, await files.read(path, signal)));
+      add(search(path, await read(signal)));
     } catch (error) {
       if (!VfsError.is(error)) throw error; // else: unreadable, too large, or gone meanwhile
     }
   }
   return matches;
+}
+
+interface FileToSearch {
+  readonly path: string;
+  /** Until the next one is asked for. */
+  read(signal?: AbortSignal): Promise<Uint8Array>;
 }
 
 /** In the order of paths. */
@@ -44,21 +50,22 @@ async function* filesToSearch(
   pattern: string,
   options: GrepOptions,
   signal?: AbortSignal,
-): AsyncGenerator<string> {
+): AsyncGenerator<FileToSearch> {
   const unignored = options.gitignore ? createUnignored(files, start, signal) : undefined;
   const leftOut: string[] = [];
   if (unignored !== undefined && files.mayMatch !== undefined)
-    for await (const { path, relativePath, isDir } of files.walk(start, () => false, signal))
+    for await (const { path, relativePath, isDir } of files.walk(start, { enter: () => false }, signal))
       if (isDir && !(await unignored.holds(path, isDir))) leftOut.push(relativePath);
   const hinted = await files.mayMatch?.(start, { pattern, options, leftOut, signal });
   if (hinted === undefined) {
-    const walk = options.gitignore ? walkUnignored(files, start, () => true, signal) : files.walk(start, () => true, signal);
-    for await (const { path, isFile } of walk) if (isFile) yield path;
+    const plan = { enter: () => true };
+    const walk = options.gitignore ? walkUnignored(files, start, plan, signal) : files.walk(start, plan, signal);
+    for await (const entry of walk) if (entry.isFile) yield entry;
     return;
   }
   for (const path of hinted.toSorted(comparePaths)) {
     signal?.throwIfAborted();
-    if (unignored === undefined || (await unignored.holds(path, false))) yield path;
+    if (unignored === undefined || (await unignored.holds(path, false))) yield { path, read: (stop) => files.read(path, stop) };
   }
 }
 
@@ -72,10 +79,10 @@ export async function globFiles(
   const compiled = compileSearchGlob(pattern);
   const results: GlobEntry[] = [];
   if (limit <= 0) return results;
-  const walk = gitignore ? walkUnignored(files, start, compiled.mayMatchBelow, signal) : files.walk(start, compiled.mayMatchBelow, signal);
-  for await (const { path, relativePath, isDir, isFile } of walk) {
+  const plan = { enter: compiled.mayMatchBelow, measures: (path: string) => compiled.matches(path, false) };
+  const walk = gitignore ? walkUnignored(files, start, plan, signal) : files.walk(start, plan, signal);
+  for await (const { path, relativePath, isDir, size } of walk) {
     if (!compiled.matches(relativePath, isDir)) continue;
-    const size = isFile ? await files.sizeOf(path) : undefined;
     results.push({ path, isDir, ...(size !== undefined && { size }) });
     if (results.length >= limit) break;
   }

@@ -7,17 +7,26 @@ export interface WalkedEntry {
   readonly isDir: boolean;
   /** False for folders, links and what else is no file. */
   readonly isFile: boolean;
+  /** Of a file that the walk was to measure, unless it went meanwhile. */
+  readonly size?: number;
+  /** The content of a file, until the walk goes on. */
+  read(signal?: AbortSignal): Promise<Uint8Array>;
+}
+
+export interface WalkPlan {
+  /** Whether a folder is walked. */
+  enter(relativePath: string): boolean;
+  /** Whether the size of a file is told. */
+  measures?(relativePath: string): boolean;
 }
 
 /** What a search needs of a file system. Paths are absolute and normalised. */
 export interface SearchableFiles {
   /** Rejects with `not-found`. */
   isFolder(path: string): Promise<boolean>;
-  /** Every entry below the folder `start`, depth first, names in ascending order. `enter` decides whether a folder is walked. */
-  walk(start: string, enter: (relativePath: string) => boolean, signal?: AbortSignal): AsyncIterable<WalkedEntry>;
+  /** Every entry below the folder `start`, depth first, names in ascending order. */
+  walk(start: string, plan: WalkPlan, signal?: AbortSignal): AsyncIterable<WalkedEntry>;
   read(path: string, signal?: AbortSignal): Promise<Uint8Array>;
-  /** `undefined` when the file is gone. */
-  sizeOf(path: string): Promise<number | undefined>;
   readonly root: string;
   /** Files below a folder among which are all that hold a match, by some faster way; `undefined` when there is none. */
   mayMatch?(folder: string, search: HintedSearch): Promise<readonly string[] | undefined>;

@@ -2,7 +2,7 @@ import type { DirEntry, FileInfo, Vfs, VfsCapability } from "@keelson/protocol";
 import { editBytes, requireOldText } from "./edit-bytes.ts";
 import { copyNode, type FileTree, sizeOf, type TreeNode } from "./file-tree.ts";
 import { mimeTypeOf } from "./file-type.ts";
-import type { SearchableFiles, WalkedEntry } from "./searchable-files.ts";
+import type { SearchableFiles, WalkedEntry, WalkPlan } from "./searchable-files.ts";
 import { globFiles, grepFiles } from "./search-files.ts";
 import {
   folderInTheWay,
@@ -30,9 +30,8 @@ export function createTreeVfs(tree: FileTree, { readOnly, now }: { readonly read
   const searchable: SearchableFiles = {
     root: "/",
     isFolder: async (path) => tree.require(path).type === "folder",
-    walk: (start, enter, signal) => walkTree(tree, start, enter, signal),
+    walk: (start, plan, signal) => walkTree(tree, start, plan, signal),
     read: async (path) => tree.requireFile(path).content,
-    sizeOf: async (path) => sizeOf(tree.require(path)),
   };
 
   return {
@@ -169,12 +168,7 @@ function describe(folder: string, name: string, tree: FileTree): DirEntry {
   };
 }
 
-async function* walkTree(
-  tree: FileTree,
-  start: string,
-  enter: (relativePath: string) => boolean,
-  signal?: AbortSignal,
-): AsyncGenerator<WalkedEntry> {
+async function* walkTree(tree: FileTree, start: string, { enter }: WalkPlan, signal?: AbortSignal): AsyncGenerator<WalkedEntry> {
   // Names are taken when a folder is entered, so that a walk goes on while somebody writes.
   const pending = entriesIn(tree, start, "");
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -191,7 +185,15 @@ function entriesIn(tree: FileTree, folder: string, relativePath: string): Walked
   return namesIn(children)
     .reverse()
     .map((name) => {
-      const isDir = children.get(name)?.type === "folder";
-      return { path: joinPath(folder, name), relativePath: relativePath === "" ? name : `${relativePath}/${name}`, isDir, isFile: !isDir };
+      const child = children.get(name);
+      const path = joinPath(folder, name);
+      return {
+        path,
+        relativePath: relativePath === "" ? name : `${relativePath}/${name}`,
+        isDir: child?.type === "folder",
+        isFile: child?.type === "file",
+        ...(child?.type === "file" && { size: child.content.byteLength }),
+        read: async () => tree.requireFile(path).content,
+      };
     });
 }

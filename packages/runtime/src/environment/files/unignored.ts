@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path/posix";
 import { VfsError } from "@keelson/protocol";
 import { isIgnored, parseGitignore, type RulesOfFolder } from "./gitignore-rules.ts";
-import type { SearchableFiles, WalkedEntry } from "./searchable-files.ts";
+import type { SearchableFiles, WalkedEntry, WalkPlan } from "./searchable-files.ts";
 import { joinPath, namesOf, pathBelow } from "./virtual-path.ts";
 
 /** What is left when `.git` and what git ignores are left out. */
@@ -70,12 +70,12 @@ function isLeftOutBy(rules: RulesOfFolder | undefined, path: string, isDir: bool
 export async function* walkUnignored(
   files: SearchableFiles,
   start: string,
-  enter: (relativePath: string) => boolean,
+  plan: WalkPlan,
   signal?: AbortSignal,
 ): AsyncGenerator<WalkedEntry> {
   const unignored = createUnignored(files, start, signal);
   let isHeld = true;
-  for await (const entry of files.walk(start, (path) => isHeld && enter(path), signal)) {
+  for await (const entry of files.walk(start, { ...plan, enter: (path) => isHeld && plan.enter(path) }, signal)) {
     isHeld = await unignored.holds(entry.path, entry.isDir);
     if (isHeld) yield entry;
   }

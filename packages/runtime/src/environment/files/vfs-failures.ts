@@ -54,8 +54,8 @@ export function readOnlyHere(path: string): VfsError {
   return new VfsError({ kind: "operation-denied", path, message: `${path}, or something in it, may be read here and not changed.` });
 }
 
-export function nulInPath(path: string): VfsError {
-  return new VfsError({ kind: "io", path, code: "EINVAL", message: "A path cannot contain a NUL character." });
+export function impossiblePath(path: string, what: string): VfsError {
+  return new VfsError({ kind: "io", path, code: "EINVAL", message: `A path cannot contain ${what}.` });
 }
 
 /** @param message what cannot be done, and what to do instead */

@@ -1,5 +1,5 @@
 import { VfsError } from "@keelson/protocol";
-import { nulInPath, outsideRoot } from "./vfs-failures.ts";
+import { impossiblePath, outsideRoot } from "./vfs-failures.ts";
 
 // As on the disks of Linux, so that whatever has a place here has one there.
 const MAX_PATH_BYTES = 4095;
@@ -7,21 +7,26 @@ const MAX_NAME_BYTES = 255;
 
 /** The absolute, normalised path that `path` means in a file system without links. Rejects what climbs out of `root`. */
 export function resolveVirtualPath(path: string, workingDirectory: string, root = "/"): string {
-  if (path.includes("\0")) throw nulInPath(path);
+  requirePossible(path);
   const names: string[] = [];
   const whole = path.startsWith("/") ? path : `${workingDirectory}/${path}`;
   for (const name of whole.split("/")) {
     if (name === "..") {
       if (names.pop() === undefined) throw outsideRoot(path, root);
-    } else if (name !== "" && name !== ".") {
-      if (Buffer.byteLength(name) > MAX_NAME_BYTES) throw tooLong(path);
-      names.push(name);
-    }
+    } else if (name !== "" && name !== ".") names.push(name);
   }
   const resolved = `/${names.join("/")}`;
   if (Buffer.byteLength(resolved) > MAX_PATH_BYTES) throw tooLong(path);
   if (!isWithin(root, resolved)) throw outsideRoot(path, root);
   return resolved;
+}
+
+/** Rejects what names nothing on any disk. */
+export function requirePossible(path: string): void {
+  if (path.includes("\0")) throw impossiblePath(path, "a NUL character");
+  // It would be written as another character, and so name another file.
+  if (!path.isWellFormed()) throw impossiblePath(path, "half a character (a lone surrogate)");
+  if (path.split("/").some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) throw tooLong(path);
 }
 
 /** The names on the way to an absolute, normalised path. */

@@ -1,45 +1,98 @@
-import { readdir } from "node:fs/promises";
-import { openDirectory } from "./anchored-directory.ts";
-import type { WalkedEntry } from "./searchable-files.ts";
+import type { Dirent } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
+import { VfsError } from "@keelson/protocol";
+import { type AnchoredDirectory, openChild, openDirectory } from "./anchored-directory.ts";
+import type { WalkedEntry, WalkPlan } from "./searchable-files.ts";
 import { vfsErrorFrom } from "./vfs-error-from.ts";
 
+export interface DiskWalk extends WalkPlan {
+  readonly root: string;
+  readonly read: (folder: AnchoredDirectory, name: string, signal?: AbortSignal) => Promise<Uint8Array>;
+}
+
+/** A folder that is being walked; it stays open, so that what lies in it is reached through it. */
+interface OpenFolder {
+  readonly folder: AnchoredDirectory;
+  readonly relativePath: string;
+  /** What is left of it, last name first. */
+  readonly entries: Dirent[];
+  /** Sizes that are known, by name. */
+  readonly sizes: Map<string, number | undefined>;
+}
+
+// Enough to keep the disk busy, few enough to stop soon.
+const MEASURED_AT_ONCE = 64;
+
 /**
- * Every entry below the folder `start`, depth first, names in ascending order. Links are shown, never followed. `enter`
- * decides whether a folder is walked. One that cannot be read is passed over, except `start` itself.
+ * Every entry below the folder `start`, depth first, names in ascending order. Links are shown, never followed. A folder
+ * that cannot be read is passed over, except `start` itself.
  */
-export async function* walkDisk(
-  start: string,
-  root: string,
-  enter: (relativePath: string) => boolean,
-  signal?: AbortSignal,
-): AsyncGenerator<WalkedEntry> {
-  const pending = await list(start, "", root);
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    signal?.throwIfAborted();
-    yield next;
-    if (!next.isDir || !enter(next.relativePath)) continue;
-    try {
-      for (const inner of await list(next.path, next.relativePath, root)) pending.push(inner);
-    } catch {
-      // gone meanwhile, or not ours to read
+export async function* walkDisk(start: string, walk: DiskWalk, signal?: AbortSignal): AsyncGenerator<WalkedEntry> {
+  const { root, enter } = walk;
+  const open: OpenFolder[] = [await list(openDirectory(start, root), start, "")];
+  try {
+    for (let current = open.at(-1); current !== undefined; current = open.at(-1)) {
+      const next = current.entries.pop();
+      if (next === undefined) {
+        open.pop();
+        await current.folder[Symbol.asyncDispose]();
+        continue;
+      }
+      signal?.throwIfAborted();
+      const entry = await describe(current, next, walk);
+      yield entry;
+      if (!entry.isDir || !enter(entry.relativePath)) continue;
+      try {
+        open.push(await list(openChild(current.folder, next.name, root), entry.path, entry.relativePath));
+      } catch (error) {
+        if (VfsError.is(error, "io") && /^E[MN]FILE$/.test(error.failure.code ?? "")) throw error; // the rest would be missing, too
+        // else: gone meanwhile, or not ours to read
+      }
     }
+  } finally {
+    for (const { folder } of open) await folder[Symbol.asyncDispose]();
   }
 }
 
-/** Last name first, for a stack. */
-async function list(path: string, relativePath: string, root: string): Promise<WalkedEntry[]> {
+async function list(opening: Promise<AnchoredDirectory>, path: string, relativePath: string): Promise<OpenFolder> {
+  const folder = await opening;
   try {
-    await using folder = await openDirectory(path, root);
     const entries = await readdir(folder.self, { withFileTypes: true });
-    return entries
-      .sort((a, b) => (a.name < b.name ? 1 : -1))
-      .map((entry) => ({
-        path: folder.pathOf(entry.name),
-        relativePath: relativePath === "" ? entry.name : `${relativePath}/${entry.name}`,
-        isDir: entry.isDirectory(),
-        isFile: entry.isFile(),
-      }));
+    return { folder, relativePath, entries: entries.sort((a, b) => (a.name < b.name ? 1 : -1)), sizes: new Map() };
   } catch (error) {
+    await folder[Symbol.asyncDispose]();
     throw vfsErrorFrom(error, path);
   }
+}
+
+async function describe(current: OpenFolder, entry: Dirent, walk: DiskWalk): Promise<WalkedEntry> {
+  const { folder } = current;
+  const { name } = entry;
+  const relativePath = below(current, name);
+  const isFile = entry.isFile();
+  if (isFile && walk.measures?.(relativePath) && !current.sizes.has(name)) await measure(current, entry, walk);
+  const size = current.sizes.get(name);
+  return {
+    path: folder.pathOf(name),
+    relativePath,
+    isDir: entry.isDirectory(),
+    isFile,
+    ...(size !== undefined && { size }),
+    read: (signal) => walk.read(folder, name, signal),
+  };
+}
+
+/** Of this file and some of those that come next. */
+async function measure(current: OpenFolder, entry: Dirent, walk: DiskWalk): Promise<void> {
+  const next = current.entries.slice(-MEASURED_AT_ONCE).filter((other) => other.isFile() && walk.measures?.(below(current, other.name)));
+  await Promise.all(
+    [entry, ...next].map(async ({ name }) => {
+      const stats = await lstat(current.folder.at(name)).catch(() => undefined); // gone meanwhile: without its size
+      current.sizes.set(name, stats?.isFile() ? stats.size : undefined);
+    }),
+  );
+}
+
+function below({ relativePath }: OpenFolder, name: string): string {
+  return relativePath === "" ? name : `${relativePath}/${name}`;
 }

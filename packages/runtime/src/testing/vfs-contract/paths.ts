@@ -1,23 +1,12 @@
 import type { Vfs } from "@keelson/protocol";
 import { expect, it } from "vitest";
 import { absolute, failureOf, kindOf, rootOf, textAt, type VfsSubject } from "./create-vfs.ts";
+import { describeHostilePaths } from "./hostile-paths.ts";
+import { usesOf } from "./uses-of-path.ts";
 
 /** Where paths lead, and where none does. */
 export function describePaths({ create, can }: VfsSubject): void {
-  /** Each operation that takes a path and that this file system has. */
-  const uses = (files: Vfs, path: string): (() => Promise<unknown>)[] => [
-    () => files.stat(path),
-    () => files.read(path),
-    ...(can("ls") ? [() => files.ls(path)] : []),
-    ...(can("write") ? [() => files.write(path, "x")] : []),
-    ...(can("edit") ? [() => files.edit(path, "a", "b")] : []),
-    ...(can("rm") ? [() => files.rm(path, { recursive: true })] : []),
-    ...(can("cd") ? [() => files.cd(path)] : []),
-    ...(can("glob") ? [() => files.glob("*", { path })] : []),
-    ...(can("grep") ? [() => files.grep("a", { path })] : []),
-    ...(can("cp") ? [() => files.cp(path, "copy"), () => files.cp("a.txt", path)] : []),
-    ...(can("mv") ? [() => files.mv(path, "moved"), () => files.mv("a.txt", path)] : []),
-  ];
+  const uses = (files: Vfs, path: string): (() => Promise<unknown>)[] => usesOf(files, path, can);
 
   it("take a file by its relative and its absolute path", async () => {
     const files = await create({ "a/b.txt": "here" });
@@ -41,6 +30,8 @@ export function describePaths({ create, can }: VfsSubject): void {
     for (const path of ["n".repeat(256), "é".repeat(128), "name/".repeat(1000)])
       for (const use of uses(files, path)) expect(await failureOf(use())).toMatchObject({ kind: "io", code: "ENAMETOOLONG" });
   });
+
+  describeHostilePaths({ create, can });
 
   it("are told apart by every character", async () => {
     const content = { "a.txt": "small", "b/~": "tilde", "b/*": "star", "b/-rf": "option", "b/a\\b": "backslash", "b/ü\n": "line end" };
