@@ -8,8 +8,9 @@ import { sampleSize, seed, tier } from "../../../../test/tier.ts";
 import { createDraw, generateFiles, placeFiles, WORDS } from "./generated-tree.ts";
 import * as judges from "./judges.ts";
 
-const FILES = { test: 80, ci: 800, soak: 20_000 }[tier];
-const PATTERNS = sampleSize("patterns that ripgrep and git judge", { test: 8, ci: 100, soak: 2000 });
+const FILES = { test: 80, ci: 2000, soak: 20_000 }[tier];
+const PATTERNS = sampleSize("patterns that ripgrep and git judge", { test: 8, ci: 60, soak: 300 });
+const timeout = { test: 60_000, ci: 300_000, soak: 3_600_000 }[tier];
 
 interface Tree {
   readonly root: string;
@@ -66,7 +67,7 @@ const anyPattern = fc.letrec<{ pattern: string; term: string; atom: string }>((t
 })).pattern;
 
 describe("grep", () => {
-  it("finds the lines, columns, counts and files that ripgrep does, option by option", { timeout: 60_000 }, async () => {
+  it("finds the lines, columns, counts and files that ripgrep does, option by option", { timeout }, async () => {
     const { root, ways } = await growTree(["\n"]);
     const options: readonly GrepOptions[] = [
       {},
@@ -115,7 +116,7 @@ describe("grep", () => {
     );
   });
 
-  it("finds the same with ripgrep, in plain code and in memory, whatever the ends of lines", { timeout: 60_000 }, async () => {
+  it("finds the same with ripgrep, in plain code and in memory, whatever the ends of lines", { timeout }, async () => {
     const { ways } = await growTree(["\n", "\r\n", "\r", "\n\r\n"]);
     const anyOptions = fc.record(
       {
@@ -141,6 +142,34 @@ describe("grep", () => {
     );
   });
 
+  it.each([
+    ["(a+)+$", {}],
+    ["(a|a)*b", {}],
+    ["(\\w+\\s*)+:", {}],
+    ["a*a*a*a*a*b", {}],
+    ["([ab]*a){20}c", {}],
+    ["(a+)+$", { multiline: true }],
+    ["(.*)*x", { multiline: true }],
+  ] as const)("answers for %s, over which engines that go back never end, as ripgrep does", async (pattern, options) => {
+    const root = placeFiles(new Map([["a.txt", Buffer.from(`${"a".repeat(50_000)}!\n`)]]));
+    const memory = createMemoryVfs();
+    await memory.write("a.txt", `${"a".repeat(50_000)}!\n`);
+    const expected = judges.judgeCounts(root, pattern, options);
+    for (const files of [createDiskVfs({ root, ripgrep: false }), memory])
+      expect((await files.grep(pattern, { ...options, outputMode: "count" })).map(({ lineNumber }) => `a.txt:${lineNumber}`)).toEqual(
+        expected,
+      );
+  });
+
+  it("gives up, naming the file, where a pattern reads the rest of a text for each of its matches", async () => {
+    const memory = createMemoryVfs();
+    await memory.write("a.txt", "a".repeat(100_000));
+    await expect(memory.grep("a(?:.*b)?", { multiline: true })).rejects.toMatchObject({
+      failure: { kind: "resource-limit", path: "/a.txt" },
+    });
+    expect(await memory.grep("a(?:.*b)?")).toHaveLength(1);
+  });
+
   it("refuses with the reason what only one of the engines knows, on a disk and in memory alike", async () => {
     const root = placeFiles(new Map([["a.txt", Buffer.from("a\n")]]));
     const memory = createMemoryVfs();
@@ -160,6 +189,7 @@ describe("grep", () => {
       ["a\\nb", /Set multiline/],
       ["a\nb", /Set multiline/],
       ["a{2000}", /more than 1000/],
+      ["(a{100}){100}", /written out, are too long/],
     ];
     for (const files of [createDiskVfs({ root }), createDiskVfs({ root, ripgrep: false }), memory])
       for (const [pattern, reason] of foreign)
@@ -172,7 +202,7 @@ describe("grep", () => {
       });
   });
 
-  it("knows no pattern that ripgrep does not", { timeout: 60_000 }, async () => {
+  it("knows no pattern that ripgrep does not", { timeout }, async () => {
     const root = placeFiles(new Map([["a.txt", Buffer.from("a\n")]]));
     const memory = createMemoryVfs();
     const piece = fc.constantFrom(
@@ -233,7 +263,7 @@ describe("glob", () => {
     })
     .map((segments) => segments.join("/").replace(/(\*\*\/)+\*\*/g, "**"));
 
-  it("finds the files that ripgrep and git do", { timeout: 60_000 }, async () => {
+  it("finds the files that ripgrep and git do", { timeout }, async () => {
     const { root, ways } = await growTree(["\n"]);
     judges.startRepository(root);
     await fc.assert(
@@ -254,7 +284,7 @@ describe("glob", () => {
     );
   });
 
-  it("leaves out what git ignores, in glob and grep alike", { timeout: 60_000 }, async () => {
+  it("leaves out what git ignores, in glob and grep alike", { timeout }, async () => {
     const rules = [
       "*.ts",
       "!a*.ts",

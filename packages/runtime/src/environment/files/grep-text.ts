@@ -1,26 +1,34 @@
 import { isUtf8 } from "node:buffer";
-import type { GrepMatch, GrepOptions } from "@keelson/protocol";
+import { type GrepMatch, type GrepOptions, VfsError } from "@keelson/protocol";
 import { compileSearchPattern } from "./search-pattern.ts";
+import { SearchTooLong } from "./text-automaton.ts";
+import type { TextMatcher } from "./text-matcher.ts";
 
 /** Looks for one pattern in one text after another. */
 export type TextSearch = (file: string, bytes: Uint8Array) => readonly GrepMatch[];
 
 // As grep and git do: a NUL this early means that nobody wants to see the lines.
 const BINARY_PROBE_BYTES = 8192;
+// In one file, by a search that spans lines; less than a second.
+const MAX_CHARACTERS_READ = 20_000_000;
 
 /** Compiles what is done to each file. The pattern is one that `compileSearchPattern` knows. */
 export function compileTextSearch(pattern: string, options: GrepOptions): TextSearch {
-  const { expression } = compileSearchPattern(pattern, options);
+  const { matcher, required } = compileSearchPattern(pattern, options);
   const before = options.context ?? options.beforeContext ?? 0;
   const after = options.context ?? options.afterContext ?? 0;
   const mode = options.outputMode ?? "content";
+  const tellsColumns = mode === "content" && !options.invert;
 
   return (file, bytes) => {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (buffer.subarray(0, BINARY_PROBE_BYTES).includes(0)) return [];
+    if (!options.invert && !buffer.includes(required)) return [];
     const text = isUtf8(buffer) ? buffer.toString("utf8") : decodeWithStrays(buffer);
     const lines = splitLines(text);
-    const hits = options.multiline ? searchWhole(text, lines, expression) : searchLines(lines, expression);
+    const hits = withinLimits(file, matcher, () =>
+      options.multiline ? searchWhole(text, lines, matcher) : searchLines(text, lines, matcher, tellsColumns),
+    );
     const selected = options.invert ? invertHits(hits, lines) : hits;
     if (selected.length === 0) return [];
     if (mode === "files-with-matches") return [{ file, lineNumber: 0, column: 0, lineContent: "", before: [], after: [] }];
@@ -29,12 +37,24 @@ export function compileTextSearch(pattern: string, options: GrepOptions): TextSe
     return selected.map((hit): GrepMatch => ({
       file,
       lineNumber: options.lineNumbers ? hit.first + 1 : 0,
-      column: bytesOf((lines[hit.first] as Line).text.slice(0, hit.column)),
-      lineContent: shown(lines, hit.first, hit.last + 1).join("\n"),
-      before: before === 0 ? [] : shown(lines, Math.max(0, hit.first - before), hit.first),
-      after: after === 0 ? [] : shown(lines, hit.last + 1, hit.last + 1 + after),
+      column: bytesOf(text.slice((lines[hit.first] as Line).start, (lines[hit.first] as Line).start + hit.column)),
+      lineContent: shown(text, lines.slice(hit.first, hit.last + 1)).join("\n"),
+      before: before === 0 ? [] : shown(text, lines.slice(Math.max(0, hit.first - before), hit.first)),
+      after: after === 0 ? [] : shown(text, lines.slice(hit.last + 1, hit.last + 1 + after)),
     }));
   };
+}
+
+/** @throws VfsError of kind `resource-limit` that names the file */
+function withinLimits(file: string, matcher: TextMatcher, search: () => Hit[]): Hit[] {
+  try {
+    matcher.restart();
+    return search();
+  } catch (error) {
+    if (!(error instanceof SearchTooLong)) throw error;
+    const message = `The search of ${file} was given up, as it would take too long. Repeat less in the pattern (as with {n,m}, or .* in a search that spans lines), or leave the file out.`;
+    throw new VfsError({ kind: "resource-limit", path: file, limit: "time of a search", message }, { cause: error });
+  }
 }
 
 // A byte that belongs to no character of UTF-8 is kept as a lone surrogate, which valid text never holds.
@@ -71,14 +91,14 @@ function bytesOf(text: string): number {
 }
 
 /** As people read it: a stray byte as the character of Latin-1. */
-function shown(lines: readonly Line[], from: number, to: number): string[] {
-  return lines.slice(from, to).map(({ text }) => text.replace(STRAYS, (stray) => String.fromCharCode(stray.charCodeAt(0) - STRAY)));
+function shown(text: string, lines: readonly Line[]): string[] {
+  return lines.map(({ start, end }) => text.slice(start, end).replace(STRAYS, (stray) => String.fromCharCode(stray.charCodeAt(0) - STRAY)));
 }
 
+/** Where it is in the whole text, without its end. */
 interface Line {
-  readonly text: string;
-  /** Where it starts in the whole text. */
   readonly start: number;
+  readonly end: number;
 }
 /** Lines `first` to `last`; `column` counts characters in the first. */
 interface Hit {
@@ -92,36 +112,44 @@ function splitLines(text: string): Line[] {
   for (let start = 0; start < text.length;) {
     const end = text.indexOf("\n", start);
     const stop = end === -1 ? text.length : end;
-    lines.push({ text: text.slice(start, stop > start && text[stop - 1] === "\r" ? stop - 1 : stop), start });
+    lines.push({ start, end: stop > start && text[stop - 1] === "\r" ? stop - 1 : stop });
     start = stop + 1;
   }
   return lines;
 }
 
-function searchLines(lines: readonly Line[], expression: RegExp): Hit[] {
+function searchLines(text: string, lines: readonly Line[], matcher: TextMatcher, tellsColumns: boolean): Hit[] {
   const hits: Hit[] = [];
-  for (const [index, line] of lines.entries()) {
-    const column = line.text.search(expression);
-    if (column !== -1) hits.push({ first: index, last: index, column });
+  for (const [index, { start, end }] of lines.entries()) {
+    if (!matcher.matches(text, start, end)) continue;
+    const found = tellsColumns ? matcher.startIn(text, start, end) : undefined;
+    hits.push({ first: index, last: index, column: (found ?? start) - start });
   }
   return hits;
 }
 
 /** Matches that share a line are one hit, as line mode has one hit per line. */
-function searchWhole(text: string, lines: readonly Line[], expression: RegExp): Hit[] {
+function searchWhole(text: string, lines: readonly Line[], matcher: TextMatcher): Hit[] {
   const hits: Hit[] = [];
   let at = 0;
-  for (const match of text.matchAll(expression)) {
-    const lineAt = (offset: number): number => {
-      while (at + 1 < lines.length && (lines[at + 1] as Line).start <= offset) at++;
-      return at;
-    };
+  const lineAt = (offset: number): number => {
+    while (at + 1 < lines.length && (lines[at + 1] as Line).start <= offset) at++;
+    return at;
+  };
+  let left = MAX_CHARACTERS_READ + text.length;
+  for (let from = 0; from <= text.length;) {
+    const match = matcher.find(text, 0, text.length, from);
+    // A pattern may read to the end of the text for each of its matches, however short they are.
+    left -= match?.charactersRead ?? 0;
+    if (left < 0) throw new SearchTooLong();
     // What follows the last line end is no line.
-    if (match.index === text.length && (text === "" || text.endsWith("\n"))) break;
-    const first = lineAt(match.index);
-    const last = match[0] === "" ? first : lineAt(match.index + match[0].length - 1);
+    if (match === undefined || (match.start === text.length && (text === "" || text.endsWith("\n")))) break;
+    const isEmpty = match.end === match.start;
+    from = isEmpty ? match.end + ((text.codePointAt(match.end) ?? 0) > 0xffff ? 2 : 1) : match.end;
+    const first = lineAt(match.start);
+    const last = isEmpty ? first : lineAt(match.end - 1);
     const previous = hits.at(-1);
-    if (previous === undefined || previous.last < first) hits.push({ first, last, column: match.index - (lines[first] as Line).start });
+    if (previous === undefined || previous.last < first) hits.push({ first, last, column: match.start - (lines[first] as Line).start });
     else if (previous.last < last) hits[hits.length - 1] = { ...previous, last };
   }
   return hits;

@@ -28,11 +28,11 @@ export async function grepFiles(
   for await (const { path, read } of filesToSearch(files, start, pattern, options, signal)) {
     if (matches.length >= maxMatches) break;
     if (glob?.matches(pathBelow(start, path), false) === false || (fileType !== undefined && !hasFileType(path, fileType))) continue;
-    try {
-      add(search(path, await read(signal)));
-    } catch (error) {
-      if (!VfsError.is(error)) throw error; // else: unreadable, too large, or gone meanwhile
-    }
+    const bytes = await read(signal).catch((error: unknown) => {
+      if (!VfsError.is(error)) throw error;
+      return undefined; // unreadable, too large, or gone meanwhile
+    });
+    if (bytes !== undefined) add(search(path, bytes));
   }
   return matches;
 }
