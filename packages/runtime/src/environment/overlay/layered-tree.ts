@@ -4,8 +4,8 @@ import { dirname, resolve } from "node:path/posix";
 import { VfsError } from "@keelson/protocol";
 import { openDirectory } from "../files/anchored-directory.ts";
 import { systemCode, vfsErrorFrom } from "../files/vfs-error-from.ts";
-import { notDirectory, notFound, nulInPath, outsideRoot } from "../files/vfs-failures.ts";
-import { isWithin, joinPath, namesOf, pathBelow } from "../files/virtual-path.ts";
+import { notDirectory, notFound, outsideRoot } from "../files/vfs-failures.ts";
+import { isWithin, joinPath, namesOf, pathBelow, requirePossible } from "../files/virtual-path.ts";
 
 /** What stands at a path of the workspace, and in which of the two folders. */
 export interface LayeredEntry {
@@ -121,7 +121,7 @@ export function createLayeredTree(base: string, upperFolder: string, goneFile: s
     return at;
   }
   const absolute = (path: string, workingDirectory: string): string => {
-    if (path.includes("\0")) throw nulInPath(path);
+    requirePossible(path);
     const whole = resolve(workingDirectory, path);
     if (!isWithin(base, whole)) throw outsideRoot(path, base);
     return whole;

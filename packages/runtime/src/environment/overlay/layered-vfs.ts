@@ -10,7 +10,7 @@ import { withPathLock } from "../files/path-lock.ts";
 import { replaceFile } from "../files/replace-file.ts";
 import { createRootedFiles } from "../files/rooted-files.ts";
 import { createRootedPaths } from "../files/rooted-paths.ts";
-import type { SearchableFiles, WalkedEntry } from "../files/searchable-files.ts";
+import type { SearchableFiles, WalkedEntry, WalkPlan } from "../files/searchable-files.ts";
 import { globFiles, grepFiles } from "../files/search-files.ts";
 import { vfsErrorFrom } from "../files/vfs-error-from.ts";
 import {
@@ -110,9 +110,8 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
   const searchable: SearchableFiles = {
     root,
     isFolder: async (path) => (await tree.require(path)).stats.isDirectory(),
-    walk: (start, enter, signal) => walk(tree, start, enter, signal),
+    walk: (start, plan, signal) => walk({ tree, read: readBytes }, start, plan, signal),
     read: readBytes,
-    sizeOf: async (path) => (await tree.find(path))?.stats.size,
   };
 
   return {
@@ -265,19 +264,19 @@ function told(error: unknown, location: string, path: string): unknown {
   return new VfsError({ ...failure, path, message: failure.message.replaceAll(location, () => path) }, { cause: error });
 }
 
-async function* walk(
-  tree: LayeredTree,
-  start: string,
-  enter: (relativePath: string) => boolean,
-  signal?: AbortSignal,
-): AsyncGenerator<WalkedEntry> {
-  const pending = await entriesIn(tree, start, "");
+interface WalkedTree {
+  readonly tree: LayeredTree;
+  readonly read: SearchableFiles["read"];
+}
+
+async function* walk(walked: WalkedTree, start: string, { enter }: WalkPlan, signal?: AbortSignal): AsyncGenerator<WalkedEntry> {
+  const pending = await entriesIn(walked, start, "");
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     signal?.throwIfAborted();
     yield next;
     if (!next.isDir || !enter(next.relativePath)) continue;
     try {
-      pending.push(...(await entriesIn(tree, next.path, next.relativePath)));
+      pending.push(...(await entriesIn(walked, next.path, next.relativePath)));
     } catch {
       // gone meanwhile, or not ours to read
     }
@@ -285,7 +284,7 @@ async function* walk(
 }
 
 /** Last name first, for a stack. */
-async function entriesIn(tree: LayeredTree, folder: string, relativePath: string): Promise<WalkedEntry[]> {
+async function entriesIn({ tree, read }: WalkedTree, folder: string, relativePath: string): Promise<WalkedEntry[]> {
   const entries: WalkedEntry[] = [];
   for (const name of (await tree.list(folder)).reverse()) {
     const entry = await tree.find(join(folder, name));
@@ -296,6 +295,8 @@ async function entriesIn(tree: LayeredTree, folder: string, relativePath: string
       relativePath: relativePath === "" ? name : `${relativePath}/${name}`,
       isDir,
       isFile: entry.stats.isFile(),
+      ...(entry.stats.isFile() && { size: entry.stats.size }),
+      read: (signal) => read(entry.path, signal),
     });
   }
   return entries;

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import type { Vfs, VfsFailure } from "@keelson/protocol";
+import { type Vfs, VfsError, type VfsFailure } from "@keelson/protocol";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { absolute, failureOf, rootOf, textAt, type VfsSubject } from "./create-vfs.ts";
@@ -82,10 +82,15 @@ export function describeHostilePaths({ create, can }: VfsSubject): void {
       const files = await create(CONTENT);
       const left = 4095 - Buffer.byteLength(absolute(files, ""));
       const longest = `${"d".repeat(199)}/`.repeat(left / 200) + "f".repeat(left % 200);
-      expect(await files.write(longest, "new")).toEqual({ path: absolute(files, longest), bytesWritten: 3 });
-      await expectContent(files, { ...CONTENT, [longest]: "new" }, can);
+      const written = await files.write(longest, "new").catch((error: unknown) => error);
+      // What keeps files below a folder of its own may hold a little less.
+      if (VfsError.is(written)) expect(written.failure).toMatchObject({ kind: "io", code: "ENAMETOOLONG" });
+      else {
+        expect(written).toEqual({ path: absolute(files, longest), bytesWritten: 3 });
+        await expectContent(files, { ...CONTENT, [longest]: "new" }, can);
+        await files.rm(longest.slice(0, 199), { recursive: true });
+      }
       expect(await failureOf(files.write(`${longest}f`, "new"))).toMatchObject({ kind: "io", code: "ENAMETOOLONG" });
-      await files.rm(longest.slice(0, 199), { recursive: true });
       await expectContent(files, CONTENT, can);
     });
 }
