@@ -3,7 +3,7 @@ import { cp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path/posix";
 import { replacePrivateFile } from "../../platform/private-file.ts";
 import { createDiskVfs } from "../files/disk-vfs.ts";
-import { nulInPath } from "../files/vfs-failures.ts";
+import { requirePossible } from "../files/virtual-path.ts";
 import { statsOf } from "./base-states.ts";
 import { COMMIT_FOLDER } from "./commit-journal.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
@@ -28,7 +28,7 @@ export async function createCopiedLayer(base: string, folder: string, maxReadByt
     unsureSinceMs: sinceMs,
     showed: (path) => Object.hasOwn(entries, path),
     async resolve(path, asEntry) {
-      if (path.includes("\0")) throw nulInPath(path);
+      requirePossible(path);
       const whole = resolve(await files.pwd(), path);
       return asEntry && whole !== root ? join(files.resolve(dirname(whole)), basename(whole)) : files.resolve(path);
     },
