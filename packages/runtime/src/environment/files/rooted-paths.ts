@@ -5,7 +5,7 @@ import { VfsError } from "@keelson/protocol";
 import type { FileAccess } from "./file-access.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
 import { keptAway, outsideRoot } from "./vfs-failures.ts";
-import { isWithin, requirePossible } from "./virtual-path.ts";
+import { isWithin, requireFits, requirePossible } from "./virtual-path.ts";
 
 /** A path inside the roots, free of symbolic links as far as it exists. */
 export interface RootedPath {
@@ -52,6 +52,8 @@ export function createRootedPaths(root: string, allowed: readonly string[], acce
   const absolute = (path: string, workingDirectory: string): string => {
     requirePossible(path);
     const whole = resolve(workingDirectory, path);
+    // The system looks at the length last: parts that are missing would be made first.
+    requireFits(whole, path);
     if (!entrances.some((folder) => isWithin(folder, whole))) throw traversal(path);
     return whole;
   };

@@ -16,7 +16,7 @@ export function resolveVirtualPath(path: string, workingDirectory: string, root 
     } else if (name !== "" && name !== ".") names.push(name);
   }
   const resolved = `/${names.join("/")}`;
-  if (Buffer.byteLength(resolved) > MAX_PATH_BYTES) throw tooLong(path);
+  requireFits(resolved, path);
   if (!isWithin(root, resolved)) throw outsideRoot(path, root);
   return resolved;
 }
@@ -27,6 +27,11 @@ export function requirePossible(path: string): void {
   // It would be written as another character, and so name another file.
   if (!path.isWellFormed()) throw impossiblePath(path, "half a character (a lone surrogate)");
   if (path.split("/").some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) throw tooLong(path);
+}
+
+/** Rejects `path` when what it leads to has a longer path than any disk takes. */
+export function requireFits(resolved: string, path: string): void {
+  if (Buffer.byteLength(resolved) > MAX_PATH_BYTES) throw tooLong(path);
 }
 
 /** The names on the way to an absolute, normalised path. */

@@ -5,7 +5,7 @@ import { VfsError } from "@keelson/protocol";
 import { openDirectory } from "../files/anchored-directory.ts";
 import { systemCode, vfsErrorFrom } from "../files/vfs-error-from.ts";
 import { notDirectory, notFound, outsideRoot } from "../files/vfs-failures.ts";
-import { isWithin, joinPath, namesOf, pathBelow, requirePossible } from "../files/virtual-path.ts";
+import { isWithin, joinPath, namesOf, pathBelow, requireFits, requirePossible } from "../files/virtual-path.ts";
 
 /** What stands at a path of the workspace, and in which of the two folders. */
 export interface LayeredEntry {
@@ -123,6 +123,7 @@ export function createLayeredTree(base: string, upperFolder: string, goneFile: s
   const absolute = (path: string, workingDirectory: string): string => {
     requirePossible(path);
     const whole = resolve(workingDirectory, path);
+    requireFits(whole, path);
     if (!isWithin(base, whole)) throw outsideRoot(path, base);
     return whole;
   };

@@ -81,7 +81,7 @@ export function describeHostilePaths({ create, can }: VfsSubject): void {
     it("may be as long as the paths of Linux, and no longer", async () => {
       const files = await create(CONTENT);
       const left = 4095 - Buffer.byteLength(absolute(files, ""));
-      const longest = `${"d".repeat(199)}/`.repeat(left / 200) + "f".repeat(left % 200);
+      const longest = `${"d".repeat(199)}/`.repeat((left - 1) / 200) + "f".repeat(left % 200 || 200);
       const written = await files.write(longest, "new").catch((error: unknown) => error);
       // What keeps files below a folder of its own may hold a little less.
       if (VfsError.is(written)) expect(written.failure).toMatchObject({ kind: "io", code: "ENAMETOOLONG" });
