@@ -1,17 +1,20 @@
 import type { CallEffects, Executor, ExecuteResponse, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
-import { canFindStrays, createOutputWindow, readCommandLine, type OutputWindow } from "keelson/environment";
+import { canFindStrays, createOutputWindow, readCommandLine, startJob, type OutputWindow } from "keelson/environment";
 import { defineTool } from "keelson/tools";
 import { createTerminalText, type TerminalText } from "./terminal-text.ts";
-import { integer, optional, text, toolInput } from "./tool-input.ts";
+import { flag, integer, optional, text, toolInput } from "./tool-input.ts";
 import { untrustedOutput } from "./untrusted-output.ts";
 import { toolFailure } from "./workspace-files.ts";
 
 export interface BashInput {
   readonly command: string;
   readonly timeout_seconds?: number;
+  readonly run_in_background?: boolean;
 }
 export interface BashOperations {
   readonly exec: Executor;
+  /** The jobs that the model ended itself, so that it need not be told. */
+  readonly killed?: ReadonlySet<string>;
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
@@ -27,10 +30,10 @@ const EXECUTOR_SLACK_MS = 30_000;
 const ENVIRONMENT = { TERM: "dumb", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", DEBIAN_FRONTEND: "noninteractive" };
 
 /** Runs a command line in the working directory. */
-export function createBashTool({ exec }: BashOperations): Tool<BashInput> {
+export function createBashTool({ exec, killed = new Set() }: BashOperations): Tool<BashInput> {
   return defineTool<BashInput>({
     name: "bash",
-    description: `Run a shell command in the project's root and get its output, its exit code and how long it took. Every command starts anew: cd and variables do not last. There is no terminal and no input, so use flags such as --yes. It is ended with all it started when it is done or after timeout_seconds, so nothing keeps running in the background${canFindStrays() ? "" : " (but what leaves the process group, as with setsid, does: end that yourself)"}. Long output loses its middle.`,
+    description: `Run a shell command in the project's root and get its output, its exit code and how long it took. Every command starts anew: cd and variables do not last. There is no terminal and no input, so use flags such as --yes. It is ended with all it started when it is done or after timeout_seconds, so what should go on, as a server does, needs run_in_background${canFindStrays() ? "" : " (but what leaves the process group, as with setsid, does: end that yourself)"}. Long output loses its middle.`,
     effect: "write",
     category: "shell",
     risk: "high",
@@ -45,6 +48,9 @@ export function createBashTool({ exec }: BashOperations): Tool<BashInput> {
           maximum: MAX_TIMEOUT_SECONDS,
         }),
       ),
+      run_in_background: optional(
+        flag("Start it and go on: read what it writes with bash_output, end it with kill_bash. It ends with your last answer."),
+      ),
     }),
     permissionText: ({ command }) => command,
     async effectsOf({ command }, where) {
@@ -53,8 +59,15 @@ export function createBashTool({ exec }: BashOperations): Tool<BashInput> {
     },
     untrusted: untrustedOutput,
 
-    async execute({ command, timeout_seconds = DEFAULT_TIMEOUT_SECONDS }, call) {
+    async execute({ command, timeout_seconds: given, run_in_background = false }, call) {
       if (command.trim() === "") throw toolFailure("bash", "The command is empty.");
+      if (run_in_background) {
+        const timeoutMs = given === undefined ? undefined : given * 1000;
+        const request = { command, env: ENVIRONMENT, ...(timeoutMs !== undefined && { timeoutMs }), signal: call.signal };
+        const { id } = await startJob(call, exec, request, { isTold: (job) => killed.has(job) });
+        return `Started in the background as ${id}. Its end will be told. Read its output with bash_output, end it with kill_bash.`;
+      }
+      const timeout_seconds = given ?? DEFAULT_TIMEOUT_SECONDS;
       const output = { stdout: createReadable(), stderr: createReadable() };
       const progress = createProgress(call);
       try {

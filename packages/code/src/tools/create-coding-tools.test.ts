@@ -14,9 +14,11 @@ describe("the tools of the coding agent", () => {
   it("come in the order of their names", () => {
     expect(workspace.tools.map((tool) => tool.name)).toEqual([
       "bash",
+      "bash_output",
       "edit_file",
       "glob",
       "grep",
+      "kill_bash",
       "list_directory",
       "read_file",
       "write_file",
@@ -28,9 +30,11 @@ describe("the tools of the coding agent", () => {
       workspace.tools.map(({ name, effect, risk, category, concurrency }) => [name, effect, risk, category ?? "", concurrency]),
     ).toEqual([
       ["bash", "write", "high", "shell", "exclusive"],
+      ["bash_output", "read", "none", "", "shared"],
       ["edit_file", "write", "medium", "edit", "exclusive"],
       ["glob", "read", "none", "", "shared"],
       ["grep", "read", "none", "", "shared"],
+      ["kill_bash", "idempotent", "low", "", "exclusive"],
       ["list_directory", "read", "none", "", "shared"],
       ["read_file", "read", "none", "", "shared"],
       ["write_file", "write", "medium", "edit", "exclusive"],

@@ -1,4 +1,5 @@
 import type { Executor, Tool } from "@keelson/protocol";
+import { createBashOutputTool, createKillBashTool } from "./background-commands.ts";
 import { createBashTool } from "./bash.ts";
 import { createEditFileTool } from "./edit-file.ts";
 import { createGlobTool } from "./glob.ts";
@@ -23,11 +24,14 @@ export interface CodingToolsOptions {
 /** All tools of the coding agent, in the order of their names: the order is part of the prompt that vendors cache. */
 export function createCodingTools({ files, exec, searchExec = exec, ripgrep }: CodingToolsOptions): readonly Tool[] {
   const seen = createSeenFiles();
+  const killed = new Set<string>();
   return [
-    createBashTool({ exec }),
+    createBashTool({ exec, killed }),
+    createBashOutputTool({ exec }),
     createEditFileTool({ files, seen }),
     createGlobTool({ files }),
     createGrepTool({ files, exec: searchExec, ...(ripgrep !== undefined && { ripgrep }) }),
+    createKillBashTool({ exec, killed }),
     createListDirectoryTool({ files }),
     createReadFileTool({ files, seen }),
     createWriteFileTool({ files, seen }),

@@ -1,0 +1,80 @@
+import type { Executor, JobInfo, Jobs, Tool } from "@keelson/protocol";
+import { defineTool } from "keelson/tools";
+import { createTerminalText } from "./terminal-text.ts";
+import { integer, optional, text, toolInput } from "./tool-input.ts";
+import { toolFailure } from "./workspace-files.ts";
+
+const PAGE_BYTES = 32 * 1024;
+const MAX_WAIT_SECONDS = 120;
+const EXECUTOR_SLACK_MS = 30_000;
+
+/** Reads what a command in the background wrote. */
+export function createBashOutputTool({
+  exec,
+}: {
+  readonly exec: Executor;
+}): Tool<{ readonly id: string; readonly offset?: number; readonly wait_seconds?: number }> {
+  /** Where the last reading of each job ended. */
+  const read = new Map<string, number>();
+  return defineTool({
+    name: "bash_output",
+    description:
+      "Read what a command that was started with run_in_background has written since you last read it, and whether it still runs.",
+    effect: "read",
+    timeoutMs: MAX_WAIT_SECONDS * 1000 + EXECUTOR_SLACK_MS,
+    maxOutputBytes: PAGE_BYTES + 4096,
+    aliases: ["job_output", "task_output"],
+    input: toolInput({
+      id: text("What bash gave: job_…"),
+      offset: optional(integer("The byte to read from, to read again or to page. Default: where the last reading ended.", { minimum: 0 })),
+      wait_seconds: optional(
+        integer(`How long to wait for something new, or for the end. Default 0, at most ${MAX_WAIT_SECONDS}.`, {
+          minimum: 0,
+          maximum: MAX_WAIT_SECONDS,
+        }),
+      ),
+    }),
+    async execute({ id, offset, wait_seconds = 0 }, { signal }) {
+      const after = offset ?? read.get(id) ?? 0;
+      const page = await jobsOf(exec).poll(id, { after, maxBytes: PAGE_BYTES, waitMs: wait_seconds * 1000, signal });
+      read.set(id, page.next);
+      const terminal = createTerminalText();
+      const output = `${terminal.push(page.text)}${terminal.end()}`.trimEnd();
+      const gap = page.from > after ? `[... ${page.from - after} bytes are not kept ...]\n` : "";
+      const more = page.next < page.totalBytes ? `; ${page.totalBytes - page.next} more bytes from offset ${page.next} on` : "";
+      return `${gap}${output === "" ? "(nothing new)" : output}\n[${stateOf(page.job)}${more}]`;
+    },
+  });
+}
+
+/** Ends a command in the background. */
+export function createKillBashTool({
+  exec,
+  killed,
+}: {
+  readonly exec: Executor;
+  readonly killed: Set<string>;
+}): Tool<{ readonly id: string }> {
+  return defineTool({
+    name: "kill_bash",
+    description: "End a command that was started with run_in_background, with all that it started.",
+    effect: "idempotent",
+    aliases: ["job_kill", "kill_shell", "task_stop"],
+    input: toolInput({ id: text("What bash gave: job_…") }),
+    async execute({ id }) {
+      killed.add(id);
+      return `[${stateOf(await jobsOf(exec).kill(id))}]`;
+    },
+  });
+}
+
+function jobsOf({ jobs }: Executor): Jobs {
+  if (jobs === undefined) throw toolFailure("bash_output", "Nothing runs in the background here.");
+  return jobs;
+}
+
+function stateOf({ id, status, exitCode, signal, message }: JobInfo): string {
+  if (message !== undefined) return `${id} ${status}: ${message}`;
+  if (status !== "exited") return `${id} ${status}`;
+  return `${id} ended with ${exitCode === null || exitCode === undefined ? (signal ?? "a signal") : `exit code ${exitCode}`}`;
+}
