@@ -93,6 +93,15 @@ it("with --sandbox and no bubblewrap, nothing runs", async () => {
   expect(workspace.server.requests).toHaveLength(0);
 });
 
+describe.skipIf(!hasBubblewrap)(hasBubblewrap ? "the same file" : "the same file (skipped: bubblewrap is not installed)", () => {
+  it("confines keelson sandbox, whatever rules it holds for tools", async () => {
+    const policy = { permissions: { allow: ["bash"] }, filesystem: { deniedPaths: ["private"] } };
+    await using workspace = await openWorkspace([], { "private/key": "canary", "policy.json": JSON.stringify(policy) });
+    const { code, stdout } = await workspace.keelson("sandbox", "--policy", "policy.json", "--", "cat", "private/key");
+    expect([code, stdout]).toEqual([1, ""]);
+  });
+});
+
 describe.skipIf(!hasBubblewrap)(hasBubblewrap ? "in a sandbox" : "in a sandbox (skipped: bubblewrap is not installed)", () => {
   it("commands need no question and stay inside; what it refuses is denied, sensitive files are asked about", async () => {
     await using workspace = await openWorkspace(

@@ -1,7 +1,8 @@
 import { readFile, realpath } from "node:fs/promises";
 import { constants } from "node:os";
 import { resolve } from "node:path";
-import { createSandboxExecutor, type NetworkDecision, readSandboxPolicy, type SandboxPolicy } from "keelson/environment";
+import { createSandboxExecutor, type NetworkDecision, type SandboxPolicy } from "keelson/environment";
+import { readPolicy as readPolicyFile } from "keelson/security";
 import type { CommandHost } from "../core/command-host.ts";
 import { readStandardInput } from "../core/read-standard-input.ts";
 import type { SandboxCommand } from "../options/command-line.ts";
@@ -71,7 +72,8 @@ async function readPolicy(path: string): Promise<SandboxPolicy> {
       'The smallest policy is {}; {"network": {"enabled": true}} adds the network.',
     );
   }
-  return readSandboxPolicy(value);
+  // It may hold rules for tools, too, which are none of a command's business.
+  return readPolicyFile(value, path).sandbox;
 }
 
 function messageOf(error: unknown): string {

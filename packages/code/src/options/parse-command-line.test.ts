@@ -197,3 +197,13 @@ describe("parseCommandLine", () => {
     });
   });
 });
+
+it("gives the policy to the command that it is for, wherever it stands before --", () => {
+  const policyOf = (...argv: string[]) => (parseCommandLine(argv, "1.0.0") as { readonly policy?: string }).policy;
+  expect(policyOf("sandbox", "--policy", "p.json", "--", "npm", "--policy", "x")).toBe("p.json");
+  expect(policyOf("--policy", "p.json", "sandbox", "--", "npm")).toBe("p.json");
+  expect(policyOf("sandbox", "--", "npm", "--policy", "x")).toBeUndefined();
+  expect(parseCommandLine(["permissions", "explain", "--policy", "p.json", "--", "npm test"], "1.0.0")).toMatchObject({
+    action: { type: "explain", command: "npm test", agent: { policy: "p.json" } },
+  });
+});

@@ -256,9 +256,11 @@ function addSandbox(program: Command, accept: (command: CommandLine) => void): v
     .argument("<command...>", "a program and its arguments, after --")
     .option("--policy <file>", "JSON that says what it may touch (docs/guides/sandbox.md)")
     .addHelpText("after", SANDBOX_EXAMPLES)
-    .action((command: string[], { policy }: { policy?: string }) =>
-      accept({ type: "sandbox", command, ...(policy !== undefined && { policy }), ...cwdOf(program) }),
-    );
+    .action((command: string[], options: { policy?: string }) => {
+      // The program has an option of that name, which takes it wherever it stands before the command.
+      const policy = options.policy ?? program.opts<RawOptions>().policy;
+      accept({ type: "sandbox", command, ...(policy !== undefined && { policy }), ...cwdOf(program) });
+    });
 }
 
 function approveCommand(token: string, decision: (typeof DECISION_TYPES)[number], values: readonly string[]): ApproveCommand {
