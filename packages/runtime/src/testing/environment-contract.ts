@@ -13,9 +13,9 @@ export interface EnvironmentContractOptions {
   /** One that gives tools files and programs, in a folder that they may write. */
   create(): Environment | Promise<Environment>;
   /** What it holds. Default: nothing is asked of it. */
-  readonly spec?: EnvironmentSpec;
+  readonly spec?: EnvironmentSpec | undefined;
   /** Boundaries, limits and injections that it provides, of those that most don't. */
-  readonly provides?: readonly ("gvisor" | "micro-vm" | "wasm" | "gpu" | "sidecar")[];
+  readonly provides?: readonly ("gvisor" | "micro-vm" | "wasm" | "gpu" | "sidecar")[] | undefined;
 }
 
 const NOTHING: EnvironmentSpec = { isolation: [], credentials: [] };

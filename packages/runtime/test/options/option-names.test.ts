@@ -60,6 +60,9 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   createProcessExecutor: ["shell", (given) => environment.createProcessExecutor(given)],
   createProcessEnvironment: ["module", (given) => environment.createProcessEnvironment(given)],
   createSandboxExecutor: ["workspace", (given) => environment.createSandboxExecutor({} as never, given)],
+  startJob: ["isTold", (given) => environment.startJob({}, {} as never, {}, given)],
+  explainCall: ["policies", (given) => security.explainCall(given)],
+  createSeatbeltProfile: ["proxyPort", (given) => environment.createSeatbeltProfile({}, given)],
   createSandboxEnvironment: ["workspace", (given) => environment.createSandboxEnvironment(given)],
   createOverlay: ["store", (given) => environment.createOverlay(given)],
   createSecretResolver: ["sources", (given) => secrets.createSecretResolver(given)],
@@ -148,6 +151,8 @@ const WITHOUT_A_CHECK: { readonly [name: string]: string } = {
   foldInferEvents: "is a step of the loop, made for every response",
   readRecords: "is given what `EventLog.read` was given, by a store",
   describeEngine: "is a suite of tests, which is written once and shows what it runs",
+  describeEnvironment: "is a suite of tests, which is written once and shows what it runs",
+  describeExecutor: "is a suite of tests, which is written once and shows what it runs",
   describeVfs: "is a suite of tests, which is written once and shows what it runs",
   reactLoop: "takes the parts of a loop, which do not work where one is missing",
 };

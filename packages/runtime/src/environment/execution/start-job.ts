@@ -1,4 +1,5 @@
 import { EnvironmentError, type BackgroundJobEnding, type Executor, type JobInfo, type JobRequest, type ToolCall } from "@keelson/protocol";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface StartJobOptions {
   /** Whether the model knows how this job ended, since it ended it itself. Default: it does not. */
@@ -16,8 +17,10 @@ export async function startJob(
   call: Pick<ToolCall, "follow">,
   executor: Executor,
   request: JobRequest,
-  { isTold = () => false }: StartJobOptions = {},
+  options: StartJobOptions = {},
 ): Promise<JobInfo> {
+  checkOptionNames("startJob", options, { isTold: true });
+  const { isTold = () => false } = options;
   const { jobs } = executor;
   if (jobs === undefined)
     throw new EnvironmentError({ kind: "unsupported", message: "This executor runs nothing in the background: it has no `jobs`." });

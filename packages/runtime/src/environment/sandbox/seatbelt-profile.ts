@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { checkOptionNames } from "../../json/option-names.ts";
 import { policyPath } from "./policy-path.ts";
 import { readSandboxPolicy } from "./read-sandbox-policy.ts";
 import { CREDENTIAL_PATHS, PROTECTED_HOME_PATHS, PROTECTED_PATHS, type SandboxPolicy } from "./sandbox-policy.ts";
@@ -24,7 +25,9 @@ const DEVICES = ["/dev/null", "/dev/zero", "/dev/tty", "/dev/dtracehelper"];
  * The policy as a profile for macOS's `sandbox-exec -p`. It covers files and the network; limits, variables and namespaces of processes have
  * no counterpart there. Written after published profiles, and not run by us on macOS: try it before you rely on it.
  */
-export async function createSeatbeltProfile(policy: SandboxPolicy, { workspace, proxyPort }: SeatbeltProfileOptions): Promise<string> {
+export async function createSeatbeltProfile(policy: SandboxPolicy, options: SeatbeltProfileOptions): Promise<string> {
+  checkOptionNames("createSeatbeltProfile", options, { workspace: true, proxyPort: true });
+  const { workspace, proxyPort } = options;
   const { filesystem = {}, network } = readSandboxPolicy(policy);
   const real = async (path: string): Promise<string> => {
     const whole = policyPath(path, resolve(workspace));

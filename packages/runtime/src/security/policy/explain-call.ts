@@ -3,6 +3,7 @@ import { type CompiledPolicy, compilePolicy } from "../../agent/definition/permi
 import type { PermissionDecision } from "../../agent/definition/permissions/permission-decision.ts";
 import { seePath } from "../../agent/definition/permissions/path-pattern.ts";
 import { decidePermission } from "../../agent/features/permissions/decide-permission.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 import { canonicalJson } from "../../json/canonical-json.ts";
 
 /** One thing that a call would do, and what the policies say of it alone. */
@@ -39,7 +40,9 @@ export interface ExplainCallOptions {
  * Runs nothing.
  * @throws TypeError when the tool does not take this input
  */
-export async function explainCall({ tool, input, policies, cwd, executor }: ExplainCallOptions): Promise<ExplainedCall> {
+export async function explainCall(options: ExplainCallOptions): Promise<ExplainedCall> {
+  checkOptionNames("explainCall", options, { tool: true, input: true, policies: true, cwd: true, executor: true });
+  const { tool, input, policies, cwd, executor } = options;
   const parsed = await tool.parse(input);
   if (parsed.issues !== undefined)
     throw new TypeError(`${tool.name} does not take this input: ${parsed.issues.map(({ message }) => message).join("; ")}`);
