@@ -203,6 +203,24 @@ describeWithBubblewrap("a command in a sandbox", () => {
     }
   });
 
+  it("is planned again when a socket of somebody else, which was to be hidden, ends meanwhile", async () => {
+    const outside = mkdtempSync(join(homedir(), ".keelson-socket-"));
+    const folder = join(outside, "server");
+    const server = createServer();
+    try {
+      mkdirSync(folder);
+      await new Promise<void>((resolve) => void server.listen(join(folder, "sock"), resolve));
+      const program = join(outside, "slow-bwrap");
+      const bwrap = execFileSync("sh", ["-c", "command -v bwrap"], { encoding: "utf8" }).trim();
+      writeFileSync(program, `#!/bin/sh\n[ "$1" = --version ] || rm -rf '${folder}'\nexec '${bwrap}' "$@"\n`, { mode: 0o755 });
+      const { stdout, exitCode } = await sandbox({}, { bubblewrap: program }).execute({ command: "cat", stdin: "said" });
+      expect({ stdout, exitCode }).toEqual({ stdout: "said", exitCode: 0 });
+    } finally {
+      server.close();
+      rmSync(outside, { recursive: true, force: true });
+    }
+  });
+
   it("is not made by a program that stands where commands can write", async () => {
     mkdirSync(join(workspace, "node_modules/.bin"), { recursive: true });
     writeFileSync(join(workspace, "node_modules/.bin/bwrap"), `#!/bin/sh\ntouch ${join(workspace, "ran")}\n`, { mode: 0o755 });

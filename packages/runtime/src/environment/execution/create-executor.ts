@@ -25,6 +25,7 @@ export function createExecutor(
         {
           ...wiring,
           onStart(program) {
+            if (root !== undefined) roots.delete(root);
             roots.add((root = { pid: program.pid, mark }));
             wiring.onStart?.(program);
           },

@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { readFile, realpath } from "node:fs/promises";
+import { lstat, readFile, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,7 +22,7 @@ import { isWithin, policyPath } from "./policy-path.ts";
 import { readSandboxPolicy } from "./read-sandbox-policy.ts";
 import { isSafeAtStart, sandboxEnvironment } from "./sandbox-environment.ts";
 import { gateScript, keepGate, misplacedMount } from "./sandbox-gate.ts";
-import { prepareMounts } from "./sandbox-mounts.ts";
+import { type Mount, prepareMounts } from "./sandbox-mounts.ts";
 import { DEFAULT_PROCESSES, DEFAULT_TEMPORARY_BYTES, type SandboxPolicy } from "./sandbox-policy.ts";
 import { createSeccompFilter } from "./seccomp-filter.ts";
 
@@ -45,6 +45,8 @@ const ARGUMENTS_FD = 5;
 const GATE_FD = 6;
 const CHANNEL_FD = 7;
 const GONE_LIMIT_MS = 10_000;
+// What is to be hidden may go between a plan and its mounts; sockets of other programs come and go.
+const PLANS = 4;
 
 /**
  * Runs each command in a sandbox of its own, made by bubblewrap from the policy; everything that it started ends with it. Where no
@@ -77,7 +79,12 @@ export function createSandboxExecutor(policy: SandboxPolicy, options: SandboxExe
             "A command in a sandbox has no terminal (`pty`): it would share one with this process. Run `script` in it, which makes one inside.",
         });
       found ??= findBubblewrap(options.bubblewrap, await writableFolders(checked, options.workspace));
-      return runInSandbox(await found, checked, options, request, wiring);
+      // What a pipeline was wired to is gone after one start.
+      const starts = wiring.stdin === undefined && wiring.stdout === undefined ? PLANS : 1;
+      for (let left = starts - 1; ; left--) {
+        const response = await runInSandbox(await found, checked, options, request, { wiring, mayPlanAgain: left > 0 });
+        if (response !== "stale plan") return response;
+      }
     },
     // The kernel ends all of a sandbox: nothing leaves it that would have to be found.
     () => "",
@@ -110,8 +117,8 @@ async function runInSandbox(
   policy: SandboxPolicy,
   options: SandboxExecutorOptions,
   request: ExecuteRequest,
-  wiring: Wiring,
-): Promise<ExecuteResponse> {
+  { wiring, mayPlanAgain }: { readonly wiring: Wiring; readonly mayPlanAgain: boolean },
+): Promise<ExecuteResponse | "stale plan"> {
   const workspace = await realpath(resolve(options.workspace)).catch(() => resolve(options.workspace));
   await checkCommands(policy, request, workspace);
   const filter = createSeccompFilter();
@@ -190,8 +197,10 @@ async function runInSandbox(
     );
     const refused = refusal();
     if (refused !== undefined) throw EnvironmentError.is(refused) ? refused : cannot(String(refused));
-    if (response.signal === null && !response.timedOut && !status.hasStarted)
+    if (response.signal === null && !response.timedOut && !status.hasStarted) {
+      if (mayPlanAgain && (await hasVanished(mounts.mounts))) return "stale plan";
       throw cannot(`bubblewrap says: ${response.stderr.trim() || "nothing"}`);
+    }
     if (withNetwork && response.exitCode === 125 && response.stderr === "") throw cannot("the bridge to its network did not start");
     if (request.program !== undefined && response.exitCode === 127 && response.stderr.startsWith("/usr/bin/env: "))
       throw new EnvironmentError({
@@ -204,6 +213,20 @@ async function runInSandbox(
     proxy?.close();
     await group?.remove();
   }
+}
+
+/** Something that was to be hidden, such as the socket of a program that ended, isn't there any more. */
+async function hasVanished(mounts: readonly Mount[]): Promise<boolean> {
+  const hidden = mounts.filter(({ as }) => as === "hidden-file" || as === "hidden-folder");
+  const there = await Promise.all(
+    hidden.map(({ path }) =>
+      lstat(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return there.includes(false);
 }
 
 /** The command through a shell that enters the control groups, lets go of what we have open, and becomes the command. */
