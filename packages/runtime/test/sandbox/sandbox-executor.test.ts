@@ -366,7 +366,7 @@ describeWithBubblewrap("the network of a sandbox", () => {
     );
     try {
       const fetches = (address: string): string =>
-        `node -e 'fetch("${address}").then(async (r) => console.log(r.status, (await r.text()).trim()), (e) => console.log("failed", e.cause?.code ?? e.message))'`;
+        `'${process.execPath}' -e 'fetch("${address}").then(async (r) => console.log(r.status, (await r.text()).trim()), (e) => console.log("failed", e.cause?.code ?? e.message))'`;
       const { stdout } = await executor.execute({
         command: [
           fetches("http://allowed.test/"),

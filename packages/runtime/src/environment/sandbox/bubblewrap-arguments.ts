@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { isWithin } from "./policy-path.ts";
 import { SYSTEM_FILES, SYSTEM_FOLDERS } from "./policy-places.ts";
 import type { Mount } from "./sandbox-mounts.ts";
 
@@ -29,6 +30,8 @@ const HIDDEN_KERNEL_FILES = [
   "/proc/sched_debug",
   "/proc/latency_stats",
 ];
+// Of each command its own.
+const PRIVATE_FOLDERS = ["/tmp", "/var/tmp", "/run"];
 const SHOWN_SYS = ["/sys/devices/system", "/sys/fs/cgroup"];
 
 /** What bubblewrap is told, one argument each, without the command. */
@@ -58,9 +61,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
       "--remount-ro",
       "/sys",
     ],
-    ...own("/tmp"),
-    ...own("/var/tmp"),
-    ...["--size", String(temporaryBytes), "--tmpfs", "/run"],
+    ...PRIVATE_FOLDERS.flatMap((folder) => (folder === "/run" ? ["--size", String(temporaryBytes), "--tmpfs", folder] : own(folder))),
     ...mounts.flatMap(({ path, as }) => {
       switch (as) {
         case "writable":
@@ -75,7 +76,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     }),
     // After what is mounted in them.
     ...mounts.flatMap(({ path, as }) => (as === "hidden-folder" ? ["--remount-ro", path] : [])),
-    ...programs.flatMap((path) => (showsAll ? [] : ["--ro-bind", path, path])),
+    ...programs.flatMap((path) => (showsAll && !PRIVATE_FOLDERS.some((folder) => isWithin(path, folder)) ? [] : ["--ro-bind", path, path])),
     ...hiddenPrograms.flatMap((path) => ["--ro-bind", "/dev/null", path]),
     ...(showsAll ? [] : ["--remount-ro", "/"]),
     ...["--chdir", cwd],

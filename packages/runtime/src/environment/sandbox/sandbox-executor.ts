@@ -196,11 +196,10 @@ async function runInSandbox(
       wiring,
     );
     const refused = refusal();
+    const hasBegun = refused === undefined && (response.signal !== null || response.timedOut || status.hasStarted);
+    if (!hasBegun && mayPlanAgain && (await hasVanished(mounts.mounts))) return "stale plan";
     if (refused !== undefined) throw EnvironmentError.is(refused) ? refused : cannot(String(refused));
-    if (response.signal === null && !response.timedOut && !status.hasStarted) {
-      if (mayPlanAgain && (await hasVanished(mounts.mounts))) return "stale plan";
-      throw cannot(`bubblewrap says: ${response.stderr.trim() || "nothing"}`);
-    }
+    if (!hasBegun) throw cannot(`bubblewrap says: ${response.stderr.trim() || "nothing"}`);
     if (withNetwork && response.exitCode === 125 && response.stderr === "") throw cannot("the bridge to its network did not start");
     if (request.program !== undefined && response.exitCode === 127 && response.stderr.startsWith("/usr/bin/env: "))
       throw new EnvironmentError({
