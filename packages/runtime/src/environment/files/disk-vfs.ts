@@ -272,6 +272,8 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     if (isRootItself(source) || (isWithin(source, target.real) && source !== target.real)) throw intoItself(source, target.real);
     if (source === target.real) throw ontoItself(source);
     await using sourceFolder = await folderOf(source);
+    // Where there is nothing to copy, no folder is made for it.
+    if ((await entryOf(sourceFolder.at(basename(source)), source)) === undefined) throw notFound(source);
     await using targetFolder = await parentFor(target);
     return {
       path: target.real,

@@ -25,7 +25,8 @@ export function describeRearranging({ create, can }: VfsSubject): void {
       expect(await kindOf(files.cp("a", "a/inside"))).toBe("other");
       expect(await kindOf(files.cp("d.txt", "d.txt"))).toBe("other");
       expect(await kindOf(files.cp("d.txt", "a"))).toBe("is-directory");
-      expect(await kindOf(files.cp("missing", "z"))).toBe("not-found");
+      expect(await kindOf(files.cp("missing", "no/z"))).toBe("not-found");
+      expect(await kindOf(files.stat("no"))).toBe("not-found");
       if (can("write")) {
         await files.write("x/y/b/c.txt", "changed");
         expect(await textAt(files, "a/b/c.txt")).toBe("12345");
@@ -43,7 +44,7 @@ export function describeRearranging({ create, can }: VfsSubject): void {
       expect(await kindOf(files.mv("d.txt", "e"))).toBe("is-directory");
       expect(await kindOf(files.mv("e", "d.txt"))).toBe("not-directory");
       expect(await kindOf(files.mv("e", "e/inside"))).toBe("other");
-      expect(await kindOf(files.mv("missing", "z"))).toBe("not-found");
+      expect(await kindOf(files.mv("missing", "no/z"))).toBe("not-found");
       expect(await kindOf(files.mv("e", "."))).toBe("operation-denied");
       await files.mv("d.txt", "d.txt");
       expect(await textAt(files, "d.txt")).toBe("12345");
