@@ -14,13 +14,19 @@ const USUAL_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin"];
 
 /** The programs of a call that a policy refuses, a sentence each. Denied wins. */
 export function judgeCommands({ allowed, denied = [] }: CommandPolicy, { commands = [] }: CallEffects): readonly string[] {
-  const programs = [...new Set(commands.map(({ text }) => text.split(" ", 1)[0] ?? ""))];
-  return programs.flatMap((program) => {
-    const told = JSON.stringify(program);
-    if (denied.includes(program) || denied.includes(basename(program))) return [`It starts ${told}, which the policy denies.`];
+  const refused = commands.flatMap(({ text, aliases = [] }) => {
+    const program = programOf(text);
+    // A script that a shell is given is found by its own name, too.
+    const hit = [text, ...aliases].map(programOf).find((name) => denied.includes(name) || denied.includes(basename(name)));
+    if (hit !== undefined) return [`It starts ${JSON.stringify(hit)}, which the policy denies.`];
     if (allowed === undefined || BUILTINS.has(program) || ASSIGNMENT.test(program) || isAllowed(allowed, program)) return [];
-    return [`It starts ${told}, which the policy does not allow.`];
+    return [`It starts ${JSON.stringify(program)}, which the policy does not allow.`];
   });
+  return [...new Set(refused)];
+}
+
+function programOf(text: string): string {
+  return text.split(" ", 1)[0] ?? "";
 }
 
 /** What can't be known is refused where only some programs are allowed. */
