@@ -31,6 +31,8 @@ export async function startWorker(program: string, args: readonly string[], cwd?
       env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "keelson-restate-compile-cache") },
     },
   );
+  // It may end before it has read that it may go on; `gone` tells.
+  child.stdin?.on("error", () => {});
   const lines: string[] = [];
   const listeners = new Set<() => void>();
   const ring = (): void => listeners.forEach((listener) => listener());

@@ -168,8 +168,10 @@ it("finishes a commit whose process was killed, or has not begun it: never half 
       ["--conditions=source", join(import.meta.dirname, "commit-in-a-process.ts"), base, store, "work", String(act)],
       { stdio: ["ignore", "ignore", "inherit"] },
     );
-    const [, signal] = await once(child, "exit");
-    expect(signal).toBe("SIGKILL");
+    const [code, signal] = await once(child, "exit");
+    // A late act may be one more than there are.
+    if (signal === null) expect(code).toBe(0);
+    else expect(signal).toBe("SIGKILL");
 
     const again = await createOverlay({ base, store, id: "work" });
     const between = treeAt(base);

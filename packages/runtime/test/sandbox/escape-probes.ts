@@ -117,7 +117,8 @@ export const ESCAPE_PROBES: readonly EscapeProbe[] = [
   {
     kind: "environment",
     name: "see arguments of any process",
-    script: "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -qx \"$HOST_ARGUMENT\"",
+    // The brackets keep it from finding its own argument.
+    script: "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -qx \"[a]${HOST_ARGUMENT#a}\"",
   },
   { kind: "environment", name: "see the name of the machine", script: '[ "$(uname -n)" = "$HOST_NAME" ]' },
 
