@@ -6,8 +6,8 @@ import { measureImport, weighInstall } from "./weigh-install.ts";
 const MAX_PACKAGES = 3;
 const MAX_BYTES = 5 * 2 ** 20;
 /** 2.7 to 3.0 on two cores; a schema library or a vendor SDK in the way of the import adds 1.5 and more. */
-const MAX_CPU_RATIO = 3.5;
-const MAX_PRIVATE_MIB = 10;
+const MAX_CPU_RATIO = 4;
+const MAX_PRIVATE_MIB = 11;
 const REPETITIONS = 9;
 
 let failed = false;
