@@ -98,10 +98,13 @@ async function isSame(before: BaseState, now: WorkspaceEntry): Promise<boolean> 
       return before.type === "absent";
     case "folder":
       return before.type === "folder" && before.mode === now.mode;
-    case "file":
-      return (
-        before.type === "file" && before.mode === now.mode && before.size === now.size && (await digestOf(now.location)) === before.digest
-      );
+    case "file": {
+      if (before.type !== "file" || before.mode !== now.mode || before.size !== now.size) return false;
+      if (before.digest !== undefined) return (await digestOf(now.location)) === before.digest;
+      // It was to be removed and was not, so its content was never read: it is still the base's own file.
+      const stats = await statsOf(now.location);
+      return stats?.ino === before.inode && stats.mtimeMs === before.modifiedMs;
+    }
     case "link":
       return before.type === "link" && before.target === now.target;
     case "other":
