@@ -1,21 +1,12 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { hasBubblewrap } from "./has-bubblewrap.ts";
 import { openWorkspace, resultsIn } from "./keelson-process.ts";
 
 // Every test starts processes, on machines that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-const hasBubblewrap = ((): boolean => {
-  try {
-    execFileSync("bwrap", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    if (process.env["KEELSON_REQUIRE_BUBBLEWRAP"] !== undefined) throw new Error("KEELSON_REQUIRE_BUBBLEWRAP is set: install bubblewrap");
-    return false;
-  }
-})();
 const run = (...commands: readonly string[]) => [
   { toolCalls: commands.map((command) => ({ name: "bash", input: { command } })) },
   { text: "Done." },

@@ -1,20 +1,10 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { hasBubblewrap } from "./has-bubblewrap.ts";
 import { openWorkspace } from "./keelson-process.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
-
-const hasBubblewrap = ((): boolean => {
-  try {
-    execFileSync("bwrap", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    if (process.env["KEELSON_REQUIRE_BUBBLEWRAP"] !== undefined) throw new Error("KEELSON_REQUIRE_BUBBLEWRAP is set: install bubblewrap");
-    return false;
-  }
-})();
 
 describe("keelson sandbox", () => {
   it("says what is wrong with a policy, and runs nothing", async () => {

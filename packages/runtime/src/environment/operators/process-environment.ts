@@ -2,13 +2,13 @@ import { fileURLToPath } from "node:url";
 import { EnvironmentError, type Environment, type EnvironmentSpec, type SecretResolver } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { withoutSecrets } from "../execution/child-environment.ts";
+import { parseSize } from "../sandbox/parse-size.ts";
 import { createProcessExecutor } from "../execution/process-executor.ts";
 import { createDiskVfs } from "../files/disk-vfs.ts";
 import { atEnvironmentBoundary } from "./at-environment-boundary.ts";
 import { checkProvided, type Provided } from "./check-provided.ts";
 import { heldCredentials } from "./held-credentials.ts";
 import { injectCredentials } from "./inject-credentials.ts";
-import { memorySize } from "./memory-size.ts";
 import { OperatorProcess } from "./operator-process.ts";
 
 export interface ProcessEnvironmentOptions {
@@ -94,7 +94,7 @@ export function createProcessEnvironment(options: ProcessEnvironmentOptions): En
 /** Node takes MiB. */
 function heapFlags({ resources }: EnvironmentSpec): readonly string[] {
   if (resources?.memory === undefined) return [];
-  const bytes = memorySize(resources.memory);
+  const bytes = parseSize(resources.memory);
   if (bytes === undefined || bytes < 2 ** 20)
     throw new EnvironmentError({
       kind: "provision-failed",
