@@ -3,7 +3,7 @@ import type { CommandHost } from "../core/command-host.ts";
 import { createLiveScreen } from "../render/live-screen.ts";
 import { sessionLines } from "../render/session-lines.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
-import { createTerminalInput } from "./terminal-input.ts";
+import { askPerson } from "./ask-person.ts";
 
 // As many as are told from each other at a glance; older ones are found by their ids.
 const MAX_SHOWN = 9;
@@ -16,7 +16,6 @@ export async function chooseSession(
   const style = createStyle(wantsColors(stdout, environment));
   const screen = createLiveScreen(stdout);
   const shown = sessions.slice(0, MAX_SHOWN);
-  const { promise: chosen, resolve: choose } = Promise.withResolvers<string | undefined>();
 
   screen.block(
     shown.flatMap((session, index) =>
@@ -27,32 +26,24 @@ export async function chooseSession(
   );
   if (sessions.length > shown.length) screen.block([style.dim(`… ${sessions.length - shown.length} older ones`)]);
 
-  function answer(line: string): void {
-    const given = line.trim();
-    if (given === "") return choose(undefined);
-    // One digit is always a number: whoever missed the one that they meant must not get the session whose id begins with it.
-    const named = /^\d$/.test(given) ? shown.slice(Number(given) - 1, Number(given)) : sessions.filter(({ id }) => id.startsWith(given));
-    const session = named.length === 1 ? named[0] : undefined;
-    if (session !== undefined) return choose(session.id);
-    screen.block([style.yellow(`${named.length === 0 ? "none" : `${named.length} sessions`} of these: give a number, or more of an id`)]);
-  }
-
-  const input = createTerminalInput({
-    input: stdin,
-    columns: screen.columns,
-    history: [],
-    draw: (line) => screen.input(line),
-    onMessage: answer,
-    onAnswer: answer,
-    onInterrupt: () => choose(undefined),
-    onEscape: () => choose(undefined),
-    onEnd: () => choose(undefined),
-  });
-  try {
-    input.message(shown.length === 1 ? "go on with [1], or leave with Enter › " : `go on with [1-${shown.length}], or leave with Enter › `);
-    return await chosen;
-  } finally {
-    input.close();
-    screen.close();
-  }
+  return askPerson<string | undefined>(
+    {
+      prompt: shown.length === 1 ? "go on with [1], or leave with Enter › " : `go on with [1-${shown.length}], or leave with Enter › `,
+      read(line, choose) {
+        const given = line.trim();
+        if (given === "") return choose(undefined);
+        // One digit is always a number: whoever missed the one that they meant must not get the session whose id begins with it.
+        const named = /^\d$/.test(given)
+          ? shown.slice(Number(given) - 1, Number(given))
+          : sessions.filter(({ id }) => id.startsWith(given));
+        const session = named.length === 1 ? named[0] : undefined;
+        if (session !== undefined) return choose(session.id);
+        screen.block([
+          style.yellow(`${named.length === 0 ? "none" : `${named.length} sessions`} of these: give a number, or more of an id`),
+        ]);
+      },
+      otherwise: undefined,
+    },
+    { screen, stdin },
+  );
 }

@@ -1,0 +1,39 @@
+import type { CommandHost } from "../core/command-host.ts";
+import type { LiveScreen } from "../render/live-screen.ts";
+import { createTerminalInput } from "./terminal-input.ts";
+
+export interface PersonQuestion<Answer> {
+  readonly prompt: string;
+  /** Reads a line: tells the answer, or shows on the screen what is wrong with it. */
+  read(line: string, tell: (answer: Answer) => void): void;
+  /** What Ctrl-C, Esc and the end of the input stand for. */
+  readonly otherwise: Answer;
+}
+
+/** Asks a person at a terminal one question, until a line answers it. The screen is closed afterwards. */
+export async function askPerson<Answer>(
+  { prompt, read, otherwise }: PersonQuestion<Answer>,
+  { screen, stdin }: { readonly screen: LiveScreen } & Pick<CommandHost, "stdin">,
+): Promise<Answer> {
+  const { promise: answered, resolve: tell } = Promise.withResolvers<Answer>();
+  const onLine = (line: string): void => read(line, tell);
+  const leave = (): void => tell(otherwise);
+  const input = createTerminalInput({
+    input: stdin,
+    columns: screen.columns,
+    history: [],
+    draw: (line) => screen.input(line),
+    onMessage: onLine,
+    onAnswer: onLine,
+    onInterrupt: leave,
+    onEscape: leave,
+    onEnd: leave,
+  });
+  try {
+    input.message(prompt);
+    return await answered;
+  } finally {
+    input.close();
+    screen.close();
+  }
+}
