@@ -148,12 +148,14 @@ it("refuses a store in the base, and an id that is a path", async () => {
   await expect(createOverlay({ base: join(world, "base"), store: join(world, "store"), id: "../x" })).rejects.toThrow(/no id/);
 });
 
-it("finishes a commit whose process was killed, or has not begun it: never half of it", async () => {
+const KILLS = sampleSize("kills in the middle of a commit", { test: 2, ci: 8, soak: 200 });
+
+// Each kill starts a process, which takes a second on a slow machine and more on a busy one.
+it("finishes a commit whose process was killed, or has not begun it: never half of it", { timeout: 30_000 + KILLS * 4000 }, async () => {
   const world = testFolder();
   const files = Object.fromEntries(Array.from({ length: 24 }, (_, number) => [`d${number % 7}/f${number}`, `old ${number}\n`]));
-  const kills = sampleSize("kills in the middle of a commit", { test: 2, ci: 20, soak: 200 });
   const outcomes = { "not begun": 0, "finished": 0 };
-  for (let round = 0; round < kills; round++) {
+  for (let round = 0; round < KILLS; round++) {
     const [base, store] = [makeTree(join(world, `base${round}`), files), join(world, `store${round}`)];
     const overlay = await createOverlay({ base, store, id: "work" });
     for (const [path, content] of Object.entries(files)) {
@@ -162,7 +164,7 @@ it("finishes a commit whose process was killed, or has not begun it: never half 
     }
     const before = treeAt(base);
     await overlay.close();
-    const act = 30 + Math.floor((round / kills) * 90);
+    const act = 30 + Math.floor((round / KILLS) * 90);
     const child = spawn(
       process.execPath,
       ["--conditions=source", join(import.meta.dirname, "commit-in-a-process.ts"), base, store, "work", String(act)],
