@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Executor, JsonValue, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
 import { createDiskVfs, createProcessExecutor, type DiskVfs } from "keelson/environment";
+import { createMemoryBlobStore } from "keelson/state";
 import { createCodingTools } from "../src/tools/index.ts";
 
 /** A real folder with real tools on it. */
@@ -26,7 +27,12 @@ export function createToolWorkspace(
   const disk = createDiskVfs({ root });
   const files = options.wrap?.(disk) ?? disk;
   const exec = options.exec ?? createProcessExecutor({ cwd: root, killGraceMs: 100 });
-  const tools = createCodingTools({ files, exec, ...(options.ripgrep !== undefined && { ripgrep: options.ripgrep }) });
+  const tools = createCodingTools({
+    files,
+    exec,
+    blobs: createMemoryBlobStore(),
+    ...(options.ripgrep !== undefined && { ripgrep: options.ripgrep }),
+  });
   const tool = (name: string): Tool => {
     const found = tools.find((candidate) => candidate.name === name);
     if (found === undefined) throw new Error(`no tool ${name}`);

@@ -60,7 +60,7 @@ function createCodingAgent(
     projectRules,
     policy,
     project,
-    stores: { home },
+    stores: { home, blobs },
   }: {
     readonly projectRules: readonly ProjectRule[];
     readonly policy: Policy | undefined;
@@ -80,7 +80,7 @@ function createCodingAgent(
       const prompt = systemPrompt({ cwd, projectInstructions: await readAgentsMd({ cwd, home: home.path, isTrusted }) });
       return sandbox ? `${prompt}\n\n${sandboxLines(policy)}` : prompt;
     },
-    tools: withNestedInstructions(createCodingTools({ files, exec: executors.commands, searchExec: executors.tools }), { cwd, isTrusted }),
+    tools: withNestedInstructions(createCodingTools({ files, exec: executors.commands, searchExec: executors.tools, blobs }), { cwd, isTrusted }),
     ...(project.hooks && { hooks: project.hooks }),
     limits: {
       ...(maxTurns !== undefined && { maxTurns }),

@@ -1,5 +1,6 @@
-import type { Executor, JobInfo, Jobs, Tool } from "@keelson/protocol";
+import { type BlobStore, type Digest, type Executor, type JobInfo, type Jobs, LogError, type Tool } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
+import { readLongOutput } from "./long-output.ts";
 import { createTerminalText } from "./terminal-text.ts";
 import { integer, optional, text, toolInput } from "./tool-input.ts";
 import { toolFailure } from "./workspace-files.ts";
@@ -8,24 +9,26 @@ const PAGE_BYTES = 32 * 1024;
 const MAX_WAIT_SECONDS = 120;
 const EXECUTOR_SLACK_MS = 30_000;
 
-/** Reads what a command in the background wrote. */
+/** Reads what a command in the background wrote, and what the result of one in the foreground left out. */
 export function createBashOutputTool({
   exec,
+  blobs,
 }: {
   readonly exec: Executor;
+  readonly blobs?: Pick<BlobStore, "get"> | undefined;
 }): Tool<{ readonly id: string; readonly offset?: number; readonly wait_seconds?: number }> {
   /** Where the last reading of each job ended. */
   const read = new Map<string, number>();
   return defineTool({
     name: "bash_output",
     description:
-      "Read what a command that was started with run_in_background has written since you last read it, and whether it still runs.",
+      "Read what a command that was started with run_in_background has written since you last read it, and whether it still runs; or the middle of a long output of bash, by the id and offset that its result gives.",
     effect: "read",
     timeoutMs: MAX_WAIT_SECONDS * 1000 + EXECUTOR_SLACK_MS,
     maxOutputBytes: PAGE_BYTES + 4096,
     aliases: ["job_output", "task_output"],
     input: toolInput({
-      id: text("What bash gave: job_…"),
+      id: text("What bash gave: job_… or sha256:…"),
       offset: optional(integer("The byte to read from, to read again or to page. Default: where the last reading ended.", { minimum: 0 })),
       wait_seconds: optional(
         integer(`How long to wait for something new, or for the end. Default 0, at most ${MAX_WAIT_SECONDS}.`, {
@@ -36,6 +39,11 @@ export function createBashOutputTool({
     }),
     async execute({ id, offset, wait_seconds = 0 }, { signal }) {
       const after = offset ?? read.get(id) ?? 0;
+      if (!id.startsWith("job_")) {
+        const page = await keptPage(blobs, id, after);
+        read.set(id, page.next);
+        return `${page.text === "" ? "(nothing there)" : page.text.replace(/\n$/, "")}\n[${page.isLast ? "the end" : `more from offset ${page.next} on`}]`;
+      }
       const page = await jobsOf(exec).poll(id, { after, maxBytes: PAGE_BYTES, waitMs: wait_seconds * 1000, signal });
       read.set(id, page.next);
       const terminal = createTerminalText();
@@ -66,6 +74,17 @@ export function createKillBashTool({
       return `[${stateOf(await jobsOf(exec).kill(id))}]`;
     },
   });
+}
+
+async function keptPage(blobs: Pick<BlobStore, "get"> | undefined, id: string, offset: number): ReturnType<typeof readLongOutput> {
+  const unknown = `There is no output ${id} here. Give an id as bash gave it.`;
+  if (blobs === undefined) throw toolFailure("bash_output", unknown);
+  try {
+    return await readLongOutput(blobs, id as Digest, { offset, maxBytes: PAGE_BYTES });
+  } catch (error) {
+    if (LogError.is(error, "not-found") || LogError.is(error, "invalid-input")) throw toolFailure("bash_output", unknown, error);
+    throw error;
+  }
 }
 
 function jobsOf({ jobs }: Executor): Jobs {

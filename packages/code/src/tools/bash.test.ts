@@ -1,13 +1,23 @@
 import { EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createBashTool } from "./bash.ts";
-import { createToolWorkspace, type ToolWorkspace } from "../../test/tool-workspace.ts";
+import { createToolWorkspace, toolCall, type ToolWorkspace } from "../../test/tool-workspace.ts";
 
 let workspace: ToolWorkspace;
 beforeEach(() => {
   workspace = createToolWorkspace();
 });
 afterEach(() => workspace[Symbol.dispose]());
+const QUIET: ExecuteResponse = {
+  exitCode: 0,
+  signal: null,
+  stdout: "",
+  stderr: "",
+  stdoutBytes: 0,
+  stderrBytes: 0,
+  timedOut: false,
+  durationMs: 1,
+};
 const bash = (command: string, more: { readonly [name: string]: number | string } = {}) => workspace.say("bash", { command, ...more });
 
 describe("bash", () => {
@@ -48,6 +58,36 @@ describe("bash", () => {
     expect(output).toMatch(/\n\[\.\.\. \d+ bytes omitted \.\.\.\]\n[^]*line 20000\n\[exit code 0/);
     expect(Buffer.byteLength(output)).toBeLessThan(45 * 1024);
     expect(output).not.toContain("\u001b");
+  });
+
+  it("keeps the middle of long output, and says how it is read", async () => {
+    const shown = await bash(`for i in $(seq 20000); do printf '\\033[32mline %d €\\033[0m\\n' $i; done`);
+    const [, id = "", offset = ""] = /\[stdout: the middle is read with bash_output, id "([^"]+)", offset (\d+)\]$/.exec(shown) ?? [];
+    let read = shown.slice(0, shown.indexOf("\n[... "));
+    for (let next: string | undefined = offset; next !== undefined;) {
+      const page = await workspace.call("bash_output", { id, offset: Number(next) });
+      const [, text = "", more] = /^([^]*)\n\[(?:the end|more from offset (\d+) on)\]$/.exec(page as string) ?? [];
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(32 * 1024);
+      read += text;
+      next = more;
+    }
+    const lines = (text: string): readonly string[] => text.replaceAll("\n", "").split(/(?<=€)/);
+    expect(lines(read)).toEqual(Array.from({ length: 20000 }, (_, index) => `line ${index + 1} €`));
+    expect(await workspace.say("bash_output", { id })).toBe("(nothing there)\n[the end]");
+    expect(await workspace.say("bash_output", { id: "sha256:0" })).toBe(
+      "ERROR There is no output sha256:0 here. Give an id as bash gave it.",
+    );
+    expect(await bash("seq 10")).not.toContain("bash_output");
+  });
+
+  it("tells of errors apart, and when the middle could not be kept", async () => {
+    const failing = createBashTool({
+      exec: { execute: async () => ({ ...QUIET, stdout: "x".repeat(100_000), stderr: "y".repeat(100_000) }) },
+      blobs: { put: async () => Promise.reject(new Error("the disk is full")) },
+    });
+    expect(await failing.execute({ command: "x" }, toolCall())).toMatch(
+      /\n\[stdout: the middle could not be kept: the disk is full\]\n\[stderr: the middle could not be kept: the disk is full\]$/,
+    );
   });
 
   it("does not let a progress bar push out what matters", async () => {

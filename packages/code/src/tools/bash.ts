@@ -1,6 +1,7 @@
-import type { CallEffects, Executor, ExecuteResponse, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
-import { canFindStrays, createOutputWindow, readCommandLine, startJob, type OutputWindow } from "keelson/environment";
+import type { BlobStore, CallEffects, Executor, ExecuteResponse, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
+import { canFindStrays, readCommandLine, startJob } from "keelson/environment";
 import { defineTool } from "keelson/tools";
+import { createLongOutput, type LongOutput } from "./long-output.ts";
 import { createTerminalText, type TerminalText } from "./terminal-text.ts";
 import { flag, integer, optional, text, toolInput } from "./tool-input.ts";
 import { untrustedOutput } from "./untrusted-output.ts";
@@ -15,6 +16,8 @@ export interface BashOperations {
   readonly exec: Executor;
   /** The jobs that the model ended itself, so that it need not be told. */
   readonly killed?: ReadonlySet<string>;
+  /** Where output is kept of which the result has beginning and end only, to be read with `bash_output`. */
+  readonly blobs?: Pick<BlobStore, "put"> | undefined;
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
@@ -30,10 +33,10 @@ const EXECUTOR_SLACK_MS = 30_000;
 const ENVIRONMENT = { TERM: "dumb", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", DEBIAN_FRONTEND: "noninteractive" };
 
 /** Runs a command line in the working directory. */
-export function createBashTool({ exec, killed = new Set() }: BashOperations): Tool<BashInput> {
+export function createBashTool({ exec, killed = new Set(), blobs }: BashOperations): Tool<BashInput> {
   return defineTool<BashInput>({
     name: "bash",
-    description: `Run a shell command in the project's root and get its output, its exit code and how long it took. Every command starts anew: cd and variables do not last. There is no terminal and no input, so use flags such as --yes. It is ended with all it started when it is done or after timeout_seconds, so what should go on, as a server does, needs run_in_background${canFindStrays() ? "" : " (but what leaves the process group, as with setsid, does: end that yourself)"}. Long output loses its middle.`,
+    description: `Run a shell command in the project's root and get its output, its exit code and how long it took. Every command starts anew: cd and variables do not last. There is no terminal and no input, so use flags such as --yes. It is ended with all it started when it is done or after timeout_seconds, so what should go on, as a server does, needs run_in_background${canFindStrays() ? "" : " (but what leaves the process group, as with setsid, does: end that yourself)"}. Long output loses its middle${blobs === undefined ? "" : ", which bash_output reads"}.`,
     effect: "write",
     category: "shell",
     risk: "high",
@@ -68,7 +71,7 @@ export function createBashTool({ exec, killed = new Set() }: BashOperations): To
         return `Started in the background as ${id}. Its end will be told. Read its output with bash_output, end it with kill_bash.`;
       }
       const timeout_seconds = given ?? DEFAULT_TIMEOUT_SECONDS;
-      const output = { stdout: createReadable(), stderr: createReadable() };
+      const output = { stdout: createReadable(blobs), stderr: createReadable(blobs) };
       const progress = createProgress(call);
       try {
         const response = await exec.execute({
@@ -80,7 +83,7 @@ export function createBashTool({ exec, killed = new Set() }: BashOperations): To
         });
         // An executor need not stream.
         for (const stream of ["stdout", "stderr"] as const) output[stream].finish(response[stream]);
-        return present(response, output.stdout.window, output.stderr.window, timeout_seconds);
+        return await present(response, output.stdout.text, output.stderr.text, timeout_seconds);
       } finally {
         progress.end();
       }
@@ -95,23 +98,23 @@ function withCredentials(effects: CallEffects, { credentials = [] }: Executor): 
 }
 
 interface Readable {
-  readonly window: OutputWindow;
+  readonly text: LongOutput;
   /** The readable form of what settled. */
   push(piece: string): string;
   finish(whole: string): void;
 }
 
 /** Cleans first and bounds afterwards, so that a progress bar does not push out what matters. */
-function createReadable(): Readable {
-  const window = createOutputWindow(HEAD_BYTES, TAIL_BYTES);
+function createReadable(blobs: BashOperations["blobs"]): Readable {
+  const text = createLongOutput({ headBytes: HEAD_BYTES, tailBytes: TAIL_BYTES, blobs });
   const terminal: TerminalText = createTerminalText();
   let streamed = false;
   const keep = (settled: string): string => {
-    if (settled !== "") window.push(Buffer.from(settled, "utf8"));
+    if (settled !== "") text.push(settled);
     return settled;
   };
   return {
-    window,
+    text,
     push(piece) {
       streamed = true;
       return keep(terminal.push(piece));
@@ -123,19 +126,23 @@ function createReadable(): Readable {
   };
 }
 
-function present(
+async function present(
   { exitCode, signal, timedOut, durationMs, left = [] }: ExecuteResponse,
-  stdout: OutputWindow,
-  stderr: OutputWindow,
+  stdout: LongOutput,
+  stderr: LongOutput,
   timeoutSeconds: number,
-): ToolOutput {
-  const parts = [stdout.text().trimEnd()];
-  const errors = stderr.text().trimEnd();
+): Promise<ToolOutput> {
+  const parts = [stdout.shown().trimEnd()];
+  const errors = stderr.shown().trimEnd();
   if (errors !== "") parts.push(`STDERR:\n${errors}`);
   const ended = timedOut
     ? `timed out after ${timeoutSeconds} s and was killed with everything it started${timeoutSeconds < MAX_TIMEOUT_SECONDS ? `; set timeout_seconds (at most ${MAX_TIMEOUT_SECONDS}) or take smaller steps` : "; take smaller steps"}`
     : `${exitCode === null ? `killed by ${signal}` : `exit code ${exitCode}`}, ${roundDuration(durationMs)}`;
   parts.push(`[${ended}]`);
+  for (const [name, output] of Object.entries({ stdout, stderr })) {
+    const rest = await output.keepRest();
+    if (rest !== undefined) parts.push(`[${name}: ${rest}]`);
+  }
   if (left.length > 0) parts.push(`[still running, as they could not be ended: ${left.map((pid) => `process ${pid}`).join(", ")}]`);
   const result = parts.filter((part) => part !== "").join("\n");
   return exitCode === 0 && !timedOut ? result : { type: "content", content: [{ type: "text", text: result }], isError: true };

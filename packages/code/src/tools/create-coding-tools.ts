@@ -1,4 +1,4 @@
-import type { Executor, Tool } from "@keelson/protocol";
+import type { BlobStore, Executor, Tool } from "@keelson/protocol";
 import { createBashOutputTool, createKillBashTool } from "./background-commands.ts";
 import { createBashTool } from "./bash.ts";
 import { createEditFileTool } from "./edit-file.ts";
@@ -17,17 +17,19 @@ export interface CodingToolsOptions {
   readonly exec: Executor;
   /** Starts the programs with which tools search `files`. Default: `exec`. */
   readonly searchExec?: Executor;
+  /** Where long output of commands is kept whole. Absent: it loses its middle. */
+  readonly blobs?: Pick<BlobStore, "put" | "get"> | undefined;
   /** The ripgrep program. Default: the one that comes with `@vscode/ripgrep`. */
   readonly ripgrep?: string;
 }
 
 /** All tools of the coding agent, in the order of their names: the order is part of the prompt that vendors cache. */
-export function createCodingTools({ files, exec, searchExec = exec, ripgrep }: CodingToolsOptions): readonly Tool[] {
+export function createCodingTools({ files, exec, searchExec = exec, blobs, ripgrep }: CodingToolsOptions): readonly Tool[] {
   const seen = createSeenFiles();
   const killed = new Set<string>();
   return [
-    createBashTool({ exec, killed }),
-    createBashOutputTool({ exec }),
+    createBashTool({ exec, killed, blobs }),
+    createBashOutputTool({ exec, blobs }),
     createEditFileTool({ files, seen }),
     createGlobTool({ files }),
     createGrepTool({ files, exec: searchExec, ...(ripgrep !== undefined && { ripgrep }) }),

@@ -8,6 +8,7 @@ export { makeFolder } from "../platform/make-folder.ts";
 export { type OutputWindow, createOutputWindow } from "./execution/output-window.ts";
 export type { CommandExecutor } from "./execution/create-executor.ts";
 export { type ProcessExecutorOptions, createProcessExecutor } from "./execution/process-executor.ts";
+export { type SandboxVfs, type SandboxVfsOptions, createSandboxVfs } from "./execution/sandbox-vfs.ts";
 export { type StartJobOptions, startJob } from "./execution/start-job.ts";
 export { createLocalEnvironment } from "./operators/local-environment.ts";
 export { createProcessEnvironment, type ProcessEnvironmentOptions } from "./operators/process-environment.ts";

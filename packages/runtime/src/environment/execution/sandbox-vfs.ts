@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import type { Executor, Vfs, VfsCapability } from "@keelson/protocol";
+import { checkOptionNames } from "../../json/option-names.ts";
+import { unsupported } from "../files/vfs-failures.ts";
+import type { CommandExecutor } from "./create-executor.ts";
+
+/**
+ * Files and the programs that work on them as one. Commands start in the working directory of the files (`cd`), unless they say otherwise.
+ * What the executor can't do rejects with `VfsError` of kind `unsupported`, as what the files can't do does.
+ */
+export interface SandboxVfs extends Vfs, CommandExecutor {
+  readonly id: string;
+}
+
+export interface SandboxVfsOptions {
+  readonly files: Vfs;
+  /** Runs programs where the paths of `files` lead to the same files. Absent: nothing runs, and the capability `exec` is missing. */
+  readonly executor?: Executor | undefined;
+  /** Default: a new one. */
+  readonly id?: string | undefined;
+}
+
+/** One object for those who are given files and commands together. What confines either is theirs: this adds no boundary. */
+export function createSandboxVfs(options: SandboxVfsOptions): SandboxVfs {
+  checkOptionNames("createSandboxVfs", options, { files: true, executor: true, id: true });
+  const { files, executor, id = `sandbox_${randomUUID().slice(0, 8)}` } = options;
+  const started = async <R extends { readonly cwd?: string }>(request: R): Promise<R> => {
+    if (request.cwd?.startsWith("/") === true || !files.capabilities.has("pwd")) return request;
+    const cwd = await files.pwd();
+    return { ...request, cwd: request.cwd === undefined ? cwd : `${cwd}/${request.cwd}` };
+  };
+  const jobs = (): NonNullable<Executor["jobs"]> => executor?.jobs ?? lacking("runs nothing in the background");
+  return {
+    id,
+    get root() {
+      return files.root ?? "/";
+    },
+    get capabilities(): ReadonlySet<VfsCapability> {
+      return new Set([...files.capabilities, ...(executor === undefined ? [] : (["exec"] as const))]);
+    },
+    ls: (...given) => files.ls(...given),
+    stat: (...given) => files.stat(...given),
+    read: (...given) => files.read(...given),
+    write: (...given) => files.write(...given),
+    edit: (...given) => files.edit(...given),
+    grep: (...given) => files.grep(...given),
+    glob: (...given) => files.glob(...given),
+    upload: (...given) => files.upload(...given),
+    download: (...given) => files.download(...given),
+    pwd: () => files.pwd(),
+    cd: (path) => files.cd(path),
+    rm: (...given) => files.rm(...given),
+    cp: (...given) => files.cp(...given),
+    mv: (...given) => files.mv(...given),
+
+    ...(executor?.credentials && { credentials: executor.credentials }),
+    ...(executor?.confine && { confine: (effects) => executor.confine?.(effects) ?? effects }),
+    execute: async (request) => (executor ?? lacking("runs no commands")).execute(await started(request)),
+    pipeline: async (stages, request = {}) =>
+      (executor?.pipeline ?? lacking("runs no pipelines")).call(executor, stages, await started(request)),
+    processes: async () => (executor?.processes ?? lacking("does not tell its processes")).call(executor),
+    jobs: {
+      start: async (request) => jobs().start(await started(request)),
+      poll: async (...given) => jobs().poll(...given),
+      kill: async (job) => jobs().kill(job),
+      ended: async (job) => jobs().ended(job),
+      list: async () => jobs().list(),
+    },
+  };
+
+  function lacking(what: string): never {
+    throw unsupported("exec", `The sandbox ${id} ${what}. Give createSandboxVfs an executor that does.`);
+  }
+}
