@@ -1,4 +1,4 @@
-import { readdir, realpath } from "node:fs/promises";
+import { readdirSync, realpathSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { CREDENTIAL_PATHS } from "./sandbox-policy.ts";
@@ -14,7 +14,6 @@ const NAMING_VARIABLES = [
   "GH_CONFIG_DIR",
   "GNUPGHOME",
   "GOOGLE_APPLICATION_CREDENTIALS",
-  "KEELSON_HOME",
   "KUBECONFIG",
   "NETRC",
   "NPM_CONFIG_USERCONFIG",
@@ -25,23 +24,45 @@ const NAMING_VARIABLES = [
   "SSH_AUTH_SOCK",
 ];
 
-/** Where keys, tokens and histories are known to stand, whether they are there or not: in the home folders that this process can read, and where its variables say. */
-export async function credentialPaths(): Promise<readonly string[]> {
-  const homes = new Set([homedir()]);
+/**
+ * Where keys, tokens and histories are known to stand, whether they are there or not: in `home`, in the home folders that this process can
+ * read, and where its variables say. What mounts hide and what is judged beforehand is this one list.
+ */
+export function credentialPaths(home: string = homedir()): readonly string[] {
+  const homes = new Set([home, homedir()]);
   try {
     homes.add(userInfo().homedir);
   } catch {
     // A user without an entry in the system's list.
   }
   // What keeps others out of a home folder does not keep root.
-  if (process.getuid?.() === 0) for (const name of await readdir("/home").catch(() => [])) homes.add(resolve("/home", name));
-  const real = await Promise.all([...homes].map((home) => realpath(home).catch(() => home)));
+  if (process.getuid?.() === 0) for (const name of foldersIn("/home")) homes.add(resolve("/home", name));
+  // By either name: commands may be written with the one, mounts are made at the other.
+  const all = new Set([...homes, ...[...homes].map(realOr)]);
   const moved = NAMING_VARIABLES.flatMap((name) => (process.env[name] ?? "").split(":")).filter(isAbsolute);
   const configuration = process.env["XDG_CONFIG_HOME"];
-  const below = real.flatMap((home) => CREDENTIAL_PATHS.map((path) => resolve(home, path)));
+  const below = [...all].flatMap((folder) => CREDENTIAL_PATHS.map((path) => resolve(folder, path)));
   const elsewhere =
     configuration === undefined || !isAbsolute(configuration)
       ? []
       : CREDENTIAL_PATHS.filter((path) => path.startsWith(".config/")).map((path) => resolve(configuration, path.slice(".config/".length)));
-  return [...new Set([...below, ...elsewhere, ...moved.filter((path) => path !== "/" && dirname(path) !== "/")])];
+  const own = process.env["KEELSON_HOME"];
+  const ofKeelson = own === undefined || own === "" || resolve(own) === "/" ? [] : [resolve(own)];
+  return [...new Set([...below, ...elsewhere, ...ofKeelson, ...moved.filter((path) => path !== "/" && dirname(path) !== "/")])];
+}
+
+function foldersIn(path: string): readonly string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+function realOr(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }

@@ -1,6 +1,6 @@
 import type { CallEffects } from "@keelson/protocol";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { judgeEffects } from "./judge-effects.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 
@@ -38,6 +38,13 @@ describe("what a policy refuses of the files of a call", () => {
   it("is what is read of credentials, and of what no readable root shows", () => {
     expect(reads({}, "~/.ssh/id_ed25519", "/etc/shadow", "/etc/passwd", "~/notes")).toHaveLength(2);
     expect(reads({ filesystem: { hideCredentials: false } }, "~/.ssh/id_ed25519")).toEqual([]);
+    vi.stubEnv("KUBECONFIG", "/srv/cluster/one:/srv/cluster/two");
+    vi.stubEnv("XDG_CONFIG_HOME", "/srv/settings");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(reads({}, "/srv/cluster/two", "/srv/settings/gh/hosts.yml", "/srv/settings/other")).toEqual([
+      'It reads "/srv/cluster/two", which the policy denies.',
+      'It reads "/srv/settings/gh/hosts.yml", which the policy denies.',
+    ]);
     const narrow: SandboxPolicy = { filesystem: { readableRoots: ["/srv/data"] } };
     expect(reads(narrow, "src/a", "/srv/data/x", "/usr/lib/x", "/tmp/x")).toEqual([]);
     expect(reads(narrow, "/srv/x", "~/notes")).toEqual([

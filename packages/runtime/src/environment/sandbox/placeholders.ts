@@ -1,6 +1,8 @@
-import { lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { constants, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { readFile, rm, rmdir, unlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname } from "node:path";
+import { VfsError } from "@keelson/protocol";
+import { openChild, openDirectory } from "../files/anchored-directory.ts";
 
 /** Something that stands at a path for as long as a command runs, so that the command can't put anything there. */
 export interface Placeholder {
@@ -17,34 +19,36 @@ let next = 1;
 
 /**
  * Puts an empty folder where nothing is. Several commands may need the same one: each leaves a mark in it, and whoever takes the last one
- * away removes it. Marks of processes that are gone are taken away by the next. @returns `undefined` when something else is there
+ * away removes it. Marks of processes that are gone are taken away by the next. Everything is reached through folders that are held open:
+ * somebody who swaps one on the way for a link leads nothing elsewhere. @returns `undefined` when something else is there
  */
 export async function placeFolder(path: string): Promise<Placeholder | undefined> {
-  const mark = join(path, `.keelson-sandbox-${process.pid}-${next++}`);
-  for (;;) {
-    if (look(path) === "other") return undefined;
-    try {
-      // Without a pause between them: an empty folder is taken for somebody's own.
-      mkdirUnlessThere(path);
-      writeFileSync(mark, "", { flag: "wx", mode: 0o600 });
-    } catch (error) {
-      // Somebody else removed the folder meanwhile.
-      if (codeOf(error) === "ENOENT" && look(join(path, "..")) !== "missing") continue;
-      throw error;
+  const mark = `.keelson-sandbox-${process.pid}-${next++}`;
+  const name = basename(path);
+  await using parent = await openDirectory(dirname(path), dirname(path));
+  if (look(parent.at(name)) === "other") return undefined;
+  mkdirUnlessThere(parent.at(name));
+  await using folder = await openChild(parent, name, dirname(path));
+  writeFileSync(folder.at(mark), "", { flag: "wx", mode: 0o600 });
+  for (const left of readdirSync(folder.self)) if (!isOfLiving(left)) rmSync(folder.at(left), { force: true });
+  return { path, remove: () => removeFolder(path, mark) };
+}
+
+/** @returns whether nobody needs it any more, and it is gone */
+async function removeFolder(path: string, mark: string): Promise<boolean> {
+  try {
+    await using parent = await openDirectory(dirname(path), dirname(path));
+    {
+      await using folder = await openChild(parent, basename(path), dirname(path));
+      await unlink(folder.at(mark)).catch(ignoreGone);
     }
-    return {
-      path,
-      async remove() {
-        await unlink(mark).catch(ignoreGone);
-        return rmdir(path).then(
-          () => true,
-          (error: unknown) => {
-            if (codeOf(error) !== "ENOTEMPTY") ignoreGone(error);
-            return false;
-          },
-        );
-      },
-    };
+    await rmdir(parent.at(basename(path)));
+    return true;
+  } catch (error) {
+    // Others need it, or it was taken away, or something else is there by now, which is not ours.
+    if (codeOf(error) === "ENOTEMPTY" || codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return codeOf(error) !== "ENOTEMPTY";
+    if (VfsError.is(error, "not-found") || VfsError.is(error, "not-directory") || VfsError.is(error, "path-traversal")) return true;
+    throw error;
   }
 }
 
@@ -54,16 +58,27 @@ export async function placeFile(path: string, text: string): Promise<Placeholder
   if (look(path) !== "missing" && look(holders) !== "placeholder") return undefined;
   const folder = await placeFolder(holders);
   if (folder === undefined) return undefined;
-  await writeFile(path, text, { flag: "wx" }).catch((error: unknown) => {
-    if (codeOf(error) !== "EEXIST") throw error;
-  });
+  const name = basename(path);
+  {
+    await using parent = await openDirectory(dirname(path), dirname(path));
+    await writeFile(parent.at(name), text, { flag: "wx" }).catch((error: unknown) => {
+      if (codeOf(error) !== "EEXIST") throw error;
+    });
+  }
   return {
     path,
     holders,
     async remove() {
       if (!(await folder.remove())) return false;
-      // It is only ours to remove while it says what we wrote.
-      if ((await readFile(path, "utf8").catch(() => undefined)) === text) await rm(path, { force: true });
+      try {
+        await using parent = await openDirectory(dirname(path), dirname(path));
+        const flag = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+        // It is only ours to remove while it says what we wrote.
+        if ((await readFile(parent.at(name), { encoding: "utf8", flag }).catch(() => undefined)) === text)
+          await rm(parent.at(name), { force: true });
+      } catch (error) {
+        if (!VfsError.is(error, "not-found") && !VfsError.is(error, "path-traversal")) throw error;
+      }
       return true;
     },
   };
@@ -79,7 +94,7 @@ export function marksBeside(path: string): string {
   return `${path}${HOLDERS}`;
 }
 
-/** Whether a placeholder stands there, of whichever command. */
+/** Whether a placeholder stands there, of a command that runs or of one that was killed. */
 export function isPlaceholder(path: string): boolean {
   return look(path) === "placeholder" || look(marksBeside(path)) === "placeholder";
 }
@@ -89,13 +104,7 @@ function look(path: string): "missing" | "placeholder" | "other" {
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined) return "missing";
     if (!found.isDirectory()) return "other";
-    const names = readdirSync(path);
-    if (!isMarked(names)) return "other";
-    const left = names.filter((name) => !isAlive(Number(MARK.exec(name)?.[1])));
-    for (const name of left) rmSync(join(path, name), { force: true });
-    if (left.length < names.length) return "placeholder";
-    rmdirSync(path);
-    return "missing";
+    return isMarked(readdirSync(path)) ? "placeholder" : "other";
   } catch (error) {
     if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return "missing";
     throw error;
@@ -108,6 +117,11 @@ function mkdirUnlessThere(path: string): void {
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
   }
+}
+
+function isOfLiving(mark: string): boolean {
+  const pid = MARK.exec(mark)?.[1];
+  return pid === undefined || isAlive(Number(pid));
 }
 
 function isAlive(pid: number): boolean {

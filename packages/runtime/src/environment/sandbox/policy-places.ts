@@ -1,6 +1,6 @@
-import { resolve } from "node:path";
+import { credentialPaths } from "./credential-paths.ts";
 import { policyPath } from "./policy-path.ts";
-import { CREDENTIAL_PATHS, type FilesystemPolicy, PROTECTED_HOME_PATHS, PROTECTED_PATHS } from "./sandbox-policy.ts";
+import { type FilesystemPolicy, PROTECTED_HOME_PATHS, PROTECTED_PATHS } from "./sandbox-policy.ts";
 
 /** What relative paths of a policy, and those that begin with `~`, are relative to. Both absolute. */
 export interface PolicyPlaces {
@@ -40,12 +40,7 @@ export const SYSTEM_FILES: readonly string[] = [
 export function deniedPaths(filesystem: FilesystemPolicy, { workspace, home }: PolicyPlaces): readonly string[] {
   const named = (filesystem.deniedPaths ?? []).map((path) => policyPath(path, workspace, home));
   if (filesystem.hideCredentials === false) return named;
-  const keelsonHome = process.env["KEELSON_HOME"];
-  return [
-    ...named,
-    ...CREDENTIAL_PATHS.map((path) => resolve(home, path)),
-    ...(keelsonHome === undefined || keelsonHome === "" ? [] : [resolve(keelsonHome)]),
-  ];
+  return [...named, ...credentialPaths(home)];
 }
 
 /** What stays read-only below a writable root, relative to it. */

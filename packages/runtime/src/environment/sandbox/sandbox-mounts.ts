@@ -1,12 +1,13 @@
 import { lstatSync } from "node:fs";
 import { readlink, realpath, rename, symlink } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, join, relative, sep } from "node:path";
-import { EnvironmentError } from "@keelson/protocol";
-import { withPathLock } from "../files/path-lock.ts";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { EnvironmentError, VfsError } from "@keelson/protocol";
+import { openDirectory } from "../files/anchored-directory.ts";
 import { credentialPaths } from "./credential-paths.ts";
 import { findGitFolders, namedBySettings } from "./git-folders.ts";
 import { listeningSockets } from "./listening-sockets.ts";
+import { withMachineLock } from "./machine-lock.ts";
 import { aliasesOf, readMountTable } from "./mount-table.ts";
 import { isPlaceholder, type Placeholder, placeFile, placeFolder } from "./placeholders.ts";
 import { isWithin, policyPath } from "./policy-path.ts";
@@ -41,9 +42,9 @@ export async function prepareMounts(policy: SandboxPolicy, workspace: string, sh
   return { ...mounts, [Symbol.asyncDispose]: () => oneAtATime(clearAway) };
 }
 
-/** One command's placeholders are looked for, put and taken away while no other's are: what was seen must hold until it is acted on. */
+/** One command's placeholders are looked for, put and taken away while no other's are, in whichever process: what was seen must hold until it is acted on. */
 function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
-  return withPathLock(["/keelson sandbox placeholders"], work);
+  return withMachineLock("keelson-sandbox-placeholders", work);
 }
 
 async function planMounts(
@@ -90,7 +91,6 @@ async function planMounts(
       let at = root;
       for (const part of parts) {
         at = join(at, part);
-        // This comes first: it takes away what a command that was killed left there.
         const isHeld = isPlaceholder(at);
         const found = lookAt(at);
         if (found !== undefined && !isHeld) {
@@ -168,13 +168,15 @@ async function planMounts(
     }
     if (filesystem.hideCredentials !== false) {
       // One that is missing where commands can't write stays missing.
-      const credentials = await credentialPaths();
+      const credentials = credentialPaths();
       denied.push(...credentials.filter((path) => isWritable(path) || lookAt(path) !== undefined));
     }
     const table = await readMountTable("self").catch(() => []);
     const looked = await Promise.all(
       denied.map(async (given) => {
         const path = await realpath(given).catch(() => undefined);
+        // What another command put there is gone with that: this one needs its own.
+        if (path !== undefined && isPlaceholder(path)) return { missing: path };
         return path === undefined ? { missing: await realOfMissing(given) } : { path };
       }),
     );
@@ -208,6 +210,7 @@ async function planMounts(
     };
   } catch (error) {
     await clearAway();
+    if (VfsError.is(error)) throw cannotProvide(error.message.replace(/\.$/, ""), error);
     throw error;
   }
 }
@@ -235,11 +238,18 @@ function withoutThoseInHidden(mounts: readonly Mount[], ...roots: readonly (read
 
 /** What was put in the place of a protected link is moved aside, not deleted. */
 async function restoreLink(path: string, target: string): Promise<void> {
-  if ((await readlink(path).catch(() => undefined)) === target) return;
-  await rename(path, `${path}.replaced-${Date.now()}`).catch((error: unknown) => {
+  await using folder = await openDirectory(dirname(path), dirname(path)).catch((error: unknown) => {
+    // Somebody outside moved its folder, and the link with it: commands can't.
+    if (VfsError.is(error, "not-found") || VfsError.is(error, "path-traversal")) return undefined;
+    throw error;
+  });
+  if (folder === undefined) return;
+  const at = folder.at(basename(path));
+  if ((await readlink(at).catch(() => undefined)) === target) return;
+  await rename(at, `${at}.replaced-${Date.now()}`).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   });
-  await symlink(target, path);
+  await symlink(target, at);
 }
 
 /** A link within a writable root that leads out of it to another root can be made by a command, to be given what it leads to. */
@@ -300,6 +310,6 @@ function depth(path: string): number {
   return path.split("/").length;
 }
 
-function cannotProvide(reason: string): EnvironmentError {
-  return new EnvironmentError({ kind: "provision-failed", message: `The sandbox can't be made: ${reason}.` });
+function cannotProvide(reason: string, cause?: unknown): EnvironmentError {
+  return new EnvironmentError({ kind: "provision-failed", message: `The sandbox can't be made: ${reason}.` }, { cause });
 }

@@ -1,7 +1,7 @@
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { connect as tlsConnect } from "node:tls";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { NetworkPolicyConfig } from "../sandbox-policy.ts";
 import { createFilteringProxy, type NetworkDecision } from "./filtering-proxy.ts";
 
@@ -296,5 +296,50 @@ describe("the proxy of a sandbox", () => {
     expect(await say(tunnel("denied.test:443"))).toContain("Refused by the sandbox: the policy does not allow denied.test.");
     expect(await say(get("http://nowhere.test/"))).toContain("the policy does not allow nowhere.test");
     expect(await (await proxied({})).say(get("http://nowhere.test/"))).toContain("nowhere.test is not known");
+  });
+});
+
+describe("a client that takes its time", () => {
+  afterEach(() => vi.useRealTimers());
+
+  /** A connection that was taken, and has said this much. */
+  async function begun(text: string, answer?: RegExp): Promise<{ readonly closed: Promise<unknown>; readonly client: Socket }> {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const proxy = createFilteringProxy(
+      { enabled: true },
+      { resolve: async () => [PUBLIC], dial: (_address, port) => connect(port === 80 ? web : raw, "127.0.0.1") },
+    );
+    const taken = Promise.withResolvers<Socket>();
+    const port = await listen(createServer((socket) => (proxy.accept(socket), taken.resolve(socket))));
+    const client = connect(port, "127.0.0.1");
+    client.on("error", () => {});
+    let said = "";
+    const answered = new Promise<void>((resolve) => {
+      client.on("data", (bytes) => {
+        said += String(bytes);
+        if (answer?.test(said)) resolve();
+      });
+    });
+    const closed = new Promise((resolve) => client.once("close", resolve));
+    const socket = await taken.promise;
+    client.write(text);
+    if (answer !== undefined) await answered;
+    else while (socket.bytesRead < text.length) await new Promise(setImmediate);
+    return { closed, client };
+  }
+
+  it.each([
+    ["over the headers of its request", "GET http://allowed.test/ HTTP/1.1\r\nHost: allo", undefined],
+    ["over the next request", "GET http://allowed.test/ HTTP/1.1\r\nHost: allowed.test\r\n\r\n", /web/],
+    ["over the first words in a tunnel", "CONNECT allowed.test:443 HTTP/1.1\r\n\r\n", /established/],
+    ["over plain HTTP in a tunnel", "CONNECT allowed.test:80 HTTP/1.1\r\n\r\n", /established/],
+  ] as const)("%s is let go", async (_what, text, answer) => {
+    const { closed, client } = await begun(text, answer);
+    if (answer !== undefined) client.write("G");
+    await new Promise(setImmediate);
+    vi.advanceTimersByTime(59_000);
+    expect(client.destroyed).toBe(false);
+    vi.advanceTimersByTime(2_000);
+    await closed;
   });
 });

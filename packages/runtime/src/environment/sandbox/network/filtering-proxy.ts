@@ -39,6 +39,8 @@ export interface FilteringProxy {
 const MAX_CONNECTIONS = 256;
 const CONNECT_MS = 15_000;
 const IDLE_MS = 5 * 60_000;
+// From the connection, or the end of the last response, to the end of a request's headers, and to the first words in a tunnel.
+const HEADERS_MS = 60_000;
 const MAX_FIRST_BYTES = 32 * 1024;
 // Those of one hop (RFC 9110, 7.6.1), those meant for us, and those that are said anew.
 const HOP_HEADERS: ReadonlySet<string> = new Set([
@@ -71,6 +73,29 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     socket.setTimeout(IDLE_MS, () => socket.destroy());
     socket.once("close", () => open.delete(socket));
     return socket;
+  };
+
+  // The HTTP server keeps such a time only for connections that it took itself.
+  const deadlines = new Map<Socket, NodeJS.Timeout>();
+  const awaitWords = (socket: Socket): void => {
+    clearTimeout(deadlines.get(socket));
+    if (!socket.destroyed)
+      deadlines.set(
+        socket,
+        setTimeout(() => socket.destroy(), HEADERS_MS),
+      );
+  };
+  const hasSpoken = (socket: Socket): void => {
+    clearTimeout(deadlines.get(socket));
+    deadlines.delete(socket);
+  };
+  /** Requests of a client that are being answered: it may send the next one before. */
+  const answering = new WeakMap<Socket, number>();
+  const countAnswering = (socket: Socket, change: 1 | -1): void => {
+    const count = (answering.get(socket) ?? 0) + change;
+    answering.set(socket, count);
+    if (count > 0) hasSpoken(socket);
+    else awaitWords(socket);
   };
 
   /** @throws Refusal */
@@ -184,6 +209,7 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
       tunnelled.set(client, isIP(host) === 6 ? `[${host}]` : host);
       client.write("HTTP/1.1 200 Connection established\r\n\r\n");
       client.unshift(head);
+      awaitWords(client);
       server.emit("connection", client);
       return;
     }
@@ -193,7 +219,9 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     // What the server said last is still on its way to the client.
     upstream.once("close", () => client.destroySoon());
     client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+    awaitWords(client);
     const first = await firstBytes(client, head);
+    hasSpoken(client);
     const seen = readServerName(first);
     // Clients name every server but one that they know by its address.
     const isMeant = seen.type === "tls" && (seen.name === undefined ? isIP(host) !== 0 : normalHost(seen.name) === host);
@@ -212,6 +240,8 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
   };
 
   const server: Server = createServer({ insecureHTTPParser: false }, (request, response) => {
+    countAnswering(request.socket, 1);
+    response.once("close", () => countAnswering(request.socket, -1));
     forward(request, response).catch((error: unknown) => {
       if (response.headersSent) return void response.destroy();
       response.writeHead(statusOf(error), { "content-type": "text/plain; charset=utf-8", "connection": "close" });
@@ -219,6 +249,7 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     });
   });
   server.on("connect", (request: IncomingMessage, client: Socket, head: Buffer) => {
+    hasSpoken(client);
     // A client may leave at any moment.
     client.on("error", () => client.destroy());
     tunnel(request, client, head).catch((error: unknown) => {
@@ -239,6 +270,8 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     accept(socket) {
       if (open.size >= MAX_CONNECTIONS) return void socket.destroy();
       socket.on("error", () => socket.destroy());
+      socket.once("close", () => hasSpoken(socket));
+      awaitWords(socket);
       server.emit("connection", track(socket));
     },
     close() {
