@@ -65,4 +65,6 @@ export type SignalKind = "stop" | "user-message" | "tool-result" | "timer" | (st
 export type Signal = {
   readonly kind: SignalKind;
   readonly payload: JsonValue;
+  /** Where text in it comes from that nobody vouches for. Who is told the signal has it in context from then on. */
+  readonly untrusted?: readonly string[];
 };

@@ -25,7 +25,10 @@ type EffectOf<T extends Effect["type"]> = Extract<Effect, { readonly type: T }>;
 type DirectiveOf<T extends Directive["type"]> = Extract<Directive, { readonly type: T }>;
 type ScopeOf<T extends Scope["type"]> = Extract<Scope, { readonly type: T }>;
 
-export const signalCodec: Codec<Signal> = versioned("signal", fields<Signal>({ kind: word<SignalKind>(), payload: json }));
+export const signalCodec: Codec<Signal> = versioned(
+  "signal",
+  fields<Signal>({ kind: word<SignalKind>(), payload: json, untrusted: optional(list(text())) }),
+);
 
 const knownScope = tagged<Scope>("a scope", {
   operator: member<ScopeOf<"operator">>({ id: text() }),

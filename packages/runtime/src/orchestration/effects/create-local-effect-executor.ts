@@ -10,12 +10,14 @@ import {
   type Orchestrator,
   type StateStore,
   type SessionId,
+  type Signal,
 } from "@keelson/protocol";
 import type { PayloadTypes } from "../../agent/features/effects/directive-payloads.ts";
 import type { Runner, SingleRunner } from "../../agent/runner/runner.ts";
 import type { Agents } from "../../agent/definition/agent.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { CHILD_MARK } from "../../session/session-id.ts";
+import { unitedSources } from "../../session/untrusted-sources.ts";
 import type { Scheduler } from "../schedules/scheduler.ts";
 import { memoryHandlers } from "./carry-out-memory.ts";
 import {
@@ -192,12 +194,19 @@ function otherRuns({ orchestrator, runner }: LocalEffectExecutorOptions<never>):
   };
   const request = ({ idempotencyKey: key, authority, signal }: EffectContext) => ({ key, signal, ...(authority && { authority }) });
   return {
-    signal: ({ target, signal }, { idempotencyKey }) => find("signal").signal(target, signal, idempotencyKey),
+    // Text that was in context of who signals may stand in the signal.
+    signal: ({ target, signal }, { idempotencyKey, authority }) =>
+      find("signal").signal(target, labelled(signal, authority?.untrusted), idempotencyKey),
     delegate: ({ operator, message, metadata = {} }, context) =>
       find("delegate").delegate({ operator, message, metadata, ...request(context) }),
     handoff: ({ operator, task, history, metadata = {} }, context) =>
       find("handoff").handOff({ operator, ...handoffInput(task, history), metadata, ...request(context) }),
   };
+}
+
+function labelled(signal: Signal, sources: readonly string[] | undefined): Signal {
+  const untrusted = unitedSources(signal.untrusted ?? [], sources);
+  return untrusted.length === 0 ? signal : { ...signal, untrusted };
 }
 
 /** The task, and what came before it where that is handed on: a session of this runner, or anything in words. */

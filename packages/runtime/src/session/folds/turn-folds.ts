@@ -11,6 +11,7 @@ export type TurnRecordType =
   | "inference"
   | "message"
   | "steer"
+  | "signal"
   | "tool-calls-start"
   | "tool-calls-complete"
   | "tool-result"
@@ -57,6 +58,10 @@ export const TURN_FOLDS: Folds<TurnRecordType> = {
     if (data.interrupt && run.turnOpen) run.interrupted = true;
     if (run.callsOpen) run.held = run.held.concat(data.message);
     else state.conversation.append(data.message);
+  },
+  // Whatever is done about it: handlers and waiting calls tell the model of it, too.
+  "signal": (state, _record, data) => {
+    state.untrusted = unitedSources(state.untrusted, data.untrusted);
   },
   "tool-calls-start": (state) => {
     const run = running(state);

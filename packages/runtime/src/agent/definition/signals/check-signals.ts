@@ -1,4 +1,5 @@
 import { AgentError, signalCodec, type FsmStateId, type Signal, type SignalAction, type SignalRoute } from "@keelson/protocol";
+import { sourceLine } from "../../../session/untrusted-sources.ts";
 import type { AgentOptions } from "../agent.ts";
 
 const ACTIONS: ReadonlySet<string> = new Set<SignalAction["type"]>(["continue", "graceful-stop", "force-stop", "transition", "custom"]);
@@ -32,10 +33,16 @@ function checkRoute(option: string, route: SignalRoute, { strategy, onSignal }: 
 
 /** A signal as it goes into an inbox. @throws AgentError of kind `invalid-option` */
 export function checkSignal(signal: Signal): Signal {
-  const { kind } = (signal ?? {}) as Partial<Signal>;
+  const { kind, untrusted } = (signal ?? {}) as Partial<Signal>;
   if (typeof kind !== "string" || kind === "") throw invalid("signal", `needs a kind, which ${JSON.stringify(signal)} has not`);
+  if (untrusted !== undefined && !(Array.isArray(untrusted) && untrusted.every((source) => typeof source === "string")))
+    throw invalid("signal", `"${kind}" must name in \`untrusted\` where its text is from, as in ["webhook of example.com"]`);
   try {
-    return signalCodec.decode({ kind, payload: (signal.payload as unknown) ?? null });
+    return signalCodec.decode({
+      kind,
+      payload: (signal.payload as unknown) ?? null,
+      ...(untrusted && { untrusted: untrusted.map(sourceLine) }),
+    });
   } catch (cause) {
     throw new AgentError(
       { kind: "invalid-option", option: "signal", message: `The signal "${kind}" must have a payload that is JSON.` },

@@ -53,6 +53,6 @@ export function waitFor(waits: readonly OpenWait[], { kind }: Signal): OpenWait 
 }
 
 /** Gives a signal to the call that waited for it, in the append that says it was read. */
-export function giveSignal(loop: Loop, wait: OpenWait, signal: Signal): void {
-  loop.execution.put(`${wait.key}/signal`, "signal-given", { callId: wait.callId, signal: signal }, "power");
+export function giveSignal(loop: Loop, wait: OpenWait, { kind, payload }: Signal): void {
+  loop.execution.put(`${wait.key}/signal`, "signal-given", { callId: wait.callId, signal: { kind, payload } }, "power");
 }
