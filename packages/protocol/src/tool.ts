@@ -70,7 +70,8 @@ export interface ToolCall {
   /**
    * Makes a job part of the run: `run.children()` lists it, the model is told once when it ends, between turns, and it is ended when the
    * run is over or is told to stop it. It does not hold the run, and goes on while that is suspended, as long as this process is there;
-   * after that the model is told that it is gone. Absent outside of a run.
+   * after that the model is told that it is gone. Where another process takes the run up, its `end` is called. Absent outside of a run.
+   * @throws EnvironmentError of kind `resource-exceeded` when the run has as much at work as it may: who started the job ends it then
    */
   follow?(job: BackgroundJob): void;
   /**

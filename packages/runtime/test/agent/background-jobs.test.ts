@@ -4,7 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { InferRequest } from "@keelson/protocol";
-import { createAgent, createRunner, defineTool } from "keelson";
+import { createAgent, createRunner, defineTool, type AgentOptions } from "keelson";
+import { waitForSignalTool } from "keelson/agent";
 import { createProcessExecutor, startJob } from "keelson/environment";
 import { createSqliteEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
@@ -32,7 +33,7 @@ async function until(is: () => boolean): Promise<void> {
   while (!is()) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-function worker(turns: readonly ScriptedTurn[]) {
+function worker(turns: readonly ScriptedTurn[], limits: AgentOptions["limits"] = {}) {
   const executor = createProcessExecutor({ cwd, killGraceMs: 200 });
   const start = defineTool({
     name: "start",
@@ -48,6 +49,7 @@ function worker(turns: readonly ScriptedTurn[]) {
   const agent = createAgent({
     name: "worker",
     model,
+    limits,
     tools: [start, ask],
     permissions: {
       rules: [
@@ -158,6 +160,69 @@ describe("a job of a run", { timeout: 30_000 }, () => {
     expect(outcome.reason).toBe("complete");
     expect(isThere(pid())).toBe(false);
     expect(textsOf(model.requests.at(-1)).filter((text) => text.includes("has ended: killed"))).toHaveLength(1);
+  });
+
+  it("counts among what works beside the turns at once until it ends: one too many is ended, and its call fails", async () => {
+    const { model, agent, executor } = worker(
+      [
+        starting("true"),
+        { ...starting(LASTING), wait: async () => void (await executor.jobs.ended((await executor.jobs.list())[0]?.id ?? "")) },
+        starting("sleep 302"),
+        "done",
+      ],
+      { maxBackground: 1 },
+    );
+    const { events, outcome } = await watch(createRunner({ ...sharedServices(), agent }).run("go"));
+    expect(outcome.reason).toBe("complete");
+    const results = ofType(events, "tool-result");
+    expect(results.map(({ isError }) => isError)).toEqual([false, false, true]);
+    expect(JSON.stringify(results[2])).toContain("limits.maxBackground");
+    expect((await executor.jobs.list()).map(({ command, status }) => [command, status])).toEqual([
+      ["true", "exited"],
+      [LASTING, "killed"],
+      ["sleep 302", "killed"],
+    ]);
+    expect(textsOf(model.requests.at(-1)).filter((text) => text.includes("sleep 302"))).toEqual([]);
+  });
+
+  it("of a suspended run ends when another process takes the run up, which tells the model that it is gone", async () => {
+    const path = join(cwd, "log.sqlite");
+    const script = `
+      import { createAgent, createRunner, defineTool } from "keelson";
+      import { waitForSignalTool } from "keelson/agent";
+      import { createProcessExecutor, startJob } from "keelson/environment";
+      import { createSqliteEventLog } from "keelson/state";
+      import { scriptedModel } from "keelson/testing";
+      const executor = createProcessExecutor({ cwd: ${JSON.stringify(cwd)}, killGraceMs: 200 });
+      const start = defineTool({ name: "start", description: "Starts a command.", input: { type: "object" },
+        execute: async ({ command }, call) => (await startJob(call, executor, { command })).id });
+      const model = scriptedModel([{ toolCalls: [{ name: "start", input: { command: ${JSON.stringify(LASTING)} } }] },
+        { toolCalls: [{ name: "wait_for_signal" }] }]);
+      const agent = createAgent({ name: "worker", model, tools: [start, waitForSignalTool()] });
+      const { reason } = await createRunner({ agent, log: createSqliteEventLog(${JSON.stringify(path)}) }).run("go", { session: "s" }).outcome;
+      process.stdout.write(reason);
+      setInterval(() => {}, 1000);`;
+    const child = spawn(process.execPath, ["--conditions=source", "--input-type=module", "-e", script], {
+      cwd: import.meta.dirname,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const closed = once(child, "close");
+    try {
+      expect(String((await once(child.stdout, "data"))[0])).toBe("awaiting-signal");
+      await until(hasStarted);
+      expect(isThere(pid())).toBe(true);
+      await using log = createSqliteEventLog(path);
+      const model = scriptedModel(["I see", "noted"]);
+      const runner = createRunner({ agent: createAgent({ name: "worker", model, tools: [waitForSignalTool()] }), log });
+      await runner.signal("s", { kind: "go", payload: null });
+      expect((await (await runner.resume("s")).outcome).reason).toBe("complete");
+      expect(textsOf(model.requests.at(-1)).filter((text) => text.includes("no longer works on this run"))).toHaveLength(1);
+      await until(() => !isThere(pid()));
+      expect(child.exitCode).toBe(null);
+    } finally {
+      child.kill("SIGKILL");
+      await closed;
+    }
   });
 
   it("of a process that was killed ends with it, and who resumes the run tells the model that it is gone", async () => {

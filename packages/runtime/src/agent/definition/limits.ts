@@ -42,7 +42,7 @@ export interface AgentLimits {
   readonly toolTimeoutMs?: number | undefined;
   /** Shared calls that run together at most. Default 16. */
   readonly maxParallelCalls?: number | undefined;
-  /** Agents and tasks that work beside the turns at once. Default 16. */
+  /** Agents, tasks and jobs that work beside the turns at once. Default 16. */
   readonly maxBackground?: number | undefined;
 }
 

@@ -281,8 +281,10 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       this.#markOpened();
       if (this.#loop !== undefined) {
         // Whoever goes on with it elsewhere has none of the jobs of this process.
-        if (this.failure !== undefined) backgroundOf(this.#loop)?.endJobs();
-        await backgroundOf(this.#loop)?.leave();
+        const background = backgroundOf(this.#loop);
+        if (this.failure !== undefined) background?.endJobs();
+        else background?.leaveJobs();
+        await background?.leave();
         await closeEnvironment(this.#loop);
         await notified(this.#loop);
       }

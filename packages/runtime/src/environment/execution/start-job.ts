@@ -11,7 +11,7 @@ const LAST_BYTES = 2000;
 
 /**
  * Starts a command in the background for a tool call, and leaves it to the run: the model is told once when it ends, and it ends with the
- * run. Outside of a run it goes on until it is killed, or this process ends.
+ * run. Outside of a run it goes on until it is killed, or this process ends. Where the run has as much at work as it may, it is ended at once.
  */
 export async function startJob(
   call: Pick<ToolCall, "follow">,
@@ -36,7 +36,13 @@ export async function startJob(
       return { text: `how is not known: ${error instanceof Error ? error.message : String(error)}`, isError: true };
     }
   };
-  call.follow?.({ id, name: started.command, ended: ended(), end: () => void jobs.kill(id).catch(() => {}) });
+  try {
+    call.follow?.({ id, name: started.command, ended: ended(), end: () => void jobs.kill(id).catch(() => {}) });
+  } catch (error) {
+    // Nobody would end it.
+    await jobs.kill(id);
+    throw error;
+  }
   return started;
 }
 

@@ -1,5 +1,6 @@
 import {
   DirectiveError,
+  EnvironmentError,
   type BackgroundJob,
   type CallId,
   type JsonObject,
@@ -20,7 +21,7 @@ import type { Loop } from "../../turn/loop.ts";
 import type { RunnerServices } from "../../turn/runner-services.ts";
 import { workAgent } from "./background-agent.ts";
 import { hasEndedWell, reportOf } from "./background-report.ts";
-import { forgetJob, keepJob, watchJob } from "./background-job.ts";
+import { endIfTakenUpElsewhere, forgetJob, keepJob, watchJob } from "./background-job.ts";
 import { workTask } from "./background-task.ts";
 import { childIds, findAgent, planChild } from "./child-plan.ts";
 import { endCalledChildren } from "./end-called-children.ts";
@@ -82,12 +83,30 @@ export class Background implements BackgroundWork {
     return this.#held > 0;
   }
 
-  /** What a tool started and leaves to the run. The log has it with the next append. */
+  /**
+   * What a tool started and leaves to the run. The log has it with the next append.
+   * @throws EnvironmentError of kind `resource-exceeded`
+   */
   follow(job: BackgroundJob): void {
-    const { execution } = this.#options;
+    const { execution, maxOpen } = this.#options;
+    if (this.#busy >= maxOpen)
+      throw new EnvironmentError({
+        kind: "resource-exceeded",
+        resource: "jobs",
+        message: `${maxOpen} background agents, tasks and jobs are at work, which is the limit (limits.maxBackground). End one, or wait for one to end.`,
+      });
     keepJob(execution.runId, job);
     execution.put(`background/${job.id}/start`, "task", { taskId: job.id, kind: "started", payload: { description: job.name, job: true } });
     this.takeUp();
+  }
+
+  /** For a run that waits, with jobs that go on here. */
+  leaveJobs(): void {
+    const { runner, execution } = this.#options;
+    const { runId: run, session, journal } = execution;
+    for (const { state, ending } of this.#works.values())
+      if (state.kind === "job" && ending === undefined)
+        endIfTakenUpElsewhere(runner.services.log, { session, run, id: state.id }, journal.committedSeq);
   }
 
   /** For a run that goes on elsewhere, where nobody has the jobs of this process. */
@@ -255,6 +274,11 @@ export class Background implements BackgroundWork {
     return this.isOpen ? this.#open(({ kind }) => kind !== "job").length : 0;
   }
 
+  /** What is at work: jobs count until they end, all else until that is recorded. */
+  get #busy(): number {
+    return this.isOpen ? this.#open(({ kind, id }) => kind !== "job" || this.#works.get(id)?.ending === undefined).length : 0;
+  }
+
   async #begin(): Promise<void> {
     await this.#options.execution.flush();
     this.takeUp();
@@ -267,8 +291,8 @@ export class Background implements BackgroundWork {
 
   #checkRoom(directive: string): void {
     const { maxOpen } = this.#options;
-    if (this.#held < maxOpen) return;
-    const message = `"${directive}" was refused: ${maxOpen} background agents and tasks are at work, which is the limit (limits.maxBackground). Stop one, or wait for one to end.`;
+    if (this.#busy < maxOpen) return;
+    const message = `"${directive}" was refused: ${maxOpen} background agents, tasks and jobs are at work, which is the limit (limits.maxBackground). Stop one, or wait for one to end.`;
     throw new DirectiveError({ kind: "execution-failed", directive, message });
   }
 
