@@ -80,7 +80,10 @@ function createCodingAgent(
       const prompt = systemPrompt({ cwd, projectInstructions: await readAgentsMd({ cwd, home: home.path, isTrusted }) });
       return sandbox ? `${prompt}\n\n${sandboxLines(policy)}` : prompt;
     },
-    tools: withNestedInstructions(createCodingTools({ files, exec: executors.commands, searchExec: executors.tools, blobs }), { cwd, isTrusted }),
+    tools: withNestedInstructions(createCodingTools({ files, exec: executors.commands, searchExec: executors.tools, blobs }), {
+      cwd,
+      isTrusted,
+    }),
     ...(project.hooks && { hooks: project.hooks }),
     limits: {
       ...(maxTurns !== undefined && { maxTurns }),

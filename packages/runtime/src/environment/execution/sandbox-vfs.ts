@@ -54,7 +54,7 @@ export function createSandboxVfs(options: SandboxVfsOptions): SandboxVfs {
     mv: (...given) => files.mv(...given),
 
     ...(executor?.credentials && { credentials: executor.credentials }),
-    ...(executor?.confine && { confine: (effects) => executor.confine?.(effects) ?? effects }),
+    ...(executor?.confine && { confine: async (effects) => (await executor.confine?.(effects)) ?? effects }),
     execute: async (request) => (executor ?? lacking("runs no commands")).execute(await started(request)),
     pipeline: async (stages, request = {}) =>
       (executor?.pipeline ?? lacking("runs no pipelines")).call(executor, stages, await started(request)),
