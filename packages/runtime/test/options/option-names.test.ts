@@ -55,6 +55,7 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   createDiskVfs: ["readOnly", (given) => environment.createDiskVfs(given)],
   createArchiveVfs: ["maxBytes", (given) => environment.createArchiveVfs(new Uint8Array(1024), given)],
   createCompositeVfs: ["mounts", (given) => environment.createCompositeVfs(given)],
+  createSandboxVfs: ["files", (given) => environment.createSandboxVfs(given)],
   createStoreVfs: ["scope", (given) => environment.createStoreVfs(given)],
   createMemoryVfs: ["maxBytes", (given) => environment.createMemoryVfs(given)],
   createProcessExecutor: ["shell", (given) => environment.createProcessExecutor(given)],
