@@ -8,7 +8,7 @@ import { createAgent, createRunner, defineTool, type AgentOptions } from "keelso
 import { waitForSignalTool } from "keelson/agent";
 import { createProcessExecutor, startJob } from "keelson/environment";
 import { createSqliteEventLog } from "keelson/state";
-import { scriptedModel, type ScriptedTurn } from "keelson/testing";
+import { type ScriptedResponse, scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ofType, sharedServices, watch } from "./support.ts";
 
@@ -61,7 +61,7 @@ function worker(turns: readonly ScriptedTurn[], limits: AgentOptions["limits"] =
   return { model, agent, executor };
 }
 
-const starting = (command: string): ScriptedTurn => ({ toolCalls: [{ name: "start", input: { command } }] });
+const starting = (command: string): ScriptedResponse => ({ toolCalls: [{ name: "start", input: { command } }] });
 const pidFile = (): string => join(cwd, "pid");
 const pid = (): number => Number(readFileSync(pidFile(), "utf8"));
 const hasStarted = (): boolean => existsSync(pidFile()) && readFileSync(pidFile(), "utf8").endsWith("\n");

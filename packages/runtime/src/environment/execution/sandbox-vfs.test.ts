@@ -4,13 +4,14 @@ import { dirname, join } from "node:path";
 import type { Executor } from "@keelson/protocol";
 import { expect, it, onTestFinished } from "vitest";
 import { describeExecutor } from "../../testing/executor-contract.ts";
+import type { VfsContent } from "../../testing/vfs-contract/create-vfs.ts";
 import { describeVfs } from "../../testing/vfs-contract.ts";
 import { createDiskVfs } from "../files/disk-vfs.ts";
 import { createMemoryVfs } from "../files/memory-vfs.ts";
 import { createProcessExecutor } from "./process-executor.ts";
 import { createSandboxVfs, type SandboxVfs } from "./sandbox-vfs.ts";
 
-function sandboxWith(content: { readonly [path: string]: string } = {}): SandboxVfs {
+function sandboxWith(content: VfsContent = {}): SandboxVfs {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "keelson-sandbox-vfs-")));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   for (const [path, text] of Object.entries(content)) {
