@@ -179,10 +179,10 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     },
 
     upload: async () => {
-      throw unsupported("upload", "These files are on this machine already: use cp.");
+      throw unsupported("upload", "These files are on this machine already: use cp, or createTransferVfs for those of another folder.");
     },
     download: async () => {
-      throw unsupported("download", "These files are on this machine already: use cp.");
+      throw unsupported("download", "These files are on this machine already: use cp, or createTransferVfs for those of another folder.");
     },
 
     pwd: async () => workingDirectory,
@@ -256,7 +256,8 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     const at = (relativePath: string): string => joinPath(start, relativePath);
     const enter = (relativePath: string): boolean => isShown(at(relativePath)) && plan.enter(relativePath);
     const measures = (relativePath: string): boolean => isShown(at(relativePath)) && plan.measures?.(relativePath) === true;
-    const walk = { root: paths.root, read: rooted.readFrom, enter, measures };
+    const reads = (relativePath: string): boolean => isShown(at(relativePath)) && plan.reads?.(relativePath) === true;
+    const walk = { root: paths.root, read: rooted.readFrom, enter, measures, reads };
     for await (const entry of walkDisk(start, walk, signal)) if (isShown(entry.path)) yield entry;
   }
 

@@ -27,7 +27,7 @@ export function compileTextSearch(pattern: string, options: GrepOptions): TextSe
     const text = isUtf8(buffer) ? buffer.toString("utf8") : decodeWithStrays(buffer);
     const lines = splitLines(text);
     const hits = withinLimits(file, matcher, () =>
-      options.multiline ? searchWhole(text, lines, matcher) : searchLines(text, lines, matcher, tellsColumns),
+      options.multiline ? searchWhole(text, lines, matcher) : searchLines(text, lines, matcher, { required, tellsColumns }),
     );
     const selected = options.invert ? invertHits(hits, lines) : hits;
     if (selected.length === 0) return [];
@@ -118,10 +118,19 @@ function splitLines(text: string): Line[] {
   return lines;
 }
 
-function searchLines(text: string, lines: readonly Line[], matcher: TextMatcher, tellsColumns: boolean): Hit[] {
+function searchLines(
+  text: string,
+  lines: readonly Line[],
+  matcher: TextMatcher,
+  { required, tellsColumns }: { readonly required: string; readonly tellsColumns: boolean },
+): Hit[] {
   const hits: Hit[] = [];
+  // Where it stands next; most lines are before it, and need no closer look.
+  let next = -1;
   for (const [index, { start, end }] of lines.entries()) {
-    if (!matcher.matches(text, start, end)) continue;
+    if (next < start) next = text.indexOf(required, start);
+    if (next === -1) break;
+    if (next > end || !matcher.matches(text, start, end)) continue;
     const found = tellsColumns ? matcher.startIn(text, start, end) : undefined;
     hits.push({ first: index, last: index, column: (found ?? start) - start });
   }

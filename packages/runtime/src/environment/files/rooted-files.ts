@@ -1,12 +1,16 @@
-import { constants, type Stats } from "node:fs";
-import { type FileHandle, lstat, open } from "node:fs/promises";
+import { closeSync, constants, fstatSync, open as openCallback, type Stats } from "node:fs";
+import { lstat } from "node:fs/promises";
 import { basename, dirname } from "node:path/posix";
+import { promisify } from "node:util";
 import { VfsError, type WriteResult } from "@keelson/protocol";
 import { type AnchoredDirectory, ensureDirectory, openDirectory } from "./anchored-directory.ts";
+import { readOpenFile } from "./read-open-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import type { RootedPath, RootedPaths } from "./rooted-paths.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
 import { isDirectory } from "./vfs-failures.ts";
+
+const open = promisify(openCallback);
 
 /** The files at resolved paths, whole: none is read or replaced through a link that was put there since the path was resolved. */
 export interface RootedFiles {
@@ -18,8 +22,11 @@ export interface RootedFiles {
   /** What stands at a resolved path; a link that was put there meanwhile is not followed, nor one on the way. */
   entryAt(real: string): Promise<Stats>;
   readBytes(real: string, signal?: AbortSignal): Promise<Buffer>;
-  /** The file of this name in an open folder. */
-  readFrom(folder: AnchoredDirectory, name: string, signal?: AbortSignal): Promise<Buffer>;
+  /**
+   * The file of this name in an open folder.
+   * @param maxBytes rejects with `resource-limit` beyond. Default: `maxReadBytes`
+   */
+  readFrom(folder: AnchoredDirectory, name: string, signal?: AbortSignal, maxBytes?: number): Promise<Buffer>;
   /** @param ifUnchanged what the file must hold until it is replaced; `null` for none */
   write(target: RootedPath, content: Uint8Array | string, ifUnchanged?: Uint8Array | null): Promise<WriteResult>;
 }
@@ -55,26 +62,28 @@ export function createRootedFiles(paths: RootedPaths, maxReadBytes: number): Roo
     return await readFrom(folder, basename(real), signal); // the folder is open until then
   }
 
-  async function readFrom(folder: AnchoredDirectory, name: string, signal?: AbortSignal): Promise<Buffer> {
+  async function readFrom(folder: AnchoredDirectory, name: string, signal?: AbortSignal, maxBytes = maxReadBytes): Promise<Buffer> {
+    signal?.throwIfAborted();
     const real = folder.pathOf(name);
     const file = await openFile(folder, name);
     try {
-      const stats = await file.stat();
+      const stats = fstatSync(file); // of a file that was just opened: the system need not ask the disk
       if (stats.isDirectory()) throw isDirectory(real);
       if (!stats.isFile()) throw notRegular(real, "read");
-      if (stats.size > maxReadBytes) throw tooLarge(real, stats.size, maxReadBytes);
-      const bytes = await file.readFile(signal === undefined ? null : { signal });
-      if (bytes.byteLength > maxReadBytes) throw tooLarge(real, bytes.byteLength, maxReadBytes);
+      if (stats.size > maxBytes) throw tooLarge(real, stats.size, maxBytes);
+      const bytes = await readOpenFile(file, { size: stats.size, maxBytes, signal });
+      if (bytes.byteLength > maxBytes) throw tooLarge(real, bytes.byteLength, maxBytes);
       return bytes;
     } catch (error) {
+      signal?.throwIfAborted();
       throw vfsErrorFrom(error, real);
     } finally {
-      await file.close();
+      closeSync(file);
     }
   }
 
   /** Opened without following a link that has just been put there. */
-  async function openFile(folder: AnchoredDirectory, name: string): Promise<FileHandle> {
+  async function openFile(folder: AnchoredDirectory, name: string): Promise<number> {
     const real = folder.pathOf(name);
     try {
       // Not to block on a pipe that nobody writes to.

@@ -1,10 +1,10 @@
 import { type GlobEntry, type GlobOptions, type GrepMatch, type GrepOptions, VfsError } from "@keelson/protocol";
 import { hasFileType } from "./file-type.ts";
 import { compileTextSearch } from "./grep-text.ts";
-import type { SearchableFiles } from "./searchable-files.ts";
+import type { SearchableFiles, WalkedEntry, WalkPlan } from "./searchable-files.ts";
 import { compileFileFilter, compileSearchGlob } from "./search-glob.ts";
 import { createUnignored, walkUnignored } from "./unignored.ts";
-import { comparePaths, pathBelow } from "./virtual-path.ts";
+import { pathBelow } from "./virtual-path.ts";
 
 /** Matches below `start` in the order of paths and lines, at most `maxMatches` of them. */
 export async function grepFiles(
@@ -25,9 +25,10 @@ export async function grepFiles(
     add(search(start, await files.read(start, signal)));
     return matches;
   }
-  for await (const { path, read } of filesToSearch(files, start, pattern, options, signal)) {
+  const wanted = (relativePath: string): boolean =>
+    glob?.matches(relativePath, false) !== false && (fileType === undefined || hasFileType(relativePath, fileType));
+  for await (const { path, read } of filesToSearch(files, { start, pattern, options, wanted, signal })) {
     if (matches.length >= maxMatches) break;
-    if (glob?.matches(pathBelow(start, path), false) === false || (fileType !== undefined && !hasFileType(path, fileType))) continue;
     const bytes = await read(signal).catch((error: unknown) => {
       if (!VfsError.is(error)) throw error;
       return undefined; // unreadable, too large, or gone meanwhile
@@ -37,36 +38,48 @@ export async function grepFiles(
   return matches;
 }
 
-interface FileToSearch {
-  readonly path: string;
-  /** Until the next one is asked for. */
-  read(signal?: AbortSignal): Promise<Uint8Array>;
+interface ContentSearch {
+  readonly start: string;
+  readonly pattern: string;
+  readonly options: GrepOptions;
+  /** Whether a file is searched at all, by its path below the start. */
+  wanted(relativePath: string): boolean;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** In the order of paths. */
-async function* filesToSearch(
+async function* filesToSearch(files: SearchableFiles, search: ContentSearch): AsyncGenerator<WalkedEntry> {
+  const { start, options, wanted, signal } = search;
+  const hinted = await hintedFiles(files, search);
+  const onTheWay = hinted && foldersAbove(hinted);
+  const isSearched = (relativePath: string): boolean => hinted?.has(relativePath) !== false && wanted(relativePath);
+  const plan: WalkPlan = { enter: (relativePath) => onTheWay?.has(relativePath) !== false, reads: isSearched };
+  const walk = options.gitignore ? walkUnignored(files, start, plan, signal) : files.walk(start, plan, signal);
+  for await (const entry of walk) if (entry.isFile && isSearched(entry.relativePath)) yield entry;
+}
+
+/** Those below the start that may hold a match, by their paths from there; `undefined` when that is not known. */
+async function hintedFiles(
   files: SearchableFiles,
-  start: string,
-  pattern: string,
-  options: GrepOptions,
-  signal?: AbortSignal,
-): AsyncGenerator<FileToSearch> {
-  const unignored = options.gitignore ? createUnignored(files, start, signal) : undefined;
+  { start, pattern, options, signal }: ContentSearch,
+): Promise<ReadonlySet<string> | undefined> {
+  if (files.mayMatch === undefined) return undefined;
   const leftOut: string[] = [];
-  if (unignored !== undefined && files.mayMatch !== undefined)
+  if (options.gitignore) {
+    const unignored = createUnignored(files, start, signal);
     for await (const { path, relativePath, isDir } of files.walk(start, { enter: () => false }, signal))
       if (isDir && !(await unignored.holds(path, isDir))) leftOut.push(relativePath);
-  const hinted = await files.mayMatch?.(start, { pattern, options, leftOut, signal });
-  if (hinted === undefined) {
-    const plan = { enter: () => true };
-    const walk = options.gitignore ? walkUnignored(files, start, plan, signal) : files.walk(start, plan, signal);
-    for await (const entry of walk) if (entry.isFile) yield entry;
-    return;
   }
-  for (const path of hinted.toSorted(comparePaths)) {
-    signal?.throwIfAborted();
-    if (unignored === undefined || (await unignored.holds(path, false))) yield { path, read: (stop) => files.read(path, stop) };
-  }
+  const paths = await files.mayMatch(start, { pattern, options, leftOut, signal });
+  return paths && new Set(paths.map((path) => pathBelow(start, path)));
+}
+
+function foldersAbove(paths: Iterable<string>): Set<string> {
+  const folders = new Set<string>();
+  for (const path of paths)
+    for (let end = path.lastIndexOf("/"); end > 0 && !folders.has(path.slice(0, end)); end = path.lastIndexOf("/", end - 1))
+      folders.add(path.slice(0, end));
+  return folders;
 }
 
 /** Entries below `start` that match, in the order of paths, at most `limit` of them. */

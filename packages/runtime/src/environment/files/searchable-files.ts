@@ -18,6 +18,8 @@ export interface WalkPlan {
   enter(relativePath: string): boolean;
   /** Whether the size of a file is told. */
   measures?(relativePath: string): boolean;
+  /** Whether a file is to be read, so that it may be read before it is asked for. */
+  reads?(relativePath: string): boolean;
 }
 
 /** What a search needs of a file system. Paths are absolute and normalised. */

@@ -7,7 +7,7 @@ import { vfsErrorFrom } from "./vfs-error-from.ts";
 
 export interface DiskWalk extends WalkPlan {
   readonly root: string;
-  readonly read: (folder: AnchoredDirectory, name: string, signal?: AbortSignal) => Promise<Uint8Array>;
+  readonly read: (folder: AnchoredDirectory, name: string, signal?: AbortSignal, maxBytes?: number) => Promise<Uint8Array>;
 }
 
 /** A folder that is being walked; it stays open, so that what lies in it is reached through it. */
@@ -18,10 +18,15 @@ interface OpenFolder {
   readonly entries: Dirent[];
   /** Sizes that are known, by name. */
   readonly sizes: Map<string, number | undefined>;
+  /** What is read before it is asked for, by name; `undefined` where that failed. */
+  readonly contents: Map<string, Promise<Uint8Array | undefined>>;
 }
 
 // Enough to keep the disk busy, few enough to stop soon.
 const MEASURED_AT_ONCE = 64;
+// In each folder; larger files wait until they are asked for, so that memory stays small.
+const READ_AHEAD = 8;
+const READ_AHEAD_BYTES = 1024 * 1024;
 
 /**
  * Every entry below the folder `start`, depth first, names in ascending order. Links are shown, never followed. A folder
@@ -35,11 +40,11 @@ export async function* walkDisk(start: string, walk: DiskWalk, signal?: AbortSig
       const next = current.entries.pop();
       if (next === undefined) {
         open.pop();
-        await current.folder[Symbol.asyncDispose]();
+        await close(current);
         continue;
       }
       signal?.throwIfAborted();
-      const entry = await describe(current, next, walk);
+      const entry = await describe(current, next, walk, signal);
       yield entry;
       if (!entry.isDir || !enter(entry.relativePath)) continue;
       try {
@@ -50,35 +55,46 @@ export async function* walkDisk(start: string, walk: DiskWalk, signal?: AbortSig
       }
     }
   } finally {
-    for (const { folder } of open) await folder[Symbol.asyncDispose]();
+    for (const folder of open) await close(folder);
   }
+}
+
+/** Not before what is read in it: its descriptor may soon be that of another folder. */
+async function close({ folder, contents }: OpenFolder): Promise<void> {
+  await Promise.all(contents.values());
+  await folder[Symbol.asyncDispose]();
 }
 
 async function list(opening: Promise<AnchoredDirectory>, path: string, relativePath: string): Promise<OpenFolder> {
   const folder = await opening;
   try {
     const entries = await readdir(folder.self, { withFileTypes: true });
-    return { folder, relativePath, entries: entries.sort((a, b) => (a.name < b.name ? 1 : -1)), sizes: new Map() };
+    return { folder, relativePath, entries: entries.sort((a, b) => (a.name < b.name ? 1 : -1)), sizes: new Map(), contents: new Map() };
   } catch (error) {
     await folder[Symbol.asyncDispose]();
     throw vfsErrorFrom(error, path);
   }
 }
 
-async function describe(current: OpenFolder, entry: Dirent, walk: DiskWalk): Promise<WalkedEntry> {
+async function describe(current: OpenFolder, entry: Dirent, walk: DiskWalk, signal?: AbortSignal): Promise<WalkedEntry> {
   const { folder } = current;
   const { name } = entry;
   const relativePath = below(current, name);
   const isFile = entry.isFile();
   if (isFile && walk.measures?.(relativePath) && !current.sizes.has(name)) await measure(current, entry, walk);
   const size = current.sizes.get(name);
+  if (isFile && walk.reads?.(relativePath)) readAhead(current, entry, walk, signal);
   return {
     path: folder.pathOf(name),
     relativePath,
     isDir: entry.isDirectory(),
     isFile,
     ...(size !== undefined && { size }),
-    read: (signal) => walk.read(folder, name, signal),
+    read: async (stop) => {
+      const content = await current.contents.get(name);
+      current.contents.delete(name);
+      return content ?? walk.read(folder, name, stop);
+    },
   };
 }
 
@@ -91,6 +107,21 @@ async function measure(current: OpenFolder, entry: Dirent, walk: DiskWalk): Prom
       current.sizes.set(name, stats?.isFile() ? stats.size : undefined);
     }),
   );
+}
+
+/** Begins to read this file and those that come next. */
+function readAhead(current: OpenFolder, entry: Dirent, walk: DiskWalk, signal?: AbortSignal): void {
+  const { folder, entries, contents } = current;
+  const begin = ({ name }: Dirent): void => {
+    // What fails is read again when it is asked for, and then says why.
+    const content = walk.read(folder, name, signal, READ_AHEAD_BYTES).catch(() => undefined);
+    contents.set(name, content);
+  };
+  if (!contents.has(entry.name)) begin(entry);
+  for (let at = entries.length - 1; at >= 0 && contents.size < READ_AHEAD; at--) {
+    const next = entries[at] as Dirent;
+    if (next.isFile() && !contents.has(next.name) && walk.reads?.(below(current, next.name))) begin(next);
+  }
 }
 
 function below({ relativePath }: OpenFolder, name: string): string {
