@@ -8,18 +8,21 @@ import { sampleSize, seed, tier } from "../../../../test/tier.ts";
 import { createDraw, generateFiles, placeFiles, WORDS } from "./generated-tree.ts";
 import * as judges from "./judges.ts";
 
-// Each pattern is searched for with every option in several ways, so more than these take many minutes.
-const FILES = { test: 80, ci: 80, soak: 20_000 }[tier];
-const PATTERNS = sampleSize("patterns that ripgrep and git judge", { test: 8, ci: 8, soak: 300 });
-const timeout = { test: 60_000, ci: 60_000, soak: 3_600_000 }[tier];
+// A pattern is as well tried on some hundred files as on thousands, and every search starts programs: so most patterns
+// have a small tree, and a few of them, with every option, the large one.
+const SMALL_TREE = { test: 60, ci: 200, soak: 400 }[tier];
+const LARGE_TREE = { test: 60, ci: 2000, soak: 20_000 }[tier];
+const PATTERNS = sampleSize("patterns that ripgrep and git judge", { test: 8, ci: 60, soak: 300 });
+const PATTERNS_ON_LARGE_TREE = { test: 4, ci: 12, soak: 12 }[tier];
+const timeout = { test: 60_000, ci: 300_000, soak: 900_000 }[tier];
 
 interface Tree {
   readonly root: string;
   /** The same files: searched with ripgrep, in plain code, and in memory. */
   readonly ways: readonly (readonly [string, Vfs])[];
 }
-async function growTree(lineEnds: readonly string[]): Promise<Tree> {
-  const files = generateFiles(FILES, seed, lineEnds);
+async function growTree(size: number, lineEnds: readonly string[] = ["\n"]): Promise<Tree> {
+  const files = generateFiles(size, seed, lineEnds);
   const root = placeFiles(files);
   const memory = createMemoryVfs();
   for (const [path, bytes] of files) await memory.write(path, bytes);
@@ -67,58 +70,91 @@ const anyPattern = fc.letrec<{ pattern: string; term: string; atom: string }>((t
   ),
 })).pattern;
 
+const OPTIONS: readonly GrepOptions[] = [
+  {},
+  { caseInsensitive: true },
+  { fixedString: true },
+  { invert: true },
+  { multiline: true },
+  { glob: "*.ts" },
+  { glob: "src/**/*.{ts,js}" },
+  { fileType: "go" },
+  { context: 1 },
+  { beforeContext: 2, afterContext: 1 },
+  { beforeContext: 2, context: 0 },
+  { caseInsensitive: true, invert: true, glob: "**/a/*" },
+];
+const MODES = ["content", "files-with-matches", "count"] as const;
+
+/** Holds each way of searching the tree to what ripgrep says. */
+async function agreeWithRipgrep({ root, ways }: Tree, pattern: string, option: GrepOptions, mode: (typeof MODES)[number]): Promise<void> {
+  const search = async (files: Vfs): Promise<GrepMatch[]> =>
+    told(files, await files.grep(pattern, { ...option, lineNumbers: true, outputMode: mode }));
+  if (mode === "files-with-matches") {
+    const named = judges.judgeFiles(root, pattern, option);
+    for (const [way, files] of ways) expect((await search(files)).map(({ file }) => file).sort(), way).toEqual(named);
+  } else if (mode === "count") {
+    if (option.multiline) return; // ripgrep joins matches on neighbouring lines, and counts matches
+    const counts = judges.judgeCounts(root, pattern, option).sort();
+    for (const [way, files] of ways)
+      expect((await search(files)).map(({ file, lineNumber }) => `${file}:${lineNumber}`).sort(), way).toEqual(counts);
+  } else {
+    const judged = judges.judgeMatches(root, pattern, option);
+    for (const [way, files] of ways) agreeOnContent(judged, await search(files), { way, columns: !option.multiline });
+  }
+}
+
+function agreeOnContent(
+  judged: ReturnType<typeof judges.judgeMatches>,
+  found: readonly GrepMatch[],
+  { way, columns }: { readonly way: string; readonly columns: boolean },
+): void {
+  const matched = found.flatMap(({ file, lineNumber, lineContent }) =>
+    lineContent.split("\n").map((_, offset) => `${file}:${lineNumber + offset}`),
+  );
+  const shown = found.flatMap(({ file, lineNumber, lineContent, before, after }) => {
+    const count = before.length + lineContent.split("\n").length + after.length;
+    return Array.from({ length: count }, (_, offset) => `${file}:${lineNumber - before.length + offset}`);
+  });
+  expect([...new Set(matched)].sort(), way).toEqual([...new Set(judged.matched)].sort());
+  expect([...new Set(shown)].sort(), way).toEqual([...new Set(judged.shown)].sort());
+  if (!columns) return;
+  const starts = new Set(found.map(({ file, lineNumber, column }) => `${file}:${lineNumber}:${column}`));
+  expect(
+    judged.columns.filter((column) => !starts.has(column)),
+    way,
+  ).toEqual([]);
+}
+
 describe("grep", () => {
   it("finds the lines, columns, counts and files that ripgrep does, option by option", { timeout }, async () => {
-    const { root, ways } = await growTree(["\n"]);
-    const options: readonly GrepOptions[] = [
-      {},
-      { caseInsensitive: true },
-      { fixedString: true },
-      { invert: true },
-      { multiline: true },
-      { glob: "*.ts" },
-      { glob: "src/**/*.{ts,js}" },
-      { fileType: "go" },
-      { context: 1 },
-      { beforeContext: 2, afterContext: 1 },
-      { beforeContext: 2, context: 0 },
-      { caseInsensitive: true, invert: true, glob: "**/a/*" },
-    ];
+    const tree = await growTree(SMALL_TREE);
+    const anyMode = fc.constantFrom(...MODES);
     await fc.assert(
-      fc.asyncProperty(anyPattern, fc.constantFrom(...WORDS), fc.constantFrom(...options), async (expression, word, option) => {
-        const pattern = option.fixedString ? word : expression;
-        const judged = judges.judgeMatches(root, pattern, option);
-        const counts = judges.judgeCounts(root, pattern, option);
-        const named = judges.judgeFiles(root, pattern, option);
-        for (const [way, files] of ways) {
-          const found = told(files, await files.grep(pattern, { ...option, lineNumbers: true }));
-          const matched = found.flatMap(({ file, lineNumber, lineContent }) =>
-            lineContent.split("\n").map((_, offset) => `${file}:${lineNumber + offset}`),
-          );
-          const shown = found.flatMap(({ file, lineNumber, lineContent, before, after }) => {
-            const count = before.length + lineContent.split("\n").length + after.length;
-            return Array.from({ length: count }, (_, offset) => `${file}:${lineNumber - before.length + offset}`);
-          });
-          expect([...new Set(matched)].sort(), way).toEqual([...new Set(judged.matched)].sort());
-          expect([...new Set(shown)].sort(), way).toEqual([...new Set(judged.shown)].sort());
-          const inMode = async (outputMode: "count" | "files-with-matches"): Promise<GrepMatch[]> =>
-            told(files, await files.grep(pattern, { ...option, outputMode }));
-          expect((await inMode("files-with-matches")).map(({ file }) => file).sort(), way).toEqual(named);
-          if (option.multiline) continue; // ripgrep joins matches on neighbouring lines, and counts matches
-          const columns = new Set(found.map(({ file, lineNumber, column }) => `${file}:${lineNumber}:${column}`));
-          expect(
-            judged.columns.filter((column) => !columns.has(column)),
-            way,
-          ).toEqual([]);
-          expect((await inMode("count")).map(({ file, lineNumber }) => `${file}:${lineNumber}`).sort(), way).toEqual(counts.sort());
-        }
-      }),
+      fc.asyncProperty(
+        anyPattern,
+        fc.constantFrom(...WORDS),
+        fc.constantFrom(...OPTIONS),
+        anyMode,
+        async (expression, word, option, mode) => agreeWithRipgrep(tree, option.fixedString ? word : expression, option, mode),
+      ),
       { numRuns: PATTERNS, seed },
     );
   });
 
+  it("finds with every option in a large tree what ripgrep does", { timeout }, async () => {
+    const tree = await growTree(LARGE_TREE);
+    const draw = createDraw(seed);
+    const expressions = fc.sample(anyPattern, { numRuns: OPTIONS.length, seed });
+    const turn = draw(MODES.length); // every option comes to every mode, on one day or the next
+    for (const [index, option] of OPTIONS.entries()) {
+      const pattern = option.fixedString ? (WORDS[draw(WORDS.length)] as string) : (expressions[index] as string);
+      await agreeWithRipgrep(tree, pattern, option, MODES[(index + turn) % MODES.length] ?? "content");
+    }
+  });
+
   it("finds the same with ripgrep, in plain code and in memory, whatever the ends of lines", { timeout }, async () => {
-    const { ways } = await growTree(["\n", "\r\n", "\r", "\n\r\n"]);
+    const { ways } = await growTree(SMALL_TREE, ["\n", "\r\n", "\r", "\n\r\n"]);
     const anyOptions = fc.record(
       {
         caseInsensitive: fc.boolean(),
@@ -139,7 +175,7 @@ describe("grep", () => {
         for (const [way, files] of ways)
           expect(await files.grep(pattern, options).then((found) => told(files, found), VfsError.is), way).toEqual(expected);
       }),
-      { numRuns: PATTERNS * 2, seed },
+      { numRuns: PATTERNS, seed },
     );
   });
 
@@ -264,8 +300,11 @@ describe("glob", () => {
     })
     .map((segments) => segments.join("/").replace(/(\*\*\/)+\*\*/g, "**"));
 
-  it("finds the files that ripgrep and git do", { timeout }, async () => {
-    const { root, ways } = await growTree(["\n"]);
+  it.each([
+    { size: SMALL_TREE, patterns: PATTERNS },
+    { size: LARGE_TREE, patterns: PATTERNS_ON_LARGE_TREE },
+  ])("finds the files that ripgrep and git do ($patterns patterns over $size files)", { timeout }, async ({ size, patterns }) => {
+    const { root, ways } = await growTree(size);
     judges.startRepository(root);
     await fc.assert(
       fc.asyncProperty(anyGlob, fc.constantFrom("", "{.ts,.bak}", "{a,b}*"), async (glob, braces) => {
@@ -281,7 +320,7 @@ describe("glob", () => {
         if (!pattern.includes("{") && /[*?[]/.test(glob))
           expect(judges.judgeGitGlob(root, pattern).filter(judged), pattern).toEqual(expected);
       }),
-      { numRuns: PATTERNS * 2, seed },
+      { numRuns: patterns, seed },
     );
   });
 
@@ -313,7 +352,7 @@ describe("glob", () => {
     ];
     const draw = createDraw(seed);
     for (let round = 0; round < Math.ceil(PATTERNS / 6); round++) {
-      const { root, ways } = await growTree(["\n"]);
+      const { root, ways } = await growTree(round === 0 ? LARGE_TREE : SMALL_TREE);
       for (const folder of ["", "src/", "a/", "lib/"]) {
         const text = Array.from({ length: draw(7) }, () => rules[draw(rules.length)]).join(draw(4) === 0 ? "\r\n" : "\n");
         try {
