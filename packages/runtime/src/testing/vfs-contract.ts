@@ -5,9 +5,10 @@ import { describeListing } from "./vfs-contract/listing.ts";
 import { describePaths } from "./vfs-contract/paths.ts";
 import { describeRearranging } from "./vfs-contract/rearranging.ts";
 import { describeSearch } from "./vfs-contract/search.ts";
+import { describeTransfers } from "./vfs-contract/transfers.ts";
 
 /** The tests that every `Vfs` must pass, as far as its capabilities go. */
-export function describeVfs(name: string, { create, capabilities }: VfsContractOptions): void {
+export function describeVfs(name: string, { create, capabilities, machine }: VfsContractOptions): void {
   const subject: VfsSubject = { create, can: (...operations) => operations.every((operation) => capabilities.includes(operation)) };
 
   describe(`${name} keeps the Vfs contract`, () => {
@@ -40,5 +41,9 @@ export function describeVfs(name: string, { create, capabilities }: VfsContractO
     if (subject.can("ls")) describeListing(subject);
     if (subject.can("grep", "glob")) describeSearch(subject);
     if (subject.can("rm")) describeRearranging(subject);
+    if (subject.can("upload", "download")) {
+      if (machine === undefined) throw new Error(`${name} can upload and download: give describeVfs the machine's files as machine.`);
+      describeTransfers(subject, machine);
+    }
   });
 }

@@ -99,10 +99,10 @@ export function createTreeVfs(tree: FileTree, { readOnly, now }: { readonly read
     },
 
     upload: async () => {
-      throw unsupported("upload", "These files are in memory: use write.");
+      throw unsupported("upload", "These files are in memory: use write, or createTransferVfs.");
     },
     download: async () => {
-      throw unsupported("download", "These files are in memory: use read.");
+      throw unsupported("download", "These files are in memory: use read, or createTransferVfs.");
     },
 
     pwd: async () => workingDirectory,

@@ -9,6 +9,8 @@ export interface VfsContractOptions {
   readonly create: CreateVfs;
   /** What it must be able to do, and no more. */
   readonly capabilities: readonly VfsCapability[];
+  /** What `upload` reads and `download` writes. Needed by those who can. */
+  readonly machine?: Vfs;
 }
 
 /** What a part of the contract is given. */
