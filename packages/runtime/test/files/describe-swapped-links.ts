@@ -18,10 +18,12 @@ export interface SwappedLinksOptions {
   open(root: string): Vfs | Promise<Vfs>;
   /** Where the folder stands in it. Default: relative paths start there. */
   readonly at?: string;
+  /** Before each call, where a call hides what stands on the disk from later ones. */
+  readonly renew?: () => Promise<void>;
 }
 
 /** What holds for every file system over a folder of the disk in which others swap folders and files for links to the outside. */
-export function describeSwappedLinks(name: string, { open, at = "" }: SwappedLinksOptions): void {
+export function describeSwappedLinks(name: string, { open, at = "", renew = async () => {} }: SwappedLinksOptions): void {
   describe(`${name}, while folders and files are swapped for links to the outside`, { timeout: 60_000 }, () => {
     let base: string;
     let root: string;
@@ -110,13 +112,15 @@ export function describeSwappedLinks(name: string, { open, at = "" }: SwappedLin
       const before = observed(outside);
       const swapsBefore = Atomics.load(control, 1);
       const told: string[] = [];
-      for (let round = 0; round < ROUNDS || Atomics.load(control, 1) - swapsBefore < ROUNDS; round++)
+      for (let round = 0; round < ROUNDS || Atomics.load(control, 1) - swapsBefore < ROUNDS; round++) {
+        await renew();
         told.push(
           await call(round).then(
             (result) => textOf(result),
             () => "", // whatever stood there, the call may refuse it
           ),
         );
+      }
       const leaked = new RegExp(`${CANARY}|only-outside|"(?:size|bytesTransferred)":${OUTSIDE_BYTES}[,}]|"permissions":${0o604}[,}]`);
       expect(told.filter((text) => leaked.test(text))).toEqual([]);
       expect(observed(outside)).toEqual(before);

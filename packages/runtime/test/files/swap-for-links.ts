@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { workerData } from "node:worker_threads";
 
@@ -30,8 +30,16 @@ function attempt(step: () => void): boolean {
   }
 }
 
-const away = (): string => join(workshop, `away-${++made}`);
+// What was moved away lately; older ones go, so that there is not much to remove in the end.
+const moved: string[] = [];
+const MOVED_KEPT = 200;
+const away = (): string => {
+  const path = join(workshop, `away-${++made}`);
+  moved.push(path);
+  return path;
+};
 while (Atomics.load(control, 0) === 0) {
+  for (const path of moved.splice(0, Math.max(0, moved.length - MOVED_KEPT))) attempt(() => rmSync(path, { recursive: true, force: true }));
   const fresh = join(workshop, `fresh-${++made}`);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(fresh, path)), { recursive: true });

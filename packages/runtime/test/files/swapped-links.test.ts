@@ -1,4 +1,5 @@
-import { createCompositeVfs, createDiskVfs, createMemoryVfs } from "keelson/environment";
+import { dirname, join } from "node:path";
+import { createCompositeVfs, createDiskVfs, createMemoryVfs, createOverlay, type Overlay } from "keelson/environment";
 import { describeSwappedLinks } from "./describe-swapped-links.ts";
 
 describeSwappedLinks("a folder of the disk", { open: (root) => createDiskVfs({ root }) });
@@ -12,4 +13,13 @@ describeSwappedLinks("a folder of the disk that is mounted", {
         { prefix: "/memory", backend: createMemoryVfs() },
       ],
     }),
+});
+
+let overlay: Overlay | undefined;
+describeSwappedLinks("an overlay of a folder", {
+  async open(root) {
+    overlay = await createOverlay({ base: root, store: join(dirname(root), "overlays") });
+    return overlay.files;
+  },
+  renew: async () => overlay?.rollback(),
 });

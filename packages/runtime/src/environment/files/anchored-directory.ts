@@ -14,9 +14,13 @@ export interface AnchoredDirectory extends AsyncDisposable {
   /** The folder itself, for listing it. */
   readonly self: string;
   at(name: string): string;
-  /** The real path of `name` in it. */
-  pathOf(name: string): string;
+  at(name: EntryName): EntryName;
+  /** The real path of `name` in it, as it is shown. */
+  pathOf(name: EntryName): string;
 }
+
+/** A name in a folder; its bytes where they need not be UTF-8. */
+export type EntryName = string | Buffer;
 
 /** Opens a folder by its real path (no symbolic link in it). Rejects with `path-traversal` when the path leads elsewhere by now. */
 export async function openDirectory(path: string, root: string): Promise<AnchoredDirectory> {
@@ -24,13 +28,13 @@ export async function openDirectory(path: string, root: string): Promise<Anchore
 }
 
 /** Opens the folder `name` in `parent`. */
-export async function openChild(parent: AnchoredDirectory, name: string, root: string): Promise<AnchoredDirectory> {
+export async function openChild(parent: AnchoredDirectory, name: EntryName, root: string): Promise<AnchoredDirectory> {
   const path = parent.pathOf(name);
   return anchor(await openHandle(parent.at(name), path, root), path, root);
 }
 
 /** As `openChild`, after making it when it is missing. */
-export async function ensureDirectory(parent: AnchoredDirectory, name: string, root: string): Promise<AnchoredDirectory> {
+export async function ensureDirectory(parent: AnchoredDirectory, name: EntryName, root: string): Promise<AnchoredDirectory> {
   try {
     await mkdir(parent.at(name));
   } catch (error) {
@@ -39,7 +43,7 @@ export async function ensureDirectory(parent: AnchoredDirectory, name: string, r
   return openChild(parent, name, root);
 }
 
-async function openHandle(location: string, path: string, root: string): Promise<FileHandle> {
+async function openHandle(location: EntryName, path: string, root: string): Promise<FileHandle> {
   try {
     return await open(location, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch (error) {
@@ -55,11 +59,16 @@ async function anchor(handle: FileHandle, path: string, root: string): Promise<A
     const found = actual ?? (await realpath(path));
     if (found !== path) throw movedAway(path, found, root);
     const self = actual === undefined ? path : `/proc/self/fd/${handle.fd}`;
+    function at(name: string): string;
+    function at(name: EntryName): EntryName;
+    function at(name: EntryName): EntryName {
+      return typeof name === "string" ? `${self}/${name}` : Buffer.concat([Buffer.from(`${self}/`), name]);
+    }
     return {
       path,
       self,
-      at: (name) => `${self}/${name}`,
-      pathOf: (name) => (path === "/" ? `/${name}` : `${path}/${name}`),
+      at,
+      pathOf: (name) => (path === "/" ? `/${name.toString()}` : `${path}/${name.toString()}`),
       [Symbol.asyncDispose]: () => handle.close(),
     };
   } catch (error) {
@@ -79,7 +88,7 @@ async function descriptorPath(handle: FileHandle): Promise<string | undefined> {
   }
 }
 
-async function isLink(location: string): Promise<boolean> {
+async function isLink(location: EntryName): Promise<boolean> {
   try {
     await readlink(location);
     return true;

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, readlink, symlink } from "node:fs/promises";
 import { VfsError } from "@keelson/protocol";
-import { type AnchoredDirectory, ensureDirectory, openChild } from "./anchored-directory.ts";
+import { type AnchoredDirectory, ensureDirectory, type EntryName, openChild } from "./anchored-directory.ts";
 import { entryOf, replaceFile } from "./replace-file.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
 import { folderInTheWay } from "./vfs-failures.ts";
@@ -14,9 +14,9 @@ const CHUNK_BYTES = 1024 * 1024;
  */
 export async function copyTree(
   from: AnchoredDirectory,
-  fromName: string,
+  fromName: EntryName,
   to: AnchoredDirectory,
-  toName: string,
+  toName: EntryName,
   root: string,
   signal?: AbortSignal,
 ): Promise<number> {
@@ -30,11 +30,12 @@ export async function copyTree(
       await using source = await openChild(from, fromName, root);
       await using made = await ensureDirectory(to, toName, root);
       let bytes = 0;
-      for (const name of await readdir(source.self)) bytes += await copyTree(source, name, made, name, root, signal);
+      for (const name of await readdir(source.self, { encoding: "buffer" }))
+        bytes += await copyTree(source, name, made, name, root, signal);
       return bytes;
     }
     if (stats.isSymbolicLink()) {
-      await symlink(await readlink(from.at(fromName)), to.at(toName));
+      await symlink(await readlink(from.at(fromName), { encoding: "buffer" }), to.at(toName));
       return 0;
     }
     if (!stats.isFile())

@@ -1,11 +1,11 @@
 import { readdir, rmdir, unlink } from "node:fs/promises";
-import { type AnchoredDirectory, openChild } from "./anchored-directory.ts";
+import { type AnchoredDirectory, type EntryName, openChild } from "./anchored-directory.ts";
 import { vfsErrorFrom } from "./vfs-error-from.ts";
 
 /** Removes a file, a link (never what it leads to), or a folder with all it holds. */
 export async function removeTree(
   folder: AnchoredDirectory,
-  name: string,
+  name: EntryName,
   isFolder: boolean,
   root: string,
   signal?: AbortSignal,
@@ -21,8 +21,8 @@ export async function removeTree(
   }
 }
 
-async function removeContent(folder: AnchoredDirectory, name: string, root: string, signal?: AbortSignal): Promise<void> {
+async function removeContent(folder: AnchoredDirectory, name: EntryName, root: string, signal?: AbortSignal): Promise<void> {
   await using inner = await openChild(folder, name, root);
-  for (const entry of await readdir(inner.self, { withFileTypes: true }))
+  for (const entry of await readdir(inner.self, { withFileTypes: true, encoding: "buffer" }))
     await removeTree(inner, entry.name, entry.isDirectory(), root, signal);
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { access, type FileHandle, link, lstat, open, rename, unlink } from "node:fs/promises";
+import { type FileHandle, link, lstat, open, rename, unlink } from "node:fs/promises";
 import { VfsError } from "@keelson/protocol";
-import type { AnchoredDirectory } from "./anchored-directory.ts";
+import type { AnchoredDirectory, EntryName } from "./anchored-directory.ts";
+import { requireWritable } from "./require-writable.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
 import { isDirectory, unexpectedContent } from "./vfs-failures.ts";
 
@@ -19,7 +20,7 @@ export interface Replacement {
  * Puts a file in place all or nothing: written beside its place, synced, renamed over it. Whoever reads meanwhile sees
  * the old bytes or the new ones; after a failure the old ones stand and nothing is left behind. Mode and owner are kept.
  */
-export async function replaceFile(folder: AnchoredDirectory, name: string, { write, mode, ifUnchanged }: Replacement): Promise<number> {
+export async function replaceFile(folder: AnchoredDirectory, name: EntryName, { write, mode, ifUnchanged }: Replacement): Promise<number> {
   const path = folder.pathOf(name);
   const previous = await entryOf(folder.at(name), path);
   if (previous !== undefined) await requireReplaceable(folder, name, previous, path);
@@ -60,7 +61,7 @@ export async function replaceFile(folder: AnchoredDirectory, name: string, { wri
 }
 
 /** What stands at `location`, a link not followed; `undefined` when nothing does. */
-export async function entryOf(location: string, path: string): Promise<Stats | undefined> {
+export async function entryOf(location: EntryName, path: string): Promise<Stats | undefined> {
   try {
     return await lstat(location);
   } catch (error) {
@@ -69,14 +70,12 @@ export async function entryOf(location: string, path: string): Promise<Stats | u
   }
 }
 
-async function requireReplaceable(folder: AnchoredDirectory, name: string, previous: Stats, path: string): Promise<void> {
+async function requireReplaceable(folder: AnchoredDirectory, name: EntryName, previous: Stats, path: string): Promise<void> {
   if (previous.isDirectory()) throw isDirectory(path);
   if (!previous.isFile())
     throw new VfsError({ kind: "unsupported", operation: "write", message: `${path} is not a regular file; it is not replaced.` });
   // A rename asks only for the folder's permission, and would replace a file that is protected against writing.
-  await access(folder.at(name), constants.W_OK).catch((error: unknown) => {
-    throw vfsErrorFrom(error, path);
-  });
+  await requireWritable(folder.at(name), path);
 }
 
 async function keepIdentity(file: FileHandle, previous: Stats): Promise<void> {
@@ -91,7 +90,7 @@ async function keepIdentity(file: FileHandle, previous: Stats): Promise<void> {
 }
 
 /** A hard link never replaces, unlike a rename. Where there are no hard links, a check must do. */
-async function placeNew(temporary: string, location: string, path: string): Promise<boolean> {
+async function placeNew(temporary: string, location: EntryName, path: string): Promise<boolean> {
   try {
     await link(temporary, location);
     return false; // the temporary name goes, the file stays under its new one
@@ -105,7 +104,7 @@ async function placeNew(temporary: string, location: string, path: string): Prom
   return true;
 }
 
-async function requireUnchanged(location: string, path: string, expected: Uint8Array): Promise<void> {
+async function requireUnchanged(location: EntryName, path: string, expected: Uint8Array): Promise<void> {
   const file = await open(location, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: unknown) => {
     if (systemCode(error) === "ENOENT") throw unexpectedContent(path, "it is gone");
     throw error;

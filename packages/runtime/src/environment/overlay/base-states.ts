@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
-import { appendFileSync, constants, createReadStream, existsSync, mkdirSync, readFileSync, type Stats } from "node:fs";
-import { copyFile, lstat, readdir, readFile, readlink } from "node:fs/promises";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, type Stats } from "node:fs";
+import { lstat, readdir, readFile, readlink, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { openDirectory } from "../files/anchored-directory.ts";
 import { systemCode } from "../files/vfs-error-from.ts";
+import { copyOriginal, leadsNowhere, readOriginal, withBaseEntry } from "./base-entry.ts";
 
 /** What stood at a path of the base. */
 export type BaseState =
@@ -101,7 +103,7 @@ export function createBaseStates(base: string, folder: string): BaseStates {
       const known = get(above);
       if (above === path || known?.type === "folder") continue;
       if (known !== undefined) return;
-      const stats = await statsOf(join(base, above));
+      const stats = await statsIn(above);
       if (stats === undefined) return keep(above, { type: "absent" });
       // It was a folder a moment ago, or there would be no change below it.
       if (!stats.isDirectory()) return keep(above, { type: "unknown" });
@@ -111,29 +113,45 @@ export function createBaseStates(base: string, folder: string): BaseStates {
       await lookAt(path, how, unsureSinceMs);
     else if (known.type === "file" && known.digest === undefined && how === "with-content") {
       // It was removed, and comes back as another: its content is needed for a merge after all.
-      const now = await fileState(path, await statsOf(join(base, path)), true);
+      const now = await atEntry(path, async (location) => fileState(location, await statsOf(location), true));
       if (now?.modifiedMs === known.modifiedMs && now.size === known.size && now.inode === known.inode) keep(path, now);
     }
   }
   async function lookAt(path: string, how: "with-content" | "with-all-below", unsureSinceMs?: number): Promise<void> {
-    const location = join(base, path);
-    const stats = await statsOf(location);
+    const stats = await statsIn(path);
     if (stats === undefined) return keep(path, { type: "absent" });
     if (!stats.isDirectory() && unsureSinceMs !== undefined && stats.ctimeMs >= unsureSinceMs) return keep(path, { type: "unknown" });
-    if (stats.isSymbolicLink()) return keep(path, { type: "link", target: await readlink(location) });
+    if (stats.isSymbolicLink())
+      return keep(path, { type: "link", target: await withBaseEntry(base, join(base, path), (location) => readlink(location)) });
     if (stats.isFile()) {
-      const state = await fileState(path, stats, how === "with-content");
+      const state = await atEntry(path, (location) => fileState(location, stats, how === "with-content"));
       return keep(path, state ?? { type: "unknown" });
     }
     if (!stats.isDirectory()) return keep(path, { type: "other" });
     if (how === "with-content") return keep(path, { type: "folder", mode: stats.mode & 0o7777 });
-    for (const name of await readdir(location)) if (!states.has(`${path}/${name}`)) await lookAt(`${path}/${name}`, how, unsureSinceMs);
+    for (const name of await namesAt(path)) if (!states.has(`${path}/${name}`)) await lookAt(`${path}/${name}`, how, unsureSinceMs);
     keep(path, { type: "folder", mode: stats.mode & 0o7777, isWhole: true });
   }
+  /** `undefined` where no folder leads there. */
+  async function atEntry<T>(path: string, use: (location: string) => Promise<T>): Promise<T | undefined> {
+    try {
+      return await withBaseEntry(base, join(base, path), use);
+    } catch (error) {
+      // It was swapped for a link while it was looked at.
+      if (leadsNowhere(error) || systemCode(error) === "ELOOP") return undefined;
+      throw error;
+    }
+  }
+  async function statsIn(path: string): Promise<Stats | undefined> {
+    return atEntry(path, (location) => statsOf(location));
+  }
+  async function namesAt(path: string): Promise<string[]> {
+    await using folder = await openDirectory(join(base, path), base);
+    return await readdir(folder.self);
+  }
   /** `undefined` when it changes while it is being read. */
-  async function fileState(path: string, stats: Stats | undefined, withContent: boolean): Promise<BaseFile | undefined> {
+  async function fileState(location: string, stats: Stats | undefined, withContent: boolean): Promise<BaseFile | undefined> {
     if (stats?.isFile() !== true) return undefined;
-    const location = join(base, path);
     const seen = {
       type: "file" as const,
       mode: stats.mode & 0o7777,
@@ -147,7 +165,8 @@ export function createBaseStates(base: string, folder: string): BaseStates {
     if (stats.size > MAX_KEPT_BYTES) return { ...seen, digest: await digestOf(location) };
     const original = String(originals++);
     const copy = join(folder, ORIGINALS, original);
-    await copyFile(location, copy, constants.COPYFILE_FICLONE);
+    await rm(copy, { force: true }); // of a process that ended before it noted its state
+    await copyOriginal(location, copy);
     const after = await statsOf(location);
     if (after?.ctimeMs !== stats.ctimeMs || after.size !== stats.size) return undefined;
     return { ...seen, digest: await digestOf(copy), original };
@@ -193,7 +212,7 @@ export async function isUnchanged(location: string, stats: Stats | undefined, st
 
 export async function digestOf(location: string): Promise<string> {
   const hash = createHash("sha256");
-  await pipeline(createReadStream(location), hash);
+  await pipeline(readOriginal(location), hash);
   return hash.digest("base64url");
 }
 

@@ -7,6 +7,8 @@ import { systemCode, vfsErrorFrom } from "../files/vfs-error-from.ts";
 import { notDirectory, notFound, outsideRoot } from "../files/vfs-failures.ts";
 import { isWithin, joinPath, namesOf, pathBelow, requireFits, requirePossible } from "../files/virtual-path.ts";
 
+import { leadsNowhere, withBaseEntry } from "./base-entry.ts";
+
 /** What stands at a path of the workspace, and in which of the two folders. */
 export interface LayeredEntry {
   /** Of the workspace. */
@@ -29,6 +31,8 @@ export interface LayeredTree {
   resolveEntry(path: string, workingDirectory: string): Promise<string>;
   find(path: string): Promise<LayeredEntry | undefined>;
   require(path: string): Promise<LayeredEntry>;
+  /** Where a link leads, as it says. */
+  linkTarget(entry: LayeredEntry): Promise<string>;
   /** Names in ascending order. */
   list(path: string): Promise<string[]>;
   /** Names in a folder of the upper layer. */
@@ -56,18 +60,21 @@ export function createLayeredTree(base: string, upperFolder: string, goneFile: s
   async function find(path: string): Promise<LayeredEntry | undefined> {
     const changed = await entryAt(upper(path), path);
     if (changed !== undefined) return { path, location: upper(path), isUpper: true, stats: changed };
-    if (isHidden(path) || !(await hasFolders(path))) return undefined;
-    const original = await entryAt(path, path);
+    if (isHidden(path)) return undefined;
+    const original = await originalAt(path);
     return original && { path, location: path, isUpper: false, stats: original };
   }
   /** What is a folder here may have become a link in the base meanwhile, which must not be followed. */
-  async function hasFolders(path: string): Promise<boolean> {
-    let at = base;
-    for (const name of namesOf(`/${pathBelow(base, dirname(path))}`).filter((part) => part !== "")) {
-      at = joinPath(at, name);
-      if ((await entryAt(at, at))?.isDirectory() !== true) return false;
+  async function originalAt(path: string): Promise<Stats | undefined> {
+    try {
+      return await withBaseEntry(base, path, (location) => entryAt(location, path));
+    } catch (error) {
+      if (leadsNowhere(error)) return undefined;
+      throw error;
     }
-    return true;
+  }
+  async function linkTarget({ path, location, isUpper }: LayeredEntry): Promise<string> {
+    return isUpper ? readlink(location) : withBaseEntry(base, path, (place) => readlink(place));
   }
   async function require(path: string): Promise<LayeredEntry> {
     const found = await find(path);
@@ -87,7 +94,7 @@ export function createLayeredTree(base: string, upperFolder: string, goneFile: s
       return (await readdir(folder.self)).filter((name) => !gone.has(pathBelow(base, joinPath(path, name))));
     } catch (error) {
       // Also where it became a link meanwhile.
-      if (VfsError.is(error) && ["not-found", "not-directory", "path-traversal"].includes(error.failure.kind)) return [];
+      if (leadsNowhere(error)) return [];
       throw vfsErrorFrom(error, path);
     }
   }
@@ -108,7 +115,7 @@ export function createLayeredTree(base: string, upperFolder: string, goneFile: s
             code: "ELOOP",
             message: `${given} leads through more than ${MAX_LINKS} symbolic links.`,
           });
-        const target = resolve(at, await readlink(entry.location));
+        const target = resolve(at, await linkTarget(entry));
         if (!isWithin(base, target)) throw outsideRoot(given, base);
         left = [...namesOf(`/${pathBelow(base, target)}`), ...rest];
         at = base;
@@ -132,6 +139,7 @@ export function createLayeredTree(base: string, upperFolder: string, goneFile: s
     base,
     find,
     require,
+    linkTarget,
     listUpper,
     upper,
     resolve: async (path, workingDirectory) => follow(path, absolute(path, workingDirectory), true),

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
-import { access, copyFile, lstat, mkdir, readlink, rename, rm, symlink } from "node:fs/promises";
+import { lstat, mkdir, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path/posix";
 import { type DirEntry, type Vfs, type VfsCapability, VfsError } from "@keelson/protocol";
 import { openDirectory } from "../files/anchored-directory.ts";
@@ -8,6 +7,7 @@ import { editBytes, requireOldText } from "../files/edit-bytes.ts";
 import { mimeTypeOf } from "../files/file-type.ts";
 import { withPathLock } from "../files/path-lock.ts";
 import { replaceFile } from "../files/replace-file.ts";
+import { requireWritable } from "../files/require-writable.ts";
 import { createRootedFiles } from "../files/rooted-files.ts";
 import { createRootedPaths } from "../files/rooted-paths.ts";
 import type { SearchableFiles, WalkedEntry, WalkPlan } from "../files/searchable-files.ts";
@@ -25,6 +25,7 @@ import {
   unsupported,
 } from "../files/vfs-failures.ts";
 import { isWithin, joinPath } from "../files/virtual-path.ts";
+import { copyOriginal, withBaseEntry } from "./base-entry.ts";
 import type { LayeredTree } from "./layered-tree.ts";
 
 const CAPABILITIES: readonly VfsCapability[] = ["ls", "read", "grep", "glob", "pwd", "cd", "write", "edit", "rm", "cp", "mv"];
@@ -49,9 +50,7 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
     if (there?.stats.isDirectory()) throw isDirectory(path);
     if (there !== undefined && !there.isUpper) {
       if (!there.stats.isFile()) throw unsupported("write", `${path} is not a regular file; it is not replaced.`);
-      await access(there.location, constants.W_OK).catch((error: unknown) => {
-        throw vfsErrorFrom(error, path);
-      });
+      await withBaseEntry(root, path, (location) => requireWritable(location, path));
       if (ifUnchanged === null) throw unexpectedContent(path, "it exists already");
       if (ifUnchanged !== undefined && Buffer.compare(await readBytes(path), ifUnchanged) !== 0)
         throw unexpectedContent(path, "its content changed");
@@ -76,7 +75,8 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
   /** Copies what stands at `from` to a place in the upper layer where nothing, or a file, stands. @returns bytes of content */
   async function copy(from: string, to: string, signal?: AbortSignal): Promise<number> {
     signal?.throwIfAborted();
-    const { stats, location } = await tree.require(from);
+    const source = await tree.require(from);
+    const { stats } = source;
     await tree.makeParent(to);
     const target = tree.upper(to);
     if (stats.isDirectory()) {
@@ -88,13 +88,14 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
     }
     if (stats.isSymbolicLink()) {
       await rm(target, { force: true });
-      await symlink(await readlink(location), target);
+      await symlink(await tree.linkTarget(source), target);
       return 0;
     }
     if (!stats.isFile()) throw unsupported("cp", `${from} is neither a file nor a folder (a pipe, socket or device).`);
     const temporary = join(dirname(target), `.keelson-${randomBytes(9).toString("base64url")}.tmp`);
     try {
-      await copyFile(location, temporary, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+      if (source.isUpper) await copyOriginal(source.location, temporary);
+      else await withBaseEntry(root, from, (location) => copyOriginal(location, temporary));
       await rename(temporary, target);
     } finally {
       await rm(temporary, { force: true });
@@ -185,10 +186,10 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
     glob: async (pattern, options = {}) => globFiles(searchable, await resolve(options.path ?? "."), pattern, options),
 
     upload: async () => {
-      throw unsupported("upload", "These files are on this machine already: use cp.");
+      throw unsupported("upload", "These files are on this machine already: use cp, or createTransferVfs for those of another folder.");
     },
     download: async () => {
-      throw unsupported("download", "These files are on this machine already: use cp.");
+      throw unsupported("download", "These files are on this machine already: use cp, or createTransferVfs for those of another folder.");
     },
 
     pwd: async () => workingDirectory,
@@ -253,7 +254,7 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
   }
 
   async function entryOrNone(path: string): Promise<unknown> {
-    return lstat(path).catch(() => undefined);
+    return withBaseEntry(root, path, (location) => lstat(location)).catch(() => undefined);
   }
 }
 
