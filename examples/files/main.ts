@@ -47,6 +47,17 @@ console.log([...workspace.capabilitiesAt("/project")]); // what a mount can: ls,
 assert.equal((await workspace.grep("Draft", { path: "/scratch" })).length, 1);
 await assert.rejects(workspace.write("/project/notes.md", ""), (error) => VfsError.is(error, "unsupported"));
 
+// #region transfers
+import { createTransferVfs } from "keelson/environment";
+
+const scratch = createTransferVfs({ files: createMemoryVfs(), machine: createDiskVfs({ root: folder }) });
+await scratch.upload("notes.md", "/inbox/notes.md"); // from the machine
+await scratch.download("/inbox/notes.md", "copies/notes.md"); // back to it
+// #endregion
+
+assert.equal((await files.read("copies/notes.md")).content.length, (await files.read("notes.md")).content.length);
+await assert.rejects(scratch.upload("/etc/hostname", "/inbox/name"), (error) => VfsError.is(error, "path-traversal"));
+
 // #region patterns
 const unknown = await files.grep("(?<=TODO: )buy").catch((error: unknown) => (VfsError.is(error, "unsupported") ? error.message : ""));
 console.log(unknown); // The search pattern … is not searched for: ripgrep has no lookaround. …

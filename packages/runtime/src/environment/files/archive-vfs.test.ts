@@ -186,7 +186,7 @@ describe("a hostile archive", () => {
     expect(await failure(createArchiveVfs(zipOf(many), { maxEntries: 29 }))).toMatchObject({ kind: "resource-limit", limit: "maxEntries" });
   });
 
-  it("is refused when it is broken, cut off or no archive", async () => {
+  it("is refused when it is broken, cut off or no archive [ET-10]", async () => {
     expect(await failure(createArchiveVfs(zipOf([{ name: "a", content: "a", checksum: 1 }])))).toMatchObject({
       message: expect.stringMatching(/checksum/),
     });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { it, onTestFinished } from "vitest";
 import { requireWritable } from "./require-writable.ts";
 
 it.skipIf(process.platform !== "linux")("asks about what stands there, not about what a link that was put there leads to", async () => {

@@ -1,4 +1,4 @@
-import { constants, createReadStream } from "node:fs";
+import { constants } from "node:fs";
 import { copyFile, open } from "node:fs/promises";
 import { basename, dirname } from "node:path/posix";
 import type { Readable } from "node:stream";
@@ -36,7 +36,7 @@ export async function copyOriginal(location: string, target: string): Promise<vo
   }
 }
 
-/** The bytes of a file; fails for a link. */
-export function readOriginal(location: string): Readable {
-  return createReadStream(location, { flags: READ_NO_LINK });
+/** The bytes of a file; rejects with the system's ELOOP for a link. */
+export async function readOriginal(location: string): Promise<Readable> {
+  return (await open(location, READ_NO_LINK)).createReadStream();
 }

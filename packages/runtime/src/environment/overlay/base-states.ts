@@ -212,7 +212,7 @@ export async function isUnchanged(location: string, stats: Stats | undefined, st
 
 export async function digestOf(location: string): Promise<string> {
   const hash = createHash("sha256");
-  await pipeline(readOriginal(location), hash);
+  await pipeline(await readOriginal(location), hash);
   return hash.digest("base64url");
 }
 

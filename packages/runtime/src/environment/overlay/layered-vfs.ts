@@ -12,7 +12,6 @@ import { createRootedFiles } from "../files/rooted-files.ts";
 import { createRootedPaths } from "../files/rooted-paths.ts";
 import type { SearchableFiles, WalkedEntry, WalkPlan } from "../files/searchable-files.ts";
 import { globFiles, grepFiles } from "../files/search-files.ts";
-import { vfsErrorFrom } from "../files/vfs-error-from.ts";
 import {
   folderInTheWay,
   intoItself,
