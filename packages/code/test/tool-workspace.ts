@@ -21,18 +21,13 @@ export interface ToolWorkspace extends Disposable {
 }
 
 export function createToolWorkspace(
-  options: { readonly exec?: Executor; readonly ripgrep?: string; wrap?(files: DiskVfs): DiskVfs } = {},
+  options: { readonly exec?: Executor; readonly ripgrep?: false; wrap?(files: DiskVfs): DiskVfs } = {},
 ): ToolWorkspace {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "keelson-tools-")));
-  const disk = createDiskVfs({ root });
+  const disk = createDiskVfs({ root, ripgrep: options.ripgrep });
   const files = options.wrap?.(disk) ?? disk;
   const exec = options.exec ?? createProcessExecutor({ cwd: root, killGraceMs: 100 });
-  const tools = createCodingTools({
-    files,
-    exec,
-    blobs: createMemoryBlobStore(),
-    ...(options.ripgrep !== undefined && { ripgrep: options.ripgrep }),
-  });
+  const tools = createCodingTools({ files, exec, blobs: createMemoryBlobStore() });
   const tool = (name: string): Tool => {
     const found = tools.find((candidate) => candidate.name === name);
     if (found === undefined) throw new Error(`no tool ${name}`);

@@ -76,6 +76,8 @@ export interface GrepOptions {
   readonly fixedString?: boolean | undefined;
   /** Leave out `.git` and what the `.gitignore` files of the searched folders, and of those above them up to the root, leave out. */
   readonly gitignore?: boolean | undefined;
+  /** Names of folders that are passed over, wherever they are below the start, as in `["node_modules"]`. */
+  readonly leaveOut?: readonly string[] | undefined;
 }
 /** In `count` mode `lineNumber` holds the number of matches and `lineContent` its string form. */
 export interface GrepMatch {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Executor } from "@keelson/protocol";
 import { explainCall, type ExplainedCall } from "keelson/security";
 import { agentPermissions, homePolicy, policyAt } from "../core/agent-permissions.ts";
-import { createCodingExecutors } from "../core/coding-executor.ts";
+import { createCodingExecutor } from "../core/coding-executor.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { openHome } from "../core/home.ts";
 import { readProjectRules } from "../core/project-rules.ts";
@@ -29,8 +29,8 @@ export async function explain(
   const policies = [agentPermissions(agent, policy, await readProjectRules(home, cwd))];
   const explainIn = (executor: Executor): Promise<ExplainedCall> =>
     explainCall({ tool: createBashTool({ exec: executor }), input: { command }, policies, cwd, executor });
-  const bare = await explainIn(createCodingExecutors(cwd, { sandbox: false, policy }).commands);
-  const sandboxed = await explainIn(createCodingExecutors(cwd, { sandbox: true, policy }).commands);
+  const bare = await explainIn(createCodingExecutor(cwd, { sandbox: false, policy }));
+  const sandboxed = await explainIn(createCodingExecutor(cwd, { sandbox: true, policy }));
   if (json) stdout.write(`${JSON.stringify({ command, bare, sandboxed })}\n`);
   else
     stdout.write(

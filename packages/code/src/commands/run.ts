@@ -5,7 +5,7 @@ import type { Run } from "keelson";
 import { foldSession, modelSetSince } from "keelson/session";
 import { openSessionRunner } from "../core/session-runner.ts";
 import { homePolicy, policyAt } from "../core/agent-permissions.ts";
-import { checkSandbox, createCodingExecutors } from "../core/coding-executor.ts";
+import { checkSandbox, createCodingExecutor } from "../core/coding-executor.ts";
 import { createCodingRunner } from "../core/coding-runner.ts";
 import { type Launch, launchFromMetadata, launchToMetadata, mergedOptions } from "../core/launch.ts";
 import { accessVariable, type ModelAccess, openModels, VENDORS } from "../core/model-access.ts";
@@ -41,7 +41,7 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   const found = await findSession(chosen, stores, host);
   const launch = await planLaunch(command, found, access, stores, host);
   const policy = await policyAt(launch.agent.policy);
-  if (launch.agent.sandbox === true) await checkSandbox(createCodingExecutors(launch.cwd, { sandbox: true, policy }));
+  if (launch.agent.sandbox === true) await checkSandbox(createCodingExecutor(launch.cwd, { sandbox: true, policy }));
   const project = await repositoryRoot(launch.cwd);
   const trust = command.trust ? trustAll(project) : createProjectTrust(stores.home, project);
   const options = { stores, models: access.models, launch, policy, projectRules: await readProjectRules(stores.home, launch.cwd) };

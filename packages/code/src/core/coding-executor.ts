@@ -3,27 +3,22 @@ import type { Executor } from "@keelson/protocol";
 import { createProcessExecutor, createSandboxExecutor } from "keelson/environment";
 import type { Policy } from "keelson/security";
 
-export interface CodingExecutors {
-  /** Runs what the agent writes. */
-  readonly commands: Executor;
-  /** Runs programs of tools that look at files themselves, as a search does. */
-  readonly tools: Executor;
-}
-
-/** @param sandbox commands run in a sandbox of the policy; without a policy they may write in the project, and there is no network */
-export function createCodingExecutors(
+/**
+ * Runs what the agent writes.
+ * @param sandbox commands run in a sandbox of the policy; without a policy they may write in the project, and there is no network
+ */
+export function createCodingExecutor(
   cwd: string,
   { sandbox, policy }: { readonly sandbox: boolean; readonly policy?: Policy | undefined },
-): CodingExecutors {
+): Executor {
   // Commands find the Node that runs Keelson first, so that a project's `node` is one that there is.
   const path = [dirname(process.execPath), process.env["PATH"]].filter(Boolean).join(delimiter);
-  const tools = createProcessExecutor({ cwd, env: { PATH: path } });
-  if (!sandbox) return { commands: tools, tools };
-  return { commands: createSandboxExecutor(policy?.sandbox ?? {}, { workspace: cwd, env: { ...process.env, PATH: path } }), tools };
+  if (!sandbox) return createProcessExecutor({ cwd, env: { PATH: path } });
+  return createSandboxExecutor(policy?.sandbox ?? {}, { workspace: cwd, env: { ...process.env, PATH: path } });
 }
 
 /** @throws EnvironmentError with the reason where no sandbox can be made here: then nothing of the agent may run */
-export async function checkSandbox({ commands }: CodingExecutors): Promise<void> {
+export async function checkSandbox(commands: Executor): Promise<void> {
   await commands.execute({ program: "true" });
 }
 

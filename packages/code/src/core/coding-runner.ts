@@ -7,7 +7,7 @@ import { type InstructionFile, readAgentsMd } from "../instructions/index.ts";
 import { createCodingTools } from "../tools/index.ts";
 import { AGENT_NAME } from "./agent-name.ts";
 import { agentPermissions } from "./agent-permissions.ts";
-import { createCodingExecutors, sandboxLines } from "./coding-executor.ts";
+import { createCodingExecutor, sandboxLines } from "./coding-executor.ts";
 import type { Launch } from "./launch.ts";
 import { withNestedInstructions } from "./nested-instructions.ts";
 import type { ProjectRule } from "./project-rules.ts";
@@ -71,7 +71,7 @@ function createCodingAgent(
   const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
   const files = createDiskVfs({ root: cwd });
   const { model, fallbackModel, sandbox = false, maxTurns, maxCost, timeoutMs } = agent;
-  const executors = createCodingExecutors(cwd, { sandbox, policy });
+  const exec = createCodingExecutor(cwd, { sandbox, policy });
   return createAgent({
     name: AGENT_NAME,
     model,
@@ -80,10 +80,7 @@ function createCodingAgent(
       const prompt = systemPrompt({ cwd, projectInstructions: await readAgentsMd({ cwd, home: home.path, isTrusted }) });
       return sandbox ? `${prompt}\n\n${sandboxLines(policy)}` : prompt;
     },
-    tools: withNestedInstructions(createCodingTools({ files, exec: executors.commands, searchExec: executors.tools, blobs }), {
-      cwd,
-      isTrusted,
-    }),
+    tools: withNestedInstructions(createCodingTools({ files, exec, blobs }), { cwd, isTrusted }),
     ...(project.hooks && { hooks: project.hooks }),
     limits: {
       ...(maxTurns !== undefined && { maxTurns }),

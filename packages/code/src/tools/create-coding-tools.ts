@@ -15,16 +15,12 @@ export interface CodingToolsOptions {
   readonly files: WorkspaceFiles;
   /** Starts commands in the root of `files`. */
   readonly exec: Executor;
-  /** Starts the programs with which tools search `files`. Default: `exec`. */
-  readonly searchExec?: Executor;
   /** Where long output of commands is kept whole. Absent: it loses its middle. */
   readonly blobs?: Pick<BlobStore, "put" | "get"> | undefined;
-  /** The ripgrep program. Default: the one that comes with `@vscode/ripgrep`. */
-  readonly ripgrep?: string;
 }
 
 /** All tools of the coding agent, in the order of their names: the order is part of the prompt that vendors cache. */
-export function createCodingTools({ files, exec, searchExec = exec, blobs, ripgrep }: CodingToolsOptions): readonly Tool[] {
+export function createCodingTools({ files, exec, blobs }: CodingToolsOptions): readonly Tool[] {
   const seen = createSeenFiles();
   const killed = new Set<string>();
   return [
@@ -32,7 +28,7 @@ export function createCodingTools({ files, exec, searchExec = exec, blobs, ripgr
     createBashOutputTool({ exec, blobs }),
     createEditFileTool({ files, seen }),
     createGlobTool({ files }),
-    createGrepTool({ files, exec: searchExec, ...(ripgrep !== undefined && { ripgrep }) }),
+    createGrepTool({ files }),
     createKillBashTool({ exec, killed }),
     createListDirectoryTool({ files }),
     createReadFileTool({ files, seen }),

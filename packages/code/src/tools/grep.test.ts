@@ -36,6 +36,13 @@ describe("grep", () => {
     expect(await grep({ pattern: "one", path: "node_modules" })).toMatch(/m\.js:1:/);
   });
 
+  it("shows each line once where those around two matches meet, and where lines are passed over", async () => {
+    workspace.put("ctx.txt", ["hit 1", "a", "hit 2", "b", "c", "d", "hit 3"].join("\n"));
+    expect(await grep({ pattern: "hit", context: 1, path: "ctx.txt" })).toBe(
+      "ctx.txt:1:hit 1\nctx.txt-2-a\nctx.txt:3:hit 2\nctx.txt-4-b\n--\nctx.txt-6-d\nctx.txt:7:hit 3",
+    );
+  });
+
   it("shows context, spans lines, takes plain text", async () => {
     expect(await grep({ pattern: "two", context: 1, path: "src/a.ts" })).toBe("src/a.ts-1-const one = 1;\nsrc/a.ts:2:const two = one;");
     expect(await grep({ pattern: "1;.*two", multiline: true, path: "src/a.ts" })).toMatch(/^src\/a.ts:1:/);
@@ -46,14 +53,13 @@ describe("grep", () => {
 
   it("says that nothing matches", async () => {
     expect(await grep({ pattern: "nowhere", glob: "*.ts" })).toBe("No match for nowhere in files like *.ts.");
+    expect(await grep({ pattern: "one", type: "nosuch" })).toBe("No match for one of type nosuch.");
   });
 
   it("says why a search cannot be made", async () => {
-    expect(await grep({ pattern: "a(b" })).toMatch(
-      /^ERROR The pattern a\(b is not a valid regular expression:[^]*unclosed group[^]*set fixed/,
-    );
-    expect(await grep({ pattern: "a", type: "nosuch" })).toMatch(/^ERROR There is no file type nosuch/);
-    expect(await grep({ pattern: "a", glob: "[a" })).toMatch(/^ERROR The glob \[a is not valid/);
+    expect(await grep({ pattern: "a(b" })).toMatch(/^ERROR .* a\(b is not a valid regular expression: [^]*set fixed\./);
+    expect(await grep({ pattern: "(?i)a" })).toMatch(/^ERROR .*flags[^]*set fixed\./);
+    expect(await grep({ pattern: "a", glob: "[a" })).toMatch(/^ERROR The glob .*\[a is not searched for/);
     expect(await grep({ pattern: "a", path: "srcc" })).toMatch(/^ERROR .*Did you mean src\?/);
     expect(await grep({ pattern: "a", path: ".." })).toMatch(/^ERROR .*lies outside/);
   });
@@ -79,9 +85,10 @@ describe("grep", () => {
 });
 
 describe("grep without ripgrep", () => {
-  it("says what to do", async () => {
-    using bare = createToolWorkspace({ ripgrep: "/nowhere/rg" });
-    bare.put("a.txt", "x");
-    expect(await bare.say("grep", { pattern: "x" })).toMatch(/^ERROR Cannot run \/nowhere\/rg: there is no such program/);
+  it("finds the same", async () => {
+    using bare = createToolWorkspace({ ripgrep: false });
+    bare.put("a.txt", "x\ny\n");
+    bare.put("node_modules/m.js", "x\n");
+    expect(await bare.say("grep", { pattern: "x|y" })).toBe("a.txt:1:x\na.txt:2:y");
   });
 });

@@ -86,9 +86,15 @@ function argumentsOf({ pattern, options, leftOut, maxFileBytes }: RipgrepSearch)
     ...(options.multiline ? ["--multiline"] : []),
     // Its own reading of .gitignore leaves out files that git does not.
     "--no-ignore",
-    ...leftOut.map((name) => `--glob=!/${name.replace(/[\\*?[\]{}!]/g, "\\$&")}`),
+    ...leftOut.map((name) => `--glob=!/${literal(name)}`),
+    ...(options.leaveOut ?? []).map((name) => `--glob=!**/${literal(name)}/`),
     `--regexp=${compileSearchPattern(pattern, options).ripgrep}`,
     "--",
     "./",
   ];
+}
+
+/** A name as a glob that matches nothing else. */
+function literal(name: string): string {
+  return name.replace(/[\\*?[\]{}!]/g, "\\$&");
 }

@@ -1,3 +1,4 @@
+import { basename } from "node:path/posix";
 import { type GlobEntry, type GlobOptions, type GrepMatch, type GrepOptions, VfsError } from "@keelson/protocol";
 import { hasFileType } from "./file-type.ts";
 import { compileTextSearch } from "./grep-text.ts";
@@ -50,10 +51,14 @@ interface ContentSearch {
 /** In the order of paths. */
 async function* filesToSearch(files: SearchableFiles, search: ContentSearch): AsyncGenerator<WalkedEntry> {
   const { start, options, wanted, signal } = search;
+  const leaveOut = new Set(options.leaveOut);
   const hinted = await hintedFiles(files, search);
   const onTheWay = hinted && foldersAbove(hinted);
   const isSearched = (relativePath: string): boolean => hinted?.has(relativePath) !== false && wanted(relativePath);
-  const plan: WalkPlan = { enter: (relativePath) => onTheWay?.has(relativePath) !== false, reads: isSearched };
+  const plan: WalkPlan = {
+    enter: (relativePath) => onTheWay?.has(relativePath) !== false && !leaveOut.has(basename(relativePath)),
+    reads: isSearched,
+  };
   const walk = options.gitignore ? walkUnignored(files, start, plan, signal) : files.walk(start, plan, signal);
   for await (const entry of walk) if (entry.isFile && isSearched(entry.relativePath)) yield entry;
 }

@@ -53,6 +53,15 @@ export function describeSearch({ create, can }: VfsSubject): void {
     expect(await files.grep("three", { beforeContext: 2 })).toMatchObject([{ before: ["one", "Two é two"], after: [] }]);
   });
 
+  it("passes over the folders that are to be left out, unless the search starts in one", async () => {
+    const files = await create({ "a.txt": "x", "made/a.txt": "x", "deep/made/b/c.txt": "x", "deep/made.txt": "x", "remade/a.txt": "x" });
+    const left = async (options: Parameters<Vfs["grep"]>[1]): Promise<string[]> =>
+      (await files.grep("x", { leaveOut: ["made"], ...options })).map(({ file }) => file.slice(absolute(files, "").length));
+    expect(await left({})).toEqual(["a.txt", "deep/made.txt", "remade/a.txt"]);
+    expect(await left({ path: "made" })).toEqual(["made/a.txt"]);
+    expect(await left({ path: "deep/made", gitignore: true })).toEqual(["deep/made/b/c.txt"]);
+  });
+
   it("narrows by glob, type and number, inverts, and takes text as it stands [GR-01] [GR-03]", async () => {
     const files = await create(CONTENT);
     expect(await found(files, "two", { glob: "*.py" })).toEqual(["src/b.py:0:0:two"]);
