@@ -57,6 +57,7 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   createCompositeVfs: ["mounts", (given) => environment.createCompositeVfs(given)],
   createSandboxVfs: ["files", (given) => environment.createSandboxVfs(given)],
   createStoreVfs: ["scope", (given) => environment.createStoreVfs(given)],
+  createTransferVfs: ["machine", (given) => environment.createTransferVfs(given)],
   createMemoryVfs: ["maxBytes", (given) => environment.createMemoryVfs(given)],
   createProcessExecutor: ["shell", (given) => environment.createProcessExecutor(given)],
   createProcessEnvironment: ["module", (given) => environment.createProcessEnvironment(given)],

@@ -10,7 +10,7 @@ export interface VfsContractOptions {
   /** What it must be able to do, and no more. */
   readonly capabilities: readonly VfsCapability[];
   /** What `upload` reads and `download` writes. Needed by those who can. */
-  readonly machine?: Vfs;
+  readonly machine?: Vfs | undefined;
 }
 
 /** What a part of the contract is given. */
