@@ -11,8 +11,8 @@ import * as judges from "./judges.ts";
 // A pattern is as well tried on some hundred files as on thousands, and every search starts programs: so most patterns
 // have a small tree, and a few of them, with every option, the large one.
 const SMALL_TREE = { test: 60, ci: 200, soak: 400 }[tier];
-const LARGE_TREE = { test: 60, ci: 2000, soak: 20_000 }[tier];
-const PATTERNS = sampleSize("patterns that ripgrep and git judge", { test: 8, ci: 60, soak: 300 });
+const LARGE_TREE = { test: 60, ci: 1000, soak: 20_000 }[tier];
+const PATTERNS = sampleSize("patterns that ripgrep and git judge", { test: 8, ci: 40, soak: 300 });
 const PATTERNS_ON_LARGE_TREE = { test: 4, ci: 12, soak: 12 }[tier];
 const timeout = { test: 60_000, ci: 300_000, soak: 900_000 }[tier];
 
