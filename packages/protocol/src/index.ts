@@ -76,6 +76,8 @@ export {
   type BackgroundJobEnding,
   type Reconciliation,
   type TextOrigin,
+  type CallPlace,
+  type PlannedPrograms,
   type Tool,
   type ToolCall,
   type ToolConcurrency,

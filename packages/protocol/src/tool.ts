@@ -94,6 +94,21 @@ export interface ToolCall {
   readonly secrets?: SecretResolver;
 }
 
+/** Where a call would run, by what is known before it does. */
+export interface CallPlace {
+  readonly cwd?: string;
+  /**
+   * Of the programs that the call would have as `exec`. A tool that runs commands with those gives what reading tells of them to `confine`, where
+   * that is there, so that what a sandbox holds needs no question.
+   */
+  readonly exec?: PlannedPrograms;
+  /** The environment that the run is held in, where there is one: a tool that has programs of its own must use these, as in `execute`. */
+  readonly environment?: { readonly exec?: PlannedPrograms };
+}
+
+/** What is asked of programs before anything is run. */
+export type PlannedPrograms = Pick<Executor, "confine" | "credentials">;
+
 /** What a tool is told beside the input when it is asked where the text of a result comes from. */
 export interface TextOrigin {
   readonly cwd?: string;
@@ -129,10 +144,10 @@ export interface Tool<In = unknown> {
   /** What permission argument patterns are matched against; default: the canonical JSON of the input. */
   permissionText?(input: In): string;
   /**
-   * What a call with this input would do, for permission rules to be held against. Pure: asked again on replay. A tool without
+   * What a call with this input would do, for permission rules to be held against. Runs nothing: asked again on replay. A tool without
    * it is judged by its name and its arguments alone.
    */
-  effectsOf?(input: In, where: { readonly cwd?: string }): Promise<CallEffects> | CallEffects;
+  effectsOf?(input: In, where: CallPlace): Promise<CallEffects> | CallEffects;
   /**
    * Whether results of such a call hold text that nobody vouches for: of the web, of somebody else's server, of files outside the workspace. In
    * a few words where it is from, for a person; `true` says the name of the tool. Asked when the call ran. One that throws says yes.

@@ -1,6 +1,7 @@
 import { type BlobStore, type Digest, type Executor, type JobInfo, type Jobs, LogError, type Tool } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import { readLongOutput } from "./long-output.ts";
+import { programsOf } from "./programs-of.ts";
 import { createTerminalText } from "./terminal-text.ts";
 import { integer, optional, text, toolInput } from "./tool-input.ts";
 import { toolFailure } from "./workspace-files.ts";
@@ -37,14 +38,19 @@ export function createBashOutputTool({
         }),
       ),
     }),
-    async execute({ id, offset, wait_seconds = 0 }, { signal }) {
+    async execute({ id, offset, wait_seconds = 0 }, call) {
       const after = offset ?? read.get(id) ?? 0;
       if (!id.startsWith("job_")) {
         const page = await keptPage(blobs, id, after);
         read.set(id, page.next);
         return `${page.text === "" ? "(nothing there)" : page.text.replace(/\n$/, "")}\n[${page.isLast ? "the end" : `more from offset ${page.next} on`}]`;
       }
-      const page = await jobsOf(exec).poll(id, { after, maxBytes: PAGE_BYTES, waitMs: wait_seconds * 1000, signal });
+      const page = await jobsOf(programsOf(call, exec)).poll(id, {
+        after,
+        maxBytes: PAGE_BYTES,
+        waitMs: wait_seconds * 1000,
+        signal: call.signal,
+      });
       read.set(id, page.next);
       const terminal = createTerminalText();
       const output = `${terminal.push(page.text)}${terminal.end()}`.trimEnd();
@@ -69,9 +75,9 @@ export function createKillBashTool({
     effect: "idempotent",
     aliases: ["job_kill", "kill_shell", "task_stop"],
     input: toolInput({ id: text("What bash gave: job_…") }),
-    async execute({ id }) {
+    async execute({ id }, call) {
       killed.add(id);
-      return `[${stateOf(await jobsOf(exec).kill(id))}]`;
+      return `[${stateOf(await jobsOf(programsOf(call, exec)).kill(id))}]`;
     },
   });
 }

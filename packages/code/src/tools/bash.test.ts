@@ -1,4 +1,5 @@
-import { EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
+import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
+import { createProcessExecutor } from "keelson/environment";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createBashTool } from "./bash.ts";
 import { createToolWorkspace, toolCall, type ToolWorkspace } from "../../test/tool-workspace.ts";
@@ -172,4 +173,19 @@ it("says of a command what the sandbox that it would run in refuses", async () =
   expect(await tool.effectsOf?.({ command: "rm x" }, {})).toMatchObject({ commands: [{ text: "rm x" }], writes: ["x"], ...confined });
   const bare = createBashTool({ exec: { execute: () => Promise.reject(new Error("never")) } });
   expect(await bare.effectsOf?.({ command: "rm x" }, {})).not.toHaveProperty("confined");
+});
+
+it("runs in the environment that its run is held in, in the background too, and not with its own programs", async () => {
+  const own = { execute: () => Promise.reject(new Error("it ran outside")) };
+  const confined = { confined: { refused: [] } };
+  const exec = createProcessExecutor({ cwd: workspace.root, env: { HELD: "inside" }, killGraceMs: 100 });
+  const environment = { exec: { ...exec, confine: (effects: CallEffects) => ({ ...effects, ...confined }) } };
+  const held = createToolWorkspace({ exec: own });
+  expect(await held.say("bash", { command: "echo $HELD" }, { environment })).toContain("inside");
+  expect(await held.tool("bash").effectsOf?.({ command: "make" }, { environment })).toMatchObject(confined);
+  const started = await held.say("bash", { command: "echo $HELD", run_in_background: true }, { environment });
+  const id = /job_\w+/.exec(started)?.[0] ?? "";
+  expect(await held.say("bash_output", { id, wait_seconds: 10 }, { environment })).toContain("inside");
+  expect(await held.say("bash", { command: "echo out" }, { environment: {} })).toContain("has no programs");
+  held[Symbol.dispose]();
 });

@@ -1,7 +1,8 @@
-import type { BlobStore, CallEffects, Executor, ExecuteResponse, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
+import type { BlobStore, CallEffects, Executor, ExecuteResponse, PlannedPrograms, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
 import { canFindStrays, readCommandLine, startJob } from "keelson/environment";
 import { defineTool } from "keelson/tools";
 import { createLongOutput, type LongOutput } from "./long-output.ts";
+import { plannedPrograms, programsOf } from "./programs-of.ts";
 import { createTerminalText, type TerminalText } from "./terminal-text.ts";
 import { flag, integer, optional, text, toolInput } from "./tool-input.ts";
 import { untrustedOutput } from "./untrusted-output.ts";
@@ -57,24 +58,26 @@ export function createBashTool({ exec, killed = new Set(), blobs }: BashOperatio
     }),
     permissionText: ({ command }) => command,
     async effectsOf({ command }, where) {
-      const effects = withCredentials(await readCommandLine(command, where), exec);
-      return exec.confine?.(effects) ?? effects;
+      const programs = plannedPrograms(where, exec);
+      const effects = withCredentials(await readCommandLine(command, where), programs);
+      return programs.confine?.(effects) ?? effects;
     },
     untrusted: untrustedOutput,
 
     async execute({ command, timeout_seconds: given, run_in_background = false }, call) {
       if (command.trim() === "") throw toolFailure("bash", "The command is empty.");
+      const programs = programsOf(call, exec);
       if (run_in_background) {
         const timeoutMs = given === undefined ? undefined : given * 1000;
         const request = { command, env: ENVIRONMENT, ...(timeoutMs !== undefined && { timeoutMs }), signal: call.signal };
-        const { id } = await startJob(call, exec, request, { isTold: (job) => killed.has(job) });
+        const { id } = await startJob(call, programs, request, { isTold: (job) => killed.has(job) });
         return `Started in the background as ${id}. Its end will be told. Read its output with bash_output, end it with kill_bash.`;
       }
       const timeout_seconds = given ?? DEFAULT_TIMEOUT_SECONDS;
       const output = { stdout: createReadable(blobs), stderr: createReadable(blobs) };
       const progress = createProgress(call);
       try {
-        const response = await exec.execute({
+        const response = await programs.execute({
           command,
           env: ENVIRONMENT,
           timeoutMs: timeout_seconds * 1000,
@@ -92,7 +95,7 @@ export function createBashTool({ exec, killed = new Set(), blobs }: BashOperatio
 }
 
 /** What changes nothing may show no more of a secret than the executor lets through; all else could send it away. */
-function withCredentials(effects: CallEffects, { credentials = [] }: Executor): CallEffects {
+function withCredentials(effects: CallEffects, { credentials = [] }: PlannedPrograms): CallEffects {
   const isHarmless = effects.unknown === undefined && effects.commands?.every(({ readOnly }) => readOnly === true);
   return credentials.length === 0 || isHarmless ? effects : { ...effects, secrets: credentials };
 }

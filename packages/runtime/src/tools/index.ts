@@ -22,4 +22,15 @@ export { toolToOperator } from "./tool-to-operator.ts";
 // What the types above are made of.
 export { type JsonSchema, type Schema, type SelfDescribing, type StandardSchema } from "../schema/index.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.
-export type { Operator, OperatorInput, OperatorOutput, Reconciliation, TextOrigin, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
+export type {
+  CallPlace,
+  Operator,
+  OperatorInput,
+  OperatorOutput,
+  PlannedPrograms,
+  Reconciliation,
+  TextOrigin,
+  Tool,
+  ToolCall,
+  ToolOutput,
+} from "@keelson/protocol";

@@ -1,5 +1,6 @@
 import type {
   CallEffects,
+  CallPlace,
   Json,
   JsonObject,
   JsonValue,
@@ -62,8 +63,11 @@ export interface ToolDefinition<In = JsonObject, Result = MaybeLater<ToolOutput 
   reconcile?(input: In, call: ToolCall): MaybeLater<Reconciliation<Found & Json<Found>>>;
   /** What permission argument patterns are matched against; default: the canonical JSON of the input. */
   permissionText?(input: In): string;
-  /** What a call with this input would do; see `CallEffects`. Pure: it is asked again on replay. */
-  effectsOf?(input: In, where: { readonly cwd?: string }): Promise<CallEffects> | CallEffects;
+  /**
+   * What a call with this input would do; see `CallEffects`. Runs nothing: it is asked again on replay. A tool that runs commands with the `exec` of
+   * its calls passes what it says through `where.exec.confine`, where that is there.
+   */
+  effectsOf?(input: In, where: CallPlace): Promise<CallEffects> | CallEffects;
   /**
    * Results hold text that nobody vouches for: of the web, of a server of somebody else, of files outside the workspace. With such text in context,
    * connections that no rule allows and uses of secrets are asked about. A function says it of a call, best in words for a person:

@@ -3,9 +3,11 @@ import {
   defineTool,
   EnvironmentError,
   type AgentOptions,
+  type CallEffects,
   type Environment,
   type EnvironmentSpec,
   type Executor,
+  type PermissionRule,
 } from "keelson";
 import { createMemoryVfs } from "keelson/environment";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
@@ -69,6 +71,56 @@ function agentWith(turns: readonly ScriptedTurn[], options: Partial<AgentOptions
 
 const outputs = async (given: ReturnType<ReturnType<typeof runnerOf>["run"]>): Promise<readonly unknown[]> =>
   ofType((await watch(given)).events, "tool-result").map(({ output }) => output);
+
+describe("a tool that runs its commands with what its run gives it", () => {
+  const told = defineTool({
+    name: "shell",
+    description: "Runs a command.",
+    category: "shell",
+    risk: "high",
+    input: { type: "object" },
+    effectsOf(input, { exec }) {
+      const effects: CallEffects = { commands: [{ text: String(input["command"]) }], unknown: ["What it does can't be read."] };
+      return exec?.confine?.(effects) ?? effects;
+    },
+    permissionText: (input) => String(input["command"]),
+    execute: async (input, { exec }) => (await exec?.execute({ command: String(input["command"]) }))?.stdout ?? "no programs",
+  });
+  /** Confines what it runs, and refuses `mount`. */
+  const confining = (name: string): Executor => ({
+    ...executor(name),
+    confine(effects) {
+      const mounts = effects.commands?.some(({ text }) => text === "mount") === true;
+      return { ...effects, confined: { refused: mounts ? ["It starts mount."] : [], reaches: "none" } };
+    },
+  });
+  const environment = (exec: Executor): Environment => ({
+    run: () => Promise.reject(new Error("it runs no operator")),
+    open: async () => ({ exec, async [Symbol.asyncDispose]() {} }),
+  });
+  const outcomeOf = async (command: string, services: Parameters<typeof runnerOf>[1], rules: PermissionRule[] = []) => {
+    const { agent } = agentWith([run(command), "done"], { tools: [told], permissions: { rules } });
+    const { events, outcome } = await watch(runnerOf(agent, { approvalWaitMs: 0, ...services }).run("go"));
+    return ofType(events, "tool-result").map(({ output }) => String(output))[0] ?? outcome.reason;
+  };
+
+  it("is not asked about where the run's environment confines them, and refused what that would refuse", async () => {
+    expect(await outcomeOf("make", {})).toBe("awaiting-approval");
+    expect(await outcomeOf("make", { environment: environment(executor("it")) })).toBe("awaiting-approval");
+    expect(await outcomeOf("make", { environment: environment(confining("it")) })).toContain("it ran make");
+    expect(await outcomeOf("make", { exec: confining("the runner") })).toContain("the runner ran make");
+    expect(await outcomeOf("mount", { environment: environment(confining("it")) })).not.toContain("ran mount");
+    // What the runner has is not what the run works with.
+    const outside = { exec: confining("the runner"), environment: environment(executor("it")) };
+    expect(await outcomeOf("make", outside)).toBe("awaiting-approval");
+  });
+
+  it("is still asked about or denied where a rule says so", async () => {
+    const held = { environment: environment(confining("it")) };
+    expect(await outcomeOf("make", held, [{ pattern: "shell(make)", behavior: "ask" }])).toBe("awaiting-approval");
+    expect(await outcomeOf("make", held, [{ pattern: "shell(make)", behavior: "deny" }])).toContain("Not permitted");
+  });
+});
 
 describe("a run whose agent is held in a sandbox", () => {
   it("ends before any model call where its runner has nothing that could hold it, and says what to do [AG-21] [EN-03]", async () => {

@@ -3,10 +3,10 @@ import { digestOf, shortHash } from "../../json/index.ts";
 import type { ReadyCall, RunningCall } from "../turn/pending-call.ts";
 import { backgroundOf } from "../features/children/background.ts";
 import { declareInCall } from "../features/effects/declare-in-call.ts";
-import { toolServicesOf } from "../features/environment/run-environment.ts";
 import { guardedSecrets } from "./guarded-secrets.ts";
 import { labelledState } from "./labelled-state.ts";
 import { mayRead } from "./may-read.ts";
+import { toolServicesOf } from "../turn/held-services.ts";
 import { sessionOf, type Loop } from "../turn/loop.ts";
 
 /** What a tool is given beside its input. */

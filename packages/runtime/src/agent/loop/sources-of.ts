@@ -1,6 +1,7 @@
 import type { CallEffects } from "@keelson/protocol";
 import { sourceLine, unitedSources } from "../../session/untrusted-sources.ts";
 import { seePath } from "../definition/permissions/path-pattern.ts";
+import { callPlaceOf } from "../turn/held-services.ts";
 import type { Loop } from "../turn/loop.ts";
 import type { EndedCall, ExecutedCall } from "../turn/pending-call.ts";
 
@@ -38,7 +39,7 @@ async function ask(loop: Loop, { tool, value }: ExecutedCall): Promise<string | 
   const { cwd } = loop.agent.options;
   const where = cwd === undefined ? {} : { cwd };
   try {
-    const effects: CallEffects | undefined = await tool.effectsOf?.(value, where);
+    const effects: CallEffects | undefined = await tool.effectsOf?.(value, callPlaceOf(loop));
     const reads = effects?.reads?.map((path) => seePath(path, cwd)) ?? [];
     const outside = reads.filter(({ inside }) => !inside).map(({ shown }) => shown);
     return await tool.untrusted?.(value, { ...where, ...(effects && { effects }), outside });

@@ -1,6 +1,7 @@
 import { EnvironmentError, type Environment, type EnvironmentSpec, type OpenEnvironment, type ToolEnvironment } from "@keelson/protocol";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
-import type { Loop, ToolServices } from "../../turn/loop.ts";
+import { HELD_SERVICES } from "../../turn/held-services.ts";
+import type { Loop } from "../../turn/loop.ts";
 import type { Step } from "../../turn/moments.ts";
 import { PartKey } from "../../turn/run-parts.ts";
 import type { RunnerServices } from "../../turn/runner-services.ts";
@@ -11,7 +12,6 @@ interface RunEnvironment {
   readonly environment: Environment | undefined;
   readonly spec: EnvironmentSpec;
   opened?: OpenEnvironment;
-  tools?: ToolServices;
 }
 
 const ENVIRONMENT = new PartKey<RunEnvironment>("environment");
@@ -24,6 +24,7 @@ export function bindEnvironment(
 ): void {
   const sandboxes = [...(spec.sandboxes ?? []), ...(authority.sandboxes ?? [])].filter(({ enabled }) => enabled);
   if (environment === undefined && spec === NOTHING && sandboxes.length === 0) return;
+  parts.set(HELD_SERVICES, {});
   parts.set(ENVIRONMENT, { environment, spec: sandboxes.length === 0 ? spec : { ...spec, sandboxes } });
 }
 
@@ -34,7 +35,7 @@ export const openEnvironmentStep: Step = {
   run: async (loop) => open(loop, loop.parts.need(ENVIRONMENT)),
 };
 
-async function open({ execution, toolServices, agent }: Loop, run: RunEnvironment): Promise<void> {
+async function open({ execution, toolServices, agent, parts }: Loop, run: RunEnvironment): Promise<void> {
   if (run.opened !== undefined) return;
   if (run.environment?.open === undefined)
     throw new EnvironmentError({
@@ -57,7 +58,7 @@ async function open({ execution, toolServices, agent }: Loop, run: RunEnvironmen
   const environment: ToolEnvironment = { ...(files && { files }), ...(exec && { exec }) };
   const { state, secrets } = toolServices;
   // Files and programs of the runner are outside of its boundaries.
-  run.tools = { ...environment, environment, ...(state && { state }), ...(secrets && { secrets }) };
+  parts.need(HELD_SERVICES).services = { ...environment, environment, ...(state && { state }), ...(secrets && { secrets }) };
 }
 
 /** Before the end or the wait of a run is told, so that a failure of it still reaches whoever watches. */
@@ -67,21 +68,13 @@ export const closeEnvironmentStep: Step = {
   run: closeEnvironment,
 };
 
-/** What the tools of a run are given: of its environment, where it has one. */
-export function toolServicesOf({ parts, toolServices }: Loop): ToolServices {
-  const run = parts.get(ENVIRONMENT);
-  if (run === undefined) return toolServices;
-  if (run.tools === undefined) throw new TypeError("a tool was called before the environment of its run was open");
-  return run.tools;
-}
-
 /** When this process lets go of the run. */
 export async function closeEnvironment({ parts, execution }: Loop): Promise<void> {
   const run = parts.get(ENVIRONMENT);
   if (run?.opened === undefined) return;
   const { opened } = run;
   delete run.opened;
-  delete run.tools;
+  delete parts.need(HELD_SERVICES).services;
   try {
     await opened[Symbol.asyncDispose]();
   } catch (error) {

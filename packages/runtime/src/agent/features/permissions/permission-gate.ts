@@ -4,6 +4,7 @@ import type { CompiledPolicy } from "../../definition/permissions/compiled-polic
 import { grantsFor } from "../../definition/permissions/granted-rules.ts";
 import { isTransitionTool } from "../../definition/strategies/transition-tool.ts";
 import { argumentsText } from "../../turn/call-key.ts";
+import { callPlaceOf } from "../../turn/held-services.ts";
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import type { Gate } from "../../turn/moments.ts";
 import { askAbout, refuse, type FittingCall, type OpenCall, type SettledCall } from "../../turn/pending-call.ts";
@@ -62,11 +63,10 @@ function looksAtEffects({ mode, rules, bounds }: CompiledPolicy): boolean {
   return mode !== "bypass-all" || rules.length > 0 || bounds !== undefined;
 }
 
-/** Pure, like what follows: it is asked again on replay. */
+/** Runs nothing, like what follows: it is asked again on replay. */
 async function effectsOf(loop: Loop, tool: Tool, call: FittingCall): Promise<CallEffects | undefined> {
-  const { cwd } = loop.agent.options;
   try {
-    return await tool.effectsOf?.(call.value, cwd === undefined ? {} : { cwd });
+    return await tool.effectsOf?.(call.value, callPlaceOf(loop));
   } catch (thrown) {
     throw panicError(`effectsOf of ${tool.name}`, thrown);
   }
