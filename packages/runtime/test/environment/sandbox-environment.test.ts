@@ -101,6 +101,25 @@ describeWithBubblewrap("the sandbox environment", () => {
     expect(await can(files.rm("good", { recursive: true }))).toBe(true);
   });
 
+  it("protects what the hooks of a nested repository lead to, and those that its settings name, from files as from commands [MC-13]", async () => {
+    for (const folder of ["tools/hooks", "named", "bare.git/objects", "bare.git/refs", "bare.git/hooks"])
+      await mkdir(join(workspace, folder), { recursive: true });
+    await writeFile(join(workspace, "bare.git/HEAD"), "ref: refs/heads/main\n");
+    await symlink("../../tools/hooks", join(workspace, "nested/.git/hooks"));
+    await writeFile(join(workspace, "nested/.git/config"), "[core]\n\thooksPath = ../named\n");
+    const { files, sh, can } = await open({ ...nothing, sandboxes: [sandbox()] });
+    for (const path of ["tools/hooks/pre-commit", "named/pre-commit", "nested/.git/hooks/pre-commit", "bare.git/hooks/pre-commit"]) {
+      expect(await sh(`echo x > ${path}`), path).toContain("failed");
+      expect(await can(files.write(path, "x")), path).toBe("operation-denied");
+    }
+    expect(await can(files.mv("tools", "moved"))).toBe("operation-denied");
+    expect(await can(files.write("tools/other", "x"))).toBe(true);
+    // Were the whole workspace what they lead to, nothing could be written.
+    await rm(join(workspace, "nested/.git/hooks"));
+    await symlink("../..", join(workspace, "nested/.git/hooks"));
+    expect(await can((await open({ ...nothing, sandboxes: [sandbox()] })).files.write("src/new", "x"))).toBe(true);
+  });
+
   it("takes what its maker allows for the most that there is, whatever a spec asks for [EN-02]", async () => {
     const policy = { filesystem: { writableRoots: ["src"] }, commands: { denied: ["wc"] } };
     const wide = sandbox({
@@ -155,6 +174,7 @@ describeWithBubblewrap("the sandbox environment", () => {
       [{ isolation: [{ type: "wasm" }] }],
       [{ isolation: [{ type: "container" }] }],
       [{ resources: { gpu: "1" } }],
+      [{ resources: { cpu: "many" } }],
       [{ credentials: [{ name: "key", reference: "a", injection: { type: "sidecar" } }] }],
       [{}, { workspace: join(base, "missing") }],
       [{}, { executor: { bubblewrap: join(base, "bwrap") } }],

@@ -1,12 +1,13 @@
 import { fileURLToPath } from "node:url";
-import { EnvironmentError, type Environment, type EnvironmentSpec, type SecretResolver } from "@keelson/protocol";
+import { EnvironmentError, type Environment, type SecretResolver } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { withoutSecrets } from "../execution/child-environment.ts";
-import { parseSize } from "../sandbox/parse-size.ts";
 import { createProcessExecutor } from "../execution/process-executor.ts";
 import { createDiskVfs } from "../files/disk-vfs.ts";
 import { atEnvironmentBoundary } from "./at-environment-boundary.ts";
 import { checkProvided, type Provided } from "./check-provided.ts";
+import { startChildProcess } from "./child-process-link.ts";
+import { heapFlags } from "./heap-flags.ts";
 import { heldCredentials } from "./held-credentials.ts";
 import { injectCredentials } from "./inject-credentials.ts";
 import { OperatorProcess } from "./operator-process.ts";
@@ -72,7 +73,8 @@ export function createProcessEnvironment(options: ProcessEnvironmentOptions): En
       await using credentials = await injectCredentials(spec.credentials, options.secrets, context.signal);
       const env = { ...withoutSecrets(process.env, options.passSecrets ?? []), ...options.env, ...credentials.env };
       try {
-        await using operator = await OperatorProcess.start({ args: [...heap, path, ...args], cwd, env, killGraceMs }, context.signal);
+        const started = { args: [...heap, path, ...args], cwd, env, killGraceMs };
+        await using operator = await OperatorProcess.start(() => startChildProcess(started), started, context.signal);
         return await operator.execute(input, context);
       } catch (error) {
         throw atEnvironmentBoundary(error);
@@ -89,16 +91,4 @@ export function createProcessEnvironment(options: ProcessEnvironmentOptions): En
       return { files, exec: held, async [Symbol.asyncDispose]() {} };
     },
   };
-}
-
-/** Node takes MiB. */
-function heapFlags({ resources }: EnvironmentSpec): readonly string[] {
-  if (resources?.memory === undefined) return [];
-  const bytes = parseSize(resources.memory);
-  if (bytes === undefined || bytes < 2 ** 20)
-    throw new EnvironmentError({
-      kind: "provision-failed",
-      message: `The limit of memory "${resources.memory}" is no size of at least 1 MiB. Give one such as "512Mi" or "2G".`,
-    });
-  return [`--max-old-space-size=${Math.floor(bytes / 2 ** 20)}`];
 }

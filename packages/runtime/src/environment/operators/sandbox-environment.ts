@@ -1,19 +1,40 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import { EnvironmentError, toEnvironmentError, type Environment, type Executor, type SecretResolver, type Vfs } from "@keelson/protocol";
+import { fileURLToPath } from "node:url";
+import {
+  EnvironmentError,
+  toEnvironmentError,
+  type Environment,
+  type EnvironmentSpec,
+  type SecretResolver,
+  type Vfs,
+} from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { createDiskVfs } from "../files/disk-vfs.ts";
 import { policyFileAccess } from "../sandbox/policy-file-access.ts";
 import { isWithin } from "../sandbox/policy-path.ts";
 import { policyOfSpec } from "../sandbox/policy-of-spec.ts";
 import { readSandboxPolicy } from "../sandbox/read-sandbox-policy.ts";
+import { createSandboxRun } from "../sandbox/run-in-sandbox.ts";
 import { createSandboxExecutor, type SandboxExecutorOptions } from "../sandbox/sandbox-executor.ts";
 import type { SandboxPolicy } from "../sandbox/sandbox-policy.ts";
-import { checkProvided, type Provided } from "./check-provided.ts";
-import { heldCredentials } from "./held-credentials.ts";
 import { beforeRequests } from "../execution/before-requests.ts";
+import { atEnvironmentBoundary } from "./at-environment-boundary.ts";
+import { checkProvided, type Provided } from "./check-provided.ts";
+import { heapFlags } from "./heap-flags.ts";
+import { heldCredentials } from "./held-credentials.ts";
+import { injectCredentials } from "./inject-credentials.ts";
+import type { OperatorLink } from "./operator-link.ts";
+import { OperatorProcess } from "./operator-process.ts";
+import { startInSandbox } from "./sandbox-link.ts";
 
 export interface SandboxEnvironmentOptions {
+  /** The module that calls `serveOperator`: a path or a file URL, readable in the sandbox. Without one it runs no operators. */
+  readonly module?: string | URL | undefined;
+  /** Arguments of the module. Default: none. */
+  readonly args?: readonly string[] | undefined;
+  /** How long an operator may take to end once its run is aborted. Default 2000. */
+  readonly killGraceMs?: number | undefined;
   /** Where commands start, where files are, and what relative paths of a policy are relative to. */
   readonly workspace: string;
   /** The most that it allows; a spec, and so an agent's `sandbox`, only takes away from it. Default: what the spec asks for. */
@@ -27,7 +48,7 @@ export interface SandboxEnvironmentOptions {
 const PROVIDED: Provided = {
   name: "The sandbox environment",
   boundaries: ["process", "network-policy"],
-  resources: ["memory"],
+  resources: ["memory", "cpu"],
   injections: ["env-var", "file"],
   hasNetworkRules: true,
   hasSandboxes: true,
@@ -35,42 +56,85 @@ const PROVIDED: Provided = {
 
 /**
  * Holds the tools of a run in a sandbox that bubblewrap makes: their commands, and in the same bounds their files. Where no sandbox can be
- * made, no run begins.
+ * made, no run begins. With a `module` it runs operators, each in a process within a sandbox of its own, with the execution context of its run
+ * over messages.
  *
  * ```ts
  * const agent = createAgent({ name, model, tools, sandbox: { enabled: true, deniedCommands: [] } });
  * createRunner({ agent, environment: createSandboxEnvironment({ workspace: process.cwd() }) });
  * ```
  *
- * Rejects with EnvironmentError: `provision-failed` with what is missing and what to do, `credential-failed`.
+ * Rejects with EnvironmentError: `provision-failed` with what is missing and what to do; `credential-failed`; for operators also
+ * `resource-exceeded`, `cancelled`, and `operator-error` with what the operator failed with, or that its process ended.
  * @throws EnvironmentError of kind `provision-failed` when the policy is not understood
  */
 export function createSandboxEnvironment(options: SandboxEnvironmentOptions): Environment {
-  checkOptionNames("createSandboxEnvironment", options, { workspace: true, policy: true, secrets: true, executor: true });
-  const { workspace: folder, secrets } = options;
+  checkOptionNames("createSandboxEnvironment", options, {
+    module: true,
+    args: true,
+    killGraceMs: true,
+    workspace: true,
+    policy: true,
+    secrets: true,
+    executor: true,
+  });
+  const { module, args = [], killGraceMs = 2000, secrets } = options;
+  const path = module instanceof URL || module?.startsWith("file:") ? fileURLToPath(module) : module && resolve(module);
   const most = options.policy && readSandboxPolicy(options.policy);
+  const held = async (spec: EnvironmentSpec): Promise<Held> => {
+    checkProvided(spec, PROVIDED);
+    const workspace = await workspaceOf(options);
+    return { policy: await policyOfSpec(spec, most, workspace), executor: { ...options.executor, workspace } };
+  };
   return {
-    async run(_input, spec) {
-      checkProvided(spec, PROVIDED);
-      throw new EnvironmentError({
-        kind: "provision-failed",
-        message: `${PROVIDED.name} holds the tools of runs, and runs no operators. Use createProcessEnvironment for those.`,
-      });
+    async run(input, spec, context) {
+      const { policy, executor } = await held(spec);
+      if (path === undefined) throw notProvided(`${PROVIDED.name} was made without a \`module\` to run`);
+      if (policy.commands?.allowed !== undefined)
+        throw notProvided("Only some programs are allowed (`allowedCommands`), and what an operator starts is not read beforehand");
+      const heap = heapFlags(spec);
+      await using credentials = await injectCredentials(spec.credentials, secrets, context.signal);
+      try {
+        await checkRoots(policy);
+        const started = { args: [...heap, path, ...args], cwd: executor.workspace, env: credentials.env, killGraceMs };
+        const link = async (): Promise<OperatorLink> => startInSandbox(createSandboxRun(policy, executor), started);
+        await using operator = await OperatorProcess.start(link, started, context.signal);
+        return await operator.execute(input, context);
+      } catch (error) {
+        throw atEnvironmentBoundary(error);
+      }
     },
 
     async open(spec, { signal }) {
-      checkProvided(spec, PROVIDED);
-      const workspace = await realpath(resolve(folder)).catch((error: unknown) => {
-        const message = `The workspace ${folder} of the sandbox environment is not there: make it, or name another folder.`;
-        throw new EnvironmentError({ kind: "provision-failed", message }, { cause: error });
+      const { policy, executor } = await held(spec);
+      await checkStarts(policy, executor, signal);
+      const exec = beforeRequests(createSandboxExecutor(policy, executor), async (place) => {
+        await checkRoots(policy);
+        return place;
       });
-      const policy = await policyOfSpec(spec, most, workspace);
-      await checkStarts(policy, { ...options.executor, workspace }, signal);
-      const exec = whileRootsStay(policy, createSandboxExecutor(policy, { ...options.executor, workspace }));
-      const files = await filesOf(policy, workspace);
+      const files = await filesOf(policy, executor.workspace);
       return { files, exec: await heldCredentials(exec, spec.credentials, secrets, signal), async [Symbol.asyncDispose]() {} };
     },
   };
+}
+
+interface Held {
+  readonly policy: SandboxPolicy;
+  readonly executor: SandboxExecutorOptions;
+}
+
+async function workspaceOf({ workspace }: SandboxEnvironmentOptions): Promise<string> {
+  return realpath(resolve(workspace)).catch((error: unknown) => {
+    const message = `The workspace ${workspace} of the sandbox environment is not there: make it, or name another folder.`;
+    throw new EnvironmentError({ kind: "provision-failed", message }, { cause: error });
+  });
+}
+
+function notProvided(why: string): EnvironmentError {
+  return new EnvironmentError({
+    kind: "provision-failed",
+    message: `${why}. Change that, or use another environment for the operator.`,
+  });
 }
 
 /** Whatever keeps this policy from being held is known before anything is asked of it. */
@@ -84,20 +148,17 @@ async function checkStarts({ commands: _, ...policy }: SandboxPolicy, options: S
 }
 
 /** A command of another run could put a link in the place of a root that is within one of its own. */
-function whileRootsStay({ filesystem }: SandboxPolicy, executor: Executor): Executor {
-  return beforeRequests(executor, async (place) => {
-    for (const root of filesystem?.writableRoots ?? []) {
-      const leadsTo = await realpath(root).catch((error: unknown) => {
-        throw toEnvironmentError(error);
+async function checkRoots({ filesystem }: SandboxPolicy): Promise<void> {
+  for (const root of filesystem?.writableRoots ?? []) {
+    const leadsTo = await realpath(root).catch((error: unknown) => {
+      throw toEnvironmentError(error);
+    });
+    if (leadsTo !== root)
+      throw new EnvironmentError({
+        kind: "isolation-violation",
+        message: `The command was not run: the writable root ${root} was replaced by a link to ${leadsTo}. Put the folder back.`,
       });
-      if (leadsTo !== root)
-        throw new EnvironmentError({
-          kind: "isolation-violation",
-          message: `The command was not run: the writable root ${root} was replaced by a link to ${leadsTo}. Put the folder back.`,
-        });
-    }
-    return place;
-  });
+  }
 }
 
 async function filesOf(policy: SandboxPolicy, workspace: string): Promise<Vfs> {

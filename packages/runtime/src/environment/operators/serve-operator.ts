@@ -1,11 +1,12 @@
 import type { Operator } from "@keelson/protocol";
-import type { FromOperator, ToOperator } from "./operator-messages.ts";
+import { linkToStarter } from "./link-to-starter.ts";
+import type { FromOperator } from "./operator-messages.ts";
 import { RemoteContext, RemoteSuspension } from "./remote-context.ts";
 import { settle } from "./settled.ts";
 
 /**
  * Makes this process that of an operator, which an environment starts for each run. Called by the module that
- * `createProcessEnvironment` names:
+ * `createProcessEnvironment`, or another environment, names:
  *
  * ```ts
  * serveOperator({
@@ -18,20 +19,13 @@ import { settle } from "./settled.ts";
  * @throws Error in a process that no environment started
  */
 export function serveOperator(operator: Operator): void {
-  if (process.send === undefined)
-    throw new Error("This process was not started by an environment. Give its module to `createProcessEnvironment({ module })`.");
-  const send = (message: FromOperator): void => {
-    // What the one that started it does not hear, since it is gone, has no other listener.
-    if (process.connected) process.send?.(message, undefined, undefined, () => {});
-  };
+  const { send, listen } = linkToStarter();
   let context: RemoteContext | undefined;
-  process.on("message", (message: ToOperator) => {
+  listen((message) => {
     if (message.type !== "execute") return context?.hear(message);
     const opened = (context = new RemoteContext(message.context, send));
     void execute(operator, message.input, opened, send);
   });
-  // Nobody waits any more.
-  process.once("disconnect", () => process.exit(1));
   send({ type: "ready" });
 }
 

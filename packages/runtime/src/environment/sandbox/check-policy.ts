@@ -39,6 +39,8 @@ export const listOf =
           return wrong === undefined ? [] : [`has ${JSON.stringify(member) ?? String(member)}, which ${wrong}`];
         })[0]
       : "is no list";
+const isProcessors: PolicyCheck = (value) =>
+  typeof value === "number" && value >= 0.01 && value <= 10_000 ? undefined : "is no number of processors from 0.01 on";
 const isVariables: PolicyCheck = (value) => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "is no object";
   for (const [name, text] of Object.entries(value)) {
@@ -59,7 +61,15 @@ const POLICY: Members = {
   },
   network: { enabled: isFlag, allowedDomains: listOf(isHost), deniedDomains: listOf(isHost) },
   environment: { pass: listOf(isVariable), set: isVariables },
-  resources: { processes: isCount, memory: isSize, fileSize: isSize, openFiles: isCount, cpuSeconds: isCount, temporary: isSize },
+  resources: {
+    processes: isCount,
+    memory: isSize,
+    fileSize: isSize,
+    openFiles: isCount,
+    cpuSeconds: isCount,
+    cpus: isProcessors,
+    temporary: isSize,
+  },
   commands: { allowed: listOf(isProgram), denied: listOf(isProgram) },
 };
 

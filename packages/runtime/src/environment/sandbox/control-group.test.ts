@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { createControlGroup } from "./control-group.ts";
 
-const group = await createControlGroup({ processes: 10, memory: 1024 ** 3 });
+const group = await createControlGroup({ processes: 10, memory: 1024 ** 3, cpus: 1 });
 await group?.remove();
 
 it.skipIf(group === undefined)(
@@ -31,6 +31,18 @@ it.skipIf(group?.boundsMemory !== true)("a control group bounds the memory of al
       ["memory.limit_in_bytes", "memory.max"].map((name) => join(dirname(entry), name)).filter((path) => existsSync(path)),
     );
     expect(limits.map((path) => readFileSync(path, "utf8").trim())).toEqual([String(64 * 1024 * 1024)]);
+  } finally {
+    await made?.remove();
+  }
+});
+
+it.skipIf(group?.boundsCpus !== true)("a control group bounds the processors that all its processes use together", async () => {
+  const made = await createControlGroup({ processes: 10, cpus: 0.5 });
+  try {
+    const limits = (made?.entries ?? []).flatMap((entry) =>
+      ["cpu.cfs_quota_us", "cpu.max"].map((name) => join(dirname(entry), name)).filter((path) => existsSync(path)),
+    );
+    expect(limits.map((path) => readFileSync(path, "utf8").split(" ")[0]?.trim())).toEqual(["50000"]);
   } finally {
     await made?.remove();
   }

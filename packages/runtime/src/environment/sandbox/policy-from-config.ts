@@ -23,14 +23,25 @@ export function policyFromSandboxConfig(config: SandboxConfig): SandboxPolicy {
  */
 export function policyFromEnvironmentSpec({ resources, network }: EnvironmentSpec, base: SandboxPolicy = {}): SandboxPolicy {
   const limits: { -readonly [Name in keyof ResourcePolicy]: ResourcePolicy[Name] } = { ...base.resources };
-  for (const missing of ["cpu", "disk", "gpu"] as const)
+  for (const missing of ["disk", "gpu"] as const)
     if (resources?.[missing] !== undefined)
       throw new EnvironmentError({
         kind: "provision-failed",
         message: `A sandbox on this machine can't provide the limit "${missing}: ${resources[missing]}". Leave it out, or use an environment that does.`,
       });
   if (resources?.memory !== undefined) limits.memory = resources.memory;
+  if (resources?.cpu !== undefined) limits.cpus = processorsOf(resources.cpu);
   return readSandboxPolicy({ ...base, resources: limits, ...(network !== undefined && { network: networkFromRules(network) }) });
+}
+
+/** "1.5", or thousandths, as in "1500m". */
+function processorsOf(cpu: string): number {
+  const [, number, unit] = /^\s*(\d+(?:\.\d+)?)(m?)\s*$/.exec(cpu) ?? [];
+  if (number !== undefined) return unit === "m" ? Number(number) / 1000 : Number(number);
+  throw new EnvironmentError({
+    kind: "provision-failed",
+    message: `The limit "cpu: ${cpu}" is no number of processors. Give one such as "1.5" or "500m".`,
+  });
 }
 
 /** Denied wins: a rule that allows a host beside one that denies it has no effect. */

@@ -25,7 +25,8 @@ export async function policyOfSpec(spec: EnvironmentSpec, most: SandboxPolicy | 
   if (spec.resources === undefined) return policy;
   const { resources } = policyFromEnvironmentSpec({ isolation: [], credentials: [], resources: spec.resources }, policy);
   const memory = lower(policy.resources?.memory, resources?.memory);
-  return { ...policy, resources: { ...resources, ...(memory !== undefined && { memory }) } };
+  const cpus = Math.min(policy.resources?.cpus ?? Infinity, resources?.cpus ?? Infinity);
+  return { ...policy, resources: { ...resources, ...(memory !== undefined && { memory }), ...(cpus !== Infinity && { cpus }) } };
 }
 
 /** A boundary of rules allows every public host that it doesn't deny, unless it names those that it allows. */

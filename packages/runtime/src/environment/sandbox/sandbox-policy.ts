@@ -51,6 +51,8 @@ export interface ResourcePolicy {
   readonly openFiles?: number;
   /** Of each process. */
   readonly cpuSeconds?: number;
+  /** Processors that the processes of a command may use together, such as 1.5. Only a control group bounds that. Default: no limit. */
+  readonly cpus?: number;
   /** What `/tmp`, and each other folder that is made for the command alone, may hold. Default: 1 GiB. */
   readonly temporary?: number | string;
 }

@@ -2,78 +2,18 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  EnvironmentError,
-  OperatorError,
-  type DurableEvent,
-  type Environment,
-  type EnvironmentSpec,
-  type Operator,
-  type OperatorOutput,
-  type RunId,
-  type SessionId,
-  type TransientEvent,
-} from "@keelson/protocol";
+import { OperatorError, type EnvironmentSpec, type Operator, type OperatorOutput, type RunId, type SessionId } from "@keelson/protocol";
 import { createLocalEnvironment, createMemoryVfs, createProcessEnvironment } from "keelson/environment";
-import { createLocalOrchestrator, OperatorContext, operatorInput } from "keelson/orchestration";
-import { systemClock } from "keelson/session";
+import { createLocalOrchestrator, operatorInput } from "keelson/orchestration";
 import { mockOperator } from "keelson/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-
-const served = new URL("served.ts", import.meta.url);
-const open: EnvironmentSpec = { isolation: [], credentials: [] };
-const alone: EnvironmentSpec = { isolation: [{ type: "process" }], credentials: [] };
+import { alone, failureOf, open, run, say, served, textOf } from "./run-served.ts";
 
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "keelson-environments-"));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-interface Run {
-  readonly output: Promise<OperatorOutput>;
-  /** Resolves with the first event. */
-  readonly begun: Promise<void>;
-  readonly events: (DurableEvent | TransientEvent)[];
-  readonly abort: () => void;
-}
-
-/** Runs what a message says in an environment, with the execution context of an operator. */
-function run(environment: Environment, message: string, spec: EnvironmentSpec = alone, startChild?: OperatorContext["startChild"]): Run {
-  const controller = new AbortController();
-  const events: Run["events"] = [];
-  const begun = Promise.withResolvers<void>();
-  const context = new OperatorContext({
-    clock: systemClock,
-    operator: "served",
-    runId: "r_1" as RunId,
-    session: "s" as SessionId,
-    parent: { run: "r_0" as RunId },
-    signal: controller.signal,
-    deadline: 4_000_000_000_000,
-    authority: { policies: [], depth: 3 },
-    onEvent(event) {
-      events.push(event);
-      begun.resolve();
-    },
-    ...(startChild && { startChild }),
-  });
-  const output = environment.run(operatorInput(message, "task"), spec, context).finally(() => context.end());
-  output.catch(() => {});
-  return { output, events, begun: begun.promise, abort: () => controller.abort(new Error("enough")) };
-}
-
-const textOf = ({ message }: OperatorOutput): string => message.map((part) => (part.type === "text" ? part.text : "")).join("");
-const say = async (environment: Environment, message: string, spec?: EnvironmentSpec): Promise<string> =>
-  textOf(await run(environment, message, spec).output);
-const failureOf = async (work: Promise<unknown>): Promise<EnvironmentError["failure"]> => {
-  const error: unknown = await work.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (!EnvironmentError.is(error)) throw new Error("it was no EnvironmentError", { cause: error });
-  return error.failure;
-};
 
 describe("the local environment", () => {
   it("passes an operator through as it is [EN-04]", async () => {

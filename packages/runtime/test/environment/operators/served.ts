@@ -1,5 +1,8 @@
 // The operator of the tests, in a process of its own. What it does is what its message says.
-import { appendFileSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { serveOperator } from "keelson/environment";
 import { operatorInput, ZERO_USD, type ExecutionContext } from "@keelson/protocol";
 
@@ -64,19 +67,52 @@ const deeds: Readonly<Record<string, Deed>> = {
   },
   variable: (_context, name) => process.env[name] ?? "none",
   file: (_context, name) => readFileSync(`${process.env["KEELSON_CREDENTIALS"]}/${name}`, "utf8"),
+  write: (_context, path) => tried(() => writeFileSync(path, "written")),
+  read: (_context, path) => tried(() => readFileSync(path, "utf8")),
+  connect: async (_context, port) => {
+    const socket = connect(Number(port), "127.0.0.1");
+    return once(socket, "connect").then(
+      () => "connected",
+      (error: NodeJS.ErrnoException) => String(error.code),
+    );
+  },
+  print: (_context, text) => {
+    console.log(text);
+    console.error(text);
+    return "printed";
+  },
+  shell: (_context, command) => String(spawnSync("sh", ["-c", command], { encoding: "utf8" }).stdout),
   folder: () => process.env["KEELSON_CREDENTIALS"] ?? "none",
+  each: async (context, messages) => {
+    const said: string[] = [];
+    for (const message of JSON.parse(messages) as string[]) said.push(await doAs(message, context));
+    return JSON.stringify(said);
+  },
 };
+
+/** A message is the name of a deed, and after a bar its argument. */
+async function doAs(message: string, context: ExecutionContext): Promise<string> {
+  const [, deed = "", argument = ""] = /^([^|]*)\|?(.*)$/s.exec(message) ?? [];
+  const done = deeds[deed];
+  if (done === undefined) throw new Error(`There is no deed "${deed}".`);
+  return done(context, argument);
+}
+
+function tried(work: () => string | void): string {
+  try {
+    return work() ?? "done";
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code);
+  }
+}
 
 if (process.argv[2] === "--broken") throw new Error("this module does not load");
 
 serveOperator({
   async execute(input, context) {
     const [part] = input.message;
-    const [deed = "", argument = ""] = (part?.type === "text" ? part.text : "").split("|");
-    const done = deeds[deed];
-    if (done === undefined) throw new Error(`There is no deed "${deed}".`);
     return {
-      message: [{ type: "text", text: await done(context, argument) }],
+      message: [{ type: "text", text: await doAs(part?.type === "text" ? part.text : "", context) }],
       exitReason: { type: "complete" },
       metadata: { tokensIn: 0, tokensOut: 0, cost: ZERO_USD, turnsUsed: 0, subDispatches: [], durationMs: 0, untracked: [] },
       effects: [],

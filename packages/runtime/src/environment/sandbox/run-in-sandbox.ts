@@ -1,0 +1,290 @@
+import type { ChildProcess } from "node:child_process";
+import { lstat, realpath } from "node:fs/promises";
+import { isAbsolute, join, resolve } from "node:path";
+import { Duplex } from "node:stream";
+import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
+import { readCommandLine } from "../command-line/read-command-line.ts";
+import { isCredentialFolder } from "../operators/credential-folder.ts";
+import { runProcess, type Wiring } from "../execution/run-process.ts";
+import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
+import { type ControlGroup, createControlGroup } from "./control-group.ts";
+import { findBubblewrap, programPath } from "./find-bubblewrap.ts";
+import { createFilteringProxy } from "./network/filtering-proxy.ts";
+import { bridgeScript, bridgeTo, BRIDGE_PROGRAM } from "./network/network-bridge.ts";
+import { inheritedDescriptors } from "./inherited-descriptors.ts";
+import { judgeCommands, judgeUnknownCommands } from "./judge-commands.ts";
+import { parseSize } from "./parse-size.ts";
+import { policyPath } from "./policy-path.ts";
+import { isSafeAtStart, sandboxEnvironment } from "./sandbox-environment.ts";
+import type { SandboxExecutorOptions } from "./sandbox-executor.ts";
+import { gateScript, keepGate, misplacedMount } from "./sandbox-gate.ts";
+import { type Mount, prepareMounts } from "./sandbox-mounts.ts";
+import { DEFAULT_PROCESSES, DEFAULT_TEMPORARY_BYTES, type SandboxPolicy } from "./sandbox-policy.ts";
+import { SandboxStatus } from "./sandbox-status.ts";
+import { createSeccompFilter } from "./seccomp-filter.ts";
+
+// In the order in which they are given to bubblewrap.
+const STATUS_FD = 3;
+const FILTER_FD = 4;
+const ARGUMENTS_FD = 5;
+const GATE_FD = 6;
+/** The number, in the sandbox, of the descriptor whose other end `SandboxWiring.onLink` is given. */
+export const LINK_FD: number = 7;
+// What is to be hidden may go between a plan and its mounts; sockets of other programs come and go.
+const PLANS = 4;
+
+/** How a program in a sandbox is wired to others. */
+export interface SandboxWiring extends Wiring {
+  /** It gets one more descriptor, `LINK_FD`, to read from and to write to: this is told the other end, once for each start. */
+  onLink?(link: Duplex): void;
+  /** Called where the kernel ended it, or what it started, for the memory that they held. */
+  onOutOfMemory?(): void;
+}
+
+/** Runs one command in a sandbox of its own. */
+export type SandboxRun = (request: ExecuteRequest, wiring: SandboxWiring) => Promise<ExecuteResponse>;
+
+/** How commands are run in sandboxes that are made from a policy, which was read. */
+export function createSandboxRun(policy: SandboxPolicy, options: SandboxExecutorOptions): SandboxRun {
+  let found: Promise<string> | undefined;
+  return async (request, wiring) => {
+    if ((request.command === undefined) === (request.program === undefined))
+      throw new EnvironmentError({ kind: "other", message: "Exactly one of `command` and `program` says what to run." });
+    if (request.pty !== undefined && request.pty !== false)
+      throw new EnvironmentError({
+        kind: "unsupported",
+        message:
+          "A command in a sandbox has no terminal (`pty`): it would share one with this process. Run `script` in it, which makes one inside.",
+      });
+    found ??= findBubblewrap(options.bubblewrap, await writableFolders(policy, options.workspace));
+    // What a pipeline was wired to is gone after one start.
+    const starts = wiring.stdin === undefined && wiring.stdout === undefined ? PLANS : 1;
+    for (let left = starts - 1; ; left--) {
+      const response = await runInSandbox(await found, policy, options, request, { wiring, mayPlanAgain: left > 0 });
+      if (response !== "stale plan") return response;
+    }
+  };
+}
+
+async function runInSandbox(
+  bubblewrap: string,
+  policy: SandboxPolicy,
+  options: SandboxExecutorOptions,
+  request: ExecuteRequest,
+  { wiring, mayPlanAgain }: { readonly wiring: SandboxWiring; readonly mayPlanAgain: boolean },
+): Promise<ExecuteResponse | "stale plan"> {
+  const workspace = await realpath(resolve(options.workspace)).catch(() => resolve(options.workspace));
+  await checkCommands(policy, request, workspace);
+  const filter = createSeccompFilter();
+  if (filter === undefined) throw cannot(`system calls of ${process.arch} are not known to it`);
+  const env = { ...sandboxEnvironment(policy, options.env ?? process.env), ...options.secrets?.env, ...request.env };
+  const bash = options.shell === undefined ? await programPath("/bin/bash") : undefined;
+  // Where its standard input is a socket, bash takes itself for the shell of a remote user and would load `~/.bashrc`.
+  const shell = bash === undefined ? [options.shell ?? "/bin/sh"] : [bash, "--norc"];
+  const command = request.command === undefined ? [request.program ?? "", ...(request.args ?? [])] : [...shell, "-c", request.command];
+  const node = await realpath(process.execPath);
+  const withNetwork = policy.network?.enabled === true;
+  const withLink = wiring.onLink !== undefined;
+  const channel = withLink ? LINK_FD + 1 : GATE_FD + 1;
+  const last = GATE_FD + Number(withLink) + Number(withNetwork);
+  const variables = Object.entries(env);
+  const late = variables.filter(([name]) => !isSafeAtStart(name)).map(([name, value]) => `${name}=${value}`);
+  const steps = [
+    gateScript(GATE_FD),
+    ...(withNetwork ? [bridgeScript(channel)] : []),
+    `exec "$@" ${[GATE_FD, ...(withNetwork ? [channel] : [])].map((descriptor) => `${descriptor}>&-`).join(" ")}`,
+  ];
+  const bridge = withNetwork ? [node, BRIDGE_PROGRAM] : [];
+  const group = await controlGroupFor(policy);
+  await using _ = { [Symbol.asyncDispose]: async () => group?.remove() };
+  // Where all of it is bounded together, Node need not fit into what one process may reserve.
+  const limits = await limitArguments(withLink && group?.boundsMemory === true ? withoutMemory(policy) : policy);
+  const start = ["/bin/sh", "-c", steps.join("\n"), "sh", ...bridge, ...limits, "/usr/bin/env", ...late, ...command];
+
+  const credentials = request.env?.["KEELSON_CREDENTIALS"];
+  await using mounts = await prepareMounts(
+    policy,
+    workspace,
+    credentials !== undefined && isCredentialFolder(credentials) ? [credentials] : [],
+  );
+  const args = bubblewrapArguments({
+    mounts: mounts.mounts,
+    showsAll: policy.filesystem?.readableRoots === undefined,
+    programs: withNetwork || withLink ? [node] : [],
+    cwd: resolve(workspace, request.cwd ?? "."),
+    temporaryBytes: parseSize(policy.resources?.temporary ?? DEFAULT_TEMPORARY_BYTES) ?? DEFAULT_TEMPORARY_BYTES,
+    hiddenPrograms: await deniedPrograms(policy),
+    variables: variables.filter(([name]) => isSafeAtStart(name)),
+    filterFd: FILTER_FD,
+    statusFd: STATUS_FD,
+  });
+  const proxy = withNetwork ? createFilteringProxy(policy.network, options) : undefined;
+  const status = new SandboxStatus();
+  const bwrap = [bubblewrap, "--args", String(ARGUMENTS_FD), "--", ...start];
+  const [program = "", ...rest] = await enclosed(bwrap, group, last);
+  let unbridge = (): void => {};
+  let refusal = (): unknown => undefined;
+  try {
+    const response = await runProcess(
+      {
+        program,
+        args: rest,
+        cwd: "/",
+        // What bubblewrap is started with can be read in the sandbox.
+        env: {},
+        mark: "",
+        descriptors: ["pipe", "pipe", "pipe", "pipe", ...(withLink ? (["pipe"] as const) : []), ...(withNetwork ? (["ipc"] as const) : [])],
+        onStart(child) {
+          status.follow(child, STATUS_FD);
+          give(child, FILTER_FD, filter);
+          give(child, ARGUMENTS_FD, args.map((argument) => `${argument}\0`).join(""));
+          refusal = keepGate(child, GATE_FD, async () => {
+            const wrong = await misplacedMount(mounts.mounts, await status.first);
+            if (wrong !== undefined) throw cannot(wrong);
+          });
+          if (proxy !== undefined) unbridge = bridgeTo(child, proxy);
+          const link = withLink ? child.stdio[LINK_FD] : undefined;
+          if (link instanceof Duplex) wiring.onLink?.(link);
+        },
+        endRest: () => status.gone(),
+      },
+      request,
+      { maxOutputBytes: options.maxOutputBytes, killGraceMs: undefined },
+      wiring,
+    );
+    if (wiring.onOutOfMemory !== undefined && (await group?.ranOutOfMemory()) === true) wiring.onOutOfMemory();
+    const refused = refusal();
+    const hasBegun = refused === undefined && (response.signal !== null || response.timedOut || status.hasStarted);
+    if (!hasBegun && mayPlanAgain && (await hasVanished(mounts.mounts))) return "stale plan";
+    if (refused !== undefined) throw EnvironmentError.is(refused) ? refused : cannot(String(refused));
+    if (!hasBegun) throw cannot(`bubblewrap says: ${response.stderr.trim() || "nothing"}`);
+    if (withNetwork && response.exitCode === 125 && response.stderr === "") throw cannot("the bridge to its network did not start");
+    if (request.program !== undefined && response.exitCode === 127 && response.stderr.startsWith("/usr/bin/env: "))
+      throw new EnvironmentError({
+        kind: "provision-failed",
+        message: `Cannot run ${request.program} in the sandbox: there is no such program. Install it, or give its whole path.`,
+      });
+    return response;
+  } finally {
+    unbridge();
+    proxy?.close();
+  }
+}
+
+/** @throws EnvironmentError `provision-failed` where a limit that only a control group holds can't be held */
+async function controlGroupFor({ resources = {} }: SandboxPolicy): Promise<ControlGroup | undefined> {
+  const { processes, cpus } = resources;
+  const group = await createControlGroup({ processes: processes ?? DEFAULT_PROCESSES, memory: sizeOf(resources.memory), cpus });
+  const needs =
+    group?.boundsProcesses !== true && processes !== undefined && process.getuid?.() === 0
+      ? // The kernel counts no processes of the first user: for it there is only the group.
+        "the number of processes of the root user"
+      : group?.boundsCpus !== true && cpus !== undefined
+        ? "the processors that it uses"
+        : undefined;
+  if (needs === undefined) return group;
+  await group?.remove();
+  throw cannot(`${needs} can't be limited without a control group, and none can be made here`);
+}
+
+/** Something that was to be hidden, such as the socket of a program that ended, isn't there any more. */
+async function hasVanished(mounts: readonly Mount[]): Promise<boolean> {
+  const hidden = mounts.filter(({ as }) => as === "hidden-file" || as === "hidden-folder");
+  const there = await Promise.all(
+    hidden.map(({ path }) =>
+      lstat(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return there.includes(false);
+}
+
+/** The command through a shell that enters the control groups, lets go of what we have open, and becomes the command. */
+async function enclosed(command: readonly string[], group: ControlGroup | undefined, lastFd: number): Promise<readonly string[]> {
+  const descriptors = (await inheritedDescriptors()).filter((descriptor) => descriptor > lastFd);
+  if (group === undefined && descriptors.length === 0) return command;
+  // Others than bash read no number of two digits before `>`.
+  const bash = await programPath("/bin/bash");
+  if (bash === undefined && descriptors.some((descriptor) => descriptor > 9))
+    throw cannot(`this process was started with open files (${descriptors.join(", ")}), which only bash could keep from the command`);
+  const steps = [
+    ...(group?.entries ?? []).map(() => 'echo 0 >"$1" || exit 125; shift'),
+    `exec "$@"${descriptors.map((descriptor) => ` ${descriptor}>&-`).join("")}`,
+  ];
+  return [...(bash === undefined ? ["/bin/sh"] : [bash, "--norc"]), "-c", steps.join("\n"), "sh", ...(group?.entries ?? []), ...command];
+}
+
+function give(child: ChildProcess, descriptor: number, content: Buffer | string): void {
+  const stream = child.stdio[descriptor];
+  if (stream === null || stream === undefined || !("end" in stream)) return;
+  // It may end before it has read everything; its exit tells why.
+  stream.on("error", () => stream.destroy());
+  stream.end(content);
+}
+
+async function limitArguments({ resources = {} }: SandboxPolicy): Promise<string[]> {
+  const limits = {
+    nproc: resources.processes ?? DEFAULT_PROCESSES,
+    data: sizeOf(resources.memory),
+    fsize: sizeOf(resources.fileSize),
+    nofile: resources.openFiles,
+    cpu: resources.cpuSeconds,
+    // A dump of memory could hold what the command was told. With 0 the kernel still hands it to a program that takes dumps; one byte
+    // is no dump for anybody (core(5)).
+    core: 1,
+  };
+  const prlimit = (await programPath("/usr/bin/prlimit")) ?? (await programPath("/bin/prlimit"));
+  if (prlimit === undefined) throw cannot("its limits need prlimit, of the package util-linux");
+  return [prlimit, ...Object.entries(limits).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])), "--"];
+}
+
+function withoutMemory(policy: SandboxPolicy): SandboxPolicy {
+  const { memory: _, ...resources } = policy.resources ?? {};
+  return { ...policy, resources };
+}
+
+function sizeOf(given: number | string | undefined): number | undefined {
+  return given === undefined ? undefined : parseSize(given);
+}
+
+async function writableFolders({ filesystem }: SandboxPolicy, workspace: string): Promise<string[]> {
+  const roots = (filesystem?.writableRoots ?? [workspace]).map((path) => policyPath(path, resolve(workspace)));
+  return Promise.all(roots.map((path) => realpath(path).catch(() => path)));
+}
+
+/** Where the denied programs stand in the command's `PATH` and in the usual folders. */
+async function deniedPrograms({ commands, environment }: SandboxPolicy): Promise<string[]> {
+  const folders = [
+    ...(environment?.set?.["PATH"] ?? process.env["PATH"] ?? "").split(":"),
+    "/usr/local/bin",
+    "/usr/bin",
+    "/bin",
+    "/usr/sbin",
+    "/sbin",
+  ];
+  const found = new Set<string>();
+  for (const program of commands?.denied ?? [])
+    for (const path of isAbsolute(program) ? [program] : folders.filter(isAbsolute).map((folder) => join(folder, program))) {
+      const real = await realpath(path).catch(() => undefined);
+      if (real !== undefined) found.add(real);
+    }
+  return [...found];
+}
+
+/** A command line is judged as far as it can be read; what can't be read is refused where only some programs are allowed. */
+async function checkCommands({ commands }: SandboxPolicy, request: ExecuteRequest, cwd: string): Promise<void> {
+  if (commands === undefined) return;
+  const effects = request.command === undefined ? programEffects(request.program ?? "") : await readCommandLine(request.command, { cwd });
+  const [refused] = [...judgeCommands(commands, effects), ...judgeUnknownCommands(commands, effects)];
+  if (refused !== undefined) throw new EnvironmentError({ kind: "isolation-violation", message: `The command was not run. ${refused}` });
+}
+
+function programEffects(program: string): CallEffects {
+  return { commands: [{ text: program }] };
+}
+
+function cannot(reason: string): EnvironmentError {
+  return new EnvironmentError({ kind: "provision-failed", message: `Commands can't be run in a sandbox here: ${reason}.` });
+}
