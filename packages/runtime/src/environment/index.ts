@@ -11,6 +11,8 @@ export type { CommandExecutor } from "./execution/create-executor.ts";
 export { type ProcessExecutorOptions, createProcessExecutor } from "./execution/process-executor.ts";
 export { type SandboxVfs, type SandboxVfsOptions, createSandboxVfs } from "./execution/sandbox-vfs.ts";
 export { type StartJobOptions, startJob } from "./execution/start-job.ts";
+export { type ContainerEnvironmentOptions, createContainerEnvironment } from "./operators/container-environment.ts";
+export type { ContainerMount } from "./container/container-config.ts";
 export { createLocalEnvironment } from "./operators/local-environment.ts";
 export { createProcessEnvironment, type ProcessEnvironmentOptions } from "./operators/process-environment.ts";
 export { createSandboxEnvironment, type SandboxEnvironmentOptions } from "./operators/sandbox-environment.ts";

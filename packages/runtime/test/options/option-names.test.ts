@@ -61,6 +61,10 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   createMemoryVfs: ["maxBytes", (given) => environment.createMemoryVfs(given)],
   createProcessExecutor: ["shell", (given) => environment.createProcessExecutor(given)],
   createProcessEnvironment: ["module", (given) => environment.createProcessEnvironment(given)],
+  createContainerEnvironment: [
+    "image",
+    (given) => environment.createContainerEnvironment(Object.assign({ module: "m", workspace: "." }, given) as never),
+  ],
   createSandboxExecutor: ["workspace", (given) => environment.createSandboxExecutor({} as never, given)],
   startJob: ["isTold", (given) => environment.startJob({}, {} as never, {}, given)],
   explainCall: ["policies", (given) => security.explainCall(given)],
