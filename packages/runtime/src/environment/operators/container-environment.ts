@@ -74,12 +74,14 @@ export function createContainerEnvironment(options: ContainerEnvironmentOptions)
     async run(input, spec, context) {
       checkProvided(spec, PROVIDED);
       // Only those who have containers need what makes them.
-      const [{ connectToDocker }, { containerConfig }, owners, { startInContainer }] = await Promise.all([
-        import("../container/docker-engine.ts"),
-        import("../container/container-config.ts"),
-        import("../container/container-owner.ts"),
-        import("./container-link.ts"),
-      ]);
+      const [{ connectToDocker }, { containerConfig }, { OWNER_LABEL, removeOrphans, thisOwner }, { startInContainer }] = await Promise.all(
+        [
+          import("../container/docker-engine.ts"),
+          import("../container/container-config.ts"),
+          import("../container/container-owner.ts"),
+          import("./container-link.ts"),
+        ],
+      );
       const command = [...nodeArgs, ...heapFlags(spec), isAbsolute(path) ? path : resolve(workspace, path), ...args];
       await using credentials = await injectCredentials(spec.credentials, options.secrets, context.signal);
       const folder = credentials.env["KEELSON_CREDENTIALS"];
@@ -90,11 +92,11 @@ export function createContainerEnvironment(options: ContainerEnvironmentOptions)
         user: options.user ?? userOfThis(),
         env: { ...env, ...credentials.env, [LINK_VARIABLE]: STDIO_LINK },
         mounts: [{ source: workspace, readOnly: false }, ...mounts, ...(folder === undefined ? [] : [{ source: folder }])],
-        labels: { [owners.OWNER_LABEL]: await owners.thisOwner(), "keelson.run": context.runId },
+        labels: { [OWNER_LABEL]: await thisOwner(), "keelson.run": context.runId },
       });
       const engine = connectToDocker(options.host ?? process.env["DOCKER_HOST"]);
       if (spec.isolation.some(({ type }) => type === "gvisor")) await checkRunsc((await engine.call("GET", "/info")).body);
-      await (swept ??= owners.removeOrphans(engine).catch((error: unknown) => {
+      await (swept ??= removeOrphans(engine).catch((error: unknown) => {
         swept = undefined;
         throw error;
       }));

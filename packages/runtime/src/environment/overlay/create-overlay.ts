@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { EnvironmentError, type Executor, type Vfs } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { isWithin } from "../files/virtual-path.ts";
-import type { SandboxExecutorOptions } from "../sandbox/sandbox-executor.ts";
+import type { SandboxExecutorOptions } from "../sandbox/sandbox-executor-options.ts";
 import type { SandboxPolicy } from "../sandbox/sandbox-policy.ts";
 import { createBaseStates } from "./base-states.ts";
 import { finishCommit, withBase } from "./commit-journal.ts";

@@ -1,6 +1,7 @@
 import { EnvironmentError, type Executor } from "@keelson/protocol";
 import { policyPath } from "../sandbox/policy-path.ts";
-import { createSandboxExecutor, type SandboxExecutorOptions } from "../sandbox/sandbox-executor.ts";
+import { createSandboxExecutor } from "../sandbox/sandbox-executor.ts";
+import type { SandboxExecutorOptions } from "../sandbox/sandbox-executor-options.ts";
 import type { SandboxPolicy } from "../sandbox/sandbox-policy.ts";
 import { isWithin } from "../files/virtual-path.ts";
 

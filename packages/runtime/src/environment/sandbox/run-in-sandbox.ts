@@ -16,7 +16,7 @@ import { judgeCommands, judgeUnknownCommands } from "./judge-commands.ts";
 import { parseSize } from "./parse-size.ts";
 import { policyPath } from "./policy-path.ts";
 import { isSafeAtStart, sandboxEnvironment } from "./sandbox-environment.ts";
-import type { SandboxExecutorOptions } from "./sandbox-executor.ts";
+import type { SandboxExecutorOptions } from "./sandbox-executor-options.ts";
 import { gateScript, keepGate, misplacedMount } from "./sandbox-gate.ts";
 import { type Mount, prepareMounts } from "./sandbox-mounts.ts";
 import { DEFAULT_PROCESSES, DEFAULT_TEMPORARY_BYTES, type SandboxPolicy } from "./sandbox-policy.ts";

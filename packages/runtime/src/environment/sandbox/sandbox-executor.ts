@@ -5,23 +5,11 @@ import type { CallEffects } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { type CommandExecutor, createExecutor } from "../execution/create-executor.ts";
 import { judgeEffects } from "./judge-effects.ts";
-import type { FilteringProxyOptions } from "./network/filtering-proxy.ts";
 import { isWithin } from "./policy-path.ts";
 import { readSandboxPolicy } from "./read-sandbox-policy.ts";
 import { createSandboxRun } from "./run-in-sandbox.ts";
+import type { SandboxExecutorOptions } from "./sandbox-executor-options.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
-
-export interface SandboxExecutorOptions extends FilteringProxyOptions {
-  /** Where commands start, unless they say otherwise, and what relative paths of the policy are relative to. */
-  readonly workspace: string;
-  /** What variables are passed on from. Default: this process's. */
-  readonly env?: { readonly [name: string]: string | undefined } | undefined;
-  /** Path of bubblewrap. Default: `bwrap` in `PATH`. */
-  readonly bubblewrap?: string | undefined;
-  /** Takes `-c` and a command line. Default: bash, else sh. */
-  readonly shell?: string | undefined;
-  readonly maxOutputBytes?: number | undefined;
-}
 
 /**
  * Runs each command in a sandbox of its own, made by bubblewrap from the policy; everything that it started ends with it. Where no
