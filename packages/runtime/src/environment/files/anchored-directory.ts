@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, realpath } from "node:fs/promises";
 import { VfsError } from "@keelson/protocol";
+import { type DiskView, OWN_VIEW } from "./disk-view.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
 
 /**
@@ -23,8 +24,14 @@ export interface AnchoredDirectory extends AsyncDisposable {
 export type EntryName = string | Buffer;
 
 /** Opens a folder by its real path (no symbolic link in it). Rejects with `path-traversal` when the path leads elsewhere by now. */
-export async function openDirectory(path: string, root: string): Promise<AnchoredDirectory> {
-  return anchor(await openHandle(path, path, root), path, root);
+export async function openDirectory(path: string, root: string, disk: DiskView = OWN_VIEW): Promise<AnchoredDirectory> {
+  const handle = await openHandle(disk.locate(path), path, root);
+  const device = disk.deviceOf(path);
+  if (device !== undefined && (await handle.stat()).dev !== device) {
+    await handle.close();
+    throw movedAway(path, path, root);
+  }
+  return anchor(handle, path, root);
 }
 
 /** Opens the folder `name` in `parent`. */

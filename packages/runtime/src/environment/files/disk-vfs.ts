@@ -3,6 +3,7 @@ import { rename } from "node:fs/promises";
 import { basename } from "node:path/posix";
 import type { FileInfo, TransferResult, Vfs, VfsCapability } from "@keelson/protocol";
 import { copyTree } from "./copy-tree.ts";
+import { type DiskView, OWN_VIEW } from "./disk-view.ts";
 import { editBytes, requireOldText } from "./edit-bytes.ts";
 import { mimeTypeOf } from "./file-type.ts";
 import type { FileAccess } from "./file-access.ts";
@@ -70,6 +71,11 @@ const DEFAULT_MAX_READ_BYTES = 64 * 1024 * 1024;
  * A search walks past folders and files it may not read, and past files over `maxReadBytes`, unless one was named.
  */
 export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
+  return createViewedVfs(OWN_VIEW, options);
+}
+
+/** As `createDiskVfs`, of the disk as a view shows it. ripgrep would not see that. */
+export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVfs {
   checkOptionNames("createDiskVfs", options, {
     root: true,
     allowed: true,
@@ -79,7 +85,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     access: true,
   });
   const { root, allowed = [], readOnly = false, maxReadBytes = DEFAULT_MAX_READ_BYTES, ripgrep, access } = options;
-  const paths = createRootedPaths(root, allowed, access);
+  const paths = createRootedPaths(root, allowed, access, disk);
   let workingDirectory = paths.root;
   const capabilities: ReadonlySet<VfsCapability> = new Set(readOnly ? READ_CAPABILITIES : [...READ_CAPABILITIES, ...WRITE_CAPABILITIES]);
 
@@ -112,7 +118,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     },
     async mayMatch(folder, search) {
       // A line that does not match is in nearly every file.
-      if (search.options.invert || ripgrep === false) return undefined;
+      if (search.options.invert || ripgrep === false || disk !== OWN_VIEW) return undefined;
       const program = ripgrep ?? (await findRipgrep());
       if (program === undefined) return undefined;
       return ripgrepFiles({ ...search, program, folder, root: paths.rootOf(folder), maxFileBytes: maxReadBytes });
@@ -127,7 +133,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     async ls(path, { signal } = {}) {
       signal?.throwIfAborted();
       const { real } = await resolve(path);
-      const entries = await listDirectory(real, paths.root, leadsToFolder, signal);
+      const entries = await listDirectory(real, paths.root, paths.disk, leadsToFolder, signal);
       return access === undefined ? entries : entries.filter((entry) => isShown(entry.path));
     },
 
@@ -257,7 +263,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
     const enter = (relativePath: string): boolean => isShown(at(relativePath)) && plan.enter(relativePath);
     const measures = (relativePath: string): boolean => isShown(at(relativePath)) && plan.measures?.(relativePath) === true;
     const reads = (relativePath: string): boolean => isShown(at(relativePath)) && plan.reads?.(relativePath) === true;
-    const walk = { root: paths.root, read: rooted.readFrom, enter, measures, reads };
+    const walk = { root: paths.root, disk: paths.disk, read: rooted.readFrom, enter, measures, reads };
     for await (const entry of walkDisk(start, walk, signal)) if (isShown(entry.path)) yield entry;
   }
 

@@ -2,6 +2,7 @@ import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import type { DirEntry } from "@keelson/protocol";
 import { type AnchoredDirectory, openDirectory } from "./anchored-directory.ts";
+import type { DiskView } from "./disk-view.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
 
 // Enough to keep the disk busy, few enough to leave file descriptors to others.
@@ -14,10 +15,11 @@ const PARALLEL_STATS = 64;
 export async function listDirectory(
   real: string,
   root: string,
+  disk: DiskView,
   leadsToFolder: (path: string) => Promise<boolean>,
   signal?: AbortSignal,
 ): Promise<DirEntry[]> {
-  await using folder = await openDirectory(real, root);
+  await using folder = await openDirectory(real, root, disk);
   const entries = await readdir(folder.self, { withFileTypes: true }).catch((error: unknown) => {
     throw vfsErrorFrom(error, real);
   });

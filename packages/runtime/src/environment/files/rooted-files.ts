@@ -34,11 +34,11 @@ export interface RootedFiles {
 /** @param maxReadBytes of the largest file that is read */
 export function createRootedFiles(paths: RootedPaths, maxReadBytes: number): RootedFiles {
   const isRootItself = (real: string): boolean => !paths.contains(dirname(real)) || real === "/";
-  const folderOf = (real: string): Promise<AnchoredDirectory> => openDirectory(dirname(real), paths.root);
+  const folderOf = (real: string): Promise<AnchoredDirectory> => openDirectory(dirname(real), paths.root, paths.disk);
 
   async function parentFor(target: RootedPath): Promise<AnchoredDirectory> {
     if (target.missing.length < 2) return folderOf(target.real);
-    let folder = await openDirectory(target.existing, paths.root);
+    let folder = await openDirectory(target.existing, paths.root, paths.disk);
     for (const name of target.missing.slice(0, -1)) {
       await using parent = folder;
       folder = await ensureDirectory(parent, name, paths.root);
@@ -48,7 +48,7 @@ export function createRootedFiles(paths: RootedPaths, maxReadBytes: number): Roo
 
   async function entryAt(real: string): Promise<Stats> {
     try {
-      if (isRootItself(real)) return await lstat(real);
+      if (isRootItself(real)) return await lstat(paths.disk.locate(real));
       await using folder = await folderOf(real);
       return await lstat(folder.at(basename(real)));
     } catch (error) {

@@ -1,7 +1,6 @@
-import { readlink, realpath } from "node:fs/promises";
-import { readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path/posix";
 import { VfsError } from "@keelson/protocol";
+import { type DiskView, OWN_VIEW } from "./disk-view.ts";
 import type { FileAccess } from "./file-access.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
 import { keptAway, outsideRoot } from "./vfs-failures.ts";
@@ -18,6 +17,8 @@ export interface RootedPath {
 }
 
 export interface RootedPaths {
+  /** Where the paths are. */
+  readonly disk: DiskView;
   /** The real path of the main root. */
   readonly root: string;
   /** Follows links, also a dangling one, and rejects with `path-traversal` when the end lies outside the roots. */
@@ -35,11 +36,11 @@ export interface RootedPaths {
 const MAX_LINKS = 40;
 
 /** Paths that may not leave `root` and `allowed`. Every one of them must exist. */
-export function createRootedPaths(root: string, allowed: readonly string[], access?: FileAccess): RootedPaths {
+export function createRootedPaths(root: string, allowed: readonly string[], access?: FileAccess, disk: DiskView = OWN_VIEW): RootedPaths {
   const lexical = [root, ...allowed].map((path) => resolve(path));
   const real = lexical.map((path) => {
     try {
-      return realpathSync.native(path);
+      return disk.realPathSync(path);
     } catch (error) {
       throw vfsErrorFrom(error, path);
     }
@@ -70,22 +71,23 @@ export function createRootedPaths(root: string, allowed: readonly string[], acce
     const missing: string[] = [];
     for (;;) {
       try {
-        return checked(path, await realpath(current), missing);
+        return checked(path, await disk.realPath(current), missing);
       } catch (error) {
         if (systemCode(error) !== "ENOENT") throw vfsErrorFrom(error, path);
-        const target = await readlink(current).catch(() => undefined); // no link: the part is missing
+        const target = await disk.readLink(current).catch(() => undefined); // no link: the part is missing
         if (target === undefined) {
           missing.unshift(basename(current));
           current = dirname(current);
         } else {
           if (++links > MAX_LINKS) throw tooManyLinks(path);
-          current = resolve(await realpath(dirname(current)), target);
+          current = resolve(await disk.realPath(dirname(current)), target);
         }
       }
     }
   };
 
   return {
+    disk,
     root: main,
     contains,
     rootOf: (path) => real.filter((folder) => isWithin(folder, path)).reduce((a, b) => (a.length < b.length ? a : b)),
@@ -102,16 +104,16 @@ export function createRootedPaths(root: string, allowed: readonly string[], acce
       const missing: string[] = [];
       for (;;) {
         try {
-          return checked(path, realpathSync.native(current), missing).real;
+          return checked(path, disk.realPathSync(current), missing).real;
         } catch (error) {
           if (systemCode(error) !== "ENOENT") throw vfsErrorFrom(error, path);
-          const target = linkTarget(current);
+          const target = linkTarget(current, disk);
           if (target === undefined) {
             missing.unshift(basename(current));
             current = dirname(current);
           } else {
             if (++links > MAX_LINKS) throw tooManyLinks(path);
-            current = resolve(realpathSync.native(dirname(current)), target);
+            current = resolve(disk.realPathSync(dirname(current)), target);
           }
         }
       }
@@ -123,9 +125,9 @@ function tooManyLinks(path: string): VfsError {
   return new VfsError({ kind: "io", path, code: "ELOOP", message: `${path} leads through more than ${MAX_LINKS} symbolic links.` });
 }
 
-function linkTarget(path: string): string | undefined {
+function linkTarget(path: string, disk: DiskView): string | undefined {
   try {
-    return readlinkSync(path);
+    return disk.readLinkSync(path);
   } catch {
     return undefined; // no link: the part is missing
   }

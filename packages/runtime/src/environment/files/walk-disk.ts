@@ -2,11 +2,13 @@ import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { VfsError } from "@keelson/protocol";
 import { type AnchoredDirectory, openChild, openDirectory } from "./anchored-directory.ts";
+import type { DiskView } from "./disk-view.ts";
 import type { WalkedEntry, WalkPlan } from "./searchable-files.ts";
 import { vfsErrorFrom } from "./vfs-error-from.ts";
 
 export interface DiskWalk extends WalkPlan {
   readonly root: string;
+  readonly disk: DiskView;
   readonly read: (folder: AnchoredDirectory, name: string, signal?: AbortSignal, maxBytes?: number) => Promise<Uint8Array>;
 }
 
@@ -33,8 +35,8 @@ const READ_AHEAD_BYTES = 1024 * 1024;
  * that cannot be read is passed over, except `start` itself.
  */
 export async function* walkDisk(start: string, walk: DiskWalk, signal?: AbortSignal): AsyncGenerator<WalkedEntry> {
-  const { root, enter } = walk;
-  const open: OpenFolder[] = [await list(openDirectory(start, root), start, "")];
+  const { root, disk, enter } = walk;
+  const open: OpenFolder[] = [await list(openDirectory(start, root, disk), start, "")];
   try {
     for (let current = open.at(-1); current !== undefined; current = open.at(-1)) {
       const next = current.entries.pop();

@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from "node:path/posix";
 import { replacePrivateFile } from "../../platform/private-file.ts";
 import { createDiskVfs } from "../files/disk-vfs.ts";
 import { requirePossible } from "../files/virtual-path.ts";
+import { OWN_PLACE } from "../sandbox/sandbox-place.ts";
 import { statsOf } from "./base-states.ts";
 import { COMMIT_FOLDER } from "./commit-journal.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
@@ -25,6 +26,7 @@ export async function createCopiedLayer(base: string, folder: string, maxReadByt
   return {
     root,
     files,
+    commands: { folder: root, place: OWN_PLACE },
     unsureSinceMs: sinceMs,
     showed: (path) => Object.hasOwn(entries, path),
     async resolve(path, asEntry) {

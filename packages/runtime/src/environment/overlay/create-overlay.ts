@@ -4,13 +4,14 @@ import { mkdir, readFile, realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { EnvironmentError, type Executor, type Vfs } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
-import { isWithin } from "../files/virtual-path.ts";
+import { isWithin, pathBelow } from "../files/virtual-path.ts";
 import type { SandboxExecutorOptions } from "../sandbox/sandbox-executor-options.ts";
 import type { SandboxPolicy } from "../sandbox/sandbox-policy.ts";
-import { createBaseStates } from "./base-states.ts";
+import { createBaseStates, statsOf } from "./base-states.ts";
 import { finishCommit, withBase } from "./commit-journal.ts";
 import { createCopiedLayer } from "./copied-layer.ts";
 import { createLayeredLayer } from "./layered-layer.ts";
+import { createMountedLayer } from "./mounted-layer.ts";
 import { type LineMerger, loadLineMerger, textOf, unifiedDiff } from "./merge-lines.ts";
 import { type Change, collectChanges, lookAtChanges, type WorkspaceEntry } from "./overlay-changes.ts";
 import { type LayerKind, type OverlayFolder, openOverlayFolder } from "./overlay-folder.ts";
@@ -28,10 +29,12 @@ export interface OverlayOptions {
   /** Of an overlay that was left open, as by a process that was killed; or of a new one. Default: a new one of its own. */
   readonly id?: string | undefined;
   /**
-   * How commands may write to the workspace. `none`: they may not, and are refused. `copy`: it is a whole copy of the base, which
-   * takes the time and the space of one. An overlay that is opened again stays as it was. Default: `none`.
+   * How commands may write to the workspace. `overlayfs`: they run where the kernel mounts it over the base, which takes Linux and
+   * bubblewrap. `copy`: it is a whole copy of the base, which takes the time and the space of one. `none`: they may not, and are
+   * refused. An overlay that is opened again stays as it was. Default: `overlayfs` where that can be, else `none`, with the reason told
+   * to whoever runs a command.
    */
-  readonly shell?: "none" | "copy" | undefined;
+  readonly shell?: "overlayfs" | "copy" | "none" | undefined;
   /** Bytes of the largest file that is read whole. Default 64 MiB. */
   readonly maxReadBytes?: number | undefined;
 }
@@ -88,19 +91,20 @@ export interface Overlay extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const KINDS = { none: "files", copy: "copy" } as const satisfies { readonly [shell: string]: LayerKind };
+const KINDS = { overlayfs: "mount", copy: "copy", none: "files" } as const satisfies { readonly [shell: string]: LayerKind };
 const NO_SHELL =
-  'its changes are kept beside the base, where only `files` looks for them. Open one with `shell: "copy"` for a workspace that is a copy';
+  'its changes are kept beside the base, where only `files` looks for them. Open one with `shell: "overlayfs"`, or with `shell: "copy"` for a workspace that is a copy';
 const ID = /^[\w-][\w.-]{0,127}$/;
 const DEFAULT_MAX_READ_BYTES = 64 * 1024 * 1024;
 
 /** Opens an overlay of a folder, which one process at a time can have open. */
 export async function createOverlay(options: OverlayOptions): Promise<Overlay> {
   checkOptionNames("createOverlay", options, { base: true, store: true, id: true, shell: true, maxReadBytes: true });
-  const { id = randomUUID(), shell = "none", maxReadBytes = DEFAULT_MAX_READ_BYTES } = options;
+  const { id = randomUUID(), shell, maxReadBytes = DEFAULT_MAX_READ_BYTES } = options;
   if (!ID.test(id))
     throw new EnvironmentError({ kind: "other", message: `"${id}" is no id of an overlay: use letters, digits, ".", "_" and "-".` });
-  if (!(shell in KINDS)) throw new EnvironmentError({ kind: "other", message: `shell is "${String(shell)}": use "none" or "copy".` });
+  if (shell !== undefined && !Object.hasOwn(KINDS, shell))
+    throw new EnvironmentError({ kind: "other", message: `shell is "${String(shell)}": use "overlayfs", "copy" or "none".` });
   const base = await realFolder(options.base);
   await mkdir(resolve(options.store), { recursive: true, mode: 0o700 });
   const store = await realFolder(options.store);
@@ -113,8 +117,16 @@ export async function createOverlay(options: OverlayOptions): Promise<Overlay> {
   const folder = await openOverlayFolder(store, id, base);
   try {
     await finishCommit(base);
-    if (folder.kind === undefined) await folder.begin(KINDS[shell]);
-    return await openOverlay({ id, base, store, folder, maxReadBytes });
+    const opened = { id, base, store, folder, maxReadBytes };
+    if (folder.kind !== undefined) return await openOverlay(opened);
+    await folder.begin(KINDS[shell ?? "overlayfs"]);
+    try {
+      return await openOverlay(opened);
+    } catch (error) {
+      if (shell !== undefined || !EnvironmentError.is(error, "provision-failed")) throw error;
+      await folder.begin("files");
+      return await openOverlay({ ...opened, unmounted: error.message });
+    }
   } catch (error) {
     await folder.release();
     throw error;
@@ -127,17 +139,64 @@ interface Opened {
   readonly store: string;
   readonly folder: OverlayFolder;
   readonly maxReadBytes: number;
+  /** Why it could not be mounted. */
+  readonly unmounted?: string;
 }
 
-async function openOverlay({ id, base, store, folder, maxReadBytes }: Opened): Promise<Overlay> {
+async function openOverlay({ id, base, store, folder, maxReadBytes, unmounted }: Opened): Promise<Overlay> {
   const gate = createWorkGate();
-  let current = await openLayer();
   let isClosed = false;
   let running = 0;
+  /** Commands changed what was not looked at yet. */
+  let isUnseen = false;
+  let lost: unknown;
+  let current = await openLayer();
 
   async function openLayer(): Promise<CurrentLayer> {
-    const layer = createLayer(folder.kind ?? "files", base, folder.layer, maxReadBytes);
-    return { layer: await layer, states: createBaseStates(base, folder.layer) };
+    const layer = await createLayer(folder.kind ?? "files", base, folder.layer, maxReadBytes);
+    const states = createBaseStates(base, folder.layer);
+    try {
+      if (layer.settle !== undefined) {
+        // Of a process that was killed before it had looked.
+        await lookAtChanges(base, layer, states);
+        await layer.settle();
+      }
+    } catch (error) {
+      await layer[Symbol.asyncDispose]();
+      throw error;
+    }
+    return { layer, states };
+  }
+  async function reopenLayer(make?: () => Promise<void>): Promise<void> {
+    const workingDirectory = await current.layer.files.pwd();
+    try {
+      await current.layer[Symbol.asyncDispose]();
+      await make?.();
+      current = await openLayer();
+    } catch (error) {
+      lost = error;
+      throw error;
+    }
+    // It may have gone with the changes.
+    await current.layer.files.cd(workingDirectory).catch(() => {});
+  }
+  const look = async (): Promise<void> => {
+    await lookAtChanges(base, current.layer, current.states);
+    if (running <= 1) isUnseen = false;
+  };
+  /** The kernel remembers what the base was when it was mounted: where it must be seen as it is, it is mounted anew. */
+  async function remount(): Promise<void> {
+    if (current.layer.settle === undefined || running > 0) return;
+    if (isUnseen) await look();
+    await reopenLayer();
+  }
+  async function freshen(path: string): Promise<void> {
+    const { layer, states } = current;
+    if (layer.settle === undefined || running > 0 || isClosed) return;
+    const real = await layer.resolve(path, true).catch(() => undefined);
+    if (real === undefined || real === base || states.get(pathBelow(base, real)) !== undefined) return;
+    const stats = await statsOf(real);
+    if (stats !== undefined && stats.ctimeMs >= (layer.unsureSinceMs ?? 0)) await alone(remount);
   }
   const alone = <T>(work: () => Promise<T>): Promise<T> =>
     gate.alone(async () => {
@@ -147,6 +206,11 @@ async function openOverlay({ id, base, store, folder, maxReadBytes }: Opened): P
   function requireOpen(): void {
     if (isClosed)
       throw new EnvironmentError({ kind: "other", message: `The overlay ${id} of ${base} is closed. Open it again with its id.` });
+    if (lost !== undefined)
+      throw new EnvironmentError(
+        { kind: "other", message: `The overlay ${id} of ${base} could not be mounted again. Close it, and open it again with its id.` },
+        { cause: lost },
+      );
   }
   /** For what has to be as it is until it is done. */
   const withoutCommands = <T>(what: string, work: () => Promise<T>): Promise<T> =>
@@ -159,33 +223,32 @@ async function openOverlay({ id, base, store, folder, maxReadBytes }: Opened): P
       return work();
     });
   async function during<T>(work: () => Promise<T>): Promise<T> {
-    await gate.share(async () => {
-      requireOpen();
+    await alone(async () => {
+      await remount();
       running++;
+      isUnseen = true;
     });
     try {
       return await work();
     } finally {
-      running--;
+      try {
+        if (current.layer.settle !== undefined) await gate.share(look);
+      } finally {
+        running--;
+      }
     }
   }
   async function changes(): Promise<Change[]> {
-    await lookAtChanges(base, current.layer, current.states);
+    await look();
     return collectChanges(current.layer, current.states);
   }
   /** Begins on the base as it is now. */
-  async function renew(): Promise<void> {
-    const workingDirectory = await current.layer.files.pwd();
-    await current.layer[Symbol.asyncDispose]();
-    await folder.renew();
-    current = await openLayer();
-    // It may have gone with the changes.
-    await current.layer.files.cd(workingDirectory).catch(() => {});
-  }
+  const renew = (): Promise<void> => reopenLayer(() => folder.renew());
   async function close(): Promise<void> {
     await gate.alone(async () => {
       if (isClosed) return;
       isClosed = true;
+      if (isUnseen && lost === undefined) await look();
       await current.layer[Symbol.asyncDispose]();
       if (current.states.isEmpty) await folder.remove();
       else await folder.release();
@@ -195,14 +258,18 @@ async function openOverlay({ id, base, store, folder, maxReadBytes }: Opened): P
   return {
     id,
     base,
-    files: createRecordingVfs(() => {
-      requireOpen();
-      return current;
-    }, gate),
+    files: createRecordingVfs(
+      () => {
+        requireOpen();
+        return current;
+      },
+      gate,
+      freshen,
+    ),
 
     executor: (policy, executorOptions = {}) =>
       createOverlayExecutor(
-        { base, store, workspace: () => (folder.kind === "copy" ? current.layer.root : { refused: NO_SHELL }), during },
+        { base, store, now: () => current.layer.commands ?? { refused: unmounted ?? NO_SHELL }, during },
         policy,
         executorOptions,
       ),
@@ -236,6 +303,8 @@ async function createLayer(kind: LayerKind, base: string, folder: string, maxRea
   switch (kind) {
     case "files":
       return createLayeredLayer(base, folder, maxReadBytes);
+    case "mount":
+      return createMountedLayer(base, folder, maxReadBytes);
     case "copy":
       return createCopiedLayer(base, folder, maxReadBytes);
   }

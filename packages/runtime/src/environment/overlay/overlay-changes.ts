@@ -40,9 +40,13 @@ export async function lookAtChanges(base: string, layer: OverlayLayer, states: B
       } else await states.look(path, original?.isDirectory() ? "with-all-below" : "with-content", unsureSinceMs);
     }
     if (isWhole(states, folder)) return;
-    for (const name of await namesInBase(base, folder))
-      if (!names.has(name) && layer.showed?.(below(folder, name)) !== false)
-        await states.look(below(folder, name), "with-all-below", unsureSinceMs);
+    for (const name of await namesInBase(base, folder)) {
+      const path = below(folder, name);
+      if (names.has(name) || held.includes(name) || (await layer.showed?.(path)) === false) continue;
+      // Without a trace of its own: the whole folder is another one. What comes to be in the base's from now on was never in it.
+      if (layer.hidesFolders === true) return states.look(folder, "with-all-below", unsureSinceMs);
+      await states.look(path, "with-all-below", unsureSinceMs);
+    }
   };
   await visit("");
 }

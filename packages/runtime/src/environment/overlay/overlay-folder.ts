@@ -6,8 +6,8 @@ import { replacePrivateFile } from "../../platform/private-file.ts";
 import { isDeadOwner, processOwner } from "../../platform/process-owner.ts";
 import { systemCode } from "../files/vfs-error-from.ts";
 
-/** How an overlay keeps changes: beside the base, or in a whole copy of it. */
-export type LayerKind = "files" | "copy";
+/** How an overlay keeps changes: beside the base, there where the kernel looks for them, or in a whole copy of it. */
+export type LayerKind = "files" | "mount" | "copy";
 
 interface Settings {
   readonly version: 1;

@@ -1,4 +1,5 @@
 import type { Vfs } from "@keelson/protocol";
+import type { SandboxPlace } from "../sandbox/sandbox-place.ts";
 
 /** The changes of an overlay where they are kept, and the workspace as it is with them. Paths without a slash before them are below the workspace. */
 export interface OverlayLayer extends AsyncDisposable {
@@ -14,8 +15,17 @@ export interface OverlayLayer extends AsyncDisposable {
   held(path: string): Promise<readonly string[]>;
   /** What changed in the base at this time or later is not what the layer began with. */
   readonly unsureSinceMs?: number;
+  /**
+   * Of a layer that shows the base as it was when the layer was opened, and that commands may have written to before that: all was
+   * looked at, so that only what changed since is unsure.
+   */
+  settle?(): Promise<void>;
   /** Whether the layer, where it began with what the base was at one time, began with something at a path. */
-  showed?(path: string): boolean;
+  showed?(path: string): boolean | Promise<boolean>;
+  /** A folder of it can stand over one of the base of which it shows nothing, without a word on what is hidden. */
+  readonly hidesFolders?: true;
+  /** Where commands run that write to it; absent where they can't. */
+  readonly commands?: { readonly folder: string; readonly place: SandboxPlace };
   /** Where this process reaches what is at a path, which need not exist. */
   at(path: string): Promise<string>;
 }

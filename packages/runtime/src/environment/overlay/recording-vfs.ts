@@ -10,8 +10,12 @@ export interface CurrentLayer {
   readonly states: BaseStates;
 }
 
-/** The files of the current layer. Before something is changed, it is noted what the base has there. `gate` is shared by those who change. */
-export function createRecordingVfs(current: () => CurrentLayer, gate: WorkGate): Vfs {
+/**
+ * The files of the current layer. Before something is changed, it is noted what the base has there.
+ * @param gate shared by all who use the layer, so that it is not replaced meanwhile
+ * @param freshen sees to it that the layer shows what the base has at a path by now
+ */
+export function createRecordingVfs(current: () => CurrentLayer, gate: WorkGate, freshen: (path: string) => Promise<void>): Vfs {
   const look = async (path: string, asEntry: boolean, how: "with-content" | "with-all-below"): Promise<void> => {
     const { layer, states } = current();
     const real = await layer.resolve(path, asEntry).catch((error: unknown) => {
@@ -29,17 +33,24 @@ export function createRecordingVfs(current: () => CurrentLayer, gate: WorkGate):
     get capabilities() {
       return files().capabilities;
     },
-    ls: (...given) => files().ls(...given),
-    stat: (...given) => files().stat(...given),
-    read: (...given) => files().read(...given),
-    grep: (...given) => files().grep(...given),
-    glob: (...given) => files().glob(...given),
+    ls: async (...given) => gate.share(() => files().ls(...given)),
+    async stat(path, options) {
+      await freshen(path);
+      return gate.share(() => files().stat(path, options));
+    },
+    async read(path, options) {
+      await freshen(path);
+      return gate.share(() => files().read(path, options));
+    },
+    grep: async (...given) => gate.share(() => files().grep(...given)),
+    glob: async (...given) => gate.share(() => files().glob(...given)),
     upload: (...given) => files().upload(...given),
     download: (...given) => files().download(...given),
     pwd: () => files().pwd(),
-    cd: (path) => files().cd(path),
+    cd: async (path) => gate.share(() => files().cd(path)),
     async write(path, content, options) {
       options?.signal?.throwIfAborted();
+      await freshen(path);
       return gate.share(async () => {
         await look(path, false, "with-content");
         return files().write(path, content, options);
@@ -47,6 +58,7 @@ export function createRecordingVfs(current: () => CurrentLayer, gate: WorkGate):
     },
     async edit(path, oldText, newText, options) {
       options?.signal?.throwIfAborted();
+      await freshen(path);
       return gate.share(async () => {
         await look(path, false, "with-content");
         return files().edit(path, oldText, newText, options);
@@ -54,6 +66,7 @@ export function createRecordingVfs(current: () => CurrentLayer, gate: WorkGate):
     },
     async rm(path, options) {
       options?.signal?.throwIfAborted();
+      await freshen(path);
       return gate.share(async () => {
         await look(path, true, "with-all-below");
         return files().rm(path, options);
@@ -61,6 +74,7 @@ export function createRecordingVfs(current: () => CurrentLayer, gate: WorkGate):
     },
     async cp(from, to, options) {
       options?.signal?.throwIfAborted();
+      for (const path of [from, to]) await freshen(path);
       return gate.share(async () => {
         await look(to, false, "with-content");
         return files().cp(from, to, options);
@@ -68,6 +82,7 @@ export function createRecordingVfs(current: () => CurrentLayer, gate: WorkGate):
     },
     async mv(from, to, options) {
       options?.signal?.throwIfAborted();
+      for (const path of [from, to]) await freshen(path);
       return gate.share(async () => {
         await look(from, true, "with-all-below");
         await look(to, true, "with-content");

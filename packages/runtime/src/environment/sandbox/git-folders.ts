@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { type DiskView, OWN_VIEW } from "../files/disk-view.ts";
 
 const MAX_FOLDERS = 2000;
 const MAX_DEPTH = 6;
@@ -15,19 +16,19 @@ export interface GitFolders {
 }
 
 /** Looks for them in the first folders of the roots. */
-export async function findGitFolders(roots: readonly string[]): Promise<GitFolders> {
+export async function findGitFolders(roots: readonly string[], disk: DiskView = OWN_VIEW): Promise<GitFolders> {
   const repositories = new Set<string>();
   const worktrees: string[] = [];
   const left = roots.map((folder) => ({ folder, level: 0 }));
   for (let looked = 0; left.length > 0 && looked < MAX_FOLDERS; looked++) {
     const { folder, level } = left.shift() as { folder: string; level: number };
-    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    const entries = await readdir(disk.locate(folder), { withFileTypes: true }).catch(() => []);
     const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
     const isRepository = ["objects", "refs"].every((name) => folders.includes(name)) && entries.some(({ name }) => name === "HEAD");
     if (isRepository || (basename(folder) === ".git" && level > 0)) {
       repositories.add(folder);
       if (folders.includes("worktrees"))
-        for (const entry of await readdir(join(folder, "worktrees"), { withFileTypes: true }))
+        for (const entry of await readdir(disk.locate(join(folder, "worktrees")), { withFileTypes: true }))
           if (entry.isDirectory()) worktrees.push(join(folder, "worktrees", entry.name));
       // The name of a submodule may have slashes.
       if (folders.includes("modules")) left.unshift({ folder: join(folder, "modules"), level: 0 });
@@ -49,7 +50,7 @@ export async function findGitFolders(roots: readonly string[]): Promise<GitFolde
  * What the settings of a repository name as its hooks, or as more settings: absolute paths. Read in plain text, a little too much rather
  * than too little.
  */
-export async function namedBySettings(repository: string): Promise<readonly string[]> {
+export async function namedBySettings(repository: string, disk: DiskView = OWN_VIEW): Promise<readonly string[]> {
   const worktree = basename(repository) === ".git" ? dirname(repository) : repository;
   const named = new Set<string>();
   const files = [
@@ -60,7 +61,8 @@ export async function namedBySettings(repository: string): Promise<readonly stri
   ];
   for (let index = 0; index < files.length && index < MAX_SETTINGS_FILES; index++) {
     const file = files[index] as string;
-    const text = (await readFile(file, "utf8").catch(() => "")).slice(0, MAX_SETTINGS_BYTES);
+    const real = await disk.realPath(file).catch(() => undefined);
+    const text = real === undefined ? "" : (await readFile(disk.locate(real), "utf8").catch(() => "")).slice(0, MAX_SETTINGS_BYTES);
     for (const [, key = "", given = ""] of text.matchAll(/(?:^|\])[ \t]*(hookspath|path)[ \t]*=[ \t]*(.*)$/gim)) {
       const value = given
         .replace(/[ \t]+[#;].*$/, "")

@@ -3,6 +3,7 @@ import { readFile, rm, rmdir, unlink, writeFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { VfsError } from "@keelson/protocol";
 import { openChild, openDirectory } from "../files/anchored-directory.ts";
+import { type DiskView, OWN_VIEW } from "../files/disk-view.ts";
 
 /** Something that stands at a path for as long as a command runs, so that the command can't put anything there. */
 export interface Placeholder {
@@ -22,22 +23,22 @@ let next = 1;
  * away removes it. Marks of processes that are gone are taken away by the next. Everything is reached through folders that are held open:
  * somebody who swaps one on the way for a link leads nothing elsewhere. @returns `undefined` when something else is there
  */
-export async function placeFolder(path: string): Promise<Placeholder | undefined> {
+export async function placeFolder(path: string, disk: DiskView = OWN_VIEW): Promise<Placeholder | undefined> {
   const mark = `.keelson-sandbox-${process.pid}-${next++}`;
   const name = basename(path);
-  await using parent = await openDirectory(dirname(path), dirname(path));
+  await using parent = await openDirectory(dirname(path), dirname(path), disk);
   if (look(parent.at(name)) === "other") return undefined;
   mkdirUnlessThere(parent.at(name));
   await using folder = await openChild(parent, name, dirname(path));
   writeFileSync(folder.at(mark), "", { flag: "wx", mode: 0o600 });
   for (const left of readdirSync(folder.self)) if (!isOfLiving(left)) rmSync(folder.at(left), { force: true });
-  return { path, remove: () => removeFolder(path, mark) };
+  return { path, remove: () => removeFolder(path, mark, disk) };
 }
 
 /** @returns whether nobody needs it any more, and it is gone */
-async function removeFolder(path: string, mark: string): Promise<boolean> {
+async function removeFolder(path: string, mark: string, disk: DiskView): Promise<boolean> {
   try {
-    await using parent = await openDirectory(dirname(path), dirname(path));
+    await using parent = await openDirectory(dirname(path), dirname(path), disk);
     {
       await using folder = await openChild(parent, basename(path), dirname(path));
       await unlink(folder.at(mark)).catch(ignoreGone);
@@ -53,14 +54,14 @@ async function removeFolder(path: string, mark: string): Promise<boolean> {
 }
 
 /** Puts a file with this text where nothing is; a folder beside it holds the marks. */
-export async function placeFile(path: string, text: string): Promise<Placeholder | undefined> {
+export async function placeFile(path: string, text: string, disk: DiskView = OWN_VIEW): Promise<Placeholder | undefined> {
   const holders = marksBeside(path);
-  if (look(path) !== "missing" && look(holders) !== "placeholder") return undefined;
-  const folder = await placeFolder(holders);
+  if (look(disk.locate(path)) !== "missing" && look(disk.locate(holders)) !== "placeholder") return undefined;
+  const folder = await placeFolder(holders, disk);
   if (folder === undefined) return undefined;
   const name = basename(path);
   {
-    await using parent = await openDirectory(dirname(path), dirname(path));
+    await using parent = await openDirectory(dirname(path), dirname(path), disk);
     await writeFile(parent.at(name), text, { flag: "wx" }).catch((error: unknown) => {
       if (codeOf(error) !== "EEXIST") throw error;
     });
@@ -71,7 +72,7 @@ export async function placeFile(path: string, text: string): Promise<Placeholder
     async remove() {
       if (!(await folder.remove())) return false;
       try {
-        await using parent = await openDirectory(dirname(path), dirname(path));
+        await using parent = await openDirectory(dirname(path), dirname(path), disk);
         const flag = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
         // It is only ours to remove while it says what we wrote.
         if ((await readFile(parent.at(name), { encoding: "utf8", flag }).catch(() => undefined)) === text)
@@ -95,8 +96,8 @@ export function marksBeside(path: string): string {
 }
 
 /** Whether a placeholder stands there, of a command that runs or of one that was killed. */
-export function isPlaceholder(path: string): boolean {
-  return look(path) === "placeholder" || look(marksBeside(path)) === "placeholder";
+export function isPlaceholder(path: string, disk: DiskView = OWN_VIEW): boolean {
+  return [path, marksBeside(path)].some((at) => look(disk.locate(at)) === "placeholder");
 }
 
 function look(path: string): "missing" | "placeholder" | "other" {

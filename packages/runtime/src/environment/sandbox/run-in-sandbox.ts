@@ -19,6 +19,7 @@ import { isSafeAtStart, sandboxEnvironment } from "./sandbox-environment.ts";
 import type { SandboxExecutorOptions } from "./sandbox-executor-options.ts";
 import { gateScript, keepGate, misplacedMount } from "./sandbox-gate.ts";
 import { type Mount, prepareMounts } from "./sandbox-mounts.ts";
+import { OWN_PLACE, type SandboxPlace } from "./sandbox-place.ts";
 import { DEFAULT_PROCESSES, DEFAULT_TEMPORARY_BYTES, type SandboxPolicy } from "./sandbox-policy.ts";
 import { SandboxStatus } from "./sandbox-status.ts";
 import { createSeccompFilter } from "./seccomp-filter.ts";
@@ -44,8 +45,24 @@ export interface SandboxWiring extends Wiring {
 /** Runs one command in a sandbox of its own. */
 export type SandboxRun = (request: ExecuteRequest, wiring: SandboxWiring) => Promise<ExecuteResponse>;
 
+/** What a command runs in. */
+export interface SandboxWorkspace {
+  /** It was read. */
+  readonly policy: SandboxPolicy;
+  readonly folder: string;
+  readonly place: SandboxPlace;
+}
+
 /** How commands are run in sandboxes that are made from a policy, which was read. */
 export function createSandboxRun(policy: SandboxPolicy, options: SandboxExecutorOptions): SandboxRun {
+  return createWorkspaceRun((work) => work({ policy, folder: options.workspace, place: OWN_PLACE }), options);
+}
+
+/** As `createSandboxRun`, where `use` gives each command its workspace, and keeps it as it is while the command runs. */
+export function createWorkspaceRun(
+  use: <T>(work: (workspace: SandboxWorkspace) => Promise<T>) => Promise<T>,
+  options: Omit<SandboxExecutorOptions, "workspace">,
+): SandboxRun {
   let found: Promise<string> | undefined;
   return async (request, wiring) => {
     if ((request.command === undefined) === (request.program === undefined))
@@ -56,24 +73,26 @@ export function createSandboxRun(policy: SandboxPolicy, options: SandboxExecutor
         message:
           "A command in a sandbox has no terminal (`pty`): it would share one with this process. Run `script` in it, which makes one inside.",
       });
-    found ??= findBubblewrap(options.bubblewrap, await writableFolders(policy, options.workspace));
-    // What a pipeline was wired to is gone after one start.
-    const starts = wiring.stdin === undefined && wiring.stdout === undefined ? PLANS : 1;
-    for (let left = starts - 1; ; left--) {
-      const response = await runInSandbox(await found, policy, options, request, { wiring, mayPlanAgain: left > 0 });
-      if (response !== "stale plan") return response;
-    }
+    return use(async (workspace) => {
+      found ??= findBubblewrap(options.bubblewrap, await writableFolders(workspace.policy, workspace.folder));
+      // What a pipeline was wired to is gone after one start.
+      const starts = wiring.stdin === undefined && wiring.stdout === undefined ? PLANS : 1;
+      for (let left = starts - 1; ; left--) {
+        const response = await runInSandbox(await found, workspace, options, request, { wiring, mayPlanAgain: left > 0 });
+        if (response !== "stale plan") return response;
+      }
+    });
   };
 }
 
 async function runInSandbox(
   bubblewrap: string,
-  policy: SandboxPolicy,
-  options: SandboxExecutorOptions,
+  { policy, folder, place }: SandboxWorkspace,
+  options: Omit<SandboxExecutorOptions, "workspace">,
   request: ExecuteRequest,
   { wiring, mayPlanAgain }: { readonly wiring: SandboxWiring; readonly mayPlanAgain: boolean },
 ): Promise<ExecuteResponse | "stale plan"> {
-  const workspace = await realpath(resolve(options.workspace)).catch(() => resolve(options.workspace));
+  const workspace = await realpath(resolve(folder)).catch(() => resolve(folder));
   await checkCommands(policy, request, workspace);
   const filter = createSeccompFilter();
   if (filter === undefined) throw cannot(`system calls of ${process.arch} are not known to it`);
@@ -106,6 +125,7 @@ async function runInSandbox(
     policy,
     workspace,
     credentials !== undefined && isCredentialFolder(credentials) ? [credentials] : [],
+    place,
   );
   const args = bubblewrapArguments({
     mounts: mounts.mounts,
@@ -120,7 +140,8 @@ async function runInSandbox(
   });
   const proxy = withNetwork ? createFilteringProxy(policy.network, options) : undefined;
   const status = new SandboxStatus();
-  const bwrap = [bubblewrap, "--args", String(ARGUMENTS_FD), "--", ...start];
+  const user = place.user === undefined ? [] : ["--uid", String(place.user.uid), "--gid", String(place.user.gid)];
+  const bwrap = [...place.enter, bubblewrap, ...user, "--args", String(ARGUMENTS_FD), "--", ...start];
   const [program = "", ...rest] = await enclosed(bwrap, group, last);
   let unbridge = (): void => {};
   let refusal = (): unknown => undefined;
@@ -139,7 +160,7 @@ async function runInSandbox(
           give(child, FILTER_FD, filter);
           give(child, ARGUMENTS_FD, args.map((argument) => `${argument}\0`).join(""));
           refusal = keepGate(child, GATE_FD, async () => {
-            const wrong = await misplacedMount(mounts.mounts, await status.first);
+            const wrong = await misplacedMount(mounts.mounts, await status.first, await place.mountTable());
             if (wrong !== undefined) throw cannot(wrong);
           });
           if (proxy !== undefined) unbridge = bridgeTo(child, proxy);
@@ -155,7 +176,7 @@ async function runInSandbox(
     if (wiring.onOutOfMemory !== undefined && (await group?.ranOutOfMemory()) === true) wiring.onOutOfMemory();
     const refused = refusal();
     const hasBegun = refused === undefined && (response.signal !== null || response.timedOut || status.hasStarted);
-    if (!hasBegun && mayPlanAgain && (await hasVanished(mounts.mounts))) return "stale plan";
+    if (!hasBegun && mayPlanAgain && (await hasVanished(mounts.mounts, place))) return "stale plan";
     if (refused !== undefined) throw EnvironmentError.is(refused) ? refused : cannot(String(refused));
     if (!hasBegun) throw cannot(`bubblewrap says: ${response.stderr.trim() || "nothing"}`);
     if (withNetwork && response.exitCode === 125 && response.stderr === "") throw cannot("the bridge to its network did not start");
@@ -188,11 +209,11 @@ async function controlGroupFor({ resources = {} }: SandboxPolicy): Promise<Contr
 }
 
 /** Something that was to be hidden, such as the socket of a program that ended, isn't there any more. */
-async function hasVanished(mounts: readonly Mount[]): Promise<boolean> {
+async function hasVanished(mounts: readonly Mount[], { disk }: SandboxPlace): Promise<boolean> {
   const hidden = mounts.filter(({ as }) => as === "hidden-file" || as === "hidden-folder");
   const there = await Promise.all(
     hidden.map(({ path }) =>
-      lstat(path).then(
+      lstat(disk.locate(path)).then(
         () => true,
         () => false,
       ),

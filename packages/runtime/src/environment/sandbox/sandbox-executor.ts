@@ -7,8 +7,9 @@ import { type CommandExecutor, createExecutor } from "../execution/create-execut
 import { judgeEffects } from "./judge-effects.ts";
 import { isWithin } from "./policy-path.ts";
 import { readSandboxPolicy } from "./read-sandbox-policy.ts";
-import { createSandboxRun } from "./run-in-sandbox.ts";
+import { createWorkspaceRun, type SandboxWorkspace } from "./run-in-sandbox.ts";
 import type { SandboxExecutorOptions } from "./sandbox-executor-options.ts";
+import { OWN_PLACE } from "./sandbox-place.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 
 /**
@@ -28,14 +29,23 @@ export function createSandboxExecutor(policy: SandboxPolicy, options: SandboxExe
     onDecision: true,
     secrets: true,
   });
-  const checked = readSandboxPolicy(policy);
+  const workspace = { policy: readSandboxPolicy(policy), folder: options.workspace, place: OWN_PLACE };
+  return createWorkspaceExecutor(options, { now: () => workspace, use: (work) => work(workspace) });
+}
+
+/** As `createSandboxExecutor`, for a workspace that can be another with each command: `use` keeps it as it is while one runs. */
+export function createWorkspaceExecutor(
+  options: Omit<SandboxExecutorOptions, "workspace">,
+  { now, use }: { now(): SandboxWorkspace; use<T>(work: (workspace: SandboxWorkspace) => Promise<T>): Promise<T> },
+): CommandExecutor {
   // The kernel ends all of a sandbox: nothing leaves it that would have to be found.
-  const executor = createExecutor(createSandboxRun(checked, options), () => "");
+  const executor = createExecutor(createWorkspaceRun(use, options), () => "");
   return {
     ...executor,
     ...(options.secrets && { credentials: Object.keys(options.secrets.env) }),
     async confine(effects: CallEffects): Promise<CallEffects> {
-      const given = resolve(options.workspace);
+      const { policy, folder } = now();
+      const given = resolve(folder);
       const workspace = await realpath(given).catch(() => given);
       // A path below the workspace may be written either way.
       const inWorkspace = (path: string): string => (isWithin(path, given) ? join(workspace, relative(given, path)) : path);
@@ -43,7 +53,7 @@ export function createSandboxExecutor(policy: SandboxPolicy, options: SandboxExe
       const placed = { ...effects, reads: reads.map(inWorkspace), writes: writes.map(inWorkspace) };
       return {
         ...effects,
-        confined: { refused: judgeEffects(checked, placed, { workspace, home: homedir() }), reaches: reachOf(checked) },
+        confined: { refused: judgeEffects(policy, placed, { workspace, home: homedir() }), reaches: reachOf(policy) },
       };
     },
   };

@@ -31,9 +31,12 @@ export function keepGate(child: ChildProcess, descriptor: number, check: () => P
   return () => refusal;
 }
 
-/** What is wrong with the mounts of a sandbox whose first process is `pid`; `undefined` when they are those that were planned. */
-export async function misplacedMount(planned: readonly Mount[], pid: number): Promise<string | undefined> {
-  const [inside, outside] = [await readMountTable(pid), await readMountTable("self")];
+/**
+ * What is wrong with the mounts of a sandbox whose first process is `pid`; `undefined` when they are those that were planned.
+ * @param outside the mounts where the sandbox was made
+ */
+export async function misplacedMount(planned: readonly Mount[], pid: number, outside: readonly MountEntry[]): Promise<string | undefined> {
+  const inside = await readMountTable(pid);
   const wrong = planned.find((mount) => !isInPlace(mount, inside, outside));
   return wrong && `${wrong.path} became something else while it was being made`;
 }

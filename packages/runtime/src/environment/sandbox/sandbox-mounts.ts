@@ -1,17 +1,19 @@
 import { lstatSync } from "node:fs";
-import { readlink, realpath, rename, symlink } from "node:fs/promises";
+import { readlink, rename, symlink } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { EnvironmentError, VfsError } from "@keelson/protocol";
 import { openDirectory } from "../files/anchored-directory.ts";
+import type { DiskView } from "../files/disk-view.ts";
 import { credentialPaths } from "./credential-paths.ts";
 import { findGitFolders, namedBySettings } from "./git-folders.ts";
 import { listeningSockets } from "./listening-sockets.ts";
 import { withMachineLock } from "./machine-lock.ts";
 import { aliasesOf, readMountTable } from "./mount-table.ts";
-import { isPlaceholder, type Placeholder, placeFile, placeFolder } from "./placeholders.ts";
+import { isPlaceholder, marksBeside, type Placeholder, placeFile, placeFolder } from "./placeholders.ts";
 import { isWithin, policyPath } from "./policy-path.ts";
 import { protectedPaths } from "./policy-places.ts";
+import { OWN_PLACE, type SandboxPlace } from "./sandbox-place.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 
 /** What a path is in the sandbox. `hidden`: an empty file or folder that can't be written. */
@@ -37,8 +39,13 @@ const ORDER: readonly Mount["as"][] = ["writable", "read-only", "hidden-folder",
  * Works out the mounts of one command. What does not exist and must not come to be gets a placeholder until disposed.
  * @param shown folders that can be read in any case
  */
-export async function prepareMounts(policy: SandboxPolicy, workspace: string, shown: readonly string[] = []): Promise<SandboxMounts> {
-  const { clearAway, ...mounts } = await oneAtATime(() => planMounts(policy, workspace, shown));
+export async function prepareMounts(
+  policy: SandboxPolicy,
+  workspace: string,
+  shown: readonly string[] = [],
+  place: SandboxPlace = OWN_PLACE,
+): Promise<SandboxMounts> {
+  const { clearAway, ...mounts } = await oneAtATime(() => planMounts(policy, workspace, shown, place));
   return { ...mounts, [Symbol.asyncDispose]: () => oneAtATime(clearAway) };
 }
 
@@ -51,13 +58,15 @@ async function planMounts(
   policy: SandboxPolicy,
   workspace: string,
   shown: readonly string[],
+  place: SandboxPlace,
 ): Promise<Omit<SandboxMounts, typeof Symbol.asyncDispose> & { clearAway(): Promise<void> }> {
   const { filesystem = {} } = policy;
+  const { disk } = place;
   const placeholders: Placeholder[] = [];
   const links = new Map<string, string>();
   const clearAway = async (): Promise<void> => {
     for (const placeholder of placeholders.toReversed()) await placeholder.remove();
-    for (const [path, target] of links) await restoreLink(path, target);
+    for (const [path, target] of links) await restoreLink(path, target, disk);
   };
   const planned = new Map<string, Mount["as"]>();
   const plan = (path: string, as: Mount["as"]): void => {
@@ -66,16 +75,17 @@ async function planMounts(
   };
   try {
     const writableRoots: string[] = [];
-    for (const given of filesystem.writableRoots ?? [workspace]) writableRoots.push(await existingFolder(policyPath(given, workspace)));
+    for (const given of filesystem.writableRoots ?? [workspace])
+      writableRoots.push(await existingFolder(policyPath(given, workspace), disk));
     const readableRoots: string[] = [];
     for (const given of filesystem.readableRoots ?? []) {
-      const path = await realpath(policyPath(given, workspace)).catch(() => undefined);
+      const path = await disk.realPath(policyPath(given, workspace)).catch(() => undefined);
       if (path === undefined) throw cannotProvide(`its readable root ${policyPath(given, workspace)} does not exist`);
       readableRoots.push(path);
     }
-    for (const path of shown) readableRoots.push(await realpath(path));
+    for (const path of shown) readableRoots.push(await disk.realPath(path));
     for (const given of [...(filesystem.writableRoots ?? []), ...(filesystem.readableRoots ?? [])])
-      await refuseLinkOfCommands(policyPath(given, workspace), writableRoots);
+      await refuseLinkOfCommands(policyPath(given, workspace), writableRoots, disk);
     for (const root of writableRoots) plan(root, "writable");
     for (const root of readableRoots) plan(root, "read-only");
 
@@ -91,17 +101,17 @@ async function planMounts(
       let at = root;
       for (const part of parts) {
         at = join(at, part);
-        const isHeld = isPlaceholder(at);
-        const found = lookAt(at);
+        const isHeld = isPlaceholder(at, disk);
+        const found = lookAt(at, disk);
         if (found !== undefined && !isHeld) {
           if (found === "folder") continue;
           return;
         }
         const text = FILE_PLACEHOLDERS[relative(root, at)];
-        const placeholder = text === undefined ? await placeFolder(at) : await placeFile(at, text);
+        const placeholder = text === undefined ? await placeFolder(at, disk) : await placeFile(at, text, disk);
         pin(at);
         if (placeholder !== undefined) placeholders.push(placeholder);
-        if (placeholder?.holders !== undefined) plan(placeholder.holders, "hidden-folder");
+        if (placeholder?.holders !== undefined) plan(marksBeside(at), "hidden-folder");
         // Something came to be there meanwhile: it stays as it is.
         plan(at, text === undefined && placeholder !== undefined ? "hidden-folder" : "read-only");
         return;
@@ -109,16 +119,16 @@ async function planMounts(
     };
     /** Puts it back after the command; that it is put back here, and not where another folder is by then, is seen to by the mounts. */
     const keepLink = async (path: string): Promise<void> => {
-      links.set(path, await readlink(path));
+      links.set(path, await disk.readLink(path));
       pin(path);
     };
     const protect = async (root: string, path: string): Promise<void> => {
-      const found = firstOddity(root, path);
+      const found = firstOddity(root, path, disk);
       if (found?.type === "missing") return hold(root, path);
       if (found?.type === "link") {
         // A mount can't stand on a link: what it leads to is protected, and the link is put back after the command.
         await keepLink(found.path);
-        const target = await realpath(found.path).catch(() => undefined);
+        const target = await disk.realPath(found.path).catch(() => undefined);
         if (target !== undefined && isWritable(target) && !writableRoots.includes(target)) {
           pin(target);
           plan(target, "read-only");
@@ -129,22 +139,22 @@ async function planMounts(
       pin(kept);
       plan(kept, "read-only");
     };
-    const home = await realpath(homedir()).catch(() => homedir());
-    const { repositories, worktrees } = await findGitFolders(writableRoots);
+    const home = await disk.realPath(homedir()).catch(() => homedir());
+    const { repositories, worktrees } = await findGitFolders(writableRoots, disk);
     const ofGit = protectedPaths(filesystem, false)
       .filter((path) => path.startsWith(GIT))
       .map((path) => path.slice(GIT.length));
     for (const root of writableRoots) {
       for (const path of protectedPaths(filesystem, root === home)) await protect(root, join(root, path));
       // Without a repository the root itself could be made one, with settings that git obeys there.
-      if (ofGit.includes("config") && firstOddity(root, join(root, ".git"))?.type === "missing" && !repositories.includes(root))
+      if (ofGit.includes("config") && firstOddity(root, join(root, ".git"), disk)?.type === "missing" && !repositories.includes(root))
         await protect(root, join(root, "HEAD"));
     }
     for (const repository of repositories) {
       const isOfRoot = writableRoots.some((root) => repository === join(root, ".git"));
       for (const path of isOfRoot ? [] : ofGit) await protect(repository, join(repository, path));
       if (!ofGit.includes("hooks")) continue;
-      for (const path of await namedBySettings(repository)) {
+      for (const path of await namedBySettings(repository, disk)) {
         const root = writableRoots.find((candidate) => path !== candidate && isWithin(path, candidate));
         if (root !== undefined) await protect(root, path);
       }
@@ -153,7 +163,7 @@ async function planMounts(
       for (const worktree of worktrees)
         for (const name of ["commondir", "gitdir", "config.worktree"]) await protect(worktree, join(worktree, name));
     // The program that runs all this must be the same afterwards.
-    const node = await realpath(process.execPath);
+    const node = await disk.realPath(process.execPath);
     if (isWritable(node)) {
       pin(node);
       plan(node, "read-only");
@@ -162,22 +172,24 @@ async function planMounts(
     const denied = (filesystem.deniedPaths ?? []).map((path) => policyPath(path, workspace));
     for (const given of denied) {
       const root = writableRoots.find((candidate) => isWithin(given, candidate));
-      const found = root === undefined ? undefined : firstOddity(root, given);
+      const found = root === undefined ? undefined : firstOddity(root, given, disk);
       // Turned elsewhere, it would no longer say what is to be hidden from the next command.
       if (found?.type === "link") await keepLink(found.path);
     }
     if (filesystem.hideCredentials !== false) {
       // One that is missing where commands can't write stays missing.
       const credentials = credentialPaths();
-      denied.push(...credentials.filter((path) => isWritable(path) || lookAt(path) !== undefined));
+      denied.push(...credentials.filter((path) => isWritable(path) || lookAt(path, disk) !== undefined));
     }
-    const table = await readMountTable("self").catch(() => []);
+    const table = await place.mountTable().catch(() => []);
+    // What is hidden in a mount over a folder is hidden in the folder, too, where that shows elsewhere.
+    const tables = place === OWN_PLACE ? [table] : [table, await readMountTable("self").catch(() => [])];
     const looked = await Promise.all(
       denied.map(async (given) => {
-        const path = await realpath(given).catch(() => undefined);
+        const path = await disk.realPath(given).catch(() => undefined);
         // What another command put there is gone with that: this one needs its own.
-        if (path !== undefined && isPlaceholder(path)) return { missing: path };
-        return path === undefined ? { missing: await realOfMissing(given) } : { path };
+        if (path !== undefined && isPlaceholder(path, disk)) return { missing: path };
+        return path === undefined ? { missing: await realOfMissing(given, disk) } : { path };
       }),
     );
     for (const { path, missing } of looked) {
@@ -189,15 +201,15 @@ async function planMounts(
       if (writableRoots.includes(path)) throw cannotProvide(`${path} is both denied and a writable root`);
       if (path === "/") throw cannotProvide("the whole file system is denied");
       // What is mounted at several places is hidden at each.
-      for (const alias of [path, ...aliasesOf(path, table)]) {
-        const found = alias === path || (await realpath(alias).catch(() => undefined)) === alias ? lookAt(alias) : undefined;
+      for (const alias of [path, ...new Set(tables.flatMap((entries) => aliasesOf(path, entries)))]) {
+        const found = alias === path || (await disk.realPath(alias).catch(() => undefined)) === alias ? lookAt(alias, disk) : undefined;
         if (found === undefined || (alias !== path && isHiddenAnyway(alias) && !isWritable(alias))) continue;
         if (isWritable(alias)) pin(alias);
         plan(alias, found === "folder" ? "hidden-folder" : "hidden-file");
       }
     }
     for (const path of await listeningSockets())
-      if ((!isHiddenAnyway(path) || isWritable(path)) && !planned.has(path)) plan(path, "hidden-file");
+      if (lookAt(path, disk) !== undefined && (!isHiddenAnyway(path) || isWritable(path)) && !planned.has(path)) plan(path, "hidden-file");
 
     // A deeper path is mounted after those above it, so it is what holds there.
     const mounts = [...planned]
@@ -237,8 +249,8 @@ function withoutThoseInHidden(mounts: readonly Mount[], ...roots: readonly (read
 }
 
 /** What was put in the place of a protected link is moved aside, not deleted. */
-async function restoreLink(path: string, target: string): Promise<void> {
-  await using folder = await openDirectory(dirname(path), dirname(path)).catch((error: unknown) => {
+async function restoreLink(path: string, target: string, disk: DiskView): Promise<void> {
+  await using folder = await openDirectory(dirname(path), dirname(path), disk).catch((error: unknown) => {
     // Somebody outside moved its folder, and the link with it: commands can't.
     if (VfsError.is(error, "not-found") || VfsError.is(error, "path-traversal")) return undefined;
     throw error;
@@ -253,35 +265,35 @@ async function restoreLink(path: string, target: string): Promise<void> {
 }
 
 /** A link within a writable root that leads out of it to another root can be made by a command, to be given what it leads to. */
-async function refuseLinkOfCommands(given: string, writableRoots: readonly string[]): Promise<void> {
-  const real = await realpath(given);
+async function refuseLinkOfCommands(given: string, writableRoots: readonly string[], disk: DiskView): Promise<void> {
+  const real = await disk.realPath(given);
   for (let above = dirname(given); above !== "/"; above = dirname(above)) {
-    const at = await realpath(above);
+    const at = await disk.realPath(above);
     const root = writableRoots.find((candidate) => candidate !== real && isWithin(at, candidate) && !isWithin(real, candidate));
     if (root !== undefined)
       throw cannotProvide(`its root ${given} is ${real}, by a link within ${root} that commands can change; name the place itself`);
   }
 }
 
-async function existingFolder(path: string): Promise<string> {
-  const found = await realpath(path).catch(() => undefined);
-  if (found === undefined || lookAt(found) !== "folder") throw cannotProvide(`its writable root ${path} is not a folder`);
+async function existingFolder(path: string, disk: DiskView): Promise<string> {
+  const found = await disk.realPath(path).catch(() => undefined);
+  if (found === undefined || lookAt(found, disk) !== "folder") throw cannotProvide(`its writable root ${path} is not a folder`);
   if (found === "/" || ["/proc", "/sys", "/dev"].some((system) => isWithin(found, system)))
     throw cannotProvide(`${path} can't be a writable root: it is part of the system`);
   return found;
 }
 
 /** A path that does not exist, with the links of what does exist resolved. */
-async function realOfMissing(path: string): Promise<string> {
+async function realOfMissing(path: string, disk: DiskView): Promise<string> {
   const parent = dirname(path);
   if (parent === path) return path;
-  return join(await realpath(parent).catch(() => realOfMissing(parent)), path.slice(parent === "/" ? 1 : parent.length + 1));
+  return join(await disk.realPath(parent).catch(() => realOfMissing(parent, disk)), path.slice(parent === "/" ? 1 : parent.length + 1));
 }
 
 // A command needs hundreds of these: each takes microseconds, and going through a thread for it would take twenty times as long.
-function lookAt(path: string): "folder" | "file" | "link" | undefined {
+function lookAt(path: string, disk: DiskView): "folder" | "file" | "link" | undefined {
   try {
-    const found = lstatSync(path, { throwIfNoEntry: false });
+    const found = lstatSync(disk.locate(path), { throwIfNoEntry: false });
     return found && (found.isDirectory() ? "folder" : found.isSymbolicLink() ? "link" : "file");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
@@ -290,12 +302,16 @@ function lookAt(path: string): "folder" | "file" | "link" | undefined {
 }
 
 /** The first part of the way from `root` to `path` that is not a folder: `.git` is a file in a worktree. */
-function firstOddity(root: string, path: string): { readonly type: "missing" | "link" | "file"; readonly path: string } | undefined {
+function firstOddity(
+  root: string,
+  path: string,
+  disk: DiskView,
+): { readonly type: "missing" | "link" | "file"; readonly path: string } | undefined {
   let at = root;
   for (const part of relative(root, path).split(sep)) {
     at = join(at, part);
-    const isHeld = isPlaceholder(at);
-    const found = lookAt(at);
+    const isHeld = isPlaceholder(at, disk);
+    const found = lookAt(at, disk);
     if (found === undefined || isHeld) return { type: "missing", path: at };
     if (found !== "folder") return { type: found, path: at };
   }
