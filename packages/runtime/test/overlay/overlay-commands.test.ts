@@ -1,9 +1,10 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { createOverlay, type Overlay, type OverlayOptions } from "../../src/environment/index.ts";
+import { createDiskVfs, createOverlay, type Overlay, type OverlayOptions } from "../../src/environment/index.ts";
 import { describeWithBubblewrap } from "../sandbox/with-bubblewrap.ts";
-import { makeTree, testFolder, treeAt } from "./plain-tree.ts";
+import { copyTree, makeTree, testFolder, treeAt } from "./plain-tree.ts";
 
 async function overlayOf(world: string, options: Partial<OverlayOptions>): Promise<Overlay> {
   const overlay = await createOverlay({ base: join(world, "base"), store: join(world, "store"), ...options });
@@ -20,7 +21,7 @@ it("refuses commands where they would write past the overlay, and says what to d
   const world = testFolder();
   const base = makeTree(join(world, "base"), START);
   const before = treeAt(base);
-  await expect((await overlayOf(world, {})).executor({}).execute({ command: "echo ours > a.txt" })).rejects.toThrow(
+  await expect((await overlayOf(world, { shell: "none" })).executor({}).execute({ command: "echo ours > a.txt" })).rejects.toThrow(
     /Commands can't write to this overlay.*shell: "copy"/,
   );
   const copy = await overlayOf(world, { shell: "copy" });
@@ -31,96 +32,99 @@ it("refuses commands where they would write past the overlay, and says what to d
   expect(treeAt(base)).toEqual(before);
 });
 
-describeWithBubblewrap("commands in an overlay that is a copy", () => {
-  it("write into the same workspace as the files do, and into the base with the commit", async () => {
-    const world = testFolder();
-    const base = makeTree(join(world, "base"), START);
-    const before = treeAt(base);
-    const overlay = await overlayOf(world, { shell: "copy" });
-    await overlay.files.write("new.txt", "of the files\n");
-    expect(
-      await run(
-        overlay,
-        "cat new.txt; echo of a command > made.txt; rm -r d; mkdir d; echo z > d/z; mv a.txt moved.txt; ln -s made.txt link; chmod 700 e.txt",
-      ),
-    ).toBe("0: of the files");
-    expect(Buffer.from((await overlay.files.read("made.txt")).content).toString()).toBe("of a command\n");
-    expect((await overlay.diff()).map(({ path, change }) => `${change} ${path}`)).toEqual([
-      "deleted a.txt",
-      "deleted d/b.txt",
-      "deleted d/c.txt",
-      "added d/z",
-      "changed e.txt",
-      "added link",
-      "added made.txt",
-      "added moved.txt",
-      "added new.txt",
-    ]);
-    expect(treeAt(base)).toEqual(before);
-    const wanted = treeAt(overlay.files.root ?? "");
-    expect(await overlay.commit()).toMatchObject({ status: "committed" });
-    expect(treeAt(base)).toEqual(wanted);
-    expect(await run(overlay, "ls -d [a-z]*")).toBe("0: d\ne.txt\nlink\nmade.txt\nmoved.txt\nnew.txt");
-  });
+for (const shell of ["overlayfs", "copy"] as const)
+  describeWithBubblewrap(`commands in an overlay with shell "${shell}"`, () => {
+    it("write into the same workspace as the files do, and into the base with the commit", async () => {
+      const world = testFolder();
+      const base = makeTree(join(world, "base"), START);
+      const before = treeAt(base);
+      const overlay = await overlayOf(world, { shell });
+      const plain = copyTree(base, join(world, "plain"));
+      for (const root of [overlay.files, createDiskVfs({ root: plain })]) await root.write("new.txt", "of the files\n");
+      const command =
+        "cat new.txt; echo of a command > made.txt; rm -r d; mkdir d; echo z > d/z; mv a.txt moved.txt; ln -s made.txt link; chmod 700 e.txt";
+      expect(await run(overlay, command)).toBe("0: of the files");
+      expect(Buffer.from((await overlay.files.read("made.txt")).content).toString()).toBe("of a command\n");
+      expect((await overlay.diff()).map(({ path, change }) => `${change} ${path}`)).toEqual([
+        "deleted a.txt",
+        "deleted d/b.txt",
+        "deleted d/c.txt",
+        "added d/z",
+        "changed e.txt",
+        "added link",
+        "added made.txt",
+        "added moved.txt",
+        "added new.txt",
+      ]);
+      expect(treeAt(base)).toEqual(before);
+      execFileSync("bash", ["-c", command], { cwd: plain });
+      expect(await overlay.commit()).toMatchObject({ status: "committed" });
+      expect(treeAt(base)).toEqual(treeAt(plain));
+      expect(await run(overlay, "ls -d [a-z]*")).toBe("0: d\ne.txt\nlink\nmade.txt\nmoved.txt\nnew.txt");
+    });
 
-  it("keep what others added to the base meanwhile, and tell of what both changed", async () => {
-    const world = testFolder();
-    const base = makeTree(join(world, "base"), START);
-    const overlay = await overlayOf(world, { shell: "copy" });
-    await run(overlay, "echo ours >> a.txt; rm d/c.txt");
-    writeFileSync(join(base, "d/theirs.txt"), "theirs\n");
-    writeFileSync(join(base, "e.txt"), "theirs\n");
-    expect(await overlay.commit()).toMatchObject({ status: "committed", changed: ["a.txt", "d/c.txt"] });
-    expect(readFileSync(join(base, "d/theirs.txt"), "utf8")).toBe("theirs\n");
-    await run(overlay, "echo ours >> e.txt");
-    writeFileSync(join(base, "e.txt"), "theirs again\n");
-    expect(await overlay.commit()).toMatchObject({ status: "conflicts", conflicts: [{ path: "e.txt" }] });
-    await overlay.rollback();
-    expect(await run(overlay, "cat e.txt")).toBe("0: theirs again");
-  });
+    it("keep what others added to the base meanwhile, and tell of what both changed", async () => {
+      const world = testFolder();
+      const base = makeTree(join(world, "base"), START);
+      const overlay = await overlayOf(world, { shell });
+      await run(overlay, "echo ours >> a.txt; rm d/c.txt");
+      writeFileSync(join(base, "d/theirs.txt"), "theirs\n");
+      writeFileSync(join(base, "e.txt"), "theirs\n");
+      expect(await overlay.commit()).toMatchObject({ status: "committed", changed: ["a.txt", "d/c.txt"] });
+      expect(readFileSync(join(base, "d/theirs.txt"), "utf8")).toBe("theirs\n");
+      await run(overlay, "echo ours >> e.txt");
+      writeFileSync(join(base, "e.txt"), "theirs again\n");
+      expect(await overlay.commit()).toMatchObject({ status: "conflicts", conflicts: [{ path: "e.txt" }] });
+      await overlay.rollback();
+      expect(await run(overlay, "cat e.txt")).toBe("0: theirs again");
+    });
 
-  it("see nothing of other overlays in the store, and can't reach the base", async () => {
-    const world = testFolder();
-    const base = makeTree(join(world, "base"), START);
-    const [one, other] = [await overlayOf(world, { shell: "copy", id: "one" }), await overlayOf(world, { shell: "copy", id: "other" })];
-    await other.files.write("secret.txt", "canary\n");
-    expect(await run(one, `find ${join(world, "store")} -name secret.txt; echo x > ${join(base, "a.txt")} || echo refused`)).toMatch(
-      /^0: refused\n.*Read-only/s,
-    );
-  });
+    it("see nothing of other overlays in the store, and can't reach the base", async () => {
+      const world = testFolder();
+      const base = makeTree(join(world, "base"), START);
+      const [one, other] = [await overlayOf(world, { shell, id: "one" }), await overlayOf(world, { shell, id: "other" })];
+      await other.files.write("secret.txt", "canary\n");
+      const said = await run(one, `find ${join(world, "store")} -name secret.txt; echo x > ${join(base, "a.txt")} || echo refused`);
+      // There the workspace stands in the place of the base.
+      if (shell === "overlayfs") expect(said).toBe("0:");
+      else expect(said).toMatch(/^0: refused\n.*Read-only/s);
+      expect(readFileSync(join(base, "a.txt"), "utf8")).toBe("a\n");
+    });
 
-  it("leave nothing in the changes of what keeps protected paths empty while they run, even when they are killed", async () => {
-    const world = testFolder();
-    const base = makeTree(join(world, "base"), { ...START, ".git/config": "[core]\n" });
-    const overlay = await overlayOf(world, { shell: "copy" });
-    const stop = new AbortController();
-    const started = Promise.withResolvers<void>();
-    const command = overlay
-      .executor({})
-      .execute({ command: "echo x > x; echo ready; sleep 600", signal: stop.signal, onOutput: () => started.resolve() });
-    await started.promise;
-    expect((await overlay.diff()).map(({ path }) => path)).toEqual(["x"]);
-    // As a killed process leaves them: an empty folder with the mark of a process that is gone.
-    makeTree(join(base, "../store", overlay.id, "layer-0/copy"), { ".cursor/.keelson-sandbox-999999999-1": "" });
-    expect((await overlay.diff()).map(({ path }) => path)).toEqual(["x"]);
-    stop.abort();
-    await expect(command).rejects.toThrow(/cancelled/);
-  });
+    it("leave nothing in the changes of what keeps protected paths empty while they run, even when they are killed", async () => {
+      const world = testFolder();
+      const base = makeTree(join(world, "base"), { ...START, ".git/config": "[core]\n" });
+      const overlay = await overlayOf(world, { shell });
+      const stop = new AbortController();
+      const started = Promise.withResolvers<void>();
+      const command = overlay
+        .executor({})
+        .execute({ command: "echo x > x; echo ready; sleep 600", signal: stop.signal, onOutput: () => started.resolve() });
+      await started.promise;
+      expect((await overlay.diff()).map(({ path }) => path)).toEqual(["x"]);
+      // As a killed process leaves them: an empty folder with the mark of a process that is gone.
+      makeTree(join(base, "../store", overlay.id, "layer-0", shell === "copy" ? "copy" : "upper"), {
+        ".cursor/.keelson-sandbox-999999999-1": "",
+      });
+      expect((await overlay.diff()).map(({ path }) => path)).toEqual(["x"]);
+      stop.abort();
+      await expect(command).rejects.toThrow(/cancelled/);
+    });
 
-  it("are not committed while they run", async () => {
-    const world = testFolder();
-    makeTree(join(world, "base"), START);
-    const overlay = await overlayOf(world, { shell: "copy" });
-    const stop = new AbortController();
-    const started = Promise.withResolvers<void>();
-    const command = overlay
-      .executor({})
-      .execute({ command: "echo ready; sleep 600", signal: stop.signal, onOutput: () => started.resolve() });
-    await started.promise;
-    await expect(overlay.commit()).rejects.toThrow(/while commands run in it/);
-    await expect(overlay.rollback()).rejects.toThrow(/while commands run in it/);
-    stop.abort();
-    await expect(command).rejects.toThrow(/cancelled/);
-    expect(await overlay.commit()).toMatchObject({ status: "committed" });
+    it("are not committed while they run", async () => {
+      const world = testFolder();
+      makeTree(join(world, "base"), START);
+      const overlay = await overlayOf(world, { shell });
+      const stop = new AbortController();
+      const started = Promise.withResolvers<void>();
+      const command = overlay
+        .executor({})
+        .execute({ command: "echo ready; sleep 600", signal: stop.signal, onOutput: () => started.resolve() });
+      await started.promise;
+      await expect(overlay.commit()).rejects.toThrow(/while commands run in it/);
+      await expect(overlay.rollback()).rejects.toThrow(/while commands run in it/);
+      stop.abort();
+      await expect(command).rejects.toThrow(/cancelled/);
+      expect(await overlay.commit()).toMatchObject({ status: "committed" });
+    });
   });
-});

@@ -18,7 +18,7 @@ function folderWith(content: VfsContent): string {
   return root;
 }
 
-for (const shell of ["none", "copy"] as const)
+for (const shell of ["overlayfs", "copy", "none"] as const)
   describeVfs(`an overlay with shell "${shell}"`, {
     capabilities: ["ls", "read", "write", "edit", "grep", "glob", "pwd", "cd", "rm", "cp", "mv"],
     create: async (content) => {
